@@ -430,7 +430,9 @@ def component_loss(draw: Callable[[], np.ndarray]) -> Verdict:
         return ahead, -ahead
 
     streams = [np.random.default_rng(0)] * 2
-    proof = blackbox.prove(statistic, nominal=EPSILON, delta=0.0, runs=RUNS, streams=streams)
+    proof = blackbox.prove(
+        statistic, claimed_epsilon=EPSILON, delta=0.0, runs=RUNS, streams=streams
+    )
     words = "refuted" if proof.refuted else "not refuted"
     return words, f"{proof.runs} draws prove an epsilon of at least {proof.epsilon:.2g}"
 

@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
 
-from matrixdp import gamma_laws, laws
+from matrixdp import distributions, gamma_distributions
 from matrixdp.bingham import Bingham
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.clipped import ClippedMoments
@@ -62,21 +62,29 @@ def additive(trials: int, m: int, n: int) -> list[Case]:
     scales = np.linspace(1, 2, m)
     directions = np.linalg.qr(np.random.default_rng(1).normal(size=(m, m)))[0] * scales
 
-    def plus(law: laws.Law) -> Callable[[], object]:
-        return lambda: np.add(law.sample(each, out), value, out=out)
+    def plus(distribution: distributions.NoiseDistribution) -> Callable[[], object]:
+        return lambda: np.add(distribution.sample(each, out), value, out=out)
 
     size, shape = f"{trials} x {m} x {n}", (m, n)
-    rows = [laws.MatrixNormal(shape, factor) for factor in (scales, directions)]
+    rows = [distributions.MatrixNormal(shape, factor) for factor in (scales, directions)]
     return [
         Case(f"unimodal, row scaling, {size}", out.size, plus(rows[0]), 1.15),
         Case(f"unimodal, dense, {size}", out.size, plus(rows[1]), 1.3),
-        Case(f"Laplace, {size}", out.size, plus(laws.Laplace(shape, 2.0)), 1.6),
-        Case(f"K-norm, Frobenius, {size}", out.size, plus(laws.FrobeniusExponential(shape, 2.0))),
-        Case(f"K-norm, column l2, {size}", out.size, plus(laws.ColumnL2Exponential(shape, 2.0))),
+        Case(f"Laplace, {size}", out.size, plus(distributions.Laplace(shape, 2.0)), 1.6),
+        Case(
+            f"K-norm, Frobenius, {size}",
+            out.size,
+            plus(distributions.FrobeniusExponential(shape, 2.0)),
+        ),
+        Case(
+            f"K-norm, column l2, {size}",
+            out.size,
+            plus(distributions.ColumnL2Exponential(shape, 2.0)),
+        ),
         Case(
             f"K-norm, column l_inf, {size}",
             out.size,
-            plus(laws.ColumnLinfExponential(shape, 2.0, scales)),
+            plus(distributions.ColumnLinfExponential(shape, 2.0, scales)),
         ),
     ]
 
@@ -86,7 +94,7 @@ def bimodal(trials: int, m: int, n: int) -> Case:
     each, out, spare = streams(trials), np.empty((trials, m, n)), np.empty((trials, m, n))
     rng = np.random.default_rng(0)
     value, a, b = rng.random((m, n)), rng.normal(size=(m, m)), rng.normal(size=(n, n))
-    drawn = laws.normals(each, (m, n))
+    drawn = distributions.normals(each, (m, n))
 
     def products() -> None:
         np.matmul(drawn.reshape(-1, n), b.T, out=spare.reshape(-1, n))
@@ -95,7 +103,7 @@ def bimodal(trials: int, m: int, n: int) -> Case:
     return Case(
         f"bimodal, dense, {trials} x {m} x {n}",
         out.size,
-        lambda: np.add(laws.MatrixNormal((m, n), a, b).sample(each, out), value, out=out),
+        lambda: np.add(distributions.MatrixNormal((m, n), a, b).sample(each, out), value, out=out),
         1.1,
         products,
     )
@@ -103,14 +111,18 @@ def bimodal(trials: int, m: int, n: int) -> Case:
 
 def generalized_gamma(trials: int, m: int, n: int, target: float | None = None) -> Case:
     """Noise of power 1.25 against the normals that it is made from; symmetric where m is n."""
-    kind = gamma_laws.SymmetricGeneralizedGamma if m == n else gamma_laws.GeneralizedGamma
-    law, each, out = kind((m, n), 2.0, 1.25), streams(trials), np.empty((trials, m, n))
+    kind = (
+        gamma_distributions.SymmetricGeneralizedGamma
+        if m == n
+        else gamma_distributions.GeneralizedGamma
+    )
+    distribution, each, out = kind((m, n), 2.0, 1.25), streams(trials), np.empty((trials, m, n))
     return Case(
         f"generalized gamma, {trials} x {m} x {n}",
         out.size,
-        lambda: law.sample(each, out),
+        lambda: distribution.sample(each, out),
         target,
-        instead=lambda: laws.normals(each, (m, n), out),
+        instead=lambda: distributions.normals(each, (m, n), out),
     )
 
 

@@ -100,7 +100,7 @@ def stream(records: int, columns: int) -> None:
 
 
 def main() -> None:
-    """Print a row a law."""
+    """Print a row a distribution."""
     stream_of = np.random.default_rng(1)
     normals = cost(lambda: stream_of.standard_normal(COUNT))
     for name, unit in (("Gaussian", safe.NORMAL), ("Laplace", safe.LAPLACE)):

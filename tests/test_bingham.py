@@ -80,7 +80,7 @@ def test_bingham_in_many_dimensions(monkeypatch):
     assert stein_score(draw(), k) > 10
 
 
-def test_one_draw_per_stream_has_the_same_law():
+def test_one_draw_per_stream_has_the_same_distribution():
     forms = np.stack([np.diag([2.0, 1.0, -3.0]), np.diag([0.0, -40.0, -41.0])])
     draws = Bingham(np.repeat(forms, 20_000, axis=0)).sample([np.random.default_rng(0)] * 40_000)
     np.testing.assert_allclose(np.linalg.norm(draws, axis=1), 1, rtol=1e-12)

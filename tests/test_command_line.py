@@ -198,20 +198,20 @@ def test_rows_are_calibrated_to_the_private_records_and_the_neighbours_of_the_se
     for (name, epsilon), part in rows.groupby(["mechanism", "epsilon"]):
         if not epsilon:
             continue
-        nominal = float(epsilon)
+        claimed_epsilon = float(epsilon)
         pure = name in ("laplace", "knorm_frob")
         assert part["delta"].tolist() == pytest.approx([0.0 if pure else DELTA] * len(part))
         if name in ("analytic_gaussian", "imgm"):
-            assert part["noise_std"].to_numpy() == pytest.approx(l2 / mu(nominal), rel=1e-6)
+            assert part["noise_std"].to_numpy() == pytest.approx(l2 / mu(claimed_epsilon), rel=1e-6)
         if name == "laplace":
-            assert part["noise_std"].to_numpy() == pytest.approx(np.sqrt(2) * l1 / nominal)
+            assert part["noise_std"].to_numpy() == pytest.approx(np.sqrt(2) * l1 / claimed_epsilon)
         if name in GAUSSIANS:
             actual, signal = part["epsilon_actual"].to_numpy(), part["mu_actual"].to_numpy()
             some = actual > 0
             assert delta(actual[some], signal[some]) == pytest.approx(DELTA, rel=1e-6)
             assert (delta(0.0, signal[~some]) <= DELTA).all()
         tight = name != "mvg_binary"
-        assert (np.abs(part["epsilon_actual"] / nominal - 1) < 1e-6).all() == tight
+        assert (np.abs(part["epsilon_actual"] / claimed_epsilon - 1) < 1e-6).all() == tight
 
 
 def test_sketches_have_the_rows_of_their_variant(matched):

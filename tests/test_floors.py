@@ -10,7 +10,15 @@ import pytest
 import matrixdp
 
 GROUND = ["checks", "discovery", "files", "seeds", "trials"]
-MECHANISMS = [*GROUND, "laws", "gamma_laws", "bingham", "safe", "privacy*", "mechanisms*"]
+MECHANISMS = [
+    *GROUND,
+    "distributions",
+    "gamma_distributions",
+    "bingham",
+    "safe",
+    "privacy*",
+    "mechanisms*",
+]
 STUDIES = ["experiments", "experiments.readings", "experiments.settings", "experiments.study"]
 STUDIES += ["experiments.tasks*", "data.prepared"]
 SCHEMES = ["experiments", "experiments.readings", "experiments.schemes*"]
@@ -25,9 +33,9 @@ FLOORS = {
     "seeds": ["checks"],
     "imports": [],
     "files": ["checks"],
-    "laws": ["checks"],
-    "gamma_laws": ["checks", "laws"],
-    "bingham": ["checks", "laws"],
+    "distributions": ["checks"],
+    "gamma_distributions": ["checks", "distributions"],
+    "bingham": ["checks", "distributions"],
     "safe": [],
     "version": [],
     "privacy*": ["checks", "privacy*"],
@@ -142,14 +150,38 @@ def test_no_import_runs_upward_or_in_a_circle():
 @pytest.mark.parametrize(
     ("file", "text", "expected"),
     [
-        ("laws.py", "from matrixdp.checks import positive", None),
-        ("laws.py", "from matrixdp.privacy import gaussian", "laws imports privacy.gaussian"),
-        ("laws.py", "import matrixdp.privacy.gaussian", "laws imports privacy.gaussian"),
-        ("laws.py", "from .privacy.gaussian import mu", "laws imports privacy.gaussian"),
-        ("laws.py", "from .experiments import study", "laws imports experiments.study"),
+        ("distributions.py", "from matrixdp.checks import positive", None),
+        (
+            "distributions.py",
+            "from matrixdp.privacy import gaussian",
+            "distributions imports privacy.gaussian",
+        ),
+        (
+            "distributions.py",
+            "import matrixdp.privacy.gaussian",
+            "distributions imports privacy.gaussian",
+        ),
+        (
+            "distributions.py",
+            "from .privacy.gaussian import mu",
+            "distributions imports privacy.gaussian",
+        ),
+        (
+            "distributions.py",
+            "from .experiments import study",
+            "distributions imports experiments.study",
+        ),
         ("privacy/audit.py", "from . import gaussian", None),
-        ("privacy/audit.py", "from ..laws import sample", "privacy.audit imports laws"),
-        ("privacy/audit.py", "def f():\n    import matrixdp.laws", "privacy.audit imports laws"),
+        (
+            "privacy/audit.py",
+            "from ..distributions import sample",
+            "privacy.audit imports distributions",
+        ),
+        (
+            "privacy/audit.py",
+            "def f():\n    import matrixdp.distributions",
+            "privacy.audit imports distributions",
+        ),
         ("mechanisms/mvg.py", "from matrixdp.experiments import tasks", "mechanisms.mvg imports"),
         ("mechanisms/mvg.py", "from matrixdp.privacy.gaussian import mu", None),
         (
@@ -186,7 +218,7 @@ def test_the_checker_finds_what_it_should(tmp_path, file, text, expected):
     tree = {
         "__init__.py": "",
         "checks.py": "",
-        "laws.py": "",
+        "distributions.py": "",
         "experiments/__init__.py": "",
         "experiments/study.py": "",
         "privacy/__init__.py": "",

@@ -1,4 +1,4 @@
-"""Noise of whole steps: its law, its bits, and that nothing else decides the sum."""
+"""Noise of whole steps: its distribution, its bits, and that nothing else decides the sum."""
 
 import os
 
@@ -26,14 +26,14 @@ def bits(seed):
 
 
 @pytest.mark.parametrize(
-    ("law", "below"),
+    ("distribution", "below"),
     [
         (safe.NORMAL, lambda x: mpmath.erf(x / mpmath.sqrt(2))),
         (safe.LAPLACE, lambda x: 1 - mpmath.exp(-x)),
     ],
 )
-def test_thresholds_are_the_distribution_to_the_last_bit(law, below):
-    thresholds, _ = safe._table(law)
+def test_thresholds_are_the_distribution_to_the_last_bit(distribution, below):
+    thresholds, _ = safe._table(distribution)
     with mpmath.workdps(40):
         for cell in range(0, len(thresholds) - 1, 13):
             exact_value = below(mpmath.mpf(cell + 1) / 256) * mpmath.mpf(2) ** 64
@@ -41,10 +41,10 @@ def test_thresholds_are_the_distribution_to_the_last_bit(law, below):
 
 
 @pytest.mark.parametrize(
-    ("law", "name"), [(safe.NORMAL, stats.norm), (safe.LAPLACE, stats.laplace)]
+    ("distribution", "name"), [(safe.NORMAL, stats.norm), (safe.LAPLACE, stats.laplace)]
 )
-def test_law_and_that_one_per_cent_less_would_be_seen(law, name):
-    drawn = (safe.noise(law, 400_000, bits(1)) + 0.5) * safe.STEP
+def test_law_and_that_one_per_cent_less_would_be_seen(distribution, name):
+    drawn = (safe.noise(distribution, 400_000, bits(1)) + 0.5) * safe.STEP
     assert stats.kstest(drawn, name.cdf).pvalue > 1e-3
 
     def off(sizes):
@@ -112,9 +112,9 @@ def test_release_has_the_noise_that_it_declares(release, monkeypatch):
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_colour_inverts_whiten_and_whitened_neighbours_are_within_the_budget(release):
-    law, unit, budget = release.whitened
+    distribution, unit, budget = release.whitened
     draw = release.noise.sample([np.random.default_rng(3)])[0]
-    assert law.colour(law.whiten(draw)) == pytest.approx(draw, rel=1e-9)
+    assert distribution.colour(distribution.whiten(draw)) == pytest.approx(draw, rel=1e-9)
     low, high = np.array(BOX.lower), np.array(BOX.upper)
     one = records()
     largest = 0.0
@@ -122,25 +122,25 @@ def test_colour_inverts_whiten_and_whitened_neighbours_are_within_the_budget(rel
         for other in (low, high, np.where([0, 1, 1], low, high)):
             first, second = one.copy(), one.copy()
             first[7], second[7] = corner, other
-            change = law.whiten(exact.value(release.query, [first]))
-            change = change - law.whiten(exact.value(release.query, [second]))
+            change = distribution.whiten(exact.value(release.query, [first]))
+            change = change - distribution.whiten(exact.value(release.query, [second]))
             largest = max(largest, np.linalg.norm(change, 2 if unit is safe.NORMAL else 1))
     assert 0.3 * budget < largest <= budget * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("release", [RELEASES[0], RELEASES[1], RELEASES[5], RELEASES[7]])
-def test_simulated_and_safe_noise_have_one_law(release, monkeypatch):
-    law = release.noise
-    count = 24_000 // law.whiten(np.zeros(law.shape)).size
+def test_simulated_and_safe_noise_have_one_distribution(release, monkeypatch):
+    distribution = release.noise
+    count = 24_000 // distribution.whiten(np.zeros(distribution.shape)).size
     value = exact.value(release.query, [records()])
     orient = np.transpose if release.query.yields == "matrix" else np.asarray
     monkeypatch.setattr(os, "urandom", np.random.default_rng(1).bytes)
     drawn = [release.release_value(value) for _ in range(count)]
-    safely = np.array([law.whiten(orient(one) - value) for one in drawn]).ravel()
+    safely = np.array([distribution.whiten(orient(one) - value) for one in drawn]).ravel()
     streams = [np.random.default_rng([9, seed]) for seed in range(count)]
-    simulated = np.array([law.whiten(one) for one in law.sample(streams)]).ravel()
+    simulated = np.array([distribution.whiten(one) for one in distribution.sample(streams)]).ravel()
     assert stats.ks_2samp(safely, simulated).pvalue > 1e-3
-    # A tenth less, and noise of another law of the same deviation, would be seen.
+    # A tenth less, and noise of another distribution of the same deviation, would be seen.
     assert stats.ks_2samp(0.9 * safely, simulated).pvalue < 0.05
     uniform = np.random.default_rng(8).uniform(-1.7, 1.7, safely.size) * safely.std()
     assert stats.ks_2samp(uniform, simulated).pvalue < 1e-6

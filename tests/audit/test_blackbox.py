@@ -20,7 +20,7 @@ def shifted(mu):
 
 def judged(statistic, seed=0, runs=RUNS, delta=DELTA):
     streams = np.random.default_rng(seed).spawn(2)
-    return prove(statistic, nominal=1.0, delta=delta, runs=runs, streams=streams)
+    return prove(statistic, claimed_epsilon=1.0, delta=delta, runs=runs, streams=streams)
 
 
 def test_just_enough_noise_passes_and_a_tenth_less_is_refuted():
@@ -96,7 +96,7 @@ def test_a_difference_in_the_pilot_alone_is_not_proved(swapped):
         mu = 0.0 if stream is streams[int(not swapped)] else 3.0
         return shifted(mu)(count, stream)
 
-    proof = prove(statistic, nominal=1.0, delta=DELTA, runs=4000, streams=streams)
+    proof = prove(statistic, claimed_epsilon=1.0, delta=DELTA, runs=4000, streams=streams)
     assert proof.refuted == swapped
 
 

@@ -10,7 +10,7 @@ import pytest
 from matrixdp import safe
 from matrixdp.audit import evidence
 from matrixdp.checks import InputError
-from matrixdp.laws import MatrixNormal, SymmetricNormal
+from matrixdp.distributions import MatrixNormal, SymmetricNormal
 from matrixdp.mechanisms import composed
 from matrixdp.mechanisms.base import NoGuarantee
 from matrixdp.mechanisms.composed import ComposedMoments, clipped_moments
@@ -83,14 +83,16 @@ def shrunk(release, name, factor):
     for part in release.parts:
         ones = []
         for one in part.releases:
-            law = one.noise
-            if part.name == name and isinstance(law, SymmetricNormal):
-                law = SymmetricNormal(
-                    law.shape, factor * law.diagonal_std, factor * law.off_diagonal_std
+            distribution = one.noise
+            if part.name == name and isinstance(distribution, SymmetricNormal):
+                distribution = SymmetricNormal(
+                    distribution.shape,
+                    factor * distribution.diagonal_std,
+                    factor * distribution.off_diagonal_std,
                 )
             elif part.name == name:
-                law = MatrixNormal(law.shape, factor * law.row_factor)
-            ones.append(replace(one, noise=law))
+                distribution = MatrixNormal(distribution.shape, factor * distribution.row_factor)
+            ones.append(replace(one, noise=distribution))
         changed.append(part._replace(releases=tuple(ones)))
     vars(release)["parts"] = changed
     return release
@@ -215,7 +217,9 @@ def proof(monkeypatch, pairs, above, share=1):
     for seed, first in product(range(pairs), (1.0, 0.0)):
         bits = np.random.default_rng(seed).bytes
         monkeypatch.setattr(
-            safe, "noise", lambda law, count, _, bits=bits: whole(law, count, bits) // share
+            safe,
+            "noise",
+            lambda distribution, count, _, bits=bits: whole(distribution, count, bits) // share,
         )
         rows = np.array([[first]] + [[1.0]] * 10 + [[0.0]] * 9)
         outcome = release.release(rows)
@@ -248,7 +252,7 @@ def test_a_release_is_that_of_the_experiments(monkeypatch):
     """The same answers give what a simulation gives, but for the ridge and the mean added back."""
     release = built(kind="zero")
     rows = np.random.default_rng(1).uniform(-0.2, 0.2, (60, 4))
-    monkeypatch.setattr(safe, "noise", lambda law, count, bits: np.zeros(count, np.int64))
+    monkeypatch.setattr(safe, "noise", lambda distribution, count, bits: np.zeros(count, np.int64))
     outcome = release.release(rows)
     chosen = release._chosen
     counts = composed.shells(rows.T, chosen.query.domain.radius, len(chosen.candidates))

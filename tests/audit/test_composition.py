@@ -7,7 +7,7 @@ import pytest
 
 from matrixdp import my_matrix
 from matrixdp.audit import composition, releases
-from matrixdp.laws import SymmetricNormal
+from matrixdp.distributions import SymmetricNormal
 from matrixdp.mechanisms.adaptive import AdaptiveCovariance
 from matrixdp.mechanisms.adassp import AdaSSP, PrivatelyClippedAdaSSP
 from matrixdp.mechanisms.allocation import MaxPNR
@@ -72,8 +72,12 @@ def test_a_right_composition_is_executed_as_declared(name):
 
 
 def scaled(part, factor):
-    law = part.noise
-    noise = SymmetricNormal(law.shape, factor * law.diagonal_std, factor * law.off_diagonal_std)
+    distribution = part.noise
+    noise = SymmetricNormal(
+        distribution.shape,
+        factor * distribution.diagonal_std,
+        factor * distribution.off_diagonal_std,
+    )
     return replace(part, noise=noise)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from matrixdp import laws
+from matrixdp import distributions
 from matrixdp.audit import base, direction, releases
 from matrixdp.audit.base import NO_SCALE, Finding, Scale
 from matrixdp.audit.blackbox import Proof
@@ -107,7 +107,7 @@ def test_wasted_noise_is_measured(mechanism, query, kappa):
 
 
 def weaker(release, factor=0.9):
-    """The release with less noise in its law's numbers, and the same claims."""
+    """The release with less noise in its distribution's numbers, and the same claims."""
     numbers = dict(vars(release.noise))
     for name in {"row_factor", "scale", "factor", "diagonal_std", "off_diagonal_std"} & {*numbers}:
         numbers[name] = factor * np.asarray(numbers[name])
@@ -151,10 +151,10 @@ def test_a_sampler_that_draws_too_little_is_found_whatever_the_curve_says():
     assert row["scale"] == pytest.approx(0.9, abs=0.01)
 
 
-def test_independent_laplace_noise_on_all_entries_of_second_moments_is_judged_by_its_own_law():
+def test_independent_laplace_noise_on_all_entries_is_judged_by_its_own_distribution():
     """It has m^2 free entries, and is private at the l1 sensitivity of all of them."""
     release = Laplace().calibrate(LIVER_MOMENTS, epsilon=1.0)
-    noise = laws.Laplace(LIVER_MOMENTS.shape, LIVER_MOMENTS.l1)
+    noise = distributions.Laplace(LIVER_MOMENTS.shape, LIVER_MOMENTS.l1_sensitivity)
     row = judge(replace(release, noise=noise))
     assert row["verdict"] == "private and tight"
     assert row["scale_low"] < row["scale"] < row["scale_high"]
@@ -162,7 +162,7 @@ def test_independent_laplace_noise_on_all_entries_of_second_moments_is_judged_by
     assert judge(replace(release, noise=less))["verdict"].startswith("violated")
 
 
-class Odd(laws.Law):
+class Odd(distributions.NoiseDistribution):
     def _draw(self, streams, stack):
         stack[...] = [stream.uniform(-3, 3, self.shape) for stream in streams]
 
@@ -173,7 +173,7 @@ def test_a_law_of_a_kind_that_is_not_known_stays_with_the_black_box():
     assert type(audit) is BlackBoxAudit
     small = IdentityQuery(Box.cube(2, -1, 1), 4)
     release = IMGM().calibrate(small, epsilon=1.0, delta=0.1)
-    columns = laws.MatrixNormal(small.shape, 20.0, np.diag([1.0, 2, 3, 4]))
+    columns = distributions.MatrixNormal(small.shape, 20.0, np.diag([1.0, 2, 3, 4]))
     audit = releases.audit_of(replace(release, noise=columns), streams()[0])
     assert type(audit) is BlackBoxAudit
 
@@ -249,14 +249,14 @@ def test_an_unknown_law_is_not_passed(std, words):
         assert verdict.endswith("at most")
 
 
-class HalfTrace(laws.FrobeniusExponential):
+class HalfTrace(distributions.FrobeniusExponential):
     """A size that is 0 for some noise and negative for other is no norm."""
 
     def norm(self, z):
         return np.trace(z, axis1=-2, axis2=-1) / 2
 
 
-class Cone(laws.FrobeniusExponential):
+class Cone(distributions.FrobeniusExponential):
     """Infinite off the positive definite matrices."""
 
     def norm(self, z):
@@ -332,7 +332,11 @@ class FakeAudit:
         ({"attained": 1.001}, NO_SCALE, "violated: the exact curve shows it"),
         ({}, Scale(1.2, 0.9, 1.1), "undecided: more noise is drawn than declared"),
         ({}, Scale(0.8, 0.9, 1.1), "violated: less noise is drawn than declared"),
-        ({}, Scale(1.0, 0.9, 1.1, another_law=True), "undecided: the noise has another distrib"),
+        (
+            {},
+            Scale(1.0, 0.9, 1.1, another_distribution=True),
+            "undecided: the noise has another distrib",
+        ),
         ({"bound": float("nan")}, NO_SCALE, "undecided: the bound is above"),
     ],
 )
@@ -413,7 +417,7 @@ def test_the_loss_of_a_direction_counts_every_other_record():
     assert releases.audit_of(release, streams()[0]).attained == pytest.approx(loss, rel=5e-3)
 
 
-def test_the_normaliser_of_the_bingham_law():
+def test_the_normaliser_of_the_bingham_distribution():
     """On the circle E v_2^2 = 1/2 - I1(k/2) / (2 I0(k/2)) for the density exp(k v_1^2)."""
     assert direction.mean_spread(1.0, 2) == pytest.approx(0.378750, abs=1e-6)
     assert direction.mean_spread(10.0, 2) == pytest.approx(0.0533084, abs=1e-7)

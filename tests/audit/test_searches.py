@@ -114,12 +114,12 @@ def random_pairs(query, stream, count=500):
 
 def searched(release, stream):
     """Return how far apart the worst neighbours are, and how far the release says at most."""
-    law, query = release.noise, release.query
+    distribution, query = release.noise, release.query
 
     def size(change):
         if release.mu is None:
-            return law.size(change)
-        return np.linalg.norm(law.whiten(change), axis=-1)
+            return distribution.size(change)
+        return np.linalg.norm(distribution.whiten(change), axis=-1)
 
     pair = worst(query, size, stream)
     tried = size(changes(query, *random_pairs(query, stream))).max()

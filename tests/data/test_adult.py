@@ -115,8 +115,8 @@ def test_a_stand_in_has_the_shapes_and_class_rates_of_the_original(stand_in):
     facts = simulate.load_summary("adult")["attributes"]
     for i, income in enumerate(adult.INCOMES):
         of_income = arrays["train_inputs"][arrays["train_labels"] == i]
-        law = facts["sex"][income]
-        share = law["Female"] / (law["Female"] + law["Male"])
+        distribution = facts["sex"][income]
+        share = distribution["Female"] / (distribution["Female"] + distribution["Male"])
         # Four standard errors of 7,841 draws.
         assert of_income[:, place("sex", "Female")].mean() == pytest.approx(share, abs=0.023)
     assert stand_in.constants["mean of age"] == pytest.approx(38.58, abs=0.5)

@@ -10,14 +10,21 @@ from matrixdp import config
 from matrixdp.checks import InputError
 from matrixdp.data.datasets import specs
 from matrixdp.experiments import readings, study, tasks
-from matrixdp.experiments.readings import Reading, adjusted, cross, find, knobs, parameters
+from matrixdp.experiments.readings import (
+    Reading,
+    adjusted,
+    combinations,
+    find,
+    parameters,
+    questions,
+)
 from matrixdp.experiments.settings import Settings
 from matrixdp.experiments.tasks.components import AllComponents, FirstComponent
 from matrixdp.experiments.tasks.regression import Regression
 from matrixdp.mechanisms import registry
 from matrixdp.mechanisms.mvg import MVG
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery
-from matrixdp.report import specifications as results
+from matrixdp.report import all_readings as results
 from matrixdp.report.claims import across
 from matrixdp.seeds import streams
 
@@ -38,7 +45,8 @@ SETTINGS = Settings(
 def built():
     """Return every mechanism of the registry in one variant, by name."""
     return {
-        name: study.variants(entry, SETTINGS)[0].mechanism for name, entry in registry().items()
+        name: study.configurations(entry, SETTINGS)[0].mechanism
+        for name, entry in registry().items()
     }
 
 
@@ -71,7 +79,7 @@ def test_a_reading_has_one_name(given, name):
         ("zeta_litral", "reading is 'zeta_litral'; did you mean 'zeta_literal'"),
         ({"zetta": "literal"}, "reading is 'zetta'; did you mean 'zeta'"),
         ("zeta=litral", "reading.zeta is 'litral'; did you mean 'literal'"),
-        ("zeta=literal+zeta=sqrt", "each knob once"),
+        ("zeta=literal+zeta=sqrt", "each question once"),
     ],
 )
 def test_a_bad_name_is_one_sentence(bad, sentence):
@@ -93,28 +101,28 @@ def test_the_configuration_takes_names_and_choices():
 # The catalogue
 
 
-@pytest.mark.parametrize("knob", knobs().values(), ids=list(knobs()))
-def test_every_knob_acts_somewhere_and_its_first_value_is_what_runs_by_default(knob):
+@pytest.mark.parametrize("question", questions().values(), ids=list(questions()))
+def test_every_knob_acts_somewhere_and_its_first_value_is_what_runs_by_default(question):
     everyone = {"nonprivate", "random", "zero"} | registry().keys()
-    assert knob.title
-    assert knob.about
-    assert set(knob.cross) <= tasks.registry().keys()
-    assert set(knob.spares) <= everyone
-    assert set(knob.not_private) < set(knob.values)
-    first = knob.values[knob.default]
-    if knob.acts_on == readings.ADJACENCY:
+    assert question.title
+    assert question.about
+    assert set(question.experiments) <= tasks.registry().keys()
+    assert set(question.spares) <= everyone
+    assert set(question.not_private) < set(question.values)
+    first = question.values[question.default]
+    if question.acts_on == readings.ADJACENCY:
         assert first == "replace"
-    elif knob.acts_on == readings.ROW:
+    elif question.acts_on == readings.ROW:
         assert first == {}
-        named = [name for pair in knob.values.values() for name in [*pair, *pair.values()]]
+        named = [name for pair in question.values.values() for name in [*pair, *pair.values()]]
         assert set(named) <= everyone
-    elif knob.acts_on.startswith(readings.DATA):
-        scalings = specs()[knob.acts_on.removeprefix(readings.DATA)].scalings
+    elif question.acts_on.startswith(readings.DATA):
+        scalings = specs()[question.acts_on.removeprefix(readings.DATA)].scalings
         assert first == "default"
-        assert set(knob.values.values()) == set(scalings)
+        assert set(question.values.values()) == set(scalings)
     else:
         found = [parameters(thing) for thing in THINGS]
-        found = [own[knob.acts_on] for own in found if knob.acts_on in own]
+        found = [own[question.acts_on] for own in found if question.acts_on in own]
         assert found
         assert all(value == first for value in found)
 
@@ -127,13 +135,15 @@ def test_shipped_names_are_valid_and_the_default_changes_nothing():
         assert adjusted(thing, find("default").parameters) is thing
 
 
-# What knobs change
+# What questions change
 
 
-@pytest.mark.parametrize("knob", [knob for knob in knobs().values() if knob.is_parameter])
-def test_a_parameter_changes_where_it_is_and_nowhere_else(knob):
-    for value in list(knob.values)[1:]:
-        changes = Reading({knob.name: value}).parameters
+@pytest.mark.parametrize(
+    "question", [question for question in questions().values() if question.is_parameter]
+)
+def test_a_parameter_changes_where_it_is_and_nowhere_else(question):
+    for value in list(question.values)[1:]:
+        changes = Reading({question.name: value}).parameters
         for thing in THINGS:
             before, after = parameters(thing), parameters(adjusted(thing, changes))
             # A dataclass inside another changes with its own parameters.
@@ -141,7 +151,7 @@ def test_a_parameter_changes_where_it_is_and_nowhere_else(knob):
                 place for place in before if not hasattr(before[place], "__dataclass_fields__")
             ]
             differ = {place for place in plain if before[place] is not after[place]}
-            assert differ == {knob.acts_on} & before.keys()
+            assert differ == {question.acts_on} & before.keys()
 
 
 def release(mechanism, query, reading, epsilon=1.0):
@@ -169,7 +179,7 @@ def test_readings_that_are_not_private_say_so_and_the_others_keep_their_guarante
         for query in (IdentityQuery, SecondMomentQuery):
             if type(query) not in mechanism.queries:
                 continue
-            for reading in cross(
+            for reading in combinations(
                 "regression", name, dataset="liver", things=[mechanism], adjacent=True
             ):
                 changes = {k: 1.0 if v == "data" else v for k, v in reading.parameters.items()}
@@ -269,15 +279,17 @@ def assert_same(part, whole):
 
 def test_a_mechanism_varies_only_over_knobs_that_act_on_it():
     def crossed(experiment, mechanism, dataset, *things, adjacent=True):
-        found = cross(experiment, mechanism, dataset=dataset, things=things, adjacent=adjacent)
+        found = combinations(
+            experiment, mechanism, dataset=dataset, things=things, adjacent=adjacent
+        )
         assert len({reading.name for reading in found}) == len(found)
-        return {knob for reading in found for knob in reading.choices}, len(found)
+        return {question for reading in found for question in reading.choices}, len(found)
 
     own = built()
     task = {"kernel", "ridge", "released", "predictions", "adjacency"}
     assert crossed("regression", "laplace", "liver", REGRESSION, own["laplace"]) == (task, 2**5)
-    knobs, count = crossed("regression", "mvg_maxpnr", "liver", REGRESSION, own["mvg_maxpnr"])
-    assert knobs == task | {"zeta", "gamma", "max_pnr", "unfilled"}
+    questions, count = crossed("regression", "mvg_maxpnr", "liver", REGRESSION, own["mvg_maxpnr"])
+    assert questions == task | {"zeta", "gamma", "max_pnr", "unfilled"}
     assert count == 2**8 * 3
     assert crossed("covariance", "laplace", "ctg", AllComponents(), own["laplace"]) == ({"ctg"}, 2)
     assert crossed("regression", "zero", "liver", REGRESSION, adjacent=False) == (set(), 1)
@@ -316,7 +328,7 @@ def test_rows_that_others_stand_for_are_told_without_running_twice(data, tmp_pat
     assert theirs["mean"] == ours["mean"]
     both = by_name.loc[("knorm_frob", "exponential=l2+factor_two=half")]
     assert both["mean"] == by_name.loc[("knorm_l2", "factor_two=half")]["mean"]
-    # The first row of a mechanism is the default one; knobs that do not act are empty.
+    # The first row of a mechanism is the default one; questions that do not act are empty.
     assert table.groupby("mechanism", sort=False)["reading"].first().eq("default").all()
     assert theirs["exponential"] == "l2"
     assert theirs["factor_two"] == "full"

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from rowframes import frame, run
 
-from matrixdp import laws
+from matrixdp import distributions
 from matrixdp.checks import InputError
 from matrixdp.data import load, store
 from matrixdp.experiments import study
@@ -174,14 +174,14 @@ def test_one_law_under_two_names_gives_the_same_values(task, data):
 @pytest.fixture
 def drawn(monkeypatch):
     """Every trial of standard normals that is drawn, as bytes."""
-    found, normals = [], laws.normals
+    found, normals = [], distributions.normals
 
     def spy(*arguments):
         stack = normals(*arguments)
         found.extend(trial.tobytes() for trial in stack)
         return stack
 
-    monkeypatch.setattr(laws, "normals", spy)
+    monkeypatch.setattr(distributions, "normals", spy)
     return found
 
 
@@ -291,7 +291,7 @@ def test_what_cannot_be_prepared_is_one_sentence(changes, sentence, folder):
 def test_a_reading_and_a_sweep_find_their_scaling_of_the_data(folder):
     part = {**PART, "experiment": "covariance", "task": "covariance", "dataset": "ctg"}
     part["directions"] = {}
-    swept = frame(study.specifications(part, ["nonprivate", "imgm"], folder / "ctg"))
+    swept = frame(study.all_readings(part, ["nonprivate", "imgm"], folder / "ctg"))
     assert set(swept["reading"]) == {"default", "ctg=centred"}
     assert swept["mechanism"].drop_duplicates().tolist() == ["nonprivate", "imgm"]
     for name in ("default", "ctg=centred"):

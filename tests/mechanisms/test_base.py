@@ -126,7 +126,7 @@ def test_rounding_near_the_range_limit_keeps_the_promise(silent, mechanism):
 
     release = farthest(calibrated)
     low, high = (np.array(side) for side in vars(release.query.domain).values())
-    law, (_, unit, budget) = release.noise, release.whitened
+    distribution, (_, unit, budget) = release.noise, release.whitened
     rng, widest = np.random.default_rng(1), 0.0
     for _ in range(100):
         rows = rng.uniform(low, high, (100, 2))
@@ -134,7 +134,7 @@ def test_rounding_near_the_range_limit_keeps_the_promise(silent, mechanism):
         for last in (np.where([1, 0], low, high), np.where([0, 1], low, high)):
             rows[-1] = last
             released = release.release_value(exact.value(release.query, [rows]))
-            white = law.whiten(released.T) / release.stretch
+            white = distribution.whiten(released.T) / release.stretch
             steps.append(np.rint(white / safe.STEP))
         norm = 2 if unit is safe.NORMAL else 1
         widest = max(widest, np.linalg.norm(steps[0] - steps[1], norm) * safe.STEP)

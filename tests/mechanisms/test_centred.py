@@ -90,13 +90,13 @@ def test_the_audit_knows_it_and_sees_half_a_per_cent_less_noise(kind, query, eps
     less = [replace(release, centre_std=0.995 * release.centre_std)]
     about = release.about
     if isinstance(about, AdditiveGaussian):
-        law = about.noise
-        law = replace(
-            law,
-            diagonal_std=0.995 * law.diagonal_std,
-            off_diagonal_std=0.995 * law.off_diagonal_std,
+        distribution = about.noise
+        distribution = replace(
+            distribution,
+            diagonal_std=0.995 * distribution.diagonal_std,
+            off_diagonal_std=0.995 * distribution.off_diagonal_std,
         )
-        less.append(replace(release, about=replace(about, noise=law)))
+        less.append(replace(release, about=replace(about, noise=distribution)))
     else:
         less.append(replace(release, about=replace(about, count_std=0.995 * about.count_std)))
     for weak in less:
@@ -129,8 +129,8 @@ def test_the_mean_gets_the_noise_that_is_paid_for_and_stays_in_the_domain(monkey
 def test_without_noise_it_is_the_second_moments_with_the_ridge_of_the_noise():
     release = Centred(1.0).calibrate(LIVERS, epsilon=1, delta=1 / 248)
     found = records(LIVERS)
-    law = replace(release.about.noise, diagonal_std=1e-12, off_diagonal_std=1e-12)
-    silent = replace(release, centre_std=0.0, about=replace(release.about, noise=law))
+    distribution = replace(release.about.noise, diagonal_std=1e-12, off_diagonal_std=1e-12)
+    silent = replace(release, centre_std=0.0, about=replace(release.about, noise=distribution))
     ridge = moments_ridge(release.about.noise_std, 6) * np.eye(6)
     np.testing.assert_allclose(
         silent.simulate(found, streams(1))[0], second_moments(found) + ridge, atol=1e-10
@@ -159,5 +159,7 @@ def test_bad_shares_are_refused(share):
 def test_the_noise_of_a_mean_covers_a_private_number(domain):
     query = SecondMomentQuery(domain, 400, "add_or_remove")
     # A record that comes changes the sum of (x, 1) by its norm, 2 at most.
-    assert records_of(mean_query(query)).l2 == pytest.approx(2)
-    assert records_of(mean_query(replace(query, adjacency="zero_out"))).l2 == pytest.approx(3**0.5)
+    assert records_of(mean_query(query)).l2_sensitivity == pytest.approx(2)
+    assert records_of(
+        mean_query(replace(query, adjacency="zero_out"))
+    ).l2_sensitivity == pytest.approx(3**0.5)

@@ -39,7 +39,7 @@ def records(query, seed=0, spread=0.6):
     return np.clip(spread * rng.standard_normal((query.features, query.records)), lower, upper)
 
 
-# The law
+# The distribution
 
 
 @pytest.mark.parametrize("query", QUERIES, ids=repr)
@@ -153,8 +153,8 @@ def test_a_search_over_records_of_the_box_attains_the_radius_and_no_more():
         if query is UNIT:
             corners[1] = np.where(corners[0] > 0, 0, 1)
         found = size(corners).max()
-        assert found <= ball.l2 * (1 + 1e-12)
-        assert found > ball.l2 * (1 - 1e-9)
+        assert found <= ball.l2_sensitivity * (1 + 1e-12)
+        assert found > ball.l2_sensitivity * (1 - 1e-9)
         assert attained(query, ball.domain.radius)
 
 
@@ -187,7 +187,7 @@ def test_the_audit_sees_half_a_per_cent_less_noise_in_any_part(mechanism, epsilo
     for name in names:
         part = getattr(release, name)
         if name == "candidates":
-            laws = (
+            distributions = (
                 replace(
                     one.noise,
                     diagonal_std=0.995 * one.noise.diagonal_std,
@@ -195,7 +195,10 @@ def test_the_audit_sees_half_a_per_cent_less_noise_in_any_part(mechanism, epsilo
                 )
                 for one in part
             )
-            part = tuple(replace(a, noise=law) for a, law in zip(part, laws, strict=True))
+            part = tuple(
+                replace(a, noise=distribution)
+                for a, distribution in zip(part, distributions, strict=True)
+            )
         else:
             part = part / 0.995 if name in ("search", "rest") else 0.995 * part
         weak = releases.audit_of(replace(release, **{name: part}), np.random.default_rng(0))
@@ -223,7 +226,11 @@ def test_budgets_add_up():
         assert stats.norm.cdf(-stats.norm.ppf(corner) - shift) == pytest.approx(corner, rel=1e-9)
         for number in range(6):
             moments, spectrum = searched.part(number)
-            own = spectrum.query.l2 / spectrum.eigenvalue_std if spectrum.eigenvalue_std else 0
+            own = (
+                spectrum.query.l2_sensitivity / spectrum.eigenvalue_std
+                if spectrum.eigenvalue_std
+                else 0
+            )
             assert np.hypot(moments.mu, own) == pytest.approx(mu * np.sqrt(3 / 4))
 
 

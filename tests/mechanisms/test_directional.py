@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from scipy.stats import ortho_group
 
 from matrixdp.checks import InputError
-from matrixdp.laws import SymmetrisedNormal
+from matrixdp.distributions import SymmetrisedNormal
 from matrixdp.mechanisms.allocation import Binary, MaxPNR, Shares
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import GOE, IMGM
@@ -23,8 +23,12 @@ FIXED = {"epsilon": 1, "delta": 1e-3}
 
 def variances_of(release, directions=None):
     """Return the variance along each direction from the factor that the noise is drawn with."""
-    law = release.noise
-    factor = law.factor if isinstance(law, SymmetrisedNormal) else law.row_factor
+    distribution = release.noise
+    factor = (
+        distribution.factor
+        if isinstance(distribution, SymmetrisedNormal)
+        else distribution.row_factor
+    )
     return (
         factor**2 if directions is None else np.diag(directions.T @ factor @ factor.T @ directions)
     )

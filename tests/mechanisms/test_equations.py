@@ -43,8 +43,8 @@ def posed(domain="cube", adjacency="replace", records=60):
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_parts_have_the_sensitivities_of_the_whole_query(domain, adjacency, per_person):
     query = replace(posed(domain, adjacency), per_person=per_person)
-    assert eigenvalue_query(query).l2 == pytest.approx(query.l2_eigenvalue, rel=1e-12)
-    assert product_query(query).l2 == pytest.approx(query.l2_target, rel=1e-12)
+    assert eigenvalue_query(query).l2_sensitivity == pytest.approx(query.l2_eigenvalue, rel=1e-12)
+    assert product_query(query).l2_sensitivity == pytest.approx(query.l2_target, rel=1e-12)
     release = adaptive_equations(query, **BUDGET)
     assert [part.name for part in release.parts] == ["smallest eigenvalue", "moments", "products"]
     shares = [part.mu**2 / release.mu**2 for part in release.parts]
@@ -85,7 +85,7 @@ def test_one_record_with_a_constant_moves_the_smallest_eigenvalue_by_its_bound(a
     query = NormalEquations(Box.cube(9, -1.0, 1.0), 8, adjacency, 8)
     moved = smallest(rows) - smallest(other)
     assert moved == pytest.approx(query.l2_eigenvalue)
-    assert moved > 0.99 * eigenvalue_query(query).l2
+    assert moved > 0.99 * eigenvalue_query(query).l2_sensitivity
 
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
@@ -179,7 +179,7 @@ def test_a_private_number_of_records_of_any_size_bounds_the_rounding():
     counts = np.arange(0, 6000)
     values = np.array([part.of(count * step)[0, 0] for count in counts])
     # Four records come at a time.
-    assert np.abs(np.diff(values)).max() <= 4 * part.l2 * (1 + 1e-9)
+    assert np.abs(np.diff(values)).max() <= 4 * part.l2_sensitivity * (1 + 1e-9)
     beyond = counts * np.trace(step) >= part.reach
     assert 0 < beyond.sum() < len(counts)
     assert (values[beyond] == 0).all()
@@ -187,7 +187,7 @@ def test_a_private_number_of_records_of_any_size_bounds_the_rounding():
 
 @pytest.mark.parametrize("domain", ["cube", "anywhere", "ball"])
 def test_without_noise_it_is_the_simulation_of_the_experiments(monkeypatch, domain):
-    monkeypatch.setattr(safe, "noise", lambda law, count, bits: np.zeros(count, np.int64))
+    monkeypatch.setattr(safe, "noise", lambda distribution, count, bits: np.zeros(count, np.int64))
     query = posed(domain)
     release = adaptive_equations(query, **BUDGET)
     rng = np.random.default_rng(1)

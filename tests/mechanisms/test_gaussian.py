@@ -118,7 +118,7 @@ def test_imgm_without_factors_is_the_analytic_gaussian_mechanism(epsilon, delta,
     first = IMGM().calibrate(query, epsilon=epsilon, delta=delta)
     second = Gaussian().calibrate(query, epsilon=epsilon, delta=delta)
     assert (first.noise_std, first.mu) == (second.noise_std, second.mu)
-    assert first.noise_std == query.l2 / gaussian.mu(epsilon, delta)
+    assert first.noise_std == query.l2_sensitivity / gaussian.mu(epsilon, delta)
 
 
 @pytest.mark.parametrize("k", [0.5, 3])

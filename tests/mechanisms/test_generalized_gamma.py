@@ -1,11 +1,11 @@
-"""Generalized gamma noise as a mechanism: its size, its law, and what it is for."""
+"""Generalized gamma noise as a mechanism: its size, its distribution, and what it is for."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from matrixdp.gamma_laws import GeneralizedGamma
+from matrixdp.gamma_distributions import GeneralizedGamma
 from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.generalized_gamma import POWERS, SphericalGamma
 from matrixdp.privacy import generalized_gamma
@@ -22,16 +22,21 @@ def test_noise_has_the_declared_deviation(query: Query, power: float | None) -> 
     release = SphericalGamma(power).calibrate(query, epsilon=1, delta=1 / query.records)
     drawn = release.noise.sample(one_stream(2_000_000 // np.prod(query.shape)))
     assert np.sqrt((drawn**2).mean()) == pytest.approx(release.noise_std, rel=5e-3)
-    law = release.noise
-    assert isinstance(law, GeneralizedGamma)
+    distribution = release.noise
+    assert isinstance(distribution, GeneralizedGamma)
     if query is MOVEMENT:
         assert np.array_equal(drawn, np.swapaxes(drawn, 1, 2))
-        assert law.dimension == 10
+        assert distribution.dimension == 10
     # The upper triangle or a column is what has the sensitivity's length.
-    shift = query.l2_upper if query is MOVEMENT else query.l2
-    unit = law.scale / shift
-    spent = generalized_gamma.delta(1, unit, law.power, law.dimension) * query.records
-    less = generalized_gamma.delta(1, 0.995 * unit, law.power, law.dimension) * query.records
+    shift = query.l2_upper if query is MOVEMENT else query.l2_sensitivity
+    unit = distribution.scale / shift
+    spent = (
+        generalized_gamma.delta(1, unit, distribution.power, distribution.dimension) * query.records
+    )
+    less = (
+        generalized_gamma.delta(1, 0.995 * unit, distribution.power, distribution.dimension)
+        * query.records
+    )
     assert spent <= 1 < less
 
 

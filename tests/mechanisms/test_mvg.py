@@ -18,7 +18,7 @@ def by_mpmath(query, epsilon, delta, theorem, zeta, sensitivity="paper"):
     """Return zeta, alpha or omega, beta and phi of Theorems 2 and 3, with 60 digits."""
     mp.mp.dps = 60
     m, n = query.shape
-    s2 = mp.mpf(query.paper_l2 if sensitivity == "paper" else query.l2)
+    s2 = mp.mpf(query.paper_l2_sensitivity if sensitivity == "paper" else query.l2_sensitivity)
     gamma, log = mp.mpf(query.gamma), -mp.log(mp.mpf(delta))
     harmonic = sum(mp.mpf(1) / i for i in range(1, min(m, n) + 1))
     root = sum(1 / mp.sqrt(i) for i in range(1, min(m, n) + 1))
@@ -152,9 +152,9 @@ def test_the_theorems_limit_is_spent_whole(theorem):
     allocation = Shares((0.5, 0.3, 0.15, 0.05))
     for query in (IdentityQuery(Box.cube(4, -1, 1), 30), MOVEMENT):
         mechanism = MVG(theorem=theorem, allocation=allocation)
-        law = mechanism.calibrate(query, **budget(query)).noise
-        rows = np.linalg.norm(law.row_factor**-2)
-        columns = law.column_factor
+        distribution = mechanism.calibrate(query, **budget(query)).noise
+        rows = np.linalg.norm(distribution.row_factor**-2)
+        columns = distribution.column_factor
         columns = np.sqrt(query.records) if columns is None else np.linalg.norm(columns**-2)
         phi = MVG(theorem).precision_budget(query, **budget(query))
         assert rows * columns == pytest.approx(phi**2, rel=1e-12)

@@ -44,7 +44,9 @@ def answer(tmp_path, monkeypatch):
 
     def run(query, rows, lower, upper, names=NAMES, quiet=True, **more):
         if quiet:
-            monkeypatch.setattr(safe, "noise", lambda law, count, bits: np.zeros(count, np.int64))
+            monkeypatch.setattr(
+                safe, "noise", lambda distribution, count, bits: np.zeros(count, np.int64)
+            )
         folder = tmp_path / str(len([*tmp_path.iterdir()]))
         folder.mkdir()
         np.savetxt(

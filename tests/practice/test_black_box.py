@@ -34,7 +34,7 @@ CLAIMED = 1.0
 
 
 def numbers(folder, mechanism):
-    """Return a number from the published files whose law depends most on the first record."""
+    """Return the published number whose distribution depends most on the first record."""
     if mechanism != "adassp":
         return float((folder / "mean.csv").read_text().split()[1])
     slope = float((folder / "regression.csv").read_text().split()[1].split(",")[0])

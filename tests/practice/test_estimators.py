@@ -262,7 +262,7 @@ def test_penalty_and_intercept_are_those_of_scikit_learn(
     data, monkeypatch, mechanism, intercept, alpha
 ):
     # Without noise: what is left of it is the ridge that it asks for, which falls with the records.
-    monkeypatch.setattr(safe, "noise", lambda law, count, bits: np.zeros(count, np.int64))
+    monkeypatch.setattr(safe, "noise", lambda distribution, count, bits: np.zeros(count, np.int64))
     X, y = np.tile(data[0], (20, 1)), np.tile(data[1], 20)
     private = mdp.PrivateRidge(
         **SIDES, epsilon=15.0, alpha=alpha, fit_intercept=intercept, mechanism=mechanism

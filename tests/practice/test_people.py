@@ -255,9 +255,9 @@ def neighbours(spec, rng, count):
 
 def widest(pairs, query_release):
     """Return how far apart a release has pairs of values, at most, over what it says."""
-    law, unit, budget = query_release.whitened
+    distribution, unit, budget = query_release.whitened
     order = 2 if unit is safe.NORMAL else 1
-    white = [law.whiten(one) - law.whiten(other) for one, other in pairs]
+    white = [distribution.whiten(one) - distribution.whiten(other) for one, other in pairs]
     return max(np.linalg.norm(change.ravel(), order) for change in white) / budget
 
 
@@ -519,7 +519,9 @@ def proof(monkeypatch, spec, pairs, above):
         exact_values.append(values(spec, np.tile(UPPER, (len(names), 1)), names))
     for seed, value in product(range(pairs), exact_values):
         bits = np.random.default_rng(seed).bytes
-        monkeypatch.setattr(safe, "noise", lambda law, size, _, bits=bits: whole(law, size, bits))
+        monkeypatch.setattr(
+            safe, "noise", lambda distribution, size, _, bits=bits: whole(distribution, size, bits)
+        )
         sums.append(option.release.release_value(value).sum())
     one, other = (np.reshape(sums, (pairs, 2)) > above).T
     both = (one & other).sum()

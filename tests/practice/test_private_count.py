@@ -82,10 +82,10 @@ SIDES = LOWER - 5, UPPER + 5
 def test_no_neighbours_are_further_apart_than_the_noise_is_made_for(tmp_path, query, more):
     spec = specification.read(written(tmp_path, query, people(3), 5, more))
     for option in choices.options(spec):
-        law, unit, budget = option.release.whitened
+        distribution, unit, budget = option.release.whitened
         order = 2 if unit is safe.NORMAL else 1
         apart = [
-            np.linalg.norm(law.whiten(one) - law.whiten(other), order)
+            np.linalg.norm(distribution.whiten(one) - distribution.whiten(other), order)
             for one, other in neighbours(spec, np.random.default_rng(0), 200)
         ]
         assert max(apart) <= budget * (1 + 1e-9)
@@ -98,17 +98,17 @@ def test_a_sum_has_no_origin_that_depends_on_the_stated_number():
     values = [exact.value(query, [np.full((count, 1), 6.0)])[0, 0] for count in range(4)]
     assert np.diff(values) == pytest.approx(0.6, rel=1e-9)
     assert exact.value(query, []).shape == (1, 1)
-    assert query.l2 == 0.6
+    assert query.l2_sensitivity == 0.6
 
 
 def test_more_records_than_float64_holds_exactly_are_as_close(monkeypatch):
-    monkeypatch.setattr(safe, "noise", lambda law, count, bits: np.zeros(count, np.int64))
+    monkeypatch.setattr(safe, "noise", lambda distribution, count, bits: np.zeros(count, np.int64))
     query = mdp.SecondMomentQuery(mdp.Box.cube(2, -1.0, 1.0), 10, "add_or_remove")
     calibrated = mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6)
-    law, _, budget = calibrated.whitened
+    distribution, _, budget = calibrated.whitened
     for count in (10, 1e6, 1e8, 1e10, 1e15):
         one, other = (calibrated.release_value(np.full((2, 2), n / 10)) for n in (count, count + 1))
-        assert np.linalg.norm(law.whiten(other - one)) <= budget * (1 + 1e-6)
+        assert np.linalg.norm(distribution.whiten(other - one)) <= budget * (1 + 1e-6)
     assert np.isfinite(other).all()
 
 
@@ -129,7 +129,7 @@ def test_nothing_but_the_noisy_answer_depends_on_the_number(tmp_path, query, mor
 
 @pytest.mark.parametrize("count", [300, 2000])
 def test_answers_are_those_of_the_records_whatever_number_is_stated(tmp_path, monkeypatch, count):
-    monkeypatch.setattr(safe, "noise", lambda law, count, bits: np.zeros(count, np.int64))
+    monkeypatch.setattr(safe, "noise", lambda distribution, count, bits: np.zeros(count, np.int64))
     rows = np.clip(people(count), LOWER, UPPER)
     lines, _ = run(tmp_path / "mean", "mean", rows, ["--even-if-useless"])
     assert [float(cell) for cell in lines[1]] == pytest.approx(rows.mean(axis=0), rel=1e-5)
@@ -146,7 +146,7 @@ def test_answers_are_those_of_the_records_whatever_number_is_stated(tmp_path, mo
 
 def test_normal_equations_are_divided_by_no_number(tmp_path, monkeypatch):
     """The same records give the same line whatever number is stated, but for the ridge."""
-    monkeypatch.setattr(safe, "noise", lambda law, count, bits: np.zeros(count, np.int64))
+    monkeypatch.setattr(safe, "noise", lambda distribution, count, bits: np.zeros(count, np.int64))
     rows, lines = np.clip(people(60_000), LOWER, UPPER), []
     for stated in (30_000, 60_000, 90_000):
         folder, adassp = tmp_path / str(stated), 'mechanism = "adassp"\nalpha = 1e6'
@@ -164,7 +164,7 @@ def test_normal_equations_are_divided_by_no_number(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("count", [300, 2000])
 def test_releases_in_parts_are_divided_by_the_noisy_number(tmp_path, monkeypatch, count):
-    monkeypatch.setattr(safe, "noise", lambda law, count, bits: np.zeros(count, np.int64))
+    monkeypatch.setattr(safe, "noise", lambda distribution, count, bits: np.zeros(count, np.int64))
     rows, half = np.clip(people(count), LOWER, UPPER), (UPPER - LOWER) / 2
     lines, _ = run(tmp_path / "c", "covariance", rows, ["--even-if-useless"], more=CLIPPED)
     table = np.array([[float(cell) for cell in line[1:]] for line in lines[1:]])
@@ -188,7 +188,7 @@ def test_releases_in_parts_are_divided_by_the_noisy_number(tmp_path, monkeypatch
 @pytest.mark.parametrize("query", ["covariance", "second_moments"])
 def test_errors_on_the_file_are_those_of_its_true_number(tmp_path, monkeypatch, query):
     """Without noise and clipping nothing is off, though twice as many records were stated."""
-    monkeypatch.setattr(safe, "noise", lambda law, count, bits: np.zeros(count, np.int64))
+    monkeypatch.setattr(safe, "noise", lambda distribution, count, bits: np.zeros(count, np.int64))
     monkeypatch.setattr(ChosenByHistogram, "_best", lambda self, *_: np.zeros(1, int))
     spec = specification.read(written(tmp_path, query, people(400), 800, CLIPPED))
     (off,) = release.compare(spec, times=1).values()
@@ -252,7 +252,9 @@ def proof(monkeypatch, spec, pairs, share=1):
     for seed, count in product(range(pairs), (20, 19)):
         bits = np.random.default_rng(seed).bytes
         monkeypatch.setattr(
-            safe, "noise", lambda law, size, _, bits=bits: whole(law, size, bits) // share
+            safe,
+            "noise",
+            lambda distribution, size, _, bits=bits: whole(distribution, size, bits) // share,
         )
         rows = spec.scaled(np.tile(UPPER, (count, 1)))
         value = exact.value(spec.query, [rows])

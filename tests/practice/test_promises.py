@@ -50,7 +50,7 @@ def test_rounding_of_records_does_not_pass_the_range_of_their_bounds(far):
     query = mdp.MeanQuery(mdp.Box((far,), (far + 1.0,)), 1)
     values = [exact.value(query, [[[far + x]]])[0, 0] for x in np.linspace(-0.5, 1.5, 401)]
     assert (min(values), max(values)) == (far, far + 1)
-    assert np.ptp(values) == query.l2
+    assert np.ptp(values) == query.l2_sensitivity
 
 
 def test_rounding_is_paid_for_in_every_entry_that_a_record_changes(monkeypatch):

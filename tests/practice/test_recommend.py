@@ -78,7 +78,7 @@ def test_the_unit_of_a_column_changes_no_noise_in_that_unit(kind, adjacency, del
 def test_noise_in_units_of_the_bounds_keeps_its_promise_on_neighbours(kind, adjacency):
     query = kind(mdp.Box((0.0, -3.0, 5.0), (1.0, 4.0, 900.0)), 50, adjacency)
     for option in options(query, **GIVEN, importance=(1.0, 3.0, 1.0)):
-        law, unit, budget = option.release.whitened
+        distribution, unit, budget = option.release.whitened
         order = 2 if unit is safe.NORMAL else 1
         rng = np.random.default_rng(1)
         lower, upper = np.array(query.domain.lower), np.array(query.domain.upper)
@@ -96,7 +96,7 @@ def test_noise_in_units_of_the_bounds_keeps_its_promise_on_neighbours(kind, adja
                 # A record of zeros may lie outside of the box.
                 value = query.value(records.T)
                 values.append(value)
-            change = law.whiten(values[0]) - law.whiten(values[1])
+            change = distribution.whiten(values[0]) - distribution.whiten(values[1])
             largest = max(largest, np.linalg.norm(change, order))
         assert 0.3 * budget < largest <= budget * (1 + 1e-9)
 

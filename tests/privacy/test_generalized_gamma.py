@@ -154,7 +154,7 @@ def test_a_small_epsilon_is_kept_to_50_digits(
 
 def exact_delta(epsilon: float, scale: float, power: float, dimension: int) -> float:
     """Return delta in 50 digits, in up to 3 dimensions."""
-    laws = {
+    distributions = {
         1: lambda x: (mpmath.sign(x) + mpmath.floor(x)) / 2,
         2: lambda x: 2 * mpmath.asin(mpmath.sqrt(x)) / mpmath.pi,
         3: lambda x: x,
@@ -167,7 +167,7 @@ def exact_delta(epsilon: float, scale: float, power: float, dimension: int) -> f
             r, rho = a * t ** (1 / p), a * (t + e) ** (1 / p)
             first = (1 - rho + r) * (1 + rho + r) / (4 * r)
             second = (1 - rho + r) * (rho + r - 1) / (4 * rho)
-            first, second = (laws[dimension](min(max(x, 0), 1)) for x in (first, second))
+            first, second = (distributions[dimension](min(max(x, 0), 1)) for x in (first, second))
             return mpmath.exp(-t) * (t ** (k - 1) * first - (t + e) ** (k - 1) * second)
 
         # Where triangles start: they need no shorter sides, and no sides that are further apart.

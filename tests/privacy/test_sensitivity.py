@@ -29,26 +29,26 @@ CTG = IdentityQuery(Box.cube(21, 0, 1), 2126)
 @pytest.mark.parametrize(
     ("query", "attribute", "expected"),
     [
-        (LIVER, "l1", 12),
-        (LIVER, "l2", 4.898979),
-        (LIVER, "paper_l2", 4.898979),
+        (LIVER, "l1_sensitivity", 12),
+        (LIVER, "l2_sensitivity", 4.898979),
+        (LIVER, "paper_l2_sensitivity", 4.898979),
         (LIVER, "gamma", 38.574603),
-        (CTG, "l1", 21),
-        (CTG, "l2", 4.582576),
+        (CTG, "l1_sensitivity", 21),
+        (CTG, "l2_sensitivity", 4.582576),
         (CTG, "gamma", 211.296001),
-        (MOVEMENT, "l1", 15.723270),
+        (MOVEMENT, "l1_sensitivity", 15.723270),
         (MOVEMENT, "l1_upper", 9.82704),
-        (MOVEMENT, "l2", 5.559016),
+        (MOVEMENT, "l2_sensitivity", 5.559016),
         (MOVEMENT, "l2_upper", 3.930818),
-        (MOVEMENT, "paper_l2", 7.861635),
+        (MOVEMENT, "paper_l2_sensitivity", 7.861635),
         (MOVEMENT, "gamma", 4e4),
-        (MOVEMENT_ZEROED, "l2", 3.930818),
+        (MOVEMENT_ZEROED, "l2_sensitivity", 3.930818),
         (MOVEMENT_ZEROED, "l2_upper", 3.107584),
-        (SecondMomentQuery(Ball(2.0, 5), 10), "l2", np.sqrt(2) * 0.4),
+        (SecondMomentQuery(Ball(2.0, 5), 10), "l2_sensitivity", np.sqrt(2) * 0.4),
         (SecondMomentQuery(Ball(2.0, 5), 10), "l2_upper", np.sqrt(2) * 0.4),
-        (SecondMomentQuery(Ball(2.0, 5), 10, "zero_out"), "l1", 5 * 0.4),
-        (IdentityQuery(Ball(2.0, 5), 10), "l2", 4),
-        (IdentityQuery(Ball(2.0, 5), 10, "zero_out"), "l1", 2 * np.sqrt(5)),
+        (SecondMomentQuery(Ball(2.0, 5), 10, "zero_out"), "l1_sensitivity", 5 * 0.4),
+        (IdentityQuery(Ball(2.0, 5), 10), "l2_sensitivity", 4),
+        (IdentityQuery(Ball(2.0, 5), 10, "zero_out"), "l1_sensitivity", 2 * np.sqrt(5)),
     ],
 )
 def test_printed_values(query, attribute, expected):
@@ -70,8 +70,8 @@ def triangle(size):
 
 
 NORMS = {
-    "l1": lambda query, d: np.abs(d).sum(_entries(query)),
-    "l2": lambda query, d: np.sqrt((d**2).sum(_entries(query))),
+    "l1_sensitivity": lambda query, d: np.abs(d).sum(_entries(query)),
+    "l2_sensitivity": lambda query, d: np.sqrt((d**2).sum(_entries(query))),
     "l1_upper": lambda query, d: (np.abs(d) * triangle(query.features)).sum(_entries(query)),
     "l2_upper": lambda query, d: np.sqrt((d**2 * triangle(query.features)).sum(_entries(query))),
 }
@@ -147,7 +147,7 @@ each_domain = pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS)
 
 @each_domain
 def test_no_neighbours_change_a_matrix_more_and_some_as_much(domain):
-    for adjacency, name in itertools.product(ADJACENCIES, ("l1", "l2")):
+    for adjacency, name in itertools.product(ADJACENCIES, ("l1_sensitivity", "l2_sensitivity")):
         query = IdentityQuery(domain, 3, adjacency)
         found, declared = largest_change(query, NORMS[name]), getattr(query, name)
         assert (1 - 1e-6) * declared <= found <= (1 + 1e-12) * declared, (adjacency, name)
@@ -161,7 +161,12 @@ def test_no_neighbours_change_second_moments_more(domain):
         assert found <= (1 + 1e-12) * declared, (adjacency, name)
         zero = not isinstance(domain, Box) or domain.contains_zero
         l1 = adjacency == "zero_out" or (zero and isinstance(domain, Box))
-        tight = {"l1": l1, "l1_upper": l1, "l2": query.l2_exact, "l2_upper": query.l2_upper_exact}
+        tight = {
+            "l1_sensitivity": l1,
+            "l1_upper": l1,
+            "l2_sensitivity": query.l2_exact,
+            "l2_upper": query.l2_upper_exact,
+        }
         assert not tight[name] or found >= (1 - 1e-6) * declared, (adjacency, name)
 
 
@@ -183,7 +188,7 @@ def test_no_neighbours_change_second_moments_more(domain):
 def test_bounds_are_flagged_as_bounds(name, adjacency, exact, upper):
     query = SecondMomentQuery(DOMAINS[name], 3, adjacency)
     assert (query.l2_exact, query.l2_upper_exact) == (exact, upper)
-    for measure, attained in (("l2", exact), ("l2_upper", upper)):
+    for measure, attained in (("l2_sensitivity", exact), ("l2_upper", upper)):
         if not attained:
             found = largest_change(query, NORMS[measure])
             assert found < 0.99 * getattr(query, measure)
@@ -203,7 +208,7 @@ class Whitened:
         rows = np.eye(query.features) if self.directions is None else self.directions.T
         rows = rows / np.sqrt(self.variances)[:, None]
         white = d @ rows.T if isinstance(query, IdentityQuery) else rows @ d @ rows.T
-        return NORMS["l2"](query, white)
+        return NORMS["l2_sensitivity"](query, white)
 
 
 @each_domain
@@ -220,6 +225,12 @@ def test_no_neighbours_exceed_directional_mu(domain, kind):
         assert found <= (1 + 1e-12) * declared.value, (adjacency, rotated)
         if declared.exact:
             assert found >= (1 - 1e-6) * declared.value, (adjacency, rotated)
+
+
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+def test_one_feature_has_one_direction(adjacency):
+    query = SecondMomentQuery(Box((-1.0,), (1.0,)), 1, adjacency)
+    assert query.directional_mu([4.0], [[-1.0]]) == query.directional_mu([4.0])
 
 
 @pytest.mark.parametrize(
@@ -324,15 +335,17 @@ def test_sensitivities_scale_with_the_data(name, adjacency, k):
     box = BOXES[name]
     scaled = Box(tuple(np.multiply(k, box.lower)), tuple(np.multiply(k, box.upper)))
     for kind, power, names in (
-        (IdentityQuery, 1, ["l1", "l2", "gamma"]),
-        (SecondMomentQuery, 2, [*NORMS, "gamma", "paper_l2"]),
+        (IdentityQuery, 1, ["l1_sensitivity", "l2_sensitivity", "gamma"]),
+        (SecondMomentQuery, 2, [*NORMS, "gamma", "paper_l2_sensitivity"]),
     ):
         small, large = kind(box, 5, adjacency), kind(scaled, 5, adjacency)
         for attribute in names:
             expected = k**power * getattr(small, attribute)
             assert getattr(large, attribute) == pytest.approx(expected, rel=1e-9)
     moments, t = SecondMomentQuery(box, 50, adjacency), np.linspace(1, 2, box.features)
-    assert moments.l2 == pytest.approx(SecondMomentQuery(box, 5, adjacency).l2 / 10)
+    assert moments.l2_sensitivity == pytest.approx(
+        SecondMomentQuery(box, 5, adjacency).l2_sensitivity / 10
+    )
     assert moments.directional_mu(2 * t).value == pytest.approx(moments.directional_mu(t).value / 2)
 
 

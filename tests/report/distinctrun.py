@@ -17,7 +17,7 @@ from samplerun import put, settle
 from trialrows import reason, trials
 
 from matrixdp.experiments import readings
-from matrixdp.report import comparisons, specifications, summary
+from matrixdp.report import all_readings, comparisons, summary
 
 KINDS = {
     **dict.fromkeys(("regression", "first_pc", "covariance", "section10_2"), "releases"),
@@ -62,7 +62,7 @@ MECHANISMS = {
     "adult": ("gaussian_2014", "imgm", "imgm_amplified", "pld_gaussian", "moments_accountant"),
     "imdb": ("analytic_gaussian", "imgm", "mvg_binary", "imgm_amplified", "mvg_binary_amplified"),
 }
-#: Without a Gaussian law, or without noise of a known size.
+#: Without a Gaussian distribution, or without noise of a known size.
 NO_MU = ("laplace", "knorm_frob", "ppca", "jl_2012", "jl_exact")
 NO_NOISE = ("ppca", "jl_2012", "jl_exact")
 #: Of delta 0.
@@ -120,9 +120,11 @@ def _cell(key: Key) -> Cell:
         beside *= spread / beside.std(ddof=1)
         values = _cell(key._replace(mechanism="laplace")).report + beside
         values += 2.3 * spread / np.sqrt(N)
-    # One law under two names; their trials differ.
-    law = "analytic_gaussian" if key.mechanism == "imgm" else key.mechanism
-    own = np.random.default_rng(zlib.crc32("/".join(key._replace(mechanism=law)).encode()) + 1)
+    # One distribution under two names; their trials differ.
+    distribution = "analytic_gaussian" if key.mechanism == "imgm" else key.mechanism
+    own = np.random.default_rng(
+        zlib.crc32("/".join(key._replace(mechanism=distribution)).encode()) + 1
+    )
     noise, mu, true = own.uniform(1, 9, 3)
     epsilon = float(key.epsilon or "nan")
     if KINDS[key.experiment] == "releases":
@@ -259,7 +261,7 @@ def _sweep(experiment: str, status: str) -> pd.DataFrame:
                 | ({"zeta": "sqrt", "gamma": "public"} if mechanism == shaped else {})
                 | (dict(reading.choices) if mechanism == shaped else {})
             )
-    return pd.DataFrame(rows).reindex(columns=[*specifications.COLUMNS])
+    return pd.DataFrame(rows).reindex(columns=[*all_readings.COLUMNS])
 
 
 def _audit(experiment: str) -> pd.DataFrame:

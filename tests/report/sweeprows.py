@@ -10,7 +10,7 @@ from trialrows import around, trials
 
 from matrixdp.experiments import readings
 from matrixdp.experiments.readings import Reading
-from matrixdp.report import specifications
+from matrixdp.report import all_readings
 
 #: What every row's trials have in common, far more than their own noise.
 SPLIT = 5 * np.random.default_rng(1).standard_normal(100)
@@ -28,7 +28,7 @@ def sweeps(folder: Path, rows: list) -> Path:
     found = [Reading({k: v for k, v in one.items() if v}).name for one in choices]
     table = table.assign(epsilon="1", direction="", variant="", reading=found)
     table["ran"] = table["mechanism"]
-    table = table.reindex(columns=[*table, *(k for k in readings.knobs() if k not in table)])
+    table = table.reindex(columns=[*table, *(k for k in readings.questions() if k not in table)])
     path = folder / "readings" / "regression.csv"
     path.parent.mkdir(exist_ok=True)
     table.to_csv(path, index=False)
@@ -37,7 +37,7 @@ def sweeps(folder: Path, rows: list) -> Path:
         trials(name, SPLIT + signs.permutation(around(mean, ci95)), reading=reading)
         for name, mean, ci95, reading in table[["mechanism", "mean", "ci95", "reading"]].to_numpy()
     ]
-    pd.concat(parts).to_csv(specifications.trials_of(path), index=False)
+    pd.concat(parts).to_csv(all_readings.trials_of(path), index=False)
     return path
 
 

@@ -30,15 +30,15 @@ def test_joint_readings_share_their_knobs_and_are_private(tmp_path):
     assert across.read(tmp_path / "none") is None
 
 
-def test_what_a_guess_meets_too_is_not_sure(tmp_path):
+def test_what_a_baseline_meets_too_is_not_sure(tmp_path):
     one = Comparison(MVG, LAPLACE)
-    guess = Comparison(ZERO, one.second)
-    options = {**OPTIONS, "guesses": [[guess]]}
+    baseline = Comparison(ZERO, one.second)
+    options = {**OPTIONS, "baselines": [[baseline]]}
     for mean, sure in ((0.2, ((), 1)), (1.5, (("zeta=literal",), 0))):
         rows = [*CROSS, ("zero", True, mean, 0.1, "", "")]
         swept = across.read(sweeps(tmp_path, rows))
         assert across.share(swept, [one], **options) == (1, 3, *sure)
-    # A guess that was not run cannot be asked.
+    # A baseline that was not run cannot be asked.
     swept = across.read(sweeps(tmp_path, CROSS))
     assert across.share(swept, [one], **options).sure == ("zeta=literal",)
 

@@ -33,30 +33,30 @@ def text(frame, *columns):
 def private(frame, means="mean"):
     """Return the rows at epsilon 1 of mechanisms, one each."""
     rows = frame[frame["epsilon"].eq(1) & frame[means].notna()]
-    rows = text(rows[~rows["mechanism"].isin(catalogue.REFERENCES)], *KEYS)
+    rows = text(rows[~rows["mechanism"].isin(catalogue.BASELINES)], *KEYS)
     # A share that was fixed in public may be the chosen one too.
     rows = rows.drop_duplicates(KEYS).set_index(KEYS)
     # A table has words of its own for a row that no test tells from the baseline.
-    return rows.replace({"against_chance": {comparison.AT_CHANCE: comparisons.EVEN}})
+    return rows.replace({"against_baseline": {comparison.AT_BASELINE: comparisons.EVEN}})
 
 
 def disagreements(experiment, table, figure, compared):
     """Return which private rows at epsilon 1 have another verdict or mean in two places."""
     printed, drawn = private(table), private(figure[figure["kind"].eq("mechanism")])
-    baseline = next(iter({*catalogue.REFERENCES} & {*trivial(table)}), "")
+    baseline = next(iter({*catalogue.BASELINES} & {*trivial(table)}), "")
     judged = text(comparisons.against(compared, baseline), *KEYS, "verdict")
     judged = judged[judged["epsilon"].eq(1)].drop_duplicates(KEYS).set_index(KEYS)["verdict"]
-    verdicts = text(printed, "against_chance")["against_chance"]
+    verdicts = text(printed, "against_baseline")["against_baseline"]
     wrong = [key for key in printed.index if key in judged.index and judged[key] != verdicts[key]]
-    both = printed.join(text(drawn, "against_chance"), how="inner", suffixes=("", "_drawn"))
-    apart = both["against_chance"].fillna("").ne(both["against_chance_drawn"])
+    both = printed.join(text(drawn, "against_baseline"), how="inner", suffixes=("", "_drawn"))
+    apart = both["against_baseline"].fillna("").ne(both["against_baseline_drawn"])
     apart |= ~np.isclose(both["mean"], both["mean_drawn"], rtol=1e-9)
     return [*wrong, *both.index[apart]], len(both)
 
 
 def trivial(table):
     """Return the baseline that verdicts are against: the best one that costs no privacy."""
-    rows = table[table["mechanism"].isin(catalogue.REFERENCES)]
+    rows = table[table["mechanism"].isin(catalogue.BASELINES)]
     rows = rows[~rows["mechanism"].str.startswith(("nonprivate", "clipped"))]
     return [rows.sort_values("mean")["mechanism"].iloc[0]]
 
@@ -77,8 +77,8 @@ def test_another_verdict_in_one_place_is_seen(place):
     table, figure = kept("tables/table5"), kept("figures/data/curves_covariance")
     frame = {"table": table, "figure": figure}[place]
     row = frame["epsilon"].eq(1) & frame["mechanism"].eq("laplace")
-    assert set(frame.loc[row, "against_chance"].dropna()) == {"worse"}
-    frame.loc[row, "against_chance"] = "better"
+    assert set(frame.loc[row, "against_baseline"].dropna()) == {"worse"}
+    frame.loc[row, "against_baseline"] = "better"
     wrong, _ = disagreements("covariance", table, figure, kept("comparisons/covariance"))
     assert wrong
 
@@ -107,15 +107,15 @@ def test_the_advice_follows_the_comparisons():
         for row in advice[advice["experiment"].eq(experiment)].itertuples():
             verdict = verdicts[row.best_mechanism, row.baseline, row.epsilon]
             values = {*np.atleast_1d(verdict)}
-            assert (values == {comparisons.BETTER}) == bool(row.beats_chance), row
+            assert (values == {comparisons.BETTER}) == bool(row.beats_baseline), row
 
 
 def test_headlines_count_what_their_files_hold():
     for experiment in TABLES:
         frame = kept(f"figures/data/curves_{experiment}")
-        said = figures(KINDS)[f"curves_{experiment}"].finding(text(frame, "against_chance"))
+        said = figures(KINDS)[f"curves_{experiment}"].finding(text(frame, "against_baseline"))
         rows = private(frame[frame["kind"].eq("mechanism")])
-        failed = int(rows["against_chance"].fillna("").ne("better").sum())
+        failed = int(rows["against_baseline"].fillna("").ne("better").sum())
         assert f"{failed} of {len(rows)} mechanisms are not clearly better" in said
 
 

@@ -77,17 +77,17 @@ def test_directions_are_held_against_a(compare):
 
 
 def test_one_law_under_two_names_is_known_and_never_ordered(compare):
-    law = {"noise_std": 2.0, "mu_actual": 0.5}
+    distribution = {"noise_std": 2.0, "mu_actual": 0.5}
     table = compare(
-        trials("imgm", noisy(1.0, 1), **law),
-        trials("analytic_gaussian", noisy(2.0, 2), **law),
-        trials("mvg_iid", noisy(3.0, 3), **law, direction="a"),
+        trials("imgm", noisy(1.0, 1), **distribution),
+        trials("analytic_gaussian", noisy(2.0, 2), **distribution),
+        trials("mvg_iid", noisy(3.0, 3), **distribution, direction="a"),
     )
     both = comparisons.oriented(table)
     row = only(both, mechanism="imgm", against="analytic_gaussian")
-    assert (row.same_law, row.verdict) == (True, "even")
+    assert (row.same_distribution, row.verdict) == (True, "even")
     row = only(both, mechanism="imgm", against="mvg_iid")
-    assert (row.same_law, row.verdict) == (False, "better")
+    assert (row.same_distribution, row.verdict) == (False, "better")
     back = only(both, mechanism="mvg_iid", against="imgm")
     assert (back.verdict, back.mean) == ("worse", row.mean_against)
     assert (back.low, back.difference, back.high) == (-row.high, -row.difference, -row.low)
@@ -116,7 +116,7 @@ def test_verdicts_are_corrected_over_their_family():
     ]
     table = pd.DataFrame(rows, columns=["mechanism", "epsilon", "against", "p", "difference"])
     blank = dict.fromkeys(("direction", "variant", "against_direction", "against_variant"), "")
-    table = table.assign(kind="row", metric="rmse", same_law=False, n_trials=10, **blank)
+    table = table.assign(kind="row", metric="rmse", same_distribution=False, n_trials=10, **blank)
     table = table.assign(mean=1.0, mean_against=1.0, low=0.0, high=0.0)
     judged = comparisons.judged(table)
     # 3 x .01 and 2 x .03 against the baseline at epsilon 1; alone in its family elsewhere.
@@ -140,14 +140,14 @@ def test_one_distribution_under_many_names_orders_nothing(compare, seed):
     names = [f"name_{i}" for i in range(stream.integers(3, 9))]
     parts = []
     for epsilon in map(str, range(1, stream.integers(2, 5))):
-        law = {"noise_std": stream.exponential(), "mu_actual": stream.exponential()}
+        distribution = {"noise_std": stream.exponential(), "mu_actual": stream.exponential()}
         size = 10 ** stream.uniform(-6, 6)
         parts += [
-            trials(name, size * noisy(1.0, stream.integers(2**32)), epsilon=epsilon, **law)
+            trials(name, size * noisy(1.0, stream.integers(2**32)), epsilon=epsilon, **distribution)
             for name in names
         ]
     table = compare(*parts)
-    assert table["same_law"].all()
+    assert table["same_distribution"].all()
     assert table["verdict"].eq("even").all()
 
 

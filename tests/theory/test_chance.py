@@ -8,7 +8,7 @@ from matrixdp.theory import chance
 
 
 def test_the_bound_is_that_of_the_most_favourable_features():
-    # Two laws of noise, apart by all features at a corner of the box: by simulation.
+    # Two distributions of noise, apart by all features at a corner of the box: by simulation.
     plan = Features(records=40, lot=10, features=3)
     noise = SCHEMES["mvg_iid"].calibrate(plan, epsilon=1.0, delta=1e-5)
     deviation = np.broadcast_to(np.ravel(noise.deviations["features"]), 3)

@@ -17,7 +17,7 @@ def points(table, panel, noise, kind):
     return table[chosen][["x", "y"]].to_numpy()
 
 
-def law(shares, scale):
+def distribution(shares, scale):
     return DIRECTIONS @ np.diag(scale / np.sqrt(shares)) @ DIRECTIONS.T
 
 
@@ -30,14 +30,14 @@ def test_covariances_are_those_of_algorithms_1_and_2(table):
         ("middle", "mvg_directional", directional),
         ("middle", "mvg_iid", equal),
     ):
-        expected = law(shares, unimodal)
+        expected = distribution(shares, unimodal)
         close = 0.03 * np.abs(expected).max()
         np.testing.assert_allclose(
             points(table, panel, noise, "covariance"), expected, rtol=0, atol=close
         )
     for theorem in (2, 3):
         phi = MVG(theorem).precision_budget(MOMENTS, epsilon=1, delta=1 / 100)
-        sigma = law(directional, 1 / phi)
+        sigma = distribution(directional, 1 / phi)
         found = points(table, "right", f"mvg_thm{theorem}", "covariance")
         np.testing.assert_allclose(found, sigma * sigma[0, 0], rtol=0, atol=0.03 * found.max())
 

@@ -195,7 +195,7 @@ def test_exchanged_factors_fail(monkeypatch, stream):
         return original(streams, psi, sigma).reshape(-1, len(sigma), len(psi))
 
     monkeypatch.setattr(samplers, "kronecker_normal", exchanged)
-    assert failing(exact_mvg.same_law, stream)
+    assert failing(exact_mvg.same_distribution, stream)
 
 
 def test_an_exponential_radius_fails(monkeypatch, stream):
@@ -211,10 +211,10 @@ def test_an_exponential_radius_fails(monkeypatch, stream):
     assert failing(radii.vector_noise_is_private, stream)
 
 
-@pytest.mark.parametrize("law", [stats.norm(scale=0.3**0.5), leakage.Lattice(0.3, 2.0)])
-def test_leakage_about_one_record_against_adaptive_quadrature(law):
+@pytest.mark.parametrize("distribution", [stats.norm(scale=0.3**0.5), leakage.Lattice(0.3, 2.0)])
+def test_leakage_about_one_record_against_adaptive_quadrature(distribution):
     def density(y):
-        return (law.cdf(y + 1e-4) - law.cdf(y - 1e-4)) / 2e-4
+        return (distribution.cdf(y + 1e-4) - distribution.cdf(y - 1e-4)) / 2e-4
 
     def gain(y):
         one, mean = density(y - 1), (density(y - 1) + density(y + 1)) / 2
@@ -222,8 +222,8 @@ def test_leakage_about_one_record_against_adaptive_quadrature(law):
 
     parts = itertools.pairwise((-8, -3.5, -1.5, 0, 0.5, 1.5, 2.5, 3.5, 9))
     right = sum(integrate.quad(gain, *part, epsabs=1e-9)[0] for part in parts)
-    assert leakage.information(law, 1) == pytest.approx(right, abs=1e-6)
-    assert law.var() == pytest.approx(0.3)
+    assert leakage.information(distribution, 1) == pytest.approx(right, abs=1e-6)
+    assert distribution.var() == pytest.approx(0.3)
     mass = integrate.quad(lambda z: z**2 * density(z), -6, 6, points=[-2, 0, 2], limit=200)[0]
     assert mass == pytest.approx(0.3, rel=1e-4)
 
@@ -233,9 +233,9 @@ def test_leakage_has_the_limits_that_it_must_have():
     assert leakage.information(normal) == pytest.approx(np.log(2) / 2, rel=1e-6)
     assert leakage.information(normal, 1000) == pytest.approx(np.log(2) / 2, rel=1e-5)
     # Noise that drowns the answer leaks what Gaussian noise of its Fisher information would,
-    # and for the Laplace law that is twice the inverse of its variance.
-    law = leakage.laws(1e4)["Laplace"]
-    assert leakage.information(law) == pytest.approx(leakage.gaussian(5e3), rel=0.05)
+    # and for the Laplace distribution that is twice the inverse of its variance.
+    distribution = leakage.distributions(1e4)["Laplace"]
+    assert leakage.information(distribution) == pytest.approx(leakage.gaussian(5e3), rel=0.05)
 
 
 def test_packages_that_are_missing_are_left_out(monkeypatch, table):

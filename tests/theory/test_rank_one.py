@@ -18,11 +18,11 @@ def test_true_delta_is_the_frequency_of_draws(
 ) -> None:
     found = rank_one.true_delta(1.0, delta, dimension)
     assert found == pytest.approx(expected, abs=3e-3)
-    law = NonPrivateRankOne((dimension, 1), deviation(1.0, delta, dimension))
-    drawn = law.sample([np.random.default_rng(1)] * 40_000)[:, :, 0]
+    distribution = NonPrivateRankOne((dimension, 1), deviation(1.0, delta, dimension))
+    drawn = distribution.sample([np.random.default_rng(1)] * 40_000)[:, :, 0]
     radius = np.linalg.norm(drawn, axis=1)
     drawn[:, 0] -= 1
-    losses = law.loss(radius, np.linalg.norm(drawn, axis=1))
+    losses = distribution.loss(radius, np.linalg.norm(drawn, axis=1))
     gain = np.maximum(0, -np.expm1(np.minimum(1 - losses, 0)))
     assert found == pytest.approx(gain.mean(), abs=5 * gain.std() / 200 + 1e-3)
 

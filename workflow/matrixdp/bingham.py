@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.laws import BLOCK, Streams, normals
+from matrixdp.distributions import BLOCK, Streams, normals
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +115,7 @@ def _envelope(form: ArrayLike) -> _Envelope:
     asymmetry = matrices - np.swapaxes(matrices, -1, -2)
     if np.abs(asymmetry).max() > 1e-9 * np.abs(matrices).max():
         raise InputError(
-            "form is not a symmetric matrix; give (K + K^T) / 2, which is the same law"
+            "form is not a symmetric matrix; give (K + K^T) / 2, which is the same distribution"
         )
     values, axes = np.linalg.eigh(matrices.reshape(-1, *matrices.shape[-2:]))
     losses = np.minimum(values[:, -1:] - values, 1e300)  # twice a loss stays finite

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from matrixdp import files
+from matrixdp.trials import BASELINES as BASELINES
 from matrixdp.trials import CLIPPED as CLIPPED
-from matrixdp.trials import GUESSES as GUESSES
 from matrixdp.trials import NONPRIVATE as NONPRIVATE
 from matrixdp.trials import RANDOM as RANDOM
-from matrixdp.trials import REFERENCES as REFERENCES
+from matrixdp.trials import RECORD_FREE as RECORD_FREE
 
 FILE = Path(__file__).parents[1] / "catalogue.yaml"
 
@@ -153,9 +153,9 @@ def setups(name: str) -> dict[str, str]:
     return section("setups")[name]
 
 
-def reading(knob: str, value: str) -> str:
-    """Return a short description of a knob's value in workflow/readings.yaml."""
-    return section("readings").get(knob, {}).get(value, value.replace("_", " "))
+def reading(question: str, value: str) -> str:
+    """Return a short description of a question's value in workflow/readings.yaml."""
+    return section("readings").get(question, {}).get(value, value.replace("_", " "))
 
 
 @functools.cache

@@ -57,18 +57,18 @@ NORMAL = Unit(lambda x: x * x / 2, 9.5)
 LAPLACE = Unit(lambda x: x, 47.25)
 
 
-def noise(law: Unit, count: int, bits: Bits = os.urandom) -> Whole:
+def noise(distribution: Unit, count: int, bits: Bits = os.urandom) -> Whole:
     """Return independent noise in steps of 2^-26, rounded down, shape (count,).
 
     Args:
-        law: ``NORMAL``, of variance 1, or ``LAPLACE``, of density exp(-|x|) / 2.
+        distribution: ``NORMAL``, of variance 1, or ``LAPLACE``, of density exp(-|x|) / 2.
         count: number of draws.
         bits: source of random bytes; the operating system unless a test needs a seed.
     """
     result = np.empty(count, dtype=np.int64)
     for start in range(0, count, _BLOCK):
         part = result[start : start + _BLOCK]
-        part[...] = _draw(law, len(part), bits)
+        part[...] = _draw(distribution, len(part), bits)
     return result
 
 
@@ -86,8 +86,8 @@ def extra_delta(epsilon: float, count: int) -> float:
         return float((1 + np.exp(epsilon)) * count * TOTAL_VARIATION)
 
 
-def _draw(law: Unit, count: int, bits: Bits) -> Whole:
-    thresholds, guide = _table(law)
+def _draw(distribution: Unit, count: int, bits: Bits) -> Whole:
+    thresholds, guide = _table(distribution)
     words = np.minimum(_words(count, bits), thresholds[-1] - np.uint64(1))
     cell = guide[words >> np.uint64(64 - _GUIDE_BITS)]
     # The guide has the first possible cell of a word's leading bits; a few words need a later one.
@@ -103,7 +103,7 @@ def _draw(law: Unit, count: int, bits: Bits) -> Whole:
         size = (cell[pending] << _FINE_BITS) + fine
         start = cell[pending] * 2.0**-_CELL_BITS
         # Log density at the start of the cell minus that in the middle of the step.
-        excess = law.minus_log(start + (fine + 0.5) * STEP) - law.minus_log(start)
+        excess = distribution.minus_log(start + (fine + 0.5) * STEP) - distribution.minus_log(start)
         accepted = _below(words >> np.uint64(_FINE_BITS + 1), np.exp(-excess), bits)
         negative = (words >> np.uint64(_FINE_BITS)) & np.uint64(1) == 1
         # -x in [k, k + 1) rounds down to -k - 1.
@@ -131,7 +131,7 @@ def _words(count: int, bits: Bits) -> NDArray[np.uint64]:
 
 
 @functools.cache
-def _table(law: Unit) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+def _table(distribution: Unit) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """Return the first word beyond each cell, and the first cell for each value of leading bits.
 
     A cell's probability comes from Gauss's rule with three nodes, in 28-digit decimals.
@@ -139,9 +139,11 @@ def _table(law: Unit) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     width = Decimal(1) / (1 << _CELL_BITS)
     node, thirds = (Decimal(3) / 5).sqrt() / 2, (Decimal(5), Decimal(8), Decimal(5))
     total, cumulative = Decimal(0), []
-    for cell in range(int(law.reach * (1 << _CELL_BITS))):
+    for cell in range(int(distribution.reach * (1 << _CELL_BITS))):
         nodes = (width * (cell + Decimal(1) / 2 + node * side) for side in (-1, 0, 1))
-        total += sum(w * (-law.minus_log(x)).exp() for w, x in zip(thirds, nodes, strict=True))
+        total += sum(
+            w * (-distribution.minus_log(x)).exp() for w, x in zip(thirds, nodes, strict=True)
+        )
         cumulative.append(total)
     # The last cell ends with the largest 64-bit word.
     ends = [min(int(weight / total * 2**64), 2**64 - 1) for weight in cumulative]

@@ -30,11 +30,11 @@ MEAN = "mean"
 
 #: Predictions from the public bounds, and along the axes of the features.
 CONSTANT, AXES = "constant", "axes"
-GUESSES = (ZERO, CONSTANT, AXES, RANDOM, MAJORITY, MEAN)
+RECORD_FREE = (ZERO, CONSTANT, AXES, RANDOM, MAJORITY, MEAN)
 
 #: Non-private results on clipped records, by name: R^2 as a share of the largest squared norm.
 CLIPPED = {"clipped_64": 1 / 64, "clipped_16": 1 / 16, "clipped_4": 1 / 4}
-REFERENCES = (NONPRIVATE, *CLIPPED, *GUESSES)
+BASELINES = (NONPRIVATE, *CLIPPED, *RECORD_FREE)
 
 #: Baselines of regressions, and of principal components.
 OF_REGRESSION = (NONPRIVATE, *CLIPPED, ZERO, RANDOM)

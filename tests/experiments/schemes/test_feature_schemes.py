@@ -84,7 +84,7 @@ def test_mvg_at_the_papers_amplified_budget():
     q = IMDB.rate
     release = MVG().calibrate(IMDB.query, epsilon=1 / q, delta=DELTA / q)
     assert release.noise_std == pytest.approx(5.5e4, rel=0.01)
-    least = IMDB.query.l2 / gaussian.mu(1 / q, DELTA / q)
+    least = IMDB.query.l2_sensitivity / gaussian.mu(1 / q, DELTA / q)
     assert least == pytest.approx(2.17, abs=5e-3)
 
 

@@ -32,8 +32,8 @@ def test_second_moments_are_scored_by_their_size_too():
         np.stack([moments, moments / 4.4, 0 * moments]), yields="second_moments"
     )
     assert scores == pytest.approx([0, 1 - 1 / 4.4, 1])
-    assert instance.reference(ZERO, STREAMS, BOX) == pytest.approx(1)
-    assert instance.reference(NONPRIVATE, STREAMS, BOX) == pytest.approx(0, abs=1e-12)
+    assert instance.baseline(ZERO, STREAMS, BOX) == pytest.approx(1)
+    assert instance.baseline(NONPRIVATE, STREAMS, BOX) == pytest.approx(0, abs=1e-12)
 
 
 def test_the_known_bias_of_noisy_records_is_taken_off():
@@ -49,8 +49,8 @@ def test_a_component_is_that_about_the_mean():
     exact = PCA().fit(MATRIX.T)
     wide = second_moments(constant(MATRIX))[None]
     assert instance.score(wide, yields="second_moments") == pytest.approx(0, abs=1e-9)
-    assert instance.reference(NONPRIVATE, STREAMS, BOX) == pytest.approx(0, abs=1e-9)
-    random = instance.reference(RANDOM, STREAMS, BOX)
+    assert instance.baseline(NONPRIVATE, STREAMS, BOX) == pytest.approx(0, abs=1e-9)
+    random = instance.baseline(RANDOM, STREAMS, BOX)
     assert ((random > 0) & (random <= 1)).all()
     # The last component captures what it captures.
     flat = np.eye(4)
@@ -65,12 +65,12 @@ def test_a_regression_has_an_intercept_and_is_held_against_the_mean():
     train, test = task._split(MATRIX, [np.random.default_rng(5)])
     exact = LinearRegression().fit(train[0, :2].T, train[0, 2])
     error = np.sqrt(np.mean((exact.predict(test[0, :2].T) - test[0, 2]) ** 2))
-    assert instance.reference(NONPRIVATE, STREAMS, BOX) == pytest.approx(error)
+    assert instance.baseline(NONPRIVATE, STREAMS, BOX) == pytest.approx(error)
     moments = second_moments(instance.matrix)
     assert instance.score(moments, yields="second_moments", noise_std=0.0) == pytest.approx(error)
     assert instance.score(instance.matrix, yields="matrix")[0] < 2 * error
     level = np.sqrt(np.mean((train[0, 2].mean() - test[0, 2]) ** 2))
-    assert instance.reference(MEAN, STREAMS, BOX) == pytest.approx(level)
+    assert instance.baseline(MEAN, STREAMS, BOX) == pytest.approx(level)
     # The middle of the bounds is a straw man.
     assert level < 0.2 * np.sqrt(np.mean(test[0, 2] ** 2))
 

@@ -45,7 +45,7 @@ def test_the_largest_eigenvalue_counts_and_not_its_modulus(matrix):
 def test_an_exact_release_has_no_error(task, matrix):
     instance = task.instance(matrix, [])
     trials = streams(0, trials=range(2))
-    np.testing.assert_allclose(instance.reference("nonprivate", trials, BOX), 0, atol=1e-12)
+    np.testing.assert_allclose(instance.baseline("nonprivate", trials, BOX), 0, atol=1e-12)
     root = np.linalg.cholesky(matrix @ matrix.T + 7 * np.eye(5))
     np.testing.assert_allclose(instance.score(stack(root), yields="sketch", ridge=7), 0, atol=1e-12)
     estimate = instance.estimate(Released(stack(root), "sketch", 7))
@@ -70,11 +70,11 @@ def test_random_references_are_uniform(matrix):
     values = np.linalg.eigvalsh(moments)[::-1]
     trials = 4000
     own = streams(0, "noise", trials=range(trials))
-    guess = FirstComponent().instance(matrix, []).reference("random", own, BOX)
+    guess = FirstComponent().instance(matrix, []).baseline("random", own, BOX)
     error = 3 * guess.std() / np.sqrt(trials)
     assert guess.mean() == pytest.approx(values[0] - moments.trace() / 5, abs=error)
     # For uniform v, E (v^T S v)^2 = (tr(S)^2 + 2 tr(S^2)) / (d (d + 2)).
-    residual = AllComponents().instance(matrix, []).reference("random", own, BOX)
+    residual = AllComponents().instance(matrix, []).baseline("random", own, BOX)
     square = (moments.trace() ** 2 + 2 * (values**2).sum()) / 35
     expected = (values**2 - 2 * values * moments.trace() / 5).sum() + 5 * square
     assert residual.mean() == pytest.approx(expected, abs=3 * residual.std() / np.sqrt(trials))
@@ -109,7 +109,7 @@ def test_baselines_use_no_record(matrix):
         instance = AllComponents().instance(matrix, [])
         captured = [v @ instance.moments @ v for v in basis.T]
         expected = ((instance.eigenvalues - captured) ** 2).sum()
-        np.testing.assert_allclose(instance.reference(name, own, BOX), expected)
+        np.testing.assert_allclose(instance.baseline(name, own, BOX), expected)
         first = FirstComponent().instance(matrix, [])
         expected = instance.eigenvalues[0] - captured[0]
-        np.testing.assert_allclose(first.reference(name, own, BOX), expected)
+        np.testing.assert_allclose(first.baseline(name, own, BOX), expected)

@@ -56,16 +56,16 @@ def test_the_score_of_clean_records_is_the_nonprivate_rmse(matrix):
     errors = model.predict(test[1].T) - instance._target[1]
     score = instance.score(train, yields="matrix")
     assert score[1] == pytest.approx(np.sqrt(np.mean(errors**2)), rel=1e-9)
-    np.testing.assert_array_equal(instance.reference("nonprivate", split_streams(), CUBE), score)
+    np.testing.assert_array_equal(instance.baseline("nonprivate", split_streams(), CUBE), score)
 
 
 def test_clipping_without_noise_is_a_row_of_its_own(matrix):
     instance = Regression(target=5, train=248).instance(matrix, split_streams())
     clipped = Ball(np.sqrt(6 / 16), 6).clip(instance.matrix)
     assert np.linalg.norm(clipped, axis=1).max() == pytest.approx(np.sqrt(6 / 16))
-    found = instance.reference("clipped_16", split_streams(), CUBE)
+    found = instance.baseline("clipped_16", split_streams(), CUBE)
     np.testing.assert_allclose(found, instance.score(clipped, yields="matrix"))
-    assert (found != instance.reference("nonprivate", split_streams(), CUBE)).all()
+    assert (found != instance.baseline("nonprivate", split_streams(), CUBE)).all()
 
 
 def test_a_sketch_that_holds_the_ridge_gets_only_what_is_missing(matrix):
@@ -75,15 +75,15 @@ def test_a_sketch_that_holds_the_ridge_gets_only_what_is_missing(matrix):
     root = np.linalg.cholesky(gram + 0.25 * np.eye(6))
     np.testing.assert_allclose(instance.score(root, yields="sketch", ridge=0.25), clean)
     root = np.linalg.cholesky(gram + 1e12 * np.eye(6))
-    zero = instance.reference("zero", split_streams(), CUBE)
+    zero = instance.baseline("zero", split_streams(), CUBE)
     np.testing.assert_allclose(instance.score(root, yields="sketch", ridge=1e12), zero, rtol=1e-6)
 
 
 def test_zero_and_random_predictors(matrix):
     instance = Regression(target=5, train=248).instance(matrix, split_streams(400))
     truth = (instance._target**2).mean(axis=1)
-    np.testing.assert_allclose(instance.reference("zero", [], CUBE), np.sqrt(truth))
-    guess = instance.reference("random", streams(0, "noise", trials=range(400)), CUBE)
+    np.testing.assert_allclose(instance.baseline("zero", [], CUBE), np.sqrt(truth))
+    guess = instance.baseline("random", streams(0, "noise", trials=range(400)), CUBE)
     # A uniform guess on [-1, 1] has variance 1/3 and is independent of the truth.
     assert np.mean(guess**2 - truth) == pytest.approx(1 / 3, abs=0.01)
 

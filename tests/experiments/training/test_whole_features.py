@@ -66,7 +66,7 @@ def test_the_classifier_gets_features_with_the_noise_of_the_row(monkeypatch, sch
         assert others / important == pytest.approx(ratio, rel=0.2)
 
 
-def test_the_lengths_of_generalized_gamma_noise_follow_its_law(monkeypatch):
+def test_the_lengths_of_generalized_gamma_noise_follow_its_distribution(monkeypatch):
     """The noise of all records of a trial, at few features, where lengths vary most."""
     width, records = 3, 20_000
     arrays = {
@@ -88,7 +88,7 @@ def test_the_lengths_of_generalized_gamma_noise_follow_its_law(monkeypatch):
     scale = 2 * np.sqrt(width) * generalized_gamma.scale(1.0, DELTA, 1.25, width)
     sizes = (seen[0][:, 0] / scale) ** 1.25
     assert stats.kstest(sizes, stats.gamma(width / 1.25).cdf).pvalue > 1e-3
-    # The law has its scale to 2 %, and is not that of a Gaussian.
+    # The distribution has its scale to 2 %, and is not that of a Gaussian.
     assert stats.kstest(sizes * 1.02**1.25, stats.gamma(width / 1.25).cdf).pvalue < 0.05
     gaussian = (seen[0][:, 0] ** 2).mean() / width
     assert stats.kstest(seen[0][:, 0] ** 2 / gaussian, stats.chi2(width).cdf).pvalue < 1e-9

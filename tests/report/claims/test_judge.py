@@ -249,15 +249,15 @@ def test_one_law_under_two_names_is_never_ordered(run):
     rows = {"analytic_gaussian": noise(1.0, 0.1, 1), "imgm": noise(1.5, 0.1, 2)}
     sentence = "analytic_gaussian beats imgm"
     assert verdict(run, sentence, rows=rows)["verdict"] == "reproduced"
-    law = {"noise_std": 2.0, "mu_actual": 0.5}
-    found = verdict(run, sentence, rows=rows, fields=law)
+    distribution = {"noise_std": 2.0, "mu_actual": 0.5}
+    found = verdict(run, sentence, rows=rows, fields=distribution)
     assert (found["verdict"], found["kind"]) == ("not reproduced", "identity")
     assert found["reason"].startswith("the two are identically distributed")
     assert np.isnan(found[["p", "p_corrected", "effect", "power"]].astype(float)).all()
-    as_good = verdict(run, "imgm within 0 of analytic_gaussian", rows=rows, fields=law)
+    as_good = verdict(run, "imgm within 0 of analytic_gaussian", rows=rows, fields=distribution)
     assert (as_good["verdict"], as_good["kind"]) == ("reproduced", "identity")
-    # Noise of one size in another direction is another law.
-    found = verdict(run, sentence, rows=rows, fields={**law, "direction": "a"})
+    # Noise of one size in another direction is another distribution.
+    found = verdict(run, sentence, rows=rows, fields={**distribution, "direction": "a"})
     assert found["verdict"] == "reproduced"
 
 

@@ -152,7 +152,7 @@ def test_a_figure_of_refusals_says_so_and_draws(name, root, tmp_path):
     (tmp_path / "summary").mkdir()
     for experiment in distinctrun.KINDS:
         table = inputs.read(f"summary/{experiment}", root)
-        private = ~table["mechanism"].isin(catalogue.REFERENCES)
+        private = ~table["mechanism"].isin(catalogue.BASELINES)
         table.loc[private, ["mean", "sd", "ci95", "epsilon_actual", "noise_std"]] = np.nan
         table.loc[private, ["note", "n_trials"]] = ["no guarantee: none", 0]
         table.to_csv(tmp_path / f"summary/{experiment}.csv", index=False)

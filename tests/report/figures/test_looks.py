@@ -36,7 +36,7 @@ def test_families_are_told_apart_by_colour_blind_readers(vision):
         return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
 
     colours = {name: lab(entry.look.colour) for name, entry in catalogue.legends().items()}
-    for level in catalogue.REFERENCES:
+    for level in catalogue.BASELINES:
         del colours[level]
     close = {
         (first, second): np.linalg.norm(colours[first] - colours[second])

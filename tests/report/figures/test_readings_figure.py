@@ -2,8 +2,8 @@ import pandas as pd
 import pytest
 
 from matrixdp.experiments import readings
+from matrixdp.report import all_readings as table
 from matrixdp.report import inputs
-from matrixdp.report import specifications as table
 from matrixdp.report.figures import registry, style
 
 FIGURE = registry({"covariance": "releases"})["readings"]

@@ -27,7 +27,7 @@ ROWS = [
     row("laplace", 1.0, 1, **PURE),
     row("knorm_linf", 1.0001, 2, **PURE),
     row("goe", 0.1, 3, **GAUSSIAN),
-    # One law: the second name has the smaller mean, by chance.
+    # One distribution: the second name has the smaller mean, by chance.
     row("analytic_gaussian", 0.501, 4, **GAUSSIAN, **LAW),
     row("imgm", 0.5, 5, **GAUSSIAN, **LAW),
     row("gaussian_2014", 0.01, 6, **GAUSSIAN | {"epsilon_actual": 1.3}),
@@ -78,13 +78,13 @@ def test_the_best_row_is_held_against_the_next_by_shared_trials(advised):
     rows = {(row.task.rpartition(": ")[2], row.guarantee): row for row in found.itertuples()}
     pure = rows["records", "pure"]
     assert (pure.best, pure.runner_up_mechanism) == ("Laplace", "knorm_linf")
-    assert (pure.clear, pure.tied, pure.beats_chance) == (False, 1, False)
+    assert (pure.clear, pure.tied, pure.beats_baseline) == (False, 1, False)
     assert pure.difference == pytest.approx(1e-4)
     assert pure.low < 0 < pure.high
     approximate = rows["records", "approximate"]
     # Over its budget, or in doubt: not an option. Second moments are no records.
     assert (approximate.best, approximate.runner_up) == ("Gaussian, analytic = IMGM", "Laplace")
-    assert (approximate.clear, approximate.tied, approximate.beats_chance) == (True, 0, True)
+    assert (approximate.clear, approximate.tied, approximate.beats_baseline) == (True, 0, True)
     assert approximate.error == pytest.approx(0.5, abs=0.05)
     moments = rows["records or second moments", "approximate"]
     assert (moments.best_mechanism, moments.runner_up_mechanism) == ("goe", "analytic_gaussian")
@@ -136,9 +136,9 @@ def test_who_is_not_clearly_worse_is_named_whatever_its_mean(advised):
     assert not found["clear"]
 
 
-def test_a_run_without_a_chance_row_says_nothing_of_chance(advised):
+def test_a_run_without_a_baseline_says_nothing_of_it(advised):
     found = advised(*(part for part in ROWS if part["mechanism"].iloc[0] != "zero"))
-    assert found[["chance", "beats_chance"]].isna().all(axis=None)
+    assert found[["baseline_error", "beats_baseline"]].isna().all(axis=None)
     assert found["clear"].tolist() == advised(*ROWS)["clear"].tolist()
     assert not found["advice"].str.startswith("Do not").any()
     (_, rows), *_ = grid(found).groups
@@ -159,7 +159,7 @@ def test_advice_repeats_the_verdicts_of_the_comparisons(advised, rivals, clear):
     found = advised(*parts, trials("zero", SPLIT + difference, epsilon="", delta=np.nan)).iloc[0]
     # Holm over the pairs at an epsilon, and over the rows against the baseline.
     assert found["p"] == pytest.approx(0.02 if clear else 0.12)
-    assert (found["clear"], found["beats_chance"]) == (clear, clear)
+    assert (found["clear"], found["beats_baseline"]) == (clear, clear)
 
 
 def test_training_is_advised_by_what_is_private_in_it(saved):
@@ -182,8 +182,8 @@ def test_training_is_advised_by_what_is_private_in_it(saved):
         "gaussian_2014",
     )
     assert (found["task"], found["released"]) == ("Adult, private gradients", "gradients")
-    assert (found["clear"], found["beats_chance"]) == (True, True)
-    assert found["chance"] == pytest.approx(0.6, abs=0.1)
+    assert (found["clear"], found["beats_baseline"]) == (True, True)
+    assert found["baseline_error"] == pytest.approx(0.6, abs=0.1)
 
 
 def test_a_rule_made_on_the_data_needs_evidence_from_other_data(advised):

@@ -146,7 +146,7 @@ def test_a_reader_sees_the_cells_in_their_rows_and_columns(name, root, cells):
         assert shows(cell["Tight epsilon"], row["epsilon_actual"], row["mu_actual"])
         for header, column in (
             ("Against the paper", "against_paper"),
-            ("Against baseline", "against_chance"),
+            ("Against baseline", "against_baseline"),
         ):
             outcome = row[column] if isinstance(row[column], str) else ""
             assert cell[header] == outcome or np.isnan(mean)
@@ -204,7 +204,7 @@ def holm(p):
 
 
 def compared(chosen):
-    """Return Holm's corrected p-values of all pairs of mechanisms; one law is no test."""
+    """Return Holm's corrected p-values of all pairs of mechanisms; one distribution is no test."""
     shown = {key.mechanism: cell for key, cell in chosen.items() if key.direction in ("", "a")}
     pairs = [frozenset(pair) for pair in itertools.combinations(shown, 2)]
     pairs = [pair for pair in pairs if pair != {"imgm", "analytic_gaussian"}]
@@ -271,8 +271,8 @@ def test_advice_names_the_best_and_holds_it_against_all_others(root, cells):
         better = own[first].mean > level.mean if larger else level.mean > own[first].mean
         p_chance.append((ttest_rel(level.report, own[first].report).pvalue, better, row, shown))
     for (_, better, row, shown), p in zip(p_chance, holm([p for p, *_ in p_chance]), strict=True):
-        assert row["beats_chance"] == (better and p < 0.05)
-        assert row["beats_chance"] != shown["Advice"].startswith("Do not release")
+        assert row["beats_baseline"] == (better and p < 0.05)
+        assert row["beats_baseline"] != shown["Advice"].startswith("Do not release")
     assert {*frame["clear"]} == {True, False}
 
 

@@ -22,7 +22,7 @@ COLUMNS = [
     *("base", "over_base", "over_base_ci", "published_over_base", "published_over_base_ci"),
     *("epsilon", "delta", "epsilon_actual", "standing", "mu_actual", "noise_std"),
     *("n_trials", "data_status"),
-    *("reading", "verdict", "against_paper", "against_chance"),
+    *("reading", "verdict", "against_paper", "against_baseline"),
     "note",
 ]
 
@@ -197,7 +197,7 @@ def test_more_epsilon_than_promised_is_not_private(make):
 
 def test_simulated_data_have_no_verdict_and_are_shouted(make):
     table, markdown, latex = make(3, *[p.assign(data_status="simulated") for p in regression()])
-    assert table[["against_paper", "against_chance"]].isna().all(axis=None)
+    assert table[["against_paper", "against_baseline"]].isna().all(axis=None)
     assert set(table["data_status"]) == {"simulated"}
     assert table["mean"].notna().any()
     assert markdown.startswith("> **SIMULATED DATA.")
@@ -208,19 +208,19 @@ def test_simulated_data_have_no_verdict_and_are_shouted(make):
 
 
 @pytest.mark.parametrize(
-    ("ours", "against_paper", "against_chance"),
+    ("ours", "against_paper", "against_baseline"),
     [
         (0.03, "more error", "at the baseline"),
         (0.0273, "within", "better"),
         (0.02, "less error", "better"),
     ],
 )
-def test_verdicts_of_table_5_do_without_its_unit(make, ours, against_paper, against_chance):
+def test_verdicts_of_table_5_do_without_its_unit(make, ours, against_paper, against_baseline):
     """The paper's Laplace is 7.109 of 12.393; chance is here 0.047 and shares the trials."""
     at = {"experiment": "covariance", "metric": "rss"}
     free = {"epsilon": "", "delta": np.nan}
     shift = np.where(np.arange(100) % 4 < 2, 0.1, -0.1)
-    noise = shift if against_chance == "at the baseline" else 0.0
+    noise = shift if against_baseline == "at the baseline" else 0.0
     table, markdown, _ = make(
         5,
         trials("nonprivate", np.full(100, 1e-30), **at, **free),
@@ -230,7 +230,7 @@ def test_verdicts_of_table_5_do_without_its_unit(make, ours, against_paper, agai
     laplace = row(table, "Laplace (Dwork et al. [3])")
     assert laplace["base"] == "random"
     assert laplace["published_over_base"] == pytest.approx(7.109 / 12.393)
-    assert laplace["against_chance"] == against_chance
+    assert laplace["against_baseline"] == against_baseline
     if noise is not shift:
         assert laplace["against_paper"] == against_paper
     assert "the difference of ratios to random guess." in markdown
@@ -242,7 +242,7 @@ def test_few_trials_are_held_against_nothing(make):
             3, *[p[p["trial"].lt(trials_)] for p in regression() if p["trial"].notna().all()]
         )
         assert table["against_paper"].notna().any() == said
-        assert table["against_chance"].notna().any() == said
+        assert table["against_baseline"].notna().any() == said
         assert ("Against the paper: by" in markdown) == said
         assert markdown.startswith("### None of the paper's 2 private rows is clearly") == said
 

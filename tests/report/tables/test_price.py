@@ -38,7 +38,7 @@ def run(root: Path, metric: str, levels: dict[str, float], curves: dict[str, lis
     return pd.read_csv(root / "tables/price.csv").set_index("mechanism")
 
 
-def test_price_is_where_half_of_what_the_best_guess_loses_is_left(tmp_path: Path) -> None:
+def test_price_is_where_half_of_what_the_best_baseline_loses_is_left(tmp_path: Path) -> None:
     levels = {"nonprivate": 0.0, "random": 3.0, "zero": 1.0}
     curves = {"laplace": [2.0, 0.75, 0.25], "imgm": [2.0, 1.0, 0.9], "knorm_l2": [0.1, 0.0, 0.0]}
     found = run(tmp_path, "rmse", levels, curves)
@@ -50,7 +50,7 @@ def test_price_is_where_half_of_what_the_best_guess_loses_is_left(tmp_path: Path
     assert found.loc["laplace", "high"] == pytest.approx(10 ** (0.265 / 0.5), rel=0.03)
     assert np.isinf(found.loc["imgm", "price"])
     assert found.loc["knorm_l2", "price"] == 0
-    assert set(found["guess"]) == {"zero"}
+    assert set(found["baseline"]) == {"zero"}
     shown = (tmp_path / "tables/price.md").read_text()
     ends = " to ".join(markup.short(found.loc["laplace", name]) for name in ("low", "high"))
     assert f"| Laplace | 3.16 | {ends} | 100 |" in shown

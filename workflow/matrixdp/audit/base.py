@@ -36,20 +36,20 @@ class Scale(NamedTuple):
         ratio: size of the sampled noise over that of the declared distribution.
         low, high: acceptance region of the ratio.
         shortfall: smallest share of missing noise that the test detects with power ``POWER``.
-        another_law: whether the noise has another distribution, whatever its size.
+        another_distribution: whether the noise has another distribution, whatever its size.
     """
 
     ratio: float
     low: float
     high: float
     shortfall: float = float("nan")
-    another_law: bool = False
+    another_distribution: bool = False
 
     @property
     def verdict(self) -> str:
-        """Return ``right``, ``too small``, ``too large`` or ``of another law``."""
+        """Return ``right``, ``too small``, ``too large`` or ``of another distribution``."""
         if np.isnan(self.ratio) or self.low <= self.ratio <= self.high:
-            return "of another law" if self.another_law else "right"
+            return "of another distribution" if self.another_distribution else "right"
         return "too small" if self.ratio < self.low else "too large"
 
 

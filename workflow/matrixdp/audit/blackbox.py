@@ -77,7 +77,7 @@ class Proof(NamedTuple):
 def prove(
     statistic: Statistic,
     *,
-    nominal: float,
+    claimed_epsilon: float,
     delta: float,
     runs: int,
     streams: Sequence[np.random.Generator],
@@ -94,18 +94,18 @@ def prove(
     pilot = max(LEAST, min(max(FEWEST, round(PILOT * runs)), 2 * runs))
     parts = (statistic(count, streams[0]) for count in _blocks(pilot))
     sample = np.concatenate([*map(np.stack, parts)], axis=1)
-    bets = _Bets(_events(sample, nominal, delta), nominal, delta)
+    bets = _Bets(_events(sample, claimed_epsilon, delta), claimed_epsilon, delta)
     for count in _blocks(runs):
         bets.add(*statistic(count, streams[1]))
         if bets.refuted:
             # The bound rests on a separate event and may need more runs.
-            if bets.epsilon > nominal:
+            if bets.epsilon > claimed_epsilon:
                 break
         elif bets.exhausted(runs):
             break
     event = float(bets.counts.hits[0]) / bets.runs
     return Proof(
-        epsilon=max(bets.epsilon, nominal) if bets.refuted else bets.epsilon,
+        epsilon=max(bets.epsilon, claimed_epsilon) if bets.refuted else bets.epsilon,
         largest=evidence.largest(bets.runs, delta, event=event),
         runs=bets.runs,
         limit=runs,
@@ -122,11 +122,11 @@ class _Bets:
         nominal, delta: claimed guarantee.
     """
 
-    def __init__(self, events: list[Event], nominal: float, delta: float) -> None:
+    def __init__(self, events: list[Event], claimed_epsilon: float, delta: float) -> None:
         self._events = events
-        self._nominal, self._delta = nominal, delta
+        self._claimed_epsilon, self._delta = claimed_epsilon, delta
         self._lines = evidence.bets(np.exp(evidence.GRID), delta)
-        self._claim = evidence.bets([np.exp(nominal)], delta)
+        self._claim = evidence.bets([np.exp(claimed_epsilon)], delta)
         self._totals = np.zeros((len(events), 4))
         self._largest = np.zeros(len(evidence.GRID))
         #: Whether the wealth refuted the claimed epsilon.
@@ -162,8 +162,8 @@ class _Bets:
         """Return whether further runs, up to a limit, would neither refute nor raise the bound."""
         remaining = 1 - np.sqrt(self.runs / limit)
         gain = _shortfall(self.counts, self._delta, self.epsilon) * remaining if remaining else 0.0
-        return gain < GAIN * self._nominal and _futile(
-            self._against, self._nominal, self._delta, limit
+        return gain < GAIN * self._claimed_epsilon and _futile(
+            self._against, self._claimed_epsilon, self._delta, limit
         )
 
 
@@ -181,25 +181,25 @@ def _refuting(wealth: Array) -> bool:
     return bool(mean >= -np.log1p(-evidence.REFUTED))
 
 
-def _edge(counts: Counts, nominal: float, delta: float) -> tuple[Array, Array]:
+def _edge(counts: Counts, claimed_epsilon: float, delta: float) -> tuple[Array, Array]:
     """Return mean and mean square of a bet's payoff, with an allowance for rare later hits."""
-    slope, (both, first, second, _) = np.exp(nominal), counts.checked()
+    slope, (both, first, second, _) = np.exp(claimed_epsilon), counts.checked()
     rare, runs = UNLIKELY**2, np.asarray(counts.runs)
     mean = (both + first - slope * (both + second)) / runs - delta
     return mean, (both * (1 - slope) ** 2 + first + second * slope**2 + rare) / runs
 
 
-def _futile(counts: Counts, nominal: float, delta: float, runs: int) -> bool:
+def _futile(counts: Counts, claimed_epsilon: float, delta: float, runs: int) -> bool:
     """Return whether the remaining runs would not refute.
 
     Stopping needs no correction, because bets are valid whenever they end. It only costs power.
     """
     done = np.asarray(counts.runs)
-    mean, square = _edge(counts, nominal, delta)
+    mean, square = _edge(counts, claimed_epsilon, delta)
     mean += UNLIKELY * np.sqrt(square / done) + UNLIKELY**2 / done
     # Bets of the best size win about mean^2 / (2 square) per run.
     growth = np.maximum(mean, 0) ** 2 / (2 * square)
-    wealth = evidence.log_wealth(counts, evidence.bets([np.exp(nominal)], delta))
+    wealth = evidence.log_wealth(counts, evidence.bets([np.exp(claimed_epsilon)], delta))
     return not _refuting(wealth + growth * (runs - done))
 
 
@@ -211,7 +211,7 @@ def _shortfall(counts: Counts, delta: float, bound: float) -> float:
     return max(float(np.log((p - delta) / q)), 0.0) - bound if q else float("inf")
 
 
-def _events(sample: Array, nominal: float, delta: float) -> list[Event]:
+def _events(sample: Array, claimed_epsilon: float, delta: float) -> list[Event]:
     """Choose events on a sample, shape (2, runs).
 
     The first event gives the highest bound on epsilon at the sample's size. At the size of the
@@ -227,7 +227,7 @@ def _events(sample: Array, nominal: float, delta: float) -> list[Event]:
     best = _highest(evidence.log_wealth(counts, evidence.bets(np.exp(grid), delta)))
     # Where no event distinguishes the neighbours, the middle one could prove most.
     chosen = candidates[count // 2 if best is None else best]
-    mean, square = _edge(counts, nominal, delta)
+    mean, square = _edge(counts, claimed_epsilon, delta)
     centre = int((mean / np.sqrt(square)).argmax())
     swapped = candidates[centre].swapped
     ladder = shares[centre] * RARER ** (np.arange(evidence.EVENTS) - (evidence.EVENTS - 1) / 2)
@@ -236,9 +236,9 @@ def _events(sample: Array, nominal: float, delta: float) -> list[Event]:
     return [chosen, *(Event(float(t), swapped) for t in against)]
 
 
-def strength(sample: Array, nominal: float, delta: float) -> float:
+def strength(sample: Array, claimed_epsilon: float, delta: float) -> float:
     """Return how clearly the best event on a sample, shape (2, runs), refutes a guarantee."""
-    mean, square = _edge(_candidates(sample)[1], nominal, delta)
+    mean, square = _edge(_candidates(sample)[1], claimed_epsilon, delta)
     return float((mean / np.sqrt(square)).max())
 
 

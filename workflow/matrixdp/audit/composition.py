@@ -22,7 +22,7 @@ from matrixdp.audit import sensitivities
 from matrixdp.audit.base import Finding
 from matrixdp.audit.neighbours import farthest, random_records, worst
 from matrixdp.checks import Array
-from matrixdp.laws import SymmetricNormal
+from matrixdp.distributions import SymmetricNormal
 from matrixdp.mechanisms.adaptive import FAILURE, ChosenBySearch, Spectrum, losses
 from matrixdp.mechanisms.adassp import RidgedEquations
 from matrixdp.mechanisms.base import AdditiveGaussian, CalibratedMechanism
@@ -257,12 +257,12 @@ def _moments(part: AdditiveGaussian, records: Array, answer: Answer) -> None:
 
 def _matrix(part: AdditiveGaussian, exact: Array, answer: Answer) -> Array:
     """Return noisy second moments, from the draws on and above the diagonal."""
-    law = part.noise
-    assert isinstance(law, SymmetricNormal)
-    upper = np.triu_indices(law.shape[0])
-    white = np.zeros(law.shape)
-    white[upper] = law.whiten(exact)
-    return law.colour(answer(white)[upper])
+    distribution = part.noise
+    assert isinstance(distribution, SymmetricNormal)
+    upper = np.triu_indices(distribution.shape[0])
+    white = np.zeros(distribution.shape)
+    white[upper] = distribution.whiten(exact)
+    return distribution.colour(answer(white)[upper])
 
 
 def _by_histogram(release: ChosenByHistogram, records: Array, answer: Answer) -> None:

@@ -15,7 +15,7 @@ from matrixdp.mechanisms.exponential import PrincipalDirection
 #: Copies of the other record with which the black box has most power (epsilon 0.3 to 3).
 COPIES = 4
 
-#: Draws for the test of the law; nodes of the normaliser's integral.
+#: Draws for the test of the distribution; nodes of the normaliser's integral.
 DRAWS, NODES = 50_000, 600
 
 

@@ -116,16 +116,16 @@ def largest(runs: float, delta: float = 0.0, event: float = 0.5) -> float:
     return epsilon(Counts(0.0, event * runs, 0.0, runs), delta)
 
 
-def runs_needed(nominal: float, delta: float) -> float:
+def runs_needed(claimed_epsilon: float, delta: float) -> float:
     """Return the number of pairs that distinguish calibrated Gaussian noise from too little noise.
 
     The deviation of the noise is ``SHORTFALL`` times the correct one, and both neighbours share it.
     After these pairs, bets on the best threshold event refute ``nominal`` with probability about
     ``POWER`` (normal approximation of the log wealth). The number is infinite above 1e9.
     """
-    shift = gaussian.mu(nominal, delta) / SHORTFALL
+    shift = gaussian.mu(claimed_epsilon, delta) / SHORTFALL
     p, q = special.ndtr(shift - _THRESHOLDS), special.ndtr(-_THRESHOLDS)
-    slope = np.exp(nominal)
+    slope = np.exp(claimed_epsilon)
     logs = bets(slope, delta).T[:, None]
     chances = np.stack([q, p - q, 0 * p, 1 - p], axis=-1)
     growth = (chances * logs).sum(axis=-1)

@@ -8,7 +8,7 @@ from matrixdp.audit import evidence, runs
 from matrixdp.audit.base import TIGHT, Audit, Scale, gamma_scale, trials_of
 from matrixdp.audit.neighbours import worst
 from matrixdp.checks import Array
-from matrixdp.laws import GaussianLaw
+from matrixdp.distributions import GaussianDistribution
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.privacy import gaussian
 
@@ -25,11 +25,14 @@ class GaussianAudit(Audit):
     tool = "exact curve"
 
     def __init__(
-        self, release: AdditiveMechanism, law: GaussianLaw, stream: np.random.Generator
+        self,
+        release: AdditiveMechanism,
+        distribution: GaussianDistribution,
+        stream: np.random.Generator,
     ) -> None:
         self.release: AdditiveMechanism = release
-        self._whiten, query, delta = law.whiten, release.query, release.delta
-        self._pair = worst(query, lambda d: np.linalg.norm(law.whiten(d), axis=-1), stream)
+        self._whiten, query, delta = distribution.whiten, release.query, release.delta
+        self._pair = worst(query, lambda d: np.linalg.norm(distribution.whiten(d), axis=-1), stream)
         self.mu = self._pair.size
         declared = self.mu if release.mu is None or release.mu_exact else release.mu
         largest = max(self.mu, declared)
@@ -43,7 +46,7 @@ class GaussianAudit(Audit):
             self.needed = evidence.runs_needed(release.epsilon, delta)
         # Weights of the linear functional that projects on the whitened change.
         unit = np.eye(change.size).reshape(-1, *change.shape)
-        self._weights: Array = law.whiten(unit) @ law.whiten(change) / self.mu
+        self._weights: Array = distribution.whiten(unit) @ distribution.whiten(change) / self.mu
         self._apart = float(self._weights @ change.ravel())
 
     def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:

@@ -10,8 +10,8 @@ from matrixdp.audit import runs
 from matrixdp.audit.base import Audit, Scale, gamma_scale, trials_of
 from matrixdp.audit.neighbours import worst
 from matrixdp.checks import Array
-from matrixdp.gamma_laws import GeneralizedGamma
-from matrixdp.laws import NormLaw, SizedLaw
+from matrixdp.distributions import NormDistribution, SizedDistribution
+from matrixdp.gamma_distributions import GeneralizedGamma
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.privacy import generalized_gamma
 from matrixdp.privacy.sensitivity import IdentityQuery
@@ -23,17 +23,21 @@ DRAWS = 16
 DECIMALS = 9
 
 
-def is_norm(law: NormLaw) -> bool:
-    """Return whether ``law.norm`` is a norm, on draws of the noise and their differences.
+def is_norm(distribution: NormDistribution) -> bool:
+    """Return whether ``distribution.norm`` is a norm, on draws of the noise and their differences.
 
     It must be finite, above 0, symmetric, homogeneous and subadditive. Otherwise a change of the
     value can have a larger privacy loss than its size.
     """
-    first, second = np.split(law.sample([np.random.default_rng(0)] * DRAWS), 2)
+    first, second = np.split(distribution.sample([np.random.default_rng(0)] * DRAWS), 2)
     z = np.concatenate([first, first - second])
     with np.errstate(all="ignore"):
-        size, other, both = law.norm(z), law.norm(z[::-1]), law.norm(z + z[::-1])
-        multiples = np.stack([law.norm(-z), law.norm(3 * z) / 3])
+        size, other, both = (
+            distribution.norm(z),
+            distribution.norm(z[::-1]),
+            distribution.norm(z + z[::-1]),
+        )
+        multiples = np.stack([distribution.norm(-z), distribution.norm(3 * z) / 3])
     return bool(
         np.isfinite(size).all()
         and (size > 0).all()
@@ -53,23 +57,26 @@ class NormAudit(Audit):
     tool = "maximal loss"
 
     def __init__(
-        self, release: AdditiveMechanism, law: SizedLaw, stream: np.random.Generator
+        self,
+        release: AdditiveMechanism,
+        distribution: SizedDistribution,
+        stream: np.random.Generator,
     ) -> None:
         self.release: AdditiveMechanism = release
-        self._law = law
-        self._pair = worst(release.query, law.size, stream)
+        self._distribution = distribution
+        self._pair = worst(release.query, distribution.size, stream)
         self.attained = self._pair.size
         self.bound = max(self.attained, release.epsilon_actual)
         self.kappa = release.epsilon / self.bound
         m, n = release.query.shape
         # One column suffices where columns are independent and identically distributed.
-        one_column = isinstance(release.query, IdentityQuery) and law.columns_alike
+        one_column = isinstance(release.query, IdentityQuery) and distribution.columns_alike
         self.cost = float(m if one_column else m * n)
 
     def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
         """Return the privacy loss of each run."""
-        release, query, size = self.release, self.release.query, self._law.size
-        if isinstance(query, IdentityQuery) and not self._law.columns_alike:
+        release, query, size = self.release, self.release.query, self._distribution.size
+        if isinstance(query, IdentityQuery) and not self._distribution.columns_alike:
             # All columns share one radius and must be drawn. Zeros stand for the other records.
             return tuple(runs.in_parts(partial(self._whole, stream), count, self.cost))
         before, after = runs.values(query, self._pair)
@@ -87,18 +94,18 @@ class NormAudit(Audit):
     def _whole(self, stream: np.random.Generator, count: int) -> Array:
         change = self._pair.record - self._pair.other
         noise = self.release.noise.sample([stream] * count)
-        size = self._law.size(noise)
+        size = self._distribution.size(noise)
         noise[:, :, 0] += change
-        ahead = self._law.size(noise)
+        ahead = self._distribution.size(noise)
         noise[:, :, 0] -= 2 * change
-        return np.stack([ahead - size, size - self._law.size(noise)])
+        return np.stack([ahead - size, size - self._distribution.size(noise)])
 
     def scale(self, stream: np.random.Generator) -> Scale:
         """Test the sum of norms of the full query's noise."""
         m, n = self.release.query.shape
         trials = trials_of(m * n)
-        total = self._law.size(self.release.noise.sample([stream] * trials)).sum()
-        return gamma_scale(float(total), float(trials * self._law.free))
+        total = self._distribution.size(self.release.noise.sample([stream] * trials)).sum()
+        return gamma_scale(float(total), float(trials * self._distribution.free))
 
 
 class GeneralizedGammaAudit(NormAudit):
@@ -107,11 +114,17 @@ class GeneralizedGammaAudit(NormAudit):
     tool = "exact curve"
 
     def __init__(
-        self, release: AdditiveMechanism, law: GeneralizedGamma, stream: np.random.Generator
+        self,
+        release: AdditiveMechanism,
+        distribution: GeneralizedGamma,
+        stream: np.random.Generator,
     ) -> None:
-        super().__init__(release, law, stream)
+        super().__init__(release, distribution, stream)
         # The size of a change is (length / scale)^power.
-        unit, args = self._pair.size ** (-1 / law.power), (law.power, law.dimension)
+        unit, args = (
+            self._pair.size ** (-1 / distribution.power),
+            (distribution.power, distribution.dimension),
+        )
         self.attained = generalized_gamma.epsilon(release.delta, unit, *args)
         self.bound = max(self.attained, release.epsilon_actual)
         self.kappa = unit / generalized_gamma.scale(release.epsilon, release.delta, *args)

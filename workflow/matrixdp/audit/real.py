@@ -28,7 +28,7 @@ def scale(release: CalibratedMechanism, stream: np.random.Generator) -> Scale:
     if not isinstance(release, AdditiveMechanism):
         return NO_SCALE
     try:
-        law, unit, _ = release.whitened
+        distribution, unit, _ = release.whitened
         stretch = release.stretch
     except InputError:
         return NO_SCALE
@@ -39,14 +39,14 @@ def scale(release: CalibratedMechanism, stream: np.random.Generator) -> Scale:
     pairs = []
     for seed in stream.integers(2**32, size=count).tolist():
         released = release._noisy(value, np.random.default_rng(seed).bytes)
-        noise = law.whiten(released - value) / stretch
+        noise = distribution.whiten(released - value) / stretch
         steps = safe.noise(unit, noise.size, np.random.default_rng(seed).bytes)
         pairs.append((noise, steps * safe.STEP))
     noise, expected = (np.concatenate(side) for side in zip(*pairs, strict=True))
     result = _of_sampler(unit, safe.noise)
     if np.abs(noise - expected).max() > CLOSE * max(1.0, np.abs(expected).max()):
         factor = float(noise @ expected / (expected @ expected))
-        return result._replace(ratio=factor * result.ratio, another_law=True)
+        return result._replace(ratio=factor * result.ratio, another_distribution=True)
     return result
 
 
@@ -58,7 +58,7 @@ def _of_sampler(unit: safe.Unit, sampler: Callable[..., safe.Whole]) -> Scale:
     normal = unit is safe.NORMAL
     total = sample @ sample / 2 if normal else np.abs(sample).sum()
     result = gamma_scale(float(total), NUMBERS / (2 if normal else 1), root=normal)
-    return result._replace(another_law=not _follows(sample, normal))
+    return result._replace(another_distribution=not _follows(sample, normal))
 
 
 def _follows(noise: Array, normal: bool) -> bool:
@@ -68,9 +68,9 @@ def _follows(noise: Array, normal: bool) -> bool:
     Massart at the error probability ``ERROR``.
     """
     ordered = np.sort(noise)
-    law = special.ndtr(ordered) if normal else _laplace(ordered)
+    distribution = special.ndtr(ordered) if normal else _laplace(ordered)
     ranks = np.arange(len(noise) + 1) / len(noise)
-    apart = max(np.abs(law - ranks[1:]).max(), np.abs(law - ranks[:-1]).max())
+    apart = max(np.abs(distribution - ranks[1:]).max(), np.abs(distribution - ranks[:-1]).max())
     return bool(apart <= np.sqrt(np.log(2 / ERROR) / (2 * len(noise))))
 
 

@@ -17,9 +17,9 @@ from matrixdp.audit.neighbours import farthest
 from matrixdp.audit.norm import GeneralizedGammaAudit, NormAudit, is_norm
 from matrixdp.audit.projection import BlackBoxAudit, ChosenAudit, ComposedAudit
 from matrixdp.audit.sketch import SketchAudit
+from matrixdp.distributions import GaussianDistribution, NormDistribution
 from matrixdp.experiments.study import Settings, calibrated
-from matrixdp.gamma_laws import GeneralizedGamma
-from matrixdp.laws import GaussianLaw, NormLaw
+from matrixdp.gamma_distributions import GeneralizedGamma
 from matrixdp.mechanisms.adaptive import ChosenBySearch, Spectrum
 from matrixdp.mechanisms.adassp import RidgedEquations
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
@@ -83,11 +83,11 @@ def audit_of(release: CalibratedMechanism, stream: np.random.Generator) -> Audit
         noise = release.noise
         # Auditing the column that differs suffices.
         one_column = noise.columns_alike or not isinstance(release.query, IdentityQuery)
-        if isinstance(noise, GaussianLaw) and one_column:
+        if isinstance(noise, GaussianDistribution) and one_column:
             return GaussianAudit(release, noise, stream)
         if isinstance(noise, GeneralizedGamma):
             return GeneralizedGammaAudit(release, noise, stream)
-        if isinstance(noise, NormLaw) and is_norm(noise):
+        if isinstance(noise, NormDistribution) and is_norm(noise):
             return NormAudit(release, noise, stream)
     return BlackBoxAudit(release)
 
@@ -156,28 +156,34 @@ def run(
         limits: limits on each audit.
     """
     rows: list[dict[str, object]] = []
-    for cell in calibrated(mechanism, queries, settings):
-        variant, query = cell.variant, cell.query
-        words = (settings.experiment, mechanism, variant.direction, variant.name, cell.epsilon)
+    for case in calibrated(mechanism, queries, settings):
+        configuration, query = case.configuration, case.query
+        words = (
+            settings.experiment,
+            mechanism,
+            configuration.direction,
+            configuration.name,
+            case.epsilon,
+        )
         generators = streams(settings.seed, "audit", *words, trials=range(7))
         row = {
             "experiment": settings.experiment,
             "mechanism": mechanism,
-            **cell.where,
+            **case.where,
             "query": query.name,
             "adjacency": query.adjacency,
             "records": query.records,
-            "epsilon": float(cell.epsilon),
-            "delta": cell.delta,
+            "epsilon": float(case.epsilon),
+            "delta": case.delta,
         }
         rows.append(row)
-        if cell.release is None:
-            row |= {"verdict": "not run: no guarantee", "note": cell.note}
+        if case.release is None:
+            row |= {"verdict": "not run: no guarantee", "note": case.note}
             continue
-        audit = audit_of(cell.release, generators[0])
+        audit = audit_of(case.release, generators[0])
         row |= judge(audit, [*generators[1:4], *generators[5:]], limits)
         # The replay starts from the records, which a mechanism may clip; the search does not.
-        replayed = replay.ratio(cell.release, query, generators[4], limits.pairs)
+        replayed = replay.ratio(case.release, query, generators[4], limits.pairs)
         if not np.isnan(replayed):
             row["replayed"] = replayed
         if replayed > 1 + ROUNDING:
@@ -202,9 +208,11 @@ def judge(
     runs = limits.runs_of(audit)
     if isinstance(audit, BlackBoxAudit):
         audit.held = min(audit.held, runs)
-    nominal, delta = release.epsilon, release.delta
+    claimed_epsilon, delta = release.epsilon, release.delta
     betting = generators[1:3]
-    proof = prove(audit.statistic, nominal=nominal, delta=delta, runs=runs, streams=betting)
+    proof = prove(
+        audit.statistic, claimed_epsilon=claimed_epsilon, delta=delta, runs=runs, streams=betting
+    )
     return {
         "delta": release.delta,
         "noise_std": release.noise_std,
@@ -252,7 +260,7 @@ def shortfall(scale: Scale, real_scale: Scale, finding: Finding | None) -> float
 
 
 def verdict(
-    nominal: float,
+    claimed_epsilon: float,
     audit: Audit,
     scales: Sequence[Scale],
     finding: Finding | None,
@@ -263,19 +271,22 @@ def verdict(
     ``scales`` are the tests of simulated noise and of noise for real releases.
     """
     sizes = {scale.verdict for scale in scales}
-    allowed = nominal * (1 + ROUNDING)
+    allowed = claimed_epsilon * (1 + ROUNDING)
     unproved = f"the runs could have proved epsilon {proof.largest:.2g} at most"
     cases = (
         (proof.refuted, "violated: the black box proves it"),
         (audit.attained > allowed, f"violated: the {audit.tool} shows it"),
         ("too small" in sizes, "violated: less noise is drawn than declared"),
         ("too large" in sizes, "undecided: more noise is drawn than declared"),
-        ("of another law" in sizes, "undecided: the noise has another distribution than declared"),
+        (
+            "of another distribution" in sizes,
+            "undecided: the noise has another distribution than declared",
+        ),
         (finding is not None and finding.mu > 1 + ROUNDING, REPLAYED),
         (finding is not None and finding.other > 0, f"undecided: {UNDECLARED}"),
         (audit.tool == "black box", f"not certifiable at this sample size: {unproved}"),
         (not audit.bound <= allowed, "undecided: the bound is above the claimed epsilon"),
-        (audit.attained >= nominal * (1 - TIGHT), "private and tight"),
+        (audit.attained >= claimed_epsilon * (1 - TIGHT), "private and tight"),
         (audit.kappa > 1 + TIGHT, "private but wasteful"),
     )
     return next((words for holds, words in cases if holds), "private")

@@ -12,8 +12,8 @@ import numpy as np
 
 from matrixdp.audit.neighbours import farthest
 from matrixdp.checks import Array
-from matrixdp.gamma_laws import GeneralizedGamma
-from matrixdp.laws import GaussianLaw, Law, NormLaw
+from matrixdp.distributions import GaussianDistribution, NoiseDistribution, NormDistribution
+from matrixdp.gamma_distributions import GeneralizedGamma
 from matrixdp.mechanisms.base import AdditiveGaussian, AdditiveMechanism, CalibratedMechanism
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import Query
@@ -41,7 +41,7 @@ def ratio(
         return float("nan")
     if isinstance(release, AdditiveGaussian):
         declared = release.mu
-    elif isinstance(release.noise, NormLaw):
+    elif isinstance(release.noise, NormDistribution):
         declared = release.epsilon_actual
     else:
         return float("nan")
@@ -86,11 +86,11 @@ def largest_difference(
     return max(sizes)
 
 
-def _length(law: Law, change: Array) -> float:
-    if isinstance(law, GaussianLaw):
-        return float(np.linalg.norm(law.whiten(change)))
-    assert isinstance(law, NormLaw)
-    return float(np.max(law.size(change)))
+def _length(distribution: NoiseDistribution, change: Array) -> float:
+    if isinstance(distribution, GaussianDistribution):
+        return float(np.linalg.norm(distribution.whiten(change)))
+    assert isinstance(distribution, NormDistribution)
+    return float(np.max(distribution.size(change)))
 
 
 def _records(query: Query, count: int, stream: np.random.Generator) -> Array:

@@ -56,9 +56,9 @@ def measures(query: Query) -> dict[str, tuple[float, Callable[[Array], Array]]]:
             "l2, x times y": (query.l2_target, lambda d: np.linalg.norm(d[..., x, y], axis=-1)),
         }
     entries: dict[str, tuple[float, Callable[[Array], Array]]] = {
-        "l1": (query.l1, _sum),
-        "l2": (query.l2, frobenius),
-        "l2, as the MVG paper states it": (query.paper_l2, frobenius),
+        "l1": (query.l1_sensitivity, _sum),
+        "l2": (query.l2_sensitivity, frobenius),
+        "l2, as the MVG paper states it": (query.paper_l2_sensitivity, frobenius),
     }
     if isinstance(query, SecondMomentQuery):
         entries["l1, upper triangle"] = query.l1_upper, lambda d: _sum(np.triu(d))

@@ -17,9 +17,9 @@ def run(*, settings: str, data: str, out: str, trials: str) -> None:
     from matrixdp import parts
     from matrixdp import trials as tidy
     from matrixdp.experiments import study
-    from matrixdp.report import specifications
+    from matrixdp.report import all_readings
 
     part = parts.read(settings)
-    rows = study.specifications(part, part["mechanisms"], Path(data).parent)
+    rows = study.all_readings(part, part["mechanisms"], Path(data).parent)
     tidy.write(tidy.assigned(rows, settings=parts.digest(settings)), trials)
-    specifications.write([trials], out)
+    all_readings.write([trials], out)

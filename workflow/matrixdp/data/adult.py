@@ -28,8 +28,8 @@ _MISSING = "?"
 #: Categories of the 14 attributes in the order of adult.names; none for a continuous attribute. The
 #: stand-in's facts list all categories after the missing one.
 ATTRIBUTES: dict[str, tuple[str, ...]] = {
-    name: tuple(law[INCOMES[0]])[1:] if _MISSING in law[INCOMES[0]] else ()
-    for name, law in standins.load_summary("adult")["attributes"].items()
+    name: tuple(distribution[INCOMES[0]])[1:] if _MISSING in distribution[INCOMES[0]] else ()
+    for name, distribution in standins.load_summary("adult")["attributes"].items()
 }
 
 _FILES = {"train": "adult.data", "test": "adult.test"}
@@ -61,7 +61,7 @@ def summarise(members: Mapping[str, bytes]) -> dict[str, Any]:
     train = tables["train"]
     attributes = {
         name: {
-            income: _law(train[name][train["income"] == i], categories)
+            income: _distribution(train[name][train["income"] == i], categories)
             for i, income in enumerate(INCOMES)
         }
         for name, categories in ATTRIBUTES.items()
@@ -85,11 +85,11 @@ def simulate(facts: Mapping[str, Any], rng: np.random.Generator) -> Encoded:
         for name, categories in ATTRIBUTES.items():
             table[name] = np.zeros(len(incomes), dtype=int if categories else float)
             for i, income in enumerate(INCOMES):
-                law, n = facts["attributes"][name][income], facts["records"]["train"][i]
+                distribution, n = facts["attributes"][name][income], facts["records"]["train"][i]
                 pool = (
-                    np.repeat(np.arange(-1, len(categories)), list(law.values()))
+                    np.repeat(np.arange(-1, len(categories)), list(distribution.values()))
                     if categories
-                    else standins.sorted_values(law, facts["levels"], n)
+                    else standins.sorted_values(distribution, facts["levels"], n)
                 )
                 of_income = incomes == i
                 table[name][of_income] = rng.choice(pool, size=of_income.sum())
@@ -125,7 +125,7 @@ def _codes(name: str, column: NDArray, categories: Sequence[str]) -> NDArray:
     return np.array([categories.index(value) for value in values.tolist()])[places]
 
 
-def _law(column: NDArray, categories: Sequence[str]) -> dict[str, Any]:
+def _distribution(column: NDArray, categories: Sequence[str]) -> dict[str, Any]:
     if not categories:
         return standins.marginal(column)
     counts = np.bincount(column + 1, minlength=len(categories) + 1)

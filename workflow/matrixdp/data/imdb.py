@@ -151,10 +151,12 @@ def simulate(facts: Mapping[str, Any], rng: np.random.Generator) -> Encoded:
         for group in range(2 * _POLARITIES):
             c, place = divmod(group, _POLARITIES)
             polarity = 2 * c - 1 + facts["polarity_sd"] * scores[place]
-            law = np.cumsum(np.exp(log_frequencies + polarity / 2 * log_odds))
+            distribution = np.cumsum(np.exp(log_frequencies + polarity / 2 * log_odds))
             reviews = tokens[groups == group]
             words = reviews != FILLING
-            reviews[words] = np.searchsorted(law, law[-1] * rng.random(words.sum()), side="right")
+            reviews[words] = np.searchsorted(
+                distribution, distribution[-1] * rng.random(words.sum()), side="right"
+            )
             tokens[groups == group] = reviews
     return _encoded(parts, classes)
 

@@ -18,7 +18,7 @@ from matrixdp.experiments.tasks.base import Task
 from matrixdp.experiments.tasks.components import AllComponents, FirstComponent
 from matrixdp.experiments.tasks.regression import Regression
 from matrixdp.mechanisms import registry
-from matrixdp.trials import GUESSES, NONPRIVATE, Rows
+from matrixdp.trials import NONPRIVATE, RECORD_FREE, Rows
 
 #: Feature that a regression predicts, by data set.
 TARGETS = {"breast_cancer": "mean area", "diabetes": "target", "wine": "proline"}
@@ -63,7 +63,7 @@ def run(seed: int, trials: int) -> Iterator[tuple[str, str, Rows]]:
             data = load(name, method)
             task = tasks(data, target)[experiment]
             settings = Settings(experiment, seed=seed, trials=trials, epsilons=EPSILONS)
-            baselines = [row for row in (NONPRIVATE, *GUESSES) if row in task.references]
+            baselines = [row for row in (NONPRIVATE, *RECORD_FREE) if row in task.baselines]
             rows: list = []
             for mechanism in (*baselines, *mechanisms):
                 rows += study.run(task, mechanism, data, settings, control=False)

@@ -1,7 +1,7 @@
 """Readings: consistent choices of the details that the papers leave open.
 
-workflow/readings.yaml names every such choice (knob), its values, and what it acts on. A reading
-sets each knob to one value. Its canonical name lists the knobs that differ from their first value.
+workflow/readings.yaml names every open question, its values, and what it acts on. A reading gives
+each question one value. Its canonical name lists the questions that differ from their first value.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from matrixdp.checks import InputError
 CATALOGUE = Path(__file__).parents[2] / "readings.yaml"
 DEFAULT = "default"
 
-#: Values of ``acts_on``, or prefixes, for knobs that set no parameter of a mechanism or a task.
+#: Values of ``acts_on``, or prefixes, for questions that set no parameter of a mechanism or a task.
 ADJACENCY, ROW, DATA = "adjacency", "row", "data."
 
 #: Value that stands for the Frobenius norm of the query's value on the private data.
@@ -32,7 +32,7 @@ Thing = TypeVar("Thing")
 
 
 @dataclass(frozen=True, eq=False)
-class Knob:
+class Question:
     """A detail that a paper leaves open; workflow/readings.yaml explains the fields."""
 
     name: str
@@ -40,29 +40,29 @@ class Knob:
     about: str
     acts_on: str
     values: Mapping[str, Any]
-    cross: tuple[str, ...] = ()
+    experiments: tuple[str, ...] = ()
     spares: tuple[str, ...] = ()
     not_private: tuple[str, ...] = ()
 
     @property
     def default(self) -> str:
-        """The knob's value in the default reading."""
+        """The value in the default reading."""
         return next(iter(self.values))
 
     @property
     def is_parameter(self) -> bool:
-        """Whether the knob sets a parameter of a mechanism or a task."""
+        """Whether the question sets a parameter of a mechanism or a task."""
         return self.acts_on not in (ADJACENCY, ROW) and not self.acts_on.startswith(DATA)
 
 
 @functools.cache
-def knobs() -> Mapping[str, Knob]:
-    """Return all knobs by name, in the order that canonical names have."""
-    tuples = ("cross", "spares", "not_private")
+def questions() -> Mapping[str, Question]:
+    """Return all questions by name, in the order that canonical names have."""
+    tuples = ("experiments", "spares", "not_private")
     return MappingProxyType(
         {
-            name: Knob(name, **entry | {key: tuple(entry.get(key, ())) for key in tuples})
-            for name, entry in _catalogue()["knobs"].items()
+            name: Question(name, **entry | {key: tuple(entry.get(key, ())) for key in tuples})
+            for name, entry in _catalogue()["questions"].items()
         }
     )
 
@@ -74,44 +74,50 @@ def _catalogue() -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Reading:
-    """A reading of the papers: values by knob; a missing knob has its default.
+    """A reading of the papers: values by question; a missing question has its default.
 
     Raises:
-        InputError: a knob or a value is unknown; the message names the nearest one.
+        InputError: a question or a value is unknown; the message names the nearest one.
     """
 
     choices: Mapping[str, str]
 
     def __post_init__(self) -> None:
         for name, value in self.choices.items():
-            knob = knobs()[checks.choice(knobs(), reading=name)]
-            checks.choice(knob.values, **{f"reading.{name}": str(value)})
-        choices = {name: str(self.choices[name]) for name in knobs() if name in self.choices}
-        changes = {name: value for name, value in choices.items() if value != knobs()[name].default}
+            question = questions()[checks.choice(questions(), reading=name)]
+            checks.choice(question.values, **{f"reading.{name}": str(value)})
+        choices = {name: str(self.choices[name]) for name in questions() if name in self.choices}
+        changes = {
+            name: value for name, value in choices.items() if value != questions()[name].default
+        }
         object.__setattr__(self, "choices", MappingProxyType(changes))
 
     @property
     def name(self) -> str:
-        """The canonical name: ``default``, or ``knob=value+knob=value``."""
+        """The canonical name: ``default``, or ``question=value+question=value``."""
         return "+".join(f"{name}={value}" for name, value in self.choices.items()) or DEFAULT
 
     @property
     def private(self) -> bool:
         """Whether all guarantees hold under the reading."""
-        return all(value not in knobs()[name].not_private for name, value in self.choices.items())
+        return all(
+            value not in questions()[name].not_private for name, value in self.choices.items()
+        )
 
     @property
     def parameters(self) -> Parameters:
         """Changed parameters of mechanisms and tasks by ``Class.parameter``, for `adjusted`."""
         settings = self._settings().items()
-        return {knob.acts_on: setting for knob, setting in settings if knob.is_parameter}
+        return {
+            question.acts_on: setting for question, setting in settings if question.is_parameter
+        }
 
     @property
     def rows(self) -> Mapping[str, str]:
         """Mechanisms in place of those that the paper's rows have by default."""
         rows: dict[str, str] = {}
-        for knob, setting in self._settings().items():
-            rows |= setting if knob.acts_on == ROW else {}
+        for question, setting in self._settings().items():
+            rows |= setting if question.acts_on == ROW else {}
         return rows
 
     def scaling(self, dataset: str) -> str:
@@ -122,11 +128,16 @@ class Reading:
         """Return the adjacency of the reading; ``default`` where it sets none."""
         return self._setting(ADJACENCY, default)
 
-    def _settings(self) -> dict[Knob, Any]:
-        return {knobs()[name]: knobs()[name].values[value] for name, value in self.choices.items()}
+    def _settings(self) -> dict[Question, Any]:
+        return {
+            questions()[name]: questions()[name].values[value]
+            for name, value in self.choices.items()
+        }
 
     def _setting(self, place: str, default: str) -> str:
-        settings = (value for knob, value in self._settings().items() if knob.acts_on == place)
+        settings = (
+            value for question, value in self._settings().items() if question.acts_on == place
+        )
         return next(settings, default)
 
 
@@ -134,7 +145,7 @@ def find(reading: str | Mapping[str, str]) -> Reading:
     """Return a reading from its name in readings.yaml, its canonical name, or its choices.
 
     Raises:
-        InputError: the name, a knob or a value is unknown, or a knob occurs twice.
+        InputError: the name, a question or a value is unknown, or a question occurs twice.
     """
     if isinstance(reading, Mapping):
         return Reading(reading)
@@ -144,16 +155,16 @@ def find(reading: str | Mapping[str, str]) -> Reading:
     parts = [part.partition("=") for part in reading.split("+")]
     names = [name for name, _, _ in parts]
     if len(set(names)) < len(names):
-        raise InputError(f"reading is {reading!r}; it may have each knob once")
+        raise InputError(f"reading is {reading!r}; it may have each question once")
     return Reading({name: value for name, _, value in parts})
 
 
-def cross(
+def combinations(
     experiment: str, mechanism: str, *, dataset: str, things: Iterable[object], adjacent: bool
 ) -> list[Reading]:
     """Return all readings that differ for one mechanism of an experiment, the default one first.
 
-    Knobs of kind ``row`` are ignored: they choose between mechanisms and change none.
+    Questions of kind ``row`` are ignored: they choose between mechanisms and change none.
 
     Args:
         experiment: name of the experiment.
@@ -165,12 +176,14 @@ def cross(
     places = {f"{DATA}{dataset}"} | ({ADJACENCY} if adjacent else set())
     places |= {place for thing in things for place in parameters(thing)}
     crossed = [
-        knob
-        for knob in knobs().values()
-        if experiment in knob.cross and mechanism not in knob.spares and knob.acts_on in places
+        question
+        for question in questions().values()
+        if experiment in question.experiments
+        and mechanism not in question.spares
+        and question.acts_on in places
     ]
-    names = [knob.name for knob in crossed]
-    products = itertools.product(*(knob.values for knob in crossed))
+    names = [question.name for question in crossed]
+    products = itertools.product(*(question.values for question in crossed))
     return [Reading(dict(zip(names, values, strict=True))) for values in products]
 
 

@@ -22,7 +22,7 @@ from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.data.prepared import Dataset, load
 from matrixdp.experiments import readings, tasks
-from matrixdp.experiments.readings import FROM_DATA, Parameters, adjusted, cross, parameters
+from matrixdp.experiments.readings import FROM_DATA, Parameters, adjusted, combinations, parameters
 from matrixdp.experiments.settings import Settings, progress
 from matrixdp.experiments.tasks.base import NoBaseline, Shared, Task
 from matrixdp.mechanisms import find
@@ -39,7 +39,7 @@ TUNING = 20
 
 
 @dataclass(frozen=True)
-class Variant:
+class Configuration:
     """A mechanism with fixed parameters; ``directed`` if its direction favours some features."""
 
     name: str
@@ -48,7 +48,7 @@ class Variant:
     directed: bool = False
 
 
-def variants(entry: Entry, settings: Settings) -> list[Variant]:
+def configurations(entry: Entry, settings: Settings) -> list[Configuration]:
     """Return a mechanism's variants over its axes, in the order of the settings.
 
     Raises:
@@ -74,7 +74,7 @@ def variants(entry: Entry, settings: Settings) -> list[Variant]:
             if axis:
                 options[axis] = float(size)
             name = f"tau={tau}" if tau else f"{axis}={size}" if axis else ""
-            results.append(Variant(name, direction, entry.build(**options), bool(important)))
+            results.append(Configuration(name, direction, entry.build(**options), bool(important)))
     return results
 
 
@@ -103,9 +103,7 @@ def trials(
         yield name, rows
 
 
-def specifications(
-    part: Mapping[str, Any], names: Sequence[str], folder: str | os.PathLike
-) -> Rows:
+def all_readings(part: Mapping[str, Any], names: Sequence[str], folder: str | os.PathLike) -> Rows:
     """Return the trial rows of mechanisms and baselines under all readings.
 
     Args:
@@ -189,12 +187,12 @@ def sweep(task: Task, mechanism: str, scaled: Callable[[str], Dataset], settings
         settings: settings; ``reading`` and ``changes`` are ignored.
     """
     things: list[object] = [task]
-    if mechanism not in task.references:
-        things.append(variants(find(mechanism), settings)[0].mechanism)
+    if mechanism not in task.baselines:
+        things.append(configurations(find(mechanism), settings)[0].mechanism)
     name = scaled(readings.DEFAULT).name
     of_task = parameters(task)
     groups: dict[tuple, dict[str, Task]] = {}
-    for reading in cross(
+    for reading in combinations(
         settings.experiment, mechanism, dataset=name, things=things, adjacent=len(things) > 1
     ):
         changes = {k: v for k, v in reading.parameters.items() if k not in of_task}
@@ -221,7 +219,7 @@ def _run(
         reading: _tuned(task, data, settings.seed) for reading, task in tasks_by_reading.items()
     }
     task = next(iter(tuned.values()))
-    if mechanism in task.references:
+    if mechanism in task.baselines:
         rows: Rows = [
             {**_baseline_rows(task, mechanism, data, settings), "reading": reading}
             for reading, task in tuned.items()
@@ -247,7 +245,7 @@ def _baseline_rows(task: Task, name: str, data: Dataset, settings: Settings) -> 
         instance = task.instance(data.matrix, _splits(settings.seed, data, "report", trials))
         noise = streams(settings.seed, "noise", settings.experiment, name, "report", trials=trials)
         try:
-            values[trials.start : trials.stop] = instance.reference(name, noise, domain)
+            values[trials.start : trials.stop] = instance.baseline(name, noise, domain)
         except NoBaseline as reason:
             return _note(f"skipped: {reason}", "")
     numbers = np.arange(total)
@@ -256,10 +254,10 @@ def _baseline_rows(task: Task, name: str, data: Dataset, settings: Settings) -> 
 
 
 @dataclass(frozen=True, eq=False)
-class Cell:
+class Case:
     """A variant at one epsilon, with its release or the reason why there is none (``note``)."""
 
-    variant: Variant
+    configuration: Configuration
     epsilon: str
     query: Query
     delta: float
@@ -269,7 +267,7 @@ class Cell:
     @property
     def where(self) -> dict[str, str]:
         """Columns that identify the cell among those of its mechanism."""
-        name, direction = self.variant.name, self.variant.direction
+        name, direction = self.configuration.name, self.configuration.direction
         return {"variant": name, "direction": direction, "epsilon": self.epsilon}
 
     @property
@@ -287,52 +285,54 @@ class Cell:
     def noise(self, settings: Settings, phase: str, trials: range) -> list[np.random.Generator]:
         """Return one stream per trial, the same for releases with the same kind of noise."""
         assert self.release is not None
-        direction = self.variant.direction if self.variant.directed else ""
-        key = (self.release.kind, direction, self.variant.name, self.epsilon, phase)
+        direction = self.configuration.direction if self.configuration.directed else ""
+        key = (self.release.kind, direction, self.configuration.name, self.epsilon, phase)
         return streams(settings.seed, "noise", settings.experiment, *key, trials=trials)
 
 
 def calibrated(
     mechanism: str, posed: Mapping[str, Query], settings: Settings, data: Dataset | None = None
-) -> list[Cell]:
+) -> list[Case]:
     """Return the cells of a mechanism, its variants at all epsilons, for the first possible query.
 
     The list is empty where the mechanism answers none of the queries ``posed``. A reading may set a
     parameter from ``data``.
     """
-    cells = []
-    for variant, epsilon in itertools.product(
-        variants(find(mechanism), settings), settings.epsilons
+    cases = []
+    for configuration, epsilon in itertools.product(
+        configurations(find(mechanism), settings), settings.epsilons
     ):
-        kinds = variant.mechanism.queries
+        kinds = configuration.mechanism.queries
         query = next((posed[name] for name in posed if type(posed[name]) in kinds), None)
         if query is None:
             continue
         delta = 1 / query.records if settings.delta is None else settings.delta
         if data:
             changes = _resolved(settings.changes, query, data)
-            variant = replace(variant, mechanism=adjusted(variant.mechanism, changes))
-        cell = Cell(variant, epsilon, query, delta)
+            configuration = replace(
+                configuration, mechanism=adjusted(configuration.mechanism, changes)
+            )
+        case = Case(configuration, epsilon, query, delta)
         try:
-            release = variant.mechanism.calibrate(query, epsilon=float(epsilon), delta=delta)
-            cells.append(replace(cell, release=release))
+            release = configuration.mechanism.calibrate(query, epsilon=float(epsilon), delta=delta)
+            cases.append(replace(case, release=release))
         except NoGuarantee as reason:
-            cells.append(replace(cell, note=str(reason)))
-    return cells
+            cases.append(replace(case, note=str(reason)))
+    return cases
 
 
 def _mechanism_rows(
     tasks: Mapping[str, Task], mechanism: str, data: Dataset, settings: Settings, control: bool
 ) -> Iterator[Block]:
     task = next(iter(tasks.values()))
-    cells = calibrated(mechanism, queries(task, data, settings), settings, data)
-    if not cells:
-        kinds = variants(find(mechanism), settings)[0].mechanism.queries
+    cases = calibrated(mechanism, queries(task, data, settings), settings, data)
+    if not cases:
+        kinds = configurations(find(mechanism), settings)[0].mechanism.queries
         answers = " and ".join(sorted(kind.name for kind in kinds))
         reason = f"skipped: it answers {answers} queries, the task needs {task.queries[0]}"
         yield from (_note(reason, reading) for reading in tasks)
         return
-    released_as = {cell.release.yields for cell in cells if cell.release}
+    released_as = {case.release.yields for case in cases if case.release}
     serving = {}
     for reading, task in tasks.items():
         if unusable := released_as - task.accepts:
@@ -341,35 +341,35 @@ def _mechanism_rows(
             yield _note(reason, reading)
         else:
             serving[reading] = task
-    simulated = _simulated(serving, mechanism, cells, data, settings, control)
-    for reading, cell in itertools.product(serving, cells):
-        if cell.release is None:
-            note = _note(f"no guarantee: {cell.note}", reading)
-            yield {**note, **cell.where, "delta": cell.delta}
+    simulated = _simulated(serving, mechanism, cases, data, settings, control)
+    for reading, case in itertools.product(serving, cases):
+        if case.release is None:
+            note = _note(f"no guarantee: {case.note}", reading)
+            yield {**note, **case.where, "delta": case.delta}
             continue
         for phase, numbers, scores in simulated:
-            if len(numbers) and (reading, cell) in scores:
-                rows = {"phase": phase, "trial": np.array(numbers), "value": scores[reading, cell]}
-                yield {"reading": reading, **cell.where, **cell.guarantee, **rows}
+            if len(numbers) and (reading, case) in scores:
+                rows = {"phase": phase, "trial": np.array(numbers), "value": scores[reading, case]}
+                yield {"reading": reading, **case.where, **case.guarantee, **rows}
 
 
 def _simulated(
     tasks: Mapping[str, Task],
     mechanism: str,
-    cells: Sequence[Cell],
+    cases: Sequence[Case],
     data: Dataset,
     settings: Settings,
     control: bool,
 ) -> list[tuple[str, range, Scores]]:
     """Return phases with their trials and scores, those of controls last (see :func:`run`)."""
-    rivals = Counter(cell.variant.direction for cell in cells)
+    rivals = Counter(case.configuration.direction for case in cases)
     alone = len(settings.epsilons)
-    compared = [cell for cell in cells if rivals[cell.variant.direction] > alone]
-    at_table = [cell for cell in cells if cell.epsilon == settings.table_epsilon]
+    compared = [case for case in cases if rivals[case.configuration.direction] > alone]
+    at_table = [case for case in cases if case.epsilon == settings.table_epsilon]
     plain, more = range(settings.trials), range(settings.trials, settings.claim_trials)
     # The phase of the rows, its trials, the phase whose streams they use, and the cells.
     parts = (
-        ("report", plain, "report", cells),
+        ("report", plain, "report", cases),
         ("select", plain, "select", compared),
         ("claims", more, "report", at_table),
     )
@@ -385,14 +385,14 @@ def _simulated(
 
 
 #: The metric of trials, shape (trials,), by reading and cell.
-Scores = dict[tuple[str, Cell], Array]
+Scores = dict[tuple[str, Case], Array]
 
 
 def _scores(
     tasks: Mapping[str, Task],
     mechanism: str,
     phase: str,
-    cells: Sequence[Cell],
+    cases: Sequence[Case],
     data: Dataset,
     settings: Settings,
     numbers: range,
@@ -402,7 +402,7 @@ def _scores(
 
     Each release is simulated once and scored by the tasks of all readings.
     """
-    releases = {cell: cell.release for cell in cells if cell.release}
+    releases = {case: case.release for case in cases if case.release}
     results: list[Scores] = [
         {pair: np.empty(len(numbers)) for pair in itertools.product(tasks, releases)}
         for _ in range(1 + with_zeros)
@@ -418,11 +418,11 @@ def _scores(
             matrices = [matrix, np.zeros(matrix.shape[-2:])][: len(results)]
             values: dict[Query, list[Array]] = {}
             start = trials.start - numbers.start
-            for cell, release in releases.items():
+            for case, release in releases.items():
                 query = release.query
                 if query not in values:
                     values[query] = [query.value(each) for each in matrices]
-                noise = functools.partial(cell.noise, settings, phase, trials)
+                noise = functools.partial(case.noise, settings, phase, trials)
                 facts = {"yields": release.yields, "noise_std": release.noise_std}
                 samples = release.simulate_all(values[query], noise)
                 for scores, released in zip(results, samples, strict=True):
@@ -431,7 +431,7 @@ def _scores(
                         score = instance.score(
                             released, shared=shared, ridge=release.ridge, **facts
                         )
-                        scores[reading, cell][start : start + len(trials)] = score
+                        scores[reading, case][start : start + len(trials)] = score
                 advance()
     return results
 
@@ -458,8 +458,8 @@ def _failure(
 def serves(task: Task, mechanism: str, posed: Mapping[str, Query], settings: Settings) -> bool:
     """Return whether a task can use the releases of a mechanism."""
     largest = replace(settings, epsilons=settings.epsilons[-1:])
-    cells = calibrated(mechanism, posed, largest)
-    return bool(cells) and {c.release.yields for c in cells if c.release} <= task.accepts
+    cases = calibrated(mechanism, posed, largest)
+    return bool(cases) and {c.release.yields for c in cases if c.release} <= task.accepts
 
 
 def _note(reason: str, reading: str) -> Block:

@@ -19,7 +19,7 @@ import numpy as np
 from scipy import special
 
 from matrixdp.checks import Array, InputError
-from matrixdp.laws import Streams, normals
+from matrixdp.distributions import Streams, normals
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Entry, Mechanism
 from matrixdp.mechanisms.clipped import Chosen, clipped, tallies
 from matrixdp.mechanisms.gaussian import independent_triangle
@@ -80,7 +80,7 @@ class ChosenBySearch(Chosen):
         share = self.rest / np.sqrt(2) if apart else self.rest
         budget = Budget(self.epsilon, self.delta)
         moments = independent_triangle(query, share, budget)
-        std = query.l2 / share if apart else 0.0
+        std = query.l2_sensitivity / share if apart else 0.0
         of = {"query": query, "moments": moments, "eigenvalue_std": std}
         return moments, Spectrum.by_mu(self.rest, budget, **of)
 

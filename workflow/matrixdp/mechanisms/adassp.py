@@ -25,7 +25,7 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.laws import Streams, normals
+from matrixdp.distributions import Streams, normals
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Entry, Mechanism
 from matrixdp.mechanisms.clipped import PUBLIC, ChosenByHistogram, PrivatelyClipped
 from matrixdp.mechanisms.gaussian import independent_triangle

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from matrixdp import checks, safe
 from matrixdp.checks import Array, InputError
-from matrixdp.laws import GaussianLaw, Laplace, Law, Streams
+from matrixdp.distributions import GaussianDistribution, Laplace, NoiseDistribution, Streams
 from matrixdp.mechanisms import intervals
 from matrixdp.privacy import exact, gaussian
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES, Mu, Query
@@ -234,7 +234,7 @@ class AdditiveMechanism(Separable):
     (True, '0.0211', '0.2367')
     """
 
-    noise: Law
+    noise: NoiseDistribution
 
     @property
     def kind(self) -> str:
@@ -290,14 +290,14 @@ class AdditiveMechanism(Separable):
 
     def _noisy(self, value: Array, bits: safe.Bits) -> Array:
         """Return a value plus safe noise from a source of random bits, which audits replace."""
-        law, unit, _ = self.whitened
+        distribution, unit, _ = self.whitened
         stretch = self.stretch
         # Clipping takes neighbours no further apart. It affects only values beyond the public
         # bounds, which a private number of records allows.
         reach = 1 / safe.STEP / self._roundings
-        white = np.clip(law.whiten(value), -reach, reach)
+        white = np.clip(distribution.whiten(value), -reach, reach)
         steps = safe.rounded(white / stretch) + safe.noise(unit, white.size, bits)
-        return law.colour(steps * np.float64(stretch * safe.STEP))
+        return distribution.colour(steps * np.float64(stretch * safe.STEP))
 
     @property
     def stretch(self) -> float:
@@ -313,15 +313,15 @@ class AdditiveMechanism(Separable):
                 sampler. Or float64 cannot hold the noise beside the largest value in the bounds.
             NoGuarantee: the release does not deliver the guarantee that it claims.
         """
-        law, unit, budget = self.whitened
+        distribution, unit, budget = self.whitened
         limit = self._limit
         side = self.query.domain.magnitudes[:, None]
         matrix = self.query.yields == "matrix"
         largest = np.broadcast_to(side if matrix else side * side.T, self.noise.shape)
-        white = law.largest(largest)
+        white = distribution.largest(largest)
         # A record changes one column of a matrix, or all independent entries of second moments.
         changed = white.size
-        if matrix and law.columns_alike:
+        if matrix and distribution.columns_alike:
             changed = min(changed, self.query.group * self.query.features)
         moved = 2 * safe.STEP * (np.sqrt(changed) if unit is safe.NORMAL else changed)
         dense = self._dense_factors
@@ -332,7 +332,7 @@ class AdditiveMechanism(Separable):
         if self.query.rounding:
             # Each of two neighbours may be off by so much.
             moved += 2 * float(
-                np.linalg.norm(law.whiten(np.full(self.noise.shape, self.query.rounding)))
+                np.linalg.norm(distribution.whiten(np.full(self.noise.shape, self.query.rounding)))
             )
         if not (moved <= limit / 2 and white.max() * self._roundings <= 1 / safe.STEP):
             raise InputError(
@@ -397,9 +397,9 @@ class AdditiveMechanism(Separable):
         array([[0.0473, 0.0473]])
         """
         checks.open_unit(level=level)
-        law, _, _ = self.whitened
+        distribution, _, _ = self.whitened
         symmetric = self.query.yields != "matrix"
-        moved = intervals.widths(law, level, symmetric=symmetric, stretch=self.stretch)
+        moved = intervals.widths(distribution, level, symmetric=symmetric, stretch=self.stretch)
         return moved if symmetric else moved.T
 
     @property
@@ -414,14 +414,14 @@ class AdditiveMechanism(Separable):
         return safe.extra_delta(self.epsilon_actual, self.numbers)
 
     @property
-    def whitened(self) -> tuple[GaussianLaw | Laplace, safe.Unit, float]:
+    def whitened(self) -> tuple[GaussianDistribution | Laplace, safe.Unit, float]:
         """The noise, the unit distribution of whitened noise, and the whitened sensitivity."""
         if not self.epsilon_actual <= self.epsilon * (1 + 1e-9) + 1e-11:
             raise NoGuarantee(
                 f"the noise delivers epsilon {self.epsilon_actual:.4g} and not {self.epsilon:g}; "
                 "it is for simulation alone, so release nothing with it"
             )
-        if isinstance(self.noise, GaussianLaw) and self.mu is not None:
+        if isinstance(self.noise, GaussianDistribution) and self.mu is not None:
             return self.noise, safe.NORMAL, self.mu
         if isinstance(self.noise, Laplace):
             return self.noise, safe.LAPLACE, self.epsilon_actual
@@ -441,7 +441,7 @@ class AdditiveGaussian(AdditiveMechanism):
     """Value plus Gaussian noise; it always has a ``mu``."""
 
     mu: float
-    noise: GaussianLaw
+    noise: GaussianDistribution
 
 
 class Mechanism(abc.ABC):

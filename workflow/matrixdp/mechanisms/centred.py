@@ -16,7 +16,7 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.laws import Streams, normals
+from matrixdp.distributions import Streams, normals
 from matrixdp.mechanisms.base import CalibratedMechanism, Entry, Mechanism
 from matrixdp.mechanisms.clipped import PUBLIC, PrivatelyClipped, clipped, records_of
 from matrixdp.mechanisms.gaussian import orthogonal_ensemble
@@ -104,7 +104,7 @@ class Centred(Mechanism):
         assert isinstance(query, SecondMomentQuery)
         mu = gaussian.mu(*budget)
         each = float(mu / np.sqrt(2))
-        widest = Ball(IdentityQuery(query.domain, query.records).l2, query.features)
+        widest = Ball(IdentityQuery(query.domain, query.records).l2_sensitivity, query.features)
         # Given the mean, a record that is added adds its own square; a null record is not zero.
         adjacency = query.adjacency if query.private_count else "replace"
         apart = SecondMomentQuery(widest, query.records, adjacency, per_person=query.per_person)
@@ -113,7 +113,7 @@ class Centred(Mechanism):
             about = PrivatelyClipped().spending(apart, each, budget)
         else:
             about = orthogonal_ensemble(clipped(apart, self.share), each, budget)
-        std = records_of(mean_query(query)).l2 / query.people / each
+        std = records_of(mean_query(query)).l2_sensitivity / query.people / each
         records = records_of(query)
         return CentredMoments.by_mu(mu, budget, query=records, centre_std=std, about=about)
 

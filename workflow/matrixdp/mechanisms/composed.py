@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 
 from matrixdp import safe
 from matrixdp.checks import Array
-from matrixdp.laws import MatrixNormal
+from matrixdp.distributions import MatrixNormal
 from matrixdp.mechanisms.base import (
     AdditiveGaussian,
     Budget,
@@ -63,7 +63,7 @@ class ShellQuery(MeanQuery):
     name = "shells"
 
     @property
-    def l2(self) -> float:
+    def l2_sensitivity(self) -> float:
         """L2 sensitivity: sqrt(2) / n, or 1 / n where the number of records is private."""
         return float(np.sqrt(squared_move(self))) / self.people
 
@@ -346,7 +346,9 @@ def clipped_moments(
 def mean_release(query: MeanQuery, std: float, budget: Budget) -> AdditiveGaussian:
     """Return a mean with independent noise of a standard deviation."""
     noise = MatrixNormal(query.shape, std)
-    return AdditiveGaussian.by_mu(query.l2 / std, budget, query=query, noise=noise, noise_std=std)
+    return AdditiveGaussian.by_mu(
+        query.l2_sensitivity / std, budget, query=query, noise=noise, noise_std=std
+    )
 
 
 def _positive(weight: float) -> float:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.laws import GaussianLaw, MatrixNormal, SymmetrisedNormal
+from matrixdp.distributions import GaussianDistribution, MatrixNormal, SymmetrisedNormal
 from matrixdp.mechanisms.allocation import Binary, FixedShares, Shares
 from matrixdp.mechanisms.base import AdditiveGaussian, Entry, Mechanism
 from matrixdp.mechanisms.directions import checked_basis, noise_factor
@@ -76,7 +76,7 @@ class DirectionalGaussian(Mechanism):
         mu = query.directional_mu(variances, directions)
         factor = noise_factor(directions, variances)
         if symmetric:
-            noise: GaussianLaw = SymmetrisedNormal(query.shape, factor)
+            noise: GaussianDistribution = SymmetrisedNormal(query.shape, factor)
             square = (variances.sum() ** 2 + (variances**2).sum()) / 2 / query.features**2
         else:
             noise = MatrixNormal(query.shape, factor)

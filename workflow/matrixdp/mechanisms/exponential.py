@@ -11,10 +11,10 @@ from functools import partial
 
 import numpy as np
 
-from matrixdp import checks, laws
+from matrixdp import checks, distributions
 from matrixdp.bingham import Bingham
 from matrixdp.checks import Array
-from matrixdp.laws import NormLaw, Streams
+from matrixdp.distributions import NormDistribution, Streams
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism, Entry, Mechanism
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
 
@@ -56,13 +56,15 @@ class KNorm(Mechanism):
         if self.norm == "record_linf":
             weights = query.sides
             std = np.sqrt((m + 1) * (m + 2) / 3 * np.mean(weights**2)) / spent
-            noise: NormLaw = laws.ColumnLinfExponential(query.shape, 1 / spent, weights)
+            noise: NormDistribution = distributions.ColumnLinfExponential(
+                query.shape, 1 / spent, weights
+            )
         elif self.norm == "record_l2":
-            std = query.l2 * np.sqrt(m + 1) / spent
-            noise = laws.ColumnL2Exponential(query.shape, query.l2 / spent)
+            std = query.l2_sensitivity * np.sqrt(m + 1) / spent
+            noise = distributions.ColumnL2Exponential(query.shape, query.l2_sensitivity / spent)
         else:
-            std = query.l2 * np.sqrt(m * n + 1) / spent
-            noise = laws.FrobeniusExponential(query.shape, query.l2 / spent)
+            std = query.l2_sensitivity * np.sqrt(m * n + 1) / spent
+            noise = distributions.FrobeniusExponential(query.shape, query.l2_sensitivity / spent)
         return AdditiveMechanism(
             query=query, epsilon=epsilon, epsilon_actual=spent, noise_std=float(std), noise=noise
         )

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from matrixdp import checks
-from matrixdp.laws import MatrixNormal, SymmetricNormal
+from matrixdp.distributions import MatrixNormal, SymmetricNormal
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, Entry, Mechanism, NoGuarantee
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Mu, Query, SecondMomentQuery
@@ -67,8 +67,11 @@ class Gaussian(Mechanism):
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> AdditiveGaussian:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
         budget = self._budget(query, epsilon, delta)
-        sigma = standard_deviation(query.l2, *budget, self.calibration)
-        mu, noise = Mu(query.l2 / sigma, query.l2_exact), MatrixNormal(query.shape, sigma)
+        sigma = standard_deviation(query.l2_sensitivity, *budget, self.calibration)
+        mu, noise = (
+            Mu(query.l2_sensitivity / sigma, query.l2_exact),
+            MatrixNormal(query.shape, sigma),
+        )
         return AdditiveGaussian.by_mu(mu, budget, query=query, noise=noise, noise_std=sigma)
 
 
@@ -124,14 +127,16 @@ class GOE(Mechanism):
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> AdditiveGaussian:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
         budget = self._budget(query, epsilon, delta)
-        return orthogonal_ensemble(query, query.l2 / standard_deviation(query.l2, *budget), budget)
+        return orthogonal_ensemble(
+            query, query.l2_sensitivity / standard_deviation(query.l2_sensitivity, *budget), budget
+        )
 
 
 def orthogonal_ensemble(query: Query, mu: float, budget: Budget) -> AdditiveGaussian:
     """Return the release of second moments with noise of :class:`GOE` that spends ``mu``."""
-    sigma = query.l2 / mu
+    sigma = query.l2_sensitivity / mu
     noise = SymmetricNormal(query.shape, sigma, sigma / np.sqrt(2))
-    return _symmetric(query, noise, Mu(query.l2, query.l2_exact), budget)
+    return _symmetric(query, noise, Mu(query.l2_sensitivity, query.l2_exact), budget)
 
 
 def independent_triangle(query: SecondMomentQuery, mu: float, budget: Budget) -> AdditiveGaussian:

@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from matrixdp.gamma_laws import GeneralizedGamma, SymmetricGeneralizedGamma
+from matrixdp.gamma_distributions import GeneralizedGamma, SymmetricGeneralizedGamma
 from matrixdp.mechanisms.base import AdditiveMechanism, Entry, Mechanism
 from matrixdp.privacy import generalized_gamma
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
@@ -44,15 +44,15 @@ class SphericalGamma(Mechanism):
         units = generalized_gamma.scale(epsilon, delta, powers, dimension)
         deviations = generalized_gamma.deviation(units, powers, dimension)
         best = int(np.argmin(deviations))
-        shift = query.l2_upper if isinstance(query, SecondMomentQuery) else query.l2
-        law = SymmetricGeneralizedGamma if symmetric else GeneralizedGamma
+        shift = query.l2_upper if isinstance(query, SecondMomentQuery) else query.l2_sensitivity
+        distribution = SymmetricGeneralizedGamma if symmetric else GeneralizedGamma
         return AdditiveMechanism(
             query=query,
             epsilon=epsilon,
             delta=delta,
             epsilon_actual=epsilon,
             noise_std=float(shift * deviations[best]),
-            noise=law(query.shape, float(shift * units[best]), float(powers[best])),
+            noise=distribution(query.shape, float(shift * units[best]), float(powers[best])),
         )
 
 

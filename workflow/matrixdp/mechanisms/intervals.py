@@ -14,60 +14,69 @@ from scipy.special import lambertw, ndtri
 
 from matrixdp import safe
 from matrixdp.checks import Array, InputError
-from matrixdp.laws import GaussianLaw, Laplace, MatrixNormal
+from matrixdp.distributions import GaussianDistribution, Laplace, MatrixNormal
 
 
-def variances(law: GaussianLaw | Laplace, *, symmetric: bool) -> Array:
+def variances(distribution: GaussianDistribution | Laplace, *, symmetric: bool) -> Array:
     """Return the variance of each entry of the noise, (m, m), or (m, 1) where columns are alike.
 
     It is an upper bound for symmetric noise with dense factors, where both copies of an entry
     depend on each other.
 
     Args:
-        law: distribution of the noise.
+        distribution: distribution of the noise.
         symmetric: whether the release averages both copies of an entry.
 
     Raises:
         InputError: the factors are dense, and the distribution is not a matrix-variate normal.
     """
-    dense = any(np.ndim(factor) == 2 for factor in law.factors if factor is not None)
-    if law.columns_alike and not symmetric:
+    dense = any(np.ndim(factor) == 2 for factor in distribution.factors if factor is not None)
+    if distribution.columns_alike and not symmetric:
         # All columns have the same variances.
-        law = _narrow(law)
+        distribution = _narrow(distribution)
     if dense:
-        spread = _dense(law)
+        spread = _dense(distribution)
     else:
-        deviations = law.colour(np.ones_like(law.whiten(np.zeros(law.shape))))
-        spread = deviations**2 * (2 if isinstance(law, Laplace) else 1)
+        deviations = distribution.colour(
+            np.ones_like(distribution.whiten(np.zeros(distribution.shape)))
+        )
+        spread = deviations**2 * (2 if isinstance(distribution, Laplace) else 1)
     if not symmetric:
         return spread
     if dense:
         # An upper bound for any correlation of the two copies.
         return np.asarray((np.sqrt(spread) + np.sqrt(spread.T)) ** 2 / 4)
-    if copies(law):
+    if copies(distribution):
         spread = (spread + spread.T) / (4 - 2 * np.eye(len(spread)))
     return spread
 
 
-def _narrow(law: Any) -> Any:
+def _narrow(distribution: Any) -> Any:
     """Return the distribution of one column, where columns are alike."""
-    inner = {"law": _narrow(law.law)} if hasattr(law, "law") else {}
-    return replace(law, shape=(law.shape[0], 1), **inner)
+    inner = (
+        {"distribution": _narrow(distribution.distribution)}
+        if hasattr(distribution, "distribution")
+        else {}
+    )
+    return replace(distribution, shape=(distribution.shape[0], 1), **inner)
 
 
-def copies(law: GaussianLaw | Laplace) -> bool:
+def copies(distribution: GaussianDistribution | Laplace) -> bool:
     """Return whether the two copies of a symmetric entry have separate noise."""
-    return law.whiten(np.zeros(law.shape)).size == law.shape[0] * law.shape[1]
+    return (
+        distribution.whiten(np.zeros(distribution.shape)).size
+        == distribution.shape[0] * distribution.shape[1]
+    )
 
 
-def _dense(law: GaussianLaw | Laplace) -> Array:
-    if not isinstance(law, MatrixNormal):
+def _dense(distribution: GaussianDistribution | Laplace) -> Array:
+    if not isinstance(distribution, MatrixNormal):
         raise InputError(
-            f"there are no variances for noise of {type(law).__name__} along directions"
+            f"there are no variances for noise of {type(distribution).__name__} along directions"
         )
     rows, columns = (
         np.ones(size) if factor is None else _squares(np.asarray(factor, float), size)
-        for factor, size in zip(law.factors, law.shape, strict=True)
+        for factor, size in zip(distribution.factors, distribution.shape, strict=True)
     )
     return np.outer(rows, columns)
 
@@ -78,14 +87,18 @@ def _squares(factor: Array, size: int) -> Array:
 
 
 def widths(
-    law: GaussianLaw | Laplace, level: float, *, symmetric: bool, stretch: float = 1.0
+    distribution: GaussianDistribution | Laplace,
+    level: float,
+    *,
+    symmetric: bool,
+    stretch: float = 1.0,
 ) -> Array:
     """Return bounds on the noise of each entry that hold together with probability ``level``.
 
     They include the rounding of safe noise.
 
     Args:
-        law: distribution of the noise.
+        distribution: distribution of the noise.
         level: probability between 0 and 1.
         symmetric: as in :func:`variances`.
         stretch: factor of safe noise, see `matrixdp.mechanisms.base.AdditiveMechanism.stretch`.
@@ -93,19 +106,19 @@ def widths(
     Returns:
         Bounds (m, m) for a symmetric release, otherwise (m, n), a view where columns are alike.
     """
-    deviations = np.sqrt(variances(law, symmetric=symmetric))
-    size = law.shape[0]
-    entries = size * (size + 1) // 2 if symmetric else size * law.shape[1]
+    deviations = np.sqrt(variances(distribution, symmetric=symmetric))
+    size = distribution.shape[0]
+    entries = size * (size + 1) // 2 if symmetric else size * distribution.shape[1]
     chance = (1 - level) / entries
-    if not isinstance(law, Laplace):
+    if not isinstance(distribution, Laplace):
         quantiles = np.full(deviations.shape, -ndtri(chance / 2))
     else:
         quantiles = np.full(deviations.shape, -np.log(chance) / np.sqrt(2))
-        if symmetric and copies(law):
+        if symmetric and copies(distribution):
             # The mean of two numbers of scale 1 is beyond t with probability (1 + t) e^(-2t); its
             # variance is 1.
             mean = -1 - lambertw(-2 * chance * np.exp(-2), -1).real / 2
             quantiles[~np.eye(size, dtype=bool)] = mean
     # The value is rounded to a step, and so is the noise.
     moved = stretch * (quantiles * deviations + 2 * safe.STEP * deviations)
-    return np.broadcast_to(moved, law.shape)
+    return np.broadcast_to(moved, distribution.shape)

@@ -14,7 +14,7 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.laws import Streams, normals
+from matrixdp.distributions import Streams, normals
 from matrixdp.mechanisms.base import Entry, Mechanism, NoGuarantee, Separable
 from matrixdp.privacy import sketching
 from matrixdp.privacy.sensitivity import IdentityQuery, Query, SecondMomentQuery
@@ -86,7 +86,7 @@ class JohnsonLindenstrauss(Mechanism):
             leverage = sketching.leverage(epsilon, delta, rows, query.adjacency)
             ridge = squared_radius * (1 - leverage) / leverage
         else:
-            distance = IdentityQuery(query.domain, query.records, query.adjacency).l2
+            distance = IdentityQuery(query.domain, query.records, query.adjacency).l2_sensitivity
             lift = 16 * np.sqrt(rows * np.log(2 / delta)) / epsilon * np.log(16 * rows / delta)
             ridge = float((distance * lift) ** 2)
             leverage = squared_radius / (ridge + squared_radius)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from matrixdp import checks, laws
+from matrixdp import checks, distributions
 from matrixdp.mechanisms.base import AdditiveMechanism, Entry, Mechanism
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
 
@@ -31,9 +31,11 @@ class Laplace(Mechanism):
         self._require(query)
         epsilon = checks.positive(epsilon=epsilon)
         if isinstance(query, SecondMomentQuery):
-            noise: laws.Laplace = laws.SymmetricLaplace(query.shape, query.l1_upper / epsilon)
+            noise: distributions.Laplace = distributions.SymmetricLaplace(
+                query.shape, query.l1_upper / epsilon
+            )
         else:
-            noise = laws.Laplace(query.shape, query.l1 / epsilon)
+            noise = distributions.Laplace(query.shape, query.l1_sensitivity / epsilon)
         std = float(np.sqrt(2) * noise.scale)
         return AdditiveMechanism(
             query=query, epsilon=epsilon, epsilon_actual=epsilon, noise_std=std, noise=noise

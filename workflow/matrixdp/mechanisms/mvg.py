@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.laws import MatrixNormal, Streams
+from matrixdp.distributions import MatrixNormal, Streams
 from matrixdp.mechanisms.allocation import Allocation, Binary, MaxPNR, Shares
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Entry, Mechanism
 from matrixdp.mechanisms.directions import PrivateDirections, checked_basis, noise_factor
@@ -128,7 +128,7 @@ class MVG(Mechanism):
             raise InputError(f"theorem is {self.theorem}; it must be 2 or 3")
         checks.choice(ZETAS, zeta=self.zeta)
         checks.choice(("paper", "tight"), sensitivity=self.sensitivity)
-        s2 = query.paper_l2 if self.sensitivity == "paper" else query.l2
+        s2 = query.paper_l2_sensitivity if self.sensitivity == "paper" else query.l2_sensitivity
         terms = coefficients(query.shape, gamma=gamma, s2=s2, delta=delta, zeta=self.zeta)
         quadratic = terms.alpha if self.theorem == 2 else terms.omega
         return float(largest_phi(quadratic, terms.beta, epsilon))
@@ -149,7 +149,7 @@ class MVG(Mechanism):
         rest = 1 - private.share
         limit = self._limit(query, rest * budget.epsilon, rest * budget.delta)
         # Whatever the directions: sum_k (w_k . d)^2 u_k <= |d|^2 max u <= l2^2 limit.
-        mu = float(np.hypot(moments.mu, query.l2 * np.sqrt(limit)))
+        mu = float(np.hypot(moments.mu, query.l2_sensitivity * np.sqrt(limit)))
         parts = {"moments": moments, "allocation": self.allocation, "limit": limit}
         if not self._is_private(query):
             mu = NO_LIMIT.value

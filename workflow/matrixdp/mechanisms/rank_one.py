@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from matrixdp.checks import Array
-from matrixdp.laws import Law, Streams, normals
+from matrixdp.distributions import NoiseDistribution, Streams, normals
 
 
 def deviation(epsilon: float, delta: float, dimension: int) -> float:
@@ -29,7 +29,7 @@ def deviation(epsilon: float, delta: float, dimension: int) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class NonPrivateRankOne(Law):
+class NonPrivateRankOne(NoiseDistribution):
     """A direction of R^(mn) times a normal number, sigma its standard deviation."""
 
     sigma: float

@@ -13,65 +13,65 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from matrixdp import laws
+from matrixdp import distributions
 from matrixdp.checks import Array, InputError
-from matrixdp.laws import GaussianLaw, Law, Streams
+from matrixdp.distributions import GaussianDistribution, NoiseDistribution, Streams
 from matrixdp.mechanisms.base import AdditiveMechanism, Mechanism
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 
 
 @dataclass(frozen=True, eq=False)
-class _ScaledLaw(Law):
-    """Noise of the distribution ``law``, times ``sizes``, which broadcast to its shape."""
+class _ScaledDistribution(NoiseDistribution):
+    """Noise of the distribution ``distribution``, times ``sizes``, which broadcast to its shape."""
 
-    law: Any
+    distribution: Any
     sizes: Array
 
     def _draw(self, streams: Streams, stack: Array) -> None:
-        self.law._draw(streams, stack)
+        self.distribution._draw(streams, stack)
         stack *= self.sizes
 
     @property
     def columns_alike(self) -> bool:
-        """Whether the columns of ``law`` are alike, and all have the same sizes."""
-        return self.law.columns_alike and self.sizes.shape[-1] == 1
+        """Whether the columns of ``distribution`` are alike, and all have the same sizes."""
+        return self.distribution.columns_alike and self.sizes.shape[-1] == 1
 
     @property
     def factors(self) -> tuple[ArrayLike | None, ArrayLike | None]:
-        """The factors of ``law``."""
-        return self.law.factors
+        """The factors of ``distribution``."""
+        return self.distribution.factors
 
     def largest(self, z: Array) -> Array:
         """Return bounds (k,) on the whitened entries of noise with |Z| <= z entrywise, (m, n)."""
-        return self.law.largest(z / self.sizes)
+        return self.distribution.largest(z / self.sizes)
 
     def whiten(self, z: Array) -> Array:
         """Return Z over the sizes, whitened."""
-        return self.law.whiten(z / self.sizes)
+        return self.distribution.whiten(z / self.sizes)
 
     def colour(self, white: Array) -> Array:
-        """Return noise of ``law`` times the sizes."""
-        return self.law.colour(white) * self.sizes
+        """Return noise of ``distribution`` times the sizes."""
+        return self.distribution.colour(white) * self.sizes
 
 
 @dataclass(frozen=True, eq=False)
-class ScaledNormal(_ScaledLaw, GaussianLaw):
+class ScaledNormal(_ScaledDistribution, GaussianDistribution):
     """Gaussian noise times sizes."""
 
 
 @dataclass(frozen=True, eq=False)
-class ScaledLaplace(_ScaledLaw, laws.Laplace):  # type: ignore[override]
-    """Laplace noise times sizes; ``scale`` is that of ``law``."""
+class ScaledLaplace(_ScaledDistribution, distributions.Laplace):  # type: ignore[override]
+    """Laplace noise times sizes; ``scale`` is that of ``distribution``."""
 
     @property
     def free(self) -> float:
-        """Shape parameter of the size's gamma distribution, that of ``law``."""
-        return self.law.free
+        """Shape parameter of the size's gamma distribution, that of ``distribution``."""
+        return self.distribution.free
 
     def norm(self, z: Array) -> Array:
-        """Return the norm of Z over the sizes, in the norm of ``law``."""
-        return self.law.norm(z / self.sizes)
+        """Return the norm of Z over the sizes, in the norm of ``distribution``."""
+        return self.distribution.norm(z / self.sizes)
 
 
 @dataclass(frozen=True)
@@ -128,16 +128,16 @@ def scaled_back(release: AdditiveMechanism, query: Query) -> AdditiveMechanism:
     sizes = units(query)[:, None]
     if isinstance(query, SecondMomentQuery):
         sizes = sizes * sizes.T
-    law = release.noise
+    distribution = release.noise
     # Colouring ones gives the standard deviations of the entries, up to a common factor.
-    spread = law.colour(np.ones_like(law.whiten(np.zeros(law.shape))))  # type: ignore[attr-defined]
+    spread = distribution.colour(np.ones_like(distribution.whiten(np.zeros(distribution.shape))))  # type: ignore[attr-defined]
     ratio = np.sqrt(np.mean((spread * sizes) ** 2) / np.mean(spread**2))
-    noise: GaussianLaw | laws.Laplace
-    if isinstance(law, laws.Laplace):
-        noise = ScaledLaplace(law.shape, law.scale, law, sizes)
-    elif isinstance(law, GaussianLaw):
-        noise = ScaledNormal(law.shape, law, sizes)
+    noise: GaussianDistribution | distributions.Laplace
+    if isinstance(distribution, distributions.Laplace):
+        noise = ScaledLaplace(distribution.shape, distribution.scale, distribution, sizes)
+    elif isinstance(distribution, GaussianDistribution):
+        noise = ScaledNormal(distribution.shape, distribution, sizes)
     else:
-        raise InputError(f"noise of {type(law).__name__} cannot be scaled")
+        raise InputError(f"noise of {type(distribution).__name__} cannot be scaled")
     std = float(release.noise_std * ratio)
     return replace(release, query=query, noise=noise, noise_std=std)

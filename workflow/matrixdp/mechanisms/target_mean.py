@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.laws import Streams, normals
+from matrixdp.distributions import Streams, normals
 from matrixdp.mechanisms.base import CalibratedMechanism, Entry, Mechanism
 from matrixdp.mechanisms.moments import CONSTANT
 from matrixdp.privacy import gaussian

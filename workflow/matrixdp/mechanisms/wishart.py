@@ -17,13 +17,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.laws import Law, Streams, normals
+from matrixdp.distributions import NoiseDistribution, Streams, normals
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.privacy.sensitivity import Query
 
 
 @dataclass(frozen=True, eq=False)
-class NonPrivateWishart(Law):
+class NonPrivateWishart(NoiseDistribution):
     """Matrices W of W_m(m + 1, ``scale`` I)."""
 
     scale: float

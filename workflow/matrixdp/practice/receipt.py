@@ -95,7 +95,7 @@ def build(spec: Specification, best: Option) -> dict[str, Any]:
         **_noise(spec, best),
         "says": says(spec, best),
         "noise": "whole steps of 2^-26 of its scale, from random bits of the operating system",
-        "of_delta_for_the_noise_law": extra,
+        "of_delta_for_the_noise_distribution": extra,
         "not_covered": "how long the release took, what is seen of the machine that made it, and "
         "that a file can be read at all: a record that is no numbers ends a release",
         "cautions": cautions(spec) or None,

@@ -131,6 +131,6 @@ def _weights(query: Query, importance: Sequence[float] | None) -> Array:
 
 def variances(release: AdditiveMechanism) -> Array:
     """Return the noise's variance of each entry (m, m), or of each column (m, 1) of a matrix."""
-    law, _, _ = release.whitened
-    spread = intervals.variances(law, symmetric=release.query.yields != "matrix")
+    distribution, _, _ = release.whitened
+    spread = intervals.variances(distribution, symmetric=release.query.yields != "matrix")
     return spread[:, :1] if release.query.yields == "matrix" else spread

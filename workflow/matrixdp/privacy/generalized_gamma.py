@@ -160,9 +160,9 @@ def _log_beta(x: Array, gap: Array, dimension: int) -> Array:
     x = np.clip(x * (1 - gap), 0, 1)
     half = (dimension - 1) / 2
     # In one dimension the direction is a sign.
-    law = (np.sign(x) + np.floor(x)) / 2 if half == 0 else betainc(half, half, x)
+    distribution = (np.sign(x) + np.floor(x)) / 2 if half == 0 else betainc(half, half, x)
     with np.errstate(divide="ignore"):
-        return np.log(law)
+        return np.log(distribution)
 
 
 def _start(epsilon: Array, c: Array, power: Array) -> Array:

@@ -72,8 +72,9 @@ class _Query:
     - ``sides``: half-widths (m,) of a box that decides the privacy of directional noise. For the
       identity query and the mean it bounds the shift of the column that changes, for second moments
       the record itself;
-    - ``l1`` and ``l2``: largest change of the value in the entrywise l1 and the Frobenius norm;
-    - ``paper_l2``: the l2 sensitivity as the MVG paper states it (section 8);
+    - ``l1_sensitivity`` and ``l2_sensitivity``: largest change of the value in the entrywise l1 and
+      the Frobenius norm;
+    - ``paper_l2_sensitivity``: the l2 sensitivity as the MVG paper states it (section 8);
     - ``gamma``: largest Frobenius norm of the value over the public domain (its Table 1);
     - ``directional_mu(variances, directions=None)``: mu of directional Gaussian noise. Its
       variances (m,) are above 0. Its directions (m, m) are orthonormal, one per column; None is the
@@ -131,7 +132,7 @@ class _Query:
 
     @property
     def l2_exact(self) -> bool:
-        """Whether some neighbours attain ``l2``; otherwise it is an upper bound."""
+        """Whether some neighbours attain ``l2_sensitivity``; otherwise it is an upper bound."""
         return True
 
     def _count(self, records: Array) -> int:
@@ -170,19 +171,19 @@ class _ShiftQuery(_Query):
         that of one column in a box sqrt(k) times as wide.
         """
         if isinstance(self.domain, Ball):
-            return np.full(self.features, self.l2)
+            return np.full(self.features, self.l2_sensitivity)
         sides = self.domain.widths if self.adjacency == "replace" else self.domain.magnitudes
         return sides / self._shared
 
     @property
-    def l1(self) -> float:
+    def l1_sensitivity(self) -> float:
         """L1 sensitivity: the sum of ``sides``, for a ball sqrt(m) times l2."""
         if isinstance(self.domain, Ball):
-            return float(np.sqrt(self.features) * self.l2)
+            return float(np.sqrt(self.features) * self.l2_sensitivity)
         return float(self.sides.sum())
 
     @property
-    def l2(self) -> float:
+    def l2_sensitivity(self) -> float:
         """L2 sensitivity: the norm of ``sides``, for a ball its diameter (``replace``) or radius.
 
         For a mean these are divided by n.
@@ -192,9 +193,9 @@ class _ShiftQuery(_Query):
         return float(np.linalg.norm(self.sides))
 
     @property
-    def paper_l2(self) -> float:
+    def paper_l2_sensitivity(self) -> float:
         """The paper's l2 sensitivity, which is tight for the identity query and the mean."""
-        return self.l2
+        return self.l2_sensitivity
 
     def directional_mu(self, variances: ArrayLike, directions: ArrayLike | None = None) -> Mu:
         """Return mu of Z = W diag(sqrt(t)) N: one column changes by a vector of the box or ball.
@@ -205,7 +206,7 @@ class _ShiftQuery(_Query):
         """
         precisions = _precisions(variances, self.features)
         if isinstance(self.domain, Ball):
-            return Mu(float(self.l2 * np.sqrt(precisions.max())), True)
+            return Mu(float(self.l2_sensitivity * np.sqrt(precisions.max())), True)
         square, exact = largest_form(precisions, directions, self.sides)
         # Zeroing a record of a one-sided box cannot realise every sign vector.
         attained = directions is None or self.adjacency == "replace" or self.domain.symmetric
@@ -247,9 +248,9 @@ class IdentityQuery(_ShiftQuery):
             )
 
     @property
-    def l1(self) -> float:
+    def l1_sensitivity(self) -> float:
         """Sum of the largest changes over all columns that change; for a ball sqrt(m) each."""
-        return float(np.sqrt(self.group) * super().l1)
+        return float(np.sqrt(self.group) * super().l1_sensitivity)
 
     @property
     def gamma(self) -> float:
@@ -264,7 +265,7 @@ class IdentityQuery(_ShiftQuery):
 class MeanQuery(_ShiftQuery):
     """The mean of the records, shape m x 1: a record shifts it by 1 / n of its values.
 
-    >>> mdp.MeanQuery(mdp.Ball(1.0, features=2), records=400).l2
+    >>> mdp.MeanQuery(mdp.Ball(1.0, features=2), records=400).l2_sensitivity
     0.005
     """
 
@@ -292,7 +293,8 @@ class MeanQuery(_ShiftQuery):
 class SecondMomentQuery(_Query):
     """The second-moment query f(X) = X X^T / n, shape m x m (MVG paper, section 8.2).
 
-    >>> mdp.SecondMomentQuery(mdp.Ball(1.0, features=2), records=400, adjacency="zero_out").l2
+    >>> query = mdp.SecondMomentQuery(mdp.Ball(1.0, features=2), 400, adjacency="zero_out")
+    >>> query.l2_sensitivity
     0.0025
     """
 
@@ -320,7 +322,7 @@ class SecondMomentQuery(_Query):
         return self.domain == Box.cube(self.features, -side, side)
 
     @property
-    def l1(self) -> float:
+    def l1_sensitivity(self) -> float:
         """L1 sensitivity over all entries: (sum_i c_i)^2 / n in a box, m times l2 in a ball.
 
         In a box x' = 0 is the worst neighbour. With u = x + x' and v = x - x', x x^T - x' x'^T is
@@ -329,7 +331,7 @@ class SecondMomentQuery(_Query):
         gives the bound.
         """
         if isinstance(self.domain, Ball):
-            return self.features * self.l2
+            return self.features * self.l2_sensitivity
         return float(self.domain.magnitudes.sum() ** 2) / self.people
 
     @property
@@ -342,10 +344,10 @@ class SecondMomentQuery(_Query):
         if isinstance(self.domain, Ball):
             two_sided = self.adjacency == "replace" and not self._one_sided
             diagonal = (2 if two_sided else 1) * self.gamma
-        return (self.l1 + diagonal / self.people) / 2
+        return (self.l1_sensitivity + diagonal / self.people) / 2
 
     @property
-    def l2(self) -> float:
+    def l2_sensitivity(self) -> float:
         """Frobenius sensitivity: R^2 / n for zeroing out a record of largest norm R.
 
         Replacing a record gives at most sqrt(2) R^2 / n. Two orthogonal records of full norm attain
@@ -355,7 +357,7 @@ class SecondMomentQuery(_Query):
 
     @property
     def l2_exact(self) -> bool:
-        """Whether some neighbours attain ``l2``; otherwise it is an upper bound."""
+        """Whether some neighbours attain ``l2_sensitivity``; otherwise it is an upper bound."""
         return self._isotropic_mu.exact
 
     @property
@@ -370,30 +372,31 @@ class SecondMomentQuery(_Query):
         Its square is half of |D|_F^2 + |diag D|^2 for a change D. Without the cross term
         -2 (x . x')^2 this is convex in the squares of the entries, and at most 2 R^4 / n^2 at the
         vertices of their box. Replacing a record therefore changes at most R^2 / n. In [-c, c]^m
-        the two sign vectors of ``l2`` are the worst again (for m = 3 by search alone).
+        the two sign vectors of ``l2_sensitivity`` are the worst again (for m = 3 by search alone).
         """
         if isinstance(self.domain, Ball):
-            return self.l2
+            return self.l2_sensitivity
         squares = self.domain.magnitudes**2
         total = squares.sum() ** 2
         if self.adjacency != "replace" or self._one_sided:
             square = (total + (squares**2).sum()) / 2
         else:
-            square = (self.l2 * self.people) ** 2 / 2 if self._equal_cube else total
+            square = (self.l2_sensitivity * self.people) ** 2 / 2 if self._equal_cube else total
         return float(np.sqrt(square)) / self.people
 
     @property
     def l2_upper_exact(self) -> bool:
         """Whether some neighbours attain ``l2_upper``; otherwise it is an upper bound.
 
-        The sign vectors of ``l2`` leave the diagonal unchanged, which gives l2 / sqrt(2) here.
+        The sign vectors of ``l2_sensitivity`` leave the diagonal unchanged, which gives the upper
+        triangle 1 / sqrt(2) of it.
         """
         if isinstance(self.domain, Ball) or self.adjacency != "replace" or self._one_sided:
             return self.l2_exact
-        return self.l2_exact and self.l2_upper <= self.l2 / np.sqrt(2) * UPWARDS
+        return self.l2_exact and self.l2_upper <= self.l2_sensitivity / np.sqrt(2) * UPWARDS
 
     @property
-    def paper_l2(self) -> float:
+    def paper_l2_sensitivity(self) -> float:
         """2 R^2 / n (2 m c^2 / n in section 8.2.3): at least sqrt(2) too large, which is safe."""
         return 2 * self.gamma / self.people
 
@@ -421,7 +424,8 @@ class SecondMomentQuery(_Query):
         form, exact = largest_form(precisions, directions, self.sides)
         if self.adjacency != "replace":
             return Mu(form / self.people, exact and (directions is None or self.domain.symmetric))
-        if directions is not None:
+        # One feature has one direction.
+        if directions is not None and self.features > 1:
             return Mu(float(np.sqrt(2)) * form / self.people, False)
         if self._one_sided:
             return Mu(form / self.people, self.domain.contains_zero)

@@ -32,7 +32,7 @@ AGAINST = ["against", "against_direction", "against_variant"]
 COLUMNS = [
     *("experiment", "metric", "epsilon", *ROW[:-1], *AGAINST, "kind"),
     *("mean", "mean_against", "difference", "low", "high", "p", "statistic", "n_trials"),
-    *("same_law", "p_corrected", "verdict"),
+    *("same_distribution", "p_corrected", "verdict"),
 ]
 
 #: Kinds of comparisons: two rows of a table; a publicly fixed value of a parameter against
@@ -54,8 +54,8 @@ def table(trial_files: Iterable[str | os.PathLike], results: pd.DataFrame) -> pd
     ``difference`` is the mean over the shared trials of a row minus ``against``, with ``low`` and
     ``high`` its 95 % interval by Student's t and ``p`` two-sided. Where these differences are
     heavy-tailed (:func:`matrixdp.report.statistics.heavy_tailed`), all four refer to the median,
-    and so does ``statistic``. ``same_law`` marks pairs with identically distributed noise, which
-    only chance distinguishes. Baselines have no epsilon, and are compared at every one.
+    and so does ``statistic``. ``same_distribution`` marks pairs with identically distributed noise,
+    which only chance distinguishes. Baselines have no epsilon, and are compared at every one.
     :func:`judged` explains ``p_corrected`` and ``verdict``.
 
     Args:
@@ -75,15 +75,15 @@ def table(trial_files: Iterable[str | os.PathLike], results: pd.DataFrame) -> pd
     ]
     if not parts:
         return pd.DataFrame(columns=COLUMNS)
-    laws = same_laws(results)
+    distributions = same_distributions(results)
     compared = pd.concat(parts, ignore_index=True)
     same = [
-        kind == PAIR and frozenset(names) in laws
+        kind == PAIR and frozenset(names) in distributions
         for kind, *names in compared[["kind", "mechanism", "against"]].itertuples(index=False)
     ]
     first = results.iloc[0]
     compared = compared.assign(
-        experiment=first["experiment"], metric=results["metric"].max(), same_law=same
+        experiment=first["experiment"], metric=results["metric"].max(), same_distribution=same
     )
     return pd.concat([judged(compared), _prices(results, values)], ignore_index=True)[COLUMNS]
 
@@ -102,11 +102,11 @@ def judged(compared: pd.DataFrame) -> pd.DataFrame:
     - all pairs of baselines;
     - all directions of the same mechanism.
     """
-    baseline = compared["against"].where(compared["against"].isin(catalogue.REFERENCES), "")
+    baseline = compared["against"].where(compared["against"].isin(catalogue.BASELINES), "")
     pair = compared["kind"].isin([PAIR, FIXED])
     place = compared["epsilon"].astype(str).where(pair, compared["mechanism"])
     family = [compared["kind"], place, baseline.where(compared["epsilon"].ne(""), "")]
-    tested = compared["p"].notna() & ~compared["same_law"].astype(bool)
+    tested = compared["p"].notna() & ~compared["same_distribution"].astype(bool)
     p = compared["p"].where(tested)
     corrected = p[tested].groupby([key[tested] for key in family]).transform(holm)
     corrected = corrected.reindex(compared.index)
@@ -137,8 +137,10 @@ def _prices(results: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
         if count >= ENOUGH:
             stack = np.stack([*ends, *curve])[:, trials]
             low, high = price_interval(curve_rows["promised"], stack)
-        best, guess, *means = np.stack([*ends, *curve])[:, trials].mean(axis=1)
-        cost = price(curve_rows["promised"], (np.array(means) - best) / (guess - best))
+        free_mean, baseline_mean, *means = np.stack([*ends, *curve])[:, trials].mean(axis=1)
+        cost = price(
+            curve_rows["promised"], (np.array(means) - free_mean) / (baseline_mean - free_mean)
+        )
         rows.append(
             {"mechanism": name, "difference": cost, "low": low, "high": high, "n_trials": count}
         )
@@ -146,7 +148,9 @@ def _prices(results: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
     of = {"experiment": first["experiment"], "metric": results["metric"].max(), "epsilon": ""}
     blank = dict.fromkeys(("direction", "variant", "against_direction", "against_variant"), "")
     table = pd.DataFrame(rows, columns=["mechanism", "difference", "low", "high", "n_trials"])
-    table = table.assign(**of, **blank, kind=PRICE, against=baseline, same_law=False, verdict="")
+    table = table.assign(
+        **of, **blank, kind=PRICE, against=baseline, same_distribution=False, verdict=""
+    )
     return table.reindex(columns=COLUMNS)
 
 
@@ -155,9 +159,9 @@ def promised(rows: pd.DataFrame) -> pd.DataFrame:
 
     It is the larger one of the claimed and the tight epsilon.
     """
-    private = rows[rows["mean"].notna() & ~rows["mechanism"].isin(catalogue.REFERENCES)]
-    nominal = pd.to_numeric(private["epsilon"], errors="coerce")
-    larger = pd.concat([nominal, private["epsilon_actual"]], axis=1).max(axis=1)
+    private = rows[rows["mean"].notna() & ~rows["mechanism"].isin(catalogue.BASELINES)]
+    claimed_epsilon = pd.to_numeric(private["epsilon"], errors="coerce")
+    larger = pd.concat([claimed_epsilon, private["epsilon_actual"]], axis=1).max(axis=1)
     private = private.assign(promised=larger)
     return private[np.isfinite(private["promised"])]
 
@@ -210,22 +214,22 @@ def verdicts(rows: pd.DataFrame, compared: pd.DataFrame, baseline: str) -> pd.Se
     return outcomes.fillna("").set_axis(rows.index)
 
 
-def same_laws(results: pd.DataFrame) -> set[frozenset[str]]:
+def same_distributions(results: pd.DataFrame) -> set[frozenset[str]]:
     """Return the pairs of mechanisms whose i.i.d. Gaussian noise has the same size at all epsilons.
 
     Their noise is identically distributed: no number of trials can order the two. Anisotropic noise
     is never included, as its size does not determine it. ``results`` are of one reading.
     """
-    laws = {}
+    distributions = {}
     for name, rows in results[results["chosen"] & results["n_trials"].gt(0)].groupby("mechanism"):
         size = rows.set_index("epsilon")[["noise_std", "mu_actual"]].sort_index()
         if rows["direction"].eq("").all() and size.notna().all(axis=None):
-            laws[name] = size
+            distributions[name] = size
     return {
         frozenset((first, second))
-        for first, second in itertools.combinations(laws, 2)
-        if laws[first].index.equals(laws[second].index)
-        and np.allclose(laws[first], laws[second], rtol=1e-9, atol=0)
+        for first, second in itertools.combinations(distributions, 2)
+        if distributions[first].index.equals(distributions[second].index)
+        and np.allclose(distributions[first], distributions[second], rtol=1e-9, atol=0)
     }
 
 
@@ -241,10 +245,12 @@ def twins(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     The column ``_twin`` is true for these, and ``also`` lists them at the first one. ``table`` is
     the summary of the rows.
     """
-    laws = same_laws(table[table["reading"].eq(summary.DEFAULT)])
+    distributions = same_distributions(table[table["reading"].eq(summary.DEFAULT)])
     others: dict[str, list[str]] = {}
     for name in sorted({*rows["mechanism"]}, key=catalogue.rank):
-        first = next((earlier for earlier in others if frozenset((earlier, name)) in laws), name)
+        first = next(
+            (earlier for earlier in others if frozenset((earlier, name)) in distributions), name
+        )
         others.setdefault(first, []).extend([name] * (first != name))
     also = rows["mechanism"].map({name: "; ".join(same) for name, same in others.items()})
     return rows.assign(also=also.fillna(""), _twin=~rows["mechanism"].isin(others))
@@ -256,7 +262,7 @@ def _pairs(results: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.DataFr
     Both frames have the columns ``ROW``.
     """
     rows = results[ROW]
-    free = results["mechanism"].isin(catalogue.REFERENCES)
+    free = results["mechanism"].isin(catalogue.BASELINES)
     visible = results.index.isin(summary.table_rows(results).index)
     levels = rows[free]
     for epsilon, private in rows[~free & visible].groupby("epsilon", sort=False):

@@ -24,7 +24,7 @@ def table(compared: pd.DataFrame) -> pd.DataFrame:
     verdict is that of :mod:`matrixdp.report.comparisons`, corrected over all pairs at an epsilon.
     """
     pairs = comparisons.oriented(compared)
-    pairs = pairs[pairs["epsilon"].notna() & ~pairs["against"].isin(catalogue.REFERENCES)]
+    pairs = pairs[pairs["epsilon"].notna() & ~pairs["against"].isin(catalogue.BASELINES)]
     tuned = catalogue.tuned()
     pairs = pairs[pairs["mechanism"].isin(tuned) & ~pairs["against"].isin(tuned)]
     larger = catalogue.metric(str(compared["metric"].iloc[0])).larger

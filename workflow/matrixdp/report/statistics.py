@@ -90,9 +90,9 @@ def quotient(mean: Any, ci95: Any, base: Any, base_ci95: Any) -> tuple[Any, Any]
     return ratio, np.hypot(ci95, ratio * base_ci95) / np.abs(base)
 
 
-def exceeds(actual: Any, nominal: Any) -> Any:
+def exceeds(actual: Any, claimed_epsilon: Any) -> Any:
     """Return whether a tight epsilon is above the claimed one by more than rounding."""
-    return actual > nominal * (1 + 1e-6)
+    return actual > claimed_epsilon * (1 + 1e-6)
 
 
 def price(epsilon: ArrayLike, loss: ArrayLike, share: float = 0.5) -> Any:

@@ -182,7 +182,7 @@ def trivial(rows: pd.DataFrame) -> str:
 
     ``rows`` are of one experiment and reading, with ``mechanism``, ``metric`` and ``mean``.
     """
-    baselines = rows[rows["mechanism"].isin(catalogue.GUESSES) & rows["mean"].notna()]
+    baselines = rows[rows["mechanism"].isin(catalogue.RECORD_FREE) & rows["mean"].notna()]
     if baselines.empty:
         return ""
     larger = catalogue.metric(str(baselines["metric"].iloc[0])).larger

@@ -50,7 +50,7 @@ def zeta_without_root(_stream: Stream, *, zeta: str = "literal") -> Numbers:
 def needless_gamma(_stream: Stream, *, needed: bool = True) -> Numbers:
     """With f(X1) in place of f(X) the condition is beta phi + H_r s2^2 phi^2 <= 2 epsilon."""
     for name, query in (("I", LIVER), ("II", MOVEMENT), ("III", CTG)):
-        delta, s2 = 1 / query.records, query.paper_l2
+        delta, s2 = 1 / query.records, query.paper_l2_sensitivity
         # omega is 4 H_r gamma s2.
         constants = coefficients(query.shape, gamma=s2 / 4, s2=s2, delta=delta)
         phi_without_gamma = largest_phi(constants.omega, constants.beta, EPSILON)
@@ -73,7 +73,7 @@ def missing_square(_stream: Stream, *, power: int = 1) -> Numbers:
 @check("negative_denominator", {"plus": {"sign": 1}})
 def negative_denominator(_stream: Stream, *, sign: int = -1) -> Numbers:
     """Eqs. (18) and (19) bound phi >= 0 by a number that must not be negative."""
-    constants = coefficients(LIVER.shape, gamma=LIVER.gamma, s2=LIVER.l2, delta=1 / 248)
+    constants = coefficients(LIVER.shape, gamma=LIVER.gamma, s2=LIVER.l2_sensitivity, delta=1 / 248)
     denominator = float(
         constants.beta + sign * np.sqrt(constants.beta**2 + 8 * constants.alpha * EPSILON)
     )
@@ -84,7 +84,7 @@ def negative_denominator(_stream: Stream, *, sign: int = -1) -> Numbers:
 def root_of_two(_stream: Stream, *, power: float = 0.5) -> Numbers:
     """Route I of Theorem 4's proof: s2 <= sqrt(2) gamma, not sqrt(2 gamma)."""
     query = SecondMomentQuery(Box.cube(4, -1, 1), 1)
-    ratio = query.l2 / (np.sqrt(2) * query.gamma**power)
+    ratio = query.l2_sensitivity / (np.sqrt(2) * query.gamma**power)
     yield Number("s2 / sqrt(2 gamma), one record in [-1, 1]^4", ratio, "<=", 1, 1e-9)
 
 
@@ -106,7 +106,7 @@ def data_dependent_noise(stream: Stream, *, of_the_data: bool = True) -> Numbers
 @check("loose_sensitivity", {"sqrt(2) m c^2 / n": {"root": 2**0.5}})
 def loose_sensitivity(_stream: Stream, *, root: float = 1) -> Numbers:
     """Section 8.2.3: the sensitivity of experiment II, here divided by a root."""
-    ratio = MOVEMENT.paper_l2 / root / MOVEMENT.l2
+    ratio = MOVEMENT.paper_l2_sensitivity / root / MOVEMENT.l2_sensitivity
     yield Number("stated over exact sensitivity, experiment II", ratio, "=", 1, 1e-9)
 
 
@@ -122,7 +122,11 @@ def swapped_exponents(stream: Stream, *, swapped: bool = True) -> Numbers:
     log_density = exponent - m * n / 2 * np.log(2 * np.pi) - np.dot(powers, logs) / 2
     difference = log_density - stats.matrix_normal.logpdf(x, rowcov=sigma, colcov=psi)
     yield Number(
-        "log of the printed density minus log of the law's, 2 x 5", difference, "=", 0, 1e-9
+        "log of the printed density minus log of the distribution's, 2 x 5",
+        difference,
+        "=",
+        0,
+        1e-9,
     )
 
 
@@ -254,8 +258,8 @@ def wishart_support(_stream: Stream, *, removed: bool = True) -> Numbers:
     yield Number("probability of what the neighbour cannot release", probability, "=", 0, 1e-9)
 
 
-@peer("bingham_law")
-def bingham_law(stream: Stream) -> Numbers:
+@peer("bingham_distribution")
+def bingham_distribution(stream: Stream) -> Numbers:
     """The Bingham sampler of diffprivlib, of density exp(epsilon v^T C v / (4 sensitivity))."""
     module = importlib.import_module("diffprivlib.mechanisms")
     form, draws = np.diag([1.0, 0.2]), 2000
@@ -264,7 +268,7 @@ def bingham_law(stream: Stream) -> Numbers:
     peer_squares = np.array([mechanism.randomise(form) for _ in range(draws)])[:, 1] ** 2
     exact_squares = Bingham(20.0 / 4 * form).draws(stream, draws)[:, 1] ** 2
     p_value = float(stats.ks_2samp(peer_squares, exact_squares).pvalue)
-    yield Number("p-value against exact draws of the same law", p_value, ">=", 1e-3)
+    yield Number("p-value against exact draws of the same distribution", p_value, ">=", 1e-3)
 
 
 @peer("small_delta")

@@ -125,7 +125,7 @@ def necessary(_stream: Stream, *, query: Query = BOX) -> Numbers:
     release = mechanism.calibrate(query, epsilon=EPSILON, delta=delta)
     limit = gaussian.mu(EPSILON, delta)
     assert release.mu <= limit * (1 + 1e-9), "the counter-example must be private"
-    share = smallest_last(release)[-1] * limit / query.l2
+    share = smallest_last(release)[-1] * limit / query.l2_sensitivity
     what = "smallest singular value of private noise over s2 / B, directional noise"
     yield Number(what, share, ">=", 1, 1e-9)
 

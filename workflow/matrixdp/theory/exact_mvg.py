@@ -12,7 +12,7 @@ import numpy as np
 from scipy import stats
 
 from matrixdp.checks import Array
-from matrixdp.laws import MatrixNormal
+from matrixdp.distributions import MatrixNormal
 from matrixdp.mechanisms.allocation import Binary, Shares, printed_formula, water_filling
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
 from matrixdp.mechanisms.mvg import MVG, Coefficients, coefficients, harmonic_numbers, largest_phi
@@ -91,7 +91,9 @@ def _mu_ratios(
             mechanism = MVG(theorem=theorem, allocation=allocation)
             release = mechanism.calibrate(query, epsilon=epsilon, delta=delta)
             # mu is proportional to phi.
-            constants = coefficients(query.shape, gamma=query.gamma, s2=query.paper_l2, delta=delta)
+            constants = coefficients(
+                query.shape, gamma=query.gamma, s2=query.paper_l2_sensitivity, delta=delta
+            )
             phi = _phi(theorem, constants, epsilon, **altered)
             phi_release = mechanism.precision_budget(query, epsilon=epsilon, delta=delta)
             assert release.mu is not None
@@ -179,7 +181,7 @@ def example_1(_stream: Stream, *, gamma: float = 1, s2: float = 2) -> Numbers:
     attained = float(np.linalg.norm(ones @ ones.T / n))
     for what, gamma_value in (("attained", attained), ("calibrated to", MOVEMENT.gamma)):
         yield Number(f"gamma / (m c^2), {what}", gamma_value / (gamma * m), "=", 1, 1e-12)
-    yield Number("exact s2 / (2 m c^2 / n)", MOVEMENT.l2 / (s2 * m / n), "<=", 1)
+    yield Number("exact s2 / (2 m c^2 / n)", MOVEMENT.l2_sensitivity / (s2 * m / n), "<=", 1)
 
 
 @check("M7", {"half of gamma": {"gamma": 0.5}, "half of s2 squared": {"s2": 4}})
@@ -250,7 +252,7 @@ def smallest_last(release: CalibratedMechanism) -> Array:
 
 
 @check("M9", {"Sigma and Psi exchanged": {"exchanged": True}})
-def same_law(stream: Stream, *, exchanged: bool = False) -> Numbers:
+def same_distribution(stream: Stream, *, exchanged: bool = False) -> Numbers:
     """The samplers of Lemmas 6 and 7 draw from the defined distribution; tests reject others."""
     p_values = samplers.p_values(int(stream.integers(2**31)), exchanged=exchanged)
     smallest = {name: min(of_tests.values()) for name, of_tests in p_values.items()}
@@ -370,8 +372,8 @@ def least_leakage(_stream: Stream, *, records: int | None = None, larger: float 
     """Theorem 9 for a sum over many records, which is Gaussian: no other noise leaks less."""
     for variance in (0.1, 1.0, 10.0):
         least = leakage.information(leakage.normal(variance), records)
-        for name, law in leakage.laws(larger * variance).items():
-            more = leakage.information(law, records) / least
+        for name, distribution in leakage.distributions(larger * variance).items():
+            more = leakage.information(distribution, records) / least
             yield Number(f"leakage over Gaussian's, {name} {variance:g}", more, ">=", 1, 1e-6)
     yield _lattice(1, records, "many records")
 
@@ -391,7 +393,9 @@ def budgets(_stream: Stream, *, share: float = 1) -> Numbers:
     for query, theorem in ((LIVER, 2), (CTG, 2), (MOVEMENT, 2), (MOVEMENT, 3)):
         delta = 1 / query.records
         release = MVG(theorem=theorem).calibrate(query, epsilon=EPSILON, delta=delta)
-        constants = coefficients(query.shape, gamma=query.gamma, s2=query.paper_l2, delta=delta)
+        constants = coefficients(
+            query.shape, gamma=query.gamma, s2=query.paper_l2_sensitivity, delta=delta
+        )
         quadratic = _quadratic_coefficient(constants, theorem)
         root = (-constants.beta + np.sqrt(constants.beta**2 + 8 * quadratic * EPSILON)) / (
             2 * quadratic

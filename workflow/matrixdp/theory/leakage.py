@@ -19,7 +19,7 @@ POINTS, WIDTH = 2**14 + 1, 12.0
 SPREAD = 0.02
 
 
-class Law(Protocol):
+class NoiseDistribution(Protocol):
     """A noise distribution with mean 0, such as a frozen distribution of scipy."""
 
     def cdf(self, x: Array) -> Array:
@@ -56,13 +56,13 @@ def gaussian(variance: float) -> float:
     return float(np.log1p(1 / variance) / 2)
 
 
-def normal(variance: float) -> Law:
+def normal(variance: float) -> NoiseDistribution:
     """Return the normal distribution with mean 0 and this variance."""
-    law: Law = stats.norm(scale=np.sqrt(variance))
-    return law
+    distribution: NoiseDistribution = stats.norm(scale=np.sqrt(variance))
+    return distribution
 
 
-def laws(variance: float) -> dict[str, Law]:
+def distributions(variance: float) -> dict[str, NoiseDistribution]:
     """Return other noise distributions with mean 0 and this variance, by name."""
     std = np.sqrt(variance)
     return {
@@ -72,7 +72,7 @@ def laws(variance: float) -> dict[str, Law]:
     }
 
 
-def information(noise: Law, records: int | None = None) -> float:
+def information(noise: NoiseDistribution, records: int | None = None) -> float:
     """Return I(S; S + Z) for noise Z and an answer S of mean 0 and variance 1.
 
     S is the scaled sum of ``records`` independent signs, a query of the form sum_i g_i(x_i). If

@@ -109,7 +109,7 @@ def exponential_radius(_stream: Stream, *, exponential: bool = True) -> Numbers:
         yield Number(f"delta at epsilon 1, d = {d}", tight_delta, ">=", 0.1)
 
 
-@check("B3", {"the laws exchanged": {"exponential": True}})
+@check("B3", {"the distributions exchanged": {"exponential": True}})
 def erlang(stream: Stream, *, exponential: bool = False) -> Numbers:
     """The note: the radius has an Erlang distribution with d degrees, not an exponential one."""
     for d in (2, 6, 24):
@@ -118,4 +118,4 @@ def erlang(stream: Stream, *, exponential: bool = False) -> Numbers:
         degrees = (1, d) if exponential else (d, 1)
         right, wrong = (stats.kstest(radius, stats.gamma(k).cdf).pvalue for k in degrees)
         yield Number(f"p-value of Erlang({d})", float(right), ">=", 1e-3)
-        yield Number(f"p-value of an exponential law, d = {d}", float(wrong), "<=", 1e-6)
+        yield Number(f"p-value of an exponential distribution, d = {d}", float(wrong), "<=", 1e-6)

@@ -26,14 +26,14 @@ def true_delta(epsilon: float, delta: float, dimension: int) -> float:
     It is the mean of max(0, 1 - e^(epsilon - loss)) over the radius and the angle to the shift. The
     error is relative.
     """
-    law = NonPrivateRankOne((dimension, 1), deviation(epsilon, delta, dimension))
-    radius = law.sigma * np.exp(_RADII)[:, None]
+    distribution = NonPrivateRankOne((dimension, 1), deviation(epsilon, delta, dimension))
+    radius = distribution.sigma * np.exp(_RADII)[:, None]
     mass = np.exp(_RADII - np.exp(2 * _RADII) / 2) * np.sqrt(2 / np.pi)
     turn = np.minimum(np.pi / 2 - 1e-9, _WIDEST / np.sqrt(dimension))
     angles = np.linspace(-turn, turn, _ANGLES)
     weights = np.exp((dimension - 2) * np.log(np.cos(angles)) - betaln((dimension - 1) / 2, 0.5))
     away = np.sqrt(radius**2 + 1 - 2 * radius * np.sin(angles))
-    gain = np.maximum(-np.expm1(np.minimum(epsilon - law.loss(radius, away), 0)), 0)
+    gain = np.maximum(-np.expm1(np.minimum(epsilon - distribution.loss(radius, away), 0)), 0)
     by_angle = np.trapezoid(gain * weights, angles, axis=1)
     return float(np.trapezoid(by_angle * mass, _RADII))
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import linalg, stats
 
-from matrixdp import laws, seeds
+from matrixdp import distributions, seeds
 from matrixdp.checks import Array
 
 DRAWS = 20_000
@@ -39,8 +39,8 @@ def p_values(seed: int, *, exchanged: bool = False) -> dict[str, dict[str, float
     """
     m, n = len(SIGMA), len(PSI)
     factors = np.linalg.cholesky(SIGMA), np.linalg.cholesky(PSI)
-    draw: dict[str, Callable[[laws.Streams], Array]] = {
-        "affine": laws.MatrixNormal((m, n), *factors).sample,
+    draw: dict[str, Callable[[distributions.Streams], Array]] = {
+        "affine": distributions.MatrixNormal((m, n), *factors).sample,
         "kronecker": lambda streams: kronecker_normal(streams, SIGMA, PSI),
         "wrong_order": lambda streams: kronecker_normal(streams, PSI, SIGMA).reshape(-1, m, n),
     }
@@ -53,11 +53,11 @@ def p_values(seed: int, *, exchanged: bool = False) -> dict[str, dict[str, float
     }
 
 
-def kronecker_normal(streams: laws.Streams, sigma: Array, psi: Array) -> Array:
+def kronecker_normal(streams: distributions.Streams, sigma: Array, psi: Array) -> Array:
     """Return draws (trials, m, n) through the mn x mn covariance, in (mn)^3 operations."""
     # Sigma comes first because matrices are flattened by rows.
     root = np.linalg.cholesky(np.kron(sigma, psi))
-    flat = laws.normals(streams, (len(root),)) @ root.T
+    flat = distributions.normals(streams, (len(root),)) @ root.T
     return flat.reshape(-1, len(sigma), len(psi))
 
 
@@ -72,9 +72,9 @@ def agreement(stack: Array, *, exchanged: bool = False) -> dict[str, float]:
     size = m * n
     # From the definition E z_ij z_kl = Sigma_ik Psi_jl, without a Kronecker product.
     first, second = (PSI, SIGMA) if exchanged else (SIGMA, PSI)
-    law = np.einsum("ik,jl->ijkl", first, second).reshape(size, size)
+    distribution = np.einsum("ik,jl->ijkl", first, second).reshape(size, size)
     white = linalg.solve_triangular(
-        np.linalg.cholesky(law), stack.reshape(draws, size).T, lower=True
+        np.linalg.cholesky(distribution), stack.reshape(draws, size).T, lower=True
     )
     squares = (white**2).sum(axis=0)
     deviation = white @ white.T / draws - np.eye(size)
@@ -142,7 +142,7 @@ def slope(times: pd.DataFrame) -> float:
 
 
 def _calls(m: int, n: int, stream: np.random.Generator) -> dict[str, Callable[[], object]]:
-    cholesky, normal = np.linalg.cholesky, laws.MatrixNormal
+    cholesky, normal = np.linalg.cholesky, distributions.MatrixNormal
     sigma = linalg.toeplitz(0.5 ** np.arange(m))
     calls: dict[str, Callable[[], object]] = {
         "unimodal": lambda: normal((m, n), cholesky(sigma)).sample([stream])

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from matrixdp import laws
+from matrixdp import distributions
 from matrixdp.audit.known_bugs.tools import constructor, curve, search
 from matrixdp.mechanisms.allocation import Shares
 from matrixdp.mechanisms.base import CalibratedMechanism
@@ -19,7 +19,7 @@ from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, Query, Second
 @curve("noise / sqrt(batch)", "IMGM's published code divides the standard deviation by sqrt(256)")
 def _divided_by_batch(wrong: bool) -> CalibratedMechanism:
     release = IMGM().calibrate(LIVER, epsilon=0.1, delta=1e-5)
-    smaller = laws.MatrixNormal(LIVER.shape, release.noise_std / np.sqrt(256))
+    smaller = distributions.MatrixNormal(LIVER.shape, release.noise_std / np.sqrt(256))
     return replace(release, noise=smaller) if wrong else release
 
 
@@ -32,7 +32,7 @@ def _amplified(wrong: bool) -> CalibratedMechanism:
 
 class _TwoRootP(SecondMomentQuery):
     @property
-    def l1(self) -> float:
+    def l1_sensitivity(self) -> float:
         return 2 * float(np.sqrt(self.features)) / self.records
 
 
@@ -44,8 +44,8 @@ def _entrywise_laplace(wrong: bool) -> tuple[Query, str]:
 
 class _Halved(IdentityQuery):
     @property
-    def l2(self) -> float:
-        return super().l2 / 2
+    def l2_sensitivity(self) -> float:
+        return super().l2_sensitivity / 2
 
 
 @search("wrong sensitivity", "the l2 sensitivity of removing a record, where records are replaced")

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from matrixdp import laws, safe
+from matrixdp import distributions, safe
 from matrixdp.audit.known_bugs.tools import Attack, black_box, real_scale, scale, training_run
 from matrixdp.audit.projection import BlackBoxAudit
 from matrixdp.checks import Array
-from matrixdp.laws import Law, Streams
+from matrixdp.distributions import NoiseDistribution, Streams
 from matrixdp.mechanisms import wishart
 from matrixdp.mechanisms.allocation import Binary
 from matrixdp.mechanisms.base import AdditiveGaussian, AdditiveMechanism, CalibratedMechanism
@@ -26,12 +26,14 @@ from matrixdp.privacy.published import LIVER
 from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQuery
 
 
-def _sampled_as(release: AdditiveMechanism, wrong: bool, kind: type[Law]) -> AdditiveMechanism:
-    """Return the release; if ``wrong``, with another law of the same parameters."""
+def _sampled_as(
+    release: AdditiveMechanism, wrong: bool, kind: type[NoiseDistribution]
+) -> AdditiveMechanism:
+    """Return the release; if ``wrong``, with another distribution of the same parameters."""
     return replace(release, noise=kind(**vars(release.noise))) if wrong else release
 
 
-class _Shrunk(laws.MatrixNormal):
+class _Shrunk(distributions.MatrixNormal):
     def _draw(self, streams: Streams, stack: Array) -> None:
         super()._draw(streams, stack)
         stack *= 0.9
@@ -44,9 +46,9 @@ def _tenth_too_little(wrong: bool) -> CalibratedMechanism:
     return _sampled_as(release, wrong, _Shrunk)
 
 
-class _ExponentialRadius(laws.ColumnL2Exponential):
+class _ExponentialRadius(distributions.ColumnL2Exponential):
     def _draw(self, streams: Streams, stack: Array) -> None:
-        laws.normals(streams, self.shape, stack)
+        distributions.normals(streams, self.shape, stack)
         radii = np.stack([stream.standard_exponential(self.shape[1]) for stream in streams])
         stack *= (self.scale * radii / np.linalg.norm(stack, axis=1))[:, None]
 
@@ -57,7 +59,7 @@ def _exponential_radius(wrong: bool) -> CalibratedMechanism:
     return _sampled_as(release, wrong, _ExponentialRadius)
 
 
-class _RadiusOneShort(laws.ColumnLinfExponential):
+class _RadiusOneShort(distributions.ColumnLinfExponential):
     def _draw(self, streams: Streams, stack: Array) -> None:
         points = np.stack([stream.uniform(-1, 1, self.shape) for stream in streams])
         radii = np.stack([stream.standard_gamma(*self.shape) for stream in streams])
@@ -73,14 +75,14 @@ def _radius_one_short(wrong: bool) -> CalibratedMechanism:
 @black_box("rank-one noise", "noise along a random direction, of infinite density at 0 (R1SMG)")
 def _rank_one(wrong: bool) -> CalibratedMechanism | Attack:
     release = Gaussian().calibrate(IdentityQuery(Ball(0.5, 16), 1), epsilon=1.0, delta=1e-5)
-    law = NonPrivateRankOne(release.query.shape, deviation(1.0, release.delta, 16))
+    distribution = NonPrivateRankOne(release.query.shape, deviation(1.0, release.delta, 16))
 
     def statistic(count: int, stream: np.random.Generator) -> tuple[Array, Array]:
-        noise = law.sample([stream] * count)[:, :, 0]
+        noise = distribution.sample([stream] * count)[:, :, 0]
         lengths = np.linalg.norm(noise, axis=1)
         ahead = np.eye(1, 16)
         before, after = (np.linalg.norm(noise + move, axis=1) for move in (ahead, -ahead))
-        return law.loss(lengths, before), law.loss(after, lengths)
+        return distribution.loss(lengths, before), distribution.loss(after, lengths)
 
     return Attack(release, statistic, 4000) if wrong else release
 

@@ -17,7 +17,7 @@ from matrixdp.audit.known_bugs.tools import (
     training_run,
 )
 from matrixdp.checks import Array
-from matrixdp.laws import Streams
+from matrixdp.distributions import Streams
 from matrixdp.mechanisms.adaptive import AdaptiveCovariance
 from matrixdp.mechanisms.adassp import AdaSSP
 from matrixdp.mechanisms.base import CalibratedMechanism, Mechanism

@@ -75,7 +75,7 @@ def _by_black_box(case: CalibratedMechanism | Attack, generators: Generators) ->
     if isinstance(case, CalibratedMechanism):
         audit = audit_of(case, generators[0])
         case = Attack(case, audit.statistic, audit.runs)
-    claim = {"nominal": case.release.epsilon, "delta": case.release.delta}
+    claim = {"claimed_epsilon": case.release.epsilon, "delta": case.release.delta}
     proof = prove(case.statistic, **claim, runs=case.runs, streams=generators[2:])
     observation = f"certified epsilon {proof.epsilon:.3g}, promised {case.release.epsilon:g}"
     return Outcome(proof.refuted, observation)

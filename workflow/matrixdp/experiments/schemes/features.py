@@ -79,7 +79,7 @@ class Features(Plan):
         """Return the exact epsilon."""
         if self.power == 2:
             return gaussian.epsilon(delta, self.mu(deviations))
-        scale = self.scale(float(deviations["features"])) / self.query.l2
+        scale = self.scale(float(deviations["features"])) / self.query.l2_sensitivity
         return generalized_gamma.epsilon(delta, scale, self.power, self.features)
 
     def scale(self, deviation: float) -> float:

@@ -64,7 +64,7 @@ class _Frobenius(Instance):
     def without_privacy(self, records: Array, streams: Streams) -> Array:
         return np.repeat(self._error(second_moments(records)[None]), len(streams))
 
-    def guess(self, name: str, streams: Streams, domain: Box) -> Array:
+    def without_records(self, name: str, streams: Streams, domain: Box) -> Array:
         return np.repeat(self._error(np.zeros_like(self._moments)[None]), len(streams))
 
 
@@ -88,7 +88,7 @@ class _Captured(Instance):
         top = np.linalg.eigh(covariance)[1][:, -1]
         return np.repeat(self._lost(top[None]), len(streams))
 
-    def guess(self, name: str, streams: Streams, domain: Box) -> Array:
+    def without_records(self, name: str, streams: Streams, domain: Box) -> Array:
         normals = np.stack([stream.standard_normal(len(self._covariance)) for stream in streams])
         return self._lost(normals / np.linalg.norm(normals, axis=1, keepdims=True))
 
@@ -100,7 +100,7 @@ class MomentsError(Task):
     metric = "frobenius"
     queries = ("covariance", "identity")
     accepts = frozenset({"matrix", "second_moments", "sketch"})
-    references = (NONPRIVATE, ZERO)
+    baselines = (NONPRIVATE, ZERO)
 
     def instance(self, matrix: Array, streams: Streams) -> Instance:
         """Return the instance that all trials share."""
@@ -129,7 +129,7 @@ class CapturedVariance(_WithConstant):
 
     metric = "lost_variance"
     queries = ("covariance", "identity")
-    references = (NONPRIVATE, RANDOM)
+    baselines = (NONPRIVATE, RANDOM)
     accepts = frozenset({"matrix", "second_moments", "sketch"})
 
     def instance(self, matrix: Array, streams: Streams) -> Instance:
@@ -146,7 +146,7 @@ class InterceptRegression(_WithConstant, Regression):
 
     metric = "rmse"
     queries = ("covariance", "identity", "normal_equations", "intercept_equations")
-    references = (NONPRIVATE, MEAN)
+    baselines = (NONPRIVATE, MEAN)
     accepts = frozenset({"matrix", "second_moments", "sketch"})
 
     def instance(self, matrix: Array, streams: Streams) -> Instance:
@@ -190,7 +190,7 @@ class _Line(Instance):
     def without_privacy(self, records: Array, streams: Streams) -> Array:
         return self._predicted(*regression(centred(second_moments(records)), 0.0))
 
-    def guess(self, name: str, streams: Streams, domain: Box) -> Array:
+    def without_records(self, name: str, streams: Streams, domain: Box) -> Array:
         # The exact mean of the target is a baseline that is not private.
         return self._rmse(self.matrix[:, -1].mean(axis=1, keepdims=True))
 

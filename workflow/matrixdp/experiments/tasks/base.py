@@ -53,8 +53,8 @@ class Instance(abc.ABC):
     def _score(self, released: Released, shared: Shared) -> Array:
         """Return the metric of each trial."""
 
-    def reference(self, name: str, streams: Streams, domain: Box) -> Array:
-        """Return the metric of a baseline (see :attr:`Task.references`), shape (trials,).
+    def baseline(self, name: str, streams: Streams, domain: Box) -> Array:
+        """Return the metric of a baseline (see :attr:`Task.baselines`), shape (trials,).
 
         ``domain`` has the public bounds. NoBaseline: the baseline does not follow from them.
         """
@@ -63,14 +63,14 @@ class Instance(abc.ABC):
             return self.without_privacy(ball.clip(self.matrix), streams)
         if name == NONPRIVATE:
             return self.without_privacy(self.matrix, streams)
-        return self.guess(name, streams, domain)
+        return self.without_records(name, streams, domain)
 
     @abc.abstractmethod
     def without_privacy(self, records: Array, streams: Streams) -> Array:
         """Return the metric of exact results on records, shape (trials,)."""
 
     @abc.abstractmethod
-    def guess(self, name: str, streams: Streams, domain: Box) -> Array:
+    def without_records(self, name: str, streams: Streams, domain: Box) -> Array:
         """Return the metric of a baseline that uses no record, shape (trials,)."""
 
 
@@ -86,7 +86,7 @@ class Task(abc.ABC):
 
     metric: ClassVar[str]
     queries: ClassVar[tuple[str, ...]]
-    references: ClassVar[tuple[str, ...]]
+    baselines: ClassVar[tuple[str, ...]]
     splits: ClassVar[bool] = False
 
     @property

@@ -63,7 +63,7 @@ class _Moments(Instance):
         stack = np.broadcast_to(moments, (len(streams), *moments.shape))
         return self.score(stack, yields="second_moments")
 
-    def guess(self, name: str, streams: Streams, domain: Box) -> Array:
+    def without_records(self, name: str, streams: Streams, domain: Box) -> Array:
         if name not in BASES:
             return self.random(streams)
         basis = BASES[name](domain)
@@ -134,7 +134,7 @@ class FirstComponent(Task):
 
     vector: str = "symmetric"
     metric = "delta_rho"
-    references = OF_COMPONENTS
+    baselines = OF_COMPONENTS
     queries = ("covariance",)
     accepts = frozenset({"second_moments", "sketch", "direction"})
 
@@ -154,7 +154,7 @@ class AllComponents(Task):
     """
 
     metric = "rss"
-    references = OF_COMPONENTS
+    baselines = OF_COMPONENTS
     queries = ("identity", "covariance")
     accepts = frozenset({"matrix", "second_moments", "sketch"})
 

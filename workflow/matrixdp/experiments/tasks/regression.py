@@ -86,7 +86,7 @@ class Regression(Task):
     metric = "rmse"
     splits = True
     queries: ClassVar[tuple[str, ...]] = ("identity", "covariance", "normal_equations")
-    references: ClassVar[tuple[str, ...]] = OF_REGRESSION
+    baselines: ClassVar[tuple[str, ...]] = OF_REGRESSION
 
     def __post_init__(self) -> None:
         checks.choice(("linear", "rbf"), kernel=self.kernel)
@@ -186,7 +186,7 @@ class _Split(Instance):
     def without_privacy(self, records: Array, streams: Streams) -> Array:
         return self.score(records, yields="matrix")
 
-    def guess(self, name: str, streams: Streams, domain: Box) -> Array:
+    def without_records(self, name: str, streams: Streams, domain: Box) -> Array:
         if name == ZERO:
             return self._rmse(0.0)
         guesses = np.stack([stream.uniform(-1, 1, self._target.shape[1]) for stream in streams])

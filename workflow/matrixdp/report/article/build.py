@@ -161,13 +161,13 @@ def _cut(grid: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _gradients(results: str | os.PathLike) -> dict[str, Any]:
-    nominal = inputs.read("settings", results)["table_epsilon"]
+    claimed_epsilon = inputs.read("settings", results)["table_epsilon"]
     groups = []
     for name in ("imgm_adult", "imgm_cora", "imgm_mnist"):
         grid = _grid(results, name)
         epsilons = [header for header in grid["header"] if header[0].isdigit()]
         # A table is of its largest epsilon where the tables' one was not run.
-        accuracy = {nominal if nominal in epsilons else epsilons[-1]: "Accuracy"}
+        accuracy = {claimed_epsilon if claimed_epsilon in epsilons else epsilons[-1]: "Accuracy"}
         words = {"Scheme": "Scheme"} | accuracy | {"Tight epsilon": "Tight ε", "Privacy": "Privacy"}
         grid = _cut(grid, words)
         rows = [
@@ -184,12 +184,16 @@ def _gradients(results: str | os.PathLike) -> dict[str, Any]:
 def _advice(results: str | os.PathLike) -> dict[str, Any]:
     rows = pd.DataFrame(inputs.read("tables/advice", results))
     settings = inputs.read("settings", results)
-    nominal = float(settings["table_epsilon"])
-    rows = rows[pd.to_numeric(rows["epsilon"]).eq(nominal)].groupby("experiment", sort=False).last()
+    claimed_epsilon = float(settings["table_epsilon"])
+    rows = (
+        rows[pd.to_numeric(rows["epsilon"]).eq(claimed_epsilon)]
+        .groupby("experiment", sort=False)
+        .last()
+    )
     lines = []
     for name, row in rows.iterrows():
         others = f" (or {row['tied']:.0f} as good)" if row["tied"] and not row["clear"] else ""
-        entries = (row["error"], row["chance"], row["nonprivate"])
+        entries = (row["error"], row["baseline_error"], row["nonprivate"])
         task = catalogue.experiment(str(name)).title
         lines.append([task, f"{row['best']}{others}", *(numbers.short(float(x)) for x in entries)])
     header = ["Task", "Mechanism", "Result", "Baseline", "Non-private"]

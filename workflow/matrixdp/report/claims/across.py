@@ -12,7 +12,7 @@ import pandas as pd
 
 from matrixdp.checks import Array
 from matrixdp.experiments import readings
-from matrixdp.report import inputs, specifications, summary
+from matrixdp.report import all_readings, inputs, summary
 from matrixdp.report.claims import ledger
 from matrixdp.report.claims.evidence import surplus
 from matrixdp.report.claims.ledger import Comparison, Row
@@ -23,7 +23,7 @@ class Swept(NamedTuple):
     """An experiment under all its readings.
 
     Attributes:
-        table: one row per mechanism and reading (`matrixdp.report.specifications.table`).
+        table: one row per mechanism and reading (`matrixdp.report.all_readings.table`).
         values: values of the trials of each row, shape (rows, trials); the trials of a column have
             the same split.
     """
@@ -39,25 +39,25 @@ class Share(NamedTuple):
         holding, total: number of readings under which it holds, and of all; None without readings.
         sure: names of the readings under which it holds after Bonferroni's correction over all
             readings, while no baseline meets it.
-        guessed: number of readings under which it holds after the correction, but a baseline meets
-            it too.
+        met_by_baseline: number of readings under which it holds after the correction, but a
+            baseline meets it too.
     """
 
     holding: int | None = None
     total: int | None = None
     sure: tuple[str, ...] = ()
-    guessed: int = 0
+    met_by_baseline: int = 0
 
 
 def read(path: str | os.PathLike) -> Swept | None:
     """Return results/readings/<experiment>.csv with its trials, or None if it was not run."""
-    trial_file = specifications.trials_of(path)
+    trial_file = all_readings.trials_of(path)
     if not (os.path.isfile(path) and trial_file.is_file()):
         return None
     with inputs.whole(path):
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
         table = table[table["mean"].ne("")].reset_index(drop=True)
-        table = table.reindex(columns=table.columns.union([*readings.knobs()]), fill_value="")
+        table = table.reindex(columns=table.columns.union([*readings.questions()]), fill_value="")
         table["private"] = table["private"].eq("True")
         keys = table[["ran", "direction", "variant", "epsilon"]].assign(
             reading=table["reading"].map(_without_rows)
@@ -71,9 +71,9 @@ def read(path: str | os.PathLike) -> Swept | None:
 
 def _without_rows(reading: str) -> str:
     """Return a reading without its choices of mechanisms for rows of the paper."""
-    choices, knobs = readings.find(reading).choices.items(), readings.knobs()
+    choices, questions = readings.find(reading).choices.items(), readings.questions()
     mechanism_choices = {
-        name: value for name, value in choices if knobs[name].acts_on != readings.ROW
+        name: value for name, value in choices if questions[name].acts_on != readings.ROW
     }
     return readings.Reading(mechanism_choices).name
 
@@ -85,13 +85,13 @@ def share(
     epsilon: str,
     larger: bool,
     every: bool,
-    guesses: Sequence[Sequence[Comparison]] = (),
+    baselines: Sequence[Sequence[Comparison]] = (),
 ) -> Share:
     """Return counts of the joint readings under which the comparisons clearly hold.
 
-    A joint reading sets every knob that acts on one of the rows, to the same value for all rows. A
-    row that exists only at one value of a knob is only in readings with that value. Readings that
-    are not private never count. Rows are compared by the differences of their trials, as in
+    A joint reading gives every question that acts on one of the rows the same value for all rows.
+    A row that exists only at one value of a question is only in readings with that value. Readings
+    that are not private never count. Rows are compared by the differences of their trials, as in
     :func:`matrixdp.report.claims.evidence.gather`.
 
     Args:
@@ -100,14 +100,14 @@ def share(
         epsilon: epsilon of the rows, as text.
         larger: whether a larger metric is better.
         every: whether all comparisons are needed; otherwise any one suffices.
-        guesses: the same comparisons with a baseline in place of their subject, one list for each
+        baselines: the same comparisons with a baseline in place of their subject, one list for each
             baseline. A reading under which a baseline meets them is not sure.
     """
     ran = set(swept.table["mechanism"])
-    guesses = [
-        group for group in guesses if ran.issuperset(row.mechanism for row in ledger.rows(group))
+    baselines = [
+        group for group in baselines if ran.issuperset(row.mechanism for row in ledger.rows(group))
     ]
-    rows = ledger.rows([*comparisons, *itertools.chain(*guesses)])
+    rows = ledger.rows([*comparisons, *itertools.chain(*baselines)])
     joint = _joint(swept.table, rows, epsilon)
     if joint.empty:
         return Share()
@@ -127,19 +127,19 @@ def share(
 
     corrected = holds(comparisons, LEVEL / len(joint))
     sure = corrected.copy()
-    for group in guesses:
+    for group in baselines:
         sure &= ~holds(group, LEVEL)
     return Share(
         holding=int(holds(comparisons, LEVEL).sum()),
         total=len(joint),
         sure=tuple(joint["reading"][sure]),
-        guessed=int((corrected & ~sure).sum()),
+        met_by_baseline=int((corrected & ~sure).sum()),
     )
 
 
 def _joint(table: pd.DataFrame, rows: Sequence[Row], epsilon: str) -> pd.DataFrame:
     """Return one line per private joint reading; ``cell<i>`` is the index of row i in ``table``."""
-    knobs = list(readings.knobs())
+    questions = list(readings.questions())
     joint = pd.DataFrame({"_": [0]})
     for i, row in enumerate(rows):
         cells = table[
@@ -150,10 +150,10 @@ def _joint(table: pd.DataFrame, rows: Sequence[Row], epsilon: str) -> pd.DataFra
         ]
         if row.direction is not None:
             cells = cells[cells["direction"].eq(row.direction)]
-        acting = [name for name in knobs if cells[name].ne("").any()]
+        acting = [name for name in questions if cells[name].ne("").any()]
         cells = cells[acting].assign(**{f"cell{i}": cells.index})
         shared = [name for name in acting if name in joint]
         joint = joint.merge(cells, on=shared) if shared else joint.merge(cells, how="cross")
-    choices = joint[[name for name in knobs if name in joint]].to_dict("records")
+    choices = joint[[name for name in questions if name in joint]].to_dict("records")
     names = [readings.Reading({str(k): v for k, v in choice.items()}).name for choice in choices]
     return joint.assign(reading=names)

@@ -61,7 +61,7 @@ class Controls:
         """Return the baselines that use no record and that the claim does not mention."""
         experiment = claim.comparisons[0].first.experiment
         mentioned = {row.mechanism for row in ledger.rows(claim.comparisons)}
-        rows = [Row(experiment, name) for name in catalogue.GUESSES if name not in mentioned]
+        rows = [Row(experiment, name) for name in catalogue.RECORD_FREE if name not in mentioned]
         return [row for row in rows if self._book.has(row)]
 
     def meets(self, baseline: Row, claim: Claim) -> bool:

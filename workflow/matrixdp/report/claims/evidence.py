@@ -170,9 +170,11 @@ def _informative(comparison: Comparison, claim: Claim, book: Trialbook) -> list[
 
 def _informs(row: Row, epsilon: str, claim: Claim, book: Trialbook) -> bool:
     """Return whether a row is better than the best baseline at an epsilon."""
-    chance = Row(row.experiment, book.baseline(row.experiment))
+    baseline = Row(row.experiment, book.baseline(row.experiment))
     both = pd.concat(
-        [book.values(end, [epsilon], claim.metrics) for end in (row, chance)], axis=1, join="inner"
+        [book.values(end, [epsilon], claim.metrics) for end in (row, baseline)],
+        axis=1,
+        join="inner",
     ).to_numpy()
     better, worse = both.T if claim.larger else both.T[::-1]
     return bool(Pair(better, worse).difference().above() < LEVEL / 2)

@@ -78,7 +78,9 @@ class Judge:
             try:
                 if claim.kind != "compare":
                     findings[claim.id] = exact.finding(claim, self._root)
-                elif all(self._book.same_law(c.first, c.second) for c in claim.comparisons):
+                elif all(
+                    self._book.same_distribution(c.first, c.second) for c in claim.comparisons
+                ):
                     findings[claim.id] = _identical(claim)
                 else:
                     weighed[claim.id] = self._controls.weigh(claim, intervals.separable(claim))
@@ -216,7 +218,7 @@ class Judge:
             epsilon=self._epsilon,
             larger=claim.larger,
             every=claim.every,
-            guesses=[swap_subject(claim, row) for row in self._controls.baselines(claim)],
+            baselines=[swap_subject(claim, row) for row in self._controls.baselines(claim)],
         )
         finding |= {"readings_holding": share.holding, "readings_total": share.total}
         if finding["verdict"] in (NOT_REPRODUCED, UNDECIDED) and share.sure:
@@ -225,8 +227,8 @@ class Judge:
             finding |= {"verdict": f"{ONLY_UNDER} {share.sure[0]}{more}"}
         elif finding["verdict"] != REPRODUCED and share.holding:
             but = "in none after correction for their number"
-            if share.guessed:
-                but = f"a baseline satisfies the {share.guessed} that remain after correction too"
+            if remaining := share.met_by_baseline:
+                but = f"a baseline satisfies the {remaining} that remain after correction too"
             reason = f"it holds in {share.holding} of {share.total} readings, but {but}"
             finding |= {"reason": f"{finding['reason']}; {reason}"}
         return finding

@@ -264,5 +264,5 @@ def _row(who: str, text: str, test: Mapping[str, Any], vocabulary: Vocabulary) -
     mechanism, slash, direction = name.partition("/")
     experiment = place or test.get("experiment")
     checks.choice(vocabulary.experiments, **{f"{who}: experiment": experiment})
-    checks.choice([*vocabulary.mechanisms, *catalogue.REFERENCES], **{f"{who}: row": mechanism})
+    checks.choice([*vocabulary.mechanisms, *catalogue.BASELINES], **{f"{who}: row": mechanism})
     return Row(str(experiment), mechanism, direction if slash else None)

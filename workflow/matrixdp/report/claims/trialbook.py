@@ -37,7 +37,9 @@ class Trialbook:
         self.of_data = self
         self._summary = functools.cache(self._read_summary)
         self._trials = functools.cache(self._read_trials)
-        self._laws = functools.cache(lambda name: comparisons.same_laws(self._summary(name)))
+        self._distributions = functools.cache(
+            lambda name: comparisons.same_distributions(self._summary(name))
+        )
 
     def status(self, experiment: str) -> str:
         """Return ``original`` or ``simulated``."""
@@ -100,10 +102,10 @@ class Trialbook:
         # Keep only trials that were run at every epsilon.
         return by_trial["mean"][by_trial["size"].eq(by_trial["size"].max())]
 
-    def same_law(self, row: Row, other: Row) -> bool:
+    def same_distribution(self, row: Row, other: Row) -> bool:
         """Return whether two mechanisms have the same noise distribution."""
         pair = frozenset((row.mechanism, other.mechanism))
-        return row.experiment == other.experiment and pair in self._laws(row.experiment)
+        return row.experiment == other.experiment and pair in self._distributions(row.experiment)
 
     def _rows(self, row: Row) -> pd.DataFrame:
         """Return the summary rows of a row, one per epsilon."""
@@ -133,7 +135,7 @@ class Trialbook:
         if not path.is_file():
             raise NotRun(f"the trials of {mechanism} in {experiment} are missing")
         table = summary.read_trials(path)
-        free = mechanism in catalogue.REFERENCES
+        free = mechanism in catalogue.BASELINES
         in_phase = table["phase"].isin(["report", *self._phases] if free else self._phases)
         selected = in_phase & table["reading"].eq(summary.DEFAULT)
         return table[selected & table["trial"].notna()]

@@ -14,7 +14,7 @@ from matrixdp.report.entries import Tables
 from matrixdp.report.figures import base, frames, style
 
 #: The epsilon at which headlines compare errors, and for which the papers print them.
-NOMINAL = 1.0
+CLAIMED_EPSILON = 1.0
 
 #: The family of the lower panel.
 BEYOND = "Beyond both papers"
@@ -36,8 +36,8 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
         return rows.iloc[:0]
     about = catalogue.experiment(experiment)
     theirs = frames.published(tables[f"published/{about.results}"], experiment)
-    compared, chance = tables[f"comparisons/{experiment}"], summary.trivial(rows)
-    rows = rows.assign(against_chance=comparisons.verdicts(rows, compared, chance))
+    compared, baseline = tables[f"comparisons/{experiment}"], summary.trivial(rows)
+    rows = rows.assign(against_baseline=comparisons.verdicts(rows, compared, baseline))
     rows = comparisons.once(rows, tables[f"summary/{experiment}"])
     joined = frames.join([rows, theirs[theirs["epsilon"].notna()]])
     further = joined["mechanism"].map(catalogue.family).isin([BEYOND, catalogue.OTHER])
@@ -123,14 +123,14 @@ def _finish(axes: Axes, frame: pd.DataFrame) -> None:
 
 def finding(frame: pd.DataFrame) -> str:
     """Return how many mechanisms are not clearly better than the best baseline at epsilon 1."""
-    ours = frame[frame["kind"].eq("mechanism") & frame["epsilon"].eq(NOMINAL)]
-    verdicts = ours.loc[ours["mean"].notna() & ours["against_chance"].ne(""), "against_chance"]
+    ours = frame[frame["kind"].eq("mechanism") & frame["epsilon"].eq(CLAIMED_EPSILON)]
+    verdicts = ours.loc[ours["mean"].notna() & ours["against_baseline"].ne(""), "against_baseline"]
     if verdicts.empty:
         return ""
-    failed, chance = verdicts.ne(comparisons.BETTER).sum(), summary.trivial(frame)
+    failed, baseline = verdicts.ne(comparisons.BETTER).sum(), summary.trivial(frame)
     return (
-        f"At ε = {NOMINAL:g}, {failed} of {len(verdicts)} mechanisms are not clearly better than "
-        f"the {catalogue.label(chance).lower()}"
+        f"At ε = {CLAIMED_EPSILON:g}, {failed} of {len(verdicts)} mechanisms are not clearly "
+        f"better than the {catalogue.label(baseline).lower()}"
     )
 
 

@@ -61,7 +61,7 @@ def _ratios(rows: pd.DataFrame) -> pd.DataFrame:
 def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw MVG above and the exact calibration below; add ratios if that spans decades."""
     mechanism = _paper(frame)
-    chance = summary.trivial(frame)
+    baseline = summary.trivial(frame)
     ours, theirs = (frame[frame["kind"].eq(kind)] for kind in ("mechanism", "published"))
     paper, exact = (ours[ours["mechanism"].eq(name)] for name in (mechanism, EXACT))
     decades = exact["mean"].max() > 10 * exact.loc[exact["mean"] > frames.NOTHING, "mean"].min()
@@ -75,7 +75,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     ):
         axes.set(title=title, ylabel=frames.axis(frame))
         _curves(axes, rows, "mean", "ci95")
-        for name in ("nonprivate", chance):
+        for name in ("nonprivate", baseline):
             value = frames.level(frame, name)
             # A logarithmic axis has no place for an exact 0.
             if value > frames.NOTHING or (np.isfinite(value) and not (decades and axes is lower)):
@@ -100,7 +100,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     upper.autoscale(enable=False, axis="y")
     inside = style.published_values(upper, theirs)
     style.log_axis(last, "x", "claimed ε")
-    handles = _handles(frame, mechanism, chance)
+    handles = _handles(frame, mechanism, baseline)
     if inside:
         handles.append(style.published_key(theirs["factor"].iloc[0], catalogue.look(mechanism)))
     style.legend(figure, handles, columns=3, handlelength=5)
@@ -118,14 +118,14 @@ def _curves(axes: Axes, rows: pd.DataFrame, mean: str, ci95: str) -> None:
         style.curve(axes, x, part[mean], part[ci95], as_=look, bars=True)
 
 
-def _handles(frame: pd.DataFrame, mechanism: str, chance: str) -> list[Any]:
+def _handles(frame: pd.DataFrame, mechanism: str, baseline: str) -> list[Any]:
     ours = frame[frame["kind"].eq("mechanism")]
     labels = enumerate(ours.groupby("direction")["favours"].first())
     handles: list[Any] = [
         tuple(style.key(text, style.direction(name, place)) for name in (mechanism, EXACT))
         for place, text in labels
     ]
-    for name in (chance, "nonprivate"):
+    for name in (baseline, "nonprivate"):
         zero = ": 0" if abs(frames.level(frame, name)) < frames.NOTHING else ""
         handles.append(style.key(catalogue.label(name) + zero, catalogue.look(name), marker=""))
     return handles

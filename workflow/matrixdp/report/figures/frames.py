@@ -30,7 +30,7 @@ def cells(table: pd.DataFrame) -> pd.DataFrame:
     rows = rows[~rows["note"].str.startswith(summary.SKIPPED)]
     rows = rows.assign(
         epsilon=pd.to_numeric(rows["epsilon"], errors="coerce"),
-        kind=rows["mechanism"].isin(catalogue.REFERENCES).map({True: "level", False: "mechanism"}),
+        kind=rows["mechanism"].isin(catalogue.BASELINES).map({True: "level", False: "mechanism"}),
         # Without trials a row has no metric, but its experiment has one.
         metric=rows["metric"].max(),
     )
@@ -102,7 +102,7 @@ def published(table: pd.DataFrame, experiment: str) -> pd.DataFrame:
 def join(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Return frames below each other; missing columns are empty in text and NaN in numbers."""
     joined = pd.concat([pd.DataFrame(), *parts], ignore_index=True)
-    text = ["direction", "variant", "mu_exact", "note", "also", "against_chance"]
+    text = ["direction", "variant", "mu_exact", "note", "also", "against_baseline"]
     text = joined.columns.intersection(text)
     joined[text] = joined[text].fillna("")
     return joined

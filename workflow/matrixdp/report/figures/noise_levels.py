@@ -13,7 +13,7 @@ from matrixdp.report import comparisons, markup, summary
 from matrixdp.report.entries import Tables, by_experiment
 from matrixdp.report.figures import base, frames, style
 
-NOMINAL = 1.0
+CLAIMED_EPSILON = 1.0
 
 #: Mechanisms that release second moments where the paper's query is the data.
 ON_MOMENTS = (
@@ -38,7 +38,7 @@ def tidy(tables: Tables) -> pd.DataFrame:
     parts = []
     for experiment, table in by_experiment(tables, "summary").items():
         rows = frames.cells(table)
-        rows = rows[rows["kind"].eq("mechanism") & rows["epsilon"].eq(NOMINAL)]
+        rows = rows[rows["kind"].eq("mechanism") & rows["epsilon"].eq(CLAIMED_EPSILON)]
         # Rows with a radius that is fixed in public belong to another mechanism.
         rows = rows[~rows["variant"].str.startswith("radius=")]
         ends = rows.groupby("mechanism")["noise_std"].agg(least="min", most="max")
@@ -99,7 +99,7 @@ def _panel(axes: Axes, rows: pd.DataFrame) -> None:
     style.notes(axes, named, below=40 if axes.get_xlabel() else 5)
     if silent.all():
         axes.set_yticks([])
-        style.say(axes, f"nothing ran with a guarantee at ε = {NOMINAL:g}")
+        style.say(axes, f"nothing ran with a guarantee at ε = {CLAIMED_EPSILON:g}")
         return
     width = (rows["upper"] - rows["lower"]).max()
     if np.isfinite(width):
@@ -133,7 +133,7 @@ def finding(frame: pd.DataFrame) -> str:
         return ""
     span = markup.span(pd.Series(times), frames.count)
     words = f"{noisiest.pop()} adds {span} times the least exactly calibrated Gaussian noise"
-    return f"At ε = {NOMINAL:g}, {words}"
+    return f"At ε = {CLAIMED_EPSILON:g}, {words}"
 
 
 FIGURES = {

@@ -12,7 +12,7 @@ from matrixdp.report.entries import Tables
 from matrixdp.report.figures import base, frames, style
 from matrixdp.report.statistics import exceeds
 
-NOMINAL = 1.0
+CLAIMED_EPSILON = 1.0
 
 #: Tight epsilons below this are drawn at the edge.
 LEAST = 1e-4
@@ -43,7 +43,7 @@ def tidy(tables: Tables) -> pd.DataFrame:
         else:
             rows = frames.table_rows(table).assign(kind="")
             rows["kind"] = rows["experiment"].map(lambda name: catalogue.experiment(name).kind)
-        rows = rows[rows["epsilon"].eq(NOMINAL) & rows["epsilon_actual"].notna()]
+        rows = rows[rows["epsilon"].eq(CLAIMED_EPSILON) & rows["epsilon_actual"].notna()]
         parts.append(rows.reindex(columns=["experiment", "mechanism", "kind", "batch", *EPSILONS]))
     rows = pd.concat(parts, ignore_index=True)
     # A setting that is run and published has one row.
@@ -81,7 +81,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     order = frame[frame["scheme"].isin(wrong)].groupby("scheme")["epsilon_actual"]
     order = order.agg(["max", "min"]).sort_values(["max", "min"], ascending=False)
     figure, ((axes,),) = style.canvas(1.9 + 0.3 * max(2, len(order)))
-    style.log_axis(axes, "x", f"tight ε at claimed ε = {NOMINAL:g}")
+    style.log_axis(axes, "x", f"tight ε at claimed ε = {CLAIMED_EPSILON:g}")
     data = [*catalogue.experiments(), *{*frame["experiment"]} - {*catalogue.experiments()}]
     data = [name for name in data if name in {*frame["experiment"]}]
     marker = dict(zip(data, MARKERS * len(data), strict=False))
@@ -94,12 +94,12 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
             axes.plot(x, place + up, marker[row.experiment], zorder=3, alpha=0.85, **dot)
     for place, (high, low) in enumerate(order.to_numpy()):
         # The number is written beside the end that is farther from the promise.
-        at, side = (high, 9) if exceeds(high, NOMINAL) else (low, -9)
+        at, side = (high, 9) if exceeds(high, CLAIMED_EPSILON) else (low, -9)
         text = frames.count(at) if at >= LEAST else f"≤ {LEAST:g}"
         style.beside(axes, text, (max(at, LEAST), place), side)
-    axes.axvline(NOMINAL, color=style.INK, linewidth=1.2)
+    axes.axvline(CLAIMED_EPSILON, color=style.INK, linewidth=1.2)
     low, high = LEAST / 6, max(10.0, 4 * frame["epsilon_actual"].max())
-    axes.axvspan(NOMINAL, high, color=style.ALARM, alpha=0.06, linewidth=0, zorder=0)
+    axes.axvspan(CLAIMED_EPSILON, high, color=style.ALARM, alpha=0.06, linewidth=0, zorder=0)
     style.name_rows(axes, order.index)
     axes.grid(axis="y", visible=True)
     axes.set_xlim(low, high)
@@ -120,7 +120,7 @@ def finding(frame: pd.DataFrame) -> str:
     true, bad = frame["epsilon_actual"], frame["verdict"].eq("not private").sum()
     ends = f"{frames.least(true, LEAST)} to {frames.count(true.max())}"
     wrong = f"{bad} of {len(frame)} settings are not private"
-    return f"ε = {NOMINAL:g} means a tight ε of {ends}; {wrong}"
+    return f"ε = {CLAIMED_EPSILON:g} means a tight ε of {ends}; {wrong}"
 
 
 FIGURES = {

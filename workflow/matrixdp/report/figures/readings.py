@@ -41,8 +41,11 @@ def panel(experiment: str, tables: Tables) -> pd.DataFrame:
     rowed = table["method"].str.replace(r" \(.*\)$", "", regex=True)
     theirs = frames.published(table, experiment).assign(row=rowed)
     theirs = theirs[theirs["mechanism"].isin(rows["mechanism"]) & theirs["epsilon"].notna()]
-    free, guess = rows["mechanism"].eq("nonprivate"), rows["mechanism"].isin(catalogue.GUESSES)
-    parts = [rows[guess | (free & rows["reading"].eq(readings.DEFAULT))].assign(kind="level")]
+    free, baseline = (
+        rows["mechanism"].eq("nonprivate"),
+        rows["mechanism"].isin(catalogue.RECORD_FREE),
+    )
+    parts = [rows[baseline | (free & rows["reading"].eq(readings.DEFAULT))].assign(kind="level")]
     for number, cell in enumerate(theirs.to_dict("records")):
         outcomes = _place(rows[rows["mechanism"].eq(cell["mechanism"])], number)
         outcomes = outcomes.assign(kind="mechanism", row=cell["row"], meets=_meets(outcomes, cell))

@@ -15,7 +15,7 @@ from matrixdp.report.figures import base, frames, style
 from matrixdp.report.markup import short
 from matrixdp.report.tables.section10_2 import ALL, ON_ALL, TWO
 
-NOMINAL = 1.0
+CLAIMED_EPSILON = 1.0
 
 
 def tidy(tables: Tables) -> pd.DataFrame:
@@ -24,7 +24,7 @@ def tidy(tables: Tables) -> pd.DataFrame:
     for name in ("section10_2", "regression"):
         rows, compared = frames.table_rows(tables[f"summary/{name}"]), tables[f"comparisons/{name}"]
         outcomes = comparisons.verdicts(rows, compared, summary.trivial(rows))
-        both.append(rows.assign(against_chance=outcomes))
+        both.append(rows.assign(against_baseline=outcomes))
     reduced, full = both
     full = full[full["mechanism"].isin(ON_ALL)]
     if not (len(reduced) and len(full)):
@@ -40,7 +40,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw a row per mechanism at epsilon 1, under a heading per set of features."""
     theirs = frame[frame["kind"].eq("published")]
     ours = frame.drop(theirs.index)
-    at = ours[ours["epsilon"].eq(NOMINAL) | ours["kind"].eq("level")]
+    at = ours[ours["epsilon"].eq(CLAIMED_EPSILON) | ours["kind"].eq("level")]
     figure, ((axes,),) = style.canvas(1.3 + 0.21 * (len(at) + 2))
     # The axis fits our results; published values beyond it are written at the edge.
     low, high = (at["mean"] - at["ci95"]).min(), (at["mean"] + at["ci95"]).max()
@@ -62,7 +62,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     for text in axes.get_yticklabels():
         if text.get_text().lower() in (TWO, ALL):
             text.set_fontweight("bold")
-    axes.set(title=f"At claimed ε = {NOMINAL:g}", xlabel=frames.axis(frame))
+    axes.set(title=f"At claimed ε = {CLAIMED_EPSILON:g}", xlabel=frames.axis(frame))
     if inside:
         style.legend(figure, [style.published_key(theirs["factor"].iloc[0])], columns=1)
     return figure
@@ -86,14 +86,14 @@ def _row(axes: Axes, place: int, row: Any, theirs: pd.DataFrame, most: float) ->
 
 def finding(frame: pd.DataFrame) -> str:
     """Return how many of the rows that the paper compares clearly beat the baseline."""
-    ours = frame[frame["kind"].ne("published") & frame["epsilon"].eq(NOMINAL)]
+    ours = frame[frame["kind"].ne("published") & frame["epsilon"].eq(CLAIMED_EPSILON)]
     ours = ours.set_index(["features", "mechanism"])
     rows = ours[ours.index.isin([(TWO, "gaussian_2006"), (TWO, "jl_2012"), (ALL, "mvg_binary")])]
-    better = rows["against_chance"].eq(comparisons.BETTER).sum() or "none"
+    better = rows["against_baseline"].eq(comparisons.BETTER).sum() or "none"
     verb = "beats" if better in (1, "none") else "beat"
     return (
-        f"At ε = {NOMINAL:g}, {better} of the {len(rows)} rows that the paper compares clearly "
-        f"{verb} the zero predictor"
+        f"At ε = {CLAIMED_EPSILON:g}, {better} of the {len(rows)} rows that the paper compares "
+        f"clearly {verb} the zero predictor"
     )
 
 

@@ -14,7 +14,7 @@ from matrixdp.report.entries import Tables, by_experiment
 from matrixdp.report.figures import base, frames, style
 
 #: The claimed epsilon at which headlines compare schemes.
-NOMINAL = 1.0
+CLAIMED_EPSILON = 1.0
 
 #: Tight epsilons beyond these are drawn at the edge: no accuracy, or no privacy, is left.
 LEAST, MOST = 1e-3, 1e4
@@ -101,12 +101,12 @@ def _legend(figure: style.Drawing, frame: pd.DataFrame) -> None:
 
 def finding(frame: pd.DataFrame) -> str:
     """Return the range of the schemes' tight epsilons at one claimed epsilon."""
-    rows = frame[frame["kind"].eq("mechanism") & frame["epsilon"].eq(NOMINAL)]
+    rows = frame[frame["kind"].eq("mechanism") & frame["epsilon"].eq(CLAIMED_EPSILON)]
     true = rows.loc[rows["mean"].notna(), "epsilon_actual"].dropna()
     if true.empty:
         return ""
     ends = f"{frames.least(true, LEAST)} to {frames.count(true.max())}"
-    return f"Claimed ε = {NOMINAL:g} is a tight ε from {ends}, by scheme"
+    return f"Claimed ε = {CLAIMED_EPSILON:g} is a tight ε from {ends}, by scheme"
 
 
 FIGURES = {

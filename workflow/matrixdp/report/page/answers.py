@@ -36,7 +36,7 @@ class Run:
     ) -> None:
         self.root = Path(results)
         self.settings = inputs.read("settings", results) if settings is None else settings
-        self.nominal = float(self.settings["table_epsilon"])
+        self.claimed_epsilon = float(self.settings["table_epsilon"])
 
     def table(self, name: str, at: bool = False) -> pd.DataFrame:
         """Return an input by its name; with ``at``, only its rows at the tables' epsilon."""
@@ -44,7 +44,7 @@ class Run:
             return pd.DataFrame()
         if not at or "epsilon" not in table:
             return table
-        return table[pd.to_numeric(table["epsilon"], errors="coerce").eq(self.nominal)]
+        return table[pd.to_numeric(table["epsilon"], errors="coerce").eq(self.claimed_epsilon)]
 
     def experiments(self) -> dict[str, pd.DataFrame]:
         """Return the table rows of each experiment, in the catalogue's order.
@@ -78,7 +78,9 @@ class Run:
             return {}
         rows = self.experiments()[experiment]
         baseline, at = summary.trivial(rows), pd.to_numeric(rows["epsilon"], errors="coerce")
-        rows = rows[at.eq(self.nominal) & rows["mechanism"].isin(names) & rows["mean"].notna()]
+        rows = rows[
+            at.eq(self.claimed_epsilon) & rows["mechanism"].isin(names) & rows["mean"].notna()
+        ]
         outcomes = comparisons.verdicts(rows, compared, baseline)
         return dict(zip(rows["mechanism"], outcomes, strict=True))
 
@@ -111,7 +113,7 @@ def answers(run: Run) -> dict[str, list[str]]:
                 NUMBERS[name](run, entry) if reproduced.issuperset(entry.get("needs", ())) else None
             )
             if words is not None:
-                text = entry["text"].format(nominal=short(run.nominal), **words)
+                text = entry["text"].format(claimed_epsilon=short(run.claimed_epsilon), **words)
                 by_question.setdefault(question, []).append(text)
     return by_question
 
@@ -148,20 +150,20 @@ def _mvg_claims(run: Run, entry: Words) -> Words | None:
     useless = []
     for name in experiments:
         published = run.table(f"published/{catalogue.experiment(name).results}")
-        stands = run.verdicts(name, [*{*published["mechanism"]} - {*catalogue.REFERENCES}])
+        stands = run.verdicts(name, [*{*published["mechanism"]} - {*catalogue.BASELINES}])
         if stands and comparisons.BETTER not in stands.values():
             useless.append(catalogue.experiment(name).name)
-    sentence = entry["guesses"].format(names=" and ".join(useless)) if useless else ""
-    return {**counts, "guesses": sentence}
+    sentence = entry["useless"].format(names=" and ".join(useless)) if useless else ""
+    return {**counts, "useless": sentence}
 
 
-def _imgm_law(run: Run, entry: Words) -> Words | None:
+def _imgm_distribution(run: Run, entry: Words) -> Words | None:
     rows = [run.table(f"comparisons/{name}") for name in run.experiments()]
     pairs = comparisons.oriented(pd.concat(rows)) if any(map(len, rows)) else pd.DataFrame()
     if pairs.empty:
         return None
     of_both = pairs["mechanism"].eq("imgm") & pairs["against"].eq("analytic_gaussian")
-    same = pairs.loc[of_both & pairs["experiment"].isin(_releases(run)), "same_law"]
+    same = pairs.loc[of_both & pairs["experiment"].isin(_releases(run)), "same_distribution"]
     return _counts(run, "IMGM") if len(same) and same.astype(bool).all() else None
 
 
@@ -174,7 +176,7 @@ def _delivered(run: Run, entry: Words) -> Words | None:
     rows = pd.concat([pd.DataFrame(), *run.experiments().values()])
     if rows.empty:
         return None
-    rows = rows[pd.to_numeric(rows["epsilon"], errors="coerce").eq(run.nominal)]
+    rows = rows[pd.to_numeric(rows["epsilon"], errors="coerce").eq(run.claimed_epsilon)]
     rows = rows[rows["epsilon_actual"].notna()]
     papers = catalogue.section("papers")
     mvg, imgm = (rows[rows["mechanism"].isin(papers[name])] for name in ("MVG", "IMGM"))
@@ -198,7 +200,7 @@ def _published_settings(run: Run, entry: Words) -> Words | None:
     whole = rows["kind"].eq("features") & rows["scheme"].eq("imgm_amplified")
     features = rows.loc[whole, "epsilon_actual"]
     code = rows.loc[rows["scheme"].eq("imgm_code"), "epsilon_actual"]
-    if code.empty or not features.gt(run.nominal).all():
+    if code.empty or not features.gt(run.claimed_epsilon).all():
         return None
     return {"features": _format_range(features), "code": short(code.max(), 2)}
 
@@ -216,7 +218,7 @@ def _advice(run: Run, entry: Words) -> Words | None:
             continue
         topics.add(about.topic)
         topic = f"{about.topic} ({about.name})" if about.kind else about.topic or about.name
-        form = entry["best" if row["beats_chance"] in (True, "True") else "none"]
+        form = entry["best" if row["beats_baseline"] in (True, "True") else "none"]
         others = 0 if row["clear"] in (True, "True") else int(row["tied"])
         label = row["best"] + (entry["tied"].format(others=others) if others else "")
         phrases.append(form.format(label=label, topic=topic))
@@ -227,7 +229,7 @@ def _advice(run: Run, entry: Words) -> Words | None:
 NUMBERS: Mapping[str, Callable[[Run, Words], Words | None]] = {
     "mvg_guarantee": _mvg_guarantee,
     "mvg_claims": _mvg_claims,
-    "imgm_law": _imgm_law,
+    "imgm_distribution": _imgm_distribution,
     "delivered": _delivered,
     "printed": _published_settings,
     "advice": _advice,

@@ -51,7 +51,7 @@ class Card:
     about: catalogue.Experiment
     headline: str
     marks: list[Mark]
-    guess: str
+    baseline: str
 
 
 def dot(share: float) -> Dot:
@@ -73,11 +73,11 @@ def cards(run: Run) -> list[Card]:
     advice, deck = run.advice(), []
     for name, rows in run.experiments().items():
         about = catalogue.experiment(name)
-        means = _means(rows, run.nominal)
-        chance = summary.trivial(rows)
-        if not {chance, "nonprivate"} <= means.keys():
+        means = _means(rows, run.claimed_epsilon)
+        baseline = summary.trivial(rows)
+        if not {baseline, "nonprivate"} <= means.keys():
             continue
-        zero, free = means[chance], means["nonprivate"]
+        zero, free = means[baseline], means["nonprivate"]
         mechanisms = [
             x for names in catalogue.section("papers").values() for x in names if x in means
         ]
@@ -101,10 +101,10 @@ def cards(run: Run) -> list[Card]:
                 kind=kinds.get(mechanism, "ours"),
             )
             for mechanism in dict.fromkeys(names)
-            if mechanism in means and mechanism != chance
+            if mechanism in means and mechanism != baseline
         ]
-        guess, headline = catalogue.label(chance), _headline(marks, trials(rows))
-        deck.append(Card(about, headline, marks, guess))
+        headline = _headline(marks, trials(rows))
+        deck.append(Card(about, headline, marks, catalogue.label(baseline)))
     return deck
 
 
@@ -135,19 +135,19 @@ def scale(run: Run) -> str:
     for about in map(catalogue.experiment, run.experiments()):
         table = run.table(f"tables/{about.results}") if about.conjecture else pd.DataFrame()
         if len(table):
-            free = table[table["mechanism"].isin(catalogue.REFERENCES) & table["ratio"].gt(0)]
+            free = table[table["mechanism"].isin(catalogue.BASELINES) & table["ratio"].gt(0)]
             if len(free):
                 label = about.results.replace("table", "Table ")
                 ratios[label] = short(free["ratio"].max(), 2)
     fields = {"times": " and ".join(ratios.values()), "tables": " and ".join(ratios)}
     slip = words["slip"].format(s="" if len(ratios) > 1 else "s", **fields) if ratios else ""
-    return words["scale"].format(nominal=short(run.nominal), slip=slip)
+    return words["scale"].format(claimed_epsilon=short(run.claimed_epsilon), slip=slip)
 
 
-def _means(table: pd.DataFrame, nominal: float) -> dict[str, float]:
+def _means(table: pd.DataFrame, claimed_epsilon: float) -> dict[str, float]:
     """Return the means of the reference rows and of those at the tables' epsilon."""
     at = pd.to_numeric(table["epsilon"], errors="coerce")
-    rows = table[at.eq(nominal) | table["mechanism"].isin(catalogue.REFERENCES)]
+    rows = table[at.eq(claimed_epsilon) | table["mechanism"].isin(catalogue.BASELINES)]
     means = dict(zip(rows["mechanism"], rows["mean"], strict=True))
     return {name: mean for name, mean in means.items() if math.isfinite(mean)}
 

@@ -24,7 +24,7 @@ from matrixdp.report.tables.base import Table
 COLUMNS = (
     *("task", "released", "guarantee", "epsilon", "delta", "outcome", "advice", "best", "error"),
     *("ci95", "runner_up", "runner_up_error", "difference", "low", "high", "p", "clear", "tied"),
-    *("tied_with", "baseline", "chance", "beats_chance", "nonprivate"),
+    *("tied_with", "baseline", "baseline_error", "beats_baseline", "nonprivate"),
     *("noise_std", "epsilon_actual", "n_trials", "held_out"),
     *("data_status", "experiment", "best_mechanism", "runner_up_mechanism"),
 )
@@ -49,7 +49,7 @@ def data(tables: Tables) -> pd.DataFrame:
     ``outcome`` is ``clear``, ``tied``, ``none`` (the baseline is not beaten) or ``few`` (trials);
     ``advice`` is the row in a sentence. ``difference`` is the runner-up's mean minus the best mean,
     with its 95 % interval and corrected ``p``. ``tied_with`` names the mechanisms that the best one
-    does not beat; ``clear`` says that there are none. ``beats_chance`` says whether the best
+    does not beat; ``clear`` says that there are none. ``beats_baseline`` says whether the best
     mechanism is better than ``baseline``. Both verdicts are those of the comparisons.
     ``held_out`` is the result on other data of a mechanism that was designed on the papers' data.
     Without such evidence the mechanism is not advised.
@@ -76,7 +76,7 @@ def _options(about: catalogue.Experiment, rows: pd.DataFrame, tables: Tables) ->
         private = [
             name for name in names if name not in schemes or schemes[name].status == "private"
         ]
-        return {name: about.kind for name in private if name not in catalogue.REFERENCES}
+        return {name: about.kind for name in private if name not in catalogue.BASELINES}
     verdicts = standing(audit)
     queries = dict(zip(audit["mechanism"], audit["query"], strict=True))
     return {name: RELEASED[query] for name, query in queries.items() if verdicts[name] == CERTIFIED}
@@ -87,7 +87,7 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
     table = summary.default(results)
     pairs = comparisons.oriented(tables[f"comparisons/{experiment}"])
     options = _options(about, table, tables)
-    nominal = pd.to_numeric(table["epsilon"], errors="coerce")
+    claimed_epsilon = pd.to_numeric(table["epsilon"], errors="coerce")
     notes = {name: evidence.sentence(tables.get("held_out"), experiment, name) for name in options}
     eligible = table["mechanism"].isin(options) & table["mean"].notna()
     # A parameter that was chosen on the data without privacy cannot be chosen by a private run.
@@ -96,12 +96,17 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
     eligible &= table["mechanism"].map(
         lambda name: name not in catalogue.tuned() or bool(notes.get(name))
     )
-    eligible &= table["epsilon_actual"].notna() & ~exceeds(table["epsilon_actual"], nominal)
-    rivals = table.assign(nominal=nominal)[eligible].sort_values("nominal", kind="stable")
+    eligible &= table["epsilon_actual"].notna() & ~exceeds(table["epsilon_actual"], claimed_epsilon)
+    rivals = table.assign(claimed_epsilon=claimed_epsilon)[eligible].sort_values(
+        "claimed_epsilon", kind="stable"
+    )
     levels = table.set_index("mechanism")["mean"]
     levels = levels.mask(levels.abs().lt(ROUNDING), 0.0)
     baseline = summary.trivial(table)
-    ends = {"chance": levels.get(baseline, nan), "nonprivate": levels.get("nonprivate", nan)}
+    ends = {
+        "baseline_error": levels.get(baseline, nan),
+        "nonprivate": levels.get("nonprivate", nan),
+    }
     ends["baseline"] = baseline
     # In the order of how much they reveal.
     released = [kind for kind in dict.fromkeys(RELEASED.values()) if kind in options.values()]
@@ -113,7 +118,7 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
         candidates = rivals[rivals["mechanism"].isin(allowed)]
         for guarantee in (PURE, APPROXIMATE):
             some = candidates[candidates["delta"].eq(0)] if guarantee == PURE else candidates
-            for epsilon, rows in some.groupby("nominal"):
+            for epsilon, rows in some.groupby("claimed_epsilon"):
                 at = pairs[pairs["epsilon"].eq(epsilon)]
                 if row := _best(rows, at, baseline):
                     what = {"task": task, "released": words, "guarantee": guarantee}
@@ -124,7 +129,7 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
 def _best(rows: pd.DataFrame, pairs: pd.DataFrame, baseline: str) -> dict[str, Any] | None:
     """Return the row of one task, guarantee and epsilon; None for fewer than two mechanisms."""
     names = sorted(rows["mechanism"], key=catalogue.rank)
-    twins = pairs[pairs["same_law"] & pairs["mechanism"].isin(names)]
+    twins = pairs[pairs["same_distribution"] & pairs["mechanism"].isin(names)]
     alike = {name: {*twins.loc[twins["mechanism"].eq(name), "against"]} for name in names}
     # Mechanisms with the same noise distribution are ranked once, under the first name.
     distinct = [name for i, name in enumerate(names) if not alike[name] & {*names[:i]}]
@@ -159,7 +164,7 @@ def _best(rows: pd.DataFrame, pairs: pd.DataFrame, baseline: str) -> dict[str, A
         row |= {"difference": -difference, "p": p, "low": -high, "high": -low}
     if baseline in contests.index:
         against = contests.loc[baseline]
-        row["beats_chance"] = against["verdict"] == comparisons.BETTER
+        row["beats_baseline"] = against["verdict"] == comparisons.BETTER
     return row
 
 
@@ -172,7 +177,7 @@ def _outcome(row: Mapping[str, Any]) -> str:
     """Return ``few``, ``none``, ``clear`` or ``tied``; there is no winner with too few trials."""
     if row["n_trials"] < ENOUGH:
         return "few"
-    if not pd.isna(row["beats_chance"]) and not row["beats_chance"]:
+    if not pd.isna(row["beats_baseline"]) and not row["beats_baseline"]:
         return "none"
     return "clear" if row["clear"] else "tied"
 
@@ -197,7 +202,7 @@ def cells(row: Mapping[str, Any]) -> dict[str, str]:
         "epsilon": str(row["epsilon"]),
         "Advice": row["advice"],
         "Error": interval(row["error"], row["ci95"]),
-        "Baseline": short(row["chance"]),
+        "Baseline": short(row["baseline_error"]),
         "Without privacy": short(row["nonprivate"]),
         "Runner-up": f"{row['runner_up']}: {short(row['runner_up_error'])}",
         "Difference": "" if pd.isna(row["difference"]) else f"{short(row['difference'])} ({ends})",

@@ -32,12 +32,12 @@ COLUMNS = (
     *("base", "over_base", "over_base_ci", "published_over_base", "published_over_base_ci"),
     *("epsilon", "delta", "epsilon_actual", "standing", "mu_actual", "noise_std"),
     *("n_trials", "data_status"),
-    *("reading", "verdict", "against_paper", "against_chance"),
+    *("reading", "verdict", "against_paper", "against_baseline"),
     "note",
 )
 
 NOT_RUN = "not run"
-AT_CHANCE = "at the baseline"
+AT_BASELINE = "at the baseline"
 NOT_PRIVATE = "not private"
 #: Words for an error below or above the published one.
 _DIRECTIONS = {"lower": "less error", "higher": "more error"}
@@ -95,7 +95,7 @@ def comparison(
     ``ratio`` is mean / published value; ``verdict`` says why one of the paper's rows has no result
     that counts. ``over_base`` is the ratio to ``level``, with a half-width as if the two shared no
     trials. ``against_paper`` compares these ratios where we suspect another unit, else the values.
-    ``against_chance`` is the verdict of :mod:`matrixdp.report.comparisons` against the best
+    ``against_baseline`` is the verdict of :mod:`matrixdp.report.comparisons` against the best
     baseline that costs no privacy. Both are empty below ``ENOUGH`` trials.
 
     ``about`` is the experiment, or the one whose unit it shares. The settings give the epsilon
@@ -116,13 +116,13 @@ def comparison(
     ratio, half = statistics.quotient(table["mean"], table["ci95"], level.mean, level.ci95)
     table["over_base"], table["over_base_ci"] = ratio, half.where(table["mean"].ne(level.mean))
     trivial, simulated = summary.trivial(results), status == summary.SIMULATED
-    outcomes = comparisons.verdicts(table, compared, trivial).replace(comparisons.EVEN, AT_CHANCE)
+    outcomes = comparisons.verdicts(table, compared, trivial).replace(comparisons.EVEN, AT_BASELINE)
     return table.rename(columns={"mu_exact": "_mu_exact"}).assign(
         data_status=status,
         reading=reading,
         base=level.mechanism,
         against_paper="" if simulated else _against_paper(table, about),
-        against_chance="" if simulated else outcomes,
+        against_baseline="" if simulated else outcomes,
         _recommended=settings["experiments"].get(about.id, {}).get("recommended", ""),
         _experiment=about.id,
         _metric=next((name for name in results["metric"] if name), ""),
@@ -164,15 +164,15 @@ def _against_paper(table: pd.DataFrame, about: catalogue.Experiment) -> pd.Serie
 
 def finding(table: pd.DataFrame) -> str:
     """Return how many private rows beat the baseline; the paper's rows alone if there are any."""
-    private = table[~table["mechanism"].isin(catalogue.REFERENCES) & table["mean"].notna()]
+    private = table[~table["mechanism"].isin(catalogue.BASELINES) & table["mean"].notna()]
     published = private[private["published"].ne("")]
     rows = private if published.empty else published
-    better = int(rows["against_chance"].eq(BETTER).sum())
-    if rows["against_chance"].eq("").all():
+    better = int(rows["against_baseline"].eq(BETTER).sum())
+    if rows["against_baseline"].eq("").all():
         return ""
     of = len(rows) if published.empty else f"the paper's {len(rows)}"
-    verb, chance = "is" if better < 2 else "are", _words(table)["chance"]
-    return f"{better or 'None'} of {of} private rows {verb} clearly better than {chance}"
+    verb, baseline = "is" if better < 2 else "are", _words(table)["baseline"]
+    return f"{better or 'None'} of {of} private rows {verb} clearly better than {baseline}"
 
 
 def caption(table: pd.DataFrame) -> str:
@@ -204,8 +204,10 @@ def ratios(table: pd.DataFrame, where: str = "") -> str:
 
 def _words(table: pd.DataFrame) -> dict[str, str]:
     """Return the words of captions for the best baseline and for the row that ratios divide by."""
-    base, chance = (catalogue.label(table[name].iloc[0]).lower() for name in ("base", "_baseline"))
-    return {"chance": f"the {chance}", "base": base}
+    base, baseline = (
+        catalogue.label(table[name].iloc[0]).lower() for name in ("base", "_baseline")
+    )
+    return {"baseline": f"the {baseline}", "base": base}
 
 
 def _select_rows(results: pd.DataFrame, reading: str) -> pd.DataFrame:
@@ -307,7 +309,7 @@ def _outcome(row: Mapping[str, Any]) -> str:
     """Return a row's verdict against the baseline, or why it has none."""
     if np.isnan(row["mean"]):
         return row["verdict"] or row["note"].partition(":")[0]
-    return NOT_PRIVATE if row["verdict"] == NOT_PRIVATE else row["against_chance"]
+    return NOT_PRIVATE if row["verdict"] == NOT_PRIVATE else row["against_baseline"]
 
 
 def _privacy(row: Mapping[str, Any]) -> str:

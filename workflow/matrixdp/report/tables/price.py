@@ -21,7 +21,15 @@ from matrixdp.report.tables.base import Table
 
 COLUMNS = (
     *("experiment", "mechanism", "also", "standing", "price", "low", "high"),
-    *("smallest", "largest", "n_trials", "guess", "guess_mean", "nonprivate_mean", "data_status"),
+    *(
+        "smallest",
+        "largest",
+        "n_trials",
+        "baseline",
+        "baseline_mean",
+        "nonprivate_mean",
+        "data_status",
+    ),
 )
 
 
@@ -31,8 +39,8 @@ def data(tables: Tables) -> pd.DataFrame:
     ``price`` is an epsilon: the claimed one, or the tight one where that is larger. It is 0 or
     infinite where it lies beyond the ``smallest`` or the ``largest`` epsilon that was run. ``low``
     and ``high`` are the ends of the 95 % interval of :mod:`matrixdp.report.comparisons`. The loss
-    is 1 at the row ``guess``. ``also`` are other names of the same noise distribution; ``standing``
-    is that of :mod:`matrixdp.report.tables.audit`.
+    is 1 at the row ``baseline``. ``also`` are other names of the same noise distribution;
+    ``standing`` is that of :mod:`matrixdp.report.tables.audit`.
     """
     parts = [pd.DataFrame(columns=[*COLUMNS])]
     for experiment, results in by_experiment(tables, "summary").items():
@@ -49,9 +57,9 @@ def data(tables: Tables) -> pd.DataFrame:
 
 def _rows(experiment: str, table: pd.DataFrame, compared: pd.DataFrame) -> Iterator[dict[str, Any]]:
     ran = table[table["mean"].notna()]
-    levels = ran[ran["mechanism"].isin(catalogue.REFERENCES)].set_index("mechanism")["mean"]
-    guess = summary.trivial(ran)
-    if "nonprivate" not in levels or not guess:
+    levels = ran[ran["mechanism"].isin(catalogue.BASELINES)].set_index("mechanism")["mean"]
+    baseline = summary.trivial(ran)
+    if "nonprivate" not in levels or not baseline:
         return
     prices = compared[compared["kind"].eq(comparisons.PRICE)].set_index("mechanism")
     private = comparisons.once(comparisons.promised(ran), table)
@@ -61,7 +69,7 @@ def _rows(experiment: str, table: pd.DataFrame, compared: pd.DataFrame) -> Itera
             {"experiment": experiment, "mechanism": name, "also": rows["also"].iloc[0]}
             | {"price": value, "low": low, "high": high}
             | {"smallest": rows["promised"].min(), "largest": rows["promised"].max()}
-            | {"guess": guess, "guess_mean": levels[guess]}
+            | {"baseline": baseline, "baseline_mean": levels[baseline]}
             | {"nonprivate_mean": levels["nonprivate"]}
             | {"n_trials": rows["n_trials"].max(), "data_status": rows["data_status"].iloc[0]}
         )
@@ -73,9 +81,11 @@ def grid(table: pd.DataFrame) -> Grid:
 
     def title(experiment: str) -> str:
         row, name = levels.loc[experiment], catalogue.experiment(experiment).title
-        ends = row[["nonprivate_mean", "guess_mean"]].map(lambda mean: max(0.0, round(mean, 12)))
-        free, guess = map(short, ends)
-        return f"{name}: without privacy {free}, {catalogue.label(row['guess']).lower()} {guess}"
+        ends = row[["nonprivate_mean", "baseline_mean"]].map(lambda mean: max(0.0, round(mean, 12)))
+        free, baseline = map(short, ends)
+        return (
+            f"{name}: without privacy {free}, {catalogue.label(row['baseline']).lower()} {baseline}"
+        )
 
     def ends(row: Mapping[str, Any]) -> str:
         if pd.isna(row["low"]):

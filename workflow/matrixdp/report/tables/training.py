@@ -19,7 +19,7 @@ from matrixdp.report.tables import comparison
 from matrixdp.report.tables.base import Table
 
 #: Titles of reference rows, and of rows whose scheme has no entry.
-REFERENCES, FURTHER = "", "Further schemes"
+BASELINES, FURTHER = "", "Further schemes"
 
 #: Other readings of what the paper leaves open, in words.
 READINGS = {
@@ -31,7 +31,7 @@ READINGS = {
 COLUMNS = (
     *("experiment", "scheme", "label", "group", "calibration", "remark", "status"),
     *("epsilon", "delta", "noise_std", "epsilon_actual", "verdict"),
-    *("mean", "ci95", "n_trials", "data_status", "note", "reading", "against_chance"),
+    *("mean", "ci95", "n_trials", "data_status", "note", "reading", "against_baseline"),
 )
 
 PRIVATE, NOT_PRIVATE = "private", comparison.NOT_PRIVATE
@@ -46,15 +46,15 @@ def data(experiment: str, tables: Tables) -> pd.DataFrame:
     schemes in the order of the catalogue, and those without an entry. ``epsilon_actual`` is the
     tight epsilon of the noise at ``delta``. ``verdict`` is ``not private`` where it exceeds the
     claimed one. Elsewhere it is the scheme's ``status``, or ``private`` where a wrong calibration
-    happens to add enough noise. ``against_chance`` is of the default reading. ``_at`` is the
+    happens to add enough noise. ``against_baseline`` is of the default reading. ``_at`` is the
     tables' epsilon, or the largest one where that was not run.
     """
     results, settings = tables[f"summary/{experiment}"], tables["settings"]
     words = catalogue.schemes(catalogue.experiment(experiment).kind)
-    titles = dict.fromkeys(catalogue.REFERENCES, REFERENCES)
+    titles = dict.fromkeys(catalogue.BASELINES, BASELINES)
     titles |= {name: scheme.group for name, scheme in words.items()}
     further = sorted({*results["mechanism"]} - titles.keys())
-    titles |= dict.fromkeys(further, FURTHER if words else REFERENCES)
+    titles |= dict.fromkeys(further, FURTHER if words else BASELINES)
     rows = results.rename(columns={"mechanism": "scheme"})
     names = rows["scheme"]
     rows = rows.assign(group=names.map(titles), _place=names.map([*titles].index))
@@ -70,12 +70,12 @@ def data(experiment: str, tables: Tables) -> pd.DataFrame:
     keys = rows.rename(columns={"scheme": "mechanism"}).assign(direction="", variant="")
     trivial = summary.trivial(keys[usual].assign(metric="accuracy"))
     outcomes = comparisons.verdicts(keys, tables[f"comparisons/{experiment}"], trivial)
-    outcomes = outcomes.replace(comparisons.EVEN, comparison.AT_CHANCE)
-    rows["against_chance"] = outcomes.where(usual, "")
-    nominal, epsilons = settings["table_epsilon"], _epsilons(rows)
+    outcomes = outcomes.replace(comparisons.EVEN, comparison.AT_BASELINE)
+    rows["against_baseline"] = outcomes.where(usual, "")
+    claimed_epsilon, epsilons = settings["table_epsilon"], _epsilons(rows)
     return rows[[*COLUMNS]].assign(
         _baseline=trivial,
-        _at=nominal if nominal in epsilons else epsilons[-1] if epsilons else "",
+        _at=claimed_epsilon if claimed_epsilon in epsilons else epsilons[-1] if epsilons else "",
         _batch=settings["training"][experiment].get("batch"),
     )
 
@@ -114,12 +114,12 @@ def grid(frame: pd.DataFrame) -> Grid:
         ". ".join(filter(None, [READINGS.get(reading, "").capitalize(), title]))
         for reading, title in zip(frame["reading"], frame["group"], strict=True)
     ]
-    chance = catalogue.label(frame["_baseline"].iloc[0]).lower()
+    baseline = catalogue.label(frame["_baseline"].iloc[0]).lower()
     cells: Cells = {
         "Scheme": "label",
         "Tight epsilon": _at_table("epsilon_actual"),
         "Privacy": _at_table("verdict"),
-        f"Against {chance}": _at_table("against_chance"),
+        f"Against {baseline}": _at_table("against_baseline"),
         **{epsilon: functools.partial(_at, epsilon) for epsilon in _epsilons(frame)},
         "Noise (std)": _at_table("noise_std"),
         "How the noise is calibrated": lambda rows: ": ".join(
@@ -141,7 +141,7 @@ def _at_table(column: str) -> Callable[[pd.DataFrame], str]:
 
 def _words(name: str) -> SchemeWords:
     """Return the words for a row without a catalogue entry; a reference row has no status."""
-    status = "" if name in catalogue.REFERENCES else PRIVATE
+    status = "" if name in catalogue.BASELINES else PRIVATE
     return SchemeWords(catalogue.label(name), "", "", status)
 
 
@@ -150,7 +150,7 @@ def _epsilons(frame: pd.DataFrame) -> list[str]:
 
 
 def _verdict(row: Mapping[str, Any]) -> str:
-    if row["scheme"] in catalogue.REFERENCES:
+    if row["scheme"] in catalogue.BASELINES:
         return ""
     if np.isnan(row["mean"]):
         return str(row["note"]).partition(":")[0] or comparison.NOT_RUN

@@ -13,9 +13,9 @@ from matrixdp.experiments import readings
 from matrixdp.experiments.readings import DEFAULT, ROW, Reading
 from matrixdp.report import summary
 
-#: Columns of the table; a knob's column is empty where the knob does not act.
+#: Columns of the table; a question's column is empty where the question does not act.
 COLUMNS = (
-    *("experiment", "mechanism", "ran", "reading", *readings.knobs(), "private", "metric"),
+    *("experiment", "mechanism", "ran", "reading", *readings.questions(), "private", "metric"),
     *("mean", "ci95", "n_trials", "epsilon", "epsilon_actual", "data_status", "variant"),
     *("direction", "note"),
 )
@@ -39,12 +39,12 @@ def table(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
     rows["private"] = rows["reading"].map(lambda name: by_name[name].private)
     rows["private"] &= rows["mechanism"].ne("nonprivate")
     choices = pd.DataFrame([dict(by_name[name].choices) for name in rows["reading"]], rows.index)
-    choices = choices.reindex(columns=list(readings.knobs())).astype(object)
-    for name, knob in readings.knobs().items():
-        # A knob acts on a mechanism if some reading of it sets the knob. Readings that do not set
-        # it have its default value.
+    choices = choices.reindex(columns=list(readings.questions())).astype(object)
+    for name, question in readings.questions().items():
+        # A question acts on a mechanism if some reading of it has another value. Readings that do
+        # not name it have the default value.
         acts = choices[name].notna().groupby(rows["mechanism"]).transform("any")
-        rows[name] = choices[name].fillna(knob.default).where(acts, "")
+        rows[name] = choices[name].fillna(question.default).where(acts, "")
     rows = rows[~rows["note"].str.startswith(summary.SKIPPED)]
     default = rows["reading"].eq(DEFAULT)
     order = rows.assign(_default=~default).sort_values(["mechanism", "_default", "reading"])
@@ -54,15 +54,15 @@ def table(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
 def _alternatives(rows: pd.DataFrame) -> Iterable[pd.DataFrame]:
     """Yield the rows of mechanisms that replace others under some reading."""
     experiment = rows["experiment"].iloc[0]
-    for knob in readings.knobs().values():
-        if knob.acts_on != ROW or experiment not in knob.cross:
+    for question in readings.questions().values():
+        if question.acts_on != ROW or experiment not in question.experiments:
             continue
-        for value, replaced in knob.values.items():
+        for value, replaced in question.values.items():
             for usual, other in replaced.items():
                 alternatives = rows[rows["mechanism"].eq(other)]
                 if rows["mechanism"].eq(usual).any() and len(alternatives):
                     names = {
-                        name: Reading({**readings.find(name).choices, knob.name: value}).name
+                        name: Reading({**readings.find(name).choices, question.name: value}).name
                         for name in alternatives["reading"].unique()
                     }
                     yield alternatives.assign(

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.laws import BLOCK, SizedLaw, Streams, mirror_upper, normals, stretch
+from matrixdp.distributions import BLOCK, SizedDistribution, Streams, mirror_upper, normals, stretch
 
 
 @dataclass(frozen=True, eq=False)
-class GeneralizedGamma(SizedLaw):
+class GeneralizedGamma(SizedDistribution):
     """Independent columns of density proportional to exp(-(|z| / scale)^power).
 
     A column's direction is uniform, and its radius scale Q^(1 / power) with Q of Gamma(m / power).
     The power is at least 1; 2 is Gaussian noise, 1 that of
-    :class:`~matrixdp.laws.ColumnL2Exponential`.
+    :class:`~matrixdp.distributions.ColumnL2Exponential`.
     """
 
     power: float

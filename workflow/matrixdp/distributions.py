@@ -5,9 +5,9 @@ first axis is the trial. Trial k draws from ``streams[k]`` alone and so does not
 trials. (Products with a dense column factor differ in the last digits.) ``out``, C-contiguous
 float64 of the result's shape, saves the allocation; anything else raises InputError.
 
-For audits, a distribution also offers whitening of its noise (:class:`GaussianLaw`), or the norm on
-which its density depends (:class:`NormLaw`). The noise is idealised: float64 samples are open to
-attacks on their rounding (Mironov, CCS 2012).
+For audits, a distribution also offers whitening of its noise (:class:`GaussianDistribution`), or
+the norm on which its density depends (:class:`NormDistribution`). The noise is idealised: float64
+samples are open to attacks on their rounding (Mironov, CCS 2012).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def normals(streams: Streams, shape: Sequence[int], out: Array | None = None) ->
 
 
 @dataclass(frozen=True, eq=False)
-class Law(abc.ABC):
+class NoiseDistribution(abc.ABC):
     """Distribution of noise that does not depend on the value; one trial has the shape (m, n)."""
 
     shape: tuple[int, int]
@@ -70,7 +70,7 @@ class Law(abc.ABC):
         return None, None
 
 
-class GaussianLaw(Law):
+class GaussianDistribution(NoiseDistribution):
     """Gaussian noise of mean 0."""
 
     def largest(self, z: Array) -> Array:
@@ -90,7 +90,7 @@ class GaussianLaw(Law):
 
 
 @dataclass(frozen=True, eq=False)
-class SizedLaw(Law):
+class SizedDistribution(NoiseDistribution):
     """Noise of density proportional to exp(-size), where ``size`` is a function of the noise.
 
     ``scale`` is above 0.
@@ -111,7 +111,7 @@ class SizedLaw(Law):
         return float(self.shape[0] * self.shape[1])
 
 
-class NormLaw(SizedLaw):
+class NormDistribution(SizedDistribution):
     """Noise of density proportional to exp(-norm / scale), sampled one trial at a time."""
 
     def _draw(self, streams: Streams, stack: Array) -> None:
@@ -132,7 +132,7 @@ class NormLaw(SizedLaw):
 
 
 @dataclass(frozen=True, eq=False)
-class MatrixNormal(GaussianLaw):
+class MatrixNormal(GaussianDistribution):
     """Matrix-variate normal Z = A N B^T with N i.i.d. standard normal (MVG, section 6).
 
     vec(Z) ~ N(0, Psi (x) Sigma) with row covariance Sigma = A A^T and column covariance
@@ -193,7 +193,7 @@ class MatrixNormal(GaussianLaw):
 
 
 @dataclass(frozen=True, eq=False)
-class SymmetricNormal(GaussianLaw):
+class SymmetricNormal(GaussianDistribution):
     """Symmetric matrices with independent entries on and above the diagonal.
 
     Equal deviations give Analyze Gauss (Dwork et al., STOC 2014). An ``off_diagonal_std`` smaller
@@ -227,7 +227,7 @@ class SymmetricNormal(GaussianLaw):
 
 
 @dataclass(frozen=True, eq=False)
-class SymmetrisedNormal(GaussianLaw):
+class SymmetrisedNormal(GaussianDistribution):
     """Symmetric part of the equi-modal noise A N A^T, for a diagonal (m,) or a matrix A (m, m)."""
 
     factor: ArrayLike
@@ -260,7 +260,7 @@ class SymmetrisedNormal(GaussianLaw):
         return SymmetricNormal(self.shape, 1.0, float(np.sqrt(0.5)))
 
 
-class Laplace(NormLaw):
+class Laplace(NormDistribution):
     """Independent entries of density exp(-|z| / scale) / (2 scale), and deviation sqrt(2) scale."""
 
     columns_alike = True
@@ -319,7 +319,7 @@ class SymmetricLaplace(Laplace):
         return self.shape[0] * (self.shape[0] + 1) / 2
 
 
-class FrobeniusExponential(NormLaw):
+class FrobeniusExponential(NormDistribution):
     """Matrices of density proportional to exp(-|Z|_F / scale).
 
     The radius follows Gamma(mn), because a shell at radius r has volume r^(mn - 1) dr.
@@ -334,7 +334,7 @@ class FrobeniusExponential(NormLaw):
         return np.sqrt((z**2).sum(axis=(-2, -1)))
 
 
-class ColumnL2Exponential(NormLaw):
+class ColumnL2Exponential(NormDistribution):
     """Matrices of density proportional to exp(-sum_j |z_j|_2 / scale).
 
     Columns z_j are independent: radius Gamma(m), direction uniform on the sphere.
@@ -352,7 +352,7 @@ class ColumnL2Exponential(NormLaw):
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnLinfExponential(NormLaw):
+class ColumnLinfExponential(NormDistribution):
     """Matrices of density proportional to exp(-sum_j max_i |z_ij| / (w_i scale)).
 
     Columns are independent: a uniform point of the box prod_i [-w_i, w_i] times a Gamma(m + 1)
