@@ -151,7 +151,7 @@ def test_trials_depend_on_their_own_stream_and_records_alone(kind):
 
 @pytest.mark.parametrize("share", [0, -1, 1.01, float("nan")])
 def test_bad_shares_are_refused(share):
-    with pytest.raises(InputError, match="share is"):
+    with pytest.raises(InputError, match="squared_radius_fraction is"):
         Centred(share)
 
 

@@ -121,7 +121,7 @@ def test_clipping_keeps_directions_and_short_records():
 
 @pytest.mark.parametrize("share", [0, -1, 1.01, float("nan")])
 def test_bad_shares_are_refused(share):
-    with pytest.raises(InputError, match="share is"):
+    with pytest.raises(InputError, match="squared_radius_fraction is"):
         ClippedMoments(share)
 
 

@@ -43,7 +43,7 @@ def test_known_lifts(query, rows, exact, unit_2012, distance):
     delta = 1 / query.records
     radius = np.sqrt(query.gamma)
     found = JohnsonLindenstrauss(rows).calibrate(query, epsilon=1.0, delta=delta)
-    assert found.rows == rows * query.features
+    assert found.sketch_size == rows * query.features
     assert np.sqrt(found.ridge) / radius == pytest.approx(exact, rel=1e-6)
     assert found.epsilon_actual == pytest.approx(1.0, rel=1e-9)
     assert found.epsilon_actual <= 1.0
@@ -72,7 +72,7 @@ def test_lifts_follow_adjacency_and_scale():
 
 def test_a_release_says_what_it_is():
     release = JohnsonLindenstrauss(2.5).calibrate(LIVER, epsilon=0.3, delta=1e-4)
-    assert (release.yields, release.rows) == ("sketch", 15)
+    assert (release.yields, release.sketch_size) == ("sketch", 15)
     assert release.mu is None
     assert np.isnan(release.noise_std)
     assert (release.epsilon, release.delta) == (0.3, 1e-4)
@@ -214,7 +214,7 @@ def test_a_circulant_sketch_tells_neighbours_apart():
     records = rng.uniform(-1, 1, (2, 8))
     neighbour = records.copy()
     neighbour[:, 3] = rng.uniform(-1, 1, 2)
-    demonstration = NonPrivateCirculantSketch(rows=5, lift=50.0)
+    demonstration = NonPrivateCirculantSketch(sketch_size=5, lift=50.0)
     for _ in range(20):
         sketch = demonstration.sample(records, rng)
         assert sketch.shape == (5, 2)
@@ -224,7 +224,7 @@ def test_a_circulant_sketch_tells_neighbours_apart():
 
 def test_a_circulant_sketch_is_p_d_times_the_lifted_records():
     records, lift = default_rng(6).uniform(-1, 1, (2, 4)), 3.0
-    sketch = NonPrivateCirculantSketch(rows=3, lift=lift).sample(records, default_rng(8))
+    sketch = NonPrivateCirculantSketch(sketch_size=3, lift=lift).sample(records, default_rng(8))
     stream = default_rng(8)
     signs, g = stream.choice([-1.0, 1.0], size=4), stream.standard_normal(4)
     circulant = np.array([np.roll(g, i) for i in range(3)])

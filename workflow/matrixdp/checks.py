@@ -118,6 +118,11 @@ def open_unit(**argument: object) -> float:
     return _number(argument, "a number strictly between 0 and 1", lambda x: 0 < x < 1)
 
 
+def fraction(**argument: object) -> float:
+    """Return the value if it is above 0 and at most 1."""
+    return _number(argument, "a number above 0 and at most 1", lambda x: 0 < x <= 1)
+
+
 def count(**argument: object) -> int:
     """Return the value if it is a whole number of at least 1."""
     return int(

@@ -42,13 +42,14 @@ class SketchAudit(Audit):
         self._records = pair.record, pair.other
         if self.adjacency != "replace":
             self._records = _longest(query.domain), np.zeros(query.features)
-        args = release.delta, self.leverage, release.rows
+        args = release.delta, self.leverage, release.sketch_size
         self.attained = sketching.epsilon(*args, self.adjacency)
         self.bound = sketching.epsilon(*args, query.adjacency)
-        exact = sketching.leverage(release.epsilon, release.delta, release.rows, query.adjacency)
+        claimed = release.epsilon, release.delta, release.sketch_size
+        exact = sketching.leverage(*claimed, query.adjacency)
         self.kappa = float(np.sqrt(release.ridge / (squared * (1 - exact) / exact)))
         # Count of numbers in a sketch of two features, on both neighbours together.
-        self.cost = 4.0 * release.rows
+        self.cost = 4.0 * release.sketch_size
 
     def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
         """Return the likelihood ratio of each sketch up to a constant: a quadratic form."""
@@ -58,7 +59,7 @@ class SketchAudit(Audit):
         reduced = replace(release, query=query)
         values = [np.outer(x, x) for x in (plane.T @ pair).T]
         inverses = [np.linalg.inv(value + release.ridge * np.eye(2)) for value in values]
-        form = release.rows / 2 * (inverses[1] - inverses[0])
+        form = release.sketch_size / 2 * (inverses[1] - inverses[0])
 
         def ratio(value: Array, count: int) -> Array:
             sketches = reduced.simulate(value, [stream] * count)
@@ -74,9 +75,9 @@ class SketchAudit(Audit):
         release, m = self.release, self.release.query.features
         value = runs.value_of(release.query, self._records[0])
         moments = release.query.records * value + release.ridge * np.eye(m)
-        trials = trials_of(m * release.rows)
+        trials = trials_of(m * release.sketch_size)
         sketches = release.simulate(value, [stream] * trials)
-        white = np.linalg.solve(np.linalg.cholesky(moments / release.rows), sketches)
+        white = np.linalg.solve(np.linalg.cholesky(moments / release.sketch_size), sketches)
         return gamma_scale(float((white**2).sum()) / 2, white.size / 2, root=True)
 
 

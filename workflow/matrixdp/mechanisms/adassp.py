@@ -24,7 +24,7 @@ from functools import partial
 import numpy as np
 
 from matrixdp import checks
-from matrixdp.checks import Array, InputError
+from matrixdp.checks import Array
 from matrixdp.distributions import Streams, normals
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Entry, Mechanism
 from matrixdp.mechanisms.clipped import PUBLIC, ChosenByHistogram, PrivatelyClipped
@@ -88,20 +88,20 @@ class RidgedEquations(CalibratedMechanism):
 class AdaSSP(Mechanism):
     """AdaSSP: three releases with equal shares of mu^2, composed exactly.
 
-    Records are clipped to R^2 = ``share`` times the largest squared norm; 1 clips nothing.
+    Records are clipped to R^2 = ``squared_radius_fraction`` times the largest squared norm; at 1
+    nothing is clipped.
 
     In the paper each release has a third of epsilon and of delta. Its standard deviation per unit
     of sensitivity is sqrt(ln(6 / delta)) / (epsilon / 3); here it is sqrt(3) / mu(epsilon, delta).
     The paper's neighbours add or remove a record; here the sensitivities are those of the query.
     """
 
-    share: float = 1.0
+    squared_radius_fraction: float = 1.0
     queries = frozenset({NormalEquations})
     by_sensitivity = True
 
     def __post_init__(self) -> None:
-        if checks.positive(share=self.share) > 1:
-            raise InputError(f"share is {self.share}; give a share of at most 1")
+        checks.fraction(squared_radius_fraction=self.squared_radius_fraction)
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> RidgedEquations:
         """Return the (epsilon, delta)-DP release of the normal equations."""
@@ -111,8 +111,8 @@ class AdaSSP(Mechanism):
 
     def spending(self, query: NormalEquations, mu: float, budget: Budget) -> RidgedEquations:
         """Return the release that spends ``mu``."""
-        if self.share < 1:
-            radius = float(np.sqrt(self.share)) * query.domain.radius
+        if self.squared_radius_fraction < 1:
+            radius = float(np.sqrt(self.squared_radius_fraction)) * query.domain.radius
             query = replace(query, domain=Ball(radius, query.features))
         each = float(mu / np.sqrt(3))
         explaining = independent_triangle(query.explaining, each, budget)
@@ -165,7 +165,7 @@ class PrivatelyClippedAdaSSP(PrivatelyClipped):
     def spending(self, query: Query, mu: float, budget: Budget) -> RidgedByHistogram:
         """Return the release that spends ``mu``."""
         assert isinstance(query, NormalEquations)
-        rest = float(np.sqrt(1 - self.share) * mu)
+        rest = float(np.sqrt(1 - self.budget_fraction) * mu)
         equations = tuple(AdaSSP(2.0**-j).spending(query, rest, budget) for j in range(self.radii))
         return RidgedByHistogram.by_mu(
             mu,
@@ -173,7 +173,7 @@ class PrivatelyClippedAdaSSP(PrivatelyClipped):
             query=IdentityQuery(query.domain, query.records, query.adjacency),
             candidates=tuple(release.explaining for release in equations),
             equations=equations,
-            count_std=float(np.sqrt(2 / self.share) / mu),
+            count_std=float(np.sqrt(2 / self.budget_fraction) / mu),
         )
 
 

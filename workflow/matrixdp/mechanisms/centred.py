@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 
 from matrixdp import checks
-from matrixdp.checks import Array, InputError
+from matrixdp.checks import Array
 from matrixdp.distributions import Streams, normals
 from matrixdp.mechanisms.base import CalibratedMechanism, Entry, Mechanism
 from matrixdp.mechanisms.clipped import PUBLIC, PrivatelyClipped, clipped, records_of
@@ -86,17 +86,17 @@ class Centred(Mechanism):
     removed changes the second moments about a given mean by its own square alone.
 
     Args:
-        share: R^2 over the largest squared distance of two records, at most 1; None for the
-            radius that :class:`~matrixdp.mechanisms.clipped.PrivatelyClipped` chooses.
+        squared_radius_fraction: R^2 over the largest squared distance of two records, at most 1;
+            None for the radius that :class:`~matrixdp.mechanisms.clipped.PrivatelyClipped` chooses.
     """
 
-    share: float | None = None
+    squared_radius_fraction: float | None = None
     queries = frozenset({SecondMomentQuery})
     by_sensitivity = True
 
     def __post_init__(self) -> None:
-        if self.share is not None and checks.positive(share=self.share) > 1:
-            raise InputError(f"share is {self.share}; give a share of at most 1")
+        if self.squared_radius_fraction is not None:
+            checks.fraction(squared_radius_fraction=self.squared_radius_fraction)
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> CentredMoments:
         """Return the (epsilon, delta)-DP release."""
@@ -109,10 +109,10 @@ class Centred(Mechanism):
         adjacency = query.adjacency if query.private_count else "replace"
         apart = SecondMomentQuery(widest, query.records, adjacency, per_person=query.per_person)
         about: CalibratedMechanism
-        if self.share is None:
+        if self.squared_radius_fraction is None:
             about = PrivatelyClipped().spending(apart, each, budget)
         else:
-            about = orthogonal_ensemble(clipped(apart, self.share), each, budget)
+            about = orthogonal_ensemble(clipped(apart, self.squared_radius_fraction), each, budget)
         std = records_of(mean_query(query)).l2_sensitivity / query.people / each
         records = records_of(query)
         return CentredMoments.by_mu(mu, budget, query=records, centre_std=std, about=about)

@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from matrixdp import checks
-from matrixdp.checks import Array, InputError
+from matrixdp.checks import Array
 from matrixdp.distributions import Streams, normals
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Entry, Mechanism
 from matrixdp.mechanisms.gaussian import GOE, orthogonal_ensemble
@@ -34,31 +34,32 @@ PUBLIC = 1 / 16
 class ClippedMoments(Mechanism):
     """Noise of the Gaussian orthogonal ensemble on the second moments of clipped records.
 
-    ``share`` is R^2 over the largest squared norm of a record, at most 1. At 1 nothing is clipped,
-    and the release is that of :class:`~matrixdp.mechanisms.gaussian.GOE`.
+    ``squared_radius_fraction`` is R^2 over the largest squared norm of a record, at most 1. At 1
+    nothing is clipped, and the release is that of :class:`~matrixdp.mechanisms.gaussian.GOE`.
     """
 
-    share: float = PUBLIC
+    squared_radius_fraction: float = PUBLIC
     queries = frozenset({SecondMomentQuery})
     by_sensitivity = True
 
     def __post_init__(self) -> None:
-        if checks.positive(share=self.share) > 1:
-            raise InputError(f"share is {self.share}; give a share of at most 1")
+        checks.fraction(squared_radius_fraction=self.squared_radius_fraction)
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> AdditiveGaussian:
         """Return the (epsilon, delta)-DP release of :func:`clipped` second moments."""
         self._require(query)
-        release = GOE().calibrate(clipped(query, self.share), epsilon=epsilon, delta=delta)
-        reached = self.share == 1 or attained(query, release.query.domain.radius)
+        release = GOE().calibrate(
+            clipped(query, self.squared_radius_fraction), epsilon=epsilon, delta=delta
+        )
+        reached = self.squared_radius_fraction == 1 or attained(query, release.query.domain.radius)
         return replace(release, mu_exact=release.mu_exact and reached)
 
 
-def clipped(query: Query, share: float) -> SecondMomentQuery:
-    """Return the second moments of records clipped to R^2 = ``share`` times the largest one."""
-    if share == 1 and isinstance(query, SecondMomentQuery):
+def clipped(query: Query, squared_radius_fraction: float) -> SecondMomentQuery:
+    """Return the second moments of records clipped to this fraction of the largest R^2."""
+    if squared_radius_fraction == 1 and isinstance(query, SecondMomentQuery):
         return query
-    radius = float(np.sqrt(share)) * query.domain.radius
+    radius = float(np.sqrt(squared_radius_fraction)) * query.domain.radius
     ball = Ball(radius, query.features)
     return SecondMomentQuery(ball, query.records, query.adjacency, per_person=query.per_person)
 
@@ -197,10 +198,10 @@ class PrivatelyClipped(Mechanism):
     ``TOLERATED``, or within a tenth of the least ratio. Where all records are clipped, smaller
     radii are no better. This rule, too, was made after looking at results on the papers' data.
 
-    The histogram has ``share`` of mu^2, and ``radii`` shells.
+    The histogram has ``budget_fraction`` of mu^2, and ``radii`` shells.
     """
 
-    share: ClassVar[float] = 0.1
+    budget_fraction: ClassVar[float] = 0.1
     radii: ClassVar[int] = 9
     queries = frozenset({SecondMomentQuery})
     by_sensitivity = True
@@ -212,7 +213,7 @@ class PrivatelyClipped(Mechanism):
 
     def spending(self, query: Query, mu: float, budget: Budget) -> ChosenByHistogram:
         """Return the release that spends ``mu``."""
-        rest = float(np.sqrt(1 - self.share) * mu)
+        rest = float(np.sqrt(1 - self.budget_fraction) * mu)
         balls = (clipped(query, 2.0**-j) for j in range(self.radii))
         candidates = (orthogonal_ensemble(ball, rest, budget) for ball in balls)
         return ChosenByHistogram.by_mu(
@@ -220,7 +221,7 @@ class PrivatelyClipped(Mechanism):
             budget,
             query=records_of(query),
             candidates=tuple(candidates),
-            count_std=query.group * float(np.sqrt(squared_move(query) / self.share) / mu),
+            count_std=query.group * float(np.sqrt(squared_move(query) / self.budget_fraction) / mu),
         )
 
 
@@ -246,7 +247,7 @@ def tallies(numbers: Array, count: int) -> Array:
 
 
 MECHANISMS = {
-    "clipped_moments": Entry(lambda radius: ClippedMoments(share=radius), axes=("radius",)),
+    "clipped_moments": Entry(lambda radius: ClippedMoments(radius), axes=("radius",)),
     "clipped_public": Entry(ClippedMoments),
     "clipped_private": Entry(PrivatelyClipped),
 }

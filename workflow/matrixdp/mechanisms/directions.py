@@ -24,17 +24,17 @@ class PrivateDirections:
     decomposed. Eigenvalues below ``floor`` times the largest one are raised to that. (The paper
     takes the spectrum of Theorem 7 from the data themselves, which is not private.)
 
-    The ``share`` of epsilon and of delta is spent here, and the rest is left for the noise.
+    The ``budget_fraction`` of epsilon and of delta is spent here. The rest is left for the noise.
     """
 
-    share: ClassVar[float] = 0.2
+    budget_fraction: ClassVar[float] = 0.2
     floor: ClassVar[float] = 1e-9
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> AdditiveGaussian:
         """Return the release of the second moments on this share of (epsilon, delta)."""
         moments = SecondMomentQuery(query.domain, query.records, query.adjacency)
         return AnalyzeGauss("analytic").calibrate(
-            moments, epsilon=self.share * epsilon, delta=self.share * delta
+            moments, epsilon=self.budget_fraction * epsilon, delta=self.budget_fraction * delta
         )
 
     def draw(

@@ -8,7 +8,6 @@ sketch depends on the data only through the second moments.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -28,11 +27,11 @@ class Sketch(Separable):
     lifted records. They cost an m x m Cholesky factor instead of an n x r product.
     """
 
-    rows: int
+    sketch_size: int
     yields = "sketch"
 
     def _noise(self, streams: Streams) -> Array:
-        return normals(streams, (self.query.features, self.rows))
+        return normals(streams, (self.query.features, self.sketch_size))
 
     def _combined(self, value: Array, noise: Array) -> Array:
         moments = self.query.records * value
@@ -44,7 +43,7 @@ class Sketch(Separable):
                 "X X^T / n must be positive semidefinite"
             )
         factor = np.linalg.cholesky(moments + self.ridge * np.eye(self.query.features))
-        return np.asarray(factor / np.sqrt(self.rows) @ noise)
+        return np.asarray(factor / np.sqrt(self.sketch_size) @ noise)
 
 
 @dataclass(frozen=True)
@@ -52,8 +51,8 @@ class JohnsonLindenstrauss(Mechanism):
     """The JL mechanism for second moments: a Gaussian sketch of lifted records.
 
     Args:
-        rows: rows r of the sketch as a multiple of the number m of features, at least 1, so that
-            the sketch can have full rank. r = rows m is rounded to an integer.
+        sketch_size: rows r of the sketch as a multiple of the number m of features, at least 1, so
+            that the sketch can have full rank. r = sketch_size m is rounded to an integer.
         calibration: ``2012`` for the lift of Blocki et al., or ``exact`` for the smallest lift that
             is private by the sketch's exact curve (:mod:`matrixdp.privacy.sketching`). The former
             is w = 16 sqrt(r ln(2 / delta)) / epsilon * ln(16 r / delta), times the largest
@@ -68,36 +67,48 @@ class JohnsonLindenstrauss(Mechanism):
         ``replace`` may be stronger than the reported epsilon.
     """
 
-    rows: float = 2.0
+    sketch_size: float = 2.0
     calibration: str = "exact"
     queries = frozenset({SecondMomentQuery})
 
     def __post_init__(self) -> None:
-        if checks.positive(rows=self.rows) < 1:
-            raise InputError(f"rows is {self.rows}; give a multiple of m of at least 1")
+        if checks.positive(sketch_size=self.sketch_size) < 1:
+            raise InputError(
+                f"sketch_size is {self.sketch_size}; give a multiple of m of at least 1"
+            )
         checks.choice(("exact", "2012"), calibration=self.calibration)
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Sketch:
         """Return the (epsilon, delta)-DP release."""
         epsilon, delta = self._budget(query, epsilon, delta)
-        rows = round(self.rows * query.features)
+        sketch_size = round(self.sketch_size * query.features)
         squared_radius = query.domain.radius**2
         if self.calibration == "exact":
-            leverage = sketching.leverage(epsilon, delta, rows, query.adjacency)
+            leverage = sketching.leverage(epsilon, delta, sketch_size, query.adjacency)
             ridge = squared_radius * (1 - leverage) / leverage
         else:
             distance = IdentityQuery(query.domain, query.records, query.adjacency).l2_sensitivity
-            lift = 16 * np.sqrt(rows * np.log(2 / delta)) / epsilon * np.log(16 * rows / delta)
+            lift = (
+                16
+                * np.sqrt(sketch_size * np.log(2 / delta))
+                / epsilon
+                * np.log(16 * sketch_size / delta)
+            )
             ridge = float((distance * lift) ** 2)
             leverage = squared_radius / (ridge + squared_radius)
-        actual = sketching.epsilon(delta, leverage, rows, query.adjacency)
+        actual = sketching.epsilon(delta, leverage, sketch_size, query.adjacency)
         if actual > epsilon:
             raise NoGuarantee(
                 f"the JL mechanism with the constants of 2012 has epsilon {actual:.4g} instead of "
                 f"{epsilon:g}; use a smaller epsilon or the exact calibration"
             )
         return Sketch(
-            query=query, epsilon=epsilon, delta=delta, epsilon_actual=actual, ridge=ridge, rows=rows
+            query=query,
+            epsilon=epsilon,
+            delta=delta,
+            epsilon_actual=actual,
+            ridge=ridge,
+            sketch_size=sketch_size,
         )
 
 
@@ -111,10 +122,10 @@ class NonPrivateCirculantSketch:
     data determine. A neighbour has other subspaces, so that an adversary distinguishes neighbours
     with certainty, whatever the lift.
 
-    Singular values s are lifted to sqrt(s^2 + ``lift``^2); r is ``rows``.
+    Singular values s are lifted to sqrt(s^2 + ``lift``^2); r is ``sketch_size``.
     """
 
-    rows: int
+    sketch_size: int
     lift: float
 
     def sample(self, records: Array, stream: np.random.Generator) -> Array:
@@ -122,7 +133,7 @@ class NonPrivateCirculantSketch:
         count = records.shape[1]
         signs = stream.choice([-1.0, 1.0], size=(1, count))
         combinations = self._maps(records, signs)[0] @ stream.standard_normal(count)
-        return combinations.reshape(self.rows, -1)
+        return combinations.reshape(self.sketch_size, -1)
 
     def support_residuals(self, sketches: Array, records: Array) -> Array:
         """Return relative distances of sketches (k, r, m) from the support of sketches of X (m, n).
@@ -143,12 +154,12 @@ class NonPrivateCirculantSketch:
         lifted = ((left * np.hypot(singular, self.lift)) @ right).T
         count = len(lifted)
         # Row i of the circulant matrix has normal l in column l + i.
-        column = (np.arange(self.rows)[:, None] + np.arange(count)) % count
+        column = (np.arange(self.sketch_size)[:, None] + np.arange(count)) % count
         signed = signs[:, :, None] * lifted
         return signed[:, column].swapaxes(2, 3).reshape(len(signs), -1, count)
 
 
 MECHANISMS = {
-    "jl_2012": Entry(partial(JohnsonLindenstrauss, calibration="2012"), axes=("rows",)),
-    "jl_exact": Entry(partial(JohnsonLindenstrauss, calibration="exact"), axes=("rows",)),
+    "jl_2012": Entry(lambda rows: JohnsonLindenstrauss(rows, "2012"), axes=("rows",)),
+    "jl_exact": Entry(lambda rows: JohnsonLindenstrauss(rows, "exact"), axes=("rows",)),
 }

@@ -146,7 +146,7 @@ class MVG(Mechanism):
         self, query: Query, private: PrivateDirections, budget: Budget
     ) -> CalibratedMechanism:
         moments = private.calibrate(query, epsilon=budget.epsilon, delta=budget.delta)
-        rest = 1 - private.share
+        rest = 1 - private.budget_fraction
         limit = self._limit(query, rest * budget.epsilon, rest * budget.delta)
         # Whatever the directions: sum_k (w_k . d)^2 u_k <= |d|^2 max u <= l2^2 limit.
         mu = float(np.hypot(moments.mu, query.l2_sensitivity * np.sqrt(limit)))

@@ -99,7 +99,7 @@ def _wishart(wrong: bool) -> Attack:
 def _circulant(wrong: bool) -> Attack:
     query = SecondMomentQuery(Box.cube(2, -1, 1), 4)
     release = JohnsonLindenstrauss(2.5).calibrate(query, epsilon=1.0, delta=0.01)
-    circulant = NonPrivateCirculantSketch(release.rows, np.sqrt(release.ridge))
+    circulant = NonPrivateCirculantSketch(release.sketch_size, np.sqrt(release.ridge))
     records, neighbour = (
         np.array([[first, -0.7, 0.4, 0.9], [1.0, 0.3, -0.5, 0.1]]) for first in (0.2, -0.9)
     )
