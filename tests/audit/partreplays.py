@@ -82,7 +82,7 @@ def executed(release: Composed, stream: np.random.Generator) -> Finding:
         first, second = (random_records(query, stream) for _ in range(2))
         other.append(_apart(release, first, second, int(stream.integers(2**32))) is None)
     mus = [float(np.linalg.norm([_worst(release, part, stream) for part in release.parts]))]
-    mean = MeanQuery(query.domain, query.records, query.adjacency, per_person=query.per_person)
+    mean = MeanQuery(query.domain, query.n_records, query.adjacency, per_person=query.per_person)
     pairs = [
         worst(target, lambda d: np.linalg.norm(d, axis=(-2, -1)), stream)[:2]
         for target in (mean, query)
@@ -145,7 +145,7 @@ def _worst(composed: Composed, part: Part, stream: np.random.Generator) -> float
         if isinstance(query, ShellQuery):
             # All records of a person move from one shell to another, or are added to one.
             moves = np.array([[1.0], [0.0 if query.private_count else -1.0]])
-            change = query.group * np.eye(query.features)[:, :2] @ moves / query.records
+            change = query.group * np.eye(query.features)[:, :2] @ moves / query.n_records
             return float(np.linalg.norm(whiten(change)))
         return worst(query, lambda d: np.linalg.norm(whiten(d), axis=-1), stream).size
 

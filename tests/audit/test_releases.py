@@ -47,7 +47,7 @@ def judge(release):
 
 
 def judged(mechanism, query, **changed):
-    release = mechanism.calibrate(query, epsilon=1.0, delta=1 / query.records)
+    release = mechanism.calibrate(query, epsilon=1.0, delta=1 / query.n_records)
     return judge(replace(release, **changed))
 
 
@@ -127,7 +127,7 @@ def weaker(release, factor=0.9):
     ids=lambda value: repr(value)[:40],
 )
 def test_a_tenth_too_little_noise_is_refuted(mechanism, query, black_box, monkeypatch):
-    release = mechanism.calibrate(query, epsilon=1.0, delta=1 / query.records)
+    release = mechanism.calibrate(query, epsilon=1.0, delta=1 / query.n_records)
     given = streams()
     if black_box:
         # The audit is told of the noise that should be, and its runs are of the weaker one.
@@ -199,7 +199,7 @@ def test_directional_noise_between_what_is_attained_and_what_is_proved():
     """Second moments along other directions than features: the supremum is bounded only."""
     rotation = np.linalg.qr(np.vander(np.arange(1.0, 5)))[0]
     mechanism = DirectionalGaussian(Binary((0,), 0.95), directions=rotation)
-    row = judged(mechanism, replace(MOVEMENT, records=248))
+    row = judged(mechanism, replace(MOVEMENT, n_records=248))
     assert row["verdict"] == "private"
     assert row["epsilon_attained"] < 0.99
     assert row["epsilon_bound"] == pytest.approx(1)
@@ -208,7 +208,7 @@ def test_directional_noise_between_what_is_attained_and_what_is_proved():
 @pytest.mark.parametrize("tau", [0.75, 0.95])
 def test_directional_noise_of_shares_that_cannot_be_halved_is_tight(tau):
     """The worst y' = (a, -1, -1, -1) sqrt(b) lies inside the box; it spends all of epsilon."""
-    query = replace(MOVEMENT, records=248)
+    query = replace(MOVEMENT, n_records=248)
     release = DirectionalGaussian(Binary((0,), tau)).calibrate(query, epsilon=1.0, delta=1 / 248)
     row = judge(release)
     assert row["verdict"] == "private and tight"

@@ -174,7 +174,7 @@ def test_a_fit_in_parts_is_that_release_of_records_in_half_ranges(estimator, mon
     fitted = fit(estimator, GRID, mechanism=CLIPPED)
     assert seen[0] == pytest.approx(GRID)
     query = fitted.release_.query
-    assert (query.domain, query.records) == (mdp.Box.cube(3, -1.0, 1.0), len(GRID))
+    assert (query.domain, query.n_records) == (mdp.Box.cube(3, -1.0, 1.0), len(GRID))
     assert_executed_as_declared(fitted.release_)
 
 
@@ -186,7 +186,7 @@ def test_an_adaptive_fit_is_that_release_of_records_in_their_units(intercept, mo
     )
     fitted = fit(mdp.PrivateRidge, GRID, mechanism=ADASSP, fit_intercept=intercept)
     query = fitted.release_.query
-    assert (query.target, query.records) == (query.features - 1, len(GRID))
+    assert (query.target, query.n_records) == (query.features - 1, len(GRID))
     if intercept:
         assert seen[0] == pytest.approx(with_constant(GRID))
         assert query.domain == mdp.Box.cube(4, -1.0, 1.0)

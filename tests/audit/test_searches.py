@@ -298,7 +298,7 @@ def target_changes(query, stream):
     else:
         rows[-1, : count // 2] = domain.radius * np.linspace(-2, 2, count // 2)
         rows = domain.clip(rows)
-    means = rows[CONSTANT] * rows[-1] / query.records
+    means = rows[CONSTANT] * rows[-1] / query.n_records
     return np.ptp(means) if query.adjacency == "replace" else np.abs(means).max()
 
 

@@ -271,7 +271,7 @@ def test_names_in_the_configuration_become_places_among_the_features_that_are_ke
     assert (task.target, task.kernel, data.features) == (0, "rbf", ("drinks", "sgpt"))
     assert (settings.directions["a"], settings.delta) == ((1, 0), 0.01)
     assert settings.reading == "kernel=rbf+ridge=chosen"
-    assert study.queries(task, data, settings)["identity"].records == 248
+    assert study.queries(task, data, settings)["identity"].n_records == 248
 
 
 @pytest.mark.parametrize(

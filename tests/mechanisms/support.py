@@ -33,7 +33,7 @@ def built(entry):
 
 def budget(query, epsilon=1.0):
     """The papers' budget: delta = 1 / n."""
-    return {"epsilon": epsilon, "delta": 1 / query.records}
+    return {"epsilon": epsilon, "delta": 1 / query.n_records}
 
 
 def streams(count, seed=0):

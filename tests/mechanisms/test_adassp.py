@@ -24,7 +24,7 @@ QUERIES = [
 
 
 def calibrated(query=LIVER, epsilon=1.0):
-    return AdaSSP().calibrate(query, epsilon=epsilon, delta=1 / query.records)
+    return AdaSSP().calibrate(query, epsilon=epsilon, delta=1 / query.n_records)
 
 
 @pytest.mark.parametrize("query", QUERIES, ids=repr)
@@ -185,7 +185,7 @@ def test_noise_and_ridge_shrink_with_the_radius_and_nothing_is_left_unclipped():
     )
     records = np.ones((6, 248))
     np.testing.assert_allclose(small.query.value(records), np.full((6, 6), 1 / 16))
-    with pytest.raises(InputError, match="share"):
+    with pytest.raises(InputError, match="squared_radius_fraction"):
         AdaSSP(1.5)
 
 

@@ -31,7 +31,7 @@ KINDS = [Centred(1 / 16), Centred()]
 def records(query, seed=0):
     """Records of a box around a point away from its middle."""
     lower, upper = (np.array(side)[:, None] for side in (query.domain.lower, query.domain.upper))
-    noise = np.random.default_rng(seed).standard_normal((query.features, query.records))
+    noise = np.random.default_rng(seed).standard_normal((query.features, query.n_records))
     return np.clip(lower + (upper - lower) * (0.7 + 0.1 * noise), lower, upper)
 
 
@@ -41,16 +41,16 @@ def test_both_parts_spend_half_and_all_is_the_budget(query, widest, moved, epsil
     mu = gaussian.mu(epsilon, 0.004)
     public, private = (kind.calibrate(query, epsilon=epsilon, delta=0.004) for kind in KINDS)
     for release in (public, private):
-        mean = np.sqrt(moved) / query.records / release.centre_std
+        mean = np.sqrt(moved) / query.n_records / release.centre_std
         assert mean == pytest.approx(mu / np.sqrt(2), rel=1e-12)
         assert release.epsilon_actual == pytest.approx(epsilon, rel=1e-9)
     assert isinstance(public.about, AdditiveGaussian)
-    change = np.sqrt(2) * widest / 16 / query.records
+    change = np.sqrt(2) * widest / 16 / query.n_records
     spent = change / public.about.noise.diagonal_std
     assert spent == pytest.approx(mu / np.sqrt(2), rel=1e-12)
     assert isinstance(private.about, ChosenByHistogram)
     for j, one in enumerate(private.about.candidates):
-        change = np.sqrt(2) * widest * 2.0**-j / query.records
+        change = np.sqrt(2) * widest * 2.0**-j / query.n_records
         counted = np.sqrt(2) / private.about.count_std
         spent = np.hypot(counted, change / one.noise.diagonal_std)
         assert spent == pytest.approx(mu / np.sqrt(2), rel=1e-9)
@@ -107,7 +107,7 @@ def test_the_audit_knows_it_and_sees_half_a_per_cent_less_noise(kind, query, eps
 
 
 def test_the_mean_gets_the_noise_that_is_paid_for_and_stays_in_the_domain(monkeypatch):
-    few = replace(LIVERS, records=2)
+    few = replace(LIVERS, n_records=2)
     release = Centred(1 / 16).calibrate(few, **budget(few))
     found, noisy = records(few), []
     inside = CentredMoments._inside

@@ -36,7 +36,7 @@ def records(query, seed=0, spread=0.6):
     """Records of the box, most of them short and some of full norm."""
     lower, upper = (np.array(side)[:, None] for side in (query.domain.lower, query.domain.upper))
     rng = np.random.default_rng(seed)
-    return np.clip(spread * rng.standard_normal((query.features, query.records)), lower, upper)
+    return np.clip(spread * rng.standard_normal((query.features, query.n_records)), lower, upper)
 
 
 # The distribution
@@ -48,7 +48,7 @@ def test_noise_is_that_of_the_ball(query, share):
     release = ClippedMoments(share).calibrate(query, epsilon=1, delta=0.01)
     root = np.sqrt(2) if query.adjacency == "replace" else 1
     largest = share * query.domain.radius**2
-    sigma = root * largest / query.records / gaussian.mu(1, 0.01)
+    sigma = root * largest / query.n_records / gaussian.mu(1, 0.01)
     assert release.noise.diagonal_std == pytest.approx(sigma, rel=1e-12)
     assert release.noise.off_diagonal_std == pytest.approx(sigma / np.sqrt(2), rel=1e-12)
     assert release.mu == pytest.approx(gaussian.mu(1, 0.01), rel=1e-12)
@@ -304,7 +304,7 @@ def test_the_adaptive_method_keeps_eigenvalues_in_their_range_and_long_records_w
         drawn = spectrum.simulate(spectrum.query.value(records(MOMENTS)), streams(40))
         eigenvalues = np.linalg.eigvalsh(drawn)
         assert eigenvalues.min() > -1e-12
-        assert eigenvalues.max() <= spectrum.query.gamma * (1 + 1e-12)
+        assert eigenvalues.max() <= spectrum.query.max_norm * (1 + 1e-12)
     # Where all records are of full norm, the first smaller radius loses far more than noise.
     full, short = np.ones((6, 248)), 0.02 * np.ones((6, 248))
     given = streams(50)
@@ -390,7 +390,7 @@ class _Unclipped(ClippedMoments):
     def calibrate(self, query, *, epsilon, delta):
         release = super().calibrate(query, epsilon=epsilon, delta=delta)
         own = release.query
-        return replace(release, query=_Declared(own.domain, own.records, own.adjacency))
+        return replace(release, query=_Declared(own.domain, own.n_records, own.adjacency))
 
 
 @pytest.mark.parametrize(("kind", "right"), [(ClippedMoments, True), (_Unclipped, False)])

@@ -78,7 +78,7 @@ def test_noise_along_one_direction_is_no_larger_than_what_a_record_can_change(ta
     """Factor variance k c^2 / (n B theta): no sign vectors split such shares, so k < sqrt(2)."""
     given = budget(MOVEMENT)
     release = DirectionalGaussian(Binary((0,), tau)).calibrate(MOVEMENT, **given)
-    unit = 1e4 / MOVEMENT.records / gaussian.mu(given["epsilon"], given["delta"])
+    unit = 1e4 / MOVEMENT.n_records / gaussian.mu(given["epsilon"], given["delta"])
     theta = np.array([tau, *[(1 - tau) / 3] * 3])
     np.testing.assert_allclose(variances_of(release), factor * unit / theta, rtol=1e-7)
     assert release.mu_exact

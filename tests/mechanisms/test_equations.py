@@ -94,7 +94,7 @@ def test_a_search_moves_the_smallest_eigenvalue_by_no_more_than_its_bound(domain
     """Whole data sets climb; they come close where records can be orthogonal."""
     query = posed(domain, adjacency, records=6)
     inside, rng = query.explaining.domain, np.random.default_rng(0)
-    shape = (100, query.records + 1, inside.features)
+    shape = (100, query.n_records + 1, inside.features)
 
     def drawn(scale):
         if isinstance(inside, Ball):

@@ -13,8 +13,8 @@ from matrixdp.mechanisms import registry
 from matrixdp.mechanisms.exponential import NORMS, PPCA, KNorm
 from matrixdp.privacy.sensitivity import ADJACENCIES, Ball, Box, IdentityQuery, SecondMomentQuery
 
-LIVER = IdentityQuery(Box.cube(6, -1, 1), records=248)
-CTG = IdentityQuery(Box.cube(21, 0, 1), records=2126)
+LIVER = IdentityQuery(Box.cube(6, -1, 1), n_records=248)
+CTG = IdentityQuery(Box.cube(21, 0, 1), n_records=2126)
 UNEVEN = Box((-1.0, 0.0), (1.0, 4.0))
 
 
@@ -56,7 +56,7 @@ def neighbours(query: IdentityQuery) -> tuple[np.ndarray, np.ndarray]:
 
 
 QUERIES = [
-    IdentityQuery(domain, records=2, adjacency=adjacency)
+    IdentityQuery(domain, n_records=2, adjacency=adjacency)
     for domain in (UNEVEN, Ball(3.0, 2))
     for adjacency in ADJACENCIES
 ]
@@ -84,7 +84,7 @@ def test_noise_of_the_experiments(query, norm, std):
 
 @pytest.mark.parametrize("norm", NORMS)
 def test_noise_std_is_that_of_the_samples(norm):
-    query = IdentityQuery(UNEVEN, records=3)
+    query = IdentityQuery(UNEVEN, n_records=3)
     release = KNorm(norm).calibrate(query, epsilon=0.5)
     value = np.array([[0.5, -1, 1], [0, 4, 3]])
     noise = release.simulate(value, repeated(60_000)) - value
@@ -149,7 +149,7 @@ def largest_loss(kappa: float, first: np.ndarray, second: np.ndarray) -> float:
 @given(seed=st.integers(0, 2**32 - 1), records=st.integers(1, 30), epsilon=st.floats(0.01, 20))
 @settings(max_examples=60, deadline=None)
 def test_ppca_loss_is_at_most_epsilon(adjacency, seed, records, epsilon):
-    query = SecondMomentQuery(Box.cube(2, -3, 3), records=records, adjacency=adjacency)
+    query = SecondMomentQuery(Box.cube(2, -3, 3), n_records=records, adjacency=adjacency)
     kappa = PPCA().calibrate(query, epsilon=epsilon).kappa
     rng = np.random.default_rng(seed)
     first = rng.choice([-3.0, 0.0, 3.0, rng.uniform(-3, 3)], size=(2, records))
@@ -162,7 +162,7 @@ def test_ppca_loss_is_at_most_epsilon(adjacency, seed, records, epsilon):
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 def test_ppca_uses_its_budget(adjacency, domain):
     """All other records along one direction, and the one that changes across it, or to it."""
-    query = SecondMomentQuery(domain, records=2000, adjacency=adjacency)
+    query = SecondMomentQuery(domain, n_records=2000, adjacency=adjacency)
     kappa = PPCA().calibrate(query, epsilon=1).kappa
     assert kappa == pytest.approx(2000 / ((1 + (adjacency == "replace")) * domain.radius**2))
     along = np.array([1.0, 1.0]) * domain.radius / np.sqrt(2)
@@ -175,7 +175,7 @@ def test_ppca_uses_its_budget(adjacency, domain):
 
 
 def test_ppca_release():
-    query = SecondMomentQuery(Box.cube(2, -1, 1), records=50)
+    query = SecondMomentQuery(Box.cube(2, -1, 1), n_records=50)
     release = PPCA().calibrate(query, epsilon=2, delta=1e-5)
     assert (release.yields, release.delta, release.epsilon_actual) == ("direction", 0, 2)
     assert release.kappa == pytest.approx(25)
@@ -191,7 +191,7 @@ def test_ppca_release():
 
 
 def test_ppca_takes_one_value_per_trial():
-    release = PPCA().calibrate(SecondMomentQuery(Box.cube(3, -1, 1), records=10**6), epsilon=1)
+    release = PPCA().calibrate(SecondMomentQuery(Box.cube(3, -1, 1), n_records=10**6), epsilon=1)
     values = np.stack([np.diag([0.9, 0.1, 0.1]), np.diag([0.1, 0.1, 0.9])])
     drawn = np.abs(release.simulate(values, repeated(2)))
     assert drawn[0, 0] > 0.99

@@ -79,7 +79,7 @@ def test_noise_of_the_papers_experiments(mechanism, query, std):
     release = mechanism.calibrate(query, **budget(query))
     assert release.noise_std == pytest.approx(std, rel=1e-6)
     assert release.mu_exact
-    assert release.delta == 1 / query.records
+    assert release.delta == 1 / query.n_records
     assert release.epsilon_actual <= 1 + 1e-9
 
 

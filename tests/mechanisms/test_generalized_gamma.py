@@ -19,7 +19,7 @@ QUERIES = {"I": LIVER, "II": MOVEMENT, "III": CTG}
 @pytest.mark.parametrize("power", [1.0, 1.25, None])
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
 def test_noise_has_the_declared_deviation(query: Query, power: float | None) -> None:
-    release = SphericalGamma(power).calibrate(query, epsilon=1, delta=1 / query.records)
+    release = SphericalGamma(power).calibrate(query, epsilon=1, delta=1 / query.n_records)
     drawn = release.noise.sample(one_stream(2_000_000 // np.prod(query.shape)))
     assert np.sqrt((drawn**2).mean()) == pytest.approx(release.noise_std, rel=5e-3)
     distribution = release.noise
@@ -31,11 +31,12 @@ def test_noise_has_the_declared_deviation(query: Query, power: float | None) -> 
     shift = query.l2_upper if query is MOVEMENT else query.l2_sensitivity
     unit = distribution.scale / shift
     spent = (
-        generalized_gamma.delta(1, unit, distribution.power, distribution.dimension) * query.records
+        generalized_gamma.delta(1, unit, distribution.power, distribution.dimension)
+        * query.n_records
     )
     less = (
         generalized_gamma.delta(1, 0.995 * unit, distribution.power, distribution.dimension)
-        * query.records
+        * query.n_records
     )
     assert spent <= 1 < less
 
@@ -45,7 +46,7 @@ def test_it_needs_less_noise_than_the_analytic_gaussian(name: str, ratio: float)
     query = QUERIES[name]
     gauss = AnalyzeGauss("analytic") if name == "II" else Gaussian()
     noise = [
-        one.calibrate(query, epsilon=1, delta=1 / query.records).noise_std ** 2
+        one.calibrate(query, epsilon=1, delta=1 / query.n_records).noise_std ** 2
         for one in (SphericalGamma(), gauss)
     ]
     assert noise[0] / noise[1] == pytest.approx(ratio, abs=1e-3)
@@ -54,7 +55,7 @@ def test_it_needs_less_noise_than_the_analytic_gaussian(name: str, ratio: float)
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
 def test_the_best_power_has_no_rival(query: Query) -> None:
     for epsilon in (0.01, 1, 1000):
-        budget = {"epsilon": epsilon, "delta": 1 / query.records}
+        budget = {"epsilon": epsilon, "delta": 1 / query.n_records}
         best = SphericalGamma(None).calibrate(query, **budget)
         others = [SphericalGamma(power).calibrate(query, **budget).noise_std for power in POWERS]
         assert best.noise_std == pytest.approx(min(others), rel=1e-8)

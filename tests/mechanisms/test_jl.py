@@ -16,7 +16,7 @@ CTG = SecondMomentQuery(Box.cube(21, 0.0, 1.0), 2126)
 
 def moments(query, rng, trials=()):
     """Second moments of records in [0, 1]^m or [-1, 1]^m with unequal, correlated features."""
-    m, n = query.shape[0], query.records
+    m, n = query.shape[0], query.n_records
     records = rng.uniform(0, 1, (*trials, m, n)) * np.linspace(0.3, 1, m)[:, None]
     return records @ np.swapaxes(records, -1, -2) / n
 
@@ -40,8 +40,8 @@ def noises(trials, key="jl"):
 )
 def test_known_lifts(query, rows, exact, unit_2012, distance):
     """In units of R; the constants of 2012 count distances, which are 2 R in symmetric boxes."""
-    delta = 1 / query.records
-    radius = np.sqrt(query.gamma)
+    delta = 1 / query.n_records
+    radius = np.sqrt(query.max_norm)
     found = JohnsonLindenstrauss(rows).calibrate(query, epsilon=1.0, delta=delta)
     assert found.sketch_size == rows * query.features
     assert np.sqrt(found.ridge) / radius == pytest.approx(exact, rel=1e-6)
@@ -172,10 +172,10 @@ def test_moments_without_full_rank_are_sketched():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((0.5,), "rows is 0.5; give a multiple of m of at least 1"),
-        ((-1,), "rows is -1"),
-        ((np.inf,), "rows is inf"),
-        (("2",), "rows is '2'"),
+        ((0.5,), "sketch_size is 0.5; give a multiple of m of at least 1"),
+        ((-1,), "sketch_size is -1"),
+        ((np.inf,), "sketch_size is inf"),
+        (("2",), "sketch_size is '2'"),
         ((2, "2013"), "calibration is '2013'; did you mean '2012'?"),
     ],
 )

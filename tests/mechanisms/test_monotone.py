@@ -49,7 +49,7 @@ def rises(mechanism, query):
     found = {}
     for epsilon in EPSILONS.tolist():
         try:
-            release = mechanism.calibrate(query, epsilon=epsilon, delta=1 / query.records)
+            release = mechanism.calibrate(query, epsilon=epsilon, delta=1 / query.n_records)
         except NoGuarantee:
             continue
         for name, size in sizes(release):
@@ -64,7 +64,7 @@ def guaranteed(mechanism, query):
     """Return whether a mechanism has a guarantee at any budget."""
     for epsilon in EPSILONS.tolist():
         with contextlib.suppress(NoGuarantee):
-            mechanism.calibrate(query, epsilon=epsilon, delta=1 / query.records)
+            mechanism.calibrate(query, epsilon=epsilon, delta=1 / query.n_records)
             return True
     return False
 

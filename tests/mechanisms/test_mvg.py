@@ -19,7 +19,7 @@ def by_mpmath(query, epsilon, delta, theorem, zeta, sensitivity="paper"):
     mp.mp.dps = 60
     m, n = query.shape
     s2 = mp.mpf(query.paper_l2_sensitivity if sensitivity == "paper" else query.l2_sensitivity)
-    gamma, log = mp.mpf(query.gamma), -mp.log(mp.mpf(delta))
+    gamma, log = mp.mpf(query.max_norm), -mp.log(mp.mpf(delta))
     harmonic = sum(mp.mpf(1) / i for i in range(1, min(m, n) + 1))
     root = sum(1 / mp.sqrt(i) for i in range(1, min(m, n) + 1))
     laurent_massart = m * n + 2 * mp.sqrt(m * n * log) + 2 * log
@@ -48,7 +48,7 @@ PAPER = [
     ("query", "theorem", "zeta", "zeta_value", "first", "beta", "phi", "std", "slack"), PAPER
 )
 def test_the_papers_experiments(query, theorem, zeta, zeta_value, first, beta, phi, std, slack):
-    independent = by_mpmath(query, 1, 1 / query.records, theorem, zeta)
+    independent = by_mpmath(query, 1, 1 / query.n_records, theorem, zeta)
     for value, printed in zip(independent, (zeta_value, first, beta, phi), strict=True):
         assert printed is None or float(value) == pytest.approx(printed, rel=1e-6)
     found = MVG(theorem, zeta).precision_budget(query, **budget(query))
@@ -57,7 +57,7 @@ def test_the_papers_experiments(query, theorem, zeta, zeta_value, first, beta, p
     assert release.noise_std == pytest.approx(std, rel=1e-5)
     assert release.mu_exact
     if slack:
-        assert gaussian.mu(1, 1 / query.records) / release.mu == pytest.approx(slack, rel=1e-4)
+        assert gaussian.mu(1, 1 / query.n_records) / release.mu == pytest.approx(slack, rel=1e-4)
 
 
 def test_a_binary_allocation_moves_the_noise_by_a_fourth_root():
@@ -79,7 +79,7 @@ def test_the_least_and_most_wasteful_shares_of_second_moments(theorem, important
     mechanism = MVG(theorem, allocation=Binary(important, tau))
     release = mechanism.calibrate(MOVEMENT, **budget(MOVEMENT))
     assert release.mu_exact
-    limit = gaussian.mu(1, 1 / MOVEMENT.records)
+    limit = gaussian.mu(1, 1 / MOVEMENT.n_records)
     assert limit / release.mu == pytest.approx(slack, rel=1e-6)
 
 
@@ -155,7 +155,7 @@ def test_the_theorems_limit_is_spent_whole(theorem):
         distribution = mechanism.calibrate(query, **budget(query)).noise
         rows = np.linalg.norm(distribution.row_factor**-2)
         columns = distribution.column_factor
-        columns = np.sqrt(query.records) if columns is None else np.linalg.norm(columns**-2)
+        columns = np.sqrt(query.n_records) if columns is None else np.linalg.norm(columns**-2)
         phi = MVG(theorem).precision_budget(query, **budget(query))
         assert rows * columns == pytest.approx(phi**2, rel=1e-12)
 

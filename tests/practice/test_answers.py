@@ -270,7 +270,7 @@ def test_python_has_the_noise_of_the_command_line(tmp_path, query):
         request = read(tmp_path / "x.toml")
         line = choices.options(request)
         box = mdp.Box(tuple(LOWER), tuple(UPPER))
-        python = mdp.options(kinds[query](box, records=400), epsilon=1.0, delta=delta)
+        python = mdp.options(kinds[query](box, n_records=400), epsilon=1.0, delta=delta)
         assert [one.name for one in line] == [one.name for one in python]
         factor = request.half[:, None]
         if query == "second_moments":
@@ -325,23 +325,23 @@ def test_a_fit_in_python_is_the_answer_of_the_command_line(answer, query, mechan
 
 
 def test_what_is_announced_of_a_regression_is_simulated_from_public_facts():
-    query = mdp.SecondMomentQuery(mdp.Box.cube(4, -1, 1), records=200)
+    query = mdp.SecondMomentQuery(mdp.Box.cube(4, -1, 1), n_records=200)
     small, large = (
         mdp.options(query, epsilon=epsilon, delta=1e-6)[0].release for epsilon in (0.1, 14.0)
     )
     assert answers.simulated_fit(small, 1.0) < 0.1
     assert answers.simulated_fit(large, 1.0) > answers.simulated_fit(large, 0.25)
-    many = mdp.SecondMomentQuery(mdp.Box.cube(4, -1, 1), records=10**7)
+    many = mdp.SecondMomentQuery(mdp.Box.cube(4, -1, 1), n_records=10**7)
     precise = mdp.options(many, epsilon=10, delta=1e-6)[0].release
     assert answers.simulated_fit(precise, 1.0) == pytest.approx(answers.EXPLAINED, abs=0.01)
     assert "0.5 without privacy" in answers.regression_outlook(precise)
-    ball = mdp.SecondMomentQuery(mdp.Ball(np.sqrt(2), 4), records=200)
+    ball = mdp.SecondMomentQuery(mdp.Ball(np.sqrt(2), 4), n_records=200)
     (option, *_) = mdp.options(ball, epsilon=1, delta=1e-6)
     assert "cannot be said" in answers.regression_outlook(option.release)
 
 
 def test_the_simulation_of_a_regression_agrees_with_draws_of_records():
-    query = mdp.SecondMomentQuery(mdp.Box.cube(4, -1, 1), records=3000)
+    query = mdp.SecondMomentQuery(mdp.Box.cube(4, -1, 1), n_records=3000)
     option = mdp.options(query, epsilon=1, delta=1e-6)[0].release
     rng, fits = np.random.default_rng(1), []
     for _ in range(60):

@@ -48,7 +48,7 @@ def test_what_an_error_takes_suffices_and_less_does_not(folder, capsys, query, e
             scaled = replace(spec, epsilon=float(epsilon[1]) * factor)
             assert (options(scaled)[0].error <= float(error)) == enough
         if records:
-            query = replace(spec.query, records=count)
+            query = replace(spec.query, n_records=count)
             assert (options(replace(spec, query=query))[0].error <= float(error)) == enough
 
 

@@ -32,16 +32,16 @@ CTG = IdentityQuery(Box.cube(21, 0, 1), 2126)
         (LIVER, "l1_sensitivity", 12),
         (LIVER, "l2_sensitivity", 4.898979),
         (LIVER, "paper_l2_sensitivity", 4.898979),
-        (LIVER, "gamma", 38.574603),
+        (LIVER, "max_norm", 38.574603),
         (CTG, "l1_sensitivity", 21),
         (CTG, "l2_sensitivity", 4.582576),
-        (CTG, "gamma", 211.296001),
+        (CTG, "max_norm", 211.296001),
         (MOVEMENT, "l1_sensitivity", 15.723270),
         (MOVEMENT, "l1_upper", 9.82704),
         (MOVEMENT, "l2_sensitivity", 5.559016),
         (MOVEMENT, "l2_upper", 3.930818),
         (MOVEMENT, "paper_l2_sensitivity", 7.861635),
-        (MOVEMENT, "gamma", 4e4),
+        (MOVEMENT, "max_norm", 4e4),
         (MOVEMENT_ZEROED, "l2_sensitivity", 3.930818),
         (MOVEMENT_ZEROED, "l2_upper", 3.107584),
         (SecondMomentQuery(Ball(2.0, 5), 10), "l2_sensitivity", np.sqrt(2) * 0.4),
@@ -62,7 +62,7 @@ def shift(query, x, y):
     """What replacing records y by x changes, (..., m) for a record, (..., m, m) for moments."""
     if isinstance(query, IdentityQuery):
         return x - y
-    return (x[..., :, None] * x[..., None, :] - y[..., :, None] * y[..., None, :]) / query.records
+    return (x[..., :, None] * x[..., None, :] - y[..., :, None] * y[..., None, :]) / query.n_records
 
 
 def triangle(size):
@@ -335,8 +335,8 @@ def test_sensitivities_scale_with_the_data(name, adjacency, k):
     box = BOXES[name]
     scaled = Box(tuple(np.multiply(k, box.lower)), tuple(np.multiply(k, box.upper)))
     for kind, power, names in (
-        (IdentityQuery, 1, ["l1_sensitivity", "l2_sensitivity", "gamma"]),
-        (SecondMomentQuery, 2, [*NORMS, "gamma", "paper_l2_sensitivity"]),
+        (IdentityQuery, 1, ["l1_sensitivity", "l2_sensitivity", "max_norm"]),
+        (SecondMomentQuery, 2, [*NORMS, "max_norm", "paper_l2_sensitivity"]),
     ):
         small, large = kind(box, 5, adjacency), kind(scaled, 5, adjacency)
         for attribute in names:

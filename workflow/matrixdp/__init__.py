@@ -4,7 +4,7 @@ For a matrix of your own, one record per row, whose number and bounds are public
 
 >>> import matrixdp as mdp, numpy as np
 >>> records = np.random.default_rng(1).uniform((0, 0), (120, 200_000), (400, 2))
->>> query = mdp.SecondMomentQuery(mdp.Box((0, 0), (120, 200_000)), records=400)
+>>> query = mdp.SecondMomentQuery(mdp.Box((0, 0), (120, 200_000)), n_records=400)
 >>> mechanism = mdp.recommend(query, epsilon=1, delta=1e-6)
 >>> calibrated = mechanism.calibrate(query, epsilon=1, delta=1e-6)
 >>> calibrated.release(records).shape

@@ -94,7 +94,7 @@ def configuration(config: dict[str, Any]) -> dict[str, Any]:
         "epsilons": [*defaults["epsilons"], spec.epsilon],
     }
     if spec.target:
-        experiment |= {"target": spec.target, "train": spec.query.records * 3 // 4}
+        experiment |= {"target": spec.target, "train": spec.query.n_records * 3 // 4}
     name = f"my_{spec.kind}"
     changes = {
         "reading": "default",
@@ -108,7 +108,7 @@ def configuration(config: dict[str, Any]) -> dict[str, Any]:
     }
     resolved = resolve({**config, **changes})
     resolved["experiments"][name]["recommended"] = recommended(spec)
-    if spec.query.records * len(spec.columns) >= LARGE:
+    if spec.query.n_records * len(spec.columns) >= LARGE:
         resolved["experiments"][name] |= LIMITS
     return resolved
 
@@ -126,7 +126,7 @@ def _entry(spec: Specification) -> dict[str, Any]:
     return {
         "file": os.fspath(spec.file),
         "status": "original" if spec.public else PRIVATE,
-        "shape": [spec.query.records, len(spec.columns)],
+        "shape": [spec.query.n_records, len(spec.columns)],
         "columns": [*spec.columns],
         "fill": [None if np.isnan(value) else value for value in spec.fill.tolist()],
         "scalings": {

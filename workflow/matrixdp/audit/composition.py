@@ -145,7 +145,7 @@ def executed(
             for part in range(len(_scripted(release, first, noise)[0])):
                 trials += _change(release, first, noise._replace(part=part))
         others += [_replay(release, first, second, trial) is None for trial in trials]
-    moments = SecondMomentQuery(query.domain, query.records, query.adjacency)
+    moments = SecondMomentQuery(query.domain, query.n_records, query.adjacency)
     extremes = [farthest(query), farthest(moments)]
     if isinstance(query, NormalEquations):
         norms = [norm for _, norm in sensitivities.measures(query).values()]

@@ -41,13 +41,13 @@ class DirectionAudit(Audit):
         self._removed, self._copied = pair.record, pair.other
         replaced = query.adjacency == "replace"
         self._added = self._copied if replaced else np.zeros(query.features)
-        self.attained = self._loss(query.records - 1)
+        self.attained = self._loss(query.n_records - 1)
         self.bound = max(self.attained, release.epsilon_actual)
         self.kappa = release.epsilon / self.bound
 
     def _rate(self, record: Array) -> float:
         # The exponent that a record contributes at v along it.
-        return float(self.release.kappa / self.release.query.records * (record @ record))
+        return float(self.release.kappa / self.release.query.n_records * (record @ record))
 
     def _loss(self, copies: int) -> float:
         """Return the loss at v along x; NaN without orthogonal records."""
@@ -60,11 +60,11 @@ class DirectionAudit(Audit):
 
     def _value(self, copies: int, last: Array) -> Array:
         total = copies * np.outer(self._copied, self._copied) + np.outer(last, last)
-        return total / self.release.query.records
+        return total / self.release.query.n_records
 
     def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
         """Return the difference of squared projections of each run."""
-        copies = min(COPIES, self.release.query.records - 1)
+        copies = min(COPIES, self.release.query.n_records - 1)
         basis = np.stack([self._removed, self._copied], axis=1)
         values = (self._value(copies, last) for last in (self._removed, self._added))
         samples = (self.release.simulate(value, [stream] * count) for value in values)

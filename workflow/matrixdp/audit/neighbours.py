@@ -61,7 +61,7 @@ def changes(query: Query, records: Array, others: Array) -> Array:
     (searches, m, m).
     """
     first, second = (contributions(query, side) for side in (records, others))
-    return (first - second) / (1 if isinstance(query, IdentityQuery) else query.records)
+    return (first - second) / (1 if isinstance(query, IdentityQuery) else query.n_records)
 
 
 def contributions(query: Query, records: Array) -> Array:
@@ -123,7 +123,7 @@ BEYOND = 2.0
 
 def random_records(query: Query, stream: np.random.Generator) -> Array:
     """Return records (m, n) of very different lengths, in a box, or in and around a ball."""
-    m, n = query.features, query.records
+    m, n = query.features, query.n_records
     lengths = 4.0 ** -(stream.random() * 6 * stream.random(n))
     if isinstance(query.domain, Ball):
         rays = stream.standard_normal((m, n))

@@ -149,10 +149,10 @@ class ChosenAudit(ComposedAudit):
     ) -> None:
         super().__init__(release, mus, noisy)
         query = release.query
-        moments = SecondMomentQuery(query.domain, query.records, query.adjacency)
+        moments = SecondMomentQuery(query.domain, query.n_records, query.adjacency)
         pair = farthest(moments)
         self._answers = [*runs.values(moments, pair)]
-        others = [(0, 0), (0, query.records - 1)]
+        others = [(0, 0), (0, query.n_records - 1)]
         self._values = [np.pad(record[:, None], others) for record in pair[:2]]
         self._numbers = 2.0 * query.features**2
         # The release may compute eigenvectors too.

@@ -76,7 +76,7 @@ def audit_of(release: CalibratedMechanism, stream: np.random.Generator) -> Audit
     if isinstance(release, Chosen):
         return _chosen(release, stream)
     if isinstance(release, CentredMoments):
-        moved = farthest(release.query).size / release.query.records
+        moved = farthest(release.query).size / release.query.n_records
         about = audit_of(release.about, stream)
         return ChosenAudit(release, [moved / release.centre_std, about.mu], about)
     if isinstance(release, AdditiveMechanism):
@@ -117,7 +117,7 @@ def _chosen(release: Chosen, stream: np.random.Generator) -> Audit:
         if spectrum.eigenvalue_std:
             spectrum_mu = farthest(spectrum.query).size / spectrum.eigenvalue_std
         steps.append((float(np.hypot(first.mu, spectrum_mu)), first))
-    trace = 1 / (query.records * release.trace_std)
+    trace = 1 / (query.n_records * release.trace_std)
     rest = max(mu for mu, _ in steps)
     return ChosenAudit(release, [trace, search, rest], steps[0][1])
 
@@ -172,7 +172,7 @@ def run(
             **case.where,
             "query": query.name,
             "adjacency": query.adjacency,
-            "records": query.records,
+            "records": query.n_records,
             "epsilon": float(case.epsilon),
             "delta": case.delta,
         }

@@ -66,13 +66,13 @@ def largest_difference(
     pair of a search and ``PAIRS`` random ones, at most ``most`` of them, among records of zeros and
     random records. The result is infinite if neighbours consume different amounts of randomness.
     """
-    shape = (source.features, source.records)
+    shape = (source.features, source.n_records)
     extremes = farthest(source)
     pairs = [(extremes.record, extremes.other)]
     count = PAIRS if most is None else min(most, PAIRS)
     pairs += [(_records(source, 1, stream)[:, 0], extremes.other) for _ in range(count)]
     sizes = []
-    for shared in (np.zeros(shape), _records(source, source.records, stream)):
+    for shared in (np.zeros(shape), _records(source, source.n_records, stream)):
         for pair in pairs:
             outputs, states = [], []
             for record in pair:

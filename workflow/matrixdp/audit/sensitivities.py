@@ -89,7 +89,7 @@ def attack(query: Query, measure: str, generators: list[np.random.Generator]) ->
     return {
         "query": query.name,
         "adjacency": query.adjacency,
-        "records": query.records,
+        "records": query.n_records,
         "measure": measure,
         "declared": declared,
         "found": pair.size,

@@ -37,7 +37,7 @@ class SketchAudit(Audit):
         squared = query.domain.radius**2
         self.leverage = squared / (release.ridge + squared)
         pair = farthest(query)
-        full = pair.size * query.records / squared
+        full = pair.size * query.n_records / squared
         self.adjacency = "replace" if full > np.sqrt(2) - 1e-9 else "zero_out"
         self._records = pair.record, pair.other
         if self.adjacency != "replace":
@@ -74,7 +74,7 @@ class SketchAudit(Audit):
         """Test the chi-square of the whitened sketch of all features."""
         release, m = self.release, self.release.query.features
         value = runs.value_of(release.query, self._records[0])
-        moments = release.query.records * value + release.ridge * np.eye(m)
+        moments = release.query.n_records * value + release.ridge * np.eye(m)
         trials = trials_of(m * release.sketch_size)
         sketches = release.simulate(value, [stream] * trials)
         white = np.linalg.solve(np.linalg.cholesky(moments / release.sketch_size), sketches)

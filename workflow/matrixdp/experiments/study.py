@@ -306,7 +306,7 @@ def calibrated(
         query = next((posed[name] for name in posed if type(posed[name]) in kinds), None)
         if query is None:
             continue
-        delta = 1 / query.records if settings.delta is None else settings.delta
+        delta = 1 / query.n_records if settings.delta is None else settings.delta
         if data:
             changes = _resolved(settings.changes, query, data)
             configuration = replace(
@@ -440,7 +440,7 @@ def _resolved(changes: Parameters, query: Query, data: Dataset) -> Parameters:
     """Return parameters in which the norm of the query's value replaces ``FROM_DATA``."""
     if isinstance(query, IdentityQuery):
         # Where trials split the data, this is the root mean square over splits.
-        norm = np.sqrt(query.records * (data.matrix**2).sum(axis=0).mean())
+        norm = np.sqrt(query.n_records * (data.matrix**2).sum(axis=0).mean())
     else:
         norm = np.linalg.norm(second_moments(data.matrix))
     return {place: float(norm) if to == FROM_DATA else to for place, to in changes.items()}

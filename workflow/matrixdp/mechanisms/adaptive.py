@@ -53,7 +53,7 @@ class Spectrum(CalibratedMechanism):
         if self.eigenvalue_std:
             noise = normals(streams, eigenvalues.shape[1:])
             eigenvalues = np.linalg.eigvalsh(value) + self.eigenvalue_std * noise
-        eigenvalues = np.clip(eigenvalues, 0, self.query.gamma)
+        eigenvalues = np.clip(eigenvalues, 0, self.query.max_norm)
         return (vectors * eigenvalues[:, None, :]) @ np.swapaxes(vectors, 1, 2)
 
 
@@ -104,7 +104,7 @@ class ChosenBySearch(Chosen):
     @property
     def steps(self) -> Array:
         """Numbers of the candidate radii, from 0."""
-        return np.arange(min(self.query.features * self.query.records, RADII) + 1.0)
+        return np.arange(min(self.query.features * self.query.n_records, RADII) + 1.0)
 
     def expected(self, trace: Array, steps: Array) -> tuple[Array, Array]:
         """Return the authors' bounds on the Frobenius error of both releases at the steps.
@@ -117,7 +117,7 @@ class ChosenBySearch(Chosen):
             The bounds for the noisy matrix, shape (1, s), and for separate eigenvectors and
             eigenvalues, shape (trials, s).
         """
-        m, n, beta = self.query.features, self.query.records, 0.75 * FAILURE
+        m, n, beta = self.query.features, self.query.n_records, 0.75 * FAILURE
         root = self.rest / np.sqrt(2)
         log = np.log(2 / beta)
         size = np.sqrt(m * m + 2 * np.sqrt(m * log) * (1 + np.sqrt(2 * (m - 1))) + 6 * log)
@@ -164,9 +164,9 @@ class AdaptiveCovariance(Mechanism):
         return ChosenBySearch.by_mu(
             mu,
             budget,
-            query=IdentityQuery(query.domain, query.records, query.adjacency),
+            query=IdentityQuery(query.domain, query.n_records, query.adjacency),
             source=query,
-            trace_std=float(1 / (query.records * mu * np.sqrt(TRACE))),
+            trace_std=float(1 / (query.n_records * mu * np.sqrt(TRACE))),
             search=float(special.log_ndtr(search) - special.log_ndtr(-search)),
             rest=float(mu * np.sqrt(1 - TRACE - SEARCH)),
         )

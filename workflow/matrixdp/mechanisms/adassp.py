@@ -170,7 +170,7 @@ class PrivatelyClippedAdaSSP(PrivatelyClipped):
         return RidgedByHistogram.by_mu(
             mu,
             budget,
-            query=IdentityQuery(query.domain, query.records, query.adjacency),
+            query=IdentityQuery(query.domain, query.n_records, query.adjacency),
             candidates=tuple(release.explaining for release in equations),
             equations=equations,
             count_std=float(np.sqrt(2 / self.budget_fraction) / mu),

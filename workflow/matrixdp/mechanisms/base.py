@@ -52,7 +52,7 @@ class PrivacyStatement(NamedTuple):
         per_person: largest number of records of one person, where neighbours differ in all of
             these; None where they differ in one record.
 
-    >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), records=400)
+    >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), n_records=400)
     >>> mdp.Laplace().calibrate(query, epsilon=1).statement.delta < 1e-6
     True
     """
@@ -143,7 +143,7 @@ class CalibratedMechanism(abc.ABC):
     def explain(self) -> str:
         """Return a sentence with the claimed and the tight guarantee, and the noise.
 
-        >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), records=400)
+        >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), n_records=400)
         >>> mdp.Laplace().calibrate(query, epsilon=1).explain()
         'Laplace: epsilon 1 where one record is replaced; really 1; noise of +- 0.01 an entry'
         """
@@ -228,7 +228,7 @@ class Separable(CalibratedMechanism):
 class AdditiveMechanism(Separable):
     """Value plus ``noise`` of a distribution that does not depend on the value.
 
-    >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), records=400)
+    >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), n_records=400)
     >>> release = mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6)
     >>> release.epsilon_actual <= 1, f"{release.noise_std:.4f}", f"{release.mu:.4f}"
     (True, '0.0211', '0.2367')
@@ -392,7 +392,7 @@ class AdditiveMechanism(Separable):
         Raises:
             InputError: as :attr:`stretch`, or the level is out of range.
 
-        >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), records=400)
+        >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), n_records=400)
         >>> mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6).interval(0.95).round(4)
         array([[0.0473, 0.0473]])
         """

@@ -104,10 +104,10 @@ class Centred(Mechanism):
         assert isinstance(query, SecondMomentQuery)
         mu = gaussian.mu(*budget)
         each = float(mu / np.sqrt(2))
-        widest = Ball(IdentityQuery(query.domain, query.records).l2_sensitivity, query.features)
+        widest = Ball(IdentityQuery(query.domain, query.n_records).l2_sensitivity, query.features)
         # Given the mean, a record that is added adds its own square; a null record is not zero.
         adjacency = query.adjacency if query.private_count else "replace"
-        apart = SecondMomentQuery(widest, query.records, adjacency, per_person=query.per_person)
+        apart = SecondMomentQuery(widest, query.n_records, adjacency, per_person=query.per_person)
         about: CalibratedMechanism
         if self.squared_radius_fraction is None:
             about = PrivatelyClipped().spending(apart, each, budget)
@@ -126,7 +126,7 @@ def mean_query(query: SecondMomentQuery) -> MeanQuery:
             domain = Ball(float(np.hypot(domain.radius, 1)), query.features + 1)
         else:
             domain = Box((*domain.lower, -1.0), (*domain.upper, 1.0))
-    return MeanQuery(domain, query.records, query.adjacency, per_person=query.per_person)
+    return MeanQuery(domain, query.n_records, query.adjacency, per_person=query.per_person)
 
 
 MECHANISMS = {"centred_public": Entry(partial(Centred, PUBLIC)), "centred_private": Entry(Centred)}

@@ -61,13 +61,13 @@ def clipped(query: Query, squared_radius_fraction: float) -> SecondMomentQuery:
         return query
     radius = float(np.sqrt(squared_radius_fraction)) * query.domain.radius
     ball = Ball(radius, query.features)
-    return SecondMomentQuery(ball, query.records, query.adjacency, per_person=query.per_person)
+    return SecondMomentQuery(ball, query.n_records, query.adjacency, per_person=query.per_person)
 
 
 def records_of(query: Query) -> IdentityQuery:
     """Return the records of a query, which a simulated release reads, as many as are stated."""
     adjacency = "zero_out" if query.private_count else query.adjacency
-    return IdentityQuery(query.domain, query.records, adjacency)
+    return IdentityQuery(query.domain, query.n_records, adjacency)
 
 
 def squared_move(query: Query) -> int:

@@ -246,8 +246,8 @@ class ComposedMoments(Composed):
         chosen = self._chosen
         box = Box.cube(len(chosen.candidates), 0.0, 1.0)
         query = self.query
-        shares = ShellQuery(box, query.records, query.adjacency, per_person=query.per_person)
-        std = chosen.count_std / self.query.records
+        shares = ShellQuery(box, query.n_records, query.adjacency, per_person=query.per_person)
+        std = chosen.count_std / self.query.n_records
         parts.append(Part("lengths", (mean_release(shares, std, budget),)))
         parts.append(Part("moments", chosen.candidates))
         return parts
@@ -298,8 +298,8 @@ class ComposedMoments(Composed):
         shares = answer(counting, exact.value(counting.query, indicators))
         divisor = None
         if self.query.private_count:
-            weight, divisor = weight if first else _positive(shares.sum()), self.query.records
-        number = chosen._best(self.query.records * shares.T, divisor)
+            weight, divisor = weight if first else _positive(shares.sum()), self.query.n_records
+        number = chosen._best(self.query.n_records * shares.T, divisor)
         release = moments.releases[int(number[0])]
         released = answer(release, exact.value(release.query, moved()))
         radius = release.query.domain.radius

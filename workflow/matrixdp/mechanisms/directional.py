@@ -47,7 +47,7 @@ class DirectionalGaussian(Mechanism):
             shape helps there.
         directions: None for the standard basis, or an orthonormal basis, one direction per column.
 
-    >>> query = mdp.MeanQuery(mdp.Box((0, 0), (1, 1)), records=400)
+    >>> query = mdp.MeanQuery(mdp.Box((0, 0), (1, 1)), n_records=400)
     >>> release = mdp.DirectionalGaussian(weights=(9, 1)).calibrate(query, epsilon=1, delta=1e-6)
     >>> release.noise.row_factor.round(4).tolist()
     [0.0122, 0.0211]

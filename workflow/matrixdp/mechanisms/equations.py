@@ -84,8 +84,8 @@ class ProductQuery(MeanQuery):
 def eigenvalue_query(query: NormalEquations) -> EigenvalueQuery:
     """Return the query of the first part."""
     explaining = query.explaining
-    values = Box((0.0,), (explaining.gamma,))
-    relation = query.records, query.adjacency, explaining.features
+    values = Box((0.0,), (explaining.max_norm,))
+    relation = query.n_records, query.adjacency, explaining.features
     return EigenvalueQuery(values, *relation, per_person=query.per_person)
 
 
@@ -98,7 +98,7 @@ def product_query(query: NormalEquations) -> ProductQuery:
         upper = sides[query.others] * sides[query.target]
         lower = np.zeros_like(upper) if query.domain.nonnegative else -upper
         domain = Box(tuple(lower), tuple(upper))
-    return ProductQuery(domain, query.records, query.adjacency, per_person=query.per_person)
+    return ProductQuery(domain, query.n_records, query.adjacency, per_person=query.per_person)
 
 
 class Equations(NamedTuple):

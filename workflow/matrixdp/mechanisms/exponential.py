@@ -92,7 +92,7 @@ class PPCA(Mechanism):
         self._require(query)
         epsilon = checks.positive(epsilon=epsilon)
         sides = 2 if query.adjacency == "replace" else 1
-        kappa = query.records * epsilon / (sides * query.domain.radius**2)
+        kappa = query.n_records * epsilon / (sides * query.domain.radius**2)
         return PrincipalDirection(query=query, epsilon=epsilon, epsilon_actual=epsilon, kappa=kappa)
 
 

@@ -55,7 +55,7 @@ class Gaussian(Mechanism):
 
     Its calibration is ``analytic`` (Balle & Wang 2018), ``2006`` or ``2014`` (see ``CONSTANTS``).
 
-    >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), records=400)
+    >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), n_records=400)
     >>> f"{mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6).noise_std:.4f}"
     '0.0211'
     """
@@ -91,7 +91,7 @@ class AnalyzeGauss(Mechanism):
     The upper triangle with the diagonal gets i.i.d. noise, calibrated to its l2 sensitivity, and is
     mirrored. The calibrations are those of :class:`Gaussian`; the paper's constant is ``2014``.
 
-    >>> query = mdp.SecondMomentQuery(mdp.Box((-1, -1), (1, 1)), records=400)
+    >>> query = mdp.SecondMomentQuery(mdp.Box((-1, -1), (1, 1)), n_records=400)
     >>> f"{mdp.AnalyzeGauss('analytic').calibrate(query, epsilon=1, delta=1e-6).noise_std:.4f}"
     '0.0211'
     """
@@ -116,7 +116,7 @@ class GOE(Mechanism):
     The symmetric part of i.i.d. noise that is calibrated to the Frobenius sensitivity: diagonal
     entries keep its standard deviation, the others have it divided by sqrt(2).
 
-    >>> query = mdp.SecondMomentQuery(mdp.Ball(1.0, features=2), records=400)
+    >>> query = mdp.SecondMomentQuery(mdp.Ball(1.0, features=2), n_records=400)
     >>> f"{mdp.GOE().calibrate(query, epsilon=1, delta=1e-6).noise_std:.4f}"
     '0.0129'
     """

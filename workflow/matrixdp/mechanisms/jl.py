@@ -34,12 +34,12 @@ class Sketch(Separable):
         return normals(streams, (self.query.features, self.sketch_size))
 
     def _combined(self, value: Array, noise: Array) -> Array:
-        moments = self.query.records * value
+        moments = self.query.n_records * value
         smallest = float(np.linalg.eigvalsh(moments).min())
         # The lift hides a record only where it comes on top of something positive semidefinite.
         if smallest < -1e-6 * self.ridge:
             raise InputError(
-                f"value has the eigenvalue {smallest / self.query.records:.3g}; second moments "
+                f"value has the eigenvalue {smallest / self.query.n_records:.3g}; second moments "
                 "X X^T / n must be positive semidefinite"
             )
         factor = np.linalg.cholesky(moments + self.ridge * np.eye(self.query.features))
@@ -87,7 +87,7 @@ class JohnsonLindenstrauss(Mechanism):
             leverage = sketching.leverage(epsilon, delta, sketch_size, query.adjacency)
             ridge = squared_radius * (1 - leverage) / leverage
         else:
-            distance = IdentityQuery(query.domain, query.records, query.adjacency).l2_sensitivity
+            distance = IdentityQuery(query.domain, query.n_records, query.adjacency).l2_sensitivity
             lift = (
                 16
                 * np.sqrt(sketch_size * np.log(2 / delta))

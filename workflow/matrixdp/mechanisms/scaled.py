@@ -81,7 +81,7 @@ class Scaled(Mechanism):
     The unit of a column is half of its range; for second moments it is the largest absolute value.
     The neighbouring relation is unchanged, as scaling maps a record of zeros to itself.
 
-    >>> query = mdp.SecondMomentQuery(mdp.Box((0, 0), (120, 200_000)), records=400)
+    >>> query = mdp.SecondMomentQuery(mdp.Box((0, 0), (120, 200_000)), n_records=400)
     >>> f"{mdp.Scaled(mdp.GOE()).calibrate(query, epsilon=1, delta=1e-6).mu:.4f}"
     '0.2367'
     """

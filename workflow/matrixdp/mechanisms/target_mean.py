@@ -28,9 +28,9 @@ class InterceptEquations(NormalEquations):
         """L2 sensitivity of the mean of y."""
         domain = self.domain
         if self.adjacency != "replace":
-            return float(domain.magnitudes[-1]) / self.records
+            return float(domain.magnitudes[-1]) / self.n_records
         wide = domain.widths[-1] if isinstance(domain, Box) else 2 * domain.radius
-        return float(wide) / self.records
+        return float(wide) / self.n_records
 
 
 @dataclass(frozen=True, kw_only=True)

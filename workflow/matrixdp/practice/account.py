@@ -49,7 +49,7 @@ class Account:
         InputError: the total is missing or out of range, or the file has another one.
 
     >>> account = mdp.Account(epsilon=2, delta=1e-5)
-    >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), records=400)
+    >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), n_records=400)
     >>> release = mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6)
     >>> account.room(release)
     4

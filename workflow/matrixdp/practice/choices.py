@@ -144,7 +144,7 @@ def needed(spec: Specification, error: float) -> dict[str, float]:
         return _error(replace(spec, epsilon=spec.epsilon * factor)) <= error
 
     def at_records(factor: float) -> bool:
-        query = replace(spec.query, records=max(1, round(spec.query.records * factor)))
+        query = replace(spec.query, n_records=max(1, round(spec.query.n_records * factor)))
         return _error(replace(spec, query=query)) <= error
 
     enough = {}
@@ -152,7 +152,7 @@ def needed(spec: Specification, error: float) -> dict[str, float]:
         enough["epsilon"] = spec.epsilon * factor
     # The noise of records does not depend on their number.
     if spec.kind != "records" and (factor := _least(at_records)):
-        enough["records"] = spec.query.records * factor
+        enough["records"] = spec.query.n_records * factor
     return enough
 
 

@@ -132,7 +132,7 @@ def _clipped_details(
     if outcome.centre_std:
         content["mean"] = dict(zip(spec.columns, centre.tolist(), strict=True))
     if spec.query.private_count:
-        return {**content, "records": outcome.weight * spec.query.records}
+        return {**content, "records": outcome.weight * spec.query.n_records}
     if outcome.centre_std:
         noise = outcome.centre_std * spec.half
         content["noise_of_mean"] = dict(zip(spec.columns, noise.tolist(), strict=True))

@@ -55,9 +55,9 @@ def cautions(spec: Specification) -> list[str]:
         guarantees["total."] = spec.total["epsilon"], spec.total["delta"]
     sentences = []
     for name, (epsilon, delta) in guarantees.items():
-        if delta > 1 / spec.query.records:
+        if delta > 1 / spec.query.n_records:
             sentences.append(
-                f"{name}delta is {delta:g}, above 1 / records = {1 / spec.query.records:.2g}: to "
+                f"{name}delta is {delta:g}, above 1 / records = {1 / spec.query.n_records:.2g}: to "
                 "publish one whole record, drawn at random, would keep such a promise"
             )
         if epsilon > _LARGE_EPSILON:

@@ -73,7 +73,7 @@ def options(
     Raises:
         InputError: a number is out of range, or no safe noise gives this guarantee.
 
-    >>> query = mdp.SecondMomentQuery(mdp.Box.cube(4, -1, 1), records=400)
+    >>> query = mdp.SecondMomentQuery(mdp.Box.cube(4, -1, 1), n_records=400)
     >>> for one in mdp.options(query, epsilon=1, delta=1e-6):
     ...     print(f"{one.name} {one.error:.3f}")
     Laplace 0.035

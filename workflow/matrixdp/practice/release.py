@@ -159,7 +159,7 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
         "file": os.path.relpath(spec.file.resolve(), folder),
         "query": spec.kind,
         "columns": [*zip(spec.columns, spec.box.lower, spec.box.upper, strict=True)],
-        "records": spec.query.records,
+        "records": spec.query.n_records,
         "neighbours": spec.query.adjacency,
         "radius": float(spec.terms.get("radius", 0)),
         "target": spec.target,
@@ -314,7 +314,7 @@ def _true(spec: Specification) -> Array:
     """Return the answer without noise, in half ranges about the middle. THIS IS NOT PRIVATE."""
     query, rows = spec.query, _records(spec)
     if query.private_count:
-        query = replace(query, records=sum(map(len, _records(spec))), adjacency="replace")
+        query = replace(query, n_records=sum(map(len, _records(spec))), adjacency="replace")
     if spec.kind in answers.WITH_CONSTANT and not spec.constant:
         domain, size = query.domain, query.features + 1
         if isinstance(domain, Ball):
@@ -337,7 +337,7 @@ def _records(spec: Specification) -> Iterator[Array]:
     Raises:
         InputError: the public number of records is not the stated one, or the file is bad.
     """
-    count, expected, people = 0, spec.query.records, spec.people
+    count, expected, people = 0, spec.query.n_records, spec.people
     for block in tables.blocks(spec.file, spec.columns, spec.fill, people):
         count += len(block)
         if count <= expected or spec.query.private_count:

@@ -147,7 +147,7 @@ class Specification:
     @property
     def output(self) -> Output:
         """What is read from the release, in the columns' own units."""
-        penalty = self.alpha / self.query.records
+        penalty = self.alpha / self.query.n_records
         return Output(self.kind, self.middle, self.half, self.number, penalty, self.intercept)
 
     @property
@@ -163,7 +163,7 @@ class Specification:
     def by(self, mechanism: str) -> Specification:
         """Return the same release by another mechanism, with the query that this one answers."""
         query, middle, half = _query(
-            *(self.kind, mechanism, self.box, self.query.records, self.query.adjacency),
+            *(self.kind, mechanism, self.box, self.query.n_records, self.query.adjacency),
             per_person=self.query.per_person,
             intercept=self.intercept,
             radius=self.terms.get("radius"),
@@ -282,8 +282,9 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
     mechanism = _mechanism(kind, table.get("mechanism", RECOMMENDED), delta)
     people = _people(table, names)
     intercept, alpha = _regression(kind, table)
+    records = checks.count(records=table["records"])
     query, middle, half = _query(
-        *(kind, mechanism, box, table["records"], _adjacency(kind, mechanism, table)),
+        *(kind, mechanism, box, records, _adjacency(kind, mechanism, table)),
         per_person=people.most if people else None,
         intercept=intercept,
         radius=table.get("radius"),

@@ -36,7 +36,7 @@ def value(query: Query, blocks: Iterable[ArrayLike]) -> Array:
 
     Args:
         query: identity, mean or second moments. Where the number of records is private, the value
-            is the sum over all records, divided by ``query.records``.
+            is the sum over all records, divided by ``query.n_records``.
         blocks: the records in order, one per row (k, m).
 
     Raises:
@@ -56,7 +56,7 @@ def value(query: Query, blocks: Iterable[ArrayLike]) -> Array:
         counts = np.rint((block - start) / unit)
         block_sum = counts.sum(axis=0)[:, None] if power == 1 else counts.T @ counts
         total = total + block_sum.astype(np.int64).astype(object)
-    mean = (total / query.records).astype(np.float64)
+    mean = (total / query.n_records).astype(np.float64)
     return mean * unit[:, None] + start[:, None] if power == 1 else mean * np.outer(unit, unit)
 
 
@@ -84,9 +84,9 @@ def clipped(query: Query, blocks: Iterable[ArrayLike]) -> Iterator[Array]:
         count += len(rows)
         for start in range(0, len(rows), _ROWS):
             yield _within(query, rows[start : start + _ROWS])
-    if count != query.records and not query.private_count:
+    if count != query.n_records and not query.private_count:
         raise InputError(
-            f"the query was stated for {checks.plural(query.records, 'record')}, and there "
+            f"the query was stated for {checks.plural(query.n_records, 'record')}, and there "
             f"{'is' if count == 1 else 'are'} {count}; correct one"
         )
 

@@ -16,7 +16,7 @@ holds for f_2(X), f_2(X') given any output of M_1. Every composition theorem app
 included. Nothing follows for data sets of n - 1 records: that relation is ``add_or_remove``.
 
 Under ``add_or_remove`` the value is a sum over any number of records, divided by the public number
-``records``. Adding a record changes the sum as much as zeroing it out does, so that sensitivities
+``n_records``. Adding a record changes the sum as much as zeroing it out does, so that sensitivities
 are those of ``zero_out``. The identity query has no such relation: its shape shows n.
 
 With ``per_person`` = k, neighbours differ in all records of one person, who has k at most. Under
@@ -75,7 +75,7 @@ class _Query:
     - ``l1_sensitivity`` and ``l2_sensitivity``: largest change of the value in the entrywise l1 and
       the Frobenius norm;
     - ``paper_l2_sensitivity``: the l2 sensitivity as the MVG paper states it (section 8);
-    - ``gamma``: largest Frobenius norm of the value over the public domain (its Table 1);
+    - ``max_norm``: largest Frobenius norm of the value over the public domain (gamma of Table 1);
     - ``directional_mu(variances, directions=None)``: mu of directional Gaussian noise. Its
       variances (m,) are above 0. Its directions (m, m) are orthonormal, one per column; None is the
       standard basis;
@@ -87,7 +87,7 @@ class _Query:
 
     Args:
         domain: public bounds of one record.
-        records: public number of records, n; under ``add_or_remove`` a public guess of it, which
+        n_records: public number of records, n; under ``add_or_remove`` a public guess of it, which
             divides sums.
         adjacency: ``replace``, ``zero_out`` or ``add_or_remove``, see the docstring of this module.
         per_person: largest number of records of one person, where neighbours differ in all of
@@ -95,7 +95,7 @@ class _Query:
     """
 
     domain: Box | Ball
-    records: int
+    n_records: int
     adjacency: str = "replace"
     per_person: int | None = field(default=None, kw_only=True)
 
@@ -105,7 +105,7 @@ class _Query:
         return 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "records", checks.count(records=self.records))
+        object.__setattr__(self, "n_records", checks.count(n_records=self.n_records))
         checks.choice((*ADJACENCIES, ADD_OR_REMOVE), adjacency=self.adjacency)
         if self.per_person is not None:
             object.__setattr__(self, "per_person", checks.count(per_person=self.per_person))
@@ -128,7 +128,7 @@ class _Query:
     @property
     def people(self) -> float:
         """n over the size of a group, which divides the change of a sum by one record."""
-        return self.records / self.group
+        return self.n_records / self.group
 
     @property
     def l2_exact(self) -> bool:
@@ -137,7 +137,7 @@ class _Query:
 
     def _count(self, records: Array) -> int:
         """Return the divisor of a sum over records (..., m, n)."""
-        return self.records if self.private_count else records.shape[-1]
+        return self.n_records if self.private_count else records.shape[-1]
 
     def _clipped(self, records: Array) -> Array:
         return self.domain.clip(records) if isinstance(self.domain, Ball) else records
@@ -161,7 +161,7 @@ class _ShiftQuery(_Query):
     @property
     def shape(self) -> tuple[int, int]:
         """m x 1 for a mean, m x n otherwise."""
-        return self.features, self.records // self.divisor
+        return self.features, self.n_records // self.divisor
 
     @property
     def sides(self) -> Array:
@@ -233,7 +233,7 @@ class _ShiftQuery(_Query):
 class IdentityQuery(_ShiftQuery):
     """The identity query f(X) = X, shape m x n (MVG paper, sections 8.1 and 8.3).
 
-    >>> mdp.IdentityQuery(mdp.Box((-1, -1), (1, 1)), records=400).shape
+    >>> mdp.IdentityQuery(mdp.Box((-1, -1), (1, 1)), n_records=400).shape
     (2, 400)
     """
 
@@ -253,9 +253,9 @@ class IdentityQuery(_ShiftQuery):
         return float(np.sqrt(self.group) * super().l1_sensitivity)
 
     @property
-    def gamma(self) -> float:
+    def max_norm(self) -> float:
         """Largest Frobenius norm of X: sqrt(n) times the largest norm of a record."""
-        return float(np.sqrt(self.records) * self.domain.radius)
+        return float(np.sqrt(self.n_records) * self.domain.radius)
 
     def value(self, records: Array) -> Array:
         """Return X."""
@@ -265,7 +265,7 @@ class IdentityQuery(_ShiftQuery):
 class MeanQuery(_ShiftQuery):
     """The mean of the records, shape m x 1: a record shifts it by 1 / n of its values.
 
-    >>> mdp.MeanQuery(mdp.Ball(1.0, features=2), records=400).l2_sensitivity
+    >>> mdp.MeanQuery(mdp.Ball(1.0, features=2), n_records=400).l2_sensitivity
     0.005
     """
 
@@ -274,14 +274,14 @@ class MeanQuery(_ShiftQuery):
     @property
     def divisor(self) -> int:
         """Number of records, n."""
-        return self.records
+        return self.n_records
 
     @property
     def _shared(self) -> float:
         return self.people
 
     @property
-    def gamma(self) -> float:
+    def max_norm(self) -> float:
         """Largest norm of a record."""
         return self.domain.radius
 
@@ -343,7 +343,7 @@ class SecondMomentQuery(_Query):
         diagonal = float((self.domain.magnitudes**2).sum())
         if isinstance(self.domain, Ball):
             two_sided = self.adjacency == "replace" and not self._one_sided
-            diagonal = (2 if two_sided else 1) * self.gamma
+            diagonal = (2 if two_sided else 1) * self.max_norm
         return (self.l1_sensitivity + diagonal / self.people) / 2
 
     @property
@@ -398,10 +398,10 @@ class SecondMomentQuery(_Query):
     @property
     def paper_l2_sensitivity(self) -> float:
         """2 R^2 / n (2 m c^2 / n in section 8.2.3): at least sqrt(2) too large, which is safe."""
-        return 2 * self.gamma / self.people
+        return 2 * self.max_norm / self.people
 
     @property
-    def gamma(self) -> float:
+    def max_norm(self) -> float:
         """Largest squared norm of a record."""
         return self.domain.radius**2
 
@@ -420,7 +420,7 @@ class SecondMomentQuery(_Query):
         precisions = _precisions(variances, self.features)
         if isinstance(self.domain, Ball):
             largest = np.sort(precisions)[-2 if self.adjacency == "replace" else -1 :]
-            return Mu(float(np.linalg.norm(largest)) * self.gamma / self.people, True)
+            return Mu(float(np.linalg.norm(largest)) * self.max_norm / self.people, True)
         form, exact = largest_form(precisions, directions, self.sides)
         if self.adjacency != "replace":
             return Mu(form / self.people, exact and (directions is None or self.domain.symmetric))
@@ -451,7 +451,7 @@ class SecondMomentQuery(_Query):
             return moments
         _check_bounds("an absolute second moment", np.abs(moments), 0.0, bound * ROUNDING)
         trace = np.trace(moments, axis1=-2, axis2=-1)
-        _check_bounds("the mean squared norm of records", trace, 0.0, self.gamma * ROUNDING)
+        _check_bounds("the mean squared norm of records", trace, 0.0, self.max_norm * ROUNDING)
         return moments
 
 
@@ -487,7 +487,7 @@ class NormalEquations(SecondMomentQuery):
         else:
             sides = (self.domain.lower, self.domain.upper)
             domain = Box(*(tuple(side[i] for i in self.others) for side in sides))
-        return SecondMomentQuery(domain, self.records, self.adjacency, per_person=self.per_person)
+        return SecondMomentQuery(domain, self.n_records, self.adjacency, per_person=self.per_person)
 
     @property
     def l2_target(self) -> float:
@@ -509,7 +509,7 @@ class NormalEquations(SecondMomentQuery):
 
         It follows from Weyl's inequality: -R^2 <= x x^T - x' x'^T <= R^2 as a quadratic form.
         """
-        return self.explaining.gamma / self.people
+        return self.explaining.max_norm / self.people
 
 
 #: All queries; a mechanism states which of these types it supports.

@@ -78,8 +78,8 @@ def _noise(query: Query, mechanism: Mechanism, seed: int, *key: str) -> Array:
     All columns of released records have independent noise and are used. Only the first column of
     second moments is used; its covariance is a multiple of Sigma.
     """
-    release = mechanism.calibrate(query, epsilon=EPSILON, delta=1 / query.records)
-    columns = query.records if isinstance(query, IdentityQuery) else 1
+    release = mechanism.calibrate(query, epsilon=EPSILON, delta=1 / query.n_records)
+    columns = query.n_records if isinstance(query, IdentityQuery) else 1
     (stream,) = seeds.streams(seed, "theory", "ellipses", *key, trials=[0])
     noise = release.simulate(np.zeros(query.shape), [stream] * (DRAWS // columns))
     return np.swapaxes(noise, 1, 2)[:, :columns].reshape(DRAWS, 2)

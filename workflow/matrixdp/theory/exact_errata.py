@@ -50,7 +50,7 @@ def zeta_without_root(_stream: Stream, *, zeta: str = "literal") -> Numbers:
 def needless_gamma(_stream: Stream, *, needed: bool = True) -> Numbers:
     """With f(X1) in place of f(X) the condition is beta phi + H_r s2^2 phi^2 <= 2 epsilon."""
     for name, query in (("I", LIVER), ("II", MOVEMENT), ("III", CTG)):
-        delta, s2 = 1 / query.records, query.paper_l2_sensitivity
+        delta, s2 = 1 / query.n_records, query.paper_l2_sensitivity
         # omega is 4 H_r gamma s2.
         constants = coefficients(query.shape, gamma=s2 / 4, s2=s2, delta=delta)
         phi_without_gamma = largest_phi(constants.omega, constants.beta, EPSILON)
@@ -73,7 +73,9 @@ def missing_square(_stream: Stream, *, power: int = 1) -> Numbers:
 @check("negative_denominator", {"plus": {"sign": 1}})
 def negative_denominator(_stream: Stream, *, sign: int = -1) -> Numbers:
     """Eqs. (18) and (19) bound phi >= 0 by a number that must not be negative."""
-    constants = coefficients(LIVER.shape, gamma=LIVER.gamma, s2=LIVER.l2_sensitivity, delta=1 / 248)
+    constants = coefficients(
+        LIVER.shape, gamma=LIVER.max_norm, s2=LIVER.l2_sensitivity, delta=1 / 248
+    )
     denominator = float(
         constants.beta + sign * np.sqrt(constants.beta**2 + 8 * constants.alpha * EPSILON)
     )
@@ -84,7 +86,7 @@ def negative_denominator(_stream: Stream, *, sign: int = -1) -> Numbers:
 def root_of_two(_stream: Stream, *, power: float = 0.5) -> Numbers:
     """Route I of Theorem 4's proof: s2 <= sqrt(2) gamma, not sqrt(2 gamma)."""
     query = SecondMomentQuery(Box.cube(4, -1, 1), 1)
-    ratio = query.l2_sensitivity / (np.sqrt(2) * query.gamma**power)
+    ratio = query.l2_sensitivity / (np.sqrt(2) * query.max_norm**power)
     yield Number("s2 / sqrt(2 gamma), one record in [-1, 1]^4", ratio, "<=", 1, 1e-9)
 
 

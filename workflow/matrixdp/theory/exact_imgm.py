@@ -121,7 +121,7 @@ BOX, BALL = LIVER, IdentityQuery(Ball(1, 6), 248)
 @check("I3_necessary", {"records in a ball": {"query": BALL}})
 def necessary(_stream: Stream, *, query: Query = BOX) -> Numbers:
     """Theorem 2: no private noise has smaller singular values; the box is a counter-example."""
-    mechanism, delta = DirectionalGaussian(Binary((0, 1), 0.75)), 1 / query.records
+    mechanism, delta = DirectionalGaussian(Binary((0, 1), 0.75)), 1 / query.n_records
     release = mechanism.calibrate(query, epsilon=EPSILON, delta=delta)
     limit = gaussian.mu(EPSILON, delta)
     assert release.mu <= limit * (1 + 1e-9), "the counter-example must be private"
@@ -161,7 +161,7 @@ def equal_noise(_stream: Stream, *, queries: Mapping[str, Query]) -> Numbers:
 @check("I4_any", {"Gaussian noise": {"power": 2.0}})
 def any_noise(_stream: Stream, *, power: float = 1.25) -> Numbers:
     """The same for all noise (Section 4.1), in experiment I; power 2 is Gaussian noise."""
-    delta = 1 / LIVER.records
+    delta = 1 / LIVER.n_records
     other = SphericalGamma(power).calibrate(LIVER, epsilon=EPSILON, delta=delta)
     plain = IMGM().calibrate(LIVER, epsilon=EPSILON, delta=delta)
     ratio = (other.noise_std / plain.noise_std) ** 2
@@ -331,7 +331,7 @@ def noise_along_directions(
     for name, query, important in zip(("I", "III"), queries, ((2, 5), (0, 7, 9)), strict=True):
         mechanisms = DirectionalGaussian(Binary(important, 0.75)), IMGM()
         directional, plain = (
-            mechanism.calibrate(query, epsilon=EPSILON, delta=1 / query.records)
+            mechanism.calibrate(query, epsilon=EPSILON, delta=1 / query.n_records)
             for mechanism in mechanisms
         )
         ratio = smallest_last(directional)[-1] / plain.noise_std

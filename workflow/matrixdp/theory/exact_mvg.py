@@ -92,7 +92,7 @@ def _mu_ratios(
             release = mechanism.calibrate(query, epsilon=epsilon, delta=delta)
             # mu is proportional to phi.
             constants = coefficients(
-                query.shape, gamma=query.gamma, s2=query.paper_l2_sensitivity, delta=delta
+                query.shape, gamma=query.max_norm, s2=query.paper_l2_sensitivity, delta=delta
             )
             phi = _phi(theorem, constants, epsilon, **altered)
             phi_release = mechanism.precision_budget(query, epsilon=epsilon, delta=delta)
@@ -176,10 +176,10 @@ def threshold(_stream: Stream, *, ratio: float = 2**0.5) -> Numbers:
 @check("M6", {"half of gamma": {"gamma": 0.5}, "half of s2": {"s2": 1}})
 def example_1(_stream: Stream, *, gamma: float = 1, s2: float = 2) -> Numbers:
     """Second moments of records in [-c, c]^m: gamma = m c^2, s2 at most 2 m c^2 / n."""
-    m, n = MOVEMENT.features, MOVEMENT.records
+    m, n = MOVEMENT.features, MOVEMENT.n_records
     ones = np.ones((m, n))
     attained = float(np.linalg.norm(ones @ ones.T / n))
-    for what, gamma_value in (("attained", attained), ("calibrated to", MOVEMENT.gamma)):
+    for what, gamma_value in (("attained", attained), ("calibrated to", MOVEMENT.max_norm)):
         yield Number(f"gamma / (m c^2), {what}", gamma_value / (gamma * m), "=", 1, 1e-12)
     yield Number("exact s2 / (2 m c^2 / n)", MOVEMENT.l2_sensitivity / (s2 * m / n), "<=", 1)
 
@@ -337,8 +337,8 @@ def filled_optimum(
 
 
 def _liver_budget() -> float:
-    phi = MVG().precision_budget(LIVER, epsilon=EPSILON, delta=1 / LIVER.records)
-    return phi**2 / np.sqrt(LIVER.records)
+    phi = MVG().precision_budget(LIVER, epsilon=EPSILON, delta=1 / LIVER.n_records)
+    return phi**2 / np.sqrt(LIVER.n_records)
 
 
 @check("M23", {"an answer of two values": {"records": 1}, "half of the log": {"power": 0.5}})
@@ -391,17 +391,17 @@ def _lattice(count: int, records: int | None, of: str) -> Number:
 def budgets(_stream: Stream, *, share: float = 1) -> Numbers:
     """Theorems 5 and 6: the sum of the squared precisions of calibrated releases."""
     for query, theorem in ((LIVER, 2), (CTG, 2), (MOVEMENT, 2), (MOVEMENT, 3)):
-        delta = 1 / query.records
+        delta = 1 / query.n_records
         release = MVG(theorem=theorem).calibrate(query, epsilon=EPSILON, delta=delta)
         constants = coefficients(
-            query.shape, gamma=query.gamma, s2=query.paper_l2_sensitivity, delta=delta
+            query.shape, gamma=query.max_norm, s2=query.paper_l2_sensitivity, delta=delta
         )
         quadratic = _quadratic_coefficient(constants, theorem)
         root = (-constants.beta + np.sqrt(constants.beta**2 + 8 * quadratic * EPSILON)) / (
             2 * quadratic
         )
         unimodal = isinstance(query, IdentityQuery)
-        precision_sum = share * (root**4 / query.records if unimodal else root**2)
+        precision_sum = share * (root**4 / query.n_records if unimodal else root**2)
         ratio = float(((smallest_last(release) ** 2) ** -2.0).sum() / precision_sum)
         what = f"{query.name} {query.shape[0]} x {query.shape[1]}, Theorem {theorem}"
         yield Number(f"sum of squared precisions / budget, {what}", ratio, "=", 1, 1e-8)

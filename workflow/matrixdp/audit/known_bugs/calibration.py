@@ -33,7 +33,7 @@ def _amplified(wrong: bool) -> CalibratedMechanism:
 class _TwoRootP(SecondMomentQuery):
     @property
     def l1_sensitivity(self) -> float:
-        return 2 * float(np.sqrt(self.features)) / self.records
+        return 2 * float(np.sqrt(self.features)) / self.n_records
 
 
 @search("2 sqrt(p) / n", "an l1 sensitivity of 2 sqrt(p) / n for x x^T, at p = 20")

@@ -42,7 +42,7 @@ class _Shrunk(distributions.MatrixNormal):
 @black_box("noise x 0.9", "a sampler that draws 0.9 of the standard deviation it is told")
 def _tenth_too_little(wrong: bool) -> CalibratedMechanism:
     mechanism = DirectionalGaussian(Binary((0, 5), 0.75))
-    release = mechanism.calibrate(LIVER, epsilon=1.0, delta=1 / LIVER.records)
+    release = mechanism.calibrate(LIVER, epsilon=1.0, delta=1 / LIVER.n_records)
     return _sampled_as(release, wrong, _Shrunk)
 
 

@@ -35,7 +35,7 @@ from matrixdp.privacy.sensitivity import (
 
 BUDGET = {"epsilon": 1.0, "delta": 0.01}
 MOMENTS = SecondMomentQuery(Box.cube(6, -1, 1), 50)
-EQUATIONS = NormalEquations(MOMENTS.domain, MOMENTS.records, target=5)
+EQUATIONS = NormalEquations(MOMENTS.domain, MOMENTS.n_records, target=5)
 
 
 @black_box("data-dependent scaling", "scaling by the data's range, and scaling back with it")
@@ -66,7 +66,7 @@ def _clipped_product(wrong: bool) -> Replay:
 
     def run(records: Array, noise: np.random.Generator) -> Array:
         moments = second_moments(records)
-        clipped = moments * min(1.0, release.query.gamma / float(np.trace(moments)))
+        clipped = moments * min(1.0, release.query.max_norm / float(np.trace(moments)))
         value = clipped if wrong else release.query.value(records)
         return release.simulate(value, [noise])[0]
 
@@ -76,7 +76,7 @@ def _clipped_product(wrong: bool) -> Replay:
 @replays("radius of the data", "clipping to the median norm of the data, which nothing is paid for")
 def _radius_of_data(wrong: bool) -> Replay:
     def run(records: Array, noise: np.random.Generator) -> Array:
-        share = float(np.median(np.linalg.norm(records, axis=0))) ** 2 / MOMENTS.gamma
+        share = float(np.median(np.linalg.norm(records, axis=0))) ** 2 / MOMENTS.max_norm
         mechanism = ClippedMoments(np.clip(share, 0.01, 1) if wrong else PUBLIC)
         clipped = mechanism.calibrate(MOMENTS, **BUDGET)
         return clipped.simulate(clipped.query.value(records), [noise])[0]
