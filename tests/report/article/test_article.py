@@ -112,6 +112,12 @@ def test_a_shorter_run_says_where_its_verdicts_differ(reference, tmp_path):
     assert (tmp_path / "article.pdf").stat().st_size > 20_000
 
 
+def test_the_epsilon_of_the_tables_needs_no_result():
+    entries = numbers.read_entries(build.SOURCE / "numbers.yaml")
+    epsilon = numbers.collect(entries, REFERENCE / "quick")["table.epsilon"]
+    assert (epsilon.text, epsilon.source) == ("1", "settings, table_epsilon")
+
+
 def test_simulated_data_are_marked(reference, tmp_path):
     changed = tmp_path / "results"
     shutil.copytree(reference, changed)

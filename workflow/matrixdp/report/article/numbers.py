@@ -82,7 +82,8 @@ def write(numbers: Mapping[str, Number], path: str | os.PathLike) -> None:
 def _table(name: str, results: str | os.PathLike) -> pd.DataFrame | None:
     if not places.place(name, Path(results)).is_file():
         return None
-    return pd.DataFrame(inputs.read(name, results))
+    content = inputs.read(name, results)
+    return pd.DataFrame([content] if isinstance(content, dict) else content)
 
 
 def _number(name: str, entry: Mapping[str, Any], table: pd.DataFrame | None) -> Number:
