@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import distinctrun
+import numpy as np
 import pandas as pd
 import pytest
 from numbertexts import shows
@@ -88,6 +89,23 @@ def test_noise_levels_hold_the_noisiest_family_against_exact_calibration():
     # Where another family is the noisiest in one experiment, there is nothing to say of all.
     other = frame.assign(noise_std=[100.0, 5.0, 0.5, 3.0, 2.0, 4.0])
     assert noise_levels.finding(other) == ""
+
+
+@pytest.mark.parametrize("experiment", TABLES)
+def test_noise_levels_are_those_at_the_claimed_epsilon(experiment, root):
+    summary = inputs.read(f"summary/{experiment}", root).query("epsilon == '1' and chosen")
+    on_records = catalogue.experiment(experiment).setup["query"] == "X"
+    frame = FIGURES["noise_levels"].frame(root)
+    frame = frame[frame["experiment"].eq(experiment) & frame["variant"].eq("")]
+    assert len(frame) > 3
+    for row in frame.to_dict("records"):
+        same = summary["mechanism"].eq(row["mechanism"]) & summary["direction"].eq(row["direction"])
+        noise = summary.loc[same, "noise_std"]
+        # On records, mechanisms for second moments have noise in another unit.
+        if on_records and row["mechanism"] in noise_levels.ON_MOMENTS:
+            assert np.isnan(row["noise_std"])
+        else:
+            assert noise.tolist() == pytest.approx([row["noise_std"]], nan_ok=True)
 
 
 @pytest.mark.parametrize("experiment", TABLES)
