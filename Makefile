@@ -51,7 +51,7 @@ faults: setup ## inject many faults: downloads, configurations, kills (a quarter
 	    tests/audit/test_composed_parts.py tests/audit/test_request_searches.py \
 	    tests/practice/test_private_count.py tests/practice/test_people.py \
 	    tests/practice/test_data_sets.py tests/practice/test_experiment.py \
-	    tests/workflow/test_my_matrix.py $(ARGS)
+	    tests/workflow/test_my_matrix.py tests/mechanisms tests/privacy $(ARGS)
 
 mutants: setup ## inject errors one at a time and see whether the tests notice them (an hour)
 	@$(BIN)/python tests/mutants/mutate.py $(ARGS)

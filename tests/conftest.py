@@ -6,9 +6,15 @@ import pytest
 
 from matrixdp.data import Dataset
 
-# No test fails because a machine is busy.
-hypothesis.settings.register_profile("untimed", deadline=None)
-hypothesis.settings.load_profile("untimed")
+
+def pytest_configure(config):
+    """Draw the same examples in every run, so that no test fails by chance; in long runs, new ones.
+
+    No test fails because a machine is busy either.
+    """
+    long = config.getoption("--long", default=False)
+    hypothesis.settings.register_profile("project", deadline=None, derandomize=not long)
+    hypothesis.settings.load_profile("project")
 
 
 @pytest.fixture(scope="session")
