@@ -142,7 +142,7 @@ def _cell(key: Key) -> Cell:
 
 
 def levels(experiment: str) -> tuple[str, ...]:
-    """Return the reference rows of an experiment."""
+    """Return the baselines of an experiment."""
     if experiment == "adult":
         return ("nonprivate",)
     return ("nonprivate", "random", *(["zero"] if METRICS[experiment] == "rmse" else []))

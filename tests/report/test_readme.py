@@ -29,7 +29,7 @@ def kept(name):
 
 
 def mean(table, mechanism):
-    """Return the mean of a row at epsilon 1, or of a reference row; None if it was not run."""
+    """Return the mean of a row at epsilon 1, or of a baseline; None if it was not run."""
     rows = kept(f"tables/{table}")
     rows = rows[rows[rows.columns.intersection(["mechanism", "scheme"])[0]].eq(mechanism)]
     rows = rows[rows["epsilon"].isna() | rows["epsilon"].eq(1)]

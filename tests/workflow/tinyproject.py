@@ -33,7 +33,7 @@ LOUD = ("--quiet", "host", "--printshellcmds")
 #: Nobody listens here: whatever wants to download fails at once.
 NOWHERE = "http://127.0.0.1:9"
 
-#: One mechanism of each axis and of none, reference rows, all three data sets.
+#: One mechanism of each axis and of none, baselines, all three data sets.
 TINY: dict[str, Any] = {
     "experiment_defaults": {"trials": 2, "epsilons": [0.1, 1]},
     "taus": {"grid": [0.75]},

@@ -23,7 +23,7 @@ COLUMNS = (
 def cells(table: pd.DataFrame) -> pd.DataFrame:
     """Return a summary's rows of the default reading (``COLUMNS``), ``epsilon`` a number.
 
-    ``kind`` is ``level`` for reference rows, else ``mechanism``. Pairs of task and mechanism that
+    ``kind`` is ``level`` for baselines, else ``mechanism``. Pairs of task and mechanism that
     make no sense are left out.
     """
     rows = table[table["reading"].eq(summary.DEFAULT)]
@@ -127,6 +127,6 @@ def directions(features: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 
 def level(frame: pd.DataFrame, mechanism: str) -> float:
-    """Return the mean of a reference row, NaN if it was not run."""
+    """Return the mean of a baseline, NaN if it was not run."""
     means = frame.loc[frame["kind"].eq("level") & frame["mechanism"].eq(mechanism), "mean"]
     return float(means.iloc[0]) if len(means) else float("nan")

@@ -131,7 +131,7 @@ def curve(
 
 
 def level(axes: Axes, y: float, mechanism: str, label: str = "", **options: Any) -> None:
-    """Draw the level of a reference row: dotted without privacy, dashed for a baseline."""
+    """Draw the mean of a baseline: dotted without privacy, dashed otherwise."""
     kind = look(mechanism)
     style = {"color": kind.colour, "linestyle": kind.line, "linewidth": 1.2, "zorder": 1.5}
     axes.axhline(y, label=label, **style | options)

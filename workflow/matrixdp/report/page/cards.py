@@ -130,7 +130,7 @@ def paper_values(
 
 
 def scale(run: Run) -> str:
-    """Return a note on the scale, and on published units that do not fit the reference rows."""
+    """Return a note on the scale, and on published units that do not fit the baselines."""
     ratios, words = {}, catalogue.section("cards")
     for about in map(catalogue.experiment, run.experiments()):
         table = run.table(f"tables/{about.results}") if about.conjecture else pd.DataFrame()
@@ -145,7 +145,7 @@ def scale(run: Run) -> str:
 
 
 def _means(table: pd.DataFrame, claimed_epsilon: float) -> dict[str, float]:
-    """Return the means of the reference rows and of those at the tables' epsilon."""
+    """Return the means of the baselines and of those at the tables' epsilon."""
     at = pd.to_numeric(table["epsilon"], errors="coerce")
     rows = table[at.eq(claimed_epsilon) | table["mechanism"].isin(catalogue.BASELINES)]
     means = dict(zip(rows["mechanism"], rows["mean"], strict=True))

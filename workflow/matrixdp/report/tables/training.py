@@ -18,7 +18,7 @@ from matrixdp.report.markup import Cells, Grid, result, short, span
 from matrixdp.report.tables import comparison
 from matrixdp.report.tables.base import Table
 
-#: Titles of reference rows, and of rows whose scheme has no entry.
+#: Titles of baselines, and of rows whose scheme has no entry.
 BASELINES, FURTHER = "", "Further schemes"
 
 #: Other readings of what the paper leaves open, in words.
@@ -140,7 +140,7 @@ def _at_table(column: str) -> Callable[[pd.DataFrame], str]:
 
 
 def _words(name: str) -> SchemeWords:
-    """Return the words for a row without a catalogue entry; a reference row has no status."""
+    """Return the words for a row without a catalogue entry; a baseline has no status."""
     status = "" if name in catalogue.BASELINES else PRIVATE
     return SchemeWords(catalogue.label(name), "", "", status)
 
@@ -160,7 +160,7 @@ def _verdict(row: Mapping[str, Any]) -> str:
 
 
 def _at(epsilon: str, rows: pd.DataFrame) -> str:
-    """Return the accuracy, or why there is none; a reference row has one at every epsilon."""
+    """Return the accuracy, or why there is none; a baseline has one at every epsilon."""
     for row in rows[rows["epsilon"].isin(["", epsilon])].to_dict("records"):
         mark = DAGGER if row["verdict"] == NOT_PRIVATE else ""
         return (result(row, "accuracy") or row["verdict"]) + mark
