@@ -16,7 +16,7 @@ from matrixdp.experiments import study
 from matrixdp.experiments.settings import Settings
 from matrixdp.experiments.tasks.components import AllComponents, FirstComponent
 from matrixdp.experiments.tasks.regression import Regression
-from matrixdp.mechanisms import registry
+from matrixdp.mechanisms import jl, registry
 from matrixdp.mechanisms.base import AdditiveGaussian
 from matrixdp.trials import COLUMNS
 
@@ -198,6 +198,38 @@ def test_mechanisms_of_one_kind_of_noise_share_their_draws(data, drawn):
     first, second = drawn[: len(drawn) // 2], drawn[len(drawn) // 2 :]
     assert first == second
     assert len({*first}) == len(first)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "module", "name"),
+    [("laplace", distributions, "Laplace"), ("jl_exact", jl, "Sketch")],
+)
+def test_another_name_of_a_class_leaves_its_noise(mechanism, module, name, data, monkeypatch):
+    before = run(REGRESSION, mechanism, data, SETTINGS)
+    renamed = type("Renamed", (getattr(module, name),), {})
+    monkeypatch.setattr(module, name, renamed)
+    pd.testing.assert_frame_equal(
+        run(REGRESSION, mechanism, data, SETTINGS), before, rtol=0, atol=0
+    )
+
+
+@pytest.mark.parametrize("mechanism", ["mvg_binary", "jl_exact", "clipped_moments"])
+def test_another_name_of_a_configuration_leaves_its_noise(mechanism, data, monkeypatch):
+    before, made = run(REGRESSION, mechanism, data, SETTINGS), study.configurations
+
+    def renamed(*arguments):
+        return [replace(each, name=f"renamed {each.name}") for each in made(*arguments)]
+
+    monkeypatch.setattr(study, "configurations", renamed)
+    after = run(REGRESSION, mechanism, data, SETTINGS)
+    assert not before["variant"].equals(after["variant"])
+    pd.testing.assert_series_equal(after["value"], before["value"], rtol=0, atol=0)
+
+
+def test_every_axis_has_a_written_name_in_keys():
+    axes = {axis for entry in registry().values() for axis in entry.axes}
+    assert axes - {"direction"} == study.STREAM_AXES.keys()
+    assert study.STREAM_AXES == {"tau": "tau", "rows": "rows", "radius": "radius"}
 
 
 def test_splits_are_paired_between_mechanisms(data):

@@ -1,10 +1,16 @@
 """What holds of every mechanism of the registry: how it is found, and what it refuses."""
 
+import importlib
+import inspect
+import pkgutil
+
 import numpy as np
 import pytest
 
 from matrixdp import mechanisms
 from matrixdp.checks import InputError
+from matrixdp.distributions import NoiseDistribution
+from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
 from mechanisms.support import QUERIES, built
 
 BAD = [("epsilon", bad) for bad in (0, -1, np.nan, np.inf, "1")]
@@ -37,3 +43,52 @@ def test_a_query_of_another_kind_is_refused():
         for query in others:
             with pytest.raises(InputError, match=f"type {type(query).__name__}; .* serves only"):
                 mechanism.calibrate(query, epsilon=1, delta=0.01)
+
+
+#: Names in keys of random streams. Another name is other noise in every kept result.
+STREAMS = {
+    *("ColumnL2Exponential", "ColumnLinfExponential", "FrobeniusExponential", "GeneralizedGamma"),
+    *(
+        "Laplace",
+        "MatrixNormal",
+        "NonPrivateRankOne",
+        "NonPrivateWishart",
+        "ScaledLaplace",
+        "ScaledNormal",
+        "SymmetricGeneralizedGamma",
+    ),
+    *("SymmetricLaplace", "SymmetricNormal", "SymmetrisedNormal"),
+    *("AlongPrivateDirections", "CentredMoments", "ChosenByHistogram", "ChosenBySearch"),
+    *("PrincipalDirection", "RidgedByHistogram", "RidgedEquations", "Sketch", "Spectrum"),
+    "TargetMean",
+}
+
+
+def below(kind):
+    return {kind}.union(*map(below, kind.__subclasses__()))
+
+
+def test_every_class_that_is_simulated_writes_the_name_of_its_streams():
+    for module in pkgutil.iter_modules(mechanisms.__path__):
+        importlib.import_module(f"{mechanisms.__name__}.{module.name}")
+    classes = [
+        kind
+        for kind in below(NoiseDistribution) | below(CalibratedMechanism) - below(AdditiveMechanism)
+        if kind.__module__.startswith(f"{mechanisms.__package__.partition('.')[0]}.")
+        and ".known_bugs" not in kind.__module__
+        and not (inspect.isabstract(kind) or kind.__name__.startswith("_"))
+    ]
+    missing = [kind.__name__ for kind in classes if "stream" not in vars(kind)]
+    assert not missing
+    names = [kind.stream for kind in classes]
+    assert len(set(names)) == len(names)
+    assert set(names) == STREAMS
+
+
+def test_a_class_without_a_name_of_its_streams_is_refused():
+    class Nameless(NoiseDistribution):
+        def _draw(self, streams, stack):
+            stack[...] = 0
+
+    with pytest.raises(NotImplementedError, match="Nameless writes no name"):
+        _ = Nameless((1, 1)).stream

@@ -60,6 +60,14 @@ class NoiseDistribution(abc.ABC):
         """Draw one trial per stream into an array (trials, m, n)."""
 
     @property
+    def stream(self) -> str:
+        """Name of the distribution in keys of random streams, which outlives names of classes.
+
+        Each distribution writes its own.
+        """
+        raise NotImplementedError(f"{type(self).__name__} writes no name of its random streams")
+
+    @property
     def columns_alike(self) -> bool:
         """Whether columns are independent and identically distributed, for any number of them."""
         return False
@@ -146,6 +154,7 @@ class MatrixNormal(GaussianDistribution):
 
     row_factor: ArrayLike | None = None
     column_factor: ArrayLike | None = None
+    stream = "MatrixNormal"
 
     def _draw(self, streams: Streams, stack: Array) -> None:
         rows, columns = self.shape
@@ -202,6 +211,7 @@ class SymmetricNormal(GaussianDistribution):
 
     diagonal_std: float
     off_diagonal_std: float
+    stream = "SymmetricNormal"
 
     def _draw(self, streams: Streams, stack: Array) -> None:
         normals(streams, self.shape, stack)
@@ -231,6 +241,7 @@ class SymmetrisedNormal(GaussianDistribution):
     """Symmetric part of the equi-modal noise A N A^T, for a diagonal (m,) or a matrix A (m, m)."""
 
     factor: ArrayLike
+    stream = "SymmetrisedNormal"
 
     def _draw(self, streams: Streams, stack: Array) -> None:
         MatrixNormal(self.shape, self.factor, self.factor)._draw(streams, stack)
@@ -264,6 +275,7 @@ class Laplace(NormDistribution):
     """Independent entries of density exp(-|z| / scale) / (2 scale), and deviation sqrt(2) scale."""
 
     columns_alike = True
+    stream = "Laplace"
 
     def _fill(self, stream: np.random.Generator, trial: Array) -> None:
         # A signed exponential costs a third of Generator.laplace, which takes a logarithm each.
@@ -292,6 +304,7 @@ class SymmetricLaplace(Laplace):
     """Symmetric matrices, independent Laplace numbers on and above the diagonal."""
 
     columns_alike = False
+    stream = "SymmetricLaplace"
 
     def _draw(self, streams: Streams, stack: Array) -> None:
         super()._draw(streams, stack)
@@ -325,6 +338,8 @@ class FrobeniusExponential(NormDistribution):
     The radius follows Gamma(mn), because a shell at radius r has volume r^(mn - 1) dr.
     """
 
+    stream = "FrobeniusExponential"
+
     def _fill(self, stream: np.random.Generator, trial: Array) -> None:
         stream.standard_normal(out=trial)
         trial *= self.scale * stream.standard_gamma(trial.size) / np.linalg.norm(trial)
@@ -341,6 +356,7 @@ class ColumnL2Exponential(NormDistribution):
     """
 
     columns_alike = True
+    stream = "ColumnL2Exponential"
 
     def _fill(self, stream: np.random.Generator, trial: Array) -> None:
         stream.standard_normal(out=trial)
@@ -361,6 +377,7 @@ class ColumnLinfExponential(NormDistribution):
 
     weights: ArrayLike
     columns_alike = True
+    stream = "ColumnLinfExponential"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -21,6 +21,7 @@ class GeneralizedGamma(SizedDistribution):
 
     power: float
     columns_alike = True
+    stream = "GeneralizedGamma"
 
     @property
     def dimension(self) -> int:
@@ -53,6 +54,7 @@ class SymmetricGeneralizedGamma(GeneralizedGamma):
     """Symmetric matrices; the upper triangle with the diagonal is one generalized gamma column."""
 
     columns_alike = False
+    stream = "SymmetricGeneralizedGamma"
 
     @property
     def dimension(self) -> int:

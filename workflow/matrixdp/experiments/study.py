@@ -34,15 +34,28 @@ from matrixdp.trials import CONTROL, MY_MATRIX, Block, Rows, assigned
 #: Largest number of entries in a stack of released values.
 STACK = 2**20
 
+#: Axes of mechanisms in keys of random streams. Names of axes may change; a change here is other
+#: noise.
+STREAM_AXES = {"tau": "tau", "rows": "rows", "radius": "radius"}
+
 #: Number of splits on which a task may choose its options; no reported trial uses them.
 TUNING = 20
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """A mechanism with fixed parameters; ``directed`` if its direction favours some features."""
+    """A mechanism with fixed parameters.
+
+    Attributes:
+        name: the parameters in tables.
+        stream: the parameters in keys of random streams.
+        direction: name of the direction.
+        mechanism: the mechanism.
+        directed: whether the direction favours some features.
+    """
 
     name: str
+    stream: str
     direction: str
     mechanism: Mechanism
     directed: bool = False
@@ -73,8 +86,11 @@ def configurations(entry: Entry, settings: Settings) -> list[Configuration]:
                 options |= {"important": important, "tau": float(tau) if tau else 0.5}
             if axis:
                 options[axis] = float(size)
-            name = f"tau={tau}" if tau else f"{axis}={size}" if axis else ""
-            results.append(Configuration(name, direction, entry.build(**options), bool(important)))
+            varied, value = ("tau", tau) if tau else (axis, size)
+            name = f"{varied}={value}" if varied else ""
+            stream = f"{STREAM_AXES[varied]}={value}" if varied else ""
+            mechanism = entry.build(**options)
+            results.append(Configuration(name, stream, direction, mechanism, bool(important)))
     return results
 
 
@@ -286,7 +302,7 @@ class Case:
         """Return one stream per trial, the same for releases with the same kind of noise."""
         assert self.release is not None
         direction = self.configuration.direction if self.configuration.directed else ""
-        key = (self.release.kind, direction, self.configuration.name, self.epsilon, phase)
+        key = (self.release.stream, direction, self.configuration.stream, self.epsilon, phase)
         return streams(settings.seed, "noise", settings.experiment, *key, trials=trials)
 
 

@@ -47,6 +47,7 @@ class Spectrum(CalibratedMechanism):
 
     moments: AdditiveGaussian
     eigenvalue_std: float
+    stream = "Spectrum"
 
     def _draw(self, value: Array, streams: Streams) -> Array:
         eigenvalues, vectors = np.linalg.eigh(self.moments.simulate(value, streams))
@@ -72,6 +73,7 @@ class ChosenBySearch(Chosen):
     trace_std: float
     search: float
     rest: float
+    stream = "ChosenBySearch"
 
     def part(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
         """Return the moments and the release for a number of :meth:`choose`."""

@@ -60,6 +60,7 @@ class RidgedEquations(CalibratedMechanism):
     margin: float
     needed: float
     yields = "second_moments"
+    stream = "RidgedEquations"
 
     def ridge_of(self, exact: Array, normal: Array) -> Array:
         """Return the ridge of each trial for exact second moments of x and a standard normal."""
@@ -138,6 +139,7 @@ class RidgedByHistogram(ChosenByHistogram):
     """
 
     equations: tuple[RidgedEquations, ...]
+    stream = "RidgedByHistogram"
 
     def part(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
         """Return the release at a radius."""

@@ -124,8 +124,16 @@ class CalibratedMechanism(abc.ABC):
         return cls(mu=value, mu_exact=exact, epsilon_actual=actual, **budget._asdict(), **others)
 
     @property
+    def stream(self) -> str:
+        """Name of the noise in keys of random streams, which outlives names of classes.
+
+        Each class writes its own; releases with identically distributed noise have the same name.
+        """
+        raise NotImplementedError(f"{type(self).__name__} writes no name of its random streams")
+
+    @property
     def kind(self) -> str:
-        """Name of the noise; releases with identically distributed noise have the same name."""
+        """Name of the noise in sentences."""
         return type(self).__name__
 
     @property
@@ -237,8 +245,13 @@ class AdditiveMechanism(Separable):
     noise: NoiseDistribution
 
     @property
+    def stream(self) -> str:
+        """Name of the noise distribution in keys of random streams."""
+        return self.noise.stream
+
+    @property
     def kind(self) -> str:
-        """Name of the noise's family of distributions."""
+        """Name of the noise's family of distributions, in sentences."""
         return type(self.noise).__name__
 
     def _draw(self, value: Array, streams: Streams) -> Array:

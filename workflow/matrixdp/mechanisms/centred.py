@@ -44,6 +44,7 @@ class CentredMoments(CalibratedMechanism):
     centre_std: float
     about: CalibratedMechanism
     yields = "second_moments"
+    stream = "CentredMoments"
 
     def _draw(self, value: Array, streams: Streams) -> Array:
         m, n = self.query.shape

@@ -141,6 +141,7 @@ class ChosenByHistogram(Chosen):
 
     candidates: tuple[AdditiveGaussian, ...]
     count_std: float
+    stream = "ChosenByHistogram"
 
     def part(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
         """Return the release at a radius."""

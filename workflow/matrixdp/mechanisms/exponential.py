@@ -102,6 +102,7 @@ class PrincipalDirection(CalibratedMechanism):
 
     kappa: float
     yields = "direction"
+    stream = "PrincipalDirection"
 
     def _draw(self, value: Array, streams: Streams) -> Array:
         form = self.kappa / 2 * (value + np.swapaxes(value, -1, -2))

@@ -29,6 +29,7 @@ class Sketch(Separable):
 
     sketch_size: int
     yields = "sketch"
+    stream = "Sketch"
 
     def _noise(self, streams: Streams) -> Array:
         return normals(streams, (self.query.features, self.sketch_size))

@@ -167,6 +167,7 @@ class AlongPrivateDirections(CalibratedMechanism):
     moments: AdditiveGaussian
     allocation: Allocation
     limit: float
+    stream = "AlongPrivateDirections"
 
     def _draw(self, value: Array, streams: Streams) -> Array:
         directions, spectrum = self.private.draw(self.moments, value, streams)

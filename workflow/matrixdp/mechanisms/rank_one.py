@@ -33,6 +33,7 @@ class NonPrivateRankOne(NoiseDistribution):
     """A direction of R^(mn) times a normal number, sigma its standard deviation."""
 
     sigma: float
+    stream = "NonPrivateRankOne"
 
     def _draw(self, streams: Streams, stack: Array) -> None:
         noise = normals(streams, self.shape, stack)

@@ -59,10 +59,14 @@ class _ScaledDistribution(NoiseDistribution):
 class ScaledNormal(_ScaledDistribution, GaussianDistribution):
     """Gaussian noise times sizes."""
 
+    stream = "ScaledNormal"
+
 
 @dataclass(frozen=True, eq=False)
 class ScaledLaplace(_ScaledDistribution, distributions.Laplace):  # type: ignore[override]
     """Laplace noise times sizes; ``scale`` is that of ``distribution``."""
+
+    stream = "ScaledLaplace"
 
     @property
     def free(self) -> float:

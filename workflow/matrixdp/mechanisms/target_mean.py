@@ -44,6 +44,7 @@ class TargetMean(CalibratedMechanism):
     query: InterceptEquations
     mean_std: float
     yields = "second_moments"
+    stream = "TargetMean"
 
     def _draw(self, value: Array, streams: Streams) -> Array:
         domain, last = self.query.domain, self.query.features - 1

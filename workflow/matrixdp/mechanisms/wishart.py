@@ -27,6 +27,7 @@ class NonPrivateWishart(NoiseDistribution):
     """Matrices W of W_m(m + 1, ``scale`` I)."""
 
     scale: float
+    stream = "NonPrivateWishart"
 
     def _draw(self, streams: Streams, stack: Array) -> None:
         m = self.shape[0]
