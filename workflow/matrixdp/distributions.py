@@ -61,11 +61,11 @@ class NoiseDistribution(abc.ABC):
 
     @property
     def stream(self) -> str:
-        """Name of the distribution in keys of random streams, which outlives names of classes.
+        """Name of the distribution in keys of random streams.
 
-        Each distribution writes its own.
+        Each of ours is written, so that a class may be renamed; by default it is the class's name.
         """
-        raise NotImplementedError(f"{type(self).__name__} writes no name of its random streams")
+        return type(self).__name__
 
     @property
     def columns_alike(self) -> bool:

@@ -125,11 +125,12 @@ class CalibratedMechanism(abc.ABC):
 
     @property
     def stream(self) -> str:
-        """Name of the noise in keys of random streams, which outlives names of classes.
+        """Name of the noise in keys of random streams.
 
-        Each class writes its own; releases with identically distributed noise have the same name.
+        Each of ours is written, so that a class may be renamed; by default it is the class's name.
+        Releases with identically distributed noise have the same name.
         """
-        raise NotImplementedError(f"{type(self).__name__} writes no name of its random streams")
+        return type(self).__name__
 
     @property
     def kind(self) -> str:
