@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from decimal import Decimal
 from itertools import product
 
 import numpy as np
@@ -131,6 +132,42 @@ def test_people_are_told_apart_by_whole_numbers_that_float64_does_not_tell_apart
 def test_texts_are_people_without_their_blanks():
     names = ["Ann", " Ann ", "ann", "7", "7.0"]
     assert people.first_records(names, 1).tolist() == [True, False, True, True, True]
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ([2**53, 2**53 + 1, 0.5], [True, True, True]),
+        ([1, "1", 1], [True, True, False]),
+        ([1, 1.0, np.int8(1), np.float32(1), np.longdouble(1), Decimal(1)], [True] + [False] * 5),
+        ([np.float32(0.1), 0.1, np.float32(0.1)], [True, True, False]),
+        ([np.int64(2**53 + 1), 2.0**53, np.longdouble(2**53) + 1], [True, True, False]),
+        ([np.longdouble(2**62) + 1, 2**62, 2**62 + 1], [True, True, False]),
+        (["Ann", np.str_(" Ann"), np.inf, -np.inf, np.longdouble("inf")], [1, 0, 1, 1, 0]),
+        (pd.Series([2**53, 2**53 + 1, 2**53], dtype="Int64"), [True, True, False]),
+        (pd.Series(["b", "a", "b"], dtype="category"), [True, True, False]),
+        (np.array([2**53, 2**53 + 1, 2**53]), [True, True, False]),
+        (("1", 1.0, True), [True, True, False]),
+    ],
+)
+def test_people_of_several_types_are_told_apart_as_they_are(names, expected):
+    if np.finfo(np.longdouble).nmant < 63 and any(isinstance(n, np.longdouble) for n in names):
+        pytest.skip("this machine has no wider numbers")
+    assert people.first_records(names, 1).tolist() == expected
+
+
+@pytest.mark.parametrize("names", [[[1], [2]], 5, "abc", {"a", "b"}, [["a", "b"]]])
+def test_people_are_one_per_record(names):
+    with pytest.raises(mdp.InputError, match=r"people have shape .*; give one identifier per"):
+        people.first_records(names, 1)
+
+
+@pytest.mark.parametrize("missing", [Decimal("sNaN"), Decimal("NaN"), [1], b"Ann", 1j * np.nan])
+def test_what_is_no_text_and_no_number_is_no_person(missing):
+    names = np.empty(2, dtype=object)
+    names[:] = ["Ann", missing]
+    with pytest.raises(mdp.InputError, match="no identifier in record 2"):
+        people.first_records(names, 2)
 
 
 @pytest.mark.parametrize("missing", ["", "NA", "nan", " None ", None, np.nan, pd.NA, pd.NaT])

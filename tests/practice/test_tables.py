@@ -55,11 +55,17 @@ def test_missing_values_get_their_fill_and_infinite_ones_stay(tmp_path):
         read(path)
 
 
-def test_an_empty_line_is_a_record_of_a_single_column_but_at_the_end(tmp_path):
+@pytest.mark.parametrize("empty", ["", " ", '""'])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_an_empty_line_is_a_record_of_a_single_column_wherever_it_stands(tmp_path, empty, end):
     path = tmp_path / "rows.csv"
-    path.write_text("a\n1\n\n3\n\n\n")
+    path.write_bytes(end.join(["", "a", "1", empty, "3", empty, empty, ""]).encode())
     (block,) = tables.blocks(path, ("a",), np.array([9.0]))
-    assert block.tolist() == [[1], [9], [3]]
+    assert block.tolist() == [[1], [9], [3], [9], [9]]
+
+
+def test_an_empty_line_is_no_record_of_several_columns(tmp_path):
+    path = tmp_path / "rows.csv"
     path.write_text("a,b\n1,2\n\n3,4\n\n\n")
     assert read(path).tolist() == [[1, 2], [3, 4]]
 

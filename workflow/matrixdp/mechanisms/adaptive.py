@@ -21,9 +21,10 @@ from scipy import special
 from matrixdp.checks import Array, InputError
 from matrixdp.distributions import Streams, normals
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Entry, Mechanism
-from matrixdp.mechanisms.clipped import Chosen, clipped, tallies
+from matrixdp.mechanisms.clipped import Chosen, clipped, halvings, tallies
 from matrixdp.mechanisms.gaussian import independent_triangle
 from matrixdp.privacy import gaussian
+from matrixdp.privacy.domain import squared_norms
 from matrixdp.privacy.sensitivity import IdentityQuery, Query, SecondMomentQuery
 
 #: Shares of mu^2: for the trace, and for the search.
@@ -90,7 +91,7 @@ class ChosenBySearch(Chosen):
         """Return twice the step of the search's stop, plus 1 for separate eigenvalues."""
         count = records.shape[-1]
         steps = self.steps
-        squares = np.einsum("...ij,...ij->...j", records, records) / self.query.domain.radius**2
+        squares = squared_norms(records) / self.query.domain.radius**2
         loss = losses(squares, steps)
         noisy = squares.mean(axis=-1) + self.trace_std * (
             normals(streams, (1,))[:, 0] + np.sqrt(2 * np.log(8 / FAILURE))
@@ -140,8 +141,7 @@ def losses(squares: Array, steps: Array) -> Array:
         squares: squared norms over the largest one, shape (..., n); a record adds at most 1.
         steps: numbers j = 0, 1, ... of the squared radii 4^-j, shape (s,).
     """
-    with np.errstate(divide="ignore"):
-        shell = 1 + np.maximum(np.floor(-np.log2(squares) / 2), 0)
+    shell = 1 + np.maximum(np.floor(halvings(squares) / 2), 0)
     # Records beyond the last step are counted together, and left out.
     counts = tallies(np.minimum(shell, len(steps)), len(steps) + 1)[..., :-1]
     # Records of shell l have norms up to 2^(1 - l), of which clipping leaves 2^-j.

@@ -277,8 +277,8 @@ class AdditiveMechanism(Separable):
             The released value; a noisy matrix of records has one record per row again.
 
         Raises:
-            InputError: as :func:`matrixdp.privacy.exact.value` and :meth:`release_value`; whether
-                it is raised never depends on the values of records.
+            InputError: as :func:`matrixdp.privacy.exact.value` and :meth:`release_value`. No number
+                that float64 holds raises it; what is no number does, which tells of a record.
         """
         return self.release_value(exact.value(self.query, [records]))
 

@@ -22,7 +22,7 @@ from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechani
 from matrixdp.mechanisms.gaussian import GOE, orthogonal_ensemble
 from matrixdp.mechanisms.ridge import lifted, moments_ridge
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.domain import Ball
+from matrixdp.privacy.domain import Ball, squared_norms
 from matrixdp.privacy.sensitivity import IdentityQuery, Query, SecondMomentQuery
 
 #: The public choice of R^2, as a share of the largest squared norm in the box. It was chosen after
@@ -232,10 +232,17 @@ def shells(records: Array, radius: float, count: int) -> Array:
     Shell j has squared norms in (2^-(j + 1), 2^-j] times ``radius`` squared; the last shell also
     has all smaller ones. No record may exceed the radius.
     """
-    squares = np.einsum("...ij,...ij->...j", records, records) / radius**2
-    with np.errstate(divide="ignore"):
-        numbers = np.clip(np.floor(-np.log2(squares)), 0, count - 1)
+    numbers = np.clip(halvings(squared_norms(records) / radius**2), 0, count - 1)
     return tallies(numbers, count)
+
+
+def halvings(numbers: Array) -> Array:
+    """Return floor(-log2 x) of numbers x >= 0, of the same shape; infinite for 0.
+
+    They are exact: a computed logarithm may depend on what stands beside a number.
+    """
+    fractions, exponents = np.frexp(numbers)
+    return np.where(numbers > 0, (fractions == 0.5) - exponents, np.inf)
 
 
 def tallies(numbers: Array, count: int) -> Array:

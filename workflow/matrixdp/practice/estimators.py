@@ -407,6 +407,8 @@ class PrivateRidge(RegressorMixin, _Private):
         return predicted + self.intercept_
 
 
+# A warning would show that a wider number is beyond float64.
+@np.errstate(all="ignore")
 def _records(estimator: BaseEstimator, X: ArrayLike, reset: bool = True) -> Array:
     """Return X as an array of floats (n, m); error messages show no value of it."""
     try:
@@ -421,6 +423,7 @@ def _records(estimator: BaseEstimator, X: ArrayLike, reset: bool = True) -> Arra
     raise problem
 
 
+@np.errstate(all="ignore")
 def _target(estimator: BaseEstimator, y: ArrayLike) -> Array:
     """Return y as an array of floats (n,); error messages show no value of it."""
     if y is None:

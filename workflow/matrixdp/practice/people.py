@@ -11,6 +11,7 @@ have no promise; and to drop them would leave people out without a word.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from fractions import Fraction
 from numbers import Number
 from typing import NamedTuple
 
@@ -59,23 +60,38 @@ class FirstRecords:
 def identifiers(people: Sequence[object]) -> list[Hashable]:
     """Return what tells people apart, None where it is missing.
 
-    A text counts without the blanks around it. What is no text and no number is missing too.
+    A text counts without the blanks around it. Numbers are one person where they are equal, of
+    whatever types; a number and a text never are. What is no text and no number is missing too.
     """
-    result: list[Hashable] = []
-    for person in people:
-        if isinstance(person, str):
-            text = person.strip()
-            result.append(None if text.lower() in MISSING else text)
-        else:
-            is_number = isinstance(person, Number) and person == person
-            result.append(person if is_number else None)
-    return result
+    return [_text(name) if isinstance(name, str) else _number(name) for name in people]
+
+
+def _text(name: str) -> str | None:
+    text = str(name).strip()
+    return None if text.lower() in MISSING else text
+
+
+def _number(name: object) -> Hashable:
+    """Return an exact number of Python's own, whose equality and hash agree over all types."""
+    if isinstance(name, np.generic):
+        name = name.item()
+    if isinstance(name, np.longdouble):
+        # Python has no number as wide.
+        name = Fraction(*name.as_integer_ratio()) if np.isfinite(name) else float(name)
+    if not isinstance(name, Number) or not isinstance(name, Hashable):
+        return None
+    try:
+        return name if name == name else None
+    except ArithmeticError:
+        # A signalling NaN of decimal.
+        return None
 
 
 def first_records(people: ArrayLike, per_person: int) -> Array:
     """Return which records count: the first ones of each person, in their order.
 
-    A release of these, by a query with the same ``per_person``, protects whole people.
+    A release of these, by a query with the same ``per_person``, protects whole people. Numbers are
+    one person where they are equal, such as ``1`` and ``1.0``; ``1`` and ``"1"`` are two people.
 
     Args:
         people: texts or numbers that name the person of each record, (n,).
@@ -90,7 +106,8 @@ def first_records(people: ArrayLike, per_person: int) -> Array:
     >>> mdp.first_records(["Ann", "Bob", "Ann", "Ann"], per_person=2).tolist()
     [True, True, True, False]
     """
-    array = np.asarray(people)
+    # As they are: an array of one type would make different people equal.
+    array = np.asarray(people, dtype=object)
     if array.ndim != 1:
         raise InputError(f"people have shape {array.shape}; give one identifier per record")
     names = identifiers(array.tolist())

@@ -7,6 +7,7 @@ import difflib
 import itertools
 from collections.abc import Hashable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -63,7 +64,7 @@ def blocks(
     check(path)
     first = 1
     person, counts = ("", None) if people is None else (people.column, FirstRecords(people.most))
-    how = "as UTF-8" if path.suffix == ".csv" else "anew"
+    how = "as UTF-8, with line feeds at the ends of lines" if path.suffix == ".csv" else "anew"
     with as_input_error(
         f"{path} cannot be read as {path.suffix[1:].upper()} ({{why}}); save it {how}"
     ):
@@ -94,14 +95,22 @@ def _identified(path: Path, person: str, names: Sequence[object], first: int) ->
 
 
 def _csv(path: Path, columns: Sequence[str], person: str) -> Iterator[_Block]:
-    with path.open(newline="", encoding="utf-8-sig") as file:
+    # A line feed alone ends a line, also after a carriage return. Were a carriage return an end
+    # too, then whether a line feed is one would depend on the line before.
+    with path.open(newline="\n", encoding="utf-8-sig") as file:
+        if "\r" in file.readline().rstrip("\r\n"):
+            raise InputError(
+                f"{path} has a carriage return within its first line; save it with line feeds at "
+                "the ends of lines"
+            )
+        file.seek(0)
         lines = csv.reader(file, strict=True)
         header = next((line for line in lines if line), [])
         if not {*columns} <= {*header}:
             _check_header(path, header)
         places = _places(path, header, columns, "column name")
         place = _place(path, header, person, "column name")
-        records, first = _records(lines, len(header)), 1
+        records, first = _records(path, lines, len(header)), 1
         while block := list(itertools.islice(records, _ROWS)):
             for record, line in enumerate(block, first):
                 if len(line) != len(header):
@@ -110,15 +119,13 @@ def _csv(path: Path, columns: Sequence[str], person: str) -> Iterator[_Block]:
                         "a comma between any two, and text with commas in quotes"
                     )
             try:
-                rows = np.array([[line[i] for i in places] for line in block], dtype=np.float64)
+                rows = [[float(line[i]) for i in places] for line in block]
             except ValueError:
-                rows = np.array(
-                    [
-                        [_number(line[i], path, header[i], record) for i in places]
-                        for record, line in enumerate(block, first)
-                    ]
-                )
-            yield rows, [line[place] for line in block] if person else []
+                rows = [
+                    [_number(line[i], path, header[i], record) for i in places]
+                    for record, line in enumerate(block, first)
+                ]
+            yield np.array(rows), [line[place] for line in block] if person else []
             first += len(block)
 
 
@@ -142,19 +149,25 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _records(lines: Iterator[list[str]], columns: int) -> Iterator[list[str]]:
-    """Yield the lines that are records.
+def _records(path: Path, lines: Any, columns: int) -> Iterator[list[str]]:
+    """Yield the records of a reader of CSV.
 
-    In a file of one column an empty line is a missing value, except at the end of the file.
+    A line is read alike wherever it stands, and whatever the others are: as one record, or as none
+    if it is empty. In a file of one column an empty line is a record with a missing value, as a
+    line of blanks and one of empty quotes are.
+
+    Raises:
+        InputError: a record goes on in the next line. One line would then decide whether others
+            are records.
     """
-    empty = 0
-    for line in lines:
-        if line:
-            yield from [[""]] * (empty if columns == 1 else 0)
-            yield line
-            empty = 0
-        else:
-            empty += 1
+    empty = [[""]] if columns == 1 else []
+    for number, line in enumerate(lines, lines.line_num + 1):
+        if lines.line_num != number:
+            raise InputError(
+                f"{path} has a line break within quotes in line {number}; write each record on "
+                "one line"
+            )
+        yield from [line] if line else empty
 
 
 def _number(cell: str, path: Path, column: str, record: int) -> float:
@@ -190,7 +203,7 @@ def _npy(path: Path, columns: Sequence[str], person: str) -> Iterator[_Block]:
         rows = array[start : start + _ROWS]
         # As numbers of the file, which float64 need not tell apart.
         names = rows[:, place].tolist() if person else []
-        yield np.asarray(rows, dtype=np.float64)[:, places], names
+        yield _numbers(rows[:, places]), names
 
 
 def _parquet(path: Path, columns: Sequence[str], person: str) -> Iterator[_Block]:
@@ -215,7 +228,13 @@ def _parquet(path: Path, columns: Sequence[str], person: str) -> Iterator[_Block
         for batch in file.iter_batches(_ROWS, columns=[*columns, *([person] if person else [])]):
             parts = [batch.column(name).to_numpy(zero_copy_only=False) for name in columns]
             names = batch.column(person).to_pylist() if person else []
-            yield np.stack([part.astype(np.float64) for part in parts], axis=1), names
+            yield np.stack([_numbers(part) for part in parts], axis=1), names
+
+
+def _numbers(values: Array) -> Array:
+    """Return values in float64, by rows; a warning would show that one is beyond float64."""
+    with np.errstate(all="ignore"):
+        return np.array(values, dtype=np.float64, order="C")
 
 
 def _place(path: Path, header: Sequence[str], person: str, kind: str) -> int:

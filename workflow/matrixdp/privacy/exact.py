@@ -4,6 +4,12 @@ A float64 sum rounds the contribution of one record by an amount that depends on
 and no sensitivity covers this. Means and second moments are therefore integer sums. Each record is
 rounded to a lattice of its bounds. The sum of a block is exact in float64, and Python's integers
 add the blocks.
+
+What is computed for a record (its clipped values, its norm, its place on the lattice) is the same
+to the last bit alone and in any block: entry by entry, or by
+:func:`~matrixdp.privacy.domain.squared_norms`. So another record, which may shift blocks or change
+their size, never moves it. Integer sums are the same in any order. The noise covers the roundings
+of all that is computed from the sums.
 """
 
 from __future__ import annotations
@@ -31,8 +37,8 @@ _LONGEST = 1e150
 def value(query: Query, blocks: Iterable[ArrayLike]) -> Array:
     """Return the value of a query on records that are first clipped to its public domain.
 
-    Entries never cause an error. A missing one (NaN) counts as the middle of its bounds, in a ball
-    as 0, and an infinite one is clipped.
+    No entry that float64 holds causes an error or a warning. A missing one (NaN) counts as the
+    middle of its bounds, in a ball as 0, and an infinite one is clipped.
 
     Args:
         query: identity, mean or second moments. Where the number of records is private, the value
@@ -64,13 +70,16 @@ def clipped(query: Query, blocks: Iterable[ArrayLike]) -> Iterator[Array]:
     """Yield the records in blocks of at most ``_ROWS``, within the domain.
 
     Raises:
-        InputError: a block is not of numbers with m columns, or there are not ``records``, if their
-            number is public.
+        InputError: a block is not of numbers with m columns, such as one with a text or an integer
+            beyond float64: this tells of a record. Or there are not ``n_records``, if their number
+            is public.
     """
     count = 0
     for block in blocks:
         try:
-            rows = np.asarray(block, dtype=np.float64)
+            # A warning would show that a wider number is beyond float64.
+            with np.errstate(all="ignore"):
+                rows = np.asarray(block, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
             rows = None
         if rows is None:
@@ -96,7 +105,7 @@ def _within(query: Query, rows: Array) -> Array:
     if not isinstance(domain, Ball):
         return np.clip(np.where(np.isnan(rows), domain.middle, rows), domain.lower, domain.upper)
     # Cut entries first: squares would overflow.
-    rows = np.nan_to_num(np.clip(rows, -_LONGEST, _LONGEST), nan=0.0)
+    rows = np.clip(np.nan_to_num(rows, nan=0.0), -_LONGEST, _LONGEST)
     # Leave room for rounding to the lattice, which adds up to half a step along each feature.
     room = 1 - np.sqrt(domain.features) / _STEPS[2]
     return Ball(domain.radius * room, domain.features).clip(rows.T).T

@@ -41,7 +41,7 @@ from numpy.typing import ArrayLike
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.privacy.domain import Ball, Box
+from matrixdp.privacy.domain import Ball, Box, squared_norms
 from matrixdp.privacy.quadratic import UPWARDS, largest_difference, largest_form
 
 #: Relations of a public number of records, and the one of a private number.
@@ -218,7 +218,7 @@ class _ShiftQuery(_Query):
         if self.private_count:
             return matrix
         if isinstance(self.domain, Ball):
-            norms = np.sqrt(np.einsum("...ij,...ij->...j", matrix, matrix))
+            norms = np.sqrt(squared_norms(matrix))
             _check_bounds("the l2 norm of a record", norms, 0.0, self.domain.radius * ROUNDING)
         else:
             # A mean has rounding errors, records do not.

@@ -1,0 +1,345 @@
+"""Neighbours as files: one line or row added, removed or replaced changes one record at most."""
+
+import decimal
+import warnings
+from collections import Counter
+from dataclasses import replace
+
+import hypothesis
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import matrixdp as mdp
+from matrixdp.checks import InputError
+from matrixdp.practice import tables
+from matrixdp.practice.people import People
+from matrixdp.privacy import exact
+
+#: Lines with what a reader of CSV treats in its own way, for files of one column and of two.
+LINES = ["", " ", "\t", "1", "2", "NA", '""', '"3"', '"4', '5"', '"', '"",""', '","', "6,7", ","]
+#: Numbers, also missing ones, infinite ones and whole ones that float64 does not tell apart.
+NUMBERS = [0.0, -0.0, 1.5, np.nan, np.inf, 1e308]
+WHOLE = [0, 1, 2**53 + 1, -(2**63), 2**63 - 1]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("neighbours")
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(tables, "_ROWS", 3)
+
+
+def records(path, columns):
+    """Return the bytes of each record that is read, in order, or None where a file is refused."""
+    try:
+        blocks = list(tables.blocks(path, columns, np.full(len(columns), 9.0)))
+    except InputError:
+        return None
+    return [row.tobytes() for block in blocks for row in block]
+
+
+def apart(one, other):
+    """Return how many records have to be added, removed or replaced in a row."""
+    pairs = [*zip(one, other, strict=False)]
+    same = next((k for k, (a, b) in enumerate(pairs) if a != b), len(pairs))
+    one, other = one[same:], other[same:]
+    pairs = [*zip(reversed(one), reversed(other), strict=False)]
+    same = next((k for k, (a, b) in enumerate(pairs) if a != b), len(pairs))
+    return max(len(one), len(other)) - same
+
+
+@st.composite
+def edits(draw, items):
+    """Return two lists, the second one with one item added, removed or replaced."""
+    one = draw(st.lists(items, min_size=1, max_size=8))
+    place = draw(st.integers(0, len(one) - 1))
+    kind = draw(st.sampled_from(["add", "remove", "replace"]))
+    new = [] if kind == "remove" else [draw(items)]
+    return one, [*one[:place], *new, *one[place + (kind != "add") :]]
+
+
+@st.composite
+def csv_files(draw):
+    """Return the number of columns, and the texts of two files that differ in one line."""
+    end = draw(st.sampled_from(["\n", "\r\n"]))
+    readable, any_line = (
+        ["", "1", " "],
+        st.one_of(*map(st.just, LINES), st.text(' 1,"\r', max_size=5)),
+    )
+    pair = draw(st.one_of(edits(st.sampled_from(readable)), edits(any_line)))
+    start = draw(st.sampled_from(["", "\ufeff"])) + draw(st.sampled_from(["", end]))
+    columns = draw(st.sampled_from([1, 2]))
+    # An empty last line without an end is no line.
+    last = "" if draw(st.booleans()) and all(one and one[-1] for one in pair) else end
+    header = "ab"[:columns]
+    return columns, *(start + end.join([",".join(header), *one]) + last for one in pair)
+
+
+def _written(folder, text):
+    path = folder / "rows.csv"
+    path.write_bytes(text.encode())
+    return path
+
+
+def found(folder, files):
+    """Return how far the records of two files of CSV are apart, 0 if one of them is refused.
+
+    Only the last column is read, so that a text in the other one is no reason to refuse a file.
+    """
+    columns, *texts = files
+    read = []
+    for text in texts:
+        read.append(records(_written(folder, text), ("ab"[columns - 1],)))
+    return 0 if None in read else apart(*read)
+
+
+@given(files=csv_files())
+@hypothesis.settings(
+    max_examples=300, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture]
+)
+def test_a_line_of_csv_is_one_record_at_most(folder, small_blocks, files):
+    assert found(folder, files) <= 1
+
+
+def but_at_the_end(path, lines, columns):
+    """Yield records as version 0.1.0 did: empty lines count once a later line follows."""
+    empty = 0
+    for line in lines:
+        if line:
+            yield from [[""]] * (empty if columns == 1 else 0)
+            yield line
+        empty = 0 if line else empty + 1
+
+
+def test_the_search_finds_a_rule_by_which_a_line_decides_on_earlier_ones(folder, monkeypatch):
+    monkeypatch.setattr(tables, "_records", but_at_the_end)
+    settings = hypothesis.settings(
+        max_examples=5000, derandomize=True, database=None, phases=[hypothesis.Phase.generate]
+    )
+    files = hypothesis.find(csv_files(), lambda files: found(folder, files) > 1, settings=settings)
+    assert found(folder, files) > 1
+    monkeypatch.undo()
+    assert found(folder, files) <= 1
+
+
+def test_no_line_decides_whether_later_ones_are_records(folder, monkeypatch):
+    """A quote that opens in one line, and closes in another."""
+    files = 2, 'a,b\n"x\n1,2\n3,4\ny",7\n', 'a,b\n1,2\n3,4\ny",7\n'
+    assert found(folder, files) == 0
+    with pytest.raises(InputError, match="line break within quotes in line 2; write each record"):
+        list(tables.blocks(_written(folder, files[1]), ("b",)))
+    # The names are public, and no record.
+    (block,) = tables.blocks(_written(folder, '"a\na","b\nb"\n1,2\n'), ("b\nb",))
+    assert block.tolist() == [[2]]
+    rule = lambda path, lines, columns: (line for line in lines if line)  # noqa: E731
+    monkeypatch.setattr(tables, "_records", rule)
+    assert found(folder, files) > 1
+
+
+def test_carriage_returns_alone_end_no_line(tmp_path):
+    """Before a line that is a line feed alone they would join it."""
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"a\r1\r2\r")
+    with pytest.raises(InputError, match="carriage return within its first line; save it with"):
+        list(tables.blocks(path, ("a",)))
+    path.write_bytes(b"a\n1\r2\n\n")
+    with pytest.raises(InputError, match="save it as UTF-8, with line feeds at the ends of lines"):
+        list(tables.blocks(path, ("a",)))
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".parquet"])
+@pytest.mark.parametrize("kind", [np.float64, np.int64, np.longdouble, bool])
+def test_a_row_of_other_files_is_one_record(folder, small_blocks, suffix, kind):
+    if suffix == ".parquet":
+        pytest.importorskip("pyarrow", reason="pyarrow reads Parquet; it is an extra")
+        if kind is np.longdouble:
+            pytest.skip("Parquet has no such numbers")
+    number = st.sampled_from(NUMBERS)
+    if kind in (np.int64, bool):
+        number = st.booleans() if kind is bool else st.sampled_from(WHOLE)
+    if suffix == ".parquet":
+        number = st.one_of(number, st.none())
+
+    @given(pair=edits(st.tuples(number, number)), order=st.sampled_from("CF"))
+    @hypothesis.settings(max_examples=25)
+    def search(pair, order):
+        columns = ("a", "b") if suffix == ".parquet" else ("1", "0")
+        read = []
+        for number, rows in enumerate(pair):
+            path = folder / f"rows{number}{suffix}"
+            _write(path, rows, kind, order)
+            read.append(records(path, columns))
+        assert [*map(len, read)] == [*map(len, pair)]
+        assert apart(*read) <= 1
+
+    search()
+
+
+def _write(path, rows, kind, order):
+    if path.suffix == ".parquet":
+        import pyarrow
+        from pyarrow import parquet
+
+        parts = [*zip(*rows, strict=True)] or [(), ()]
+        types = [pyarrow.from_numpy_dtype(kind)] * 2
+        table = pyarrow.table([*map(pyarrow.array, parts, types)], names=["a", "b"])
+        parquet.write_table(table, path, row_group_size=2 if order == "C" else 100)
+    else:
+        array = np.array(rows, dtype=kind, order=order).reshape(-1, 2)
+        (np.save if path.suffix == ".npy" else np.savez)(path, array)
+
+
+PEOPLE = st.tuples(st.sampled_from(["Ann", "Bob", '"Ann"', "1", "1.0"]), st.integers(0, 99))
+
+
+@given(pair=edits(st.one_of(PEOPLE, st.just(None))), most=st.integers(1, 3))
+def test_a_line_changes_which_records_of_its_person_alone_count(folder, pair, most):
+    """Records show whose they are; None is an empty line."""
+    numbers = {"Ann": 100, '"Ann"': 100, "Bob": 200, "1": 300, "1.0": 400}
+    counting = []
+    for lines in pair:
+        texts = [f"{one[0]},{numbers[one[0]] + one[1]}" if one else "" for one in lines]
+        path = folder / "people.csv"
+        path.write_text("\n".join(["patient,a", *texts, ""]))
+        blocks = list(tables.blocks(path, ("a",), None, People("patient", most)))
+        counting.append([value for block in blocks for value in block.ravel().tolist()])
+    one, other = map(Counter, pair)
+    changed = {numbers[line[0]] for line in (one - other) + (other - one) if line}
+    for person in {*numbers.values()}:
+        first, second = ([v for v in kept if v // 100 * 100 == person] for kept in counting)
+        assert max(len(first), len(second)) <= most
+        assert person in changed or first == second
+
+
+# --- What it means for a release --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("empty", [0, 1, 100])
+def test_a_line_after_empty_lines_moves_a_sum_by_one_record(tmp_path, empty):
+    query = mdp.MeanQuery(mdp.Box((0.0,), (120.0,)), 100, "add_or_remove")
+    values = []
+    for last in ("", "120\n"):
+        path = tmp_path / "rows.csv"
+        path.write_text("age\n" + "\n" * empty + last)
+        values.append(exact.value(query, tables.blocks(path, ("age",), np.array([60.0]))))
+    assert np.abs(values[0] - values[1]).max() <= query.l2_sensitivity * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".npy", ".npz", ".parquet"])
+@pytest.mark.parametrize("order", "CF")
+def test_a_record_among_the_others_does_not_move_them(tmp_path, suffix, order):
+    """The last block of a file has one row, or two."""
+    rng, features = np.random.default_rng(5), 11
+    rows = rng.normal(size=(tables._ROWS + 2, features))
+    kept, columns = [], tuple(str(k) for k in reversed(range(features)))
+    # A record whose length in a block of one row is another one by a sum along an axis.
+    candidates = rng.normal(size=(200, features))
+    alike = (
+        _by_einsum(one[None]) == _by_einsum(np.array([one, one], order="F")) for one in candidates
+    )
+    last = candidates[next(k for k, same in enumerate(alike) if not same)]
+    rows[tables._ROWS, ::-1] = last
+    radius = float(np.linalg.norm(last))
+    for count in (tables._ROWS + 1, tables._ROWS + 2):
+        path = tmp_path / f"rows{count}{suffix}"
+        _table(path, np.array(rows[:count], order=order))
+        blocks = list(tables.blocks(path, columns))
+        assert len(blocks[1]) == count - tables._ROWS
+        query = mdp.IdentityQuery(mdp.Ball(radius / 2, features), count, "replace")
+        kept.append(np.concatenate(list(exact.clipped(query, blocks))))
+    alone = next(exact.clipped(replace(query, n_records=1), [last[None]]))
+    assert kept[0].tobytes() == kept[1][:-1].tobytes()
+    assert kept[0][-1].tobytes() == alone.tobytes()
+
+
+def _by_einsum(rows):
+    """Return the first of the records (n, m) shrunk to norm 1 as version 0.1.0 did."""
+    columns = rows.T
+    norms = np.sqrt(np.einsum("...ij,...ij->...j", columns, columns))
+    return (columns / norms)[:, 0].tobytes()
+
+
+def _table(path, rows):
+    names = [str(k) for k in range(rows.shape[1])]
+    if path.suffix == ".csv":
+        lines = [",".join(map(repr, row)) for row in rows.tolist()]
+        path.write_text("\n".join([",".join(names), *lines]))
+    elif path.suffix == ".parquet":
+        pytest.importorskip("pyarrow", reason="pyarrow reads Parquet; it is an extra")
+        import pyarrow
+        from pyarrow import parquet
+
+        parquet.write_table(pyarrow.table([*rows.T], names=names), path)
+    else:
+        (np.save if path.suffix == ".npy" else np.savez)(path, rows)
+
+
+# --- Messages ---------------------------------------------------------------------------------
+
+
+def _signalling(kind):
+    bits = {2: 0x7C01, 4: 0x7F800001, 8: 0x7FF0000000000001}[np.dtype(kind).itemsize]
+    return np.array([[bits]], dtype=f"u{np.dtype(kind).itemsize}").view(kind)
+
+
+#: Numbers beyond float64, and missing values that processors warn of.
+WARNING = [
+    np.array([[np.longdouble("1e4000")]]),
+    -np.array([[np.longdouble("1e4000")]]),
+    *map(_signalling, (np.float16, np.float32, np.float64)),
+]
+
+
+@pytest.mark.parametrize("value", WARNING)
+@pytest.mark.parametrize("suffix", [".csv", ".npy", ".npz", ".parquet"])
+def test_no_warning_of_a_file_depends_on_a_number(tmp_path, suffix, value):
+    path, column = tmp_path / f"rows{suffix}", "0"
+    if suffix == ".csv":
+        path.write_text(f"0\n{value[0, 0]!s}\n")
+    elif suffix == ".parquet":
+        if value.dtype == np.longdouble:
+            pytest.skip("Parquet has no such numbers")
+        _table(path, value)
+    else:
+        (np.save if suffix == ".npy" else np.savez)(path, value)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (block,) = tables.blocks(path, (column,), np.array([9.0]))
+    assert block.tolist() == [[9.0 if np.isnan(value[0, 0]) else np.sign(value[0, 0]) * np.inf]]
+
+
+def test_no_warning_depends_on_a_decimal(tmp_path):
+    arrow = pytest.importorskip("pyarrow", reason="pyarrow reads Parquet; it is an extra")
+    from pyarrow import parquet
+
+    column = arrow.array([decimal.Decimal(10**75), None], arrow.decimal256(76, 0))
+    parquet.write_table(arrow.table({"0": column}), tmp_path / "rows.parquet")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (block,) = tables.blocks(tmp_path / "rows.parquet", ("0",), np.array([9.0]))
+    assert block.tolist() == [[1e75], [9.0]]
+
+
+@pytest.mark.parametrize("value", WARNING)
+@pytest.mark.parametrize("domain", [mdp.Box((0.0,), (1.0,)), mdp.Ball(1.0, 1)])
+def test_no_warning_of_a_release_depends_on_a_number(value, domain):
+    release = mdp.Gaussian().calibrate(mdp.MeanQuery(domain, 1), epsilon=1, delta=1e-6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isfinite(release.release(value)).all()
+
+
+@pytest.mark.parametrize("value", WARNING)
+def test_no_warning_of_an_estimator_depends_on_a_number(value):
+    X = np.repeat(value, 4, axis=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for mechanism in ("recommend", "clipped"):
+            mdp.Covariance(bounds=(0, 1), delta=1e-6, mechanism=mechanism).fit(X)
+        ridge = mdp.PrivateRidge(bounds=(0, 1), target_bounds=(0, 1))
+        ridge.fit(X, X[:, 0])
