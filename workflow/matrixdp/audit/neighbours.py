@@ -165,7 +165,7 @@ def _climb_box(domain: Box, pair: Array, value: Size, sides: int) -> tuple[Array
         for side, i in places:
             for level in {*bounds[i], float(np.clip(0.0, *bounds[i]))}:
                 _move(pair, values, (side, i), level, value)
-    best = np.argsort(values)[-FINALISTS:]
+    best = np.argsort(values, kind="stable")[-FINALISTS:]
     pair = np.concatenate([pair[:, best], starts], axis=1)
     values = np.concatenate([values[best], value(starts)])
     for step in 0.5 ** np.arange(1, HALVINGS):

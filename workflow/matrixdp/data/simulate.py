@@ -114,7 +114,7 @@ def simulate(summary: Mapping[str, Any], rng: np.random.Generator) -> Array:
     places, nearest = np.empty(0, dtype=np.intp), np.inf
     for _ in range(_ROUNDS):
         factor = np.linalg.cholesky(_valid(correlation))
-        order = (scores @ factor.T).argsort(axis=0).argsort(axis=0)
+        order = (scores @ factor.T).argsort(axis=0, kind="stable").argsort(axis=0, kind="stable")
         ranks = np.take_along_axis(ordered_ranks, order, axis=0)
         gap = target - np.corrcoef(ranks, rowvar=False)
         if np.abs(gap).max() < nearest:

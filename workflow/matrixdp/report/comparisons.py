@@ -222,7 +222,7 @@ def same_distributions(results: pd.DataFrame) -> set[frozenset[str]]:
     """
     distributions = {}
     for name, rows in results[results["chosen"] & results["n_trials"].gt(0)].groupby("mechanism"):
-        size = rows.set_index("epsilon")[["noise_std", "mu_actual"]].sort_index()
+        size = rows.set_index("epsilon")[["noise_std", "mu_actual"]].sort_index(kind="stable")
         if rows["direction"].eq("").all() and size.notna().all(axis=None):
             distributions[name] = size
     return {

@@ -106,7 +106,7 @@ def price(epsilon: ArrayLike, loss: ArrayLike, share: float = 0.5) -> Any:
         epsilon: shape (k,).
         loss: shape (k,), or (k, curves) for a price of each curve.
     """
-    order = np.argsort(np.asarray(epsilon))
+    order = np.argsort(np.asarray(epsilon), kind="stable")
     x, y = (np.asarray(values, dtype=float)[order] for values in (epsilon, loss))
     curves = y.reshape(len(x), -1)
     above = curves > share

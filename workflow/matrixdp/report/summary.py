@@ -240,7 +240,7 @@ def _sorted(table: pd.DataFrame) -> pd.DataFrame:
         _variant=pd.to_numeric(number, errors="coerce"),
     )
     order = [*KEYS[:-2], "_variant", "variant", "_epsilon", "epsilon"]
-    return table.sort_values(order, na_position="first", ignore_index=True)
+    return table.sort_values(order, kind="stable", na_position="first", ignore_index=True)
 
 
 def _chosen(table: pd.DataFrame) -> pd.Series:

@@ -151,7 +151,7 @@ def directions(frame: Frames) -> Drawing:
         for mechanism, part in errors.groupby("mechanism"):
             exact = mechanism == "directional_gaussian"
             for place, (direction, line) in enumerate(part.groupby("direction")):
-                curve = line.sort_values("epsilon")
+                curve = line.sort_values("epsilon", kind="stable")
                 axes.plot(
                     *(curve["epsilon"], curve["mean"], "--" if exact else "-"),
                     color=GREYS[place % len(GREYS)],
@@ -171,7 +171,7 @@ def directions(frame: Frames) -> Drawing:
 def inflation(table: pd.DataFrame) -> Drawing:
     """Draw the range of the noise inflation of each mechanism, one panel an experiment."""
     ends = table.groupby(["experiment", "mechanism"])["kappa"].agg(["min", "max"]).reset_index()
-    ends = ends[ends["max"].gt(1.01)].sort_values("max", ascending=False)
+    ends = ends[ends["max"].gt(1.01)].sort_values("max", ascending=False, kind="stable")
     names = [name for name in catalogue.experiments() if name in {*ends["experiment"]}]
     names = [name for name in names if not catalogue.experiment(name).part_of]
     heights = [ends["experiment"].eq(name).sum() for name in names]
@@ -205,7 +205,8 @@ def accuracy(frame: pd.DataFrame) -> Drawing:
     names = [name for name in names if name not in {*rows["also"].dropna()}]
     for axes, column in zip(panels, ("epsilon", "epsilon_actual"), strict=True):
         for place, name in enumerate(names):
-            curve = rows[rows["mechanism"].eq(name) & rows[column].gt(1e-5)].sort_values(column)
+            curve = rows[rows["mechanism"].eq(name) & rows[column].gt(1e-5)]
+            curve = curve.sort_values(column, kind="stable")
             twin = curve["also"].dropna()
             label = catalogue.label(name, "features")
             label += f" = {catalogue.label(str(twin.iloc[0]), 'features')}" if len(twin) else ""
@@ -232,7 +233,7 @@ def epsilons(frame: pd.DataFrame) -> Drawing:
     rows = frame[frame["scheme"].isin(wrong)].assign(
         place=lambda part: part["epsilon_actual"].clip(lower=least)
     )
-    order = rows.groupby("scheme")["place"].max().sort_values(ascending=False)
+    order = rows.groupby("scheme")["place"].max().sort_values(ascending=False, kind="stable")
     drawing, (axes,) = _canvas(0.6 + 0.13 * len(order), 1)
     for place, scheme in enumerate(order.index):
         part = rows[rows["scheme"].eq(scheme)]

@@ -37,7 +37,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
 def finding(frame: pd.DataFrame) -> str:
     """Return how both grow as epsilon goes to 0, from the smallest decade of epsilon."""
     mvg = frame[frame["zeta"].eq("sqrt") & frame["case"].eq("epsilon")]
-    mvg = mvg.sort_values("epsilon", ascending=False)
+    mvg = mvg.sort_values("epsilon", ascending=False, kind="stable")
     last, logs = mvg.iloc[-1], np.log(mvg[["epsilon", "mvg_std"]])
     near = logs[(logs["epsilon"] - logs["epsilon"].iloc[-1]).abs() < 1.01 * np.log(10)]
     step = near.iloc[-1] - near.iloc[0]

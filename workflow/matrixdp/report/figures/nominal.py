@@ -86,7 +86,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     data = [name for name in data if name in {*frame["experiment"]}]
     marker = dict(zip(data, MARKERS * len(data), strict=False))
     for place, scheme in enumerate(order.index):
-        rows = frame[frame["scheme"].eq(scheme)].sort_values("epsilon_actual")
+        rows = frame[frame["scheme"].eq(scheme)].sort_values("epsilon_actual", kind="stable")
         for row, up in zip(rows.itertuples(), _apart(rows["epsilon_actual"]), strict=True):
             colour = VERDICTS[str(row.verdict)][0]
             dot: dict[str, Any] = {"color": colour, "markersize": 5, "markeredgewidth": 0}

@@ -202,10 +202,10 @@ def published_values(axes: Axes, rows: pd.DataFrame) -> bool:
     """
     low, high = axes.get_ylim()
     inside = rows["mean"].between(low, high)
-    for place, row in enumerate(rows[inside].sort_values("mean").itertuples()):
+    for place, row in enumerate(rows[inside].sort_values("mean", kind="stable").itertuples()):
         x = dodge(row.epsilon, place, inside.sum(), share=0.3)
         published(axes, float(x), row.mean, look(row.mechanism), yerr=row.ci95)
-    means = rows["mean"].sort_values()
+    means = rows["mean"].sort_values(kind="stable")
     for beyond, arrow, y, at in (
         (means > high, "↑", 0.97, "top"),
         (means < low, "↓", 0.03, "bottom"),

@@ -57,7 +57,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
 
 
 def _scheme(axes: Axes, part: pd.DataFrame, across: str, look: catalogue.Look, place: int) -> None:
-    part = part[part["mean"].notna()].sort_values(across)
+    part = part[part["mean"].notna()].sort_values(across, kind="stable")
     if across == "epsilon":
         x = style.dodge(part["epsilon"], place % 5, 5)
         style.curve(axes, x, part["mean"], part["ci95"], as_=look, bars=True)

@@ -65,7 +65,7 @@ def data(experiment: str, tables: Tables) -> pd.DataFrame:
     rows = rows.join(descriptions)
     rows["verdict"] = [_verdict(row) for row in rows.to_dict("records")]
     order = ["_other", "_place", "_epsilon"]
-    rows = rows.sort_values(order, na_position="first", ignore_index=True)
+    rows = rows.sort_values(order, kind="stable", na_position="first", ignore_index=True)
     usual = rows["reading"].eq(DEFAULT)
     keys = rows.rename(columns={"scheme": "mechanism"}).assign(direction="", variant="")
     trivial = summary.trivial(keys[usual].assign(metric="accuracy"))

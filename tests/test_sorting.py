@@ -1,0 +1,40 @@
+"""What is equal keeps its order: numpy's other sorts change it as the processor suggests."""
+
+import ast
+from pathlib import Path
+
+import matrixdp
+
+SORTS = {"argsort", "sort_index", "sort_values"}
+
+
+def unstable(text):
+    """Return the lines of a module's calls that may order equal things anyhow.
+
+    By several keys pandas sorts with a stable sort whatever it is told.
+    """
+    calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    calls = [call for call in calls if getattr(call.func, "attr", "") in SORTS]
+    stable = {"kind='stable'"}
+    return [
+        call.lineno
+        for call in calls
+        if stable.isdisjoint(map(ast.unparse, call.keywords))
+        and not (call.args and isinstance(call.args[0], ast.List) and len(call.args[0].elts) > 1)
+    ]
+
+
+def test_equal_things_keep_their_order():
+    package = Path(matrixdp.__file__).parent
+    assert [
+        f"{file.relative_to(package)}:{line}"
+        for file in sorted(package.rglob("*.py"))
+        for line in unstable(file.read_text(encoding="utf-8"))
+    ] == []
+
+
+def test_a_sort_that_may_change_their_order_is_seen():
+    assert unstable("x.argsort(axis=0)") == [1]
+    assert unstable("np.argsort(x)\nrows.sort_values('a')\nrows.sort_values(['a'])") == [1, 2, 3]
+    assert unstable("np.argsort(x, kind='quicksort')") == [1]
+    assert unstable("x.argsort(kind='stable')\nrows.sort_values(['a', 'b'])\nrows.sort()") == []
