@@ -282,7 +282,8 @@ def test_a_pool_spends_an_account_in_a_file_once(folder, method):
         pytest.skip(f"needs {method}")
     account = mdp.Account(folder / "home" / "people.csv", **TOTAL)
     with multiprocessing.get_context(method).Pool(2) as pool:
-        assert sum(pool.map(spend_in_pool, [account] * 6, chunksize=1)) == 2
+        spent = pool.map_async(spend_in_pool, [account] * 6, chunksize=1).get(timeout=100)
+        assert sum(spent) == 2
         with pytest.raises(mdp.InputError, match="cannot go to another process"):
-            pool.map(spend_in_pool, [mdp.Account(**TOTAL)])
+            pool.map_async(spend_in_pool, [mdp.Account(**TOTAL)]).get(timeout=100)
     assert account.spent == 1
