@@ -9,8 +9,12 @@ so that noise a hundredth too small fails.
 estimators make of these is searched in test_request_searches.py.
 """
 
+import ast
+import contextlib
+import importlib
 import inspect
-from dataclasses import replace
+import pkgutil
+from dataclasses import fields, replace
 from itertools import product
 from pathlib import Path
 from typing import get_args
@@ -19,12 +23,18 @@ import numpy as np
 import pytest
 
 import matrixdp as mdp
-from matrixdp import safe
+from matrixdp import mechanisms, safe
+from matrixdp.audit import sensitivities
 from matrixdp.audit.neighbours import SIDES, changes, worst
 from matrixdp.audit.projection import ComposedAudit
 from matrixdp.audit.releases import audit_of
 from matrixdp.mechanisms import registry
-from matrixdp.mechanisms.base import AdditiveMechanism, Mechanism, NoGuarantee
+from matrixdp.mechanisms.adaptive import Spectrum
+from matrixdp.mechanisms.adassp import RidgedEquations
+from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism, Mechanism, NoGuarantee
+from matrixdp.mechanisms.centred import CentredMoments, mean_query
+from matrixdp.mechanisms.clipped import ChosenByHistogram, shells
+from matrixdp.mechanisms.composed import Composed
 from matrixdp.mechanisms.exponential import PrincipalDirection
 from matrixdp.mechanisms.moments import CONSTANT
 from matrixdp.mechanisms.target_mean import InterceptEquations, TargetMean
@@ -231,25 +241,175 @@ def test_no_people_are_further_apart_than_public_mechanisms_say(name, kind, requ
             assert single > 0.99 * times * reached
 
 
-@pytest.mark.parametrize(("name", "kind"), SERVED)
-def test_a_mechanism_protects_people_or_refuses_them(name, kind):
+#: A domain, a relation, and how many records each person has at most, beyond ``CASES``.
+PEOPLE_CASES = [
+    *product(DOMAINS, RELATIONS, [PER_PERSON]),
+    *product(DOMAINS, [ADD_OR_REMOVE], [None]),
+]
+
+
+def parts_apart(release, query, stream, known=None):
+    """Return how far apart neighbours of a query have a release, as its mu or pure epsilon.
+
+    Of a release in parts the squares of mu add up. What neighbours change follows from the query
+    that was asked, and not from those of the parts. ``known`` keeps what is found of parts, by id.
+    """
+    known = {} if known is None else known
+    if id(release) not in known:
+        # The object is kept, too: its id is then no other's.
+        known[id(release)] = _apart(release, query, stream, known), release
+    return known[id(release)][0]
+
+
+def _apart(release, query, stream, known):
+    if isinstance(release, AdditiveMechanism):
+        assert (release.query.adjacency, release.query.group) == (query.adjacency, query.group)
+        return searched(release, stream)[1]
+    if isinstance(release, RidgedEquations):
+        assert (release.query.adjacency, release.query.group) == (query.adjacency, query.group)
+        norms = sensitivities.measures(release.query)
+        eigenvalue, products = (
+            worst(release.query, norms[measure][1], stream).size
+            for measure in ("smallest eigenvalue of x", "l2, x times y")
+        )
+        moments = parts_apart(release.explaining, query, stream, known)
+        return np.linalg.norm(
+            [eigenvalue / release.eigenvalue_std, moments, products / release.target_std]
+        )
+    if isinstance(release, ChosenByHistogram):
+        counted = counts_apart(release, query) / release.count_std
+        # All but the largest radius are those of balls, which differ in their unit alone.
+        parts = [release.part(number)[1] for number in range(len(release.candidates))]
+        rest = [parts_apart(part, query, stream, known) for part in (parts[0], parts[-1])]
+        np.testing.assert_allclose(
+            [per_square(part) for part in parts[1:]], [per_square(parts[-1])] * (len(parts) - 1)
+        )
+        return np.hypot(counted, max(rest))
+    assert isinstance(release, CentredMoments), f"nothing searches {type(release).__name__}"
+    # What is released of the mean is of (x, 1) where the number of records is private.
+    mean = mean_query(query)
+    moved = worst(mean, lambda d: np.linalg.norm(d, axis=(-2, -1)), stream).size
+    # About a mean, a record that is set to zero is one that is replaced.
+    about = query if query.private_count else replace(query, adjacency="replace")
+    return np.hypot(moved / release.centre_std, parts_apart(release.about, about, stream, known))
+
+
+def per_square(part):
+    """Return the deviations of the noise of a release at a radius, over the squared radius."""
+    if isinstance(part, RidgedEquations):
+        noise = part.eigenvalue_std, part.explaining.noise_std, part.target_std
+    else:
+        noise = part.noise_std
+    return np.array(noise, float) / part.query.domain.radius**2
+
+
+def counts_apart(release, query):
+    """Return how far apart the counts of lengths are, for records of two lengths of one person."""
+    radius, count = release.query.domain.radius, len(release.candidates)
+    full = np.zeros((2, query.features, query.group))
+    full[0, 0] = radius
+    before, after = shells(full, radius, count)
+    return np.linalg.norm(before - (0 if query.private_count else after))
+
+
+def people_searched(name, kind, domain, adjacency, per_person):
+    """Search the neighbours of one case, and return the class of the release; None if refused."""
     mechanism = built(name)
-    query = replace(posed(kind, "cube", "replace"), per_person=PER_PERSON)
+    if kind is IdentityQuery and adjacency == ADD_OR_REMOVE:
+        with pytest.raises(mdp.InputError, match="show their number"):
+            posed(kind, domain, adjacency)
+        return None
+    query = replace(posed(kind, domain, adjacency), per_person=per_person)
     if not mechanism.by_sensitivity:
         with pytest.raises(mdp.InputError, match="protects one record of a public number"):
             mechanism.calibrate(query, **BUDGET)
-        if kind is not IdentityQuery:
-            with pytest.raises(mdp.InputError, match="protects one record of a public number"):
-                mechanism.calibrate(posed(kind, "cube", ADD_OR_REMOVE), **BUDGET)
-        return
+        return None
     try:
         release = mechanism.calibrate(query, **BUDGET)
     except NoGuarantee:
-        return
-    # Those in parts are searched in test_composed_parts.py.
-    if isinstance(release, AdditiveMechanism):
-        _, widest, declared = searched(release, np.random.default_rng(0))
-        assert widest <= declared * (1 + 1e-9)
+        return None
+    apart = parts_apart(release, query, np.random.default_rng(0))
+    declared = release.mu or release.epsilon_actual
+    assert apart <= declared * (1 + 1e-9), (name, domain, adjacency, per_person)
+    return type(release)
+
+
+@pytest.mark.parametrize(("name", "kind"), SERVED)
+def test_a_mechanism_protects_people_or_refuses_them(name, kind, request):
+    long = request.config.getoption("--long", default=False)
+    some = PEOPLE_CASES[SERVED.index((name, kind)) % len(PEOPLE_CASES)]
+    for case in PEOPLE_CASES if long else (PEOPLE_CASES[0], some):
+        people_searched(name, kind, *case)
+
+
+@pytest.mark.parametrize("name", ["clipped_private", "adassp_private", "centred_private"])
+@pytest.mark.parametrize("adjacency", RELATIONS)
+def test_noise_for_one_record_of_a_person_is_seen_in_every_part(name, adjacency):
+    (kind,) = built(name).queries
+    query = replace(posed(kind, "ball", adjacency), per_person=PER_PERSON)
+    release = built(name).calibrate(query, **BUDGET)
+    stream, known = np.random.default_rng(0), {}
+    # Some neighbours reach most of it: no two records do in all parts.
+    reached = parts_apart(release, query, stream, known)
+    assert 0.9 * release.mu < reached <= release.mu * (1 + 1e-9)
+    weak = []
+    if isinstance(release, CentredMoments):
+        about = release.about
+        weak.append(replace(release, centre_std=release.centre_std / PER_PERSON))
+        about = replace(about, count_std=about.count_std / PER_PERSON)
+        weak.append(replace(release, about=about))
+    else:
+        weak.append(replace(release, count_std=release.count_std / PER_PERSON))
+    for one in weak:
+        assert parts_apart(one, query, stream, known) > 1.05 * release.mu
+
+
+def subclasses(kind):
+    """Return all classes of the package below a class that can have objects."""
+    below = {*kind.__subclasses__()}
+    for one in kind.__subclasses__():
+        below |= subclasses(one)
+    return {
+        one
+        for one in below
+        if one.__module__.startswith("matrixdp.") and not inspect.isabstract(one)
+    }
+
+
+def test_every_class_that_can_be_calibrated_is_searched():
+    """What neither the registry nor the public names build is searched nowhere, and fails."""
+    for module in pkgutil.iter_modules(mechanisms.__path__, f"{mechanisms.__name__}."):
+        importlib.import_module(module.name)
+    searched = {type(built(name)) for name in registry()} | {*MECHANISMS.values()}
+    assert {one.__name__ for one in subclasses(Mechanism) - searched} == set()
+    # None is elsewhere, where nothing here would import it. Distributions have the name Laplace.
+    names, package = {one.__name__ for one in {Mechanism, *searched}}, Path(mdp.__file__).parent
+    for file in {*package.rglob("*.py")} - {package / "distributions.py"}:
+        if file.parent.name != "mechanisms":
+            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+                for base in getattr(node, "bases", []):
+                    assert ast.unparse(base).rpartition(".")[2] not in names, f"{file}: {node.name}"
+
+
+def test_every_class_that_can_be_released_is_searched():
+    """Of simulated releases here, of real ones in parts in test_composed_parts.py."""
+    found = set()
+    for name, kind in SERVED:
+        with contextlib.suppress(NoGuarantee):
+            pending = [built(name).calibrate(posed(kind, "cube", "replace"), **BUDGET)]
+            while pending:
+                release = pending.pop()
+                found.add(type(release))
+                parts = [getattr(release, field.name) for field in fields(release)]
+                parts += [one for part in parts if isinstance(part, tuple) for one in part]
+                pending += [one for one in parts if isinstance(one, CalibratedMechanism)]
+    # What a radius search holds in its steps alone.
+    found |= {Spectrum}
+    assert {one.__name__ for one in subclasses(CalibratedMechanism) - found} == set()
+    assert {one.__name__ for one in subclasses(Composed)} == {
+        "ComposedMoments",
+        "ComposedEquations",
+    }
 
 
 def largest_eigenvalue(domain, adjacency):

@@ -214,3 +214,26 @@ def test_the_audit_sees_too_little_noise_of_the_histogram_and_of_the_equations()
         replace(release, equations=tuple(less)),
     ):
         assert releases.audit_of(weak, np.random.default_rng(0)).bound > 1 + 1e-3
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "zero_out", "add_or_remove"])
+@pytest.mark.parametrize("times", [5, 20])
+def test_the_private_radius_has_noise_for_all_records_of_a_person(times, adjacency):
+    query = replace(LIVER, adjacency=adjacency)
+    one, several = (
+        PrivatelyClippedAdaSSP().calibrate(
+            replace(query, per_person=k), epsilon=1, delta=1 / query.n_records
+        )
+        for k in (1, times)
+    )
+    assert several.mu == one.mu
+    assert several.count_std == pytest.approx(times * one.count_std)
+    # A record that comes moves one count, a replaced one two.
+    counts = 1 if adjacency == "add_or_remove" else np.sqrt(2)
+    assert one.count_std == pytest.approx(counts / np.sqrt(0.1) / one.mu)
+    for few, many in zip(one.equations, several.equations, strict=True):
+        for name in ("eigenvalue_std", "target_std"):
+            assert getattr(many, name) == pytest.approx(times * getattr(few, name))
+        assert many.explaining.noise_std == pytest.approx(times * few.explaining.noise_std)
+    records = np.random.default_rng(0).uniform(-1, 1, (6, 248))
+    assert several.simulate(records, streams(1)).shape == (1, 6, 6)

@@ -17,9 +17,8 @@ def run(file: str) -> None:
     """
     from matrixdp.practice import ledger
 
-    path = Path(file)
-    place = path if path.name.endswith(ledger.SUFFIX) else ledger.place(path, None)
-    account = ledger.read(place.resolve())
+    place = ledger.find(Path(file)).path
+    account = ledger.read(place)
     if account is None:
         print(f"{place} is not there: nothing is spent, and the first release states the total")
         return

@@ -27,12 +27,12 @@ from matrixdp import checks
 from matrixdp.checks import Array
 from matrixdp.distributions import Streams, normals
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Entry, Mechanism
-from matrixdp.mechanisms.clipped import PUBLIC, ChosenByHistogram, PrivatelyClipped
+from matrixdp.mechanisms.clipped import PUBLIC, ChosenByHistogram, PrivatelyClipped, records_of
 from matrixdp.mechanisms.gaussian import independent_triangle
 from matrixdp.mechanisms.ridge import lifted
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball
-from matrixdp.privacy.sensitivity import IdentityQuery, NormalEquations, Query
+from matrixdp.privacy.sensitivity import NormalEquations, Query
 
 #: Probability that the ridge is too small for the noise, the paper's rho.
 FAILURE = 0.05
@@ -159,7 +159,10 @@ class PrivatelyClippedAdaSSP(PrivatelyClipped):
     """AdaSSP on records that are clipped to a private radius, from the same budget.
 
     The radius is chosen as by :class:`~matrixdp.mechanisms.clipped.PrivatelyClipped`, by the ridge
-    of AdaSSP.
+    of AdaSSP. Of the k records of a person each moves one count of the histogram to another, or
+    comes to one: by the triangle inequality counts change by k times as much as for one record. So
+    do the three values of AdaSSP: of sums by the same inequality, of the eigenvalue as the extreme
+    eigenvalues of k changes lie in [-k R^2 / n, k R^2 / n].
     """
 
     queries = frozenset({NormalEquations})
@@ -172,10 +175,10 @@ class PrivatelyClippedAdaSSP(PrivatelyClipped):
         return RidgedByHistogram.by_mu(
             mu,
             budget,
-            query=IdentityQuery(query.domain, query.n_records, query.adjacency),
+            query=records_of(query),
             candidates=tuple(release.explaining for release in equations),
             equations=equations,
-            count_std=float(np.sqrt(2 / self.budget_fraction) / mu),
+            count_std=self.count_deviation(query, mu),
         )
 
 

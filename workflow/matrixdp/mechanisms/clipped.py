@@ -222,8 +222,12 @@ class PrivatelyClipped(Mechanism):
             budget,
             query=records_of(query),
             candidates=tuple(candidates),
-            count_std=query.group * float(np.sqrt(squared_move(query) / self.budget_fraction) / mu),
+            count_std=self.count_deviation(query, mu),
         )
+
+    def count_deviation(self, query: Query, mu: float) -> float:
+        """Return the deviation of a count's noise, where the whole release spends ``mu``."""
+        return query.group * float(np.sqrt(squared_move(query) / self.budget_fraction) / mu)
 
 
 def shells(records: Array, radius: float, count: int) -> Array:

@@ -16,7 +16,7 @@ from matrixdp import checks
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import Composed
-from matrixdp.practice import ledger
+from matrixdp.practice import ledger, tables
 from matrixdp.practice.recommend import Option
 
 #: Name in dp_accounting of each neighbouring relation, and the sensitivity of a sum of records of
@@ -33,10 +33,17 @@ class Account:
 
     Approximate releases compose in squares of mu, pure ones additively (see docs/own_matrix.md).
     Spend first, then sample. A copy of an account is the account itself, so that clones of an
-    estimator share it.
+    estimator share it. One in a file counts the releases of all processes and of the command line;
+    a pickle of it opens the same file. One in memory counts in the process that made it, and
+    refuses to spend in others and to be pickled.
+
+    An account in a file notices that it vanished, or was replaced by an older one, since it was
+    opened or pickled. It cannot notice what was restored before.
 
     Args:
-        path: path of the account's file, as ``people.csv.privacy.json``; None keeps it in memory.
+        path: the file of records, as ``people.csv``, whose account is that of the command line,
+            wherever it lies; or, where records are an array, the account itself, as
+            ``survey.privacy.json``. None keeps it in memory.
         epsilon, delta: total of all releases; an existing file states its own.
         pure: part of epsilon that is reserved for pure releases beside others.
         sampler: part of delta for the error of safe noise; None takes a hundredth, 1e-6 at most.
@@ -46,7 +53,8 @@ class Account:
             record.
 
     Raises:
-        InputError: the total is missing or out of range, or the file has another one.
+        InputError: the total is missing or out of range, or the file has another one. The file of
+            records is not there, or has several names (hard links) and no account yet.
 
     >>> account = mdp.Account(epsilon=2, delta=1e-5)
     >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), n_records=400)
@@ -71,56 +79,87 @@ class Account:
     ) -> None:
         checks.choice(_RELATIONS, adjacency=adjacency)
         relation = ledger.Relation(adjacency, str(person))
-        self._path = None if path is None else Path(path).resolve()
+        # Links are followed anew each time, but not from another working directory.
+        self._path = None if path is None else Path(path).absolute()
         terms = None
         if epsilon is not None or delta is not None:
             spec = {"epsilon": epsilon, "delta": delta, "pure": pure}
             terms = ledger.total(spec if sampler is None else {**spec, "sampler": sampler})
-        stored = None if self._path is None else ledger.read(self._path)
+        stored, place = None, None
+        if self._path is not None:
+            place = ledger.find(self._path)
+            stored = ledger.read(place.path)
+            if stored is None and place.file:
+                tables.check(place.file)
         if stored is None and terms is None:
-            where = "" if self._path is None else f"{self._path} is not there; "
+            where = "" if place is None else f"{place.path} is not there; "
             raise InputError(f"{where}state the epsilon and delta of all releases together")
         if stored is None:
             assert terms is not None
             self._first = ledger.begin(terms, relation)
         else:
-            assert self._path is not None
-            ledger.check_terms(self._path, stored, terms, relation)
+            assert place is not None
+            ledger.check_terms(place.path, stored, terms, relation)
             self._first = {**stored, "releases": []}
-        self._stored = stored is not None
-        self._account, self._lock = self._first, threading.Lock()
+        # The releases that the file had when it was last read; None before it exists.
+        self._seen = None if stored is None else _requests(stored)
+        self._account, self._lock, self._process = self._first, threading.Lock(), os.getpid()
 
     @contextlib.contextmanager
-    def _open(self) -> Iterator[ledger.Account]:
-        """Yield the account; one in a file is locked meanwhile."""
-        if self._path is None:
-            with self._lock:
-                yield self._account
-            return
-        with ledger.lock(self._path):
-            ledger.check_names(self._path)
-            yield self._now
-
-    @property
-    def _now(self) -> ledger.Account:
-        """The current account, read anew from its file if it has one.
+    def _open(self) -> Iterator[tuple[ledger.Account, ledger.Place | None]]:
+        """Yield the account and its place; one in a file is locked meanwhile.
 
         Raises:
-            InputError: the file has vanished, or its total has changed.
+            InputError: as :meth:`_read`; the account's place changes just now, or another process
+                made the account in memory.
         """
         if self._path is None:
-            return self._account
-        stored = ledger.read(self._path)
-        if stored is None and self._stored:
+            if os.getpid() != self._process:
+                raise InputError(
+                    "an account in memory counts in the process that made it alone, and this is "
+                    "another one; give it a path, whose file all processes share"
+                )
+            with self._lock:
+                yield self._account, None
+            return
+        place = ledger.find(self._path)
+        with ledger.lock(place.path):
+            if ledger.find(self._path) != place:
+                raise InputError(
+                    f"the account of {self._path} was begun elsewhere just now; spend again"
+                )
+            yield self._read(place.path), place
+
+    def _read(self, path: Path) -> ledger.Account:
+        """Return the account in a file.
+
+        Raises:
+            InputError: the file has vanished, its total has changed, or it lacks releases.
+        """
+        # Before the file is read: meanwhile another thread may see more releases.
+        seen, stored = self._seen, ledger.read(path)
+        if stored is None and seen is not None:
             raise InputError(
-                f"{self._path} is no longer there; restore it, as a new one would forget what is "
-                "spent"
+                f"{path} is no longer there; restore it, as a new one would forget what is spent"
             )
         if stored is None:
             return self._first
-        self._stored = True
-        ledger.check_terms(self._path, stored, *ledger.terms(self._first))
+        ledger.check_terms(path, stored, *ledger.terms(self._first))
+        requests = _requests(stored)
+        if seen and requests[: len(seen)] != seen:
+            raise InputError(
+                f"{path} lacks releases that it had; restore its newest copy, as this one forgets "
+                "what is spent"
+            )
+        self._seen = requests
         return stored
+
+    @property
+    def _now(self) -> ledger.Account:
+        """The current account, read anew from its file if it has one; raises as :meth:`_read`."""
+        if self._path is None:
+            return self._account
+        return self._read(ledger.find(self._path).path)
 
     @property
     def total(self) -> dict[str, Any]:
@@ -164,18 +203,20 @@ class Account:
                 charged.
         """
         charge = self._charge(release, label)
-        with self._open() as account:
+        with self._open() as (account, place):
             after = ledger.add(account, charge)
             if excess := ledger.excess(after):
                 raise InputError(
                     f"the account allows {ledger.in_words(account['total'])} in all, and with this "
                     f"release {excess}; calibrate it for less, or release nothing more"
                 )
-            if self._path is None:
+            if place is None:
                 self._account = after
             else:
-                ledger.charge(self._path, after)
-                self._stored = True
+                if place.file:
+                    ledger.mark(place.file, place.path)
+                ledger.charge(place.path, after)
+                self._seen = _requests(after)
 
     def events(self) -> dict[str, Any]:
         """Return all charges as events of dp_accounting, which need not be installed.
@@ -240,12 +281,22 @@ class Account:
                 "an account in memory cannot go to another process, which would spend apart; give "
                 "it a path"
             )
-        return _reopen, (self._path, *ledger.terms(self._first))
+        return _reopen, (self._path, *ledger.terms(self._first), self._seen)
 
     def __repr__(self) -> str:
         total = ledger.in_words(self._first["total"])
         return f"Account(epsilon {self.spent:.4g} spent of {total})"
 
 
-def _reopen(path: Path, terms: dict[str, float], relation: ledger.Relation) -> Account:
-    return Account(path, **terms, adjacency=relation.neighbours, person=relation.person)
+def _requests(account: ledger.Account) -> list[str]:
+    """Return the requests of an account's releases, in their order."""
+    return [release["request"] for release in account["releases"]]
+
+
+def _reopen(
+    path: Path, terms: dict[str, float], relation: ledger.Relation, seen: list[str] | None = None
+) -> Account:
+    account = Account(path, **terms, adjacency=relation.neighbours, person=relation.person)
+    # A pickle must not forget what the account had seen.
+    account._seen = seen if seen is not None else account._seen
+    return account

@@ -7,8 +7,6 @@ installed.
 
 from __future__ import annotations
 
-import math
-import threading
 import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NoReturn, Self
@@ -25,7 +23,7 @@ from sklearn.utils.validation import (
 )
 
 from matrixdp import checks
-from matrixdp.checks import Array, InputError, plural
+from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import ComposedMoments, clipped_moments
 from matrixdp.mechanisms.equations import InParts, adaptive_equations
@@ -33,6 +31,8 @@ from matrixdp.mechanisms.moments import Centred, centred, with_constant
 from matrixdp.practice import answers, ledger, uncertainty
 from matrixdp.practice.account import Account
 from matrixdp.practice.answers import Output
+from matrixdp.practice.fits import Fits as _Fits
+from matrixdp.practice.fits import warn_of_scores, warn_of_selection
 from matrixdp.practice.people import first_records
 from matrixdp.practice.recommend import options
 from matrixdp.practice.specification import ADASSP, CLIPPED, RECOMMENDED, about_zero
@@ -57,42 +57,6 @@ _SENTENCES = {
 }
 
 
-class _Fits:
-    """Number of fits of an estimator, its clones and its copies in this process, together.
-
-    A pickled copy, as parallel workers get it, must not be fitted: its fits would not be counted.
-    """
-
-    def __init__(self, count: float = 0) -> None:
-        self._count, self._lock = count, threading.Lock()
-
-    def __deepcopy__(self, memo: object) -> Self:
-        return self
-
-    def __reduce__(self) -> tuple[type[_Fits], tuple[float]]:
-        return type(self), (math.inf,)
-
-    def add(self, most: int, name: str) -> None:
-        """Count one more fit of the estimator ``name``.
-
-        Raises:
-            InputError: there are ``most`` fits already, or this is a pickled copy.
-        """
-        with self._lock:
-            if self._count == math.inf:
-                raise InputError(
-                    f"this {name} is a copy by way of a pickle or of another process, whose fits "
-                    "nobody counts; fit without n_jobs, or make a new one"
-                )
-            if self._count >= most:
-                raise InputError(
-                    f"this {name} or a clone of it was fitted {plural(int(self._count), 'time')} "
-                    "already, and each fit spends epsilon and delta again; make a new one, or set "
-                    "fits to the number that you account for"
-                )
-            self._count += 1
-
-
 class _NoProjections(InputError, AttributeError):
     """Error of an attribute that is missing on purpose; pipelines then call fit and transform."""
 
@@ -115,6 +79,16 @@ class _Private(BaseEstimator):
 
     A missing value counts as the middle of its bounds, an infinite one as the bound.
 
+    The guarantee of a fit is for a record that it gets once. A record that it gets k times counts
+    as a person with k records: replacing it moves sums by k times as much, and spends k mu, or k
+    epsilon of a pure release (see :mod:`matrixdp.privacy.sensitivity`). ``fits`` and ``account``
+    do not look for this. scikit-learn's bagging draws records with replacement, without a limit on
+    k, so that only ``BaggingRegressor(..., bootstrap=False)`` spends what they count.
+
+    Scores, as of ``score``, cross-validation and searches, and ``best_params_``, are exact on the
+    records that they are computed from, which no epsilon covers. The first time this happens in a
+    process, a :class:`~matrixdp.practice.fits.ExactScoreWarning` says so.
+
     Args:
         epsilon, delta: guarantee of one call of ``fit``, for replacing one record; the number of
             records counts as public.
@@ -123,9 +97,10 @@ class _Private(BaseEstimator):
         mechanism: ``recommend`` for the least noise by public facts, or ``clipped``, which has less
             noise where most records lie close together within their bounds. It spends half of
             mu^2 on the mean and clips records about it to a radius that it chooses privately.
-        fits: how often this estimator and its clones may be fitted in total. Cross-validation, a
-            search or bagging clones it, and each fit spends epsilon and delta again. Fits in other
-            processes, as with ``n_jobs``, cannot be counted and are refused.
+        fits: how often this estimator and its clones may be fitted in total, in the process that
+            made it. Cross-validation, a search or bagging clones it, and each fit spends epsilon
+            and delta again. Fits in other processes, as with ``n_jobs``, cannot be counted and are
+            refused.
         account: an :class:`~matrixdp.practice.account.Account` that each fit is charged to, in
             place of ``fits``. Clones share it. One with a path also counts the fits of other
             processes.
@@ -148,22 +123,15 @@ class _Private(BaseEstimator):
 
     _mechanisms: ClassVar[tuple[str, ...]] = (RECOMMENDED, CLIPPED)
 
+    def __post_init__(self) -> None:
+        # Clones and copies share the count; it begins in the process that makes the estimator.
+        self._fits = _Fits()
+
     def __sklearn_clone__(self) -> Self:
+        warn_of_selection(type(self).__name__)
         clone: Self = super().__sklearn_clone__()
-        clone._fits = self._counted()
+        clone._fits = self._fits
         return clone
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Create the count before copying: copies then share it, and pickles are recognised.
-        self._counted()
-        state: dict[str, Any] = super().__getstate__()
-        return state
-
-    def _counted(self) -> _Fits:
-        """Return the count of fits, which clones and copies share."""
-        if "_fits" not in vars(self):
-            self._fits = _Fits()
-        return self._fits
 
     def _release(self, records: Array) -> tuple[Centred, float, uncertainty.Noise]:
         """Release the mean and covariance of records in [-1, 1]; set ``release_``.
@@ -216,7 +184,7 @@ class _Private(BaseEstimator):
         if self.account is not None:
             self.account.spend(release, type(self).__name__)
         else:
-            self._counted().add(checks.count(fits=self.fits), type(self).__name__)
+            self._fits.add(checks.count(fits=self.fits), type(self).__name__)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -316,10 +284,12 @@ class PrivatePCA(_FitAlone, TransformerMixin, _Private):
 class PrivateRidge(RegressorMixin, _Private):
     """Linear regression from one private release; each ``fit`` spends epsilon and delta anew.
 
-    ``cross_val_score`` and searches fit it many times, see ``fits``. Do not scale records by their
-    own mean or range first (``StandardScaler``), which leaks both: ``bounds`` scale them. A further
-    ridge, beside ``alpha``, limits the effect of the noise. It vanishes for a large epsilon, so
-    that the limit is scikit-learn's ``Ridge``.
+    ``cross_val_score`` and searches fit it many times, see ``fits``, and their scores are exact on
+    the records, as is ``score``. Do not scale records by their own mean or range first
+    (``StandardScaler``), which leaks both: ``bounds`` scale them. A bagged one needs
+    ``bootstrap=False``, as a record that is drawn k times spends k times mu. A further ridge,
+    beside ``alpha``, limits the effect of the noise. It vanishes for a large epsilon, so that the
+    limit is scikit-learn's ``Ridge``.
 
     ``mechanism="adassp"`` is AdaSSP (Wang, UAI 2018): a third of mu^2 each for the smallest
     eigenvalue of the columns' second moments, for these, and for their products with y. The ridge
@@ -401,10 +371,22 @@ class PrivateRidge(RegressorMixin, _Private):
         return tags
 
     def predict(self, X: ArrayLike) -> Array:
-        """Return the prediction for records X, (n,)."""
+        """Return the prediction for records X, (n,).
+
+        No noise is added: predictions for private records are private.
+        """
         check_is_fitted(self)
         predicted: Array = _records(self, X, reset=False) @ self.coef_
         return predicted + self.intercept_
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the R^2 of predictions for records X, as scikit-learn's regressors do.
+
+        No noise is added: the score of private records is private, and so is what is chosen by it.
+        The first call of a process warns of this.
+        """
+        warn_of_scores(type(self).__name__)
+        return float(super().score(X, y, sample_weight))
 
 
 # A warning would show that a wider number is beyond float64.

@@ -39,7 +39,7 @@ from matrixdp import checks, safe
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import Composed
-from matrixdp.practice import durable
+from matrixdp.practice import durable, tables
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.quadratic import UPWARDS
 
@@ -96,6 +96,42 @@ def place(file: Path, account: Path | None) -> Path:
             )
         check_names(path)
         return path
+
+
+class Place(NamedTuple):
+    """Where an account lies.
+
+    Attributes:
+        path: path of the account, without links.
+        file: file of records that the account belongs to, if the path that was stated names it.
+    """
+
+    path: Path
+    file: Path | None
+
+
+def find(path: Path) -> Place:
+    """Return where the account lies that a path stands for: of a file of records, or of itself.
+
+    A path named like the account of a file, as ``people.csv.privacy.json`` beside ``people.csv``,
+    stands for the account of that file, which may lie elsewhere. A path with the suffix of no file
+    of records, and with no such file beside it, is the account itself, as of an array.
+
+    Raises:
+        InputError: as :func:`place`.
+    """
+    if path.suffix in tables.SUFFIXES:
+        return Place(place(path, None), path)
+    with checks.as_input_error(
+        f"{checks.short(str(path))} cannot be looked up ({{why}}); correct it"
+    ):
+        file = path.with_name(path.name.removesuffix(SUFFIX))
+        if path.name.endswith(SUFFIX) and file.suffix in tables.SUFFIXES and file.is_file():
+            # Only an account that exists is a choice among those that the file's names could begin.
+            return Place(place(file, path if os.path.lexists(path) else None), file)
+        itself = path.resolve()
+        check_names(itself)
+        return Place(itself, None)
 
 
 def check_names(path: Path) -> None:

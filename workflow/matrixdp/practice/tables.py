@@ -257,3 +257,5 @@ def _places(path: Path, header: Sequence[str], columns: Sequence[str], kind: str
 
 
 _READERS = {".csv": _csv, ".npy": _npy, ".npz": _npy, ".parquet": _parquet}
+#: Suffixes of files of records.
+SUFFIXES = tuple(_READERS)
