@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from matrixdp import catalogue
-from matrixdp.report import comparisons, inputs, summary
+from matrixdp.report import comparisons, inputs, standings, summary
 from matrixdp.report.claims import findings
 from matrixdp.report.claims.verdicts import EXPERIMENT, REPRODUCED, THEOREM
 from matrixdp.report.entries import is_empty
@@ -59,7 +59,8 @@ class Run:
             if rows.empty or catalogue.experiment(name).part_of:
                 continue
             if not rows["data_status"].eq(summary.SIMULATED).any():
-                tables[name] = summary.default(rows)
+                audit = self.table(f"audit/{name}")
+                tables[name] = standings.joined(summary.default(rows), audit)
         return tables
 
     def advice(self) -> dict[str, pd.Series]:
@@ -72,7 +73,10 @@ class Run:
         return {str(name): group.iloc[-1] for name, group in rows.groupby("experiment", sort=False)}
 
     def verdicts(self, experiment: str, names: list[str]) -> dict[str, str]:
-        """Return the verdicts on mechanisms' table rows against the best record-free baseline."""
+        """Return the verdicts on mechanisms' table rows against the best record-free baseline.
+
+        What is refuted has the words for that as its verdict (:mod:`matrixdp.report.standings`).
+        """
         compared = self.table(f"comparisons/{experiment}")
         if compared.empty:
             return {}
@@ -82,7 +86,9 @@ class Run:
             at.eq(self.claimed_epsilon) & rows["mechanism"].isin(names) & rows["mean"].notna()
         ]
         outcomes = comparisons.verdicts(rows, compared, baseline)
-        return dict(zip(rows["mechanism"], outcomes, strict=True))
+        words = map(standings.text, rows.to_dict("records"))
+        each = (word or outcome for word, outcome in zip(words, outcomes, strict=True))
+        return dict(zip(rows["mechanism"], each, strict=True))
 
     def trials(self) -> dict[int, list[str]]:
         """Return the names of experiments, grouped by their smallest number of trials."""
@@ -177,7 +183,7 @@ def _delivered(run: Run, entry: Words) -> Words | None:
     if rows.empty:
         return None
     rows = rows[pd.to_numeric(rows["epsilon"], errors="coerce").eq(run.claimed_epsilon)]
-    rows = rows[rows["epsilon_actual"].notna()]
+    rows = rows[rows["epsilon_actual"].notna() & ~standings.refuted(rows)]
     papers = catalogue.section("papers")
     mvg, imgm = (rows[rows["mechanism"].isin(papers[name])] for name in ("MVG", "IMGM"))
     # Where directions are paid for, MVG's noise is only a part of the cost.
