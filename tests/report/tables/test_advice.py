@@ -98,8 +98,10 @@ def test_a_copy_of_declared_numbers_is_neither_joined_nor_advised(advised):
     for verdict in ("refuted: the black box proves it", "declared: not certifiable", None):
         VERDICTS["of_tomorrow"] = verdict or "not run: no guarantee"
         found = advised(*ran)
-        assert not found.astype(str).apply(lambda cells: cells.str.contains("of_tomorrow")).any(
-            axis=None
+        assert (
+            not found.astype(str)
+            .apply(lambda cells: cells.str.contains("of_tomorrow"))
+            .any(axis=None)
         )
         assert "Best: Gaussian, analytic = IMGM" in {*found["advice"]}
     # What the audit lacks is not advised either.

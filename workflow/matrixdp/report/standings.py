@@ -39,7 +39,7 @@ def by_mechanism(audit: pd.DataFrame | None) -> pd.DataFrame:
         return pd.DataFrame(columns=COLUMNS).astype({"standing": object, "epsilon_least": float})
     verdicts = audit["verdict"].astype(str)
     shown = audit.reindex(columns=["epsilon_attained", "epsilon_certified"]).max(axis=1)
-    claimed = audit["epsilon"] if "epsilon" in audit else pd.Series(np.nan, audit.index)
+    claimed = pd.to_numeric(audit.reindex(columns=["epsilon"])["epsilon"])
     wrong = verdicts.map(standing.of).eq(REFUTED) & ~shown.le(claimed)
     groups = audit["mechanism"]
     return pd.DataFrame(

@@ -87,7 +87,9 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     without = [*dict.fromkeys(frame.loc[np.isinf(frame["epsilon_actual"]), "scheme"])]
     frame = frame[np.isfinite(frame["epsilon_actual"])]
     wrong = frame.loc[frame["verdict"].ne("kept"), "scheme"]
-    as_promised = [scheme for scheme in dict.fromkeys(frame["scheme"]) if scheme not in {*wrong, *without}]
+    as_promised = [
+        scheme for scheme in dict.fromkeys(frame["scheme"]) if scheme not in {*wrong, *without}
+    ]
     order = frame[frame["scheme"].isin(wrong)].groupby("scheme")["epsilon_actual"]
     order = order.agg(["max", "min"]).sort_values(["max", "min"], ascending=False)
     figure, ((axes,),) = style.canvas(1.9 + 0.3 * max(2, len(order)))

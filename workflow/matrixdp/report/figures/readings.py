@@ -93,7 +93,8 @@ def _strip(axes: Axes, rows: pd.DataFrame) -> None:
     place = axes.get_xaxis_transform()
     for name, part in ours.groupby("mechanism", sort=False):
         number = int(part["x"].min())
-        text = textwrap.fill(part["row"].iloc[0].replace(" using the", ","), 24)
+        words = "" if part["private"].astype(bool).any() else f" ({standings.NOT_PRIVATE})"
+        text = textwrap.fill(part["row"].iloc[0].replace(" using the", ",") + words, 24)
         axes.text(number + 0.5, 1.02, text, ha="center", fontsize=8, transform=place)
         _shade(axes, part)
         axes.axvline(number, color=style.FAINT, linewidth=0.6)

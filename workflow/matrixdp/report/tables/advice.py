@@ -24,7 +24,19 @@ from matrixdp.report.tables.base import Table
 
 COLUMNS = (
     *("task", "released", "guarantee", "epsilon", "delta", "outcome", "advice", "best"),
-    *("standing", "error", "ci95", "runner_up", "runner_up_error", "difference", "low", "high", "p", "clear", "tied"),
+    *(
+        "standing",
+        "error",
+        "ci95",
+        "runner_up",
+        "runner_up_error",
+        "difference",
+        "low",
+        "high",
+        "p",
+        "clear",
+        "tied",
+    ),
     *("tied_with", "baseline", "baseline_error", "beats_baseline", "nonprivate"),
     *("noise_std", "epsilon_actual", "n_trials", "held_out"),
     *("data_status", "experiment", "best_mechanism", "runner_up_mechanism"),
