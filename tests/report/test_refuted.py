@@ -28,7 +28,7 @@ KEPT = Path(__file__).parents[2] / "results" / "reference"
 #: A row of the paper in every experiment, one beyond it, and one that declares the Gaussian's noise
 #: and draws other noise. Of the first no epsilon is known, of the last one holds at no epsilon.
 REFUTED = {"laplace": np.nan, "goe": 7.5, "of_tomorrow": np.inf}
-DECLARED, TESTED, UNAUDITED = "knorm_frob", "directional_gaussian", "gaussian_2006"
+DECLARED, TESTED, UNAUDITED = "knorm_frob", "ppca", "gaussian_2006"
 LABELS = [catalogue.label(name) for name in REFUTED]
 ADVISED = ("best", "runner_up", "tied_with", "advice", "best_mechanism", "runner_up_mechanism")
 
@@ -120,10 +120,10 @@ def test_every_row_of_a_refuted_mechanism_says_that_it_is_not_private(run):
 
 
 def test_no_refuted_mechanism_is_advised_priced_joined_or_counted(run):
-    advice = pd.read_csv(run / "tables/advice.csv")
+    advice = pd.read_csv(run / "tables/advice.csv", keep_default_na=False)
     assert len(advice) > 5
     for column in ADVISED:
-        for text in advice[column].astype(str):
+        for text in advice[column]:
             assert not labelled(text), (column, text)
             assert not {*REFUTED} & {*re.findall(r"\w+", text)}
             assert catalogue.label(DECLARED) not in text
@@ -151,18 +151,15 @@ def test_no_refuted_mechanism_is_advised_priced_joined_or_counted(run):
 def test_headlines_are_the_same_without_what_is_refuted(run):
     """Leaving these rows out of the frame changes no headline that counts mechanisms."""
     found = {}
-    for kind, registry in (("tables", tables.registry(distinctrun.KINDS)), ("figures", drawn(run))):
+    for _, registry in (("tables", tables.registry(distinctrun.KINDS)), ("figures", drawn(run))):
         for name, entry in registry.items():
             if inputs.missing(entry.inputs, run) or name in ("audit", "nominal", "readings"):
                 continue
             frame, _ = entry.collect(run)
             if "mechanism" not in frame or "standing" not in frame:
                 continue
-            own = frame["mechanism"].isin(REFUTED) & frame.get("published", "").ne("x")
-            assert (
-                frame.loc[own & frame["standing"].notna(), "standing"].isin(["refuted", ""]).all()
-            )
-            kept = frame[~(own & frame["standing"].eq("refuted"))]
+            kept = frame[~(frame["mechanism"].isin(REFUTED) & frame["standing"].eq("refuted"))]
+            assert len(kept) < len(frame) or "laplace" not in {*frame["mechanism"]}, name
             found[name] = entry.headline(frame), entry.headline(kept)
     assert {"table3", "price", "curves_regression", "noise_levels", "effective_noise"} <= {*found}
     for name, (all_rows, sound) in found.items():
@@ -221,7 +218,8 @@ def test_a_paper_whose_mechanism_is_refuted_is_not_called_private(run, tmp_path)
     assert answers._delivered(own, {"search": ""}) is None
     (card, *_) = cards.cards(own)
     label = catalogue.label("mvg_binary")
-    assert [m.label for m in card.marks if label in m.label] == [f"{label} (not private)"]
+    (mark,) = (mark for mark in card.marks if label in mark.label)
+    assert mark.label.startswith(f"{label} (not private: epsilon at least ")
     assert label not in card.headline
 
 

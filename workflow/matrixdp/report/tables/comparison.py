@@ -92,12 +92,13 @@ def comparison(
 ) -> pd.DataFrame:
     """Return the rows of a table, the paper's first, at one epsilon and in one reading.
 
-    ``ratio`` is mean / published value; ``verdict`` says why a row has no result that counts: one of
-    the paper's was not run, or one is not private. ``over_base`` is the ratio to ``level``, with a half-width as if the two shared no
-    trials. ``against_paper`` compares these ratios where we suspect another unit, else the values.
-    ``against_baseline`` is the verdict of :mod:`matrixdp.report.comparisons` against the best
-    baseline that costs no privacy. Both are empty below ``ENOUGH`` trials, and for rows whose
-    guarantee ``audit`` refutes (:mod:`matrixdp.report.standings`).
+    ``ratio`` is mean / published value; ``verdict`` says why a row has no result that counts: one
+    of the paper's was not run, or one is not private. ``over_base`` is the ratio to ``level``, with
+    a half-width as if the two shared no trials. ``against_paper`` compares these ratios where we
+    suspect another unit, else the values. ``against_baseline`` is the verdict of
+    :mod:`matrixdp.report.comparisons` against the best baseline that costs no privacy. Both are
+    empty below ``ENOUGH`` trials, and for rows whose guarantee ``audit`` refutes
+    (:mod:`matrixdp.report.standings`).
 
     ``about`` is the experiment, or the one whose unit it shares. The settings give the epsilon
     (``table_epsilon``) and the reading (``reading``). The share ``taus.public``, which is fixed
