@@ -357,3 +357,17 @@ def test_each_row_of_a_sweep_goes_with_its_own_trials(data, tmp_path):
     assert {*swept.table["ran"]} == {"jl_2012", "jl_exact"}
     assert len(swept.table) == len(swept.values) > len({*swept.table["reading"]})
     np.testing.assert_allclose(swept.values.mean(axis=1), swept.table["mean"].astype(float))
+
+
+@dataclass(frozen=True)
+class Wrapped:
+    """A thing with a class among its parameters."""
+
+    kind: type = MVG
+    size: float = 2.0
+
+
+def test_a_parameter_that_holds_a_class_is_a_value():
+    assert parameters(Wrapped()) == {"Wrapped.kind": MVG, "Wrapped.size": 2.0}
+    assert adjusted(Wrapped(), {"MVG.zeta": "x"}) == Wrapped()
+    assert adjusted(Wrapped(), {"Wrapped.size": 3.0}) == Wrapped(size=3.0)

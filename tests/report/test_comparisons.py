@@ -80,7 +80,7 @@ def test_one_law_under_two_names_is_known_and_never_ordered(compare):
     distribution = {"noise_std": 2.0, "mu_actual": 0.5}
     table = compare(
         trials("imgm", noisy(1.0, 1), **distribution),
-        trials("analytic_gaussian", noisy(2.0, 2), **distribution),
+        trials("analytic_gaussian", noisy(1.0, 1), **distribution),
         trials("mvg_iid", noisy(3.0, 3), **distribution, direction="a"),
     )
     both = comparisons.oriented(table)
@@ -135,20 +135,58 @@ def test_verdicts_are_corrected_over_their_family():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_one_distribution_under_many_names_orders_nothing(compare, seed):
-    """Draws of their own, at random epsilons, directions and sizes of noise."""
+    """The same draws, at random epsilons and sizes of noise."""
     stream = np.random.default_rng(seed)
     names = [f"name_{i}" for i in range(stream.integers(3, 9))]
     parts = []
     for epsilon in map(str, range(1, stream.integers(2, 5))):
         distribution = {"noise_std": stream.exponential(), "mu_actual": stream.exponential()}
-        size = 10 ** stream.uniform(-6, 6)
+        drawn = 10 ** stream.uniform(-6, 6) * noisy(1.0, stream.integers(2**32))
+        # What is one in exact arithmetic may differ in its last digits.
         parts += [
-            trials(name, size * noisy(1.0, stream.integers(2**32)), epsilon=epsilon, **distribution)
-            for name in names
+            trials(name, drawn * (1 + i * 1e-15), epsilon=epsilon, **distribution)
+            for i, name in enumerate(names)
         ]
     table = compare(*parts)
     assert table["same_distribution"].all()
     assert table["verdict"].eq("even").all()
+
+
+def test_what_is_declared_of_noise_makes_no_distribution(compare):
+    declared = {"noise_std": 2.0, "mu_actual": 0.5}
+    honest = trials("analytic_gaussian", noisy(1.0, 1), **declared)
+    other = [
+        # Declares the noise of the first, and draws other noise, of whatever result.
+        trials("copycat", noisy(1.0, 2), **declared),
+        # The same but for one trial.
+        trials("one_trial", [*noisy(1.0, 1)[:-1], 5.0], **declared),
+        # Equal trials too few to tell.
+        trials("short", noisy(1.0, 1)[:1], **declared),
+        # Equal trials, of noise that is declared to be another one.
+        trials("smaller", noisy(1.0, 1), **declared | {"noise_std": 1.9}),
+    ]
+    table = compare(honest, *other)
+    assert not table["same_distribution"].any()
+    two = [trials(name, noisy(1.0, 1), **declared) for name in ("imgm", "analytic_gaussian")]
+    far = [
+        trials(name, noisy(1.0, i), epsilon="3", **declared)
+        for i, name in enumerate(("imgm", "analytic_gaussian"))
+    ]
+    assert compare(*two)["same_distribution"].all()
+    # All epsilons count.
+    assert not compare(*two, *far)["same_distribution"].any()
+
+
+def test_only_sound_rows_are_joined():
+    rows = pd.DataFrame({"mechanism": ["analytic_gaussian", "imgm", "copy"], "standing": "tested"})
+    pairs = [("analytic_gaussian", "imgm"), ("analytic_gaussian", "copy"), ("copy", "imgm")]
+    compared = pd.DataFrame(pairs, columns=["mechanism", "against"]).assign(same_distribution=True)
+    assert len(comparisons.once(rows, compared)) == 1
+    for doubt in ("refuted", "declared", ""):
+        rows["standing"] = ["certified", "tested", doubt]
+        first, copy = comparisons.once(rows, compared).sort_values("also").itertuples()
+        assert (first.mechanism, first.also) == ("copy", "")
+        assert (copy.mechanism, copy.also) == ("analytic_gaussian", "imgm")
 
 
 def test_the_same_values_under_many_names_order_nothing_whatever_is_known_of_the_noise(compare):

@@ -39,7 +39,10 @@ def counted(*experiments):
     ("target", "expected"),
     [
         ("table4", {**counted("first_pc"), "audit_releases": 1, "table": 1, "latex": 1}),
-        ("readings", {"matrix": MATRICES, "sweep": 3, "figure": 1, "settings": 1}),
+        (
+            "readings",
+            {"matrix": MATRICES, "sweep": 3, "audit_releases": 3, "figure": 1, "settings": 1},
+        ),
     ],
 )
 def test_jobs_of_a_target(target, expected, shipped):
@@ -49,7 +52,7 @@ def test_jobs_of_a_target(target, expected, shipped):
 
 
 def test_one_figure_is_one_figure(shipped):
-    expected = {**counted("first_pc"), "figure": 1}
+    expected = {**counted("first_pc"), "audit_releases": 1, "figure": 1}
     outcome = shipped.plan("results/figures/curves_first_pc.svg")
     assert outcome.counts == {**expected, "total": sum(expected.values())}
 

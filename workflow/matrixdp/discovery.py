@@ -63,12 +63,21 @@ def _imported(package: ModuleType, table: str, entry: Entry) -> dict[str, Any]:
 
 @functools.cache
 def entries(folder: str, table: str, files: str = "[!_]*.py") -> dict[str, Entry]:
-    """Return the entries of the dictionaries called ``table`` in a folder's files, by name."""
-    return {
-        name: Entry(file, words)
-        for file in sorted((PACKAGE / folder).glob(files))
-        for name, words in _literals(file, table)
-    }
+    """Return the entries of the dictionaries called ``table`` in a folder's files, by name.
+
+    Raises:
+        InputError: two entries have the same name.
+    """
+    index: dict[str, Entry] = {}
+    for file in sorted((PACKAGE / folder).glob(files)):
+        for name, words in _literals(file, table):
+            if name in index:
+                places = " and ".join(dict.fromkeys([index[name].file.name, file.name]))
+                raise checks.InputError(
+                    f"{table} in {folder} has {name!r} twice, in {places}; rename one of the two"
+                )
+            index[name] = Entry(file, words)
+    return index
 
 
 mechanisms = functools.partial(entries, "mechanisms", "MECHANISMS")

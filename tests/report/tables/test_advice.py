@@ -27,8 +27,8 @@ ROWS = [
     row("laplace", 1.0, 1, **PURE),
     row("knorm_linf", 1.0001, 2, **PURE),
     row("goe", 0.1, 3, **GAUSSIAN),
-    # One distribution: the second name has the smaller mean, by chance.
-    row("analytic_gaussian", 0.501, 4, **GAUSSIAN, **LAW),
+    # One distribution, and so the same trials.
+    row("analytic_gaussian", 0.5, 5, **GAUSSIAN, **LAW),
     row("imgm", 0.5, 5, **GAUSSIAN, **LAW),
     row("gaussian_2014", 0.01, 6, **GAUSSIAN | {"epsilon_actual": 1.3}),
     row("directional_gaussian", 0.3, 7, **GAUSSIAN),
@@ -39,9 +39,9 @@ ROWS = [
 ]
 QUERIES = {"goe": "covariance", "adassp": "normal_equations"}
 VERDICTS = {
-    "directional_gaussian": "violated: the noise is too small",
-    "knorm_frob": "undecided",
-    "goe": "private and tight",
+    "directional_gaussian": "refuted: the noise is too small",
+    "knorm_frob": "declared: the bound is above",
+    "goe": "certified: tight",
 }
 
 
@@ -57,7 +57,7 @@ def advised(saved):
             {
                 "mechanism": names,
                 "query": [QUERIES.get(name, "identity") for name in names],
-                "verdict": [VERDICTS.get(name, "private") for name in names],
+                "verdict": [VERDICTS.get(name, "certified") for name in names],
             }
         )
         return ADVICE.data(
@@ -90,6 +90,41 @@ def test_the_best_row_is_held_against_the_next_by_shared_trials(advised):
     assert (moments.best_mechanism, moments.runner_up_mechanism) == ("goe", "analytic_gaussian")
     # The pure rows do not change.
     assert ("records or second moments", "pure") not in rows
+
+
+def test_a_copy_of_declared_numbers_is_neither_joined_nor_advised(advised):
+    """It declares the Gaussian's noise, draws other noise, and has the best result of all."""
+    ran = [*ROWS, row("of_tomorrow", 0.01, 21, **GAUSSIAN, **LAW)]
+    for verdict in ("refuted: the black box proves it", "declared: not certifiable", None):
+        VERDICTS["of_tomorrow"] = verdict or "not run: no guarantee"
+        found = advised(*ran)
+        assert (
+            not found.astype(str)
+            .apply(lambda cells: cells.str.contains("of_tomorrow"))
+            .any(axis=None)
+        )
+        assert "Best: Gaussian, analytic = IMGM" in {*found["advice"]}
+    # What the audit lacks is not advised either.
+    del VERDICTS["of_tomorrow"]
+
+
+def test_what_is_tested_alone_is_advised_and_says_so(advised, monkeypatch):
+    monkeypatch.setitem(VERDICTS, "goe", "tested: tight")
+    monkeypatch.setitem(VERDICTS, "imgm", "tested")
+    found = advised(*ROWS)
+    assert found["advice"].tolist()[1:] == [
+        "Best: Gaussian, analytic = IMGM (tested)",
+        "Best: Gaussian orthogonal ensemble (tested)",
+    ]
+    assert found["standing"].tolist()[1:] == ["certified", "tested"]
+
+
+def test_a_mechanism_that_the_audit_lacks_is_not_advised(advised, saved):
+    audit = pd.DataFrame(
+        {"mechanism": ["laplace", "knorm_linf"], "query": "identity", "verdict": "certified"}
+    )
+    found = advised(*ROWS, **{"audit/regression": audit})
+    assert {*found["best_mechanism"]} == {"laplace"}
 
 
 def test_normal_equations_are_second_moments_too(advised):
@@ -184,6 +219,21 @@ def test_training_is_advised_by_what_is_private_in_it(saved):
     assert (found["task"], found["released"]) == ("Adult, private gradients", "gradients")
     assert (found["clear"], found["beats_baseline"]) == (True, True)
     assert found["baseline_error"] == pytest.approx(0.6, abs=0.1)
+
+
+def test_a_scheme_that_nothing_vouches_for_is_not_advised(saved):
+    fields = {"metric": "accuracy", "experiment": "adult", "dataset": "adult", "delta": 1e-5}
+    level = fields | {"epsilon": "", "delta": np.nan}
+    file = saved(
+        row("pld_gaussian", 0.8, 1, **fields, epsilon_actual=1.0),
+        row("gaussian_2014", 0.7, 2, **fields, epsilon_actual=0.3),
+        row("of_tomorrow", 0.95, 3, **fields, epsilon_actual=0.5),
+        row("majority", 0.6, 5, **level),
+    )
+    results = summary.summarise([file])
+    tables = {"summary/adult": results, "comparisons/adult": comparisons.table([file], results)}
+    (found,) = ADVICE.data(tables).to_dict("records")
+    assert found["best_mechanism"] == "pld_gaussian"
 
 
 def test_a_rule_made_on_the_data_needs_evidence_from_other_data(advised):

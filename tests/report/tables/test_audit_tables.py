@@ -9,8 +9,10 @@ from matrixdp.audit import releases, sensitivities
 from matrixdp.checks import InputError
 from matrixdp.experiments.study import Settings
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery
-from matrixdp.report import tables
-from matrixdp.report.tables.audit import standing
+from matrixdp.report import standings, tables
+
+#: The verdicts that this run gets, whatever the audit's own are.
+WORDS = {"mvg_binary": "certified: wasteful", "laplace": "certified: tight"}
 
 QUERIES = {
     "identity": IdentityQuery(Box.cube(2, -1, 1), 20),
@@ -33,7 +35,12 @@ def parts(tmp_path_factory):
         pd.DataFrame(releases.run(mechanism, QUERIES, settings))
         for mechanism in ("mvg_binary", "analytic_gaussian", "laplace")
     ]
-    pd.concat(rows).to_csv(folder / "regression.csv", index=False)
+    audit = pd.concat(rows)
+    ran = audit["verdict"].ne("not run: no guarantee")
+    words = audit["mechanism"].map(WORDS).fillna("tested")
+    audit.assign(verdict=words.where(ran, audit["verdict"])).to_csv(
+        folder / "regression.csv", index=False
+    )
     # No query of the experiment that its mechanisms can answer: a file without rows.
     pd.concat(rows).iloc[:0].to_csv(folder / "first_pc.csv", index=False)
     found = pd.DataFrame(sensitivities.run("regression", QUERIES, 1))
@@ -68,11 +75,11 @@ def test_the_tables_say_what_was_found(parts, tmp_path):
     row = next(line for line in shown["audit"].splitlines() if "MVG, binary" in line)
     assert "| 2 | 0 (mu = " in row
     assert "| exact curve |" in row
-    assert row.endswith("% | private but wasteful |")
+    assert row.endswith("% | certified: wasteful |")
     row = next(line for line in shown["audit"].splitlines() if "| Laplace" in line)
     assert "| 1 | 1 |" in row
     assert "| maximal loss |" in row
-    assert row.endswith("% | private and tight |")
+    assert row.endswith("% | certified: tight |")
     assert every.loc[every["kind"].eq("sensitivities"), "verdict"].str.startswith("holds").all()
     for query in ("records", "second moments"):
         (row,) = (line for line in shown["audit"].splitlines() if f"sensitivity of {query}" in line)
@@ -86,7 +93,9 @@ def test_the_tables_say_what_was_found(parts, tmp_path):
 def test_failures_cannot_be_missed(parts, tmp_path):
     shutil.copytree(parts, tmp_path / "in")
     table = pd.read_csv(parts / "regression.csv")
-    table.loc[table["mechanism"].eq("laplace"), "verdict"] = "violated: the black box proves it"
+    laplace = table["mechanism"].eq("laplace")
+    table.loc[laplace, "verdict"] = "refuted: the black box proves it"
+    table.loc[laplace, ["epsilon_attained", "epsilon_certified"]] = [1.0, 1.7]
     table.to_csv(tmp_path / "in" / "regression.csv", index=False)
     bad = pd.read_csv(parts / "known_bugs.csv").assign(caught=False)
     bad.to_csv(tmp_path / "in" / "known_bugs.csv", index=False)
@@ -94,12 +103,17 @@ def test_failures_cannot_be_missed(parts, tmp_path):
     assert shown["audit"].startswith("> **Failed releases: 1. Failed known-bug tests: 1.**")
     assert "| MISSED |" in shown["audit"]
     assert "1 of 4 releases failed" in shown["audit"]
+    for name in STEMS:
+        (row,) = (line for line in shown[name].splitlines() if "| Laplace" in line)
+        assert "not private: epsilon at least 1.7" in row
+    noise = pd.read_csv(tmp_path / "out/tables/effective_noise.csv").set_index("mechanism")
+    assert noise.loc["laplace", ["kappa", "rescaled_std"]].isna().all()
 
 
 def test_undecided_is_not_failed(parts, tmp_path):
     shutil.copytree(parts, tmp_path / "in")
     table = pd.read_csv(parts / "regression.csv")
-    table.loc[table["mechanism"].eq("laplace"), "verdict"] = "undecided: the bound is above"
+    table.loc[table["mechanism"].eq("laplace"), "verdict"] = "declared: the bound is above"
     table.to_csv(tmp_path / "in" / "regression.csv", index=False)
     shown = written(tmp_path / "in", tmp_path / "out")["audit"]
     assert shown.startswith("> **The audit is undecided on 1 release.")
@@ -108,19 +122,47 @@ def test_undecided_is_not_failed(parts, tmp_path):
 
 def test_what_nothing_certifies_is_declared_and_no_more():
     verdicts = {
-        "tight": ["private and tight", "not run: no guarantee"],
-        "wishart": ["not certifiable at this sample size: ..."],
-        "mixed": ["private", "undecided: the bound is above the claimed epsilon"],
-        "wrong": ["violated: the black box proves it"],
+        "tight": ["certified: tight", "not run: no guarantee"],
+        "wishart": ["declared: not certifiable at this sample size: ..."],
+        "mixed": ["certified", "declared: the bound is above the claimed epsilon"],
+        "wrong": ["certified", "declared: a doubt", "refuted: the black box proves it"],
+        "seen": ["certified", "tested"],
+        "none": ["not run: no guarantee"],
     }
     rows = [(name, verdict) for name, found in verdicts.items() for verdict in found]
     table = pd.DataFrame(rows, columns=["mechanism", "verdict"])
-    assert standing(table) == {
+    assert standings.by_mechanism(table)["standing"].to_dict() == {
         "tight": "certified",
         "wishart": "declared",
         "mixed": "declared",
-        "wrong": "declared",
+        "wrong": "refuted",
+        "seen": "tested",
+        "none": "",
     }
+
+
+@pytest.mark.parametrize(
+    ("attained", "proved", "text"),
+    [
+        (1.0, 3.14, "not private: epsilon at least 3.14"),
+        (2.5, 0.3, "not private: epsilon at least 2.5"),
+        (float("inf"), 0.3, "not private: no epsilon"),
+        (float("nan"), 3.0, "not private: epsilon at least 3"),
+        # Nothing above the claimed epsilon is known.
+        (1.0, 0.3, "not private"),
+        (float("nan"), float("nan"), "not private"),
+    ],
+)
+def test_a_refutation_says_what_epsilon_it_shows(attained, proved, text):
+    table = pd.DataFrame({"mechanism": "wrong", "verdict": ["refuted: x", "certified"]})
+    table = table.assign(
+        epsilon=1.0, epsilon_attained=[attained, 50.0], epsilon_certified=[proved, 60.0]
+    )
+    rows = standings.joined(pd.DataFrame({"mechanism": ["wrong", "other"]}), table)
+    wrong, other = rows.to_dict("records")
+    assert (standings.text(wrong), standings.text(other)) == (text, "")
+    assert standings.mark("1", wrong) == text
+    assert standings.refuted(rows).tolist() == [True, False]
 
 
 def test_a_declared_epsilon_is_marked_and_the_power_is_told(parts, tmp_path):
@@ -129,7 +171,7 @@ def test_a_declared_epsilon_is_marked_and_the_power_is_told(parts, tmp_path):
         shutil.copy(file, tmp_path / "in")
     table = pd.read_csv(parts / "regression.csv")
     laplace = table["mechanism"].eq("laplace")
-    table.loc[laplace, ["verdict", "tool"]] = "not certifiable at this sample size", "black box"
+    table.loc[laplace, ["verdict", "tool"]] = "declared: not certifiable", "black box"
     table.loc[laplace, ["epsilon_attained", "shortfall"]] = float("nan")
     table.to_csv(tmp_path / "in" / "regression.csv", index=False)
     shown = written(tmp_path / "in", tmp_path / "out")["audit"]

@@ -278,8 +278,8 @@ def test_advice_names_the_best_and_holds_it_against_all_others(root, cells):
 
 COLUMNS = {
     "audit": {
-        "Certified": "epsilon_certified",
-        "Could certify": "epsilon_largest",
+        "Runs prove": "epsilon_certified",
+        "Could prove": "epsilon_largest",
         "Noise inflation (times)": "kappa",
         "Runs": "runs",
     },

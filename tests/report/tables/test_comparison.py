@@ -20,7 +20,7 @@ COLUMNS = [
     *("method", "mechanism", "variant", "direction", "published", "published_ci", "unit_factor"),
     *("published_value", "mean", "ci95", "ratio"),
     *("base", "over_base", "over_base_ci", "published_over_base", "published_over_base_ci"),
-    *("epsilon", "delta", "epsilon_actual", "standing", "mu_actual", "noise_std"),
+    *("epsilon", "delta", "epsilon_actual", "standing", "epsilon_least", "mu_actual", "noise_std"),
     *("n_trials", "data_status"),
     *("reading", "verdict", "against_paper", "against_baseline"),
     "note",
@@ -339,7 +339,7 @@ def test_an_experiment_of_no_paper_has_our_rows_alone(saved, tmp_path):
 def test_a_true_epsilon_that_nothing_certifies_is_marked(make, tmp_path):
     put(
         tmp_path / "audit/regression.csv",
-        "mechanism,verdict\nlaplace,undecided: a doubt\nimgm,private\n",
+        "mechanism,verdict\nlaplace,declared: a doubt\nimgm,certified\n",
     )
     table, *texts = make(3, *regression())
     found = table.set_index("mechanism")["standing"]
@@ -348,3 +348,26 @@ def test_a_true_epsilon_that_nothing_certifies_is_marked(make, tmp_path):
     for text in texts:
         assert text.count("(declared only)") == 1
         assert re.search(r"Laplace.*1 \(declared only\)", text)
+
+
+@pytest.mark.parametrize("name", ["imgm", "laplace"])
+def test_a_refuted_row_is_not_private_and_counts_nowhere(make, tmp_path, name):
+    """The best row of all, of the paper or beyond it."""
+    put(
+        tmp_path / "audit/regression.csv",
+        "mechanism,verdict,epsilon,epsilon_attained\n"
+        + f"{name},refuted: a replay on two neighbours shows it,1,7.5\n",
+    )
+    parts = regression()
+    best = {"value": around(0.1, 0.004)}
+    parts = [part.assign(**best) if {*part["mechanism"]} == {name} else part for part in parts]
+    table, *texts = make(3, *parts)
+    (row,) = table[table["mechanism"].eq(name)].itertuples()
+    assert (row.standing, row.epsilon_least) == ("refuted", 7.5)
+    assert row.verdict == "not private: epsilon at least 7.5"
+    assert pd.isna(row.against_baseline)
+    assert pd.isna(row.against_paper)
+    for text in texts:
+        # Beside the verdict, and in place of an epsilon.
+        assert len(re.findall(r"not private: \S+ at least 7\.5", text)) == 2
+        assert "None of the paper's" in text

@@ -31,8 +31,11 @@ def run(root: Path, metric: str, levels: dict[str, float], curves: dict[str, lis
     put(root / "summary/regression.csv", summary.summarise([path]).to_csv(index=False))
     (root / "comparisons").mkdir()
     comparisons.write([path], root / "summary/regression.csv", root / "comparisons/regression.csv")
-    audit = "".join(f"{name},private\n" for name in curves if name != "imgm")
-    put(root / "audit/regression.csv", f"mechanism,verdict\n{audit}imgm,undecided: a doubt\n")
+    verdicts = dict.fromkeys(curves, "certified") | {"imgm": "declared: a doubt"}
+    verdicts["goe"] = "refuted: the black box proves it"
+    audit = "".join(f"{name},{verdict},1,2.5\n" for name, verdict in verdicts.items())
+    head = "mechanism,verdict,epsilon,epsilon_certified\n"
+    put(root / "audit/regression.csv", head + audit)
     settle(root)
     tables.write(["price"], results=root)
     return pd.read_csv(root / "tables/price.csv").set_index("mechanism")
@@ -57,6 +60,24 @@ def test_price_is_where_half_of_what_the_best_baseline_loses_is_left(tmp_path: P
     assert "| IMGM | > 10 (declared only) | > 10 | 100 |" in shown
     assert "| K-norm, l2 per record | < 0.1 | < 0.1 | 100 |" in shown
     assert shown.startswith("### In 1 of 3 cases ε = 1 recovers half of the gap")
+
+
+def test_what_is_refuted_has_no_price(tmp_path: Path) -> None:
+    levels = {"nonprivate": 0.0, "random": 3.0, "zero": 1.0}
+    curves = {"laplace": [2.0, 0.75, 0.25], "goe": [0.1, 0.0, 0.0]}
+    found = run(tmp_path, "rmse", levels, curves)
+    assert list(found.index) == ["laplace", "goe"]
+    assert found.loc["goe", ["price", "low", "high"]].isna().all()
+    assert found.loc["goe", "standing"] == "refuted"
+    shown = (tmp_path / "tables/price.md").read_text()
+    words = "not private: epsilon at least 2.5"
+    assert f"| Gaussian orthogonal ensemble | {words} |  | 100 |" in shown
+    assert shown.startswith("### In 0 of 1 cases")
+    entry = figures.registry({"regression": exhibits.RELEASES})["price"]
+    (axes,) = entry.render(entry.frame(tmp_path)).axes
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["Laplace"]
+    label = f"{catalogue.label('goe')} (not private: ε at least 2.5)"
+    assert axes.texts[-1].get_text() == f"Without a price: {label}"
 
 
 def test_the_figure_has_each_price_in_its_row_and_look(tmp_path: Path) -> None:

@@ -212,8 +212,11 @@ def adjusted(thing: Thing, changes: Parameters) -> Thing:
 
 
 def _fields(thing: object) -> Iterator[tuple[str, str, Any]]:
-    """Yield ``Class.parameter``, parameter and value of a dataclass; nothing for other objects."""
-    if dataclasses.is_dataclass(thing):
+    """Yield ``Class.parameter``, parameter and value of a dataclass; nothing for other objects.
+
+    A class is not an object with values, even where it is that of a dataclass.
+    """
+    if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
         for field in dataclasses.fields(thing):
             value = getattr(thing, field.name)
             yield f"{type(thing).__name__}.{field.name}", field.name, value

@@ -14,10 +14,12 @@ import numpy as np
 import pandas as pd
 
 from matrixdp import catalogue, files
-from matrixdp.report import summary
+from matrixdp.checks import Array
+from matrixdp.report import standings, summary
 from matrixdp.report.statistics import (
     ENOUGH,
     LEVEL,
+    ROUNDING,
     heavy_tailed,
     holm,
     mean_of,
@@ -43,6 +45,9 @@ PAIR, FIXED, DIRECTION, PRICE = ("row", "fixed", "direction", "price")
 #: Verdicts on a row against another one.
 BETTER, WORSE, EVEN = "better", "worse", "even"
 
+#: By how many equal trials two mechanisms are of one distribution, and the relative tolerance.
+SHARED, EQUAL = 2, 1e-9
+
 #: Base value of each parameter, which other values are compared with; if it was not run, the middle
 #: one.
 BASES = {"tau": "0.75", "rows": "8", "radius": "0.0625"}
@@ -54,8 +59,8 @@ def table(trial_files: Iterable[str | os.PathLike], results: pd.DataFrame) -> pd
     ``difference`` is the mean over the shared trials of a row minus ``against``, with ``low`` and
     ``high`` its 95 % interval by Student's t and ``p`` two-sided. Where these differences are
     heavy-tailed (:func:`matrixdp.report.statistics.heavy_tailed`), all four refer to the median,
-    and so does ``statistic``. ``same_distribution`` marks pairs with identically distributed noise,
-    which only chance distinguishes. Baselines have no epsilon, and are compared at every one.
+    and so does ``statistic``. ``same_distribution`` marks pairs of one noise distribution
+    (:func:`same_distributions`). Baselines have no epsilon, and are compared at every one.
     :func:`judged` explains ``p_corrected`` and ``verdict``.
 
     Args:
@@ -75,7 +80,7 @@ def table(trial_files: Iterable[str | os.PathLike], results: pd.DataFrame) -> pd
     ]
     if not parts:
         return pd.DataFrame(columns=COLUMNS)
-    distributions = same_distributions(results)
+    distributions = same_distributions(results, values)
     compared = pd.concat(parts, ignore_index=True)
     same = [
         kind == PAIR and frozenset(names) in distributions
@@ -214,43 +219,63 @@ def verdicts(rows: pd.DataFrame, compared: pd.DataFrame, baseline: str) -> pd.Se
     return outcomes.fillna("").set_axis(rows.index)
 
 
-def same_distributions(results: pd.DataFrame) -> set[frozenset[str]]:
-    """Return the pairs of mechanisms whose i.i.d. Gaussian noise has the same size at all epsilons.
+def same_distributions(results: pd.DataFrame, values: pd.DataFrame) -> set[frozenset[str]]:
+    """Return the pairs of mechanisms whose noise is one draw, so that no trials can order the two.
 
-    Their noise is identically distributed: no number of trials can order the two. Anisotropic noise
-    is never included, as its size does not determine it. ``results`` are of one reading.
+    Noise of the same distribution comes from the same random numbers. So all trials that two
+    mechanisms share must be equal up to rounding, at all epsilons, and at least ``SHARED`` at each.
+    What mechanisms declare of their noise can only part them: equal accuracies of few trials prove
+    nothing. Anisotropic noise is never included.
+
+    Args:
+        results: the summary, of one reading.
+        values: values of the report trials, one row per row of the summary (``ROW``).
     """
-    distributions = {}
+    sizes, drawn = {}, {}
     for name, rows in results[results["chosen"] & results["n_trials"].gt(0)].groupby("mechanism"):
         size = rows.set_index("epsilon")[["noise_std", "mu_actual"]].sort_index(kind="stable")
         if rows["direction"].eq("").all() and size.notna().all(axis=None):
-            distributions[name] = size
+            sizes[str(name)] = size
+            keys = pd.MultiIndex.from_frame(rows.sort_values("epsilon")[ROW])
+            drawn[str(name)] = values.reindex(keys).to_numpy()
     return {
         frozenset((first, second))
-        for first, second in itertools.combinations(distributions, 2)
-        if distributions[first].index.equals(distributions[second].index)
-        and np.allclose(distributions[first], distributions[second], rtol=1e-9, atol=0)
+        for first, second in itertools.combinations(sizes, 2)
+        if sizes[first].index.equals(sizes[second].index)
+        and np.allclose(sizes[first], sizes[second], rtol=EQUAL, atol=0)
+        and _one_draw(drawn[first], drawn[second])
     }
 
 
-def once(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+def _one_draw(first: Array, second: Array) -> bool:
+    """Return whether shared trials are equal, shapes (epsilons, trials); NaN was not run."""
+    equal = np.isclose(first, second, rtol=EQUAL, atol=ROUNDING)
+    shared = np.isfinite(first) & np.isfinite(second)
+    return bool((equal | ~shared).all() and shared.sum(axis=1).min() >= SHARED)
+
+
+def once(rows: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
     """Drop mechanisms with the same noise distribution as an earlier one (see :func:`twins`)."""
-    rows = twins(rows, table)
+    rows = twins(rows, compared)
     return rows[~rows["_twin"]].drop(columns="_twin")
 
 
-def twins(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+def twins(rows: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
     """Mark mechanisms with the same noise distribution as an earlier one.
 
-    The column ``_twin`` is true for these, and ``also`` lists them at the first one. ``table`` is
-    the summary of the rows.
+    The column ``_twin`` is true for these, and ``also`` lists them at the first one. Where rows
+    have a ``standing``, only the sound ones are joined (:mod:`matrixdp.report.standings`).
+    ``compared`` are the comparisons of the rows.
     """
-    distributions = same_distributions(table[table["reading"].eq(summary.DEFAULT)])
+    same = compared[compared["same_distribution"].astype(str).eq("True")]
+    if "standing" in rows:
+        sound = rows.loc[rows["standing"].isin(standings.SOUND), "mechanism"]
+        same = same[same["mechanism"].isin(sound) & same["against"].isin(sound)]
+    pairs = {frozenset(pair) for pair in zip(same["mechanism"], same["against"], strict=True)}
+    names = sorted({*rows["mechanism"]}, key=catalogue.rank)
     others: dict[str, list[str]] = {}
-    for name in sorted({*rows["mechanism"]}, key=catalogue.rank):
-        first = next(
-            (earlier for earlier in others if frozenset((earlier, name)) in distributions), name
-        )
+    for name in names:
+        first = next((earlier for earlier in others if frozenset((earlier, name)) in pairs), name)
         others.setdefault(first, []).extend([name] * (first != name))
     also = rows["mechanism"].map({name: "; ".join(same) for name, same in others.items()})
     return rows.assign(also=also.fillna(""), _twin=~rows["mechanism"].isin(others))

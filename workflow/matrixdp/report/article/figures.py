@@ -17,6 +17,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from matrixdp import catalogue
 from matrixdp.checks import InputError
+from matrixdp.report.standings import NOT_PRIVATE, refuted
 
 #: Width of the text, in inches.
 WIDTH = 6.45
@@ -156,7 +157,9 @@ def directions(frame: Frames) -> Drawing:
                     *(curve["epsilon"], curve["mean"], "--" if exact else "-"),
                     color=GREYS[place % len(GREYS)],
                     marker=MARKERS[place],
-                    label=f"({direction})" + (", exactly calibrated" if exact else ", MVG"),
+                    label=f"({direction})"
+                    + (", exactly calibrated" if exact else ", MVG")
+                    + f", {NOT_PRIVATE}" * bool(refuted(part).any()),
                 )
         levels = rows[rows["kind"].eq("level") & rows["mechanism"].ne("nonprivate")]
         for height in levels["mean"]:
@@ -233,11 +236,15 @@ def epsilons(frame: pd.DataFrame) -> Drawing:
     rows = frame[frame["scheme"].isin(wrong)].assign(
         place=lambda part: part["epsilon_actual"].clip(lower=least)
     )
+    # No epsilon at all has no place but the right edge.
+    without = np.isinf(rows["place"])
+    rows.loc[without, "scheme"] += " (no ε)"
+    rows.loc[without, "place"] = 10 * max(1.0, rows.loc[~without, "place"].max())
     order = rows.groupby("scheme")["place"].max().sort_values(ascending=False, kind="stable")
     drawing, (axes,) = _canvas(0.6 + 0.13 * len(order), 1)
     for place, scheme in enumerate(order.index):
         part = rows[rows["scheme"].eq(scheme)]
-        over = part["verdict"].eq("not private")
+        over = part["verdict"].eq(NOT_PRIVATE)
         axes.hlines(place, part["place"].min(), part["place"].max(), color=GREYS[3])
         axes.plot(part.loc[over, "place"], [place] * over.sum(), "o", color="black")
         axes.plot(

@@ -37,9 +37,7 @@ class Trialbook:
         self.of_data = self
         self._summary = functools.cache(self._read_summary)
         self._trials = functools.cache(self._read_trials)
-        self._distributions = functools.cache(
-            lambda name: comparisons.same_distributions(self._summary(name))
-        )
+        self._same = functools.cache(self._compare_draws)
 
     def status(self, experiment: str) -> str:
         """Return ``original`` or ``simulated``."""
@@ -104,8 +102,19 @@ class Trialbook:
 
     def same_distribution(self, row: Row, other: Row) -> bool:
         """Return whether two mechanisms have the same noise distribution."""
-        pair = frozenset((row.mechanism, other.mechanism))
-        return row.experiment == other.experiment and pair in self._distributions(row.experiment)
+        if row.experiment != other.experiment:
+            return False
+        return self.of_data._same(row.experiment, frozenset((row.mechanism, other.mechanism)))
+
+    def _compare_draws(self, experiment: str, pair: frozenset[str]) -> bool:
+        results = self._summary(experiment)
+        results = results[results["mechanism"].isin(pair)]
+        if len(pair) < 2 or {*results.loc[results["n_trials"].gt(0), "mechanism"]} != pair:
+            return False
+        rows = pd.concat([self._trials(experiment, name) for name in sorted(pair)])
+        rows = rows[rows["phase"].eq("report")]
+        values = rows.pivot(index=comparisons.ROW, columns="trial", values="value")
+        return pair in comparisons.same_distributions(results, values)
 
     def _rows(self, row: Row) -> pd.DataFrame:
         """Return the summary rows of a row, one per epsilon."""

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from matrixdp import catalogue
-from matrixdp.report import comparisons, markup, summary
+from matrixdp.report import comparisons, markup, standings, summary
 from matrixdp.report.entries import Tables
 from matrixdp.report.figures import base, frames, style
 
@@ -38,7 +38,8 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     theirs = frames.published(tables[f"published/{about.results}"], experiment)
     compared, baseline = tables[f"comparisons/{experiment}"], summary.trivial(rows)
     rows = rows.assign(against_baseline=comparisons.verdicts(rows, compared, baseline))
-    rows = comparisons.once(rows, tables[f"summary/{experiment}"])
+    rows = standings.joined(rows, tables.get(f"audit/{experiment}"))
+    rows = comparisons.once(rows, compared)
     joined = frames.join([rows, theirs[theirs["epsilon"].notna()]])
     further = joined["mechanism"].map(catalogue.family).isin([BEYOND, catalogue.OTHER])
     panel = pd.Series(np.where(further, BEYOND, PAPERS), joined.index)
@@ -124,6 +125,7 @@ def _finish(axes: Axes, frame: pd.DataFrame) -> None:
 def finding(frame: pd.DataFrame) -> str:
     """Return how many mechanisms are not clearly better than the best baseline at epsilon 1."""
     ours = frame[frame["kind"].eq("mechanism") & frame["epsilon"].eq(CLAIMED_EPSILON)]
+    ours = ours[~standings.refuted(ours)]
     verdicts = ours.loc[ours["mean"].notna() & ours["against_baseline"].ne(""), "against_baseline"]
     if verdicts.empty:
         return ""
@@ -144,6 +146,7 @@ FIGURES = {
         ),
         finding=finding,
         inputs=("summary/{experiment}", "comparisons/{experiment}", "published/{results}"),
+        optional=("audit/{experiment}",),
         each="releases",
         data=tidy,
         draw=draw,

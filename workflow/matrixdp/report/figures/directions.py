@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 from matrixdp import catalogue
-from matrixdp.report import comparisons, statistics, summary
+from matrixdp.report import comparisons, standings, statistics, summary
 from matrixdp.report.entries import Tables
 from matrixdp.report.figures import base, frames, style
 
@@ -38,7 +38,7 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     ours = _ratios(ours.assign(favours=favours))
     compared = comparisons.oriented(tables[f"comparisons/{experiment}"], comparisons.DIRECTION)
     against_a = compared.loc[compared["against_direction"].eq("a"), [*comparisons.ROW, "verdict"]]
-    ours = ours.merge(against_a, how="left")
+    ours = standings.joined(ours.merge(against_a, how="left"), tables.get(f"audit/{experiment}"))
     return frames.join([ours, levels, theirs])
 
 
@@ -70,8 +70,8 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     figure, grid = style.canvas(height, len(heights), sharex=True, height_ratios=heights)
     upper, lower, last = grid[0, 0], grid[1, 0], grid[-1, 0]
     for axes, rows, title in (
-        (upper, paper, f"{catalogue.label(mechanism)}, as the paper defines it"),
-        (lower, exact, catalogue.label(EXACT)),
+        (upper, paper, f"{_label(paper, mechanism)}, as the paper defines it"),
+        (lower, exact, _label(exact, EXACT)),
     ):
         axes.set(title=title, ylabel=frames.axis(frame))
         _curves(axes, rows, "mean", "ci95")
@@ -107,6 +107,10 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     return figure
 
 
+def _label(rows: pd.DataFrame, mechanism: str) -> str:
+    return frames.mechanism_label(rows) if len(rows) else catalogue.label(mechanism)
+
+
 def _curves(axes: Axes, rows: pd.DataFrame, mean: str, ci95: str) -> None:
     if not rows[mean].notna().any():
         style.say(axes, "no guarantee at any ε, or not run")
@@ -134,9 +138,11 @@ def _handles(frame: pd.DataFrame, mechanism: str, baseline: str) -> list[Any]:
 def finding(frame: pd.DataFrame) -> str:
     """Return in how many comparisons (a) clearly beats another direction, and in how many it loses.
 
-    By calibration: as the paper defines it, and exact.
+    By calibration: as the paper defines it, and exact. Empty where one of the two is not private.
     """
     rows = frame[frame["kind"].eq("mechanism")]
+    if standings.refuted(rows).any():
+        return ""
     counts = []
     for name in (_paper(frame), EXACT):
         others = rows[rows["mechanism"].eq(name) & rows["direction"].ne("a")]
@@ -168,6 +174,7 @@ FIGURES = {
             "settings",
             "published/{results}",
         ),
+        optional=("audit/{experiment}",),
         each="releases",
         data=tidy,
         draw=draw,

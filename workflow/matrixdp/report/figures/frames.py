@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import pandas as pd
 
 from matrixdp import catalogue
-from matrixdp.report import markup, summary
+from matrixdp.report import markup, standings, summary
 
 #: A metric below this is an exact 0, which cannot be drawn on a logarithmic axis.
 NOTHING = 1e-12
@@ -44,10 +44,14 @@ def table_rows(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def mechanism_label(rows: pd.DataFrame, label: Callable[[str], str] = catalogue.label) -> str:
-    """Return the label of a mechanism, with the labels of the same noise distribution."""
+    """Return the label of a mechanism, with the labels of the same noise distribution.
+
+    One that is refuted says so (:mod:`matrixdp.report.standings`).
+    """
     also = rows["also"].iloc[0] if "also" in rows else ""
     names = [str(rows["mechanism"].iloc[0]), *(also.split("; ") if also else [])]
-    return " = ".join(map(label, names))
+    words = standings.text(rows.iloc[0].to_dict()).replace("epsilon", "ε")
+    return " = ".join(map(label, names)) + (f" ({words})" if words else "")
 
 
 def count(number: float, digits: int = 2) -> str:
@@ -102,7 +106,7 @@ def published(table: pd.DataFrame, experiment: str) -> pd.DataFrame:
 def join(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Return frames below each other; missing columns are empty in text and NaN in numbers."""
     joined = pd.concat([pd.DataFrame(), *parts], ignore_index=True)
-    text = ["direction", "variant", "mu_exact", "note", "also", "against_baseline"]
+    text = ["direction", "variant", "mu_exact", "note", "also", "against_baseline", "standing"]
     text = joined.columns.intersection(text)
     joined[text] = joined[text].fillna("")
     return joined

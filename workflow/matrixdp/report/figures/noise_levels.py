@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from matrixdp import catalogue
-from matrixdp.report import comparisons, markup, summary
+from matrixdp.report import comparisons, markup, standings, summary
 from matrixdp.report.entries import Tables, by_experiment
 from matrixdp.report.figures import base, frames, style
 
@@ -50,7 +50,9 @@ def tidy(tables: Tables) -> pd.DataFrame:
             else of
             for mechanism, name, of in zip(rows["mechanism"], parameter, value, strict=True)
         ]
-        rows = comparisons.once(rows[value == public].join(ends, on="mechanism"), table)
+        rows = rows[value == public].join(ends, on="mechanism")
+        rows = standings.joined(rows, tables[f"audit/{experiment}"])
+        rows = comparisons.once(rows, tables[f"comparisons/{experiment}"])
         on_data = catalogue.experiment(experiment).setup.get("query") == "X"
         elsewhere = rows["mechanism"].isin(ON_MOMENTS if on_data else [])
         noise = ["noise_std", "least", "most"]
@@ -92,8 +94,8 @@ def _panel(axes: Axes, rows: pd.DataFrame) -> None:
     )
     silent = rows["noise_std"].isna()
     named = {
-        why.capitalize(): map(catalogue.label, mechanisms)
-        for why, mechanisms in rows[silent].groupby(reasons, sort=False)["mechanism"]
+        str(why).capitalize(): [frames.mechanism_label(part.loc[[i]]) for i in part.index]
+        for why, part in rows[silent].groupby(reasons, sort=False)
     }
     # The last panel has ticks and a label below, and so needs more room.
     style.notes(axes, named, below=40 if axes.get_xlabel() else 5)
@@ -123,6 +125,7 @@ def finding(frame: pd.DataFrame) -> str:
     """
     noisiest, times = set(), []
     for _, rows in frame.groupby("experiment", sort=False):
+        rows = rows[~standings.refuted(rows)]
         noise = rows.set_index("mechanism")["noise_std"].dropna()
         families = noise.index.map(lambda name: catalogue.family(str(name)))
         if len(noise) > 1:
@@ -146,7 +149,12 @@ FIGURES = {
             "than the query are named below."
         ),
         finding=finding,
-        inputs=("summary/{experiment}", "tables/table2"),
+        inputs=(
+            "summary/{experiment}",
+            "comparisons/{experiment}",
+            "audit/{experiment}",
+            "tables/table2",
+        ),
         data=tidy,
         draw=draw,
     ),

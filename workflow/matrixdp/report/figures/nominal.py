@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from matrixdp import catalogue
+from matrixdp.report import standings
 from matrixdp.report.entries import Tables
 from matrixdp.report.figures import base, frames, style
 from matrixdp.report.statistics import exceeds
@@ -31,11 +32,14 @@ VERDICTS = {
 def tidy(tables: Tables) -> pd.DataFrame:
     """Return one row per experiment or published setting and scheme at claimed epsilon 1.
 
-    ``scheme`` is its display name; ``batch`` is set for formulas of the authors' code.
+    ``scheme`` is its display name; ``batch`` is set for formulas of the authors' code. A mechanism
+    that the audit refutes is not private, and has at least the tight epsilon that this shows. It is
+    infinite where no epsilon holds.
     """
     parts = []
     for name, table in tables.items():
-        if catalogue.experiment(name.partition("/")[2]).part_of:
+        folder, _, experiment = name.partition("/")
+        if folder == "audit" or catalogue.experiment(experiment).part_of:
             continue
         if name == "theory/settings":
             rows = table[table["lots"].eq("paper")]
@@ -43,16 +47,20 @@ def tidy(tables: Tables) -> pd.DataFrame:
         else:
             rows = frames.table_rows(table).assign(kind="")
             rows["kind"] = rows["experiment"].map(lambda name: catalogue.experiment(name).kind)
+            rows = standings.joined(rows, tables.get(f"audit/{experiment}"))
+            rows["epsilon_actual"] = rows[["epsilon_actual", "epsilon_least"]].max(axis=1)
         rows = rows[rows["epsilon"].eq(CLAIMED_EPSILON) & rows["epsilon_actual"].notna()]
-        parts.append(rows.reindex(columns=["experiment", "mechanism", "kind", "batch", *EPSILONS]))
+        columns = ["experiment", "mechanism", "kind", "batch", *EPSILONS, "standing"]
+        parts.append(rows.reindex(columns=columns))
     rows = pd.concat(parts, ignore_index=True)
     # A setting that is run and published has one row.
     rows = rows.drop_duplicates(["experiment", "mechanism", "kind", "epsilon_actual"])
     names = rows[["mechanism", "kind"]].itertuples(index=False)
     schemes = [catalogue.label(*pair) for pair in names]
     over = rows["epsilon_actual"] / rows["epsilon"]
-    verdict = np.select([exceeds(over, 1), over < 0.99], ["not private", "wasted"], "kept")
-    return rows.assign(scheme=schemes, verdict=verdict).drop(columns="kind")
+    wrong = exceeds(over, 1) | standings.refuted(rows)
+    verdict = np.select([wrong, over < 0.99], [standings.NOT_PRIVATE, "wasted"], "kept")
+    return rows.assign(scheme=schemes, verdict=verdict).drop(columns=["kind", "standing"])
 
 
 #: Dots whose ratio is below ``NEAR`` are drawn above each other, ``STEP`` of a row apart.
@@ -76,8 +84,12 @@ EPSILONS = ("epsilon", "epsilon_actual")
 
 def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw a row per scheme that breaks or wastes its promise, a dot per experiment or setting."""
+    without = [*dict.fromkeys(frame.loc[np.isinf(frame["epsilon_actual"]), "scheme"])]
+    frame = frame[np.isfinite(frame["epsilon_actual"])]
     wrong = frame.loc[frame["verdict"].ne("kept"), "scheme"]
-    as_promised = [scheme for scheme in dict.fromkeys(frame["scheme"]) if scheme not in {*wrong}]
+    as_promised = [
+        scheme for scheme in dict.fromkeys(frame["scheme"]) if scheme not in {*wrong, *without}
+    ]
     order = frame[frame["scheme"].isin(wrong)].groupby("scheme")["epsilon_actual"]
     order = order.agg(["max", "min"]).sort_values(["max", "min"], ascending=False)
     figure, ((axes,),) = style.canvas(1.9 + 0.3 * max(2, len(order)))
@@ -103,8 +115,10 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     style.name_rows(axes, order.index)
     axes.grid(axis="y", visible=True)
     axes.set_xlim(low, high)
-    if as_promised:
-        style.notes(axes, {"As promised wherever it was run": as_promised}, below=40)
+    notes = {"As promised wherever it was run": as_promised}
+    notes["Not private at any ε, at least once"] = without
+    if any(notes.values()):
+        style.notes(axes, {text: names for text, names in notes.items() if names}, below=40)
     some = {*frame.loc[frame["scheme"].isin(wrong), "experiment"]}
     looks = [
         (catalogue.experiment(name).name, "#777777", marker[name]) for name in data if name in some
@@ -117,7 +131,8 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
 
 def finding(frame: pd.DataFrame) -> str:
     """Return the range of tight epsilons, and how many of them exceed the claimed one."""
-    true, bad = frame["epsilon_actual"], frame["verdict"].eq("not private").sum()
+    true, bad = frame["epsilon_actual"], frame["verdict"].eq(standings.NOT_PRIVATE).sum()
+    true = true[np.isfinite(true)]
     ends = f"{frames.least(true, LEAST)} to {frames.count(true.max())}"
     wrong = f"{bad} of {len(frame)} settings are not private"
     return f"ε = {CLAIMED_EPSILON:g} means a tight ε of {ends}; {wrong}"
@@ -133,7 +148,12 @@ FIGURES = {
             "Blue: more noise than the promise needs."
         ),
         finding=finding,
-        inputs=("summary/{experiment}", "summary/{training}", "theory/settings"),
+        inputs=(
+            "summary/{experiment}",
+            "audit/{experiment}",
+            "summary/{training}",
+            "theory/settings",
+        ),
         data=tidy,
         draw=draw,
     ),

@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from matrixdp import catalogue
+from matrixdp.report import standings
 from matrixdp.report.entries import Tables
 from matrixdp.report.figures import base, frames, style
 from matrixdp.report.tables import price
@@ -22,7 +23,8 @@ def tidy(tables: Tables) -> pd.DataFrame:
         return prices.iloc[:0]  # a note that nothing could be priced
     kinds = prices["experiment"].map(lambda name: catalogue.experiment(str(name)).kind)
     prices = prices[kinds.eq("")].reset_index(drop=True)
-    return prices.assign(also=prices["also"].astype(object).fillna(""))
+    text = {name: prices[name].astype(object).fillna("") for name in ("also", "standing")}
+    return prices.assign(**text)
 
 
 def draw(frame: pd.DataFrame) -> style.Drawing:
@@ -41,6 +43,8 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
         for i, row in rows[~within[rows.index]].iterrows():
             head = "Below" if row["price"] == 0 else "Above"
             text = f"{head} {price.format_price(row['price'], row)[2:]}"
+            if standings.text(row.to_dict()):
+                text = "Without a price"
             labels.setdefault(text, []).append(frames.mechanism_label(rows.loc[[i]]))
         style.notes(axes, labels, below=40 if axes.get_xlabel() else 20)
     return figure

@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 
 from matrixdp import catalogue
 from matrixdp.experiments import readings
+from matrixdp.report import standings
 from matrixdp.report.entries import Tables
 from matrixdp.report.figures import base, frames, style
 from matrixdp.report.statistics import covers
@@ -32,10 +33,14 @@ def panel(experiment: str, tables: Tables) -> pd.DataFrame:
 
     ``row`` is the paper's name of a row. ``x`` is its number plus the rank of the reading; private
     readings come first, by mean. ``meets`` is the unit in which the 95 % interval of the
-    difference from the published value covers 0: ``printed``, ``conjectured`` or ``neither``.
+    difference from the published value covers 0: ``printed``, ``conjectured`` or ``neither``. No
+    reading of a mechanism that the audit refutes is private.
     """
     rows = tables[f"readings/{experiment}"]
     rows = rows[rows["mean"].notna()]
+    judged = standings.by_mechanism(tables.get(f"audit/{experiment}"))
+    wrong = rows["ran"].isin(judged.index[standings.refuted(judged)])
+    rows = rows.assign(private=rows["private"].astype(bool) & ~wrong)
     table = tables[f"published/{catalogue.experiment(experiment).results}"]
     # The row's name without the citation at its end.
     rowed = table["method"].str.replace(r" \(.*\)$", "", regex=True)
@@ -88,7 +93,8 @@ def _strip(axes: Axes, rows: pd.DataFrame) -> None:
     place = axes.get_xaxis_transform()
     for name, part in ours.groupby("mechanism", sort=False):
         number = int(part["x"].min())
-        text = textwrap.fill(part["row"].iloc[0].replace(" using the", ","), 24)
+        words = "" if part["private"].astype(bool).any() else f" ({standings.NOT_PRIVATE})"
+        text = textwrap.fill(part["row"].iloc[0].replace(" using the", ",") + words, 24)
         axes.text(number + 0.5, 1.02, text, ha="center", fontsize=8, transform=place)
         _shade(axes, part)
         axes.axvline(number, color=style.FAINT, linewidth=0.6)
@@ -173,10 +179,13 @@ FIGURES = {
         inputs=(),
         optional=(
             "readings/regression",
+            "audit/regression",
             "published/table3",
             "readings/first_pc",
+            "audit/first_pc",
             "published/table4",
             "readings/covariance",
+            "audit/covariance",
             "published/table5",
         ),
         data=tidy,

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from matrixdp import catalogue
-from matrixdp.report import comparisons, summary
+from matrixdp.report import comparisons, standings, summary
 from matrixdp.report.entries import Tables
 from matrixdp.report.figures import base, frames, style
 from matrixdp.report.markup import short
@@ -24,7 +24,8 @@ def tidy(tables: Tables) -> pd.DataFrame:
     for name in ("section10_2", "regression"):
         rows, compared = frames.table_rows(tables[f"summary/{name}"]), tables[f"comparisons/{name}"]
         outcomes = comparisons.verdicts(rows, compared, summary.trivial(rows))
-        both.append(rows.assign(against_baseline=outcomes))
+        rows = rows.assign(against_baseline=outcomes)
+        both.append(standings.joined(rows, tables.get(f"audit/{name}")))
     reduced, full = both
     full = full[full["mechanism"].isin(ON_ALL)]
     if not (len(reduced) and len(full)):
@@ -57,7 +58,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
         for row in pd.concat([part for _, part in ordered]).itertuples():
             same = theirs["mechanism"].eq(row.mechanism) & theirs["features"].eq(features)
             inside |= _row(axes, len(names), row, theirs[same], most)
-            names.append(catalogue.label(row.mechanism))
+            names.append(frames.mechanism_label(at.loc[[row.Index]]))
     style.name_rows(axes, names)
     for text in axes.get_yticklabels():
         if text.get_text().lower() in (TWO, ALL):
@@ -87,7 +88,7 @@ def _row(axes: Axes, place: int, row: Any, theirs: pd.DataFrame, most: float) ->
 def finding(frame: pd.DataFrame) -> str:
     """Return how many of the rows that the paper compares clearly beat the baseline."""
     ours = frame[frame["kind"].ne("published") & frame["epsilon"].eq(CLAIMED_EPSILON)]
-    ours = ours.set_index(["features", "mechanism"])
+    ours = ours[~standings.refuted(ours)].set_index(["features", "mechanism"])
     rows = ours[ours.index.isin([(TWO, "gaussian_2006"), (TWO, "jl_2012"), (ALL, "mvg_binary")])]
     better = rows["against_baseline"].eq(comparisons.BETTER).sum() or "none"
     verb = "beats" if better in (1, "none") else "beat"
@@ -115,6 +116,7 @@ FIGURES = {
             "published/section10_2",
             "published/table3",
         ),
+        optional=("audit/section10_2", "audit/regression"),
         data=tidy,
         draw=draw,
     ),

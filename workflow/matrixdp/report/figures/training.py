@@ -26,10 +26,10 @@ ROWS = {"epsilon": "claimed ε", "epsilon_actual": "tight ε"}
 def tidy(tables: Tables) -> pd.DataFrame:
     """Return the rows of all experiments that were run, with ``epsilon_actual``."""
     parts = []
-    for table in by_experiment(tables, "summary").values():
-        rows = frames.cells(table)
-        if rows["kind"].eq("mechanism").any():
-            parts.append(comparisons.twins(rows, table))
+    for name, table in by_experiment(tables, "summary").items():
+        rows, compared = frames.cells(table), tables.get(f"comparisons/{name}")
+        if rows["kind"].eq("mechanism").any() and compared is not None:
+            parts.append(comparisons.twins(rows, compared))
     return frames.join(parts)
 
 
@@ -120,7 +120,12 @@ FIGURES = {
         ),
         finding=finding,
         inputs=(),
-        optional=("summary/imdb", "summary/mnist_features"),
+        optional=(
+            "summary/imdb",
+            "comparisons/imdb",
+            "summary/mnist_features",
+            "comparisons/mnist_features",
+        ),
         data=tidy,
         draw=draw,
     ),
@@ -134,7 +139,7 @@ FIGURES = {
         ),
         finding=finding,
         inputs=(),
-        optional=("summary/adult", "summary/cora"),
+        optional=("summary/adult", "comparisons/adult", "summary/cora", "comparisons/cora"),
         data=tidy,
         draw=draw,
     ),

@@ -14,11 +14,12 @@ from typing import Any
 import pandas as pd
 
 from matrixdp import catalogue
-from matrixdp.report import comparisons, inputs, summary
+from matrixdp.report import comparisons, inputs, standings, summary
 from matrixdp.report.claims import findings
 from matrixdp.report.claims.verdicts import EXPERIMENT, REPRODUCED, THEOREM
 from matrixdp.report.entries import is_empty
 from matrixdp.report.markup import short, span
+from matrixdp.report.standings import NOT_PRIVATE
 from matrixdp.report.statistics import ENOUGH
 from matrixdp.report.tables import audit
 
@@ -59,8 +60,15 @@ class Run:
             if rows.empty or catalogue.experiment(name).part_of:
                 continue
             if not rows["data_status"].eq(summary.SIMULATED).any():
-                tables[name] = summary.default(rows)
+                tables[name] = standings.joined(summary.default(rows), self.audit(name))
         return tables
+
+    def audit(self, experiment: str) -> pd.DataFrame:
+        """Return the audited releases of an experiment."""
+        rows = self.table("tables/audit")
+        if rows.empty:
+            return rows
+        return rows[rows["kind"].eq(audit.RELEASE) & rows["experiment"].eq(experiment)]
 
     def advice(self) -> dict[str, pd.Series]:
         """Return each experiment's advice for the task that allows most; few trials give none."""
@@ -72,7 +80,10 @@ class Run:
         return {str(name): group.iloc[-1] for name, group in rows.groupby("experiment", sort=False)}
 
     def verdicts(self, experiment: str, names: list[str]) -> dict[str, str]:
-        """Return the verdicts on mechanisms' table rows against the best record-free baseline."""
+        """Return the verdicts on mechanisms' table rows against the best record-free baseline.
+
+        What is refuted has the words for that as its verdict (:mod:`matrixdp.report.standings`).
+        """
         compared = self.table(f"comparisons/{experiment}")
         if compared.empty:
             return {}
@@ -82,7 +93,17 @@ class Run:
             at.eq(self.claimed_epsilon) & rows["mechanism"].isin(names) & rows["mean"].notna()
         ]
         outcomes = comparisons.verdicts(rows, compared, baseline)
-        return dict(zip(rows["mechanism"], outcomes, strict=True))
+        words = map(standings.text, rows.to_dict("records"))
+        each = (word or outcome for word, outcome in zip(words, outcomes, strict=True))
+        return dict(zip(rows["mechanism"], each, strict=True))
+
+    def refuted(self, paper: str) -> bool:
+        """Return whether the audit refutes a mechanism of a paper in some experiment."""
+        rows = pd.concat([pd.DataFrame(), *self.experiments().values()])
+        if rows.empty:
+            return False
+        names = catalogue.section("papers")[paper]
+        return bool(standings.refuted(rows[rows["mechanism"].isin(names)]).any())
 
     def trials(self) -> dict[int, list[str]]:
         """Return the names of experiments, grouped by their smallest number of trials."""
@@ -138,7 +159,7 @@ def _of(run: Run, paper: str) -> dict[str, pd.DataFrame]:
 
 def _mvg_guarantee(run: Run, entry: Words) -> Words | None:
     noise = run.table("tables/effective_noise", at=True)
-    if noise.empty:
+    if noise.empty or run.refuted("MVG"):
         return None
     kappa = audit.mvg_noise(noise)["kappa"]
     return {"least": short(kappa.min()), "most": short(kappa.max())} if len(kappa) else None
@@ -151,6 +172,7 @@ def _mvg_claims(run: Run, entry: Words) -> Words | None:
     for name in experiments:
         published = run.table(f"published/{catalogue.experiment(name).results}")
         stands = run.verdicts(name, [*{*published["mechanism"]} - {*catalogue.BASELINES}])
+        stands = {k: word for k, word in stands.items() if not word.startswith(NOT_PRIVATE)}
         if stands and comparisons.BETTER not in stands.values():
             useless.append(catalogue.experiment(name).name)
     sentence = entry["useless"].format(names=" and ".join(useless)) if useless else ""
@@ -160,7 +182,7 @@ def _mvg_claims(run: Run, entry: Words) -> Words | None:
 def _imgm_distribution(run: Run, entry: Words) -> Words | None:
     rows = [run.table(f"comparisons/{name}") for name in run.experiments()]
     pairs = comparisons.oriented(pd.concat(rows)) if any(map(len, rows)) else pd.DataFrame()
-    if pairs.empty:
+    if pairs.empty or run.refuted("IMGM"):
         return None
     of_both = pairs["mechanism"].eq("imgm") & pairs["against"].eq("analytic_gaussian")
     same = pairs.loc[of_both & pairs["experiment"].isin(_releases(run)), "same_distribution"]
@@ -174,7 +196,7 @@ def _releases(run: Run) -> list[str]:
 
 def _delivered(run: Run, entry: Words) -> Words | None:
     rows = pd.concat([pd.DataFrame(), *run.experiments().values()])
-    if rows.empty:
+    if rows.empty or run.refuted("MVG") or run.refuted("IMGM"):
         return None
     rows = rows[pd.to_numeric(rows["epsilon"], errors="coerce").eq(run.claimed_epsilon)]
     rows = rows[rows["epsilon_actual"].notna()]

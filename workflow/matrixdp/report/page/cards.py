@@ -11,6 +11,7 @@ from matrixdp import catalogue
 from matrixdp.report import comparisons, summary
 from matrixdp.report.markup import short
 from matrixdp.report.page.answers import Run, trials
+from matrixdp.report.standings import NOT_PRIVATE
 from matrixdp.report.statistics import ENOUGH
 
 #: The ends of the scale; a value beyond them is drawn as an arrow at the end.
@@ -32,6 +33,8 @@ class Dot:
 @dataclass(frozen=True)
 class Mark:
     """A mechanism: our value, the published one if any, and our verdict against the baseline.
+
+    The label of a mechanism that the audit refutes says that it is not private.
 
     ``kind`` is ``ours``, ``best`` for the best private mechanism by the advice, or ``baseline`` for
     a random guess where another baseline is better.
@@ -94,7 +97,7 @@ def cards(run: Run) -> list[Card]:
         }
         marks = [
             Mark(
-                label=catalogue.label(mechanism),
+                label=_label(mechanism, stands.get(mechanism, "")),
                 ours=places[mechanism],
                 published=theirs.get(mechanism),
                 stands=stands.get(mechanism, ""),
@@ -106,6 +109,11 @@ def cards(run: Run) -> list[Card]:
         headline = _headline(marks, trials(rows))
         deck.append(Card(about, headline, marks, catalogue.label(baseline)))
     return deck
+
+
+def _label(mechanism: str, verdict: str) -> str:
+    words = f" ({verdict})" if verdict.startswith(NOT_PRIVATE) else ""
+    return catalogue.label(mechanism) + words
 
 
 def paper_values(

@@ -1,8 +1,8 @@
 """Which mechanism should I use? The best row of each task, by guarantee and epsilon.
 
 :mod:`matrixdp.report.comparisons` compares the best row with all others. The audit says what a
-mechanism releases, and whether its guarantee is in doubt. For schemes of private training the
-catalogue says so.
+mechanism releases, and whether its guarantee is certified or tested. Others are not advised. For
+schemes of private training the catalogue says which ones are private.
 """
 
 from __future__ import annotations
@@ -14,16 +14,29 @@ from typing import Any
 import pandas as pd
 
 from matrixdp import catalogue
-from matrixdp.report import comparisons, entries, evidence, markup, summary
+from matrixdp.audit.standing import TESTED
+from matrixdp.report import comparisons, entries, evidence, markup, standings, summary
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Grid, interval, short
 from matrixdp.report.statistics import ENOUGH, ROUNDING, exceeds
-from matrixdp.report.tables.audit import CERTIFIED, RELEASED, standing
+from matrixdp.report.tables.audit import RELEASED
 from matrixdp.report.tables.base import Table
 
 COLUMNS = (
-    *("task", "released", "guarantee", "epsilon", "delta", "outcome", "advice", "best", "error"),
-    *("ci95", "runner_up", "runner_up_error", "difference", "low", "high", "p", "clear", "tied"),
+    *("task", "released", "guarantee", "epsilon", "delta", "outcome", "advice", "best"),
+    *(
+        "standing",
+        "error",
+        "ci95",
+        "runner_up",
+        "runner_up_error",
+        "difference",
+        "low",
+        "high",
+        "p",
+        "clear",
+        "tied",
+    ),
     *("tied_with", "baseline", "baseline_error", "beats_baseline", "nonprivate"),
     *("noise_std", "epsilon_actual", "n_trials", "held_out"),
     *("data_status", "experiment", "best_mechanism", "runner_up_mechanism"),
@@ -68,23 +81,24 @@ def data(tables: Tables) -> pd.DataFrame:
 
 
 def _options(about: catalogue.Experiment, rows: pd.DataFrame, tables: Tables) -> dict[str, str]:
-    """Return, by mechanism whose guarantee is not in doubt, what it releases."""
-    audit = tables.get(f"audit/{about.id}")
-    if audit is None:
+    """Return, by mechanism whose guarantee is not in doubt, what it releases.
+
+    ``rows`` have the standings of :mod:`matrixdp.report.standings`.
+    """
+    names = [*dict.fromkeys(rows["mechanism"])]
+    if about.kind:
         schemes = catalogue.schemes(about.kind)
-        names = [*dict.fromkeys(rows["mechanism"])]
-        private = [
-            name for name in names if name not in schemes or schemes[name].status == "private"
-        ]
-        return {name: about.kind for name in private if name not in catalogue.BASELINES}
-    verdicts = standing(audit)
+        private = {name for name, scheme in schemes.items() if scheme.status == "private"}
+        return {name: about.kind for name in names if name in private - {*catalogue.BASELINES}}
+    audit = tables[f"audit/{about.id}"]
+    sound = {*rows.loc[rows["standing"].isin(standings.SOUND), "mechanism"]}
     queries = dict(zip(audit["mechanism"], audit["query"], strict=True))
-    return {name: RELEASED[query] for name, query in queries.items() if verdicts[name] == CERTIFIED}
+    return {name: RELEASED[query] for name, query in queries.items() if name in sound}
 
 
 def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
     about, results = catalogue.experiment(experiment), tables[f"summary/{experiment}"]
-    table = summary.default(results)
+    table = standings.joined(summary.default(results), tables.get(f"audit/{experiment}"))
     pairs = comparisons.oriented(tables[f"comparisons/{experiment}"])
     options = _options(about, table, tables)
     claimed_epsilon = pd.to_numeric(table["epsilon"], errors="coerce")
@@ -143,12 +157,17 @@ def _best(rows: pd.DataFrame, pairs: pd.DataFrame, baseline: str) -> dict[str, A
     best = rows[rows["mechanism"].eq(first)].iloc[0]
     columns = ["epsilon", "delta", "ci95", "noise_std", "epsilon_actual", "n_trials"]
     verdicts = contests["verdict"].reindex(ranked[1:])
-    tied = [_join_names(name, alike) for name in verdicts.index[verdicts.ne(comparisons.BETTER)]]
+    tested = {*rows.loc[rows["standing"].eq(TESTED), "mechanism"]}
+
+    def join(name: str) -> str:
+        return _join_names({name, *alike[name]}, tested)
+
+    tied = [join(name) for name in verdicts.index[verdicts.ne(comparisons.BETTER)]]
     row = {
-        **best[[*columns, "data_status"]],
-        "best": _join_names(first, alike),
+        **best[[*columns, "data_status", "standing"]],
+        "best": join(first),
         "error": means[first],
-        "runner_up": _join_names(second, alike),
+        "runner_up": join(second),
         "runner_up_error": means[second],
         "best_mechanism": first,
         "runner_up_mechanism": second,
@@ -168,9 +187,13 @@ def _best(rows: pd.DataFrame, pairs: pd.DataFrame, baseline: str) -> dict[str, A
     return row
 
 
-def _join_names(mechanism: str, alike: Mapping[str, set[str]]) -> str:
-    names = sorted({mechanism, *alike[mechanism]}, key=catalogue.rank)
-    return " = ".join(catalogue.label(name) for name in names)
+def _join_names(names: set[str], tested: set[str]) -> str:
+    """Return the labels of one noise distribution; those that are only tested say so."""
+    labels = [
+        catalogue.label(name) + f" ({TESTED})" * (name in tested)
+        for name in sorted(names, key=catalogue.rank)
+    ]
+    return " = ".join(labels)
 
 
 def _outcome(row: Mapping[str, Any]) -> str:
@@ -216,8 +239,8 @@ TABLES = {
     "advice": Table(
         title="Advice",
         caption=(
-            "The best mechanism of each task, of those that the audit has no doubt of, and those "
-            "not clearly worse, after correction. The baseline is the best that costs no privacy. "
+            "The best mechanism of each task, of those that the audit certifies or (marked) tests, "
+            "and those not clearly worse, after correction. The baseline costs no privacy. "
             "Mechanisms whose parameter was chosen on the data are left out; rules made on the "
             "papers' data stand here only with the evidence of other data."
         ),

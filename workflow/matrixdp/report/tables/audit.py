@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from matrixdp import catalogue
+from matrixdp.audit import standing
 from matrixdp.checks import plural
-from matrixdp.report import markup
+from matrixdp.report import markup, standings
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Cells, Grid, short, span
 from matrixdp.report.tables.base import Table
@@ -26,42 +26,9 @@ RELEASED = {
 #: By how many times a mechanism's noise could shrink at the same guarantee.
 EXCESS = "Noise inflation (times)"
 
-#: First words of verdicts by which a release fails the audit, and of those that leave a doubt.
-FAILED, UNDECIDED = "violated", "undecided"
-DOUBTFUL = (FAILED, UNDECIDED, "not certifiable")
-
 #: What is audited, and the title of the known bugs.
 RELEASE, SENSITIVITY, BUG = "releases", "sensitivities", "known-bug tests"
 BUGS = "Known bugs, which the tool named must catch"
-
-#: Standing of the epsilon that a mechanism declares, after the audit.
-CERTIFIED, DECLARED = "certified", "declared"
-
-
-def standing(audit: pd.DataFrame) -> dict[str, str]:
-    """Return by mechanism whether its epsilon is ``certified`` or only ``declared``.
-
-    It is certified if no release of the mechanism is in doubt. A mechanism that the audit lacks is
-    not in the result, since nothing certifies it.
-    """
-    doubtful = audit["verdict"].astype(str).str.startswith(DOUBTFUL)
-    worst = doubtful.groupby(audit["mechanism"], sort=False).any()
-    return {name: DECLARED if doubt else CERTIFIED for name, doubt in worst.items()}
-
-
-def standings(tables: Tables, experiment: str, mechanisms: pd.Series) -> pd.Series:
-    """Return :func:`standing` by row of an experiment; empty without its audit, or without a row.
-
-    ``tables`` are inputs by name, ``mechanisms`` the mechanism of each row.
-    """
-    audit = tables.get(f"audit/{experiment}")
-    by_mechanism = {} if audit is None else standing(audit)
-    return mechanisms.map(by_mechanism).astype(object).fillna("")
-
-
-def mark(text: str, row: Mapping[str, Any]) -> str:
-    """Return an epsilon with ``declared only`` where nothing certifies it (``standing``)."""
-    return f"{text} ({DECLARED} only)" if text and row["standing"] == DECLARED else text
 
 
 def data(tables: Tables) -> pd.DataFrame:
@@ -105,7 +72,7 @@ def finding(table: pd.DataFrame) -> str:
 def failures(table: pd.DataFrame) -> dict[str, int]:
     """Return by kind how many releases failed, sensitivities are refuted, and bugs got through."""
     verdict = table["verdict"].astype(str)
-    wrong = {RELEASE: verdict.str.startswith(FAILED), BUG: verdict.ne("caught")}
+    wrong = {RELEASE: verdict.str.startswith(standing.REFUTED), BUG: verdict.ne("caught")}
     wrong[SENSITIVITY] = ~verdict.str.startswith("holds")
     of_kind = {kind: table["kind"].eq(kind) for kind in wrong}
     return {kind: int((rows & of_kind[kind]).sum()) for kind, rows in wrong.items()}
@@ -117,17 +84,17 @@ def grid(table: pd.DataFrame) -> Grid:
         "Mechanism": markup.mechanism,
         "Number": lambda rows: str(len(rows)),
         "Tight epsilon": _exact,
-        "Certified": "epsilon_certified",
-        "Could certify": "epsilon_largest",
+        "Runs prove": "epsilon_certified",
+        "Could prove": "epsilon_largest",
         "Runs": lambda rows: span(rows["runs"].dropna().astype(int)),
         EXCESS: _excess,
         "Decided by": "tool",
         "Noise too small by": _power,
         "Verdict": _words,
     }
-    undecided = int(table["verdict"].str.startswith(UNDECIDED).sum())
+    declared = int(table["verdict"].str.startswith(standing.DECLARED).sum())
     sentences = [f"Failed {kind}: {count}." for kind, count in failures(table).items() if count]
-    sentences += [f"The audit is undecided on {plural(undecided, 'release')}."] * bool(undecided)
+    sentences += [f"The audit is undecided on {plural(declared, 'release')}."] * bool(declared)
     titles = table["experiment"].map(
         lambda name: catalogue.experiment(name).title if name else BUGS
     )
@@ -136,11 +103,20 @@ def grid(table: pd.DataFrame) -> Grid:
 
 
 def effective_noise(tables: Tables) -> pd.DataFrame:
-    """Return, per release whose noise inflation is known, its noise and the noise that suffices."""
+    """Return, per release whose noise inflation is known, its noise and the noise that suffices.
+
+    A refuted mechanism has no noise that suffices, and so neither ``kappa`` nor ``rescaled_std``.
+    """
     columns = ["experiment", "mechanism", "query", "direction", "variant", "epsilon"]
-    columns += ["delta", "noise_std", "kappa", "rescaled_std"]
-    table = _releases(tables)
-    return table.loc[table["kappa"].notna(), columns].reset_index(drop=True)
+    columns += ["delta", "noise_std", "kappa", "rescaled_std", *standings.COLUMNS]
+    rows = [
+        standings.joined(table[table["kappa"].notna()], table)
+        for _, table in _releases(tables).groupby("experiment", sort=False)
+    ]
+    table = pd.concat(rows, ignore_index=True).reindex(columns=columns)
+    wrong = standings.refuted(table)
+    table.loc[wrong, ["kappa", "rescaled_std"]] = float("nan")
+    return table
 
 
 def noise_finding(table: pd.DataFrame) -> str:
@@ -150,9 +126,9 @@ def noise_finding(table: pd.DataFrame) -> str:
 
 
 def mvg_noise(table: pd.DataFrame) -> pd.DataFrame:
-    """Return MVG's rows, without those whose noise is a part of what their directions cost."""
+    """Return MVG's private rows, without noise that is a part of what their directions cost."""
     mvg = table["mechanism"].isin(catalogue.section("papers")["MVG"])
-    return table[mvg & table["noise_std"].gt(0)]
+    return table[mvg & table["noise_std"].gt(0) & ~standings.refuted(table)]
 
 
 def noise_grid(table: pd.DataFrame) -> Grid:
@@ -161,22 +137,33 @@ def noise_grid(table: pd.DataFrame) -> Grid:
         "Mechanism": markup.mechanism,
         "Released": _released,
         "Noise": "noise_std",
-        EXCESS: _excess,
+        EXCESS: lambda rows: _refuted(rows) or _excess(rows),
         "Would do": "rescaled_std",
     }
     return markup.grid(table, "experiment", cells, each=["mechanism"])
 
 
 def _exact(rows: pd.DataFrame) -> str:
-    """Return the attained epsilon, and the bound where that is larger; mu where epsilon is 0."""
+    """Return the attained epsilon, and the bound where that is larger; mu where epsilon is 0.
+
+    What is refuted is not private, whatever its declared noise attains.
+    """
     attained, bound = rows["epsilon_attained"], rows["epsilon_bound"]
-    if DECLARED in standing(rows).values() and attained.isna().all():
-        return mark(span(bound), {"standing": DECLARED})
+    if rows["kind"].eq(RELEASE).all():
+        (row,) = standings.by_mechanism(rows).to_dict("records")
+        in_doubt = row["standing"] == standing.DECLARED and attained.isna().all()
+        if in_doubt or standings.text(row):
+            return standings.mark(span(bound), row)
     if attained.isna().all():
         return f"at most {span(bound)}" if bound.notna().any() else ""
     if attained.max() == 0 and rows["mu"].notna().any():
         return f"0 (mu = {span(rows['mu'])})"
     return span(pd.concat([attained, bound]))
+
+
+def _refuted(rows: pd.DataFrame) -> str:
+    """Return that a mechanism is not private; empty where it is not refuted."""
+    return standings.text(rows.iloc[0].to_dict())
 
 
 def _released(row: Any) -> str:
@@ -197,7 +184,7 @@ def _power(rows: pd.DataFrame) -> str:
 
 def _judged(table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of releases that have a guarantee and were audited."""
-    return table[~table["verdict"].astype(str).str.startswith("not run")]
+    return table[~table["verdict"].astype(str).str.startswith(standing.NOT_RUN)]
 
 
 def _words(rows: pd.DataFrame) -> str:
@@ -211,11 +198,11 @@ TABLES = {
     "audit": Table(
         title="Audit",
         caption=(
-            "Tight epsilon: what the worst neighbours attain, up to the proved bound. Certified: "
-            "lower bound from runs alone at 95 % confidence. Noise too small by: the least share "
-            "found with probability .95. Sensitivities are searched for larger changes. Known bugs "
-            "are tried anew: the tool must catch each, and let the right thing pass. No private "
-            "data are used."
+            "Tight epsilon: what the worst neighbours attain, up to the proved bound. Runs prove: "
+            "a lower bound at 95 % confidence. Noise too small by: the least share found with "
+            "probability .95. Certified: the library draws known noise, and the worst neighbours "
+            "are proved. Tested: a black box cannot see cut tails, coarse floats or one special "
+            "value."
         ),
         finding=finding,
         inputs=("audit/{experiment}", "audit/{experiment}_sensitivities"),

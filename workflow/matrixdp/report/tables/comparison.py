@@ -17,12 +17,12 @@ import pandas as pd
 
 from matrixdp import catalogue
 from matrixdp.experiments import readings
-from matrixdp.report import comparisons, markup, statistics, summary
+from matrixdp.report import comparisons, markup, standings, statistics, summary
 from matrixdp.report.comparisons import BETTER
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Cells, Grid, interval, result, short, span
+from matrixdp.report.standings import NOT_PRIVATE
 from matrixdp.report.summary import NO_GUARANTEE, SKIPPED
-from matrixdp.report.tables import audit
 from matrixdp.report.tables.base import Table
 
 #: Columns of the CSV, in order.
@@ -30,7 +30,7 @@ COLUMNS = (
     *("method", "mechanism", "variant", "direction", "published", "published_ci", "unit_factor"),
     *("published_value", "mean", "ci95", "ratio"),
     *("base", "over_base", "over_base_ci", "published_over_base", "published_over_base_ci"),
-    *("epsilon", "delta", "epsilon_actual", "standing", "mu_actual", "noise_std"),
+    *("epsilon", "delta", "epsilon_actual", *standings.COLUMNS, "mu_actual", "noise_std"),
     *("n_trials", "data_status"),
     *("reading", "verdict", "against_paper", "against_baseline"),
     "note",
@@ -38,7 +38,6 @@ COLUMNS = (
 
 NOT_RUN = "not run"
 AT_BASELINE = "at the baseline"
-NOT_PRIVATE = "not private"
 #: Words for an error below or above the published one.
 _DIRECTIONS = {"lower": "less error", "higher": "more error"}
 
@@ -60,8 +59,8 @@ def data(experiment: str, tables: Tables) -> pd.DataFrame:
     published = published.assign(mechanism=published["mechanism"].replace(rows))
     level = base(about, results, published, settings["reading"])
     compared = tables[f"comparisons/{experiment}"]
-    table = comparison(about, results, published, compared, settings, level)
-    return table.assign(standing=audit.standings(tables, experiment, table["mechanism"]))
+    audit = tables.get(f"audit/{experiment}")
+    return comparison(about, results, published, compared, settings, level, audit)
 
 
 def base(
@@ -89,14 +88,17 @@ def comparison(
     compared: pd.DataFrame,
     settings: Mapping[str, Any],
     level: Base,
+    audit: pd.DataFrame | None,
 ) -> pd.DataFrame:
     """Return the rows of a table, the paper's first, at one epsilon and in one reading.
 
-    ``ratio`` is mean / published value; ``verdict`` says why one of the paper's rows has no result
-    that counts. ``over_base`` is the ratio to ``level``, with a half-width as if the two shared no
-    trials. ``against_paper`` compares these ratios where we suspect another unit, else the values.
-    ``against_baseline`` is the verdict of :mod:`matrixdp.report.comparisons` against the best
-    baseline that costs no privacy. Both are empty below ``ENOUGH`` trials.
+    ``ratio`` is mean / published value; ``verdict`` says why a row has no result that counts: one
+    of the paper's was not run, or one is not private. ``over_base`` is the ratio to ``level``, with
+    a half-width as if the two shared no trials. ``against_paper`` compares these ratios where we
+    suspect another unit, else the values. ``against_baseline`` is the verdict of
+    :mod:`matrixdp.report.comparisons` against the best baseline that costs no privacy. Both are
+    empty below ``ENOUGH`` trials, and for rows whose guarantee ``audit`` refutes
+    (:mod:`matrixdp.report.standings`).
 
     ``about`` is the experiment, or the one whose unit it shares. The settings give the epsilon
     (``table_epsilon``) and the reading (``reading``). The share ``taus.public``, which is fixed
@@ -109,14 +111,17 @@ def comparison(
     rows = [_paper_row(cell, results, epsilon, level) for cell in published.to_dict("records")]
     rows += _further_rows(results, published, epsilon, f"tau={settings['taus']['public']}")
     table = pd.DataFrame(rows, columns=[*COLUMNS, "mu_exact", "_qualifier", "_margin"])
+    table = standings.joined(table, audit)
     table["n_trials"] = table["n_trials"].astype("Int64")
     text = ["variant", "direction", "published", "published_ci", "verdict", "note", "_qualifier"]
     table[text] = table[text].astype(object).fillna("")
+    table["verdict"] = [_verdict(row) for row in table.to_dict("records")]
     table["ratio"] = table["mean"] / table["published_value"].where(table["published_value"] > 0)
     ratio, half = statistics.quotient(table["mean"], table["ci95"], level.mean, level.ci95)
     table["over_base"], table["over_base_ci"] = ratio, half.where(table["mean"].ne(level.mean))
     trivial, simulated = summary.trivial(results), status == summary.SIMULATED
     outcomes = comparisons.verdicts(table, compared, trivial).replace(comparisons.EVEN, AT_BASELINE)
+    outcomes = outcomes.mask(standings.refuted(table), "")
     return table.rename(columns={"mu_exact": "_mu_exact"}).assign(
         data_status=status,
         reading=reading,
@@ -145,7 +150,6 @@ def _paper_row(
         "published_value": value,
         "published_over_base": value / level.published,
         "published_over_base_ci": margin / level.published,
-        "verdict": _verdict(row),
         "_margin": margin,
         "_qualifier": cell["qualifier"],
     }
@@ -165,6 +169,7 @@ def _against_paper(table: pd.DataFrame, about: catalogue.Experiment) -> pd.Serie
 def finding(table: pd.DataFrame) -> str:
     """Return how many private rows beat the baseline; the paper's rows alone if there are any."""
     private = table[~table["mechanism"].isin(catalogue.BASELINES) & table["mean"].notna()]
+    private = private[~private["verdict"].str.startswith(NOT_PRIVATE)]
     published = private[private["published"].ne("")]
     rows = private if published.empty else published
     better = int(rows["against_baseline"].eq(BETTER).sum())
@@ -182,7 +187,12 @@ def caption(table: pd.DataFrame) -> str:
     privacy = f"epsilon = {first['_at']}" + (f", delta = {_share(delta)}" if delta else "")
     reading = f", reading {first['reading']}" if first["reading"] != readings.DEFAULT else ""
     name = first["_recommended"]
-    recommended = f"`matrixdp recommend` takes {catalogue.label(name)}." if name else ""
+    recommended = ""
+    if name:
+        rows = table[table["mechanism"].eq(name)].to_dict("records")
+        words = next(filter(None, map(standings.text, rows)), "")
+        doubt = f" ({words})" if words else ""
+        recommended = f"`matrixdp recommend` takes {catalogue.label(name)}{doubt}."
     parts = [
         f"Means over {trials} trials ± half of the 95 % confidence interval at {privacy}; "
         f"{first['data_status']} data{reading}. Free parameters are chosen on separate trials.",
@@ -239,9 +249,15 @@ def _published(cell: Mapping[str, str]) -> tuple[float, float]:
 
 
 def _verdict(row: Mapping) -> str:
-    """Return why a row has no result that counts; empty for one that has."""
-    if "mean" not in row or np.isnan(row["mean"]):
-        return NO_GUARANTEE if row["note"].startswith(NO_GUARANTEE) else NOT_RUN
+    """Return why a row has no result that counts; empty for one that has.
+
+    Rows beyond the paper have a note where they were not run.
+    """
+    if np.isnan(row["mean"]):
+        why = NO_GUARANTEE if row["note"].startswith(NO_GUARANTEE) else NOT_RUN
+        return why if row["published"] else ""
+    if words := standings.text(row):
+        return words
     above = statistics.exceeds(row["epsilon_actual"], float(row["epsilon"] or "nan"))
     return NOT_PRIVATE if above or row["note"].startswith(NOT_PRIVATE) else ""
 
@@ -309,13 +325,13 @@ def _outcome(row: Mapping[str, Any]) -> str:
     """Return a row's verdict against the baseline, or why it has none."""
     if np.isnan(row["mean"]):
         return row["verdict"] or row["note"].partition(":")[0]
-    return NOT_PRIVATE if row["verdict"] == NOT_PRIVATE else row["against_baseline"]
+    return row["verdict"] or row["against_baseline"]
 
 
 def _privacy(row: Mapping[str, Any]) -> str:
     """Return the tight epsilon, with mu where there is one: ``0 (mu = 2.6e-4)``."""
-    delivered = audit.mark(short(row["epsilon_actual"]), row)
-    if np.isnan(row["mu_actual"]):
+    delivered = standings.mark(short(row["epsilon_actual"]), row)
+    if np.isnan(row["mu_actual"]) or standings.text(row):
         return delivered
     relation = "≤" if row["_mu_exact"] == "False" else "="
     return f"{delivered} (mu {relation} {short(row['mu_actual'], 2)})"

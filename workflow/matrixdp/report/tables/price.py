@@ -13,14 +13,13 @@ import numpy as np
 import pandas as pd
 
 from matrixdp import catalogue
-from matrixdp.report import comparisons, markup, summary
+from matrixdp.report import comparisons, markup, standings, summary
 from matrixdp.report.entries import Tables, by_experiment
 from matrixdp.report.markup import Cells, Grid, short
-from matrixdp.report.tables import audit
 from matrixdp.report.tables.base import Table
 
 COLUMNS = (
-    *("experiment", "mechanism", "also", "standing", "price", "low", "high"),
+    *("experiment", "mechanism", "also", *standings.COLUMNS, "price", "low", "high"),
     *(
         "smallest",
         "largest",
@@ -40,17 +39,21 @@ def data(tables: Tables) -> pd.DataFrame:
     infinite where it lies beyond the ``smallest`` or the ``largest`` epsilon that was run. ``low``
     and ``high`` are the ends of the 95 % interval of :mod:`matrixdp.report.comparisons`. The loss
     is 1 at the row ``baseline``. ``also`` are other names of the same noise distribution;
-    ``standing`` is that of :mod:`matrixdp.report.tables.audit`.
+    ``standing`` is that of :mod:`matrixdp.report.standings`. Mechanisms that the audit refutes
+    have no price, and come last.
     """
     parts = [pd.DataFrame(columns=[*COLUMNS])]
     for experiment, results in by_experiment(tables, "summary").items():
-        rows = _rows(experiment, summary.default(results), tables[f"comparisons/{experiment}"])
+        table = summary.default(results)
+        if f"audit/{experiment}" in tables:
+            table = standings.joined(table, tables[f"audit/{experiment}"])
+        rows = _rows(experiment, table, tables[f"comparisons/{experiment}"])
         if len(part := pd.DataFrame(rows, columns=[*COLUMNS])):
-            standing = audit.standings(tables, experiment, part["mechanism"])
-            parts.append(part.assign(standing=standing))
+            parts.append(part)
     frame = pd.concat(parts[1:] or parts, ignore_index=True)
     place = pd.factorize(frame["experiment"])[0]
     order = frame.assign(_place=place, _price=frame[["price", "smallest"]].max(axis=1))
+    order["_price"] = order["_price"].mask(standings.refuted(frame))
     order = order.sort_values(["_place", "_price", "high"], kind="stable", ignore_index=True)
     return order[[*COLUMNS]]
 
@@ -62,11 +65,15 @@ def _rows(experiment: str, table: pd.DataFrame, compared: pd.DataFrame) -> Itera
     if "nonprivate" not in levels or not baseline:
         return
     prices = compared[compared["kind"].eq(comparisons.PRICE)].set_index("mechanism")
-    private = comparisons.once(comparisons.promised(ran), table)
+    private = comparisons.once(comparisons.promised(ran), compared)
     for name, rows in private.groupby("mechanism", sort=False):
         value, low, high = map(float, prices.loc[name, ["difference", "low", "high"]])
+        if standings.refuted(rows).any():
+            value = low = high = float("nan")
+        judged = rows.iloc[0].reindex(standings.COLUMNS).fillna({"standing": ""})
         yield (
             {"experiment": experiment, "mechanism": name, "also": rows["also"].iloc[0]}
+            | judged.to_dict()
             | {"price": value, "low": low, "high": high}
             | {"smallest": rows["promised"].min(), "largest": rows["promised"].max()}
             | {"baseline": baseline, "baseline_mean": levels[baseline]}
@@ -98,7 +105,7 @@ def grid(table: pd.DataFrame) -> Grid:
 
     cells: Cells = {
         "Mechanism": name,
-        "Price in epsilon": lambda row: audit.mark(format_price(row["price"], row), row),
+        "Price in epsilon": lambda row: standings.mark(format_price(row["price"], row), row),
         "95 % interval": ends,
         "Trials": "n_trials",
     }
@@ -114,6 +121,7 @@ def format_price(value: float, row: Mapping[str, Any]) -> str:
 
 def finding(table: pd.DataFrame, kind: str = "cases") -> str:
     """Return how many mechanisms have a price of at most 1; ``kind`` says what is counted."""
+    table = table[~standings.refuted(table)]
     cheap = f"{table['price'].le(1).sum()} of {len(table)} {kind}"
     return f"In {cheap} ε = 1 recovers half of the gap between baseline and non-private"
 

@@ -10,6 +10,7 @@ from matrixdp import catalogue
 from matrixdp.report import markup
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Cells, Grid, short
+from matrixdp.report.standings import NOT_PRIVATE
 from matrixdp.report.statistics import exceeds
 from matrixdp.report.tables import training
 from matrixdp.report.tables.base import Table
@@ -18,7 +19,7 @@ TITLES = {
     "gradients": "Type I: gradients, sampled and released T times",
     "features": "Type II: features of all records, released once",
 }
-MARKS = {training.PRIVATE: "", training.NOT_PRIVATE: training.DAGGER}
+MARKS = {training.PRIVATE: "", NOT_PRIVATE: training.DAGGER}
 
 
 def data(tables: Tables) -> pd.DataFrame:
@@ -28,13 +29,13 @@ def data(tables: Tables) -> pd.DataFrame:
     too_large = exceeds(numbers["epsilon_actual"], numbers["epsilon"])
     return numbers.assign(
         label=[catalogue.schemes(kind)[name].label for kind, name in keys],
-        verdict=too_large.map({True: training.NOT_PRIVATE, False: training.PRIVATE}),
+        verdict=too_large.map({True: NOT_PRIVATE, False: training.PRIVATE}),
     )
 
 
 def finding(table: pd.DataFrame) -> str:
     """Return how many settings exceed their claimed epsilon, and the worst at claimed 1."""
-    wrong = table[table["verdict"].eq(training.NOT_PRIVATE)]
+    wrong = table[table["verdict"].eq(NOT_PRIVATE)]
     paper = wrong["epsilon"].eq(1) & wrong["lots"].eq("paper")
     worst = wrong.loc[paper, "epsilon_actual"].max()
     count = f"{len(wrong)} of {len(table)} published settings promise too much"

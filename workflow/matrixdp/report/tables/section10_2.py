@@ -7,7 +7,7 @@ import pandas as pd
 from matrixdp import catalogue
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Grid
-from matrixdp.report.tables import audit, comparison
+from matrixdp.report.tables import comparison
 from matrixdp.report.tables.base import Table
 
 #: Rows on all features beside those on two: those that the paper compares with, and ours.
@@ -33,8 +33,8 @@ def data(tables: Tables) -> pd.DataFrame:
             for frame in frames
         )
         compared = tables[f"comparisons/{name}"]
-        part = comparison.comparison(about, results, published, compared, settings, level)
-        part["standing"] = audit.standings(tables, name, part["mechanism"])
+        audit = tables.get(f"audit/{name}")
+        part = comparison.comparison(about, results, published, compared, settings, level, audit)
         part.insert(0, "features", features)
         parts.append(part)
     return pd.concat(parts, ignore_index=True)

@@ -10,11 +10,13 @@ import numpy as np
 import pandas as pd
 
 from matrixdp import catalogue
+from matrixdp.audit.standing import DECLARED
 from matrixdp.catalogue import SchemeWords
 from matrixdp.experiments.readings import DEFAULT
 from matrixdp.report import comparisons, markup, statistics, summary
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Cells, Grid, result, short, span
+from matrixdp.report.standings import NOT_PRIVATE
 from matrixdp.report.tables import comparison
 from matrixdp.report.tables.base import Table
 
@@ -34,7 +36,7 @@ COLUMNS = (
     *("mean", "ci95", "n_trials", "data_status", "note", "reading", "against_baseline"),
 )
 
-PRIVATE, NOT_PRIVATE = "private", comparison.NOT_PRIVATE
+PRIVATE = "private"
 #: Mark of a number whose tight epsilon exceeds the claimed one.
 DAGGER = "†"
 
@@ -140,8 +142,11 @@ def _at_table(column: str) -> Callable[[pd.DataFrame], str]:
 
 
 def _words(name: str) -> SchemeWords:
-    """Return the words for a row without a catalogue entry; a baseline has no status."""
-    status = "" if name in catalogue.BASELINES else PRIVATE
+    """Return the words for a row without a catalogue entry; a baseline has no status.
+
+    Nothing but the scheme itself says that it is private.
+    """
+    status = "" if name in catalogue.BASELINES else DECLARED
     return SchemeWords(catalogue.label(name), "", "", status)
 
 

@@ -1,0 +1,263 @@
+"""A run in which the best mechanisms are refuted: nothing may call one private, or advise it.
+
+It has every standing: refuted rows of the papers and beyond, one that is only declared, one that is
+only tested, one that the audit lacks, and certified ones. Each refuted row is numerically the best.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import shutil
+from pathlib import Path
+
+import distinctrun
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+
+from matrixdp import catalogue
+from matrixdp.report import figures, inputs, page, tables
+from matrixdp.report.article import build
+from matrixdp.report.article import figures as article_figures
+from matrixdp.report.page import answers, cards
+
+KEPT = Path(__file__).parents[2] / "results" / "reference"
+
+#: A row of the paper in every experiment, one beyond it, and one that declares the Gaussian's noise
+#: and draws other noise. Of the first no epsilon is known, of the last one holds at no epsilon.
+REFUTED = {"laplace": np.nan, "goe": 7.5, "of_tomorrow": np.inf}
+DECLARED, TESTED, UNAUDITED = "knorm_frob", "ppca", "gaussian_2006"
+LABELS = [catalogue.label(name) for name in REFUTED]
+ADVISED = ("best", "runner_up", "tied_with", "advice", "best_mechanism", "runner_up_mechanism")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Return the folder of the run, with all tables and the data of all figures."""
+    root = tmp_path_factory.mktemp("refuted")
+    cell = distinctrun._cell
+
+    def better(key):
+        copied = key._replace(mechanism="analytic_gaussian")
+        known = cell(copied if key.mechanism == "of_tomorrow" else key)
+        if key.mechanism not in REFUTED:
+            return known
+        drawn = np.random.default_rng(len(key.mechanism)).random(distinctrun.N)
+        noise = known.noise_std, known.mu_actual, known.epsilon_actual
+        return distinctrun.Cell(1e-6 * (1 + drawn), known.select, *noise)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(distinctrun, "_cell", better)
+        more = {
+            name: (*names, "of_tomorrow") if name in ("regression", "covariance") else names
+            for name, names in distinctrun.MECHANISMS.items()
+        }
+        patch.setattr(distinctrun, "MECHANISMS", more)
+        distinctrun.write(root)
+    for file in root.glob("audit/*.csv"):
+        if "mechanism" not in (audit := pd.read_csv(file)):
+            continue
+        names = audit["mechanism"]
+        audit.loc[names.eq(DECLARED), "verdict"] = (
+            "declared: the bound is above the claimed epsilon"
+        )
+        audit.loc[names.eq(TESTED), "verdict"] = "tested: tight"
+        for name, epsilon in REFUTED.items():
+            audit.loc[names.eq(name), "verdict"] = "refuted: a replay on two neighbours shows it"
+            audit.loc[names.eq(name), "epsilon_attained"] = epsilon
+            audit.loc[names.eq(name), "epsilon_certified"] = 0.3
+        audit[names.ne(UNAUDITED)].to_csv(file, index=False)
+    (root / "theory").mkdir()
+    shutil.copy(KEPT / "theory/settings.csv", root / "theory")
+    every = tables.registry(distinctrun.KINDS)
+    made = [
+        name
+        for name, entry in every.items()
+        if all(
+            s == "theory/settings" or not s.startswith(("theory", "claims")) for s in entry.inputs
+        )
+    ]
+    tables.write(made, results=root)
+    for name, entry in drawn(root).items():
+        path = root / f"figures/data/{name}.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        entry.frame(root).to_csv(path, index=False)
+    return root
+
+
+def drawn(root):
+    """Return the figures of the run that have all of their inputs, and show its mechanisms."""
+    every = figures.registry(distinctrun.KINDS)
+    return {
+        name: entry
+        for name, entry in every.items()
+        if not inputs.missing(entry.inputs, root) and name not in ("explainer", "figure3")
+    }
+
+
+def labelled(text):
+    return any(re.search(rf"(?<![\w-]){re.escape(label)}(?![\w-])", text) for label in LABELS)
+
+
+def test_every_row_of_a_refuted_mechanism_says_that_it_is_not_private(run):
+    rows = {
+        (file.stem, line)
+        for file in run.glob("tables/*.md")
+        for line in file.read_text().splitlines()
+        if line.startswith("|") and labelled(line.split("|")[1])
+    }
+    assert {stem for stem, _ in rows} == {
+        *("table3", "table4", "table5", "section10_2", "price", "audit", "effective_noise"),
+    }
+    for stem, line in rows:
+        assert "not private" in line, (stem, line)
+        assert not re.search(r"\|\s*(better|declared)", line), (stem, line)
+    shown = "".join(line for _, line in rows)
+    assert "not private: epsilon at least 7.5" in shown
+    assert "not private: no epsilon" in shown
+
+
+def test_no_refuted_mechanism_is_advised_priced_joined_or_counted(run):
+    advice = pd.read_csv(run / "tables/advice.csv", keep_default_na=False)
+    assert len(advice) > 5
+    for column in ADVISED:
+        for text in advice[column]:
+            assert not labelled(text), (column, text)
+            assert not {*REFUTED} & {*re.findall(r"\w+", text)}
+            assert catalogue.label(DECLARED) not in text
+            assert catalogue.label(UNAUDITED) not in text
+    assert f"{catalogue.label(TESTED)} (tested)" in advice["best"].str.cat(sep=";") + advice[
+        "tied_with"
+    ].str.cat(sep=";")
+    for file in [*run.glob("tables/*.csv"), *run.glob("figures/data/*.csv")]:
+        text = file.read_text()
+        assert not re.search(r"= of_tomorrow|of_tomorrow =", text), file
+        frame = pd.read_csv(file)
+        if "also" in frame:
+            assert not frame["also"].astype(str).str.contains("of_tomorrow").any(), file
+    price = pd.read_csv(run / "tables/price.csv").set_index("mechanism")
+    assert price.loc[[*REFUTED], ["price", "low", "high"]].isna().all(axis=None)
+    assert price.drop([*REFUTED])["price"].notna().all()
+    for number in (3, 4, 5):
+        table = pd.read_csv(run / f"tables/table{number}.csv")
+        wrong = table["mechanism"].isin(REFUTED)
+        assert wrong.any()
+        assert table.loc[wrong, ["against_baseline", "against_paper"]].isna().all(axis=None)
+        assert table.loc[wrong, "verdict"].str.startswith("not private").all()
+
+
+def test_headlines_are_the_same_without_what_is_refuted(run):
+    """Leaving these rows out of the frame changes no headline that counts mechanisms."""
+    found = {}
+    for _, registry in (("tables", tables.registry(distinctrun.KINDS)), ("figures", drawn(run))):
+        for name, entry in registry.items():
+            if inputs.missing(entry.inputs, run) or name in ("audit", "nominal", "readings"):
+                continue
+            frame, _ = entry.collect(run)
+            if "mechanism" not in frame or "standing" not in frame:
+                continue
+            kept = frame[~(frame["mechanism"].isin(REFUTED) & frame["standing"].eq("refuted"))]
+            assert len(kept) < len(frame) or "laplace" not in {*frame["mechanism"]}, name
+            found[name] = entry.headline(frame), entry.headline(kept)
+    assert {"table3", "price", "curves_regression", "noise_levels", "effective_noise"} <= {*found}
+    for name, (all_rows, sound) in found.items():
+        assert all_rows == sound, name
+
+
+def test_figures_say_not_private_beside_the_name(run):
+    seen = set()
+    for name, entry in drawn(run).items():
+        frame = entry.frame(run)
+        if name == "nominal":
+            # Its rows are red, and no scheme that is refuted keeps its promise.
+            rows = frame[frame["mechanism"].isin(REFUTED) & frame["batch"].isna()]
+            rows = rows[rows["experiment"].isin(["regression", "first_pc", "covariance"])]
+            assert {*rows["mechanism"]} == {*REFUTED}
+            assert rows["verdict"].eq("not private").all()
+            assert np.isinf(rows.loc[rows["mechanism"].eq("of_tomorrow"), "epsilon_actual"]).all()
+        drawing = entry.render(frame)
+        if name == "nominal":
+            continue
+        for text in drawing.findobj(matplotlib.text.Text):
+            for part in re.split(r"; |: (?=[A-Z])", text.get_text().replace("\n", " ")):
+                if labelled(part):
+                    seen.add(name)
+                    assert "not private" in part or name.startswith("imgm"), (name, part)
+    assert {"curves_regression", "curves_first_pc", "price", "noise_levels", "section10_2"} <= seen
+
+
+def test_the_page_and_its_answers(run):
+    text = page.build(run, run={})
+    rows = re.findall(r"<tr>.*?</tr>", text, re.DOTALL)
+    named = [row for row in rows if labelled(html.unescape(row.partition("</th>")[0]))]
+    assert len(named) > 10
+    assert all("not private" in row for row in named)
+    own = answers.Run(run)
+    for sentences in answers.answers(own).values():
+        for sentence in sentences:
+            assert not labelled(sentence)
+    deck = cards.cards(own)
+    marks = [mark for card in deck for mark in card.marks]
+    assert marks
+    assert all("not private" in mark.label for mark in marks if labelled(mark.label))
+
+
+def test_a_paper_whose_mechanism_is_refuted_is_not_called_private(run, tmp_path):
+    root = shutil.copytree(run, tmp_path / "run")
+    own = answers.Run(root)
+    assert not own.refuted("MVG")
+    assert answers._mvg_guarantee(own, {}) is not None
+    # In one experiment of three.
+    audit = pd.read_csv(root / "audit/regression.csv")
+    audit.loc[audit["mechanism"].eq("mvg_binary"), "verdict"] = "refuted: x"
+    audit.to_csv(root / "audit/regression.csv", index=False)
+    tables.write(["audit", "effective_noise"], results=root)
+    assert answers._mvg_guarantee(own, {}) is None
+    assert answers._delivered(own, {"search": ""}) is None
+    (card, *_) = cards.cards(own)
+    label = catalogue.label("mvg_binary")
+    (mark,) = (mark for mark in card.marks if label in mark.label)
+    assert mark.label.startswith(f"{label} (not private: epsilon at least ")
+    assert label not in card.headline
+
+
+def test_the_article(run):
+    advice = build._advice(run)
+    assert not any(labelled(cell) for _, rows in advice["groups"] for row in rows for cell in row)
+    for name, columns in build._COLUMNS.items():
+        grid = build._cut(build._grid(run, name), columns | build._VERDICT)
+        named = [row for _, rows in grid["groups"] for row in rows if labelled(row[0])]
+        assert named
+        assert all("not private" in cell for row in named for cell in row[-2:])
+    noise = pd.read_csv(run / "tables/effective_noise.csv")
+    with matplotlib.rc_context():
+        drawing = article_figures.inflation(noise)
+        assert not any(labelled(t.get_text()) for t in drawing.findobj(matplotlib.text.Text))
+        nominal = pd.read_csv(run / "figures/data/nominal.csv")
+        drawing = article_figures.epsilons(nominal)
+        names = [text.get_text() for text in drawing.axes[0].get_yticklabels()]
+    assert "of_tomorrow (no ε)" in names
+    assert catalogue.label("laplace") in names
+
+
+def test_a_refuted_recommendation_says_so(run):
+    entry = tables.registry(distinctrun.KINDS)["table3"]
+    frame, _ = entry.collect(run)
+    frame["_recommended"] = "of_tomorrow"
+    assert "takes of_tomorrow (not private: no epsilon)." in entry.describe(frame)
+    frame["_recommended"] = "imgm"
+    assert "takes IMGM." in entry.describe(frame)
+
+
+def test_every_entry_that_shows_results_reads_the_audit():
+    """An entry that reads a summary of releases reads their audit too, or shows no mechanism."""
+    without = {"table1", "table2", "explainer"}
+    both = {**tables.registry(distinctrun.KINDS), **figures.registry(distinctrun.KINDS)}
+    for name, entry in both.items():
+        names = (*entry.inputs, *entry.optional)
+        for experiment, kind in distinctrun.KINDS.items():
+            shows = {f"summary/{experiment}", f"readings/{experiment}"} & {*names}
+            if kind == "releases" and shows and name not in without:
+                assert f"audit/{experiment}" in names, (name, experiment)
