@@ -236,7 +236,7 @@ def same_distributions(results: pd.DataFrame, values: pd.DataFrame) -> set[froze
         size = rows.set_index("epsilon")[["noise_std", "mu_actual"]].sort_index(kind="stable")
         if rows["direction"].eq("").all() and size.notna().all(axis=None):
             sizes[str(name)] = size
-            keys = pd.MultiIndex.from_frame(rows.sort_values("epsilon")[ROW])
+            keys = pd.MultiIndex.from_frame(rows.sort_values("epsilon", kind="stable")[ROW])
             drawn[str(name)] = values.reindex(keys).to_numpy()
     return {
         frozenset((first, second))
