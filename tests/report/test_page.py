@@ -226,8 +226,10 @@ def test_reasons_of_gaps_and_configuration_are_shown_and_nothing_private(make):
 def test_the_run_passes_or_fails_at_the_top(tmp_path):
     root = write(tmp_path / "results")
     assert page._health(page.answers.Run(root)) == {"passed": True, "words": []}
-    rows = "releases,private\nknown-bug tests,caught\nknown-bug tests,MISSED\n"
-    put(root / "tables/audit.csv", f"kind,verdict\n{rows}")
+    rows = (
+        "releases,certified,regression,x\n" + "known-bug tests,caught,,\nknown-bug tests,MISSED,,\n"
+    )
+    put(root / "tables/audit.csv", f"kind,verdict,experiment,mechanism\n{rows}")
     words = ["known-bug tests: 1 of 2 failed", "releases: 0 of 1 failed"]
     assert page._health(page.answers.Run(root)) == {"passed": False, "words": words}
     html = page.build(root, run={})
