@@ -52,13 +52,15 @@ FLOORS = {
         *(*MECHANISMS, *SCHEMES, "experiments.settings", "experiments.training*", "data.prepared")
     ],
     "theory*": [*MECHANISMS, *SCHEMES, "theory*"],
+    # The words of verdicts, which the report reads too.
+    "audit.standing": ["checks"],
     "audit.training": [*MECHANISMS, *SCHEMES, "experiments.training*", "audit*"],
     "audit*": [*MECHANISMS, *STUDIES, "audit*"],
     # These two stand apart; the report knows mechanisms by their rows and the catalogue alone.
     "data*": [*GROUND, "data*"],
     "report*": [
         *(*GROUND, "catalogue", "places", "exhibits", "version", "report*"),
-        *("experiments", "experiments.readings"),
+        *("experiments", "experiments.readings", "audit.standing"),
     ],
     "config": [*GROUND, "data.datasets", "experiments.readings"],
     "parts": ["checks", "discovery", "experiments.readings"],

@@ -1,0 +1,40 @@
+import pytest
+
+from matrixdp.audit import standing
+from matrixdp.checks import InputError
+
+
+@pytest.mark.parametrize(
+    ("verdict", "word"),
+    [
+        ("certified: tight", "certified"),
+        ("certified", "certified"),
+        ("tested: tight", "tested"),
+        ("declared: the bound is above the claimed epsilon", "declared"),
+        ("refuted: a replay on two neighbours shows it", "refuted"),
+        ("not run: no guarantee", "not run"),
+    ],
+)
+def test_a_verdict_begins_with_its_standing(verdict, word):
+    assert standing.of(verdict) == word
+
+
+@pytest.mark.parametrize("verdict", ["private and tight", "", float("nan")])
+def test_an_unknown_verdict_is_an_error(verdict):
+    with pytest.raises(InputError, match="run the audit again"):
+        standing.of(verdict)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "word"),
+    [
+        (["certified: tight", "refuted: x", "declared: y"], "refuted"),
+        (["certified", "declared: y", "tested"], "declared"),
+        (["tested", "certified"], "tested"),
+        (["certified", "not run: no guarantee"], "certified"),
+        (["not run: no guarantee"], ""),
+        ([], ""),
+    ],
+)
+def test_the_worst_verdict_decides(verdicts, word):
+    assert standing.worst(verdicts) == word

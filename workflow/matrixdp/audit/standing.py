@@ -1,0 +1,50 @@
+"""The standing of a mechanism's guarantee: the first word of the audit's verdict.
+
+The audit writes it and the report reads it. This module therefore imports no mechanism.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from matrixdp.checks import InputError
+
+#: The library draws the noise itself from a distribution that it knows, and the worst neighbours
+#: are proved.
+CERTIFIED = "certified"
+
+#: Tests contradict nothing. They cannot see everything: see the caption of the table "audit".
+TESTED = "tested"
+
+#: The mechanism declares its guarantee, and nothing could test it enough.
+DECLARED = "declared"
+
+#: The guarantee does not hold.
+REFUTED = "refuted"
+
+#: There is no guarantee to audit.
+NOT_RUN = "not run"
+
+#: Standings, the worst one first.
+ORDER = (REFUTED, DECLARED, TESTED, CERTIFIED)
+
+
+def of(verdict: str) -> str:
+    """Return the standing that a verdict begins with, or ``NOT_RUN``.
+
+    Raises:
+        InputError: the verdict begins with another word.
+    """
+    words = (word for word in (*ORDER, NOT_RUN) if str(verdict).startswith(word))
+    if (word := next(words, None)) is None:
+        raise InputError(
+            f"the audit's verdict {verdict!r} begins with none of {', '.join(ORDER)} and "
+            f"{NOT_RUN}; run the audit again"
+        )
+    return word
+
+
+def worst(verdicts: Iterable[str]) -> str:
+    """Return the worst standing of verdicts; empty where none of them is on a guarantee."""
+    standings = {of(verdict) for verdict in verdicts}
+    return next((word for word in ORDER if word in standings), "")
