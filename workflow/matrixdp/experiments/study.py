@@ -26,7 +26,13 @@ from matrixdp.experiments.readings import FROM_DATA, Parameters, adjusted, combi
 from matrixdp.experiments.settings import Settings, progress
 from matrixdp.experiments.tasks.base import NoBaseline, Shared, Task
 from matrixdp.mechanisms import find
-from matrixdp.mechanisms.base import CalibratedMechanism, Entry, Mechanism, NoGuarantee
+from matrixdp.mechanisms.base import (
+    CalibratedMechanism,
+    Entry,
+    Mechanism,
+    NoGuarantee,
+    promised,
+)
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, second_moments
 from matrixdp.seeds import streams
 from matrixdp.trials import CONTROL, MY_MATRIX, Block, Rows, assigned
@@ -314,7 +320,7 @@ def calibrated(
             )
         case = Case(configuration, epsilon, query, delta)
         try:
-            release = configuration.mechanism.calibrate(query, epsilon=float(epsilon), delta=delta)
+            release = promised(configuration.mechanism, query, epsilon=float(epsilon), delta=delta)
             cases.append(replace(case, release=release))
         except NoGuarantee as reason:
             cases.append(replace(case, note=str(reason)))
