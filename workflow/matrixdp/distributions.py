@@ -485,9 +485,9 @@ def mirror_upper(stack: Array) -> Array:
 def laplaces(streams: Streams, count: int) -> Array:
     """Return independent numbers of density exp(-|z|) / 2, shape (trials, count)."""
     stack = np.empty((len(streams), count))
-    for stream, trial in zip(streams, stack, strict=True):
-        stream.standard_exponential(out=trial)
-        trial *= _signs(stream, count)
+    for stream, numbers in zip(streams, stack, strict=True):
+        stream.standard_exponential(out=numbers)
+        numbers *= _signs(stream, count)
     return stack
 
 
