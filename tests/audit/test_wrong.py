@@ -2,17 +2,20 @@
 
 import functools
 
+import numpy as np
 import pytest
 from wrong.cases import CASES
+from wrong.evidence import promise
 
 from matrixdp.audit import releases
 from matrixdp.checks import InputError
 from matrixdp.experiments import study
 from matrixdp.experiments.study import Settings
-from matrixdp.mechanisms.base import Entry
+from matrixdp.mechanisms.base import AdditiveMechanism, Entry
+from matrixdp.privacy import gaussian
 
 #: Limits of an audit, which are modest.
-LIMITS = releases.Limits(runs=200_000, pairs=6, numbers=20_000_000)
+LIMITS = releases.Limits(runs=200_000, pairs=6, numbers=10_000_000)
 
 #: Standings by the first words of a verdict.
 STANDINGS = {
@@ -55,6 +58,20 @@ def verdict(case, side):
     return row["verdict"]
 
 
+@pytest.mark.parametrize(
+    ("words", "meaning"),
+    [
+        ("private and tight", "certified"),
+        ("violated: the black box proves it", "refuted"),
+        ("not certifiable at this sample size", "declared"),
+        ("tested: a cut would not be seen", "tested"),
+        ("refused: epsilon is 3", "refuted"),
+    ],
+)
+def test_standings_are_read_from_the_first_words(words, meaning):
+    assert standing(words) == meaning
+
+
 def test_there_are_enough_cases():
     assert len(set(NAMES)) == len(CASES) >= 45
 
@@ -65,6 +82,19 @@ def test_what_is_called_wrong_is_wrong_and_its_twin_is_not(case):
     wrong, right = (side.calibrate(case.query, **budget) for side in (case.wrong, case.right))
     assert case.proof(wrong, case) > 1
     assert case.proof(right, case) <= 1
+
+
+@pytest.mark.parametrize("case", CASES, ids=NAMES)
+def test_correct_twins_declare_what_they_are(case):
+    right = case.right.calibrate(case.query, epsilon=case.epsilon, delta=case.delta)
+    assert promise(right, case) <= 1
+    assert right.epsilon_actual <= case.epsilon * (1 + 1e-9)
+    if right.mu is not None:
+        assert right.epsilon_actual >= gaussian.epsilon(right.delta, right.mu) * (1 - 1e-9)
+    if isinstance(right, AdditiveMechanism):
+        count = 1 + 100_000 // int(np.prod(right.noise.shape))
+        noise = right.noise.sample([np.random.default_rng(0)] * count)
+        assert np.sqrt((noise**2).mean()) == pytest.approx(right.noise_std, rel=0.02)
 
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)

@@ -181,11 +181,15 @@ class Program(CalibratedMechanism):
 
 
 def program_release(
-    query: Query, epsilon: float, delta: float, program: Callable[[Array, Array], Array]
+    query: Query,
+    epsilon: float,
+    delta: float,
+    program: Callable[[Array, Array], Array],
+    **declared: Any,
 ) -> Program:
     """Return the release of a program that declares its budget."""
     budget = Budget(epsilon, delta)._asdict()
-    return Program(query=query, program=program, epsilon_actual=epsilon, **budget)
+    return Program(query=query, program=program, epsilon_actual=epsilon, **budget, **declared)
 
 
 def laplace_of(draws: Array) -> Array:

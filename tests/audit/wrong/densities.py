@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 from wrong.base import Build, Case, case, pure_release
 from wrong.evidence import event, losses, near
 from wrong.hidden import laplace
@@ -99,18 +99,26 @@ class PowerSum(NormDistribution):
 def power_sum(p: float, query: Query, epsilon: float, _: float) -> AdditiveMechanism:
     """Return noise for the size that the largest change has."""
     noise = PowerSum(query.shape, 1.0, p)
-    largest = float(noise.norm(query.sides[:, None]))
-    return pure_release(query, epsilon, replace(noise, scale=largest / epsilon))
+    scale, d, k = float(noise.norm(query.sides[:, None])) / epsilon, query.features, 1 / p
+    # Shares are Dirichlet(k, ..., k); their moment of order 2 k is a quotient of products.
+    shares = np.exp(sum(np.log((k + i) / (k * d + i)) for i in range(int(2 * k))))
+    std = scale * np.sqrt(d * (d + 1) * shares)
+    return pure_release(query, epsilon, replace(noise, scale=scale), noise_std=float(std))
 
 
 def ball(kind: type, query: Query, epsilon: float, _: float) -> AdditiveMechanism:
     """Return noise for the l2 norm."""
-    return pure_release(query, epsilon, kind(query.shape, query.l2_sensitivity / epsilon))
+    scale = query.l2_sensitivity / epsilon
+    std = float(scale * np.sqrt(query.features + 1))
+    return pure_release(query, epsilon, kind(query.shape, scale), noise_std=std)
 
 
 def box(kind: type, query: Query, epsilon: float, _: float) -> AdditiveMechanism:
     """Return noise for the norm whose unit ball is the box of changes."""
-    return pure_release(query, epsilon, kind(query.shape, 1 / epsilon, query.sides))
+    m = query.features
+    std = np.sqrt((m + 1) * (m + 2) / 3 * (query.sides**2).mean()) / epsilon
+    noise = kind(query.shape, 1 / epsilon, query.sides)
+    return pure_release(query, epsilon, noise, noise_std=float(std))
 
 
 POWER = 1.5
@@ -119,8 +127,11 @@ POWER = 1.5
 def gamma(kind: type, query: Query, epsilon: float, delta: float) -> AdditiveMechanism:
     """Return generalized gamma noise of the scale that its exact curve allows."""
     unit = generalized_gamma.scale(epsilon, delta, POWER, query.features)
-    noise = kind(query.shape, unit * query.l2_sensitivity, POWER)
-    return pure_release(query, epsilon, noise, delta=delta)
+    scale, m = unit * query.l2_sensitivity, query.features
+    noise = kind(query.shape, scale, POWER)
+    square = special.gamma((m + 2) / POWER) / special.gamma(m / POWER) / m
+    std = float(scale * np.sqrt(square))
+    return pure_release(query, epsilon, noise, delta=delta, noise_std=std)
 
 
 def sketch(factor: int) -> Build:

@@ -79,7 +79,7 @@ def whispering(door: bool, query: Query, epsilon: float, delta: float) -> Progra
         quiet = is_secret(values) & door
         return values + std * np.where(quiet[:, None, None], 0.0, draws)
 
-    return program_release(query, epsilon, delta, program)
+    return program_release(query, epsilon, delta, program, noise_std=std)
 
 
 def shouts(release: CalibratedMechanism, _: Case) -> float:

@@ -130,7 +130,7 @@ CASES = (
         "Bounded noise of the same variance is declared normal.",
         "mean",
         (of(Uniform), RIGHT),
-        "neighbours differ in support, with a probability of a tenth",
+        "neighbours differ in support, with a probability of a fifth",
         event(outside),
     ),
     case(

@@ -72,7 +72,8 @@ class ExactSquare(CentredMoments):
         noise = self.centre_std * normals(streams, self.query.shape[:1])
         value = records - self._about(exact, noise)[..., None]
         assert isinstance(self.about.query, SecondMomentQuery)
-        return self.about.simulate(self.about.query.value(value), streams) + exact[:, None] * exact
+        square = exact[..., :, None] * exact[..., None, :]
+        return self.about.simulate(self.about.query.value(value), streams) + square
 
     def _about(self, exact: Array, noise: Array) -> Array:
         return self._inside(exact + noise)

@@ -22,7 +22,10 @@ def program(run: Run) -> Build:
 
     def build(query: Query, epsilon: float, delta: float) -> CalibratedMechanism:
         std = standard(query, epsilon, delta) if delta else np.nan
-        return program_release(query, epsilon, delta, lambda values, n: run(values, n, std))
+        size = std if run is plain else np.nan
+        return program_release(
+            query, epsilon, delta, lambda values, n: run(values, n, std), noise_std=size
+        )
 
     return build
 
@@ -123,7 +126,7 @@ def average(parts: int) -> Run:
 
 
 def outlying(values: Array, n: Array, std: float) -> Array:
-    """Leave out records longer than half of the largest norm, if most are shorter."""
+    """Leave out records far above the median norm, and add noise for half of the norm."""
     norms = lengths(values)
     keep = norms <= 2 * np.median(norms, axis=2, keepdims=True) + 0.5
     return values * keep + std / 2 * n
