@@ -72,7 +72,11 @@ class NoiseDistribution(abc.ABC):
 
 
 class GaussianDistribution(NoiseDistribution):
-    """Gaussian noise of mean 0."""
+    """Gaussian noise of mean 0: coloured white noise."""
+
+    def _draw(self, streams: Streams, stack: Array) -> None:
+        for white, trial in zip(self.white_noise(streams), stack, strict=True):
+            trial[...] = self.colour(white)
 
     def largest(self, z: Array) -> Array:
         """Return bounds (k,) on the whitened entries of noise with |Z| <= z entrywise, (m, n)."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from typing import Any
 
 #: Modules whose classes are the library's own. Another module of the package is not: a mechanism
 #: of one's own is a file of the package too.
@@ -41,14 +42,14 @@ def owns(thing: object) -> bool:
 
     A subclass of another author that overrides nothing behaves as its base.
     """
-    kind = type(thing)
+    kind: Any = type(thing)
     # An attribute of the instance hides a method of its class.
     hidden = (name for name in vars(thing) if callable(getattr(kind, name, None)))
     return _owned(kind) and next(hidden, None) is None
 
 
 @functools.cache
-def _owned(kind: type) -> bool:
+def _owned(kind: Any) -> bool:
     return any(_defined(one) for one in kind.__mro__) and all(
         _defined(one) or one.__module__ in _PYTHON or not {*vars(one)} - _HARMLESS
         for one in kind.__mro__

@@ -209,6 +209,8 @@ CASES = (
         (of(UnevenColour), of(Independent)),
         "mu^2 is (1 / 1.9 + 1 / .1 + 2) / 4 = 3.1 of the declared one",
         projection(runs=4000),
+        # A release whitens first: its answer is wrong, and private.
+        goal="declared",
     ),
     case(
         "reused columns",
@@ -269,6 +271,8 @@ CASES = (
         (partial(leaving_out, 1), partial(leaving_out, 0)),
         "exact entry: the first row of a release is that of the records",
         projection(runs=4000),
+        # A release whitens first, and has no such row.
+        goal="declared",
     ),
     case(
         "a tenth less is drawn",

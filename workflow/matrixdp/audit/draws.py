@@ -43,5 +43,7 @@ def flaws(
     value = value_within(release, pair)
     count = whiteness.draws_of(distribution.whiten(value).size)
     noise = noise_of(release, value, count, stream)
-    result = whiteness.judge(np.stack([np.ravel(distribution.whiten(one)) for one in noise]), stream)
+    result = whiteness.judge(
+        np.stack([np.ravel(distribution.whiten(one)) for one in noise]), stream
+    )
     return [f"{REFUTED}: {result.defect}"] * bool(result.defect), result.explain()

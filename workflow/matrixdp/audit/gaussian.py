@@ -11,7 +11,7 @@ from matrixdp.audit.neighbours import worst
 from matrixdp.audit.standing import REFUTED
 from matrixdp.checks import Array
 from matrixdp.distributions import GaussianDistribution
-from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
 from matrixdp.privacy import gaussian
 
 #: The verdict on Gaussian noise for a claim with delta 0.
@@ -28,7 +28,7 @@ def epsilon_of(delta: float, mu: float) -> float:
     return float(gaussian.epsilon(delta, mu)) if delta > 0 and np.isfinite(mu) else float("inf")
 
 
-def waste_of(release: AdditiveMechanism, mu: float) -> float:
+def waste_of(release: CalibratedMechanism, mu: float) -> float:
     """Return by how much Gaussian noise with this mu could shrink; NaN without a guarantee."""
     pure = not release.delta > 0
     return float("nan") if pure else float(gaussian.mu(release.epsilon, release.delta) / mu)

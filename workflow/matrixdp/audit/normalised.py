@@ -28,15 +28,13 @@ def normalised(noise: SizedDistribution, draws: Array) -> Array | None:
     A subclass of another author counts if it keeps the norm of its base.
     """
     if isinstance(noise, Laplace):
-        white = np.stack([np.ravel(noise.whiten(one)) for one in draws])
-        return np.asarray(-np.sign(white) * special.ndtri(np.exp(-np.abs(white)) / 2))
+        return normals_of(np.stack([np.ravel(noise.whiten(one)) for one in draws]))
     keeps = [
         kind
         for kind in (FrobeniusExponential, ColumnL2Exponential, ColumnLinfExponential)
         if isinstance(noise, kind) and type(noise).norm is kind.norm
     ]
-    m, n = noise.shape
-    count = len(draws)
+    m, count = noise.shape[0], len(draws)
     if isinstance(noise, GeneralizedGamma):
         kinds = (SymmetricGeneralizedGamma, GeneralizedGamma)
         if type(noise).size not in [kind.size for kind in kinds]:
@@ -62,6 +60,11 @@ def normalised(noise: SizedDistribution, draws: Array) -> Array | None:
         size, shape = length / noise.scale, float(rows.shape[-1])
     radius = _chi(rows.shape[-1], shape, size)
     return np.asarray((rows / length * radius).reshape(count, -1))
+
+
+def normals_of(white: Array) -> Array:
+    """Return Laplace numbers of scale 1 as standard normals."""
+    return np.asarray(-np.sign(white) * special.ndtri(np.exp(-np.abs(white)) / 2))
 
 
 def _chi(dimension: int, shape: float, size: Array) -> Array:

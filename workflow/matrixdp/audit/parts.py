@@ -118,13 +118,14 @@ def parts_mu(release: CalibratedMechanism) -> list[float]:
         parts = [release.part(number)[1] for number in range(len(release.candidates))]
         return [counted, max(float(np.linalg.norm(parts_mu(part))) for part in parts)]
     if isinstance(release, ChosenBySearch):
-        rest = []
+        rest: list[float] = []
         for number in range(2 * STEPS):
             moments, spectrum = release.part(number)
             assert isinstance(spectrum, Spectrum)
             apart = spectrum.eigenvalue_std
             sensitivity = spectrum.query.l2_sensitivity
-            rest.append(np.hypot(*parts_mu(moments), sensitivity / apart if apart else 0.0))
+            both = [*parts_mu(moments), sensitivity / apart if apart else 0.0]
+            rest.append(float(np.linalg.norm(both)))
         trace = 1 / (query.n_records * release.trace_std)
-        return [trace, _search_mu(release), float(max(rest))]
+        return [trace, _search_mu(release), max(rest)]
     return [proofs.UNPROVEN]

@@ -55,19 +55,18 @@ def mu(query: Query, noise: GaussianDistribution) -> float:
 
 
 def _mu(query: Query, noise: GaussianDistribution) -> float:
-    moments = isinstance(query, SecondMomentQuery)
     if isinstance(noise, ScaledNormal):
         return _mu(in_units(query), noise.distribution) if _of_units(query, noise.sizes) else np.nan
-    if isinstance(noise, SymmetricNormal) and moments:
+    if isinstance(noise, SymmetricNormal) and isinstance(query, SecondMomentQuery):
         return _triangle(query, noise)
-    if isinstance(noise, SymmetrisedNormal) and moments:
+    if isinstance(noise, SymmetrisedNormal) and isinstance(query, SecondMomentQuery):
         return _along(query, noise.factor)
     if isinstance(noise, MatrixNormal):
         rows, columns = noise.factors
-        if not moments:
+        if not isinstance(query, SecondMomentQuery):
             # A change in one column is d e_j^T, whose whitened norm is |A^-1 d| |B^-1 e_j|.
             return _along(query, rows) * _largest_column(columns, noise.shape[1])
-        if columns is not None and np.array_equal(*map(np.asarray, (rows, columns))):
+        if columns is not None and np.array_equal(np.asarray(rows), np.asarray(columns)):
             return _along(query, rows)
         least = _least(rows, noise.shape[0]) * _least(columns, noise.shape[1])
         return query.l2_sensitivity / least
@@ -134,17 +133,18 @@ def size(query: Query, noise: NoiseDistribution) -> float:
     if not owned(query, noise):
         return UNPROVEN
     if isinstance(noise, ScaledLaplace):
-        return size(in_units(query), noise.distribution) if _of_units(query, noise.sizes) else np.nan
-    moments = isinstance(query, SecondMomentQuery)
+        return (
+            size(in_units(query), noise.distribution) if _of_units(query, noise.sizes) else np.nan
+        )
     # Columns of one person that change; a sum of k norms is at most sqrt(k) times that of squares.
     group = np.sqrt(query.group) if isinstance(query, IdentityQuery) else 1.0
     if isinstance(noise, SymmetricLaplace):
-        return query.l1_upper / noise.scale if moments else UNPROVEN
+        return query.l1_upper / noise.scale if isinstance(query, SecondMomentQuery) else UNPROVEN
     if isinstance(noise, distributions.Laplace):
         return query.l1_sensitivity / noise.scale
     if isinstance(noise, FrobeniusExponential):
         return query.l2_sensitivity / noise.scale
-    if moments:
+    if isinstance(query, SecondMomentQuery):
         return UNPROVEN
     if isinstance(noise, ColumnL2Exponential):
         return float(group * query.l2_sensitivity / noise.scale)
@@ -159,11 +159,10 @@ def length(query: Query, noise: GeneralizedGamma) -> float:
 
     The noise is log-concave, so that a shorter change along the same line has no larger delta.
     """
-    if not owned(query, noise) or query.group > 1 and isinstance(query, IdentityQuery):
+    if not owned(query, noise) or (query.group > 1 and isinstance(query, IdentityQuery)):
         return UNPROVEN
     if isinstance(noise, SymmetricGeneralizedGamma):
-        moments = isinstance(query, SecondMomentQuery)
-        return query.l2_upper / noise.scale if moments else UNPROVEN
+        return query.l2_upper / noise.scale if isinstance(query, SecondMomentQuery) else UNPROVEN
     alone = isinstance(query, IdentityQuery | MeanQuery)
     return query.l2_sensitivity / noise.scale if alone else UNPROVEN
 
@@ -193,7 +192,7 @@ def _variances(noise: NoiseDistribution) -> Array | None:
     """Return the variances of the entries (m, n), or None."""
     if isinstance(noise, ScaledNormal | ScaledLaplace):
         if isinstance(noise.distribution, distributions.Laplace):
-            return np.broadcast_to(2 * noise.scale**2 * noise.sizes**2, noise.shape)
+            return np.broadcast_to(2 * noise.distribution.scale**2 * noise.sizes**2, noise.shape)
         spread = _variances(noise.distribution)
         return None if spread is None else spread * noise.sizes**2
     if isinstance(noise, SymmetricNormal):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+
 from matrixdp import checks, discovery
 from matrixdp.audit import declarations, parts, real, replay
 from matrixdp.audit.base import ROUNDING, TIGHT, Audit, Finding, Scale
@@ -18,9 +19,9 @@ from matrixdp.audit.projection import BlackBoxAudit
 from matrixdp.audit.sketch import SketchAudit
 from matrixdp.audit.standing import CERTIFIED, DECLARED, NO_GUARANTEE, NOT_RUN, REFUTED, TESTED
 from matrixdp.distributions import GaussianDistribution, Laplace, NormDistribution
+from matrixdp.experiments import study
 from matrixdp.experiments.study import Case, Settings, calibrated
 from matrixdp.gamma_distributions import GeneralizedGamma
-from matrixdp.mechanisms import find
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
 from matrixdp.mechanisms.exponential import PrincipalDirection
 from matrixdp.mechanisms.jl import Sketch
@@ -104,8 +105,8 @@ def run(
         InputError: no mechanism has the name.
     """
     if mechanism not in discovery.mechanisms():
-        find(mechanism)
-    failed = {"experiment": settings.experiment, "mechanism": mechanism}
+        study.find(mechanism)
+    failed: dict[str, object] = {"experiment": settings.experiment, "mechanism": mechanism}
     try:
         cases = calibrated(mechanism, queries, settings)
     except Exception as error:
@@ -134,7 +135,8 @@ def run(
 def _judged(mechanism: str, case: Case, settings: Settings, limits: Limits) -> dict[str, object]:
     """Return the columns of all tools for one configuration at one epsilon."""
     if case.release is None:
-        return {"verdict": NO_GUARANTEE, "note": case.note}
+        refused = f"{REFUTED}: it promises less than what is asked"
+        return {"verdict": refused if case.broken else NO_GUARANTEE, "note": case.note}
     configuration = case.configuration
     words = (
         *(settings.experiment, mechanism),

@@ -27,6 +27,7 @@ from matrixdp.experiments.settings import Settings, progress
 from matrixdp.experiments.tasks.base import NoBaseline, Shared, Task
 from matrixdp.mechanisms import find
 from matrixdp.mechanisms.base import (
+    BrokenPromise,
     CalibratedMechanism,
     Entry,
     Mechanism,
@@ -261,7 +262,10 @@ def _baseline_rows(task: Task, name: str, data: Dataset, settings: Settings) -> 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A variant at one epsilon, with its release or the reason why there is none (``note``)."""
+    """A variant at one epsilon, with its release or the reason why there is none (``note``).
+
+    ``broken``: whether the reason is that the release promises less than what is asked.
+    """
 
     configuration: Configuration
     epsilon: str
@@ -269,6 +273,7 @@ class Case:
     delta: float
     release: CalibratedMechanism | None = None
     note: str = ""
+    broken: bool = False
 
     @property
     def where(self) -> dict[str, str]:
@@ -323,7 +328,8 @@ def calibrated(
             release = promised(configuration.mechanism, query, epsilon=float(epsilon), delta=delta)
             cases.append(replace(case, release=release))
         except NoGuarantee as reason:
-            cases.append(replace(case, note=str(reason)))
+            broken = isinstance(reason, BrokenPromise)
+            cases.append(replace(case, note=str(reason), broken=broken))
     return cases
 
 

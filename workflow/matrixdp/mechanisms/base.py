@@ -37,6 +37,10 @@ class NoGuarantee(InputError):
     """The mechanism has no valid calibration for this budget, and is not run."""
 
 
+class BrokenPromise(NoGuarantee):
+    """A calibrated mechanism promises less than what it was calibrated to."""
+
+
 #: Largest delta that safe noise may add to a pure guarantee.
 PURE = 1e-6
 
@@ -532,7 +536,7 @@ def promised(
     does not, has another query: its records must be as many and have the same neighbours.
 
     Raises:
-        NoGuarantee: the calibrated mechanism promises less.
+        BrokenPromise: the calibrated mechanism promises less.
         Exception: as ``calibrate``.
     """
     release = mechanism.calibrate(query, epsilon=epsilon, delta=delta)
@@ -543,29 +547,29 @@ def promised(
     ):
         # A number that is not one is refused too.
         if not 0 <= given <= wanted * (1 + _ROUNDING):
-            raise NoGuarantee(
+            raise BrokenPromise(
                 f"{name} promises {word} {given:g}, where {wanted:g} is asked for; calibrate its "
                 "noise to what is asked"
             )
     # Records of a private number are read as records of the stated one.
     same = (query.adjacency, "zero_out") if query.private_count else (query.adjacency,)
     if answer.adjacency not in same:
-        raise NoGuarantee(
+        raise BrokenPromise(
             f"{name} promises neighbours of {answer.adjacency!r}, where {query.adjacency!r} is "
             "asked for; calibrate it to the query"
         )
     if answer.n_records != query.n_records:
-        raise NoGuarantee(
+        raise BrokenPromise(
             f"{name} promises privacy among {answer.n_records} records, where there are "
             f"{query.n_records}; calibrate it to the query"
         )
     if answer.features != query.features or not _covers(answer, query):
-        raise NoGuarantee(
+        raise BrokenPromise(
             f"{name} promises privacy of records in {answer.domain}, where they lie in "
             f"{query.domain}; calibrate it to the query"
         )
     if type(answer) is type(query) and answer.group < query.group:
-        raise NoGuarantee(
+        raise BrokenPromise(
             f"{name} promises privacy of {answer.group} records of one person, where "
             f"{query.group} is asked for; calibrate it to the query"
         )
