@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -10,10 +11,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from matrixdp import distributions
+from matrixdp import distributions, library
 from matrixdp.bingham import Bingham
 from matrixdp.checks import InputError
 from matrixdp.gamma_distributions import GeneralizedGamma, SymmetricGeneralizedGamma
+from matrixdp.mechanisms.scaled import ScaledLaplace, ScaledNormal
 from matrixdp.theory import samplers
 
 # Chance of a false alarm, for samplers that are right: seeds are fixed, so it is met once or never.
@@ -432,3 +434,93 @@ def test_alike_columns_can_be_drawn_in_any_number(name):
 def test_columns_that_are_not_alike_say_so():
     assert not distributions.MatrixNormal((3, 5), column_factor=2.0).columns_alike
     assert not DISTRIBUTIONS["frobenius"].columns_alike
+
+
+# White noise
+
+
+def made(kind: type) -> list[distributions.NoiseDistribution]:
+    """Distributions of a class, with every kind of its parameters."""
+    if kind is distributions.MatrixNormal:
+        factors = (None, 1.5, np.linspace(1, 2, 3), factor(3))
+        columns = (None, 0.5, np.linspace(1, 2, 4), factor(4, 1))
+        return [kind((3, 4), a, b) for a, b in product(factors, columns)]
+    if kind is distributions.SymmetricNormal:
+        return [kind((4, 4), 2.0, 2.0), kind((4, 4), 2.0, 0.5)]
+    if kind is distributions.SymmetrisedNormal:
+        return [kind((4, 4), np.linspace(1, 2, 4)), kind((4, 4), factor(4))]
+    if kind is ScaledNormal:
+        sizes = np.linspace(1, 2, 4)[:, None]
+        inner = distributions.SymmetricNormal((4, 4), 2.0, 0.5)
+        columns = distributions.MatrixNormal((4, 4), np.linspace(1, 2, 4))
+        return [kind((4, 4), inner, sizes * sizes.T), kind((4, 4), columns, sizes)]
+    if kind is ScaledLaplace:
+        sizes = np.linspace(1, 2, 4)[:, None]
+        inner = distributions.SymmetricLaplace((4, 4), 0.3)
+        return [kind((4, 4), 0.3, inner, sizes * sizes.T)]
+    return [kind((4, 4), 0.3)]
+
+
+def whitened(kind: type) -> list[type]:
+    """The library's distributions that can be whitened: a class and its subclasses."""
+    below = [one for sub in kind.__subclasses__() for one in whitened(sub)]
+    own = kind.__module__ in library.MODULES and not inspect.isabstract(kind)
+    return [*([kind] if own else []), *below]
+
+
+WHITENED = [*whitened(distributions.GaussianDistribution), *whitened(distributions.Laplace)]
+
+
+def test_all_distributions_that_can_be_whitened_are_here():
+    names = ["MatrixNormal", "SymmetricNormal", "SymmetrisedNormal", "ScaledNormal"]
+    names += ["Laplace", "SymmetricLaplace", "ScaledLaplace"]
+    assert [kind.__name__ for kind in WHITENED] == names
+
+
+def apart(distribution: distributions.NoiseDistribution) -> float:
+    """Largest difference of ``sample`` and of coloured white noise, in deviations."""
+    drawn = distribution.sample(independent(5))
+    white = distribution.white_noise(independent(5))
+    coloured = np.stack([distribution.colour(one) for one in white])
+    return float(np.abs(coloured - drawn).max() / np.abs(drawn).max())
+
+
+@pytest.mark.parametrize("kind", WHITENED)
+def test_samples_are_coloured_white_noise_to_rounding(kind):
+    for distribution in made(kind):
+        assert apart(distribution) < 1e-14
+        white = distribution.white_noise(independent(5))
+        for one in white:
+            assert distribution.whiten(distribution.colour(one)) == pytest.approx(one, rel=1e-9)
+        trials = white.reshape(5, -1)
+        assert len(np.unique(trials)) == trials.size
+
+
+class ExactDiagonal(distributions.SymmetricNormal):
+    def _draw(self, streams, stack):
+        super()._draw(streams, stack)
+        stack[:, *np.diag_indices(self.shape[0])] = 0
+
+
+class ReusedColumn(distributions.MatrixNormal):
+    def _draw(self, streams, stack):
+        super()._draw(streams, stack)
+        stack[..., 1] = stack[..., 0]
+
+
+class UnevenRows(distributions.Laplace):
+    def _fill(self, stream, trial):
+        super()._fill(stream, trial)
+        trial *= np.linspace(0.999, 1, len(trial))[:, None]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ExactDiagonal((4, 4), 1.0, 1.0),
+        ReusedColumn((3, 4), 2.0),
+        UnevenRows((3, 4), 0.5),
+    ],
+)
+def test_a_sampler_that_is_not_coloured_white_noise_is_seen(wrong):
+    assert apart(wrong) > 1e-4

@@ -12,6 +12,7 @@ import matrixdp
 GROUND = ["checks", "discovery", "files", "seeds", "trials"]
 MECHANISMS = [
     *GROUND,
+    "library",
     "distributions",
     "gamma_distributions",
     "bingham",
@@ -32,6 +33,7 @@ FLOORS = {
     "trials": ["files"],
     "seeds": ["checks"],
     "imports": [],
+    "library": [],
     "files": ["checks"],
     "distributions": ["checks"],
     "gamma_distributions": ["checks", "distributions"],

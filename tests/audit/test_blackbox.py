@@ -31,7 +31,8 @@ def test_just_enough_noise_passes_and_a_tenth_less_is_refuted():
         assert 0.7 < right.epsilon < 1
         assert weak.refuted
         assert weak.epsilon >= 1
-        assert max(right.runs, weak.runs) <= right.limit == RUNS
+        assert right.runs <= right.limit == RUNS
+        assert weak.runs <= blackbox.LONGER * RUNS
 
 
 def test_bets_stop_once_the_nominal_epsilon_is_refuted_or_further_runs_are_futile():
@@ -108,6 +109,6 @@ def test_what_is_just_private_is_seldom_refuted_whatever_the_event():
         return first + 0.1 * stream.random(count), second + 0.1 * stream.random(count)
 
     proofs = [judged(statistic, seed, 3000, 0.0) for seed in range(100)]
-    assert sum(proof.refuted for proof in proofs) <= 2
+    assert not any(proof.refuted for proof in proofs)
     assert sum(proof.epsilon > 1 for proof in proofs) <= 11
     assert np.mean([proof.epsilon for proof in proofs]) > 0.7

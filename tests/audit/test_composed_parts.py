@@ -228,7 +228,7 @@ def proof(monkeypatch, pairs, above, share=1):
     both = (one & other).sum()
     counts = evidence.Counts(both, one.sum() - both, other.sum() - both, pairs)
     wealth = evidence.log_wealth(counts, evidence.bets([np.e], BUDGET["delta"]))
-    return wealth[0] >= -np.log(1 - evidence.REFUTED), evidence.epsilon(counts, BUDGET["delta"])
+    return wealth[0] >= -np.log(1 - evidence.SUSPECTED), evidence.epsilon(counts, BUDGET["delta"])
 
 
 def test_a_black_box_does_not_refute_honest_noise(monkeypatch, request):

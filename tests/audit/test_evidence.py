@@ -83,7 +83,7 @@ def test_a_bound_is_the_last_value_before_the_first_that_is_not_rejected():
     assert evidence.proved(ever + 9, grid) == 0.4
     assert evidence.proved(ever - 9, grid) == 0
     # One in twenty may be wrong, refutations included.
-    assert np.exp(-evidence.GOAL) + 1 - evidence.REFUTED == pytest.approx(0.05)
+    assert np.exp(-evidence.GOAL) + 1 - evidence.SUSPECTED == pytest.approx(0.05)
 
 
 def test_the_bound_at_a_delta_is_that_of_the_exact_curve_in_the_limit():
@@ -126,7 +126,7 @@ def test_runs_needed_have_the_power_that_they_promise(monkeypatch):
         (most_wealth(chances(mu, t), DELTA, runs=int(runs), looks=1) for t in (2.2, 2.3, 2.4)),
         key=np.median,
     )
-    goal = np.log(evidence.EVENTS / (1 - evidence.REFUTED))
+    goal = np.log(evidence.EVENTS / (1 - evidence.SUSPECTED))
     assert 0.87 < (wealth >= goal).mean() < 0.97
     fewer = most_wealth(chances(mu, 2.3), DELTA, runs=int(runs / 2), looks=1)
     assert (fewer >= goal).mean() < 0.6

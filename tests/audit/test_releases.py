@@ -10,6 +10,7 @@ from matrixdp import distributions
 from matrixdp.audit import base, direction, releases
 from matrixdp.audit.base import NO_SCALE, Finding, Scale
 from matrixdp.audit.blackbox import Proof
+from matrixdp.audit.foreign import WhitenedGaussianAudit
 from matrixdp.audit.projection import BlackBoxAudit
 from matrixdp.checks import InputError
 from matrixdp.experiments.study import Settings
@@ -76,7 +77,7 @@ def judged(mechanism, query, **changed):
 )
 def test_exactly_calibrated_mechanisms_are_private_and_tight(mechanism, query):
     row = judged(mechanism, query)
-    assert row["verdict"] == "private and tight"
+    assert row["verdict"] == "certified: tight"
     assert row["epsilon_attained"] == pytest.approx(1, rel=1e-3)
     assert row["epsilon_certified"] < 1
     assert row["epsilon_certified"] < row["epsilon_largest"]
@@ -100,7 +101,7 @@ def test_exactly_calibrated_mechanisms_are_private_and_tight(mechanism, query):
 )
 def test_wasted_noise_is_measured(mechanism, query, kappa):
     row = judged(mechanism, query)
-    assert row["verdict"] == "private but wasteful"
+    assert row["verdict"] == "certified: wasteful"
     assert row["kappa"] == pytest.approx(kappa, rel=3e-3)
     if np.isfinite(row["noise_std"]):
         assert row["rescaled_std"] == pytest.approx(row["noise_std"] / kappa, rel=3e-3)
@@ -138,7 +139,7 @@ def test_a_tenth_too_little_noise_is_refuted(mechanism, query, black_box, monkey
         assert found["refuted"]
         assert found["scale"] == pytest.approx(0.9, abs=0.01)
     row = judge(weaker(release))
-    assert row["verdict"].startswith("violated")
+    assert row["verdict"].startswith("refuted")
     assert row["epsilon_attained"] > 1.08
 
 
@@ -147,7 +148,7 @@ def test_a_sampler_that_draws_too_little_is_found_whatever_the_curve_says():
     audit = releases.audit_of(release, streams()[0])
     audit.release = weaker(release)
     row = releases.judge(audit, streams()[1:])
-    assert row["verdict"] == "violated: less noise is drawn than declared"
+    assert row["verdict"] == "refuted: less noise is drawn than declared"
     assert row["scale"] == pytest.approx(0.9, abs=0.01)
 
 
@@ -155,11 +156,15 @@ def test_independent_laplace_noise_on_all_entries_is_judged_by_its_own_distribut
     """It has m^2 free entries, and is private at the l1 sensitivity of all of them."""
     release = Laplace().calibrate(LIVER_MOMENTS, epsilon=1.0)
     noise = distributions.Laplace(LIVER_MOMENTS.shape, LIVER_MOMENTS.l1_sensitivity)
-    row = judge(replace(release, noise=noise))
-    assert row["verdict"] == "private and tight"
+    std = np.sqrt(2) * noise.scale
+    row = judge(replace(release, noise=noise, noise_std=std))
+    assert row["verdict"] == "certified: tight"
+    # The size of the noise that tables show is computed, too.
+    false = judge(replace(release, noise=noise, noise_std=std / 10))
+    assert false["verdict"].startswith("refuted: it declares noise of")
     assert row["scale_low"] < row["scale"] < row["scale_high"]
     less = replace(noise, scale=0.9 * noise.scale)
-    assert judge(replace(release, noise=less))["verdict"].startswith("violated")
+    assert judge(replace(release, noise=less))["verdict"].startswith("refuted")
 
 
 class Odd(distributions.NoiseDistribution):
@@ -167,7 +172,7 @@ class Odd(distributions.NoiseDistribution):
         stack[...] = [stream.uniform(-3, 3, self.shape) for stream in streams]
 
 
-def test_a_law_of_a_kind_that_is_not_known_stays_with_the_black_box():
+def test_noise_that_is_not_known_stays_with_the_black_box_and_columns_are_searched():
     release = Laplace().calibrate(LIVER_MOMENTS, epsilon=1.0)
     audit = releases.audit_of(replace(release, noise=Odd(LIVER_MOMENTS.shape)), streams()[0])
     assert type(audit) is BlackBoxAudit
@@ -175,7 +180,10 @@ def test_a_law_of_a_kind_that_is_not_known_stays_with_the_black_box():
     release = IMGM().calibrate(small, epsilon=1.0, delta=0.1)
     columns = distributions.MatrixNormal(small.shape, 20.0, np.diag([1.0, 2, 3, 4]))
     audit = releases.audit_of(replace(release, noise=columns), streams()[0])
-    assert type(audit) is BlackBoxAudit
+    assert type(audit) is WhitenedGaussianAudit
+    # The first column has the least noise; the bound of the library is attained there.
+    assert audit.mu == pytest.approx(small.l2_sensitivity / 20)
+    assert audit.proven
 
 
 def test_wrong_radius_of_a_sketch_is_refuted():
@@ -183,14 +191,14 @@ def test_wrong_radius_of_a_sketch_is_refuted():
     narrow = SecondMomentQuery(Ball(1.0, 6), 248)
     release = JohnsonLindenstrauss().calibrate(narrow, epsilon=1.0, delta=1 / 248)
     row = judge(replace(release, query=LIVER_MOMENTS))
-    assert row["verdict"] == "violated: the black box proves it"
+    assert row["verdict"] == "refuted: the black box proves it"
     assert row["epsilon_attained"] > 2
 
 
 def test_a_sketch_is_bounded_for_neighbours_that_its_box_may_not_have():
     """In [0, 1]^4 no two records of full norm are orthogonal: only removal is attained."""
     row = judged(JohnsonLindenstrauss(), SecondMomentQuery(Box.cube(4, 0, 1), 248))
-    assert row["verdict"] == "private"
+    assert row["verdict"] == "certified"
     assert row["epsilon_bound"] == pytest.approx(1, rel=1e-6)
     assert row["epsilon_attained"] < 0.9
 
@@ -200,7 +208,7 @@ def test_directional_noise_between_what_is_attained_and_what_is_proved():
     rotation = np.linalg.qr(np.vander(np.arange(1.0, 5)))[0]
     mechanism = DirectionalGaussian(Binary((0,), 0.95), directions=rotation)
     row = judged(mechanism, replace(MOVEMENT, n_records=248))
-    assert row["verdict"] == "private"
+    assert row["verdict"] == "certified"
     assert row["epsilon_attained"] < 0.99
     assert row["epsilon_bound"] == pytest.approx(1)
 
@@ -211,7 +219,7 @@ def test_directional_noise_of_shares_that_cannot_be_halved_is_tight(tau):
     query = replace(MOVEMENT, n_records=248)
     release = DirectionalGaussian(Binary((0,), tau)).calibrate(query, epsilon=1.0, delta=1 / 248)
     row = judge(release)
-    assert row["verdict"] == "private and tight"
+    assert row["verdict"] == "certified: tight"
     assert row["epsilon_attained"] == pytest.approx(1, rel=1e-6)
     rest, a = 1 - tau, np.linspace(0, 1, 100_001)
     best = (1 + (tau * a**2 + rest) ** 2 - 2 * (tau * a - rest) ** 2).max()
@@ -224,7 +232,7 @@ def test_private_directions_are_judged_by_composition():
     release = mechanism.calibrate(LIVER, epsilon=1.0, delta=1 / 248)
     row = judge(release)
     assert row["tool"] == "composition"
-    assert row["verdict"] == "private but wasteful"
+    assert row["verdict"] == "certified: wasteful"
     assert row["epsilon_bound"] == pytest.approx(release.epsilon_actual, rel=1e-6)
     moments = weaker(release.moments, 0.05)
     weak = judge(replace(release, moments=moments))
@@ -238,7 +246,7 @@ class Unknown(CalibratedMechanism):
         return value + np.stack([s.standard_normal(value.shape) for s in streams]) * self.noise_std
 
 
-@pytest.mark.parametrize(("std", "words"), [(100.0, "not certifiable"), (0.1, "violated")])
+@pytest.mark.parametrize(("std", "words"), [(100.0, "declared: not certifiable"), (0.1, "refuted")])
 def test_an_unknown_law_is_not_passed(std, words):
     query = IdentityQuery(Box.cube(2, -1, 1), 3)
     release = Unknown(query=query, epsilon=1.0, delta=0.0, epsilon_actual=1.0, noise_std=std)
@@ -277,7 +285,7 @@ def test_the_wishart_mechanism_is_refuted_and_laplace_noise_is_not(adjacency, mo
     query = replace(LIVER_MOMENTS, adjacency=adjacency)
     row = judge(wishart.calibrated(query, 1.0))
     assert row["tool"] == "black box"
-    assert row["verdict"] == "violated: the black box proves it"
+    assert row["verdict"] == "refuted: the black box proves it"
     honest = BlackBoxAudit(Laplace().calibrate(query, epsilon=1.0))
     assert not releases.judge(honest, streams()[1:])["refuted"]
 
@@ -308,7 +316,7 @@ def test_less_noise_in_real_releases_alone_is_found():
     release = GOE().calibrate(LIVER_MOMENTS, epsilon=1.0, delta=0.01)
     row = judge(LittleRealNoise(**vars(release)))
     assert row["scale"] == pytest.approx(1, abs=0.01)
-    assert row["verdict"] == "violated: less noise is drawn than declared"
+    assert row["verdict"] == "refuted: less noise is drawn than declared"
 
 
 def test_too_few_runs_are_said_so(monkeypatch):
@@ -320,24 +328,25 @@ def test_too_few_runs_are_said_so(monkeypatch):
 
 
 class FakeAudit:
-    tool, attained, bound, kappa = "exact curve", 0.5, 0.5, 2.0
+    tool, attained, bound, kappa, proven = "exact curve", 0.5, 0.5, 2.0, True
 
 
 @pytest.mark.parametrize(
     ("changed", "scale", "words"),
     [
-        ({}, NO_SCALE, "private but wasteful"),
-        ({"kappa": 1.0}, NO_SCALE, "private"),
-        ({"attained": 1.0, "bound": 1.0}, NO_SCALE, "private and tight"),
-        ({"attained": 1.001}, NO_SCALE, "violated: the exact curve shows it"),
-        ({}, Scale(1.2, 0.9, 1.1), "undecided: more noise is drawn than declared"),
-        ({}, Scale(0.8, 0.9, 1.1), "violated: less noise is drawn than declared"),
+        ({}, NO_SCALE, "certified: wasteful"),
+        ({"kappa": 1.0}, NO_SCALE, "certified"),
+        ({"proven": False}, NO_SCALE, "tested: wasteful"),
+        ({"attained": 1.0, "bound": 1.0}, NO_SCALE, "certified: tight"),
+        ({"attained": 1.001}, NO_SCALE, "refuted: the exact curve shows it"),
+        ({}, Scale(1.2, 0.9, 1.1), "declared: more noise is drawn than declared"),
+        ({}, Scale(0.8, 0.9, 1.1), "refuted: less noise is drawn than declared"),
         (
             {},
             Scale(1.0, 0.9, 1.1, another_distribution=True),
-            "undecided: the noise has another distrib",
+            "declared: the noise has another distrib",
         ),
-        ({"bound": float("nan")}, NO_SCALE, "undecided: the bound is above"),
+        ({"bound": float("nan")}, NO_SCALE, "declared: the bound is above"),
     ],
 )
 def test_verdicts(changed, scale, words):
@@ -348,14 +357,14 @@ def test_verdicts(changed, scale, words):
     assert releases.verdict(1.0, audit, [scale], None, proof).startswith(words)
     proof = proof._replace(refuted=True)
     refuted = releases.verdict(1.0, audit, [scale], None, proof)
-    assert refuted == "violated: the black box proves it"
+    assert refuted == "refuted: the black box proves it"
 
 
 @pytest.mark.parametrize(
     ("finding", "words"),
     [
-        (Finding(other=0.0, mu=1.0, shortfall=0.01), "private but wasteful"),
-        (Finding(other=0.1, mu=1.0, shortfall=0.01), f"undecided: {releases.UNDECLARED}"),
+        (Finding(other=0.0, mu=1.0, shortfall=0.01), "certified: wasteful"),
+        (Finding(other=0.1, mu=1.0, shortfall=0.01), f"declared: {releases.UNDECLARED}"),
         (Finding(other=0.0, mu=1.01, shortfall=0.01), releases.REPLAYED),
     ],
 )
@@ -399,7 +408,7 @@ def test_every_variant_has_a_row_and_the_same_seed_gives_the_same_rows():
     assert all(row["scale"] != before["scale"] for row, before in zip(other, first, strict=True))
     classical = releases.run("gaussian_2014", queries, settings)
     assert [row["verdict"] for row in classical] == [
-        "private but wasteful",
+        "certified: wasteful",
         "not run: no guarantee",
     ]
     assert "use a smaller epsilon" in classical[1]["note"]

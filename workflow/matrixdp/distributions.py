@@ -6,8 +6,9 @@ trials. (Products with a dense column factor differ in the last digits.) ``out``
 float64 of the result's shape, saves the allocation; anything else raises InputError.
 
 For audits, a distribution also offers whitening of its noise (:class:`GaussianDistribution`), or
-the norm on which its density depends (:class:`NormDistribution`). The noise is idealised: float64
-samples are open to attacks on their rounding (Mironov, CCS 2012).
+the norm on which its density depends (:class:`NormDistribution`). What can be whitened is made from
+white noise alone: ``sample`` is ``colour`` of ``white_noise``, of the same streams. The noise is
+idealised: float64 samples are open to attacks on their rounding (Mironov, CCS 2012).
 """
 
 from __future__ import annotations
@@ -79,7 +80,11 @@ class NoiseDistribution(abc.ABC):
 
 
 class GaussianDistribution(NoiseDistribution):
-    """Gaussian noise of mean 0."""
+    """Gaussian noise of mean 0: coloured white noise."""
+
+    def _draw(self, streams: Streams, stack: Array) -> None:
+        for white, trial in zip(self.white_noise(streams), stack, strict=True):
+            trial[...] = self.colour(white)
 
     def largest(self, z: Array) -> Array:
         """Return bounds (k,) on the whitened entries of noise with |Z| <= z entrywise, (m, n)."""
@@ -95,6 +100,10 @@ class GaussianDistribution(NoiseDistribution):
     @abc.abstractmethod
     def colour(self, white: Array) -> Array:
         """Map independent standard normals (k,) to noise (m, n): the inverse of :meth:`whiten`."""
+
+    def white_noise(self, streams: Streams) -> Array:
+        """Return the standard normals (trials, k) of which ``sample`` is ``colour``."""
+        return normals(streams, self.whiten(np.zeros(self.shape)).shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,6 +209,10 @@ class MatrixNormal(GaussianDistribution):
         """Return A N B^T."""
         return _both_sides(white.reshape(self.shape), self.row_factor, self.column_factor)
 
+    def white_noise(self, streams: Streams) -> Array:
+        """Return the entries of N (trials, k)."""
+        return normals(streams, self.shape).reshape(len(streams), -1)
+
 
 @dataclass(frozen=True, eq=False)
 class SymmetricNormal(GaussianDistribution):
@@ -228,6 +241,10 @@ class SymmetricNormal(GaussianDistribution):
         noise, upper = np.empty(self.shape), np.triu_indices(self.shape[0])
         noise[upper] = white * self._deviations[upper]
         return mirror_upper(noise)
+
+    def white_noise(self, streams: Streams) -> Array:
+        """Return the upper triangle with the diagonal (trials, k), of a full matrix of draws."""
+        return normals(streams, self.shape)[:, *np.triu_indices(self.shape[0])]
 
     @property
     def _deviations(self) -> Array:
@@ -266,6 +283,11 @@ class SymmetrisedNormal(GaussianDistribution):
         """Return A G A^T with G of the Gaussian orthogonal ensemble."""
         return _both_sides(self._ensemble.colour(white), self.factor, self.factor)
 
+    def white_noise(self, streams: Streams) -> Array:
+        """Return the whitened symmetric part (trials, k) of a full matrix of draws."""
+        full = normals(streams, self.shape)
+        return self._ensemble.whiten((full + np.swapaxes(full, 1, 2)) / 2)
+
     @property
     def _ensemble(self) -> SymmetricNormal:
         return SymmetricNormal(self.shape, 1.0, float(np.sqrt(0.5)))
@@ -282,6 +304,10 @@ class Laplace(NormDistribution):
         stream.standard_exponential(out=trial)
         trial *= _signs(stream, trial.size).reshape(trial.shape)
         trial *= self.scale
+
+    def white_noise(self, streams: Streams) -> Array:
+        """Return the numbers of scale 1 (trials, k) of which ``sample`` is ``colour``."""
+        return laplaces(streams, self.whiten(np.zeros(self.shape)).size)
 
     def norm(self, z: Array) -> Array:
         """Return the sum of absolute entries."""
@@ -321,6 +347,12 @@ class SymmetricLaplace(Laplace):
     def colour(self, white: Array) -> Array:
         """Return the symmetric matrix of this upper triangle."""
         return self._uniform.colour(white)
+
+    def white_noise(self, streams: Streams) -> Array:
+        """Return the upper triangle with the diagonal (trials, k), of a full matrix of draws."""
+        rows, columns = self.shape
+        full = laplaces(streams, rows * columns).reshape(-1, rows, columns)
+        return full[:, *np.triu_indices(rows)]
 
     @property
     def _uniform(self) -> SymmetricNormal:
@@ -468,6 +500,15 @@ def mirror_upper(stack: Array) -> Array:
     """Copy the upper triangle of each square matrix of a stack to the lower, in place."""
     row, column = np.tril_indices(stack.shape[-1], -1)
     stack[..., row, column] = stack[..., column, row]
+    return stack
+
+
+def laplaces(streams: Streams, count: int) -> Array:
+    """Return independent numbers of density exp(-|z|) / 2, shape (trials, count)."""
+    stack = np.empty((len(streams), count))
+    for stream, numbers in zip(streams, stack, strict=True):
+        stream.standard_exponential(out=numbers)
+        numbers *= _signs(stream, count)
     return stack
 
 

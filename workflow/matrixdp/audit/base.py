@@ -14,12 +14,16 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from scipy import special
 
+from matrixdp.audit.evidence import ERROR
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import CalibratedMechanism
 
-#: Scale tests: approximate number of draws, error probability, and the power that defines the
-#: smallest detectable shortfall.
-NUMBERS, ERROR, POWER = 450_000, 1e-6, 0.95
+#: Scale tests: approximate number of draws, and the power that defines the smallest detectable
+#: shortfall. Their error probability is ``ERROR``.
+NUMBERS, POWER = 450_000, 0.95
+
+#: Relative tolerance of epsilons that are computed in two ways.
+ROUNDING = 1e-9
 
 #: A release is tight if it leaves at most this share of epsilon, or of the noise, unused.
 TIGHT = 1e-3
@@ -85,6 +89,9 @@ class Audit(abc.ABC):
         mu: attained Gaussian-DP parameter, NaN for noise that is not Gaussian.
         needed: number of runs after which the black box rejects noise that is a tenth too small;
             None where it need not.
+        proven: whether the library draws the noise from a distribution that it knows, and proves
+            the claimed epsilon for all neighbours.
+        unseen: what the tests of a release that is not proven do not see.
     """
 
     tool: ClassVar[str]
@@ -95,6 +102,11 @@ class Audit(abc.ABC):
     cost: float
     mu: float = float("nan")
     needed: float | None = None
+    proven: bool = False
+    unseen: str = (
+        "a black box sees no rare events: no cut far out, no noise of few digits, no other answer "
+        "to one value"
+    )
 
     @abc.abstractmethod
     def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
@@ -107,6 +119,10 @@ class Audit(abc.ABC):
     def executed(self, stream: np.random.Generator, most: int | None = None) -> Finding | None:
         """Return the result of replays of a composed release; None for other releases."""
         return None
+
+    def flaws(self, stream: np.random.Generator) -> list[str]:
+        """Return verdicts on what the release draws, and on what it declares of its noise."""
+        return []
 
     @property
     def reads(self) -> float:

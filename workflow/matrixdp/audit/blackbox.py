@@ -2,8 +2,9 @@
 
 The event is a threshold on a statistic, ideally the likelihood ratio of the two neighbours, in
 either direction. A report judges hundreds of releases, so a correct release is refuted with a
-probability of at most 1 - ``evidence.REFUTED``. Bets may stop at any time: as soon as the nominal
-epsilon is refuted, or once further runs are futile.
+probability of at most ``evidence.ERROR``. Bets may stop at any time: as soon as the claimed epsilon
+is refuted, or once further runs are futile. They may go on at any time too: a suspicion, which a
+correct release raises with a probability of 1 - ``evidence.SUSPECTED``, takes more runs.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ CANDIDATES, VALUES = 120, 60
 
 #: Runs that choose the event: their share of the runs that may be counted, and their minimum.
 PILOT, FEWEST, LEAST = 0.1, 2000, 100
+
+#: Largest multiple of the runs that a suspicion takes.
+LONGER = 4
 
 #: Further runs are futile under two conditions. They would not refute even with a mean ``UNLIKELY``
 #: standard errors above the observed one. They would raise the certificate by less than ``GAIN``
@@ -63,7 +67,7 @@ class Proof(NamedTuple):
         epsilon: lower bound at the claimed delta, with confidence ``evidence.CONFIDENCE``.
         largest: largest epsilon that the event could have proved with these runs.
         runs: number of counted runs on each neighbour.
-        limit: largest number of runs that were allowed.
+        limit: largest number of runs that were allowed without a suspicion.
         refuted: whether the wealth refuted the claimed epsilon.
     """
 
@@ -86,8 +90,8 @@ def prove(
 
     Args:
         statistic: statistic of runs on both neighbours.
-        nominal, delta: claimed guarantee, to be refuted.
-        runs: largest number of counted runs.
+        claimed_epsilon, delta: claimed guarantee, to be refuted.
+        runs: largest number of counted runs; of a suspicious release ``LONGER`` times as many.
         streams: two Generators, for the choice of events and for the counts.
     """
     # Of a release that takes long, few runs choose the event.
@@ -97,12 +101,14 @@ def prove(
     bets = _Bets(_events(sample, claimed_epsilon, delta), claimed_epsilon, delta)
     for count in _blocks(runs):
         bets.add(*statistic(count, streams[1]))
-        if bets.refuted:
+        if bets.suspected:
             # The bound rests on a separate event and may need more runs.
-            if bets.epsilon > claimed_epsilon:
+            if bets.refuted and bets.epsilon > claimed_epsilon:
                 break
         elif bets.exhausted(runs):
             break
+    while bets.suspected and not bets.refuted and bets.runs < LONGER * runs:
+        bets.add(*statistic(min(BLOCK, LONGER * runs - bets.runs), streams[1]))
     event = float(bets.counts.hits[0]) / bets.runs
     return Proof(
         epsilon=max(bets.epsilon, claimed_epsilon) if bets.refuted else bets.epsilon,
@@ -119,7 +125,7 @@ class _Bets:
     Args:
         events: events; bets on the first one prove a bound on epsilon, and bets on the others test
             the claimed epsilon.
-        nominal, delta: claimed guarantee.
+        claimed_epsilon, delta: claimed guarantee.
     """
 
     def __init__(self, events: list[Event], claimed_epsilon: float, delta: float) -> None:
@@ -129,14 +135,16 @@ class _Bets:
         self._claim = evidence.bets([np.exp(claimed_epsilon)], delta)
         self._totals = np.zeros((len(events), 4))
         self._largest = np.zeros(len(evidence.GRID))
-        #: Whether the wealth refuted the claimed epsilon.
-        self.refuted = False
+        #: Whether the wealth made the claimed epsilon suspicious, and whether it refuted it.
+        self.suspected = self.refuted = False
 
     def add(self, first: Array, second: Array) -> None:
         """Count the statistic of further runs on both neighbours, and update the wealth."""
         self._totals += np.array([event.counts(first, second) for event in self._events])
         self._largest = np.maximum(self._largest, evidence.log_wealth(self.counts, self._lines))
-        self.refuted |= _refuting(evidence.log_wealth(self._against, self._claim))
+        wealth = evidence.log_wealth(self._against, self._claim)
+        self.suspected |= _rejects(wealth, evidence.SUSPECTED)
+        self.refuted |= _rejects(wealth, evidence.REFUTED)
 
     @property
     def runs(self) -> int:
@@ -175,10 +183,10 @@ def _blocks(runs: int) -> Iterator[int]:
         done += count
 
 
-def _refuting(wealth: Array) -> bool:
-    """Return whether the mean wealth of bets on several events refutes the claim."""
+def _rejects(wealth: Array, confidence: float) -> bool:
+    """Return whether the mean wealth of bets on several events rejects the claim."""
     mean = special.logsumexp(wealth) - np.log(len(wealth))
-    return bool(mean >= -np.log1p(-evidence.REFUTED))
+    return bool(mean >= -np.log1p(-confidence))
 
 
 def _edge(counts: Counts, claimed_epsilon: float, delta: float) -> tuple[Array, Array]:
@@ -190,7 +198,7 @@ def _edge(counts: Counts, claimed_epsilon: float, delta: float) -> tuple[Array, 
 
 
 def _futile(counts: Counts, claimed_epsilon: float, delta: float, runs: int) -> bool:
-    """Return whether the remaining runs would not refute.
+    """Return whether the remaining runs would raise no suspicion.
 
     Stopping needs no correction, because bets are valid whenever they end. It only costs power.
     """
@@ -200,7 +208,7 @@ def _futile(counts: Counts, claimed_epsilon: float, delta: float, runs: int) -> 
     # Bets of the best size win about mean^2 / (2 square) per run.
     growth = np.maximum(mean, 0) ** 2 / (2 * square)
     wealth = evidence.log_wealth(counts, evidence.bets([np.exp(claimed_epsilon)], delta))
-    return not _refuting(wealth + growth * (runs - done))
+    return not _rejects(wealth + growth * (runs - done), evidence.SUSPECTED)
 
 
 def _shortfall(counts: Counts, delta: float, bound: float) -> float:

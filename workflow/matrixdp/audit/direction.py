@@ -7,8 +7,11 @@ from dataclasses import replace
 import numpy as np
 from scipy import special
 
-from matrixdp.audit.base import ERROR, POWER, Audit, Scale
+from matrixdp import library
+from matrixdp.audit import proofs
+from matrixdp.audit.base import ERROR, POWER, ROUNDING, Audit, Scale
 from matrixdp.audit.neighbours import farthest
+from matrixdp.audit.standing import DECLARED
 from matrixdp.checks import Array
 from matrixdp.mechanisms.exponential import PrincipalDirection
 
@@ -44,6 +47,17 @@ class DirectionAudit(Audit):
         self.attained = self._loss(query.n_records - 1)
         self.bound = max(self.attained, release.epsilon_actual)
         self.kappa = release.epsilon / self.bound
+        # The exponent of one record is at most its rate, and the normaliser moves by no more.
+        sides = 2 if replaced else 1
+        proven = sides * release.kappa * query.domain.radius**2 / query.n_records
+        owned = library.owns(release) and proofs.owned(query)
+        self.proven = bool(owned and proven <= release.epsilon * (1 + ROUNDING))
+
+    def flaws(self, stream: np.random.Generator) -> list[str]:
+        """Return the verdict on a class of another author, of which one direction is tested."""
+        if library.owns(self.release):
+            return []
+        return [f"{DECLARED}: its own sampler is tested along one direction alone"]
 
     def _rate(self, record: Array) -> float:
         # The exponent that a record contributes at v along it.

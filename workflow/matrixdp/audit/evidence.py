@@ -24,12 +24,23 @@ from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.privacy import gaussian
 
-#: Confidence of a bound, and of a refutation (as of two independent bounds). ``POWER`` refers to
-#: noise with a standard deviation of ``SHORTFALL`` times the correct one.
-CONFIDENCE, REFUTED, POWER, SHORTFALL = 0.95, 0.9975, 0.999, 0.9
+#: Error probability of all releases of a run together, and their number at most.
+FAMILY, RELEASES = 1e-3, 250
 
-#: Log wealth that proves a bound; the error probability of a refutation is subtracted.
-GOAL = -np.log((1 - CONFIDENCE) - (1 - REFUTED))
+#: Error probability of each statistical test of a release: its scale, its draws in all directions,
+#: their size, and the black box.
+ERROR = FAMILY / RELEASES / 4
+
+#: Confidence of a bound, and of a suspicion (as of two independent bounds), at which the black box
+#: runs longer. ``POWER`` refers to noise with a standard deviation of ``SHORTFALL`` times the
+#: correct one.
+CONFIDENCE, SUSPECTED, POWER, SHORTFALL = 0.95, 0.9975, 0.999, 0.9
+
+#: Confidence of a refutation.
+REFUTED = 1 - ERROR
+
+#: Log wealth that proves a bound; the error probability of a suspicion is subtracted.
+GOAL = -np.log((1 - CONFIDENCE) - (1 - SUSPECTED))
 
 #: Sizes of bets, as shares of the largest allowed one; each is half of the one before.
 BETS = 0.9 * 0.5 ** np.arange(10)
@@ -120,7 +131,7 @@ def runs_needed(claimed_epsilon: float, delta: float) -> float:
     """Return the number of pairs that distinguish calibrated Gaussian noise from too little noise.
 
     The deviation of the noise is ``SHORTFALL`` times the correct one, and both neighbours share it.
-    After these pairs, bets on the best threshold event refute ``nominal`` with probability about
+    After these pairs, bets on the best threshold event raise a suspicion with probability about
     ``POWER`` (normal approximation of the log wealth). The number is infinite above 1e9.
     """
     shift = gaussian.mu(claimed_epsilon, delta) / SHORTFALL
@@ -130,7 +141,7 @@ def runs_needed(claimed_epsilon: float, delta: float) -> float:
     chances = np.stack([q, p - q, 0 * p, 1 - p], axis=-1)
     growth = (chances * logs).sum(axis=-1)
     spread = np.sqrt((chances * logs**2).sum(axis=-1) - growth**2)
-    goal = np.log(len(BETS) * EVENTS / (1 - REFUTED))
+    goal = np.log(len(BETS) * EVENTS / (1 - SUSPECTED))
     with np.errstate(divide="ignore", invalid="ignore"):
         z = special.ndtri(POWER) * spread
         runs = ((z + np.sqrt(z**2 + 4 * growth * goal)) / (2 * growth)) ** 2

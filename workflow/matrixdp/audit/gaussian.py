@@ -4,17 +4,43 @@ from __future__ import annotations
 
 import numpy as np
 
-from matrixdp.audit import evidence, runs
-from matrixdp.audit.base import TIGHT, Audit, Scale, gamma_scale, trials_of
+from matrixdp import library
+from matrixdp.audit import draws, evidence, proofs, runs
+from matrixdp.audit.base import ROUNDING, TIGHT, Audit, Scale, gamma_scale, trials_of
 from matrixdp.audit.neighbours import worst
+from matrixdp.audit.standing import REFUTED
 from matrixdp.checks import Array
 from matrixdp.distributions import GaussianDistribution
-from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
 from matrixdp.privacy import gaussian
+
+#: The verdict on Gaussian noise for a claim with delta 0.
+PURE = f"{REFUTED}: Gaussian noise has no pure guarantee"
+
+
+def epsilon_of(delta: float, mu: float) -> float:
+    """Return the epsilon of Gaussian noise at ``delta``: infinite where delta is 0 or mu infinite.
+
+    Without a change there is no loss.
+    """
+    if mu == 0:
+        return 0.0
+    return float(gaussian.epsilon(delta, mu)) if delta > 0 and np.isfinite(mu) else float("inf")
+
+
+def waste_of(release: CalibratedMechanism, mu: float) -> float:
+    """Return by how much Gaussian noise with this mu could shrink; NaN without a guarantee."""
+    pure = not release.delta > 0
+    return float("nan") if pure else float(gaussian.mu(release.epsilon, release.delta) / mu)
 
 
 class GaussianAudit(Audit):
     """An audit by the exact curve at mu, the norm of the worst whitened change.
+
+    The noise is of a class of the library, whose samples are coloured white noise
+    (``tests/test_distributions.py``). The supremum over neighbours is then proven where
+    :func:`matrixdp.audit.proofs.mu` bounds it. A release of another author's class may draw other
+    noise, and is tested on its draws.
 
     A likelihood ratio of Gaussians is a function of one linear statistic: the projection of the
     whitened release on the whitened change. The black box sees this statistic. Noise with
@@ -31,23 +57,31 @@ class GaussianAudit(Audit):
         stream: np.random.Generator,
     ) -> None:
         self.release: AdditiveMechanism = release
+        self._distribution = distribution
         self._whiten, query, delta = distribution.whiten, release.query, release.delta
         self._pair = worst(query, lambda d: np.linalg.norm(distribution.whiten(d), axis=-1), stream)
         self.mu = self._pair.size
         declared = self.mu if release.mu is None or release.mu_exact else release.mu
         largest = max(self.mu, declared)
-        self.attained = gaussian.epsilon(delta, self.mu)
-        self.bound = gaussian.epsilon(delta, largest)
-        self.kappa = gaussian.mu(release.epsilon, delta) / largest
+        if not delta:
+            self.attained = self.bound = float("inf")
+        else:
+            self.attained = gaussian.epsilon(delta, self.mu)
+            self.bound = epsilon_of(delta, largest)
+        self.kappa = waste_of(release, largest)
         change = np.subtract(*runs.values(query, self._pair))
         # Number of entries that differ; for second moments all of them.
         self.cost = float(change.size)
-        if self.attained >= release.epsilon * (1 - TIGHT):
+        if delta and self.attained >= release.epsilon * (1 - TIGHT):
             self.needed = evidence.runs_needed(release.epsilon, delta)
         # Weights of the linear functional that projects on the whitened change.
         unit = np.eye(change.size).reshape(-1, *change.shape)
         self._weights: Array = distribution.whiten(unit) @ distribution.whiten(change) / self.mu
         self._apart = float(self._weights @ change.ravel())
+        proven = proofs.mu(query, distribution)
+        self.proven = library.owns(release) and bool(
+            epsilon_of(delta, proven) <= release.epsilon * (1 + ROUNDING)
+        )
 
     def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
         """Return the projections, which are N(c + mu, 1) and N(c, 1) under the declared noise."""
@@ -61,6 +95,20 @@ class GaussianAudit(Audit):
     def scale(self, stream: np.random.Generator) -> Scale:
         """Test the chi-square of all whitened entries of the full query's noise."""
         shape = self.release.query.shape
-        noise = self.release.noise.sample([stream] * trials_of(shape[0] * shape[1]))
+        trials = trials_of(shape[0] * shape[1])
+        if library.owns(self.release):
+            noise = self.release.noise.sample([stream] * trials)
+        else:
+            value = draws.value_within(self.release, self._pair)
+            noise = draws.noise_of(self.release, value, trials, stream)
         white = self._whiten(noise)
         return gamma_scale(float((white**2).sum()) / 2, white.size / 2, root=True)
+
+    def flaws(self, stream: np.random.Generator) -> list[str]:
+        """Return verdicts on a pure claim, and on what a release of another author draws."""
+        if not self.release.delta:
+            return [PURE]
+        if library.owns(self.release):
+            return []
+        verdicts, self.unseen = draws.flaws(self.release, self._distribution, self._pair, stream)
+        return verdicts

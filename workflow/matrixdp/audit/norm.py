@@ -6,9 +6,12 @@ from functools import partial
 
 import numpy as np
 
-from matrixdp.audit import runs
-from matrixdp.audit.base import Audit, Scale, gamma_scale, trials_of
+from matrixdp import library
+from matrixdp.audit import draws, proofs, runs, whiteness
+from matrixdp.audit.base import ROUNDING, Audit, Scale, gamma_scale, trials_of
 from matrixdp.audit.neighbours import worst
+from matrixdp.audit.normalised import normalised
+from matrixdp.audit.standing import DECLARED, REFUTED
 from matrixdp.checks import Array
 from matrixdp.distributions import NormDistribution, SizedDistribution
 from matrixdp.gamma_distributions import GeneralizedGamma
@@ -51,7 +54,8 @@ class NormAudit(Audit):
 
     The loss (|Y - f(X')| - |Y - f(X)|) / scale is at most |f(X) - f(X')| / scale, attained at
     Y = f(X). The norm of the noise over its scale follows Gamma(d), with d the number of free
-    entries; this tests the sampler.
+    entries; this tests the sampler. Draws of a class of another author are tested in all
+    directions too, where its norm is one of the library's.
     """
 
     tool = "maximal loss"
@@ -68,6 +72,9 @@ class NormAudit(Audit):
         self.attained = self._pair.size
         self.bound = max(self.attained, release.epsilon_actual)
         self.kappa = release.epsilon / self.bound
+        self._owned = library.owns(release) and library.owns(distribution)
+        proven = proofs.size(release.query, distribution)
+        self.proven = library.owns(release) and proven <= release.epsilon * (1 + ROUNDING)
         m, n = release.query.shape
         # One column suffices where columns are independent and identically distributed.
         one_column = isinstance(release.query, IdentityQuery) and distribution.columns_alike
@@ -104,8 +111,26 @@ class NormAudit(Audit):
         """Test the sum of norms of the full query's noise."""
         m, n = self.release.query.shape
         trials = trials_of(m * n)
-        total = self._distribution.size(self.release.noise.sample([stream] * trials)).sum()
+        total = self._distribution.size(self._draws(trials, stream)).sum()
         return gamma_scale(float(total), float(trials * self._distribution.free))
+
+    def _draws(self, count: int, stream: np.random.Generator) -> Array:
+        if library.owns(self.release):
+            return self.release.noise.sample([stream] * count)
+        value = draws.value_within(self.release, self._pair)
+        return draws.noise_of(self.release, value, count, stream)
+
+    def flaws(self, stream: np.random.Generator) -> list[str]:
+        """Return verdicts on what a class of another author draws."""
+        if self._owned:
+            return []
+        count = whiteness.draws_of(int(np.prod(self._distribution.shape)))
+        white = normalised(self._distribution, self._draws(count, stream))
+        if white is None:
+            return [f"{DECLARED}: no test knows its norm, so that entries may have less noise"]
+        result = whiteness.judge(white, stream)
+        self.unseen += f"; {result.explain()}"
+        return [f"{REFUTED}: {result.defect}"] * bool(result.defect)
 
 
 class GeneralizedGammaAudit(NormAudit):
@@ -125,6 +150,17 @@ class GeneralizedGammaAudit(NormAudit):
             self._pair.size ** (-1 / distribution.power),
             (distribution.power, distribution.dimension),
         )
+        self.proven = False
+        if not release.delta:
+            # The loss of a power above 1 has no bound.
+            pure = distribution.power == 1
+            self.attained = 1 / unit if pure else float("inf")
+            self.bound, self.kappa = max(self.attained, release.epsilon_actual), float("nan")
+            return
         self.attained = generalized_gamma.epsilon(release.delta, unit, *args)
         self.bound = max(self.attained, release.epsilon_actual)
         self.kappa = unit / generalized_gamma.scale(release.epsilon, release.delta, *args)
+        proven = proofs.length(release.query, distribution)
+        if library.owns(release) and proven > 0:
+            longest = generalized_gamma.epsilon(release.delta, 1 / proven, *args)
+            self.proven = longest <= release.epsilon * (1 + ROUNDING)

@@ -8,13 +8,14 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.random import Generator
 
-from matrixdp.audit import composition, runs
-from matrixdp.audit.base import COST, Audit, Finding, Scale
+from matrixdp import library
+from matrixdp.audit import composition, proofs, runs
+from matrixdp.audit.base import COST, ROUNDING, Audit, Finding, Scale
 from matrixdp.audit.blackbox import strength
+from matrixdp.audit.gaussian import PURE, epsilon_of, waste_of
 from matrixdp.audit.neighbours import farthest, frobenius
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import CalibratedMechanism
-from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import SecondMomentQuery
 
 #: Least and largest number of runs on each neighbour that choose the statistic.
@@ -112,20 +113,31 @@ class ComposedAudit(BlackBoxAudit):
     """An audit of an adaptive composition, whose later releases depend on earlier noisy answers.
 
     The bound is that of Gaussian mechanisms, whose mu^2 add up. ``mus`` are the mu of the parts, by
-    search. ``noisy`` audits the part whose noise has a scale test; None where only replays see the
-    noise.
+    search, and ``proven`` upper bounds that the library proves. ``noisy`` audits the part whose
+    noise has a scale test; None where only replays see the noise.
     """
 
     tool = "composition"
 
     def __init__(
-        self, release: CalibratedMechanism, mus: Iterable[float], noisy: Audit | None
+        self,
+        release: CalibratedMechanism,
+        mus: Iterable[float],
+        noisy: Audit | None,
+        proven: Iterable[float] = (proofs.UNPROVEN,),
     ) -> None:
         super().__init__(release)
         self._noisy = noisy
         self.mu = float(np.linalg.norm([*mus]))
-        self.bound = gaussian.epsilon(release.delta, self.mu)
-        self.kappa = gaussian.mu(release.epsilon, release.delta) / self.mu
+        self.bound = epsilon_of(release.delta, self.mu)
+        self.kappa = waste_of(release, self.mu)
+        largest = epsilon_of(release.delta, float(np.linalg.norm([*proven])))
+        owned = library.owns(release) and proofs.owned(release.query)
+        self.proven = owned and largest <= release.epsilon * (1 + ROUNDING)
+
+    def flaws(self, stream: Generator) -> list[str]:
+        """Return the verdict on a pure claim of Gaussian parts."""
+        return [] if self.release.delta else [PURE]
 
     def scale(self, stream: Generator) -> Scale:
         """Test the noise of the released second moments."""
@@ -145,9 +157,13 @@ class ChosenAudit(ComposedAudit):
     """
 
     def __init__(
-        self, release: CalibratedMechanism, mus: Iterable[float], noisy: Audit | None
+        self,
+        release: CalibratedMechanism,
+        mus: Iterable[float],
+        noisy: Audit | None,
+        proven: Iterable[float] = (proofs.UNPROVEN,),
     ) -> None:
-        super().__init__(release, mus, noisy)
+        super().__init__(release, mus, noisy, proven)
         query = release.query
         moments = SecondMomentQuery(query.domain, query.n_records, query.adjacency)
         pair = farthest(moments)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import special
 
-from matrixdp import safe
+from matrixdp import library, safe
 from matrixdp.audit.base import ERROR, NO_SCALE, NUMBERS, Scale, gamma_scale
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
@@ -32,6 +32,9 @@ def scale(release: CalibratedMechanism, stream: np.random.Generator) -> Scale:
         stretch = release.stretch
     except InputError:
         return NO_SCALE
+    if release.coloured and library.owns(release):
+        # Made of the sampler's noise by construction, whatever the class colours it to.
+        return _of_sampler(unit, safe.noise)
     side = release.query.domain.magnitudes[:, None]
     matrix = release.query.yields == "matrix"
     value = np.broadcast_to(side if matrix else side * side.T, release.noise.shape) / 2

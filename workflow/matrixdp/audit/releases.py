@@ -6,29 +6,25 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special
 
-from matrixdp.audit import real, replay, sensitivities
-from matrixdp.audit.base import TIGHT, Audit, Finding, Scale
+from matrixdp import checks, discovery
+from matrixdp.audit import declarations, parts, real, replay
+from matrixdp.audit.base import ROUNDING, TIGHT, Audit, Finding, Scale
 from matrixdp.audit.blackbox import Proof, prove
 from matrixdp.audit.direction import DirectionAudit
-from matrixdp.audit.gaussian import GaussianAudit
-from matrixdp.audit.neighbours import farthest
+from matrixdp.audit.foreign import WhitenedGaussianAudit, WhitenedLaplaceAudit
+from matrixdp.audit.gaussian import PURE, GaussianAudit
 from matrixdp.audit.norm import GeneralizedGammaAudit, NormAudit, is_norm
-from matrixdp.audit.projection import BlackBoxAudit, ChosenAudit, ComposedAudit
+from matrixdp.audit.projection import BlackBoxAudit
 from matrixdp.audit.sketch import SketchAudit
-from matrixdp.distributions import GaussianDistribution, NormDistribution
-from matrixdp.experiments.study import Settings, calibrated
+from matrixdp.audit.standing import CERTIFIED, DECLARED, NO_GUARANTEE, NOT_RUN, REFUTED, TESTED
+from matrixdp.distributions import GaussianDistribution, Laplace, NormDistribution
+from matrixdp.experiments import study
+from matrixdp.experiments.study import Case, Settings, calibrated
 from matrixdp.gamma_distributions import GeneralizedGamma
-from matrixdp.mechanisms.adaptive import ChosenBySearch, Spectrum
-from matrixdp.mechanisms.adassp import RidgedEquations
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
-from matrixdp.mechanisms.centred import CentredMoments
-from matrixdp.mechanisms.clipped import Chosen, ChosenByHistogram, shells
 from matrixdp.mechanisms.exponential import PrincipalDirection
 from matrixdp.mechanisms.jl import Sketch
-from matrixdp.mechanisms.mvg import AlongPrivateDirections
-from matrixdp.mechanisms.target_mean import TargetMean
 from matrixdp.privacy.sensitivity import IdentityQuery, Query
 from matrixdp.seeds import streams
 
@@ -40,14 +36,8 @@ COLUMNS = (
     + ["kappa", "rescaled_std", "replayed", "verdict", "note"]
 )
 
-#: Relative tolerance of epsilons that are computed in two ways.
-ROUNDING = 1e-9
-
-#: Steps of a radius search that are audited; all further ones scale with the radius.
-STEPS = 4
-
 #: The verdict where neighbours differ by more than declared.
-REPLAYED = "violated: a replay on two neighbours shows it"
+REPLAYED = f"{REFUTED}: a replay on two neighbours shows it"
 
 #: The reason where replays of a composition with the same noisy answers differ.
 UNDECLARED = "the noise of its parts does not enter what is released as declared"
@@ -59,67 +49,23 @@ def audit_of(release: CalibratedMechanism, stream: np.random.Generator) -> Audit
         return SketchAudit(release)
     if isinstance(release, PrincipalDirection):
         return DirectionAudit(release)
-    if isinstance(release, AlongPrivateDirections):
-        # Precisions are at most ``limit``, whatever the directions.
-        along = farthest(release.query).size * np.sqrt(release.limit)
-        first = audit_of(release.moments, stream)
-        return ComposedAudit(release, [first.mu, along], first)
-    if isinstance(release, RidgedEquations):
-        changes = sensitivities.largest_changes(release.query, stream)
-        first = audit_of(release.explaining, stream)
-        eigenvalue = changes["smallest eigenvalue of x"] / release.eigenvalue_std
-        target = changes["l2, x times y"] / release.target_std
-        return ComposedAudit(release, [eigenvalue, first.mu, target], first)
-    if isinstance(release, TargetMean):
-        change = sensitivities.largest_changes(release.query, stream)["mean of y"]
-        return ComposedAudit(release, [change / release.mean_std], None)
-    if isinstance(release, Chosen):
-        return _chosen(release, stream)
-    if isinstance(release, CentredMoments):
-        moved = farthest(release.query).size / release.query.n_records
-        about = audit_of(release.about, stream)
-        return ChosenAudit(release, [moved / release.centre_std, about.mu], about)
+    if isinstance(release, parts.COMPOSED):
+        return parts.audit(release, stream, audit_of)
     if isinstance(release, AdditiveMechanism):
         noise = release.noise
-        # Auditing the column that differs suffices.
+        # Auditing the column that differs suffices, where columns of the library are alike.
         one_column = noise.columns_alike or not isinstance(release.query, IdentityQuery)
-        if isinstance(noise, GaussianDistribution) and one_column:
+        if isinstance(noise, GaussianDistribution) and (release.coloured or not one_column):
+            return WhitenedGaussianAudit(release, noise, stream)
+        if isinstance(noise, GaussianDistribution):
             return GaussianAudit(release, noise, stream)
+        if isinstance(noise, Laplace) and release.coloured:
+            return WhitenedLaplaceAudit(release, noise, stream)
         if isinstance(noise, GeneralizedGamma):
             return GeneralizedGammaAudit(release, noise, stream)
         if isinstance(noise, NormDistribution) and is_norm(noise):
             return NormAudit(release, noise, stream)
     return BlackBoxAudit(release)
-
-
-def _chosen(release: Chosen, stream: np.random.Generator) -> Audit:
-    """Return the audit of a release that first chooses its radius, by the worst radius."""
-    query = release.query
-    if isinstance(release, ChosenByHistogram):
-        radius, count = query.domain.radius, len(release.candidates)
-        # A record of full norm and a record of zeros: no two records are further apart.
-        full = np.zeros((2, query.features, 1))
-        full[0, 0] = radius
-        counted = shells(full, radius, count)
-        mus = [float(np.linalg.norm(counted[0] - counted[1])) / release.count_std]
-        parts = [audit_of(release.part(number)[1], stream) for number in range(count)]
-        rest = max(part.mu for part in parts)
-        return ChosenAudit(release, [*mus, rest], parts[0])
-    assert isinstance(release, ChosenBySearch)
-    # An epsilon-DP release is mu-Gaussian DP with Phi(mu / 2) = 1 / (1 + e^-epsilon).
-    search = 2 * float(special.ndtri(special.expit(release.search)))
-    steps = []
-    for number in range(2 * STEPS):
-        moments, spectrum = release.part(number)
-        assert isinstance(spectrum, Spectrum)
-        first = audit_of(moments, stream)
-        spectrum_mu = 0.0
-        if spectrum.eigenvalue_std:
-            spectrum_mu = farthest(spectrum.query).size / spectrum.eigenvalue_std
-        steps.append((float(np.hypot(first.mu, spectrum_mu)), first))
-    trace = 1 / (query.n_records * release.trace_std)
-    rest = max(mu for mu, _ in steps)
-    return ChosenAudit(release, [trace, search, rest], steps[0][1])
 
 
 class Limits(NamedTuple):
@@ -154,41 +100,58 @@ def run(
         queries: queries of the experiment's task by name, the paper's query first.
         settings: settings; their seed makes the rows reproducible.
         limits: limits on each audit.
+
+    Raises:
+        InputError: no mechanism has the name.
     """
-    rows: list[dict[str, object]] = []
-    for case in calibrated(mechanism, queries, settings):
-        configuration, query = case.configuration, case.query
-        words = (
-            settings.experiment,
-            mechanism,
-            configuration.direction,
-            configuration.name,
-            case.epsilon,
-        )
-        generators = streams(settings.seed, "audit", *words, trials=range(7))
+    if mechanism not in discovery.mechanisms():
+        study.find(mechanism)
+    failed: dict[str, object] = {"experiment": settings.experiment, "mechanism": mechanism}
+    try:
+        cases = calibrated(mechanism, queries, settings)
+    except Exception as error:
+        # A mechanism of another author may raise anything. The audit of the others goes on.
+        return [failed | {"verdict": f"{NOT_RUN}: {type(error).__name__}: {checks.why(error)}"}]
+    rows = []
+    for case in cases:
         row = {
             "experiment": settings.experiment,
             "mechanism": mechanism,
             **case.where,
-            "query": query.name,
-            "adjacency": query.adjacency,
-            "records": query.n_records,
+            "query": case.query.name,
+            "adjacency": case.query.adjacency,
+            "records": case.query.n_records,
             "epsilon": float(case.epsilon),
             "delta": case.delta,
         }
         rows.append(row)
-        if case.release is None:
-            row |= {"verdict": "not run: no guarantee", "note": case.note}
-            continue
-        audit = audit_of(case.release, generators[0])
-        row |= judge(audit, [*generators[1:4], *generators[5:]], limits)
-        # The replay starts from the records, which a mechanism may clip; the search does not.
-        replayed = replay.ratio(case.release, query, generators[4], limits.pairs)
-        if not np.isnan(replayed):
-            row["replayed"] = replayed
-        if replayed > 1 + ROUNDING:
-            row["verdict"] = REPLAYED
+        try:
+            row |= _judged(mechanism, case, settings, limits)
+        except Exception as error:
+            row["verdict"] = f"{NOT_RUN}: {type(error).__name__}: {checks.why(error)}"
     return rows
+
+
+def _judged(mechanism: str, case: Case, settings: Settings, limits: Limits) -> dict[str, object]:
+    """Return the columns of all tools for one configuration at one epsilon."""
+    if case.release is None:
+        refused = f"{REFUTED}: it promises less than what is asked"
+        return {"verdict": refused if case.broken else NO_GUARANTEE, "note": case.note}
+    configuration = case.configuration
+    words = (
+        *(settings.experiment, mechanism),
+        *(configuration.direction, configuration.name, case.epsilon),
+    )
+    generators = streams(settings.seed, "audit", *words, trials=range(7))
+    audit = audit_of(case.release, generators[0])
+    row = judge(audit, [*generators[1:4], *generators[5:]], limits)
+    # The replay starts from the records, which a mechanism may clip; the search does not.
+    replayed = replay.ratio(case.release, case.query, generators[4], limits.pairs)
+    if not np.isnan(replayed):
+        row["replayed"] = replayed
+    if replayed > 1 + ROUNDING:
+        row["verdict"] = REPLAYED
+    return row
 
 
 def judge(
@@ -203,6 +166,8 @@ def judge(
         limits: limits on the audit.
     """
     release = audit.release
+    # A stream of its own, so that the others stay as they are.
+    (own,) = generators[4].spawn(1)
     scale, real_scale = audit.scale(generators[0]), real.scale(release, generators[4])
     finding = audit.executed(generators[3], limits.pairs)
     runs = limits.runs_of(audit)
@@ -213,6 +178,8 @@ def judge(
     proof = prove(
         audit.statistic, claimed_epsilon=claimed_epsilon, delta=delta, runs=runs, streams=betting
     )
+    flaws = [*audit.flaws(own), *declarations.flaws(audit, own)]
+    stated = verdict(release.epsilon, audit, [scale, real_scale], finding, proof, flaws)
     return {
         "delta": release.delta,
         "noise_std": release.noise_std,
@@ -233,13 +200,15 @@ def judge(
         "replayed": np.nan if finding is None else finding.mu,
         "kappa": audit.kappa,
         "rescaled_std": release.noise_std / audit.kappa,
-        "verdict": verdict(release.epsilon, audit, [scale, real_scale], finding, proof),
-        "note": note(audit, proof),
+        "verdict": stated,
+        "note": note(audit, proof, stated),
     }
 
 
-def note(audit: Audit, proof: Proof) -> str:
-    """Return a note on too few runs of the black box; empty where they suffice."""
+def note(audit: Audit, proof: Proof, stated: str) -> str:
+    """Return a note on what the tests of a release do not see; empty where they suffice."""
+    if stated.startswith(TESTED):
+        return audit.unseen
     if audit.needed is None or proof.limit >= audit.needed or proof.refuted:
         return ""
     return (
@@ -265,28 +234,43 @@ def verdict(
     scales: Sequence[Scale],
     finding: Finding | None,
     proof: Proof,
+    flaws: Sequence[str] = (),
 ) -> str:
-    """Return the first applicable verdict on a release that claims epsilon ``nominal``.
+    """Return the first applicable verdict on a release; its first word is the standing.
 
-    ``scales`` are the tests of simulated noise and of noise for real releases.
+    Args:
+        claimed_epsilon: epsilon that the release claims.
+        audit: audit of the release.
+        scales: tests of simulated noise and of noise for real releases.
+        finding: result of replays, if there are any.
+        proof: result of the black box.
+        flaws: verdicts on what the release draws and declares.
     """
     sizes = {scale.verdict for scale in scales}
     allowed = claimed_epsilon * (1 + ROUNDING)
     unproved = f"the runs could have proved epsilon {proof.largest:.2g} at most"
+    # Only what the library draws, from a distribution that it knows, can be certified.
+    word = CERTIFIED if audit.proven else TESTED
     cases = (
-        (proof.refuted, "violated: the black box proves it"),
-        (audit.attained > allowed, f"violated: the {audit.tool} shows it"),
-        ("too small" in sizes, "violated: less noise is drawn than declared"),
-        ("too large" in sizes, "undecided: more noise is drawn than declared"),
+        (PURE in flaws, PURE),
+        (proof.refuted, f"{REFUTED}: the black box proves it"),
+        (audit.attained > allowed, f"{REFUTED}: the {audit.tool} shows it"),
+        ("too small" in sizes, f"{REFUTED}: less noise is drawn than declared"),
+        (finding is not None and finding.mu > 1 + ROUNDING, REPLAYED),
+        *((flaw.startswith(REFUTED), flaw) for flaw in flaws),
+        ("too large" in sizes, f"{DECLARED}: more noise is drawn than declared"),
         (
             "of another distribution" in sizes,
-            "undecided: the noise has another distribution than declared",
+            f"{DECLARED}: the noise has another distribution than declared",
         ),
-        (finding is not None and finding.mu > 1 + ROUNDING, REPLAYED),
-        (finding is not None and finding.other > 0, f"undecided: {UNDECLARED}"),
-        (audit.tool == "black box", f"not certifiable at this sample size: {unproved}"),
-        (not audit.bound <= allowed, "undecided: the bound is above the claimed epsilon"),
-        (audit.attained >= claimed_epsilon * (1 - TIGHT), "private and tight"),
-        (audit.kappa > 1 + TIGHT, "private but wasteful"),
+        (finding is not None and finding.other > 0, f"{DECLARED}: {UNDECLARED}"),
+        *((True, flaw) for flaw in flaws),
+        (
+            audit.tool == "black box",
+            f"{DECLARED}: not certifiable at this sample size: {unproved}",
+        ),
+        (not audit.bound <= allowed, f"{DECLARED}: the bound is above the claimed epsilon"),
+        (audit.attained >= claimed_epsilon * (1 - TIGHT), f"{word}: tight"),
+        (audit.kappa > 1 + TIGHT, f"{word}: wasteful"),
     )
-    return next((words for holds, words in cases if holds), "private")
+    return next((words for holds, words in cases if holds), word)

@@ -10,9 +10,15 @@ from collections.abc import Callable
 
 import numpy as np
 
+from matrixdp import library
 from matrixdp.audit.neighbours import farthest
 from matrixdp.checks import Array
-from matrixdp.distributions import GaussianDistribution, NoiseDistribution, NormDistribution
+from matrixdp.distributions import (
+    GaussianDistribution,
+    Laplace,
+    NoiseDistribution,
+    NormDistribution,
+)
 from matrixdp.gamma_distributions import GeneralizedGamma
 from matrixdp.mechanisms.base import AdditiveGaussian, AdditiveMechanism, CalibratedMechanism
 from matrixdp.privacy.domain import Box
@@ -47,6 +53,9 @@ def ratio(
         return float("nan")
 
     def run(records: Array, noise: np.random.Generator) -> Array:
+        if release.coloured and library.owns(release):
+            # A function of the whitened value plus noise: the answer is not what it hides.
+            return release.query.value(records)
         return release.simulate(release.query.value(records), [noise])[0]
 
     return largest_difference(run, release, source, stream, most) / declared
@@ -89,6 +98,8 @@ def largest_difference(
 def _length(distribution: NoiseDistribution, change: Array) -> float:
     if isinstance(distribution, GaussianDistribution):
         return float(np.linalg.norm(distribution.whiten(change)))
+    if isinstance(distribution, Laplace) and not library.owns(distribution):
+        return float(np.abs(distribution.whiten(change[0])).sum())
     assert isinstance(distribution, NormDistribution)
     return float(np.max(distribution.size(change)))
 

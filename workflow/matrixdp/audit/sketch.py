@@ -7,9 +7,11 @@ from functools import partial
 
 import numpy as np
 
-from matrixdp.audit import runs
-from matrixdp.audit.base import Audit, Scale, gamma_scale, trials_of
+from matrixdp import library
+from matrixdp.audit import proofs, runs, whiteness
+from matrixdp.audit.base import ROUNDING, Audit, Scale, gamma_scale, trials_of
 from matrixdp.audit.neighbours import farthest
+from matrixdp.audit.standing import REFUTED
 from matrixdp.checks import Array
 from matrixdp.mechanisms.jl import Sketch
 from matrixdp.privacy import sketching
@@ -48,6 +50,9 @@ class SketchAudit(Audit):
         claimed = release.epsilon, release.delta, release.sketch_size
         exact = sketching.leverage(*claimed, query.adjacency)
         self.kappa = float(np.sqrt(release.ridge / (squared * (1 - exact) / exact)))
+        # The curve holds for all neighbours, with the noise of the library's own class.
+        owned = library.owns(release) and proofs.owned(query)
+        self.proven = owned and self.bound <= release.epsilon * (1 + ROUNDING)
         # Count of numbers in a sketch of two features, on both neighbours together.
         self.cost = 4.0 * release.sketch_size
 
@@ -72,13 +77,29 @@ class SketchAudit(Audit):
 
     def scale(self, stream: np.random.Generator) -> Scale:
         """Test the chi-square of the whitened sketch of all features."""
+        white = self._white(trials_of(self._entries), stream)
+        return gamma_scale(float((white**2).sum()) / 2, white.size / 2, root=True)
+
+    @property
+    def _entries(self) -> int:
+        return self.release.query.features * self.release.sketch_size
+
+    def _white(self, trials: int, stream: np.random.Generator) -> Array:
+        """Return whitened sketches of all features."""
         release, m = self.release, self.release.query.features
         value = runs.value_of(release.query, self._records[0])
         moments = release.query.n_records * value + release.ridge * np.eye(m)
-        trials = trials_of(m * release.sketch_size)
         sketches = release.simulate(value, [stream] * trials)
-        white = np.linalg.solve(np.linalg.cholesky(moments / release.sketch_size), sketches)
-        return gamma_scale(float((white**2).sum()) / 2, white.size / 2, root=True)
+        return np.linalg.solve(np.linalg.cholesky(moments / release.sketch_size), sketches)
+
+    def flaws(self, stream: np.random.Generator) -> list[str]:
+        """Return the verdict on what a class of another author draws."""
+        if library.owns(self.release):
+            return []
+        count = whiteness.draws_of(self._entries)
+        result = whiteness.judge(self._white(count, stream).reshape(count, -1), stream)
+        self.unseen += f"; {result.explain()}"
+        return [f"{REFUTED}: {result.defect}"] * bool(result.defect)
 
 
 def _longest(domain: Box | Ball) -> Array:

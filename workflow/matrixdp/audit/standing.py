@@ -22,15 +22,21 @@ DECLARED = "declared"
 #: The guarantee does not hold.
 REFUTED = "refuted"
 
-#: There is no guarantee to audit.
+#: No release was audited.
 NOT_RUN = "not run"
+
+#: The verdict where there is no guarantee to audit, and no result either.
+NO_GUARANTEE = f"{NOT_RUN}: no guarantee"
 
 #: Standings, the worst one first.
 ORDER = (REFUTED, DECLARED, TESTED, CERTIFIED)
 
 
 def of(verdict: str) -> str:
-    """Return the standing that a verdict begins with, or ``NOT_RUN``.
+    """Return the standing that a verdict begins with, or ``NOT_RUN`` without a guarantee.
+
+    A release whose audit failed for another reason has results, of which nothing was tested: its
+    guarantee is declared.
 
     Raises:
         InputError: the verdict begins with another word.
@@ -41,7 +47,7 @@ def of(verdict: str) -> str:
             f"the audit's verdict {verdict!r} begins with none of {', '.join(ORDER)} and "
             f"{NOT_RUN}; run the audit again"
         )
-    return word
+    return DECLARED if word == NOT_RUN and str(verdict) != NO_GUARANTEE else word
 
 
 def worst(verdicts: Iterable[str]) -> str:

@@ -48,9 +48,9 @@ class Guesses(NamedTuple):
 
     @property
     def mu(self) -> float:
-        """Lower bound on mu, at least 0, with confidence ``evidence.REFUTED`` (Clopper-Pearson)."""
+        """Lower bound on mu, at least 0, at confidence ``evidence.SUSPECTED`` (Clopper-Pearson)."""
         wrong = self.canaries - self.right
-        share = special.betaincinv(max(self.right, 1e-9), wrong + 1, 1 - evidence.REFUTED)
+        share = special.betaincinv(max(self.right, 1e-9), wrong + 1, 1 - evidence.SUSPECTED)
         return max(2 * float(special.ndtri(share)), 0.0)
 
 

@@ -26,7 +26,14 @@ from matrixdp.experiments.readings import FROM_DATA, Parameters, adjusted, combi
 from matrixdp.experiments.settings import Settings, progress
 from matrixdp.experiments.tasks.base import NoBaseline, Shared, Task
 from matrixdp.mechanisms import find
-from matrixdp.mechanisms.base import CalibratedMechanism, Entry, Mechanism, NoGuarantee
+from matrixdp.mechanisms.base import (
+    BrokenPromise,
+    CalibratedMechanism,
+    Entry,
+    Mechanism,
+    NoGuarantee,
+    promised,
+)
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, second_moments
 from matrixdp.seeds import streams
 from matrixdp.trials import CONTROL, MY_MATRIX, Block, Rows, assigned
@@ -271,7 +278,10 @@ def _baseline_rows(task: Task, name: str, data: Dataset, settings: Settings) -> 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A variant at one epsilon, with its release or the reason why there is none (``note``)."""
+    """A variant at one epsilon, with its release or the reason why there is none (``note``).
+
+    ``broken``: whether the reason is that the release promises less than what is asked.
+    """
 
     configuration: Configuration
     epsilon: str
@@ -279,6 +289,7 @@ class Case:
     delta: float
     release: CalibratedMechanism | None = None
     note: str = ""
+    broken: bool = False
 
     @property
     def where(self) -> dict[str, str]:
@@ -330,10 +341,11 @@ def calibrated(
             )
         case = Case(configuration, epsilon, query, delta)
         try:
-            release = configuration.mechanism.calibrate(query, epsilon=float(epsilon), delta=delta)
+            release = promised(configuration.mechanism, query, epsilon=float(epsilon), delta=delta)
             cases.append(replace(case, release=release))
         except NoGuarantee as reason:
-            cases.append(replace(case, note=str(reason)))
+            broken = isinstance(reason, BrokenPromise)
+            cases.append(replace(case, note=str(reason), broken=broken))
     return cases
 
 

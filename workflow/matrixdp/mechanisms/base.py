@@ -17,16 +17,28 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from matrixdp import checks, safe
+from matrixdp import checks, library, safe
 from matrixdp.checks import Array, InputError
-from matrixdp.distributions import GaussianDistribution, Laplace, NoiseDistribution, Streams
+from matrixdp.distributions import (
+    GaussianDistribution,
+    Laplace,
+    NoiseDistribution,
+    Streams,
+    laplaces,
+    normals,
+)
 from matrixdp.mechanisms import intervals
 from matrixdp.privacy import exact, gaussian
+from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES, Mu, Query
 
 
 class NoGuarantee(InputError):
     """The mechanism has no valid calibration for this budget, and is not run."""
+
+
+class BrokenPromise(NoGuarantee):
+    """A calibrated mechanism promises less than what it was calibrated to."""
 
 
 #: Largest delta that safe noise may add to a pure guarantee.
@@ -237,6 +249,10 @@ class Separable(CalibratedMechanism):
 class AdditiveMechanism(Separable):
     """Value plus ``noise`` of a distribution that does not depend on the value.
 
+    Noise that another author's class whitens and colours is not drawn by that class: a simulated
+    release is then ``colour(whiten(value) + N)``, as a real one is, with white noise N of the
+    library. It is a function of whiten(value) + N, and as private, whatever ``colour`` does.
+
     >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), n_records=400)
     >>> release = mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6)
     >>> release.epsilon_actual <= 1, f"{release.noise_std:.4f}", f"{release.mu:.4f}"
@@ -255,17 +271,41 @@ class AdditiveMechanism(Separable):
         """Name of the noise's family of distributions, in sentences."""
         return type(self.noise).__name__
 
+    @property
+    def coloured(self) -> bool:
+        """Whether simulated noise is coloured white noise, and not drawn by the distribution."""
+        whitens = isinstance(self.noise, GaussianDistribution | Laplace)
+        return whitens and not library.owns(self.noise)
+
     def _draw(self, value: Array, streams: Streams) -> Array:
+        if self.coloured:
+            return self._combined(value, self._noise(streams))
         released = self.noise.sample(streams)
         # In place: a new array takes as long as the noise.
         released += value
         return released
 
     def _noise(self, streams: Streams) -> Array:
-        return self.noise.sample(streams)
+        if not self.coloured:
+            return self.noise.sample(streams)
+        assert isinstance(self.noise, GaussianDistribution | Laplace)
+        count = self.noise.whiten(np.zeros(self.noise.shape)).size
+        if isinstance(self.noise, Laplace):
+            return laplaces(streams, count)
+        return normals(streams, (count,))
 
     def _combined(self, value: Array, noise: Array) -> Array:
-        return noise + value
+        if not self.coloured:
+            return noise + value
+        distribution = self.noise
+        assert isinstance(distribution, GaussianDistribution | Laplace)
+        values = np.broadcast_to(value, (len(noise), *distribution.shape))
+        return np.stack(
+            [
+                distribution.colour(np.ravel(distribution.whiten(exact)) + white)
+                for exact, white in zip(values, noise, strict=True)
+            ]
+        )
 
     def release(self, records: ArrayLike) -> Array:
         """Return one release for real use, of records that are first clipped to the public bounds.
@@ -495,6 +535,64 @@ class Mechanism(abc.ABC):
             InputError: epsilon or delta is out of range, or a parameter does not fit the query.
             NoGuarantee: the mechanism is not private at this budget.
         """
+
+
+#: Relative rounding of a guarantee that is computed from the one asked for.
+_ROUNDING = 1e-9
+
+
+def promised(
+    mechanism: Mechanism, query: Query, *, epsilon: float, delta: float
+) -> CalibratedMechanism:
+    """Return a mechanism calibrated to a guarantee, which it must promise in full.
+
+    A smaller epsilon or delta is fine. A release that reads the records, where the query asked for
+    does not, has another query: its records must be as many and have the same neighbours.
+
+    Raises:
+        BrokenPromise: the calibrated mechanism promises less.
+        Exception: as ``calibrate``.
+    """
+    release = mechanism.calibrate(query, epsilon=epsilon, delta=delta)
+    name, answer = type(mechanism).__name__, release.query
+    for word, given, wanted in (
+        ("epsilon", release.epsilon, epsilon),
+        ("delta", release.delta, delta),
+    ):
+        # A number that is not one is refused too.
+        if not 0 <= given <= wanted * (1 + _ROUNDING):
+            raise BrokenPromise(
+                f"{name} promises {word} {given:g}, where {wanted:g} is asked for; calibrate its "
+                "noise to what is asked"
+            )
+    # Records of a private number are read as records of the stated one.
+    same = (query.adjacency, "zero_out") if query.private_count else (query.adjacency,)
+    if answer.adjacency not in same:
+        raise BrokenPromise(
+            f"{name} promises neighbours of {answer.adjacency!r}, where {query.adjacency!r} is "
+            "asked for; calibrate it to the query"
+        )
+    if answer.n_records != query.n_records:
+        raise BrokenPromise(
+            f"{name} promises privacy among {answer.n_records} records, where there are "
+            f"{query.n_records}; calibrate it to the query"
+        )
+    if answer.features != query.features or not _covers(answer, query):
+        raise BrokenPromise(
+            f"{name} promises privacy of records in {answer.domain}, where they lie in "
+            f"{query.domain}; calibrate it to the query"
+        )
+    if type(answer) is type(query) and answer.group < query.group:
+        raise BrokenPromise(
+            f"{name} promises privacy of {answer.group} records of one person, where "
+            f"{query.group} is asked for; calibrate it to the query"
+        )
+    return release
+
+
+def _covers(answer: Query, query: Query) -> bool:
+    """Return whether the domain of an answer has all records of a query; a ball clips records."""
+    return isinstance(answer.domain, Ball) or answer.domain == query.domain
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ from matrixdp.mechanisms.base import (
     NoGuarantee,
     PrivacyStatement,
     delta_for_noise,
+    promised,
 )
 from matrixdp.mechanisms.centred import Centred, CentredMoments, mean_query
 from matrixdp.mechanisms.clipped import ChosenByHistogram, PrivatelyClipped, shells, squared_move
@@ -198,10 +199,10 @@ class Composed(abc.ABC):
         Raises:
             InputError: a number is out of range, or there is no safe noise at this guarantee.
         """
-        whole = mechanism.calibrate(query, epsilon=epsilon, delta=delta)
+        whole = promised(mechanism, query, epsilon=epsilon, delta=delta)
         numbers = cls(query, epsilon, delta, whole).numbers
         left = delta_for_noise(epsilon, delta, numbers) * (1 - 1e-9)
-        release = mechanism.calibrate(query, epsilon=epsilon, delta=left)
+        release = promised(mechanism, query, epsilon=epsilon, delta=left)
         composed = cls(query, epsilon, delta, release)
         composed.check()
         return composed

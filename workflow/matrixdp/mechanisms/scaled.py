@@ -54,6 +54,10 @@ class _ScaledDistribution(NoiseDistribution):
         """Return noise of ``distribution`` times the sizes."""
         return self.distribution.colour(white) * self.sizes
 
+    def white_noise(self, streams: Streams) -> Array:
+        """Return the white noise of ``distribution``."""
+        return np.asarray(self.distribution.white_noise(streams))
+
 
 @dataclass(frozen=True, eq=False)
 class ScaledNormal(_ScaledDistribution, GaussianDistribution):

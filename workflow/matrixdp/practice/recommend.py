@@ -11,7 +11,7 @@ import numpy as np
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms import intervals
-from matrixdp.mechanisms.base import AdditiveMechanism, Mechanism, delta_for_noise
+from matrixdp.mechanisms.base import AdditiveMechanism, Mechanism, delta_for_noise, promised
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.equations import InParts
 from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
@@ -101,7 +101,7 @@ def options(
         sizes, shares = sizes * sizes.T, shares * shares.T
     ranking = []
     for mechanism in candidates:
-        release = mechanism.calibrate(query, epsilon=epsilon, delta=0 if pure else left)
+        release = promised(mechanism, query, epsilon=epsilon, delta=0 if pure else left)
         assert isinstance(release, AdditiveMechanism)
         if release.delta:
             release = replace(release, delta=delta)

@@ -1,0 +1,100 @@
+"""What a release declares of itself beside its claim, held to what the audit attains.
+
+Tables show the epsilon that noise delivers, its mu and its size. A declaration below what is
+attained is a refutation.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from matrixdp import library
+from matrixdp.audit import draws, proofs
+from matrixdp.audit.base import ERROR, ROUNDING, Audit
+from matrixdp.audit.foreign import WhitenedGaussianAudit
+from matrixdp.audit.gaussian import PURE, GaussianAudit
+from matrixdp.audit.neighbours import farthest
+from matrixdp.audit.projection import ComposedAudit
+from matrixdp.audit.standing import DECLARED, REFUTED
+from matrixdp.distributions import GaussianDistribution, Laplace
+from matrixdp.mechanisms.base import AdditiveMechanism
+
+#: Relative tolerance of a size of noise that is computed in two ways.
+CLOSE = 1e-6
+
+#: Numbers of coloured unit vectors, by which a class's noise is measured exactly, and draws by
+#: which it is measured beyond.
+EXACT, DRAWS = 2e7, 400
+
+#: Largest factor between the deviation of that many draws and the true one, of noise that is not
+#: Gaussian.
+FACTOR = 2.0
+
+
+class Deviation(NamedTuple):
+    """Bounds on the root mean square of the standard deviations of a release's entries."""
+
+    low: float
+    high: float
+
+
+def flaws(audit: Audit, stream: np.random.Generator) -> list[str]:
+    """Return verdicts on the declared epsilon, mu and size of a release's noise."""
+    release, verdicts = audit.release, []
+    gaussian = isinstance(release, AdditiveMechanism) and isinstance(
+        release.noise, GaussianDistribution
+    )
+    if gaussian and not release.delta:
+        return [PURE]
+    declared = release.epsilon_actual * (1 + ROUNDING)
+    if audit.attained > declared + ROUNDING:
+        verdicts.append(
+            f"{REFUTED}: it declares epsilon {release.epsilon_actual:.3g} and attains "
+            f"{audit.attained:.3g}"
+        )
+    by_curve = isinstance(audit, GaussianAudit | WhitenedGaussianAudit)
+    if by_curve and release.mu is not None and audit.mu > release.mu * (1 + ROUNDING):
+        verdicts.append(f"{REFUTED}: it declares mu {release.mu:.3g} and attains {audit.mu:.3g}")
+    if isinstance(audit, ComposedAudit) and audit.bound > declared + ROUNDING:
+        verdicts.append(
+            f"{DECLARED}: it declares epsilon {release.epsilon_actual:.3g}, and its parts compose "
+            f"to {audit.bound:.3g}"
+        )
+    if isinstance(release, AdditiveMechanism) and not np.isnan(release.noise_std):
+        size = deviation(release, stream)
+        words = f"it declares noise of {release.noise_std:.3g} and adds {size.low:.3g}"
+        if release.noise_std < size.low * (1 - CLOSE):
+            verdicts.append(f"{REFUTED}: {words}")
+        if release.noise_std > size.high * (1 + CLOSE):
+            verdicts.append(f"{DECLARED}: {words}")
+    return verdicts
+
+
+def deviation(release: AdditiveMechanism, stream: np.random.Generator) -> Deviation:
+    """Return bounds on the deviation of a release's noise.
+
+    They are equal where it is computed; of draws they hold except with probability ``ERROR``.
+    """
+    noise = release.noise
+    if library.owns(release) and library.owns(noise):
+        exact = proofs.deviation(noise)
+        return Deviation(exact, exact)
+    size = float(np.prod(noise.shape))
+    if library.owns(release) and isinstance(noise, GaussianDistribution | Laplace):
+        entries = noise.whiten(np.zeros(noise.shape)).size
+        if entries * size <= EXACT:
+            squares = sum(float((noise.colour(unit) ** 2).sum()) for unit in np.eye(entries))
+            # Laplace numbers of scale 1 have variance 2.
+            exact = float(np.sqrt(squares / size * (2 if isinstance(noise, Laplace) else 1)))
+            return Deviation(exact, exact)
+    value = draws.value_within(release, farthest(release.query))
+    drawn = draws.noise_of(release, value, DRAWS, stream)
+    mean = float(np.sqrt((drawn**2).mean()))
+    if not isinstance(noise, GaussianDistribution):
+        return Deviation(mean / FACTOR, mean * FACTOR)
+    # Laurent & Massart (2000), Lemma 1, with all of the variance in one direction.
+    share = np.log(2 / ERROR) / DRAWS
+    above, below = 1 + 2 * np.sqrt(share) + 2 * share, 1 - 2 * np.sqrt(share)
+    return Deviation(mean / float(np.sqrt(above)), mean / float(np.sqrt(below)))

@@ -1,0 +1,49 @@
+"""Draws of a release's noise, where another author's class makes them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from matrixdp.audit import runs, whiteness
+from matrixdp.audit.neighbours import Neighbours
+from matrixdp.audit.standing import REFUTED
+from matrixdp.checks import Array
+from matrixdp.distributions import GaussianDistribution
+from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.privacy.sensitivity import IdentityQuery
+
+
+def value_within(release: AdditiveMechanism, pair: Neighbours) -> Array:
+    """Return a value of the query within the public bounds: all records are the second one."""
+    query = release.query
+    if not isinstance(query, IdentityQuery):
+        return runs.value_of(query, pair.other)
+    column = np.reshape(pair.other, (-1, query.features))[:1].T
+    return np.tile(column, query.n_records)
+
+
+def noise_of(
+    release: AdditiveMechanism, value: Array, count: int, stream: np.random.Generator
+) -> Array:
+    """Return the noise of simulated releases of a value, shape (count, m, n)."""
+    return np.asarray(release.simulate(value, [stream] * count) - value)
+
+
+def flaws(
+    release: AdditiveMechanism,
+    distribution: GaussianDistribution,
+    pair: Neighbours,
+    stream: np.random.Generator,
+) -> tuple[list[str], str]:
+    """Return verdicts on the Gaussian noise that a release of another author draws itself.
+
+    Returns:
+        The verdicts, and what the tests see, in words.
+    """
+    value = value_within(release, pair)
+    count = whiteness.draws_of(distribution.whiten(value).size)
+    noise = noise_of(release, value, count, stream)
+    result = whiteness.judge(
+        np.stack([np.ravel(distribution.whiten(one)) for one in noise]), stream
+    )
+    return [f"{REFUTED}: {result.defect}"] * bool(result.defect), result.explain()

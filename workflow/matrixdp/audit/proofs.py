@@ -1,0 +1,217 @@
+"""Bounds on the change of neighbours that the library proves, and the deviation of its noise.
+
+They follow from the library's sensitivities and from the numbers of a noise distribution. What a
+release declares of itself is not used, nor is a method of another author's class: such a query, or
+such noise, has no bound here.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from matrixdp import distributions, library
+from matrixdp.checks import Array, InputError
+from matrixdp.distributions import (
+    ColumnL2Exponential,
+    ColumnLinfExponential,
+    FrobeniusExponential,
+    GaussianDistribution,
+    MatrixNormal,
+    NoiseDistribution,
+    SymmetricLaplace,
+    SymmetricNormal,
+    SymmetrisedNormal,
+)
+from matrixdp.gamma_distributions import GeneralizedGamma, SymmetricGeneralizedGamma
+from matrixdp.mechanisms.scaled import ScaledLaplace, ScaledNormal, in_units, units
+from matrixdp.privacy import generalized_gamma
+from matrixdp.privacy.domain import Box
+from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
+
+#: No bound is proven.
+UNPROVEN = float("nan")
+
+
+def owned(query: Query, noise: NoiseDistribution | None = None) -> bool:
+    """Return whether a query with its domain, and the noise, are of classes of the library."""
+    things = [query, query.domain, *([] if noise is None else [noise])]
+    inner = getattr(noise, "distribution", None)
+    return all(map(library.owns, [*things, *([] if inner is None else [inner])]))
+
+
+def mu(query: Query, noise: GaussianDistribution) -> float:
+    """Return an upper bound on mu, the norm of the whitened change of neighbours.
+
+    NaN: no bound is proven.
+    """
+    if not owned(query, noise):
+        return UNPROVEN
+    try:
+        return _mu(query, noise)
+    except (InputError, np.linalg.LinAlgError):
+        # A singular factor leaves some direction without noise.
+        return UNPROVEN
+
+
+def _mu(query: Query, noise: GaussianDistribution) -> float:
+    if isinstance(noise, ScaledNormal):
+        return _mu(in_units(query), noise.distribution) if _of_units(query, noise.sizes) else np.nan
+    if isinstance(noise, SymmetricNormal) and isinstance(query, SecondMomentQuery):
+        return _triangle(query, noise)
+    if isinstance(noise, SymmetrisedNormal) and isinstance(query, SecondMomentQuery):
+        return _along(query, noise.factor)
+    if isinstance(noise, MatrixNormal):
+        rows, columns = noise.factors
+        if not isinstance(query, SecondMomentQuery):
+            # A change in one column is d e_j^T, whose whitened norm is |A^-1 d| |B^-1 e_j|.
+            return _along(query, rows) * _largest_column(columns, noise.shape[1])
+        if columns is not None and np.array_equal(np.asarray(rows), np.asarray(columns)):
+            return _along(query, rows)
+        least = _least(rows, noise.shape[0]) * _least(columns, noise.shape[1])
+        return query.l2_sensitivity / least
+    return UNPROVEN
+
+
+def _along(query: Query, factor: ArrayLike | None) -> float:
+    """Return mu of noise with a factor A, (m,) or (m, m): that of the variances of A A^T."""
+    values = np.asarray(1.0 if factor is None else factor, dtype=float)
+    if values.ndim < 2:
+        variances = np.broadcast_to(values**2, (query.features,))
+        return query.directional_mu(variances).value
+    variances, directions = np.linalg.eigh(values @ values.T)
+    return query.directional_mu(variances, directions).value
+
+
+def _least(factor: ArrayLike | None, size: int) -> float:
+    """Return the smallest singular value of a factor."""
+    values = np.asarray(1.0 if factor is None else factor, dtype=float)
+    if values.ndim < 2:
+        return float(np.abs(values).min())
+    return float(np.linalg.svd(values, compute_uv=False)[-1])
+
+
+def _largest_column(factor: ArrayLike | None, size: int) -> float:
+    """Return the largest norm of a column of the inverse of a factor."""
+    values = np.asarray(1.0 if factor is None else factor, dtype=float)
+    if values.ndim < 2:
+        return float((1 / np.abs(values)).max())
+    return float(np.linalg.norm(np.linalg.inv(values), axis=0).max())
+
+
+def _triangle(query: SecondMomentQuery, noise: SymmetricNormal) -> float:
+    """Return mu of independent entries on and above the diagonal.
+
+    Let F be the Frobenius norm of a change D, U that of its upper triangle, d that of its diagonal,
+    so that U^2 = (F^2 + d^2) / 2. With variances 1 / a on the diagonal and 1 / b above it, mu^2 is
+    a d^2 + b (F^2 - d^2) / 2 = (2 a - b) U^2 + (b - a) F^2.
+    """
+    a, b = float(noise.diagonal_std) ** -2, float(noise.off_diagonal_std) ** -2
+    upper, whole = query.l2_upper**2, query.l2_sensitivity**2
+    if b < a:
+        square = a * upper
+    elif b <= 2 * a * (1 + 1e-12):
+        square = max(2 * a - b, 0.0) * upper + (b - a) * whole
+    else:
+        square = b * whole / 2
+    return float(np.sqrt(square))
+
+
+def _of_units(query: Query, sizes: Array) -> bool:
+    """Return whether noise is scaled by the units of the query's box."""
+    if not isinstance(query.domain, Box):
+        return False
+    unit = units(query)[:, None]
+    return np.array_equal(sizes, unit * unit.T if isinstance(query, SecondMomentQuery) else unit)
+
+
+def size(query: Query, noise: NoiseDistribution) -> float:
+    """Return an upper bound on the size of a change, where the noise has density exp(-size).
+
+    It is the epsilon of pure differential privacy. NaN: no bound is proven.
+    """
+    if not owned(query, noise):
+        return UNPROVEN
+    if isinstance(noise, ScaledLaplace):
+        return (
+            size(in_units(query), noise.distribution) if _of_units(query, noise.sizes) else np.nan
+        )
+    # Columns of one person that change; a sum of k norms is at most sqrt(k) times that of squares.
+    group = np.sqrt(query.group) if isinstance(query, IdentityQuery) else 1.0
+    if isinstance(noise, SymmetricLaplace):
+        return query.l1_upper / noise.scale if isinstance(query, SecondMomentQuery) else UNPROVEN
+    if isinstance(noise, distributions.Laplace):
+        return query.l1_sensitivity / noise.scale
+    if isinstance(noise, FrobeniusExponential):
+        return query.l2_sensitivity / noise.scale
+    if isinstance(query, SecondMomentQuery):
+        return UNPROVEN
+    if isinstance(noise, ColumnL2Exponential):
+        return float(group * query.l2_sensitivity / noise.scale)
+    if isinstance(noise, ColumnLinfExponential):
+        shares = query.sides / np.asarray(noise.weights, dtype=float)
+        return float(group * shares.max() / noise.scale)
+    return UNPROVEN
+
+
+def length(query: Query, noise: GeneralizedGamma) -> float:
+    """Return an upper bound on the length of a change over the scale, or NaN.
+
+    The noise is log-concave, so that a shorter change along the same line has no larger delta.
+    """
+    if not owned(query, noise) or (query.group > 1 and isinstance(query, IdentityQuery)):
+        return UNPROVEN
+    if isinstance(noise, SymmetricGeneralizedGamma):
+        return query.l2_upper / noise.scale if isinstance(query, SecondMomentQuery) else UNPROVEN
+    alone = isinstance(query, IdentityQuery | MeanQuery)
+    return query.l2_sensitivity / noise.scale if alone else UNPROVEN
+
+
+def deviation(noise: NoiseDistribution) -> float:
+    """Return the root mean square of the entries' standard deviations, or NaN for other noise."""
+    if not library.owns(noise):
+        return UNPROVEN
+    if isinstance(noise, GeneralizedGamma):
+        return float(generalized_gamma.deviation(noise.scale, noise.power, noise.dimension))
+    if isinstance(noise, distributions.Laplace) and not isinstance(noise, ScaledLaplace):
+        return float(np.sqrt(2) * noise.scale)
+    m, n = noise.shape
+    # A Gamma(k) radius has second moment k (k + 1); the rest are moments of the directions.
+    if isinstance(noise, FrobeniusExponential):
+        return float(noise.scale * np.sqrt(m * n + 1))
+    if isinstance(noise, ColumnL2Exponential):
+        return float(noise.scale * np.sqrt(m + 1))
+    if isinstance(noise, ColumnLinfExponential):
+        squares = np.mean(np.square(noise.weights))
+        return float(noise.scale * np.sqrt((m + 1) * (m + 2) / 3 * squares))
+    spread = _variances(noise)
+    return UNPROVEN if spread is None else float(np.sqrt(spread.mean()))
+
+
+def _variances(noise: NoiseDistribution) -> Array | None:
+    """Return the variances of the entries (m, n), or None."""
+    if isinstance(noise, ScaledNormal | ScaledLaplace):
+        if isinstance(noise.distribution, distributions.Laplace):
+            return np.broadcast_to(2 * noise.distribution.scale**2 * noise.sizes**2, noise.shape)
+        spread = _variances(noise.distribution)
+        return None if spread is None else spread * noise.sizes**2
+    if isinstance(noise, SymmetricNormal):
+        return np.asarray(noise._deviations**2)
+    if isinstance(noise, MatrixNormal):
+        rows, columns = (
+            np.diag(_covariance(factor, size))
+            for factor, size in zip(noise.factors, noise.shape, strict=True)
+        )
+        return np.outer(rows, columns)
+    if isinstance(noise, SymmetrisedNormal):
+        covariance = _covariance(noise.factor, noise.shape[0])
+        alone = np.outer(np.diag(covariance), np.diag(covariance))
+        return (alone + covariance**2) / 2
+    return None
+
+
+def _covariance(factor: ArrayLike | None, size: int) -> Array:
+    values = np.asarray(1.0 if factor is None else factor, dtype=float)
+    if values.ndim < 2:
+        return np.diag(np.broadcast_to(values**2, (size,)))
+    return values @ values.T
