@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from matrixdp import discovery, distributions
-from matrixdp.audit import base, releases, standing, whiteness
+from matrixdp.audit import base, declarations, releases, standing, whiteness
 from matrixdp.audit.foreign import WhitenedGaussianAudit, WhitenedLaplaceAudit
+from matrixdp.checks import InputError
 from matrixdp.experiments import study
 from matrixdp.experiments.study import Settings
 from matrixdp.mechanisms.base import AdditiveGaussian, AdditiveMechanism, Entry
@@ -275,3 +276,32 @@ def test_a_query_of_another_author_proves_nothing():
     query = Halved(RECORDS.domain, 20)
     audit = releases.audit_of(replace(RELEASE, query=query), np.random.default_rng(0))
     assert not audit.proven
+
+
+class Changing:
+    """It looks like a number, and is another one each time."""
+
+    def __init__(self):
+        self.reads = 0
+
+    def __array__(self, dtype=None, copy=None):
+        self.reads += 1
+        return np.array(RELEASE.noise_std * (1 if self.reads < 100 else 0.01))
+
+
+def test_noise_of_other_objects_than_arrays_is_not_certified():
+    noise = distributions.MatrixNormal(RECORDS.shape, Changing())
+    audit = releases.audit_of(replace(RELEASE, noise=noise), np.random.default_rng(0))
+    assert not audit.proven
+
+
+def test_noise_that_columns_share_is_refused():
+    """An array of one column would be added to all of them."""
+    narrow = distributions.MatrixNormal((3, 1), RELEASE.noise_std)
+    release = replace(RELEASE, noise=narrow)
+    with pytest.raises(InputError, match=r"noise has shape \(3, 1\) for a value of shape"):
+        list(release.simulate_all([np.zeros((3, 20))], lambda: [np.random.default_rng(0)]))
+    audit = releases.audit_of(release, np.random.default_rng(0))
+    assert not audit.proven
+    (flaw,) = declarations.flaws(audit, np.random.default_rng(0))
+    assert flaw == "refuted: its noise has shape (3, 1) for a value of shape (3, 20)"

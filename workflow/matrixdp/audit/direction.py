@@ -136,9 +136,7 @@ def log_normaliser(along: float, across: float, size: int) -> float:
     return along + _integral(along, across, size, 0)
 
 
-def mean_limits(
-    concentration: float, size: int, draws: int, error: float
-) -> tuple[float, float]:
+def mean_limits(concentration: float, size: int, draws: int, error: float) -> tuple[float, float]:
     """Return limits that the mean of draws of 1 - v_1^2 passes with a probability of ``error``.
 
     They are those of Chernoff: a tilt by exp(s (1 - v_1^2)) is the same distribution at the
