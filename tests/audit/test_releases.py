@@ -12,6 +12,7 @@ from matrixdp.audit.base import NO_SCALE, Finding, Scale
 from matrixdp.audit.blackbox import Proof
 from matrixdp.audit.foreign import WhitenedGaussianAudit
 from matrixdp.audit.projection import BlackBoxAudit
+from matrixdp.bingham import Bingham
 from matrixdp.checks import InputError
 from matrixdp.experiments.study import Settings
 from matrixdp.mechanisms import wishart
@@ -438,3 +439,20 @@ def test_the_normaliser_of_the_bingham_distribution():
     assert direction.log_normaliser(0.0, 3.0, 4) == pytest.approx(
         direction.log_normaliser(3.0, 0.0, 4)
     )
+
+
+def test_limits_on_the_mean_spread_hold_without_a_normal_approximation():
+    """Two draws at an error of one half: the limits of Chernoff are met at most that often."""
+    stream = np.random.default_rng(0)
+    form = np.diag([3.0, 0, 0])
+    drawn = Bingham(form).draws(stream, 40_000)
+    means = (1 - drawn[:, 0] ** 2).reshape(-1, 2).mean(axis=1)
+    low, high = direction.mean_limits(3.0, 3, 2, 0.5)
+    assert low < direction.mean_spread(3.0, 3) < high
+    assert np.mean(means < low) <= 0.25
+    assert np.mean(means > high) <= 0.25
+    # With many draws they approach those of the normal approximation, 1 + 4.89 sqrt(2 / 3 / n).
+    low, high = direction.mean_limits(500.0, 4, 50_000, 1e-6)
+    expected = direction.mean_spread(500.0, 4)
+    assert high / expected - 1 == pytest.approx(0.0198, abs=2e-3)
+    assert 1 - low / expected == pytest.approx(0.0196, abs=2e-3)

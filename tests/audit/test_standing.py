@@ -13,6 +13,8 @@ from matrixdp.checks import InputError
         ("declared: the bound is above the claimed epsilon", "declared"),
         ("refuted: a replay on two neighbours shows it", "refuted"),
         ("not run: no guarantee", "not run"),
+        # Nothing tested its results.
+        ("not run: TypeError: no such thing", "declared"),
     ],
 )
 def test_a_verdict_begins_with_its_standing(verdict, word):

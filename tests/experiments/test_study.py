@@ -1,7 +1,7 @@
 import io
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,8 @@ from matrixdp.experiments.settings import Settings
 from matrixdp.experiments.tasks.components import AllComponents, FirstComponent
 from matrixdp.experiments.tasks.regression import Regression
 from matrixdp.mechanisms import jl, registry
-from matrixdp.mechanisms.base import AdditiveGaussian
+from matrixdp.mechanisms.base import AdditiveGaussian, Entry
+from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.trials import COLUMNS
 
 SETTINGS = Settings(
@@ -247,6 +248,21 @@ def test_a_budget_without_guarantee_is_one_row_with_the_reason(data):
     assert row["note"].startswith("no guarantee: ")
     assert np.isnan(row["value"])
     assert len(table[table["epsilon"] == "1"]) == SETTINGS.trials
+
+
+def test_a_mechanism_that_promises_less_than_is_asked_is_one_row_with_the_reason(data, monkeypatch):
+    @dataclass(frozen=True)
+    class Generous(Gaussian):
+        def calibrate(self, query, *, epsilon, delta):
+            return super().calibrate(query, epsilon=3 * epsilon, delta=delta)
+
+    monkeypatch.setattr(study, "find", lambda _: Entry(Generous))
+    table = run(REGRESSION, "analytic_gaussian", data, replace(SETTINGS, epsilons=("1",)))
+    (row,) = table.to_dict("records")
+    assert row["note"] == (
+        "no guarantee: Generous promises epsilon 3, where 1 is asked for; calibrate its noise to "
+        "what is asked"
+    )
 
 
 def test_bad_settings_are_one_sentence(data):

@@ -1,15 +1,16 @@
 """What a release for real use promises: its statement, its rounding, and what it refuses."""
 
 import itertools
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
 import matrixdp as mdp
-from matrixdp import safe
+from matrixdp import distributions, safe
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.allocation import MaxPNR, Shares
-from matrixdp.mechanisms.base import NoGuarantee
+from matrixdp.mechanisms.base import BrokenPromise, NoGuarantee, promised
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.directions import PrivateDirections
 from matrixdp.mechanisms.gaussian import Gaussian
@@ -189,3 +190,89 @@ def test_several_values_get_the_noise_that_each_of_them_gets_alone(mechanism):
 def test_a_radius_that_no_sensitivity_can_be_computed_for_is_refused(radius):
     with pytest.raises(InputError, match="choose a unit"):
         SecondMomentQuery(Ball(radius, 2), 9)
+
+
+class HalfDrawn(distributions.MatrixNormal):
+    """Another author's class, whose sampler draws half of the noise that it declares."""
+
+    def _draw(self, streams, stack):
+        super()._draw(streams, stack)
+        stack /= 2
+
+
+class ExactDiagonal(distributions.SymmetricLaplace):
+    def _draw(self, streams, stack):
+        super()._draw(streams, stack)
+        stack[:, *np.diag_indices(self.shape[0])] = 0
+
+
+def test_a_simulated_release_colours_white_noise_of_the_library_as_a_real_one_does():
+    """An author's own sampler cannot take noise away."""
+    query = IdentityQuery(Box.cube(2, -1, 1), 3)
+    release = Gaussian().calibrate(query, epsilon=1.0, delta=0.01)
+    foreign = replace(release, noise=HalfDrawn(release.noise.shape, 2.0))
+    value = np.full((2, 3), 0.5)
+    streams = [np.random.default_rng(seed) for seed in range(4)]
+    drawn = foreign.simulate(value, streams)
+    streams = [np.random.default_rng(seed) for seed in range(4)]
+    whole = distributions.normals(streams, (6,)).reshape(4, 2, 3)
+    assert drawn == pytest.approx(value + 2.0 * whole)
+    shared = foreign.simulate_all(
+        [value, -value], lambda: [np.random.default_rng(seed) for seed in range(4)]
+    )
+    first, second = shared
+    assert first == pytest.approx(drawn)
+    assert first - second == pytest.approx(np.broadcast_to(2 * value, first.shape))
+    moments = SecondMomentQuery(Box.cube(3, -1, 1), 20)
+    laplace = Laplace().calibrate(moments, epsilon=1.0)
+    exact = replace(laplace, noise=ExactDiagonal(laplace.noise.shape, laplace.noise.scale))
+    drawn = exact.simulate(np.zeros((3, 3)), [np.random.default_rng(0)] * 50)
+    assert (np.abs(drawn[:, 0, 0]) > 0).all()
+    assert (drawn == np.swapaxes(drawn, 1, 2)).all()
+
+
+@dataclass(frozen=True)
+class Promising(Gaussian):
+    """A calibration that changes what it is asked for."""
+
+    changes: tuple[tuple[str, object], ...] = ()
+
+    def calibrate(self, query, *, epsilon, delta):
+        release = super().calibrate(query, epsilon=epsilon, delta=delta)
+        changes = dict(self.changes)
+        if "query" in changes:
+            changes["query"] = replace(query, **dict(changes["query"]))
+        return replace(release, **changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"delta": 1.0}, "promises delta 1, where 0.01 is asked for"),
+        ({"epsilon": 3.0}, "promises epsilon 3, where 1 is asked for"),
+        ({"epsilon": 1.01}, "promises epsilon 1.01"),
+        ({"epsilon": float("nan")}, "promises epsilon nan"),
+        ({"query": (("adjacency", "zero_out"),)}, "neighbours of 'zero_out', where 'replace'"),
+        ({"query": (("n_records", 2),)}, "among 2 records, where there are 3"),
+        ({"query": (("domain", Box.cube(2, 0, 1)),)}, "promises privacy of records in Box"),
+    ],
+)
+def test_a_calibration_that_promises_less_than_is_asked_is_refused(changes, words):
+    query = IdentityQuery(Box.cube(2, -1, 1), 3)
+    mechanism = Promising(changes=tuple(changes.items()))
+    with pytest.raises(BrokenPromise, match=words):
+        promised(mechanism, query, epsilon=1.0, delta=0.01)
+
+
+def test_fewer_records_of_a_person_than_asked_are_refused():
+    query = MeanQuery(Box.cube(2, -1, 1), 30, per_person=3)
+    mechanism = Promising(changes=(("query", (("per_person", 2),)),))
+    with pytest.raises(BrokenPromise, match="2 records of one person, where 3 is asked for"):
+        promised(mechanism, query, epsilon=1.0, delta=0.01)
+
+
+def test_a_promise_of_more_than_is_asked_is_fine():
+    query = IdentityQuery(Box.cube(2, -1, 1), 3)
+    for changes in ({"delta": 0.0}, {"epsilon": 0.5}, {"epsilon": 1 + 1e-12}):
+        mechanism = Promising(changes=tuple(changes.items()))
+        assert promised(mechanism, query, epsilon=1.0, delta=0.01).epsilon <= 1 + 1e-9

@@ -175,7 +175,7 @@ def test_the_audit_knows_the_family(mechanism):
     assert found.mu == pytest.approx(gaussian.mu(1, 1 / 248), rel=1e-6)
     assert found.bound == pytest.approx(1, rel=1e-6)
     row = releases.judge(found, np.random.default_rng(1).spawn(5), releases.Limits(3000))
-    assert row["verdict"].startswith("private")
+    assert row["verdict"].startswith("certified")
 
 
 @pytest.mark.parametrize(
@@ -398,7 +398,7 @@ def test_the_audit_of_an_experiment_replays_what_a_mechanism_clips(kind, right, 
     monkeypatch.setattr(study, "find", lambda name: Entry(kind))
     settings = Settings("x", seed=1, trials=1, epsilons=("1",))
     (row,) = releases.run("clipped", {"covariance": MOMENTS}, settings, releases.Limits(3000))
-    expected = "private and tight" if right else "violated: a replay on two neighbours shows it"
+    expected = "certified: tight" if right else "refuted: a replay on two neighbours shows it"
     assert row["verdict"] == expected
 
 

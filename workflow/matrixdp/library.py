@@ -44,7 +44,9 @@ def owns(thing: object) -> bool:
     """
     kind: Any = type(thing)
     # An attribute of the instance hides a method of its class.
-    hidden = (name for name in vars(thing) if callable(getattr(kind, name, None)))
+    hidden = (
+        name for name in getattr(thing, "__dict__", ()) if callable(getattr(kind, name, None))
+    )
     return _owned(kind) and next(hidden, None) is None
 
 

@@ -53,8 +53,13 @@ def _answers(release: CalibratedMechanism, pair: Pair) -> tuple[Array, Array]:
     return first, second
 
 
-def _runs(release: CalibratedMechanism, value: Array, count: int, seed: int = 0) -> Array:
-    return release.simulate(value, [np.random.default_rng(seed)] * count)
+def runs_of(release: CalibratedMechanism, value: Array, count: int, seed: int = 0) -> Array:
+    """Return releases of a value, with noise of the author's own sampler where there is one."""
+    streams = [np.random.default_rng(seed)] * count
+    if isinstance(release, AdditiveMechanism) and release.coloured:
+        # As its author has it. A simulated release draws noise of the library in its place.
+        return value + release.noise.sample(streams)
+    return release.simulate(value, streams)
 
 
 def _symmetric(stack: Array) -> bool:
@@ -73,7 +78,7 @@ def event(
     def proof(release: CalibratedMechanism, case: Case) -> float:
         answers = _answers(release, pair or unlike())
         hits = [
-            int(np.count_nonzero(sees(_runs(release, value, runs, seed), *answers)))
+            int(np.count_nonzero(sees(runs_of(release, value, runs, seed), *answers)))
             for seed, value in enumerate(answers)
         ]
         low = [stats.beta.ppf(LEVEL, hit, runs - hit + 1) if hit else 0.0 for hit in hits]
@@ -99,7 +104,7 @@ def projection(
 
     def proof(release: CalibratedMechanism, case: Case) -> float:
         answers = _answers(release, pair or unlike())
-        first, second = (_runs(release, value, runs) for value in answers)
+        first, second = (runs_of(release, value, runs) for value in answers)
         change = first - second
         if weights is not None:
             weight = weights(release)
@@ -137,7 +142,7 @@ def promise(release: CalibratedMechanism, case: Case) -> float:
 def size_of_noise(release: CalibratedMechanism, case: Case) -> float:
     """Return the least size of an entry's noise in runs, over the declared one."""
     value = release.query.value(np.zeros((release.query.features, release.query.n_records)))
-    noise = _runs(release, value, 20_000) - value
+    noise = runs_of(release, value, 20_000) - value
     size = np.sqrt((noise**2).mean()) * (1 - SIGMAS / np.sqrt(2 * noise.size))
     return float(size / release.noise_std)
 

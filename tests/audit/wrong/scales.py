@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from wrong.base import Build, Case, case, normal_release, pure_release, standard
-from wrong.evidence import alternating, losses, projection, unlike
+from wrong.evidence import alternating, losses, projection, runs_of, unlike
 
 from matrixdp import distributions
 from matrixdp.distributions import MatrixNormal, SymmetricNormal
@@ -94,7 +94,7 @@ class Size:
 def losses_of_laplace(release: CalibratedMechanism, wrong_case: Case) -> float:
     """Return the largest loss of independent Laplace entries, by their measured scales."""
     first, second = (release.query.value(data) for data in unlike()(release))
-    noise = release.simulate(second, [np.random.default_rng(0)] * 10_000) - second
+    noise = runs_of(release, second, 10_000) - second
     scales = np.abs(noise).mean(axis=0) * (1 + 5 / np.sqrt(len(noise)))
     return float((np.abs(first - second) / scales).sum() / release.epsilon)
 

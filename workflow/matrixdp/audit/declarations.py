@@ -48,6 +48,9 @@ def flaws(audit: Audit, stream: np.random.Generator) -> list[str]:
     )
     if gaussian and not release.delta:
         return [PURE]
+    if isinstance(release, AdditiveMechanism) and release.noise.shape != release.query.shape:
+        shapes = f"{release.noise.shape} for a value of shape {release.query.shape}"
+        return [f"{REFUTED}: its noise has shape {shapes}"]
     declared = release.epsilon_actual * (1 + ROUNDING)
     if audit.attained > declared + ROUNDING:
         verdicts.append(

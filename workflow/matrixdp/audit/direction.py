@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 
 import numpy as np
-from scipy import special
+from scipy import optimize, special
 
 from matrixdp import library
 from matrixdp.audit import proofs
@@ -20,6 +21,9 @@ COPIES = 4
 
 #: Draws for the test of the distribution; nodes of the normaliser's integral.
 DRAWS, NODES = 50_000, 600
+
+#: Smallest concentration of a tilt.
+FARTHEST = -300.0
 
 
 class DirectionAudit(Audit):
@@ -94,11 +98,18 @@ class DirectionAudit(Audit):
         value = np.outer(other, other)
         directions = self.release.simulate(value, [stream] * DRAWS)
         spread = 1 - (directions @ other) ** 2 / (other @ other)
-        expected = mean_spread(self.release.kappa * float(other @ other), m)
+        concentration = self.release.kappa * float(other @ other)
+        expected = mean_spread(concentration, m)
+        low, high = (side / expected for side in mean_limits(concentration, m, DRAWS, ERROR))
         error = float(spread.std() / np.sqrt(DRAWS)) / expected
-        margin = -float(special.ndtri(ERROR / 2)) * error
-        shortfall = margin + float(special.ndtri(POWER)) * error
-        return Scale(float(spread.mean()) / expected, 1 - margin, 1 + margin, shortfall)
+        shortfall = max(1 - low, high - 1) + float(special.ndtri(POWER)) * error
+        return Scale(float(spread.mean()) / expected, low, high, shortfall)
+
+
+@functools.cache
+def _nodes() -> tuple[Array, Array]:
+    """Return the nodes and weights of Gauss's rule on [-1, 1]."""
+    return np.polynomial.legendre.leggauss(NODES)
 
 
 def _integral(concentration: float, inner: float, size: int, power: int) -> float:
@@ -109,7 +120,7 @@ def _integral(concentration: float, inner: float, size: int, power: int) -> floa
     """
     # u = sqrt(1 - b) in (0, 1): density proportional to u^(m - 2) (1 - u^2)^(-1/2).
     width = min(1.0, 12 / np.sqrt(max(concentration, 1e-9)))
-    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    nodes, weights = _nodes()
     # The substitution u = sin(t) removes the root at u = 1.
     t = np.arcsin(width) * (nodes + 1) / 2
     u2 = np.sin(t) ** 2
@@ -123,6 +134,29 @@ def _integral(concentration: float, inner: float, size: int, power: int) -> floa
 def log_normaliser(along: float, across: float, size: int) -> float:
     """Return ln E exp(along v_1^2 + across v_2^2) over uniform unit vectors of ``size`` > 2."""
     return along + _integral(along, across, size, 0)
+
+
+def mean_limits(concentration: float, size: int, draws: int, error: float) -> tuple[float, float]:
+    """Return limits that the mean of draws of 1 - v_1^2 passes with a probability of ``error``.
+
+    They are those of Chernoff: a tilt by exp(s (1 - v_1^2)) is the same distribution at the
+    concentration c - s, and the mean there has the rate s mean - ln(Z(c - s) / Z(c)).
+    """
+    rate = np.log(2 / error) / draws
+    at_start = _integral(concentration, 0.0, size, 0)
+
+    def excess(tilted: float) -> float:
+        moved = (concentration - tilted) * mean_spread(tilted, size)
+        return moved - (_integral(tilted, 0.0, size, 0) - at_start) - rate
+
+    limits = []
+    for way, extreme in ((1, 0.0), (-1, 1.0)):
+        # Without a tilt the rate is 0. Where no tilt in reach suffices, the mean itself is limited.
+        ends = concentration + way * max(concentration, 1.0) * 2.0 ** np.arange(-6, 12)
+        far = next((float(end) for end in ends if end > FARTHEST and excess(end) > 0), None)
+        tilted = far and optimize.brentq(excess, concentration, far)
+        limits.append(extreme if tilted is None else mean_spread(float(tilted), size))
+    return limits[0], limits[1]
 
 
 def mean_spread(concentration: float, size: int) -> float:

@@ -101,14 +101,16 @@ class WhitenedAudit(Audit):
         columns = np.unique(np.linspace(0, n - group, count).astype(int))
         if len(columns) < n - group + 1:
             self.unseen += f"; {len(columns)} of {n} columns were searched"
-        maps: dict[bytes, tuple[float, int, Array]] = {}
+        maps: dict[tuple[str, bytes], tuple[float, int, Array]] = {}
         sides = np.ptp([query.domain.magnitudes, -query.domain.magnitudes], axis=0)
         for column in columns.tolist():
             basis = np.zeros((m * group, m, n))
             for place in range(m * group):
                 basis[place, place // group, column + place % group] = 1.0
             white = self._whiten(basis)
-            key = np.round(white @ white.T / max(float((white**2).max()), 1e-300), 9).tobytes()
+            size = float(np.abs(white).max())
+            shape = np.round(white @ white.T / max(size, 1e-300) ** 2, 9)
+            key = (f"{size:.9g}", shape.tobytes())
             bound = float((np.linalg.norm(white, axis=1) * np.repeat(sides, group)).sum())
             support = white[:, np.any(white != 0, axis=0)]
             maps.setdefault(key, (bound, column, support))

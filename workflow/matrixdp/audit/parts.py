@@ -19,6 +19,7 @@ from matrixdp.mechanisms.centred import CentredMoments
 from matrixdp.mechanisms.clipped import Chosen, ChosenByHistogram, shells, squared_move
 from matrixdp.mechanisms.mvg import AlongPrivateDirections
 from matrixdp.mechanisms.target_mean import TargetMean
+from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 
 #: Steps of a radius search that are audited; all further ones scale with the radius.
 STEPS = 4
@@ -90,6 +91,12 @@ def _search_mu(release: ChosenBySearch) -> float:
     return 2 * float(special.ndtri(special.expit(release.search)))
 
 
+def _noise_mu(release: CalibratedMechanism, query: Query) -> float:
+    """Return an upper bound on the mu of a part's noise, for what the release asks of it."""
+    additive = isinstance(release, AdditiveGaussian) and library.owns(release)
+    return proofs.mu(query, release.noise) if additive else proofs.UNPROVEN  # type: ignore[attr-defined]
+
+
 def parts_mu(release: CalibratedMechanism) -> list[float]:
     """Return upper bounds on the mu of the parts, from sensitivities of the library alone.
 
@@ -103,11 +110,12 @@ def parts_mu(release: CalibratedMechanism) -> list[float]:
     if isinstance(release, AlongPrivateDirections):
         limited = release.allocation.keeps_budget and library.owns(release.allocation)
         along = query.l2_sensitivity * float(np.sqrt(release.limit)) if limited else np.nan
-        return [*parts_mu(release.moments), along]
+        second = SecondMomentQuery(query.domain, query.n_records, query.adjacency)
+        return [_noise_mu(release.moments, second), along]
     if isinstance(release, RidgedEquations):
         eigenvalue = release.query.l2_eigenvalue / release.eigenvalue_std
         target = release.query.l2_target / release.target_std
-        return [eigenvalue, *parts_mu(release.explaining), target]
+        return [eigenvalue, _noise_mu(release.explaining, release.query.explaining), target]
     if isinstance(release, TargetMean):
         return [release.query.l2_mean / release.mean_std]
     if isinstance(release, CentredMoments):

@@ -7,6 +7,8 @@ such noise, has no bound here.
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -34,10 +36,31 @@ UNPROVEN = float("nan")
 
 
 def owned(query: Query, noise: NoiseDistribution | None = None) -> bool:
-    """Return whether a query with its domain, and the noise, are of classes of the library."""
-    things = [query, query.domain, *([] if noise is None else [noise])]
-    inner = getattr(noise, "distribution", None)
-    return all(map(library.owns, [*things, *([] if inner is None else [inner])]))
+    """Return whether a query with its domain, and the noise, are of classes of the library.
+
+    The noise has the shape of the query, and plain numbers and arrays in its fields: an object that
+    only looks like an array may change.
+    """
+    if not (library.owns(query) and library.owns(query.domain)):
+        return False
+    return noise is None or (noise.shape == query.shape and _plain(noise))
+
+
+def _plain(noise: NoiseDistribution) -> bool:
+    values = (getattr(noise, field.name) for field in fields(noise))
+    return library.owns(noise) and all(
+        _plain(value) if isinstance(value, NoiseDistribution) else _number(value)
+        for value in values
+    )
+
+
+def _number(value: object) -> bool:
+    """Return whether a value is a number, an array of numbers, or a sequence of them."""
+    if isinstance(value, tuple | list):
+        return all(map(_number, value))
+    if type(value) is np.ndarray:
+        return value.dtype.kind in "fiu"
+    return value is None or type(value) in (int, float) or isinstance(value, np.number)
 
 
 def mu(query: Query, noise: GaussianDistribution) -> float:

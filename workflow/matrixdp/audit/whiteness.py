@@ -31,7 +31,7 @@ from matrixdp.checks import Array
 WHOLE, BLOCK = 1000, 64
 
 #: Least number of draws per tested entry; largest number of draws, and of their numbers, beyond it.
-RATIO, DRAWS, NUMBERS = 5, 50_000, 2_000_000
+RATIO, DRAWS, NUMBERS = 5, 50_000, 1_000_000
 
 #: Deviations beyond which numbers are counted.
 FAR = 3.0, 4.0, 5.0

@@ -296,6 +296,12 @@ class AdditiveMechanism(Separable):
 
     def _combined(self, value: Array, noise: Array) -> Array:
         if not self.coloured:
+            if noise.shape[1:] != value.shape[-2:]:
+                # Numpy would share the noise of an entry between entries.
+                raise InputError(
+                    f"noise has shape {noise.shape[1:]} for a value of shape {value.shape[-2:]}; "
+                    "give it the shape of the query"
+                )
             return noise + value
         distribution = self.noise
         assert isinstance(distribution, GaussianDistribution | Laplace)
