@@ -173,7 +173,7 @@ def _equal(white: Array, together: float) -> bool:
     Entries that are equal up to sign and scale are neighbours in the order of a ratio of draws.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        order = np.argsort(white[0] / white[1])
+        order = np.argsort(white[0] / white[1], kind="stable")
         sorted_draws = white[:, order]
         sides = sorted_draws[:, :-1], sorted_draws[:, 1:]
         products = np.einsum("ti,ti->i", *sides) ** 2
