@@ -14,6 +14,7 @@ import contextlib
 import importlib
 import inspect
 import pkgutil
+import sys
 from dataclasses import fields, replace
 from itertools import product
 from pathlib import Path
@@ -365,14 +366,20 @@ def test_noise_for_one_record_of_a_person_is_seen_in_every_part(name, adjacency)
 
 
 def subclasses(kind):
-    """Return all classes of the package below a class that can have objects."""
+    """Return all classes of the package below a class that can have objects.
+
+    The known bugs are wrong on purpose.
+    """
     below = {*kind.__subclasses__()}
     for one in kind.__subclasses__():
         below |= subclasses(one)
     return {
         one
         for one in below
-        if one.__module__.startswith("matrixdp.") and not inspect.isabstract(one)
+        if one.__module__.startswith("matrixdp.")
+        and ".known_bugs" not in one.__module__
+        and getattr(sys.modules[one.__module__], one.__name__, None) is one
+        and not inspect.isabstract(one)
     }
 
 
