@@ -7,9 +7,10 @@ BIN := .venv/bin
 UV := $(shell command -v uv 2>/dev/null || true)
 # What .venv depends on: the lock, the interpreter (the one beneath, where .venv is activated), the place.
 export BASE := $(shell $(PYTHON) -c 'import sys; print(sys._base_executable)' 2>/dev/null || true)
-export STATE := $(shell cksum <workflow/requirements.lock; $(PYTHON) -V 2>&1 || true) $(BASE) $(CURDIR)
+export STATE := $(shell cksum <workflow/requirements.lock; $(PYTHON) -V 2>&1 || true) $(BASE) $(CURDIR)/src
 export ARGS
-export PYTHONPATH := $(CURDIR)/workflow
+# The library, and the study that uses it.
+export PYTHONPATH := $(CURDIR)/src:$(CURDIR)/workflow
 # Containers set it; each of some two hundred jobs would then compile its code anew.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -23,35 +24,37 @@ quick: setup ## the same with few trials: minutes, to see that everything works
 	@$(alone); exec $(BIN)/snakemake $(ARGS) --configfile config.yaml workflow/config/quick.yaml
 
 page: setup ## the page on the kept results, without a run: results/page.html, in seconds
-	@$(BIN)/python -m matrixdp report $(ARGS)
+	@$(BIN)/python -m reproduction report $(ARGS)
 
 article: setup ## the article of the last run, or of the kept results: results/article.pdf, in seconds
-	@$(BIN)/python -m matrixdp article $(ARGS)
+	@$(BIN)/python -m reproduction article $(ARGS)
 
 docs: setup ## the page on what `import matrixdp` gives: results/api/index.html
 	@$(BIN)/python docs/api.py $(ARGS)
 
 verify: all ## run, then compare with the kept results of a full run on the original data
-	@$(BIN)/python -m matrixdp verify
+	@$(BIN)/python -m reproduction verify
 
 reference: quick ## run quickly and in full, and keep the results in results/reference
-	@$(BIN)/python -m matrixdp keep --quick
+	@$(BIN)/python -m reproduction keep --quick
 	@$(alone); exec $(BIN)/snakemake $(ARGS)
-	@$(BIN)/python -m matrixdp keep
+	@$(BIN)/python -m reproduction keep
 
 figures: setup ## draw the kept results' figures again and compare them, byte for byte
-	@$(BIN)/python -m matrixdp figure $(ARGS)
+	@$(BIN)/python -m reproduction figure $(ARGS)
 
 test: setup ## run the tests
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 faults: setup ## inject many faults: downloads, configurations, kills (a quarter of an hour)
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --long \
-	    tests/faults tests/practice/test_black_box.py tests/audit/test_searches.py \
-	    tests/audit/test_composed_parts.py tests/audit/test_request_searches.py \
-	    tests/practice/test_private_count.py tests/practice/test_people.py \
-	    tests/practice/test_data_sets.py tests/practice/test_experiment.py \
-	    tests/workflow/test_my_matrix.py tests/mechanisms tests/privacy $(ARGS)
+	    tests/reproduction/faults tests/matrixdp/release/test_black_box.py \
+	    tests/reproduction/auditing/test_searches.py \
+	    tests/matrixdp/auditing/test_composed_parts.py tests/matrixdp/auditing/test_request_searches.py \
+	    tests/matrixdp/release/test_private_count.py tests/matrixdp/release/test_people.py \
+	    tests/matrixdp/release/test_data_sets.py tests/reproduction/release/test_experiment.py \
+	    tests/reproduction/workflow/test_my_matrix.py tests/matrixdp/mechanisms \
+	    tests/reproduction/mechanisms tests/matrixdp/privacy tests/reproduction/privacy $(ARGS)
 
 mutants: setup ## inject errors one at a time and see whether the tests notice them (an hour)
 	@$(BIN)/python tests/mutants/mutate.py $(ARGS)
@@ -92,7 +95,7 @@ touch $(STAMP) && $(INSTALL) --require-hashes -r workflow/requirements.lock && \
 printf '#!/bin/sh\nexec "$${0%%/*}/python" -m matrixdp "$$@"\n' >$(BIN)/matrixdp && \
 chmod +x $(BIN)/matrixdp && \
 for library in .venv/lib/python3*/site-packages; do \
-    echo "$$PYTHONPATH" >"$$library/matrixdp.pth"; \
+    printf '%s\n' "$(CURDIR)/src" "$(CURDIR)/workflow" >"$$library/matrixdp.pth"; \
 done && echo "$$STATE" >$(STAMP) || { \
     echo "The set-up failed: check the network and the space on the disk, then start again." >&2; \
     exit 1; }

@@ -22,6 +22,7 @@ from scipy.special import log_ndtr
 from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from matrixdp.privacy import gaussian, generalized_gamma
 

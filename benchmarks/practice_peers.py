@@ -6,7 +6,7 @@ scikit-learn; elsewhere it says so. All packages get the same records, scaled to
 public bounds, and promise a pure epsilon where one record is replaced.
 
 What is said of a promise is computed from the installed code: by its own accounting, by a call, or
-by the black-box audit of this package (:mod:`matrixdp.audit.blackbox`).
+by the black-box audit of this package (:mod:`matrixdp.auditing.blackbox`).
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ from typing import Any
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 import matrixdp as mdp
-from matrixdp.audit import blackbox
+from matrixdp.auditing import blackbox
 
 ROOT = Path(__file__).resolve().parents[1]
 EPSILON = 1.0

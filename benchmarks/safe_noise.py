@@ -19,9 +19,10 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
-from matrixdp import safe
-from matrixdp.practice import release, specification
+from matrixdp.noise import safe
+from matrixdp.release import release, specification
 
 COUNT, REPEATS = 1_000_000, 7
 #: Times the normals, with bits from the operating system.

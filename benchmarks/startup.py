@@ -16,26 +16,30 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = [str(ROOT / "src"), str(ROOT / "workflow")]
 REPEATS = 3
 QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 PACKAGES = ("numpy", "scipy.special", "pandas", "yaml", "jax", "matplotlib.figure")
 
 #: What the jobs of a kind import.
-STUDY = "import matrixdp.experiments.study; from matrixdp import mechanisms; mechanisms.registry()"
+STUDY = (
+    "import reproduction.experiments.study; from reproduction import mechanisms; "
+    "mechanisms.registry()"
+)
 KINDS = {
-    "data": "import matrixdp.data.store",
+    "data": "import reproduction.data.store",
     "trials": STUDY,
     "readings": STUDY,
-    "training": "from matrixdp.experiments import training; training.registry()",
-    "features": "import matrixdp.experiments.training.extractor",
-    "audit": "import matrixdp.audit.releases",
-    "theory": "import matrixdp.theory",
-    "summary": "import matrixdp.report.summary",
-    "tables": "import matrixdp.report.tables.comparison",
-    "figures": "import matrixdp.report.figures.base",
-    "report": "import matrixdp.report.page",
-    "others": "import matrixdp.cli",
+    "training": "from reproduction.experiments import training; training.registry()",
+    "features": "import reproduction.experiments.training.extractor",
+    "audit": "import reproduction.auditing.experiment",
+    "theory": "import reproduction.theory",
+    "summary": "import reproduction.report.summary",
+    "tables": "import reproduction.report.tables.comparison",
+    "figures": "import reproduction.report.figures.base",
+    "report": "import reproduction.report.page",
+    "others": "import reproduction.cli",
 }
 
 
@@ -59,7 +63,7 @@ def cpu(statement: str) -> float:
 
 def cpu_of(*arguments: str, folder: Path = ROOT, repeats: int = REPEATS) -> float:
     """Return the CPU seconds of a Python with these arguments, and of all that it starts."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow"), "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(PACKAGES), "OMP_NUM_THREADS": "1"}
     times = []
     for _ in range(repeats):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)

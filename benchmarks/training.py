@@ -21,11 +21,12 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/experiments/training"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/reproduction/experiments/training"))
 
-import matrixdp.experiments.training  # noqa: F401  (sets jax up)
-from matrixdp.experiments.training import batches, gradients
-from matrixdp.experiments.training.models import GraphNetwork, LeNet, Model, Params, Perceptron
+import reproduction.experiments.training  # noqa: F401  (sets jax up)
+from reproduction.experiments.training import batches, gradients
+from reproduction.experiments.training.models import GraphNetwork, LeNet, Model, Params, Perceptron
 
 import jax  # isort: skip
 import jax.numpy as jnp  # isort: skip

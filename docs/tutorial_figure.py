@@ -18,10 +18,10 @@ from sklearn.datasets import load_diabetes
 
 import matrixdp as mdp
 from matrixdp.mechanisms.moments import with_constant
-from matrixdp.practice import answers
+from matrixdp.release import answers
 from matrixdp.privacy.sensitivity import second_moments
-from matrixdp.report.figures import base, style
-from matrixdp.report.markup import short
+from reproduction.report.figures import base, style
+from reproduction.report.markup import short
 
 ROOT = Path(__file__).resolve().parents[1]
 EPSILONS = (0.3, 1.0, 3.0, 10.0)

@@ -4,7 +4,7 @@ import hypothesis
 import numpy as np
 import pytest
 
-from matrixdp.data import Dataset
+from reproduction.data import Dataset
 
 
 def pytest_configure(config):

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import stats
 
-from matrixdp.mechanisms.target_mean import InterceptEquations
+from reproduction.mechanisms.target_mean import InterceptEquations
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, NormalEquations, SecondMomentQuery
 
 LIVER = IdentityQuery(Box.cube(6, -1, 1), 248)

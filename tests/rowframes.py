@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from matrixdp import trials
-from matrixdp.experiments import study
+from reproduction import trials
+from reproduction.experiments import study
 
 
 def frame(rows: trials.Rows) -> pd.DataFrame:

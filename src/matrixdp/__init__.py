@@ -1,4 +1,4 @@
-"""Private release of matrices: mechanisms, their exact privacy, and the study that compares them.
+"""Private release of matrices: mechanisms, their exact privacy, audits, receipts and accounts.
 
 For a matrix of your own, one record per row, whose number and bounds are public:
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from matrixdp.mechanisms.gaussian import Gaussian as Gaussian
     from matrixdp.mechanisms.laplace import Laplace as Laplace
     from matrixdp.mechanisms.scaled import Scaled as Scaled
-    from matrixdp.practice.account import Account as Account
-    from matrixdp.practice.estimators import Covariance as Covariance
-    from matrixdp.practice.estimators import PrivatePCA as PrivatePCA
-    from matrixdp.practice.estimators import PrivateRidge as PrivateRidge
-    from matrixdp.practice.people import first_records as first_records
-    from matrixdp.practice.recommend import Option as Option
-    from matrixdp.practice.recommend import options as options
-    from matrixdp.practice.recommend import recommend as recommend
+    from matrixdp.release.account import Account as Account
+    from matrixdp.estimators import Covariance as Covariance
+    from matrixdp.estimators import PrivatePCA as PrivatePCA
+    from matrixdp.estimators import PrivateRidge as PrivateRidge
+    from matrixdp.release.people import first_records as first_records
+    from matrixdp.release.recommend import Option as Option
+    from matrixdp.release.recommend import options as options
+    from matrixdp.release.recommend import recommend as recommend
     from matrixdp.privacy.domain import Ball as Ball
     from matrixdp.privacy.domain import Box as Box
     from matrixdp.privacy.sensitivity import IdentityQuery as IdentityQuery
@@ -51,9 +51,9 @@ _PUBLIC = {
     "IdentityQuery": ("privacy.sensitivity", "IdentityQuery"),
     "MeanQuery": ("privacy.sensitivity", "MeanQuery"),
     "SecondMomentQuery": ("privacy.sensitivity", "SecondMomentQuery"),
-    "recommend": ("practice.recommend", "recommend"),
-    "options": ("practice.recommend", "options"),
-    "Option": ("practice.recommend", "Option"),
+    "recommend": ("release.recommend", "recommend"),
+    "options": ("release.recommend", "options"),
+    "Option": ("release.recommend", "Option"),
     "Gaussian": ("mechanisms.gaussian", "Gaussian"),
     "Laplace": ("mechanisms.laplace", "Laplace"),
     "AnalyzeGauss": ("mechanisms.gaussian", "AnalyzeGauss"),
@@ -62,11 +62,11 @@ _PUBLIC = {
     "Scaled": ("mechanisms.scaled", "Scaled"),
     "AdditiveMechanism": ("mechanisms.base", "AdditiveMechanism"),
     "PrivacyStatement": ("mechanisms.base", "PrivacyStatement"),
-    "first_records": ("practice.people", "first_records"),
-    "Account": ("practice.account", "Account"),
-    "Covariance": ("practice.estimators", "Covariance"),
-    "PrivatePCA": ("practice.estimators", "PrivatePCA"),
-    "PrivateRidge": ("practice.estimators", "PrivateRidge"),
+    "first_records": ("release.people", "first_records"),
+    "Account": ("release.account", "Account"),
+    "Covariance": ("estimators", "Covariance"),
+    "PrivatePCA": ("estimators", "PrivatePCA"),
+    "PrivateRidge": ("estimators", "PrivateRidge"),
     "InputError": ("checks", "InputError"),
 }
 __all__ = [*_PUBLIC]

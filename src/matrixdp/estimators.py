@@ -28,14 +28,14 @@ from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import ComposedMoments, clipped_moments
 from matrixdp.mechanisms.equations import InParts, adaptive_equations
 from matrixdp.mechanisms.moments import Centred, centred, with_constant
-from matrixdp.practice import answers, ledger, uncertainty
-from matrixdp.practice.account import Account
-from matrixdp.practice.answers import Output
-from matrixdp.practice.fits import Fits as _Fits
-from matrixdp.practice.fits import warn_of_scores, warn_of_selection
-from matrixdp.practice.people import first_records
-from matrixdp.practice.recommend import options
-from matrixdp.practice.specification import ADASSP, CLIPPED, RECOMMENDED, about_zero
+from matrixdp.release import answers, ledger, uncertainty
+from matrixdp.release.account import Account
+from matrixdp.release.answers import Output
+from matrixdp.release.fits import Fits as _Fits
+from matrixdp.release.fits import warn_of_scores, warn_of_selection
+from matrixdp.release.people import first_records
+from matrixdp.release.recommend import options
+from matrixdp.release.specification import ADASSP, CLIPPED, RECOMMENDED, about_zero
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import NormalEquations, SecondMomentQuery
 
@@ -87,7 +87,7 @@ class _Private(BaseEstimator):
 
     Scores, as of ``score``, cross-validation and searches, and ``best_params_``, are exact on the
     records that they are computed from, which no epsilon covers. The first time this happens in a
-    process, a :class:`~matrixdp.practice.fits.ExactScoreWarning` says so.
+    process, a :class:`~matrixdp.release.fits.ExactScoreWarning` says so.
 
     Args:
         epsilon, delta: guarantee of one call of ``fit``, for replacing one record; the number of
@@ -101,7 +101,7 @@ class _Private(BaseEstimator):
             made it. Cross-validation, a search or bagging clones it, and each fit spends epsilon
             and delta again. Fits in other processes, as with ``n_jobs``, cannot be counted and are
             refused.
-        account: an :class:`~matrixdp.practice.account.Account` that each fit is charged to, in
+        account: an :class:`~matrixdp.release.account.Account` that each fit is charged to, in
             place of ``fits``. Clones share it. One with a path also counts the fits of other
             processes.
         per_person: number of records of each person that count, the first ones. The guarantee is

@@ -4,7 +4,7 @@ import re
 
 import yaml
 
-from matrixdp import catalogue
+from reproduction import catalogue
 
 
 class _Strict(yaml.SafeLoader):

@@ -16,9 +16,10 @@ import pandas as pd
 import pytest
 import yaml
 
-from matrixdp import cli, config, parts
+from matrixdp import cli
+from reproduction import config, parts
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text())
 
 

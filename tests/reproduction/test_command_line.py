@@ -18,14 +18,15 @@ import yaml
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from matrixdp import cli, config, parts
-from matrixdp.audit import known_bugs
-from matrixdp.data import datasets, store
-from matrixdp.experiments.tasks.regression import Regression
+from matrixdp import cli
+from reproduction import config, parts
+from reproduction.auditing import known_bugs
+from reproduction.data import datasets, store
+from reproduction.experiments.tasks.regression import Regression
 from matrixdp.mechanisms.base import CalibratedMechanism, Separable
-from matrixdp.trials import CONTROL
+from reproduction.trials import CONTROL
 
-SHIPPED = yaml.safe_load((Path(__file__).parents[1] / "config.yaml").read_text())
+SHIPPED = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text())
 TRIALS, TRAIN = 24, 200
 FEATURES = ["drinks", "sgpt", "mcv", "alkphos"]
 M, DELTA = len(FEATURES), 1 / TRAIN

@@ -6,10 +6,10 @@ import jsonschema
 import pytest
 import yaml
 
-from matrixdp import config, parts
+from reproduction import config, parts
 from matrixdp.checks import InputError
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text())
 
 

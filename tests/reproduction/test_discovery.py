@@ -5,10 +5,10 @@ import pkgutil
 
 import pytest
 
-from matrixdp import discovery, experiments, mechanisms, theory
+from reproduction import discovery, experiments, mechanisms, theory
 from matrixdp.checks import InputError
-from matrixdp.experiments import schemes, tasks
-from matrixdp.report import figures, tables
+from reproduction.experiments import schemes, tasks
+from reproduction.report import figures, tables
 
 
 @pytest.mark.parametrize(

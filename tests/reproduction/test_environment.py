@@ -15,7 +15,7 @@ from packaging.version import Version
 
 import matrixdp
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 LOCK = (ROOT / "workflow" / "requirements.lock").read_text()
 NAMED = [
@@ -107,7 +107,7 @@ for module in pkgutil.walk_packages(matrixdp.__path__, "matrixdp.", lambda name:
     if not module.name.endswith(("__main__", ".training")):
         importlib.import_module(module.name)
 try:
-    importlib.import_module("matrixdp.experiments.training")
+    importlib.import_module("reproduction.experiments.training")
 except matrixdp.InputError as error:
     print(error)
 """

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import yaml
 
-from matrixdp import config, exhibits
+from reproduction import config, exhibits
 
-SHIPPED = yaml.safe_load((Path(__file__).parents[1] / "config.yaml").read_text())
+SHIPPED = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text())
 
 
 def test_templates_are_made_for_each_experiment_of_their_kind():

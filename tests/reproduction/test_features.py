@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 import yaml
 
-from matrixdp import config, parts, trials
+from reproduction import config, parts, trials
 from matrixdp.checks import InputError
-from matrixdp.data import Dataset
-from matrixdp.experiments import study
+from reproduction.data import Dataset
+from reproduction.experiments import study
 
-SHIPPED = yaml.safe_load((Path(__file__).parents[1] / "config.yaml").read_text())
+SHIPPED = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text())
 FEATURES = ("mcv", "sgpt", "drinks")
 
 

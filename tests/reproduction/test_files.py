@@ -3,7 +3,7 @@ import stat
 
 import pytest
 
-from matrixdp import files
+from reproduction import files
 from matrixdp.checks import InputError
 
 

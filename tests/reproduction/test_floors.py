@@ -183,14 +183,14 @@ def test_no_import_runs_upward_or_in_a_circle():
         ),
         (
             "privacy/audit.py",
-            "def f():\n    import matrixdp.distributions",
+            "def f():\n    import matrixdp.noise.distributions",
             "privacy.audit imports distributions",
         ),
-        ("mechanisms/mvg.py", "from matrixdp.experiments import tasks", "mechanisms.mvg imports"),
+        ("mechanisms/mvg.py", "from reproduction.experiments import tasks", "mechanisms.mvg imports"),
         ("mechanisms/mvg.py", "from matrixdp.privacy.gaussian import mu", None),
         (
             "experiments/tasks/base.py",
-            "import matrixdp.experiments.study",
+            "import reproduction.experiments.study",
             "experiments.tasks.base im",
         ),
         (
@@ -198,7 +198,7 @@ def test_no_import_runs_upward_or_in_a_circle():
             "from matrixdp.privacy import gaussian",
             "data.fetch imports privacy.gau",
         ),
-        ("report/page.py", "from matrixdp.mechanisms import registry", "report.page imports mech"),
+        ("report/page.py", "from reproduction.mechanisms import registry", "report.page imports mech"),
         (
             "report/page.py",
             "from matrixdp.mechanisms.laplace import x",
@@ -206,7 +206,7 @@ def test_no_import_runs_upward_or_in_a_circle():
         ),
         (
             "experiments/study.py",
-            "from matrixdp.data import fetch",
+            "from reproduction.data import fetch",
             "experiments.study imports data",
         ),
         ("cli.py", "def f():\n    from matrixdp import study", None),

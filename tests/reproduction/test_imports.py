@@ -2,7 +2,7 @@
 
 import pytest
 
-from matrixdp import imports
+from reproduction import imports
 
 
 def names(*modules):

@@ -3,10 +3,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
-from matrixdp import distributions, library
-from matrixdp.mechanisms import registry
+from matrixdp import library
+from matrixdp.noise import distributions
+from reproduction.mechanisms import registry
 from matrixdp.mechanisms.gaussian import Gaussian
-from matrixdp.mechanisms.wishart import NonPrivateWishart
+from reproduction.mechanisms.wishart import NonPrivateWishart
 from matrixdp.privacy.sensitivity import Box, IdentityQuery
 
 QUERY = IdentityQuery(Box.cube(3, -1, 1), 20)
@@ -33,7 +34,7 @@ class Forged(distributions.MatrixNormal):
         stack[...] = 0
 
 
-Forged.__module__ = "matrixdp.distributions"
+Forged.__module__ = "matrixdp.noise.distributions"
 
 
 def test_classes_of_the_library_and_those_that_override_nothing_are_its_own():

@@ -1,6 +1,6 @@
 import numpy as np
 
-from matrixdp.seeds import streams
+from reproduction.seeds import streams
 
 PINNED = 0.15166310978496536
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import processes
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(not shutil.which("make"), reason="there is no make here")
 needs_flock = pytest.mark.skipif(
     not (shutil.which("flock") and Path("/proc/self").exists()), reason="needs flock and /proc"
@@ -121,8 +121,8 @@ def test_setup_is_done_once_and_checks_hashes(folder):
 
 
 def test_the_package_is_there_without_activation_from_any_folder(folder, tmp_path):
-    (folder.root / "workflow/matrixdp").mkdir()
-    (folder.root / "workflow/matrixdp/__main__.py").write_text("import sys; print(sys.argv[1:])")
+    (folder.root / "workflow/reproduction").mkdir()
+    (folder.root / "src/matrixdp/__main__.py").write_text("import sys; print(sys.argv[1:])")
     assert folder.make("setup")[0] == 0
     command = [folder.root / ".venv/bin/matrixdp", "release", "a b.toml"]
     said = subprocess.check_output(command, cwd=tmp_path, env=folder.variables(), text=True)

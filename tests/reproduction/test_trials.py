@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from matrixdp import trials
+from reproduction import trials
 
 ROWS = [
     {"experiment": "e", "epsilon": "0.1", "trial": np.arange(3), "value": [0.1, 1e-17, np.nan]},

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from matrixdp import config, parts
+from reproduction import config, parts
 from matrixdp.checks import InputError
 
-SHIPPED = yaml.safe_load((Path(__file__).parents[1] / "config.yaml").read_text())
+SHIPPED = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text())
 RESOLVED = config.resolve(SHIPPED)
 RELEASE = {"experiment", "task", "dataset", "seed", "trials", "adjacency", "reading"}
 TRAINED = {"experiment", "dataset", "seed", "trials", "lot", "epochs", "records"}

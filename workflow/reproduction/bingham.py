@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.distributions import BLOCK, Streams, normals
+from matrixdp.noise.distributions import BLOCK, Streams, normals
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from matrixdp import files
-from matrixdp.trials import BASELINES as BASELINES
-from matrixdp.trials import CLIPPED as CLIPPED
-from matrixdp.trials import NONPRIVATE as NONPRIVATE
-from matrixdp.trials import RANDOM as RANDOM
-from matrixdp.trials import RECORD_FREE as RECORD_FREE
+from reproduction import files
+from reproduction.trials import BASELINES as BASELINES
+from reproduction.trials import CLIPPED as CLIPPED
+from reproduction.trials import NONPRIVATE as NONPRIVATE
+from reproduction.trials import RANDOM as RANDOM
+from reproduction.trials import RECORD_FREE as RECORD_FREE
 
 FILE = Path(__file__).parents[1] / "catalogue.yaml"
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from matrixdp import discovery, files
+from reproduction import discovery, files
 from matrixdp.checks import InputError, as_input_error, choice, nearest, short
-from matrixdp.data import datasets as sets
-from matrixdp.experiments import readings
-from matrixdp.trials import MEAN, MY_MATRIX, OF_COMPONENTS, OF_REGRESSION, OF_TRAINING, ZERO
+from reproduction.data import datasets as sets
+from reproduction.experiments import readings
+from reproduction.trials import MEAN, MY_MATRIX, OF_COMPONENTS, OF_REGRESSION, OF_TRAINING, ZERO
 
 if TYPE_CHECKING:
     import jsonschema
@@ -88,7 +88,7 @@ def complete(config: dict[str, Any]) -> dict[str, Any]:
 def datasets(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the entries of workflow/datasets.yaml, and that of a person's own matrix.
 
-    The latter is the setting ``matrix``, see :mod:`matrixdp.my_matrix`.
+    The latter is the setting ``matrix``, see :mod:`reproduction.my_matrix`.
     """
     matrix = settings["matrix"]
     return {**sets.entries(), **({MY_MATRIX: matrix} if isinstance(matrix, dict) else {})}

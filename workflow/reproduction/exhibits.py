@@ -1,8 +1,8 @@
 """Tables and figures of a run: their names and the files of their inputs.
 
-The file of a table or figure declares its inputs (see :mod:`matrixdp.report.entries`). Entries and
+The file of a table or figure declares its inputs (see :mod:`reproduction.report.entries`). Entries and
 inputs may contain ``{experiment}``, ``{results}``, ``{figure}`` and ``{title}``, see
-:class:`matrixdp.catalogue.Experiment`. Imports here are fast, as every workflow start needs them.
+:class:`reproduction.catalogue.Experiment`. Imports here are fast, as every workflow start needs them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from matrixdp import catalogue, discovery, parts
+from reproduction import catalogue, discovery, parts
 
 RELEASES, TRAINING = "releases", "training"
 

@@ -15,16 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from matrixdp import discovery
+from reproduction import discovery
 from matrixdp.checks import InputError, choice, plural
-from matrixdp.config import complete, resolve
-from matrixdp.data import store
-from matrixdp.data.datasets import Spec
-from matrixdp.mechanisms import registry
-from matrixdp.practice import choices, specification
-from matrixdp.practice.specification import Specification
-from matrixdp.practice.tables import blocks
-from matrixdp.trials import MEAN, MY_MATRIX, NONPRIVATE, RANDOM, ZERO
+from reproduction.config import complete, resolve
+from reproduction.data import store
+from reproduction.data.datasets import Spec
+from reproduction.mechanisms import registry
+from matrixdp.release import choices, specification
+from matrixdp.release.specification import Specification
+from matrixdp.release.tables import blocks
+from reproduction.trials import MEAN, MY_MATRIX, NONPRIVATE, RANDOM, ZERO
 
 #: The task that judges each kind of release, and its baseline.
 TASKS = {
@@ -44,7 +44,7 @@ PRIVATE = "private"
 _AUDIT_RUNS = 20_000
 
 #: Entries from which on a matrix is large, and the limits of its audit (see
-#: :class:`matrixdp.audit.releases.Limits`), which the page states.
+#: :class:`matrixdp.auditing.releases.Limits`), which the page states.
 LARGE, LIMITS = 200_000, {"audit_pairs": 8, "audit_numbers": 400_000_000}
 
 
@@ -139,7 +139,7 @@ def _entry(spec: Specification) -> dict[str, Any]:
 
 
 def prepare(entry: Mapping[str, Any], out: str | os.PathLike) -> None:
-    """Write the matrix and its provenance (see :func:`matrixdp.data.store.prepare`).
+    """Write the matrix and its provenance (see :func:`reproduction.data.store.prepare`).
 
     Args:
         entry: the value of ``matrix`` in the result of :func:`configuration`.

@@ -11,9 +11,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from matrixdp import checks, discovery
+from matrixdp import checks
+from reproduction import discovery
 from matrixdp.checks import InputError
-from matrixdp.experiments import readings
+from reproduction.experiments import readings
 
 Part = dict[str, Any]
 

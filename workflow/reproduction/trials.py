@@ -13,7 +13,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from matrixdp import files
+from reproduction import files
 
 #: Columns of a trial file, in order.
 COLUMNS = (

@@ -5,19 +5,21 @@ import os
 import shlex
 import sys
 
-PACKAGE_ROOT = os.path.dirname(str(workflow.current_basedir))
-sys.path.insert(0, PACKAGE_ROOT)
+WORKFLOW = os.path.dirname(str(workflow.current_basedir))
+# The library, and the study that uses it.
+PACKAGES = [os.path.join(os.path.dirname(WORKFLOW), "src"), WORKFLOW]
+sys.path[:0] = PACKAGES
 
-from matrixdp import config as configuration, discovery, exhibits, imports, parts, places
+from reproduction import config as configuration, discovery, exhibits, imports, parts, places
 from matrixdp.checks import InputError
-from matrixdp.experiments import readings
+from reproduction.experiments import readings
 
 RESULTS, MATRIX = "results", config.get("matrix")
 
 try:
     # A person's matrix, and another reading of the papers: the same rules in another folder.
     if MATRIX:
-        from matrixdp import my_matrix
+        from reproduction import my_matrix
 
         config = my_matrix.configuration(config)
         RESULTS = f"results/my_matrix/{my_matrix.folder(MATRIX)}"
@@ -35,7 +37,7 @@ if OTHER_READING := config["reading"] != readings.DEFAULT:
 # A bare `snakemake` works from a venv or conda environment that is not activated, uninstalled.
 os.environ.update(
     PATH=os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", ""),
-    PYTHONPATH=PACKAGE_ROOT,
+    PYTHONPATH=os.pathsep.join(PACKAGES),
     DATA_MIRROR=os.environ.get("DATA_MIRROR", "") or config["data"]["mirror"],
 )
 

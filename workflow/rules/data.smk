@@ -42,7 +42,7 @@ rule matrix:
     message:
         "Data: {wildcards.dataset}"
     shell:
-        "python -m matrixdp data {wildcards.dataset} --source {params.source} --seed {params.seed}"
+        "python -m reproduction data {wildcards.dataset} --source {params.source} --seed {params.seed}"
         " --out $(dirname {output.provenance}) 2>&1 | tee {log}"
 
 
@@ -74,7 +74,7 @@ rule my_records:
     message:
         "Data: a matrix of one's own"
     shell:
-        "python -m matrixdp my_matrix --settings {params.settings:q}"
+        "python -m reproduction my_matrix --settings {params.settings:q}"
         " --out $(dirname {output.matrix}) > {log} 2>&1"
 
 
@@ -99,5 +99,5 @@ rule features:
     message:
         "Features: {wildcards.training}"
     shell:
-        "python -m matrixdp extract --settings {params.settings:q} --data {input.data[0]}"
+        "python -m reproduction extract --settings {params.settings:q} --data {input.data[0]}"
         " --out {output} > {log} 2>&1"

@@ -22,7 +22,7 @@ rule sweep:
     message:
         "Readings: {wildcards.experiment}"
     shell:
-        "python -m matrixdp sweep --settings {params.settings:q} --data {input.data[0]}"
+        "python -m reproduction sweep --settings {params.settings:q} --data {input.data[0]}"
         " --out {output.rows} --trials {output.trials} > {log} 2>&1"
 
 
@@ -47,7 +47,7 @@ rule audit_releases:
     message:
         "Audit: {wildcards.experiment}"
     shell:
-        "python -m matrixdp audit --settings {params.settings:q} --data {input.data[0]}"
+        "python -m reproduction audit --settings {params.settings:q} --data {input.data[0]}"
         " --out {output.releases} --sensitivities {output.sensitivities} > {log} 2>&1"
 
 
@@ -68,7 +68,7 @@ rule known_bugs:
     message:
         "Known-bug tests: mistakes that the audit must catch"
     shell:
-        "python -m matrixdp known_bugs --seed {params.seed} --out {output} > {log} 2>&1"
+        "python -m reproduction known_bugs --seed {params.seed} --out {output} > {log} 2>&1"
 
 
 rule held_out:
@@ -91,7 +91,7 @@ rule held_out:
     message:
         "Held-out data"
     shell:
-        "python -m matrixdp held_out --seed {params.seed} --trials {params.trials}"
+        "python -m reproduction held_out --seed {params.seed} --trials {params.trials}"
         " --out {output} > {log} 2>&1"
 
 
@@ -112,7 +112,7 @@ rule theory:
     message:
         "Theory: {wildcards.theory}"
     shell:
-        "python -m matrixdp theory {wildcards.theory} --seed {params.seed} --out {output}"
+        "python -m reproduction theory {wildcards.theory} --seed {params.seed} --out {output}"
         " > {log} 2>&1"
 
 
@@ -138,4 +138,4 @@ rule judge:
     message:
         "Claims: the verdicts"
     shell:
-        "python -m matrixdp judge --results $(dirname {input.settings}) > {log} 2>&1"
+        "python -m reproduction judge --results $(dirname {input.settings}) > {log} 2>&1"

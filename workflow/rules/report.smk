@@ -1,5 +1,5 @@
 # Tables, figures, and one page on everything. A table or figure says in its own file, below
-# workflow/matrixdp/report, what it is made from.
+# workflow/reproduction/report, what it is made from.
 
 # Overlays that made this run differ from a plain one: commands on the page end with them.
 OVERLAYS = [os.path.relpath(path) for path in workflow.overwrite_configfiles]
@@ -30,7 +30,7 @@ rule table:
     message:
         "Table: {wildcards.table}"
     shell:
-        "python -m matrixdp table {wildcards.table} --results $(dirname {input.settings})"
+        "python -m reproduction table {wildcards.table} --results $(dirname {input.settings})"
         " --out $(dirname {output.csv}) > {log} 2>&1"
 
 
@@ -51,7 +51,7 @@ rule latex:
     message:
         "LaTeX: {wildcards.table}"
     shell:
-        "python -m matrixdp latex {input.table} > {log} 2>&1"
+        "python -m reproduction latex {input.table} > {log} 2>&1"
 
 
 rule figure:
@@ -79,7 +79,7 @@ rule figure:
     message:
         "Figure: {wildcards.figure}"
     shell:
-        "python -m matrixdp figure {wildcards.figure} --results $(dirname {input.settings})"
+        "python -m reproduction figure {wildcards.figure} --results $(dirname {input.settings})"
         " --out $(dirname {output.svg}) > {log} 2>&1"
 
 
@@ -107,7 +107,7 @@ rule report:
     message:
         "Report"
     shell:
-        "python -m matrixdp report --results $(dirname {input.settings})"
+        "python -m reproduction report --results $(dirname {input.settings})"
         " --arguments={params.arguments:q} --out {output} > {log} 2>&1"
 
 
@@ -130,7 +130,7 @@ rule article:
     conda:
         "../../environment.yml"
     shell:
-        "python -m matrixdp article --results $(dirname {input.settings}) --out {output.pdf}"
+        "python -m reproduction article --results $(dirname {input.settings}) --out {output.pdf}"
         " > {log} 2>&1"
 
 
@@ -151,5 +151,5 @@ rule crate:
     message:
         "RO-Crate"
     shell:
-        "python -m matrixdp crate {input.files} {input.page}"
+        "python -m reproduction crate {input.files} {input.page}"
         " --results $(dirname {input.settings}) --out {output} > {log} 2>&1"

@@ -23,7 +23,7 @@ rule trials:
     message:
         "Trials: {wildcards.experiment}, {wildcards.mechanism}"
     shell:
-        "python -m matrixdp trials {wildcards.mechanism} --settings {params.settings:q}"
+        "python -m reproduction trials {wildcards.mechanism} --settings {params.settings:q}"
         " --data {input.data[0]} --out {output} > {log} 2>&1"
 
 
@@ -48,7 +48,7 @@ rule train:
     message:
         "Training: {wildcards.training}, {wildcards.scheme}"
     shell:
-        "python -m matrixdp train {wildcards.scheme} --settings {params.settings:q}"
+        "python -m reproduction train {wildcards.scheme} --settings {params.settings:q}"
         " --data {input.data[0]} --out {output} > {log} 2>&1"
 
 
@@ -72,5 +72,5 @@ rule summary:
     message:
         "Summary: {wildcards.run}"
     shell:
-        "python -m matrixdp summary {input.trials} --settings {params.settings}"
+        "python -m reproduction summary {input.trials} --settings {params.settings}"
         " --out {output.summary} --comparisons {output.comparisons} > {log} 2>&1"

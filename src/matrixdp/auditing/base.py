@@ -14,7 +14,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from scipy import special
 
-from matrixdp.audit.evidence import ERROR
+from matrixdp.auditing.evidence import ERROR
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import CalibratedMechanism
 

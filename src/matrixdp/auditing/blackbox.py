@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from matrixdp.audit import evidence
-from matrixdp.audit.evidence import Counts
+from matrixdp.auditing import evidence
+from matrixdp.auditing.evidence import Counts
 from matrixdp.checks import Array
 
 #: ``statistic(count, stream)`` returns the statistic of ``count`` runs on each of two neighbours.

@@ -18,19 +18,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrixdp.audit import sensitivities
-from matrixdp.audit.base import Finding
-from matrixdp.audit.neighbours import farthest, random_records, worst
+from matrixdp.auditing import sensitivities
+from matrixdp.auditing.base import Finding
+from matrixdp.auditing.neighbours import farthest, random_records, worst
 from matrixdp.checks import Array
-from matrixdp.distributions import SymmetricNormal
-from matrixdp.mechanisms.adaptive import FAILURE, ChosenBySearch, Spectrum, losses
+from matrixdp.noise.distributions import SymmetricNormal
+from reproduction.mechanisms.adaptive import FAILURE, ChosenBySearch, Spectrum, losses
 from matrixdp.mechanisms.adassp import RidgedEquations
 from matrixdp.mechanisms.base import AdditiveGaussian, CalibratedMechanism
 from matrixdp.mechanisms.centred import CentredMoments
 from matrixdp.mechanisms.clipped import ChosenByHistogram, shells
 from matrixdp.mechanisms.moments import CONSTANT
-from matrixdp.mechanisms.mvg import AlongPrivateDirections
-from matrixdp.mechanisms.target_mean import TargetMean
+from reproduction.mechanisms.mvg import AlongPrivateDirections
+from reproduction.mechanisms.target_mean import TargetMean
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import NormalEquations, Query, SecondMomentQuery, second_moments
 
@@ -48,7 +48,7 @@ CLOSE = 1e-6
 RESOLUTION, FARTHEST = 1e-3, 1e5
 
 #: Relative error of a part's noise, of either sign, that replays detect with a probability of at
-#: least .95; ``tests/audit/test_composition.py`` measures it.
+#: least .95; ``tests/matrixdp/auditing/test_composition.py`` measures it.
 SHORTFALL = 0.01
 
 #: Function from a part's exact value over its deviation to the noisy one. A second argument is the

@@ -11,14 +11,14 @@ from typing import NamedTuple
 import numpy as np
 
 from matrixdp import library
-from matrixdp.audit import draws, proofs
-from matrixdp.audit.base import ERROR, ROUNDING, Audit
-from matrixdp.audit.foreign import WhitenedGaussianAudit
-from matrixdp.audit.gaussian import PURE, GaussianAudit
-from matrixdp.audit.neighbours import farthest
-from matrixdp.audit.projection import ComposedAudit
-from matrixdp.audit.standing import DECLARED, REFUTED
-from matrixdp.distributions import GaussianDistribution, Laplace
+from matrixdp.auditing import draws, proofs
+from matrixdp.auditing.base import ERROR, ROUNDING, Audit
+from matrixdp.auditing.foreign import WhitenedGaussianAudit
+from matrixdp.auditing.gaussian import PURE, GaussianAudit
+from matrixdp.auditing.neighbours import farthest
+from matrixdp.auditing.projection import ComposedAudit
+from matrixdp.auditing.standing import DECLARED, REFUTED
+from matrixdp.noise.distributions import GaussianDistribution, Laplace
 from matrixdp.mechanisms.base import AdditiveMechanism
 
 #: Relative tolerance of a size of noise that is computed in two ways.

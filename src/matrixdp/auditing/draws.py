@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from matrixdp.audit import runs, whiteness
-from matrixdp.audit.neighbours import Neighbours
-from matrixdp.audit.standing import REFUTED
+from matrixdp.auditing import runs, whiteness
+from matrixdp.auditing.neighbours import Neighbours
+from matrixdp.auditing.standing import REFUTED
 from matrixdp.checks import Array
-from matrixdp.distributions import GaussianDistribution
+from matrixdp.noise.distributions import GaussianDistribution
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.privacy.sensitivity import IdentityQuery
 

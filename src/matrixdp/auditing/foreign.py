@@ -6,8 +6,8 @@ change of neighbours, whatever ``colour`` does. That change is searched for. ``w
 that may answer otherwise to a value that nothing tried, so that the release is tested at best.
 
 Whether the release is value plus noise is a matter of the answer: equations of
-:mod:`matrixdp.audit.probes`. The class may sample noise itself, which no release uses; it is tested
-by :mod:`matrixdp.audit.whiteness`.
+:mod:`matrixdp.auditing.probes`. The class may sample noise itself, which no release uses; it is tested
+by :mod:`matrixdp.auditing.whiteness`.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from matrixdp import library
-from matrixdp.audit import draws, probes, proofs, runs, whiteness
-from matrixdp.audit.base import ROUNDING, RUNS, Audit, Scale
-from matrixdp.audit.gaussian import PURE, epsilon_of, waste_of
-from matrixdp.audit.neighbours import Neighbours, Size, worst
-from matrixdp.audit.normalised import normals_of
-from matrixdp.audit.standing import DECLARED, REFUTED
+from matrixdp.auditing import draws, probes, proofs, runs, whiteness
+from matrixdp.auditing.base import ROUNDING, RUNS, Audit, Scale
+from matrixdp.auditing.gaussian import PURE, epsilon_of, waste_of
+from matrixdp.auditing.neighbours import Neighbours, Size, worst
+from matrixdp.auditing.normalised import normals_of
+from matrixdp.auditing.standing import DECLARED, REFUTED
 from matrixdp.checks import Array
-from matrixdp.distributions import GaussianDistribution, Laplace, laplaces, normals
+from matrixdp.noise.distributions import GaussianDistribution, Laplace, laplaces, normals
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.privacy.sensitivity import IdentityQuery
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from matrixdp import library
-from matrixdp.audit import draws, evidence, proofs, runs
-from matrixdp.audit.base import ROUNDING, TIGHT, Audit, Scale, gamma_scale, trials_of
-from matrixdp.audit.neighbours import worst
-from matrixdp.audit.standing import REFUTED
+from matrixdp.auditing import draws, evidence, proofs, runs
+from matrixdp.auditing.base import ROUNDING, TIGHT, Audit, Scale, gamma_scale, trials_of
+from matrixdp.auditing.neighbours import worst
+from matrixdp.auditing.standing import REFUTED
 from matrixdp.checks import Array
-from matrixdp.distributions import GaussianDistribution
+from matrixdp.noise.distributions import GaussianDistribution
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
 from matrixdp.privacy import gaussian
 
@@ -38,14 +38,14 @@ class GaussianAudit(Audit):
     """An audit by the exact curve at mu, the norm of the worst whitened change.
 
     The noise is of a class of the library, whose samples are coloured white noise
-    (``tests/test_distributions.py``). The supremum over neighbours is then proven where
-    :func:`matrixdp.audit.proofs.mu` bounds it. A release of another author's class may draw other
+    (``tests/matrixdp/noise/test_distributions.py``). The supremum over neighbours is then proven where
+    :func:`matrixdp.auditing.proofs.mu` bounds it. A release of another author's class may draw other
     noise, and is tested on its draws.
 
     A likelihood ratio of Gaussians is a function of one linear statistic: the projection of the
     whitened release on the whitened change. The black box sees this statistic. Noise with
     identically distributed columns is drawn for the changed column alone
-    (:mod:`matrixdp.audit.runs`).
+    (:mod:`matrixdp.auditing.runs`).
     """
 
     tool = "exact curve"

@@ -7,14 +7,14 @@ from functools import partial
 import numpy as np
 
 from matrixdp import library
-from matrixdp.audit import draws, proofs, runs, whiteness
-from matrixdp.audit.base import ROUNDING, Audit, Scale, gamma_scale, trials_of
-from matrixdp.audit.neighbours import worst
-from matrixdp.audit.normalised import normalised
-from matrixdp.audit.standing import DECLARED, REFUTED
+from matrixdp.auditing import draws, proofs, runs, whiteness
+from matrixdp.auditing.base import ROUNDING, Audit, Scale, gamma_scale, trials_of
+from matrixdp.auditing.neighbours import worst
+from matrixdp.auditing.normalised import normalised
+from matrixdp.auditing.standing import DECLARED, REFUTED
 from matrixdp.checks import Array
-from matrixdp.distributions import NormDistribution, SizedDistribution
-from matrixdp.gamma_distributions import GeneralizedGamma
+from matrixdp.noise.distributions import NormDistribution, SizedDistribution
+from matrixdp.noise.gamma_distributions import GeneralizedGamma
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.privacy import generalized_gamma
 from matrixdp.privacy.sensitivity import IdentityQuery

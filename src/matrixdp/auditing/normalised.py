@@ -3,7 +3,7 @@
 A noise distribution of the library has a direction that is uniform on the unit sphere of its norm,
 and a radius of known distribution. The radius is replaced by that of a standard normal vector at
 the same probability. What results is white noise if the draws follow their distribution, and
-:mod:`matrixdp.audit.whiteness` tests it.
+:mod:`matrixdp.auditing.whiteness` tests it.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import numpy as np
 from scipy import special
 
 from matrixdp.checks import Array
-from matrixdp.distributions import (
+from matrixdp.noise.distributions import (
     ColumnL2Exponential,
     ColumnLinfExponential,
     FrobeniusExponential,
     Laplace,
     SizedDistribution,
 )
-from matrixdp.gamma_distributions import GeneralizedGamma, SymmetricGeneralizedGamma
+from matrixdp.noise.gamma_distributions import GeneralizedGamma, SymmetricGeneralizedGamma
 
 
 def normalised(noise: SizedDistribution, draws: Array) -> Array | None:

@@ -8,17 +8,17 @@ import numpy as np
 from scipy import special
 
 from matrixdp import library
-from matrixdp.audit import proofs, sensitivities
-from matrixdp.audit.base import Audit
-from matrixdp.audit.neighbours import farthest
-from matrixdp.audit.projection import ChosenAudit, ComposedAudit
-from matrixdp.mechanisms.adaptive import ChosenBySearch, Spectrum
+from matrixdp.auditing import proofs, sensitivities
+from matrixdp.auditing.base import Audit
+from matrixdp.auditing.neighbours import farthest
+from matrixdp.auditing.projection import ChosenAudit, ComposedAudit
+from reproduction.mechanisms.adaptive import ChosenBySearch, Spectrum
 from matrixdp.mechanisms.adassp import RidgedEquations
 from matrixdp.mechanisms.base import AdditiveGaussian, CalibratedMechanism
 from matrixdp.mechanisms.centred import CentredMoments
 from matrixdp.mechanisms.clipped import Chosen, ChosenByHistogram, shells, squared_move
-from matrixdp.mechanisms.mvg import AlongPrivateDirections
-from matrixdp.mechanisms.target_mean import TargetMean
+from reproduction.mechanisms.mvg import AlongPrivateDirections
+from reproduction.mechanisms.target_mean import TargetMean
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 
 #: Steps of a radius search that are audited; all further ones scale with the radius.

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.distributions import GaussianDistribution, Laplace, _both_sides
+from matrixdp.noise.distributions import GaussianDistribution, Laplace, _both_sides
 
 #: Number of random values.
 PROBES = 4

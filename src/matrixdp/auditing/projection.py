@@ -9,11 +9,11 @@ import numpy as np
 from numpy.random import Generator
 
 from matrixdp import library
-from matrixdp.audit import composition, proofs, runs
-from matrixdp.audit.base import COST, ROUNDING, Audit, Finding, Scale
-from matrixdp.audit.blackbox import strength
-from matrixdp.audit.gaussian import PURE, epsilon_of, waste_of
-from matrixdp.audit.neighbours import farthest, frobenius
+from matrixdp.auditing import composition, proofs, runs
+from matrixdp.auditing.base import COST, ROUNDING, Audit, Finding, Scale
+from matrixdp.auditing.blackbox import strength
+from matrixdp.auditing.gaussian import PURE, epsilon_of, waste_of
+from matrixdp.auditing.neighbours import farthest, frobenius
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.privacy.sensitivity import SecondMomentQuery

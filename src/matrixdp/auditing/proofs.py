@@ -12,9 +12,10 @@ from dataclasses import fields
 import numpy as np
 from numpy.typing import ArrayLike
 
-from matrixdp import distributions, library
+from matrixdp import library
+from matrixdp.noise import distributions
 from matrixdp.checks import Array, InputError
-from matrixdp.distributions import (
+from matrixdp.noise.distributions import (
     ColumnL2Exponential,
     ColumnLinfExponential,
     FrobeniusExponential,
@@ -25,7 +26,7 @@ from matrixdp.distributions import (
     SymmetricNormal,
     SymmetrisedNormal,
 )
-from matrixdp.gamma_distributions import GeneralizedGamma, SymmetricGeneralizedGamma
+from matrixdp.noise.gamma_distributions import GeneralizedGamma, SymmetricGeneralizedGamma
 from matrixdp.mechanisms.scaled import ScaledLaplace, ScaledNormal, in_units, units
 from matrixdp.privacy import generalized_gamma
 from matrixdp.privacy.domain import Box

@@ -8,8 +8,9 @@ from collections.abc import Callable
 import numpy as np
 from scipy import special
 
-from matrixdp import library, safe
-from matrixdp.audit.base import ERROR, NO_SCALE, NUMBERS, Scale, gamma_scale
+from matrixdp import library
+from matrixdp.noise import safe
+from matrixdp.auditing.base import ERROR, NO_SCALE, NUMBERS, Scale, gamma_scale
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
 

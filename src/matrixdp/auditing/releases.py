@@ -7,26 +7,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from matrixdp import checks, discovery
-from matrixdp.audit import declarations, parts, real, replay
-from matrixdp.audit.base import ROUNDING, TIGHT, Audit, Finding, Scale
-from matrixdp.audit.blackbox import Proof, prove
-from matrixdp.audit.direction import DirectionAudit
-from matrixdp.audit.foreign import WhitenedGaussianAudit, WhitenedLaplaceAudit
-from matrixdp.audit.gaussian import PURE, GaussianAudit
-from matrixdp.audit.norm import GeneralizedGammaAudit, NormAudit, is_norm
-from matrixdp.audit.projection import BlackBoxAudit
-from matrixdp.audit.sketch import SketchAudit
-from matrixdp.audit.standing import CERTIFIED, DECLARED, NO_GUARANTEE, NOT_RUN, REFUTED, TESTED
-from matrixdp.distributions import GaussianDistribution, Laplace, NormDistribution
-from matrixdp.experiments import study
-from matrixdp.experiments.study import Case, Settings, calibrated
-from matrixdp.gamma_distributions import GeneralizedGamma
+from matrixdp import checks
+from reproduction import discovery
+from matrixdp.auditing import declarations, parts, real, replay
+from matrixdp.auditing.base import ROUNDING, TIGHT, Audit, Finding, Scale
+from matrixdp.auditing.blackbox import Proof, prove
+from reproduction.auditing.direction import DirectionAudit
+from matrixdp.auditing.foreign import WhitenedGaussianAudit, WhitenedLaplaceAudit
+from matrixdp.auditing.gaussian import PURE, GaussianAudit
+from matrixdp.auditing.norm import GeneralizedGammaAudit, NormAudit, is_norm
+from matrixdp.auditing.projection import BlackBoxAudit
+from reproduction.auditing.sketch import SketchAudit
+from matrixdp.auditing.standing import CERTIFIED, DECLARED, NO_GUARANTEE, NOT_RUN, REFUTED, TESTED
+from matrixdp.noise.distributions import GaussianDistribution, Laplace, NormDistribution
+from reproduction.experiments import study
+from reproduction.experiments.study import Case, Settings, calibrated
+from matrixdp.noise.gamma_distributions import GeneralizedGamma
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
-from matrixdp.mechanisms.exponential import PrincipalDirection
-from matrixdp.mechanisms.jl import Sketch
+from reproduction.mechanisms.exponential import PrincipalDirection
+from reproduction.mechanisms.jl import Sketch
 from matrixdp.privacy.sensitivity import IdentityQuery, Query
-from matrixdp.seeds import streams
+from reproduction.seeds import streams
 
 COLUMNS = (
     ["experiment", "mechanism", "variant", "direction", "query", "adjacency", "records"]
@@ -73,7 +74,7 @@ class Limits(NamedTuple):
 
     Attributes:
         runs: of the black box per neighbour.
-        pairs: of data sets that replays try, see :func:`matrixdp.audit.composition.executed`.
+        pairs: of data sets that replays try, see :func:`matrixdp.auditing.composition.executed`.
         numbers: that the counted runs of the black box read, on both neighbours together.
     """
 

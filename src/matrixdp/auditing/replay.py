@@ -11,15 +11,15 @@ from collections.abc import Callable
 import numpy as np
 
 from matrixdp import library
-from matrixdp.audit.neighbours import farthest
+from matrixdp.auditing.neighbours import farthest
 from matrixdp.checks import Array
-from matrixdp.distributions import (
+from matrixdp.noise.distributions import (
     GaussianDistribution,
     Laplace,
     NoiseDistribution,
     NormDistribution,
 )
-from matrixdp.gamma_distributions import GeneralizedGamma
+from matrixdp.noise.gamma_distributions import GeneralizedGamma
 from matrixdp.mechanisms.base import AdditiveGaussian, AdditiveMechanism, CalibratedMechanism
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import Query

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from matrixdp.audit.neighbours import Neighbours, changes
+from matrixdp.auditing.neighbours import Neighbours, changes
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.privacy.sensitivity import IdentityQuery, Query

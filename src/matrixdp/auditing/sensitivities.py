@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from matrixdp.audit.neighbours import Neighbours, frobenius, random_records, worst
+from matrixdp.auditing.neighbours import Neighbours, frobenius, random_records, worst
 from matrixdp.checks import Array
 from matrixdp.mechanisms.moments import CONSTANT
-from matrixdp.mechanisms.target_mean import InterceptEquations
+from reproduction.mechanisms.target_mean import InterceptEquations
 from matrixdp.privacy.sensitivity import NormalEquations, Query, SecondMomentQuery
-from matrixdp.seeds import streams
+from reproduction.seeds import streams
 
 #: Relative error of two computations of a norm, and of a search that attains the declared value.
 ROUNDING, CLOSE = 1e-9, 1e-6

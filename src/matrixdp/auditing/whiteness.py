@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from matrixdp.audit.base import ERROR
+from matrixdp.auditing.base import ERROR
 from matrixdp.checks import Array
 
 #: Largest number of entries whose directions are all tested, and the size of blocks beyond.

@@ -1,10 +1,9 @@
-"""Verbs: commands of people, and what the workflow's rules call.
+"""Verbs for a person's own matrix; ``matrixdp VERB --help`` explains one.
 
-``matrixdp VERB --help`` explains a verb. Bad input ends with one sentence and exit status 2.
-
-A verb is a module of this package. The first line of its docstring is the help text. Parameters of
-its function ``run`` are the verb's arguments; keyword-only parameters are its options. Only the
-module of the verb is imported, and its dependencies only when it runs, so that jobs start quickly.
+Bad input ends with one sentence and exit status 2. A verb is a module of this package. The first
+line of its docstring is the help text. Parameters of its function ``run`` are the verb's arguments;
+keyword-only parameters are its options. Only the module of the verb is imported, and its
+dependencies only when it runs, so that a verb starts quickly.
 """
 
 from __future__ import annotations
@@ -14,58 +13,82 @@ import importlib
 import inspect
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
 from matrixdp.version import VERSION
 
-#: Verbs for a person's own matrix, in the order of use.
-_LIBRARY = ("recommend", "release", "account")
-_FILES = sorted(
-    Path(__file__).parent.glob("[!_]*.py"), key=lambda file: (file.stem not in _LIBRARY, file.stem)
-)
+#: The verbs, in the order of use.
+_NAMES = ("recommend", "release", "account")
 
-#: The help text of every verb, from the first line of its module.
-VERBS = {
-    file.stem: file.read_text(encoding="utf-8").partition(".")[0].strip('"') for file in _FILES
-}
-
-_DESCRIPTION = """Release a matrix of your own with differential privacy:
+_DESCRIPTION = f"""Release a matrix of your own with differential privacy:
 
   matrixdp recommend people.toml   the mechanisms and their noise, from public facts alone
   matrixdp release people.toml     the private numbers, a receipt, and a charge to the account
   matrixdp account people.csv      what is spent of the file's total, and what is left
 
-people.toml says what is released; `matrixdp release --help` shows one, docs/own_matrix.md explains
-every key. The other verbs are the steps of the workflow, which `snakemake` calls.
+people.toml says what is released; `matrixdp release --help` shows one. Every key is explained in
+{Path(__file__).parents[1] / "own_matrix.md"}
 """
 
-#: Options that several verbs have.
-_SHARED = {
-    "results": "a run's folder (default: results)",
-    "seed": "root of all random streams (default: 0)",
-    "mirror": "folder with the original files, looked in first (default: DATA_MIRROR)",
-}
+
+def texts(files: Iterable[Path]) -> dict[str, str]:
+    """Return the help texts of verbs by name, from the first lines of their modules."""
+    return {
+        file.stem: file.read_text(encoding="utf-8").partition(".")[0].strip('"') for file in files
+    }
+
+
+#: The help text of every verb.
+VERBS = texts(Path(__file__).with_name(f"{name}.py") for name in _NAMES)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb and return the exit status."""
     words = [*(sys.argv[1:] if arguments is None else arguments)]
+    if words and words[0] not in VERBS and not words[0].startswith("-"):
+        print(
+            f"matrixdp: {words[0]!r} is no verb of the library, which has {', '.join(VERBS)}; a "
+            f"verb of the study is run in its folder, as `python -m reproduction {words[0]}`",
+            file=sys.stderr,
+        )
+        return 2
+    return call(words, "matrixdp", __name__, VERBS, _DESCRIPTION)
+
+
+def call(
+    words: Sequence[str],
+    program: str,
+    package: str,
+    verbs: Mapping[str, str],
+    description: str,
+    shared: Mapping[str, str] | None = None,
+) -> int:
+    """Run one verb of a package of verbs and return the exit status.
+
+    Args:
+        words: the verb and its arguments.
+        program: name of the program, which messages use.
+        package: the package whose modules are the verbs.
+        verbs: help texts by verb.
+        description: help text of the program.
+        shared: help texts of options that several verbs have.
+    """
     parser = _Parser(
-        prog="matrixdp",
-        description=_DESCRIPTION,
+        prog=program,
+        description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"matrixdp {VERSION}")
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    for name, text in VERBS.items():
-        added = verbs.add_parser(name, help=text, description=text)
+    parsers = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    for name, text in verbs.items():
+        added = parsers.add_parser(name, help=text, description=text)
         if words[:1] == [name]:
-            module = importlib.import_module(f"{__name__}.{name}")
+            module = importlib.import_module(f"{package}.{name}")
             run, added.description = module.run, module.__doc__
             added.formatter_class = argparse.RawDescriptionHelpFormatter
-            _add_arguments(added, run)
+            _add_arguments(added, run, shared or {})
     options = vars(parser.parse_args(words))
     verb = options.pop("verb")
     # It imports numpy, which takes a while.
@@ -74,14 +97,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         run(**options)
     except InputError as error:
-        print(f"matrixdp {verb}: {error}", file=sys.stderr)
+        print(f"{program} {verb}: {error}", file=sys.stderr)
         return 2
     return 0
 
 
-def _add_arguments(parser: argparse.ArgumentParser, run: Callable[..., None]) -> None:
-    """Add the parameters of a verb, with help from ``_SHARED`` and the lines of its docstring."""
-    texts = _SHARED | dict(re.findall(r"^ +(\w+): (.+)", run.__doc__ or "", re.MULTILINE))
+def _add_arguments(
+    parser: argparse.ArgumentParser, run: Callable[..., None], shared: Mapping[str, str]
+) -> None:
+    """Add the parameters of a verb, with help from ``shared`` and the lines of its docstring."""
+    texts = {**shared, **dict(re.findall(r"^ +(\w+): (.+)", run.__doc__ or "", re.MULTILINE))}
     for name, parameter in inspect.signature(run).parameters.items():
         required, text = parameter.default is parameter.empty, texts.get(name)
         if parameter.annotation == "Sequence[str]":

@@ -15,7 +15,7 @@ def run(file: str) -> None:
     Args:
         file: the file of records, or the account itself
     """
-    from matrixdp.practice import ledger
+    from matrixdp.release import ledger
 
     place = ledger.find(Path(file)).path
     account = ledger.read(place)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from matrixdp.practice.specification import Specification
+    from matrixdp.release.specification import Specification
 
 
 def run(specification: str, *, error: str = "", look_at_the_data: bool = False) -> None:
@@ -24,8 +24,8 @@ def run(specification: str, *, error: str = "", look_at_the_data: bool = False) 
     import sys
 
     from matrixdp.checks import InputError, number
-    from matrixdp.practice import choices, receipt
-    from matrixdp.practice.specification import read_all
+    from matrixdp.release import choices, receipt
+    from matrixdp.release.specification import read_all
 
     share = number(error=error) if error else 0.0
     specs = read_all(Path(specification))
@@ -41,7 +41,7 @@ def run(specification: str, *, error: str = "", look_at_the_data: bool = False) 
 
 def _recommend(spec: Specification, share: float, look_at_the_data: bool) -> None:
     from matrixdp.checks import InputError, plural
-    from matrixdp.practice import choices, receipt, release
+    from matrixdp.release import choices, receipt, release
 
     fitting = choices.rank(spec)
     listed = [option for option, _ in fitting]

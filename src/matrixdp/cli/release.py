@@ -1,6 +1,6 @@
 """Release a matrix of your own with differential privacy, with a receipt.
 
-The specification is a small TOML file (docs/own_matrix.md explains every key)::
+The specification is a small TOML file (own_matrix.md in the package's folder explains every key)::
 
     file = "people.csv"          # or .npy, .npz, .parquet; one record per row
     query = "covariance"         # or records, mean, second_moments, components, regression
@@ -41,8 +41,8 @@ def run(specification: str, *, out: str = "release", even_if_useless: bool = Fal
     """
     import sys
 
-    from matrixdp.practice import release
-    from matrixdp.practice.specification import read_all
+    from matrixdp.release import release
+    from matrixdp.release.specification import read_all
 
     specs = read_all(Path(specification))
     for result in release.make_all(specs, Path(out), even_if_useless=even_if_useless):

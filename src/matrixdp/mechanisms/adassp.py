@@ -25,8 +25,9 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array
-from matrixdp.distributions import Streams, normals
-from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Entry, Mechanism
+from matrixdp.noise.distributions import Streams, normals
+from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Mechanism
+from reproduction.mechanisms.base import Entry
 from matrixdp.mechanisms.clipped import PUBLIC, ChosenByHistogram, PrivatelyClipped, records_of
 from matrixdp.mechanisms.gaussian import independent_triangle
 from matrixdp.mechanisms.ridge import lifted

@@ -17,9 +17,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from matrixdp import checks, library, safe
+from matrixdp import checks, library
+from matrixdp.noise import safe
 from matrixdp.checks import Array, InputError
-from matrixdp.distributions import (
+from matrixdp.noise.distributions import (
     GaussianDistribution,
     Laplace,
     NoiseDistribution,
@@ -331,7 +332,7 @@ class AdditiveMechanism(Separable):
     def release_value(self, value: Array) -> Array:
         """Return a value plus noise that is safe against floating-point attacks.
 
-        Both are added as integer multiples of a step (see :mod:`matrixdp.safe`). The sum is a
+        Both are added as integer multiples of a step (see :mod:`matrixdp.noise.safe`). The sum is a
         rounding of the ideal release, and as private. Its guarantee is :attr:`statement`. The noise
         is larger by the factor :attr:`stretch`, at usual budgets by a millionth or less.
 

@@ -16,8 +16,9 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array
-from matrixdp.distributions import Streams, normals
-from matrixdp.mechanisms.base import CalibratedMechanism, Entry, Mechanism
+from matrixdp.noise.distributions import Streams, normals
+from matrixdp.mechanisms.base import CalibratedMechanism, Mechanism
+from reproduction.mechanisms.base import Entry
 from matrixdp.mechanisms.clipped import PUBLIC, PrivatelyClipped, clipped, records_of
 from matrixdp.mechanisms.gaussian import orthogonal_ensemble
 from matrixdp.mechanisms.ridge import lifted, moments_ridge

@@ -25,9 +25,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from matrixdp import safe
+from matrixdp.noise import safe
 from matrixdp.checks import Array
-from matrixdp.distributions import MatrixNormal
+from matrixdp.noise.distributions import MatrixNormal
 from matrixdp.mechanisms.base import (
     AdditiveGaussian,
     Budget,

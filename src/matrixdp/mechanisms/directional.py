@@ -15,9 +15,10 @@ from numpy.typing import ArrayLike
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.distributions import GaussianDistribution, MatrixNormal, SymmetrisedNormal
+from matrixdp.noise.distributions import GaussianDistribution, MatrixNormal, SymmetrisedNormal
 from matrixdp.mechanisms.allocation import Binary, FixedShares, Shares
-from matrixdp.mechanisms.base import AdditiveGaussian, Entry, Mechanism
+from matrixdp.mechanisms.base import AdditiveGaussian, Mechanism
+from reproduction.mechanisms.base import Entry
 from matrixdp.mechanisms.directions import checked_basis, noise_factor
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from matrixdp import checks
 from matrixdp.checks import Array
-from matrixdp.distributions import Streams
+from matrixdp.noise.distributions import Streams
 from matrixdp.mechanisms.base import AdditiveGaussian, CalibratedMechanism
 from matrixdp.mechanisms.gaussian import AnalyzeGauss
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery

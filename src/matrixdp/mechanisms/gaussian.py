@@ -12,8 +12,9 @@ from functools import partial
 import numpy as np
 
 from matrixdp import checks
-from matrixdp.distributions import MatrixNormal, SymmetricNormal
-from matrixdp.mechanisms.base import AdditiveGaussian, Budget, Entry, Mechanism, NoGuarantee
+from matrixdp.noise.distributions import MatrixNormal, SymmetricNormal
+from matrixdp.mechanisms.base import AdditiveGaussian, Budget, Mechanism, NoGuarantee
+from reproduction.mechanisms.base import Entry
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Mu, Query, SecondMomentQuery
 

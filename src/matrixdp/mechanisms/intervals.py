@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from scipy.special import lambertw, ndtri
 
-from matrixdp import safe
+from matrixdp.noise import safe
 from matrixdp.checks import Array, InputError
-from matrixdp.distributions import GaussianDistribution, Laplace, MatrixNormal
+from matrixdp.noise.distributions import GaussianDistribution, Laplace, MatrixNormal
 
 
 def variances(distribution: GaussianDistribution | Laplace, *, symmetric: bool) -> Array:

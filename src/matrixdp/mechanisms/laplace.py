@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from matrixdp import checks, distributions
-from matrixdp.mechanisms.base import AdditiveMechanism, Entry, Mechanism
+from matrixdp import checks
+from matrixdp.noise import distributions
+from matrixdp.mechanisms.base import AdditiveMechanism, Mechanism
+from reproduction.mechanisms.base import Entry
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
 
 

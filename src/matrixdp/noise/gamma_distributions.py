@@ -7,7 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.distributions import BLOCK, SizedDistribution, Streams, mirror_upper, normals, stretch
+from matrixdp.noise.distributions import (
+    BLOCK,
+    SizedDistribution,
+    Streams,
+    mirror_upper,
+    normals,
+    stretch,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,7 +23,7 @@ class GeneralizedGamma(SizedDistribution):
 
     A column's direction is uniform, and its radius scale Q^(1 / power) with Q of Gamma(m / power).
     The power is at least 1; 2 is Gaussian noise, 1 that of
-    :class:`~matrixdp.distributions.ColumnL2Exponential`.
+    :class:`~matrixdp.noise.distributions.ColumnL2Exponential`.
     """
 
     power: float

@@ -16,8 +16,8 @@ from matrixdp import checks
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import Composed
-from matrixdp.practice import ledger, tables
-from matrixdp.practice.recommend import Option
+from matrixdp.release import ledger, tables
+from matrixdp.release.recommend import Option
 
 #: Name in dp_accounting of each neighbouring relation, and the sensitivity of a sum of records of
 #: norm 1: replacing a record changes the sum by 2, zeroing one by 1.
@@ -31,7 +31,7 @@ _RELATIONS = {
 class Account:
     """The privacy spent on one data set, within a total that is fixed from the start.
 
-    Approximate releases compose in squares of mu, pure ones additively (see docs/own_matrix.md).
+    Approximate releases compose in squares of mu, pure ones additively (see own_matrix.md).
     Spend first, then sample. A copy of an account is the account itself, so that clones of an
     estimator share it. One in a file counts the releases of all processes and of the command line;
     a pickle of it opens the same file. One in memory counts in the process that made it, and

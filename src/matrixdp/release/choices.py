@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from matrixdp.checks import InputError
-from matrixdp.practice import compositions, ledger, recommend, specification
-from matrixdp.practice.specification import Specification
+from matrixdp.release import compositions, ledger, recommend, specification
+from matrixdp.release.specification import Specification
 
 #: Price of privacy that counts as 0, and relative tolerance of its search.
 _LEAST, _CLOSE = 1e-6, 1e-6
@@ -137,7 +137,7 @@ def needed(spec: Specification, error: float) -> dict[str, float]:
 
     Args:
         spec: specification of any query but a regression.
-        error: error as in :class:`~matrixdp.practice.recommend.Option`, above 0.
+        error: error as in :class:`~matrixdp.release.recommend.Option`, above 0.
     """
 
     def at_epsilon(factor: float) -> bool:

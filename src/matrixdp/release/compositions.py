@@ -12,15 +12,10 @@ from matrixdp.mechanisms.base import AdditiveGaussian, Mechanism
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.composed import Composed, ComposedMoments, Outcome, clipped_moments
-from matrixdp.mechanisms.equations import (
-    ComposedEquations,
-    Equations,
-    InParts,
-    adaptive_equations,
-)
-from matrixdp.practice import answers, recommend, uncertainty
-from matrixdp.practice.answers import Output
-from matrixdp.practice.specification import Specification
+from matrixdp.mechanisms.equations import ComposedEquations, Equations, InParts, adaptive_equations
+from matrixdp.release import answers, recommend, uncertainty
+from matrixdp.release.answers import Output
+from matrixdp.release.specification import Specification
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import NormalEquations, SecondMomentQuery
 
@@ -96,7 +91,7 @@ def deviations(release: ComposedEquations) -> dict[str, float]:
 
 
 def answer(spec: Specification, output: Output, outcome: Outcome | Equations) -> Array:
-    """Return the answer of a release, as :func:`matrixdp.practice.answers.answer` does."""
+    """Return the answer of a release, as :func:`matrixdp.release.answers.answer` does."""
     if isinstance(outcome, Equations):
         return np.append(*answers.adaptive_line(output, outcome, weighted=spec.weighted))[None]
     if spec.kind == "second_moments":

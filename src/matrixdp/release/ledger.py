@@ -35,11 +35,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtri_exp
 
-from matrixdp import checks, safe
+from matrixdp import checks
+from matrixdp.noise import safe
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import Composed
-from matrixdp.practice import durable, tables
+from matrixdp.release import durable, tables
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.quadratic import UPWARDS
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from matrixdp import safe
+from matrixdp.noise import safe
 from matrixdp.checks import plural
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.mechanisms.equations import ComposedEquations
-from matrixdp.practice import answers, compositions, specification, uncertainty
-from matrixdp.practice.recommend import Option
-from matrixdp.practice.specification import Specification
+from matrixdp.release import answers, compositions, specification, uncertainty
+from matrixdp.release.recommend import Option
+from matrixdp.release.specification import Specification
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
@@ -167,7 +167,7 @@ def needs(enough: Mapping[str, float]) -> str:
     """Return a phrase on the epsilon or records that suffice for an error.
 
     Args:
-        enough: result of :func:`matrixdp.practice.choices.needed`.
+        enough: result of :func:`matrixdp.release.choices.needed`.
     """
     ways = []
     if "epsilon" in enough:

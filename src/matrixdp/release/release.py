@@ -18,7 +18,7 @@ from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.equations import InParts
 from matrixdp.mechanisms.moments import CONSTANT, LEAST, centred, with_constant
-from matrixdp.practice import (
+from matrixdp.release import (
     answers,
     choices,
     compositions,
@@ -28,9 +28,9 @@ from matrixdp.practice import (
     tables,
     uncertainty,
 )
-from matrixdp.practice.answers import Output
-from matrixdp.practice.recommend import Option
-from matrixdp.practice.specification import Specification
+from matrixdp.release.answers import Output
+from matrixdp.release.recommend import Option
+from matrixdp.release.specification import Specification
 from matrixdp.privacy import exact
 from matrixdp.privacy.domain import Ball, Box
 

@@ -17,9 +17,9 @@ from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.moments import with_constant
-from matrixdp.practice import ledger
-from matrixdp.practice.answers import WITH_CONSTANT, Output
-from matrixdp.practice.people import People
+from matrixdp.release import ledger
+from matrixdp.release.answers import WITH_CONSTANT, Output
+from matrixdp.release.people import People
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import (

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from matrixdp.checks import Array, InputError, as_input_error, plural
-from matrixdp.practice.people import MISSING, REMEDY, FirstRecords, People, identifiers
+from matrixdp.release.people import MISSING, REMEDY, FirstRecords, People, identifiers
 
 #: Messages show no values, as they end up in logs. A refused release reveals something about a
 #: record, and so does leaving records out.

@@ -24,9 +24,9 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.equations import Equations
 from matrixdp.mechanisms.moments import CONSTANT, Centred
-from matrixdp.practice import answers
-from matrixdp.practice.answers import Output
-from matrixdp.practice.specification import Specification
+from matrixdp.release import answers
+from matrixdp.release.answers import Output
+from matrixdp.release.specification import Specification
 
 #: Probability of the intervals that files state.
 LEVEL = 0.95
@@ -147,7 +147,7 @@ class Noise:
 def standard_errors(noise: Noise, output: Output, estimate: Centred, noise_std: float) -> Array:
     """Return standard errors of coefficients and, last, of the intercept (m,), in records' units.
 
-    The other arguments are those of :func:`matrixdp.practice.answers.line`.
+    The other arguments are those of :func:`matrixdp.release.answers.line`.
     """
     origin = None if output.intercept else -output.middle / output.half
     errors = noise.coefficient_errors(estimate, output.ridge(noise_std), origin)
@@ -157,7 +157,7 @@ def standard_errors(noise: Noise, output: Output, estimate: Centred, noise_std: 
 
 
 def adaptive_errors(output: Output, equations: Equations, *, weighted: bool = False) -> Array:
-    """Return standard errors of :func:`matrixdp.practice.answers.adaptive_line`, (m,).
+    """Return standard errors of :func:`matrixdp.release.answers.adaptive_line`, (m,).
 
     They are to first order in the noise N of the moments and n of the products: inverse (n - N b)
     for the solution b, about that of the same ridge without noise. The ridge has noise of its own,

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from matrixdp.audit import composition, real, sensitivities
-from matrixdp.audit.base import Finding, Scale
-from matrixdp.audit.neighbours import random_records, worst
+from matrixdp.auditing import composition, real, sensitivities
+from matrixdp.auditing.base import Finding, Scale
+from matrixdp.auditing.neighbours import random_records, worst
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveGaussian
 from matrixdp.mechanisms.composed import Composed, ComposedMoments, Part, ShellQuery

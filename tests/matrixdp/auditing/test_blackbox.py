@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from matrixdp.audit import blackbox, evidence
-from matrixdp.audit.blackbox import Event, prove
-from matrixdp.audit.evidence import Counts
+from matrixdp.auditing import blackbox, evidence
+from matrixdp.auditing.blackbox import Event, prove
+from matrixdp.auditing.evidence import Counts
 from matrixdp.privacy import gaussian
 
 DELTA = 1 / 248

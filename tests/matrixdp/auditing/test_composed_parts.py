@@ -7,15 +7,15 @@ import numpy as np
 import partreplays as parts
 import pytest
 
-from matrixdp import safe
-from matrixdp.audit import evidence
+from matrixdp.noise import safe
+from matrixdp.auditing import evidence
 from matrixdp.checks import InputError
-from matrixdp.distributions import MatrixNormal, SymmetricNormal
+from matrixdp.noise.distributions import MatrixNormal, SymmetricNormal
 from matrixdp.mechanisms import composed
 from matrixdp.mechanisms.base import NoGuarantee
 from matrixdp.mechanisms.composed import ComposedMoments, clipped_moments
 from matrixdp.mechanisms.equations import ComposedEquations, adaptive_equations
-from matrixdp.practice import specification
+from matrixdp.release import specification
 from matrixdp.privacy import exact
 from matrixdp.privacy.sensitivity import (
     ADD_OR_REMOVE,

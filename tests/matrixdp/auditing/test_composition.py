@@ -5,17 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from matrixdp import my_matrix
-from matrixdp.audit import composition, releases
-from matrixdp.distributions import SymmetricNormal
-from matrixdp.mechanisms.adaptive import AdaptiveCovariance
+from reproduction import my_matrix
+from matrixdp.auditing import composition, releases
+from matrixdp.noise.distributions import SymmetricNormal
+from reproduction.mechanisms.adaptive import AdaptiveCovariance
 from matrixdp.mechanisms.adassp import AdaSSP, PrivatelyClippedAdaSSP
 from matrixdp.mechanisms.allocation import MaxPNR
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PUBLIC, PrivatelyClipped
 from matrixdp.mechanisms.directions import PrivateDirections
-from matrixdp.mechanisms.mvg import MVG
-from matrixdp.mechanisms.target_mean import InterceptEquations, PrivateTargetMean
+from reproduction.mechanisms.mvg import MVG
+from reproduction.mechanisms.target_mean import InterceptEquations, PrivateTargetMean
 from matrixdp.privacy.sensitivity import (
     Ball,
     Box,

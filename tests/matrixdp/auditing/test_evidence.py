@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from matrixdp.audit import evidence
-from matrixdp.audit.evidence import Counts
+from matrixdp.auditing import evidence
+from matrixdp.auditing.evidence import Counts
 from matrixdp.checks import InputError
 from matrixdp.privacy import gaussian
 

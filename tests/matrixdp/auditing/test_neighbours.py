@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from matrixdp.audit import sensitivities
-from matrixdp.audit.neighbours import changes, worst
+from matrixdp.auditing import sensitivities
+from matrixdp.auditing.neighbours import changes, worst
 from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQuery
 
 QUERIES = [

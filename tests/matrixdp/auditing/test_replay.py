@@ -3,11 +3,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from matrixdp.audit import replay
+from matrixdp.auditing import replay
 from matrixdp.mechanisms.allocation import Binary
 from matrixdp.mechanisms.clipped import ClippedMoments
 from matrixdp.mechanisms.directional import DirectionalGaussian
-from matrixdp.mechanisms.exponential import PPCA, KNorm
+from reproduction.mechanisms.exponential import PPCA, KNorm
 from matrixdp.mechanisms.gaussian import GOE, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery

@@ -18,9 +18,9 @@ import matrixdp as mdp
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import Composed
 from matrixdp.mechanisms.moments import with_constant
-from matrixdp.practice import specification
-from matrixdp.practice.choices import options
-from matrixdp.practice.specification import (
+from matrixdp.release import specification
+from matrixdp.release.choices import options
+from matrixdp.release.specification import (
     ADASSP,
     CLIPPED,
     IN_PARTS,

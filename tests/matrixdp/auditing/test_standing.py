@@ -1,6 +1,6 @@
 import pytest
 
-from matrixdp.audit import standing
+from matrixdp.auditing import standing
 from matrixdp.checks import InputError
 
 

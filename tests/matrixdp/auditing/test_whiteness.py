@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from matrixdp.audit import evidence, whiteness
+from matrixdp.auditing import evidence, whiteness
 
 SIZES = (1, 2, 21, 120)
 

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from matrixdp.audit import releases, sensitivities
+from matrixdp.auditing import releases, sensitivities
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.adassp import AdaSSP, PrivatelyClippedAdaSSP
 from matrixdp.mechanisms.moments import centred, regression, with_constant
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Ball, Box, NormalEquations
-from mechanisms.support import assert_standard, one_stream, streams
+from mechanismqueries import assert_standard, one_stream, streams
 
 LIVER = NormalEquations(Box.cube(6, -1, 1), 248, target=5)
 QUERIES = [

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import matrixdp as mdp
-from matrixdp import distributions, safe
+from matrixdp.noise import distributions, safe
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.allocation import MaxPNR, Shares
 from matrixdp.mechanisms.base import BrokenPromise, NoGuarantee, promised
@@ -15,7 +15,7 @@ from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.directions import PrivateDirections
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
-from matrixdp.mechanisms.mvg import MVG
+from reproduction.mechanisms.mvg import MVG
 from matrixdp.privacy import exact, gaussian
 from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, MeanQuery, SecondMomentQuery
 

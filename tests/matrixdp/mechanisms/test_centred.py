@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from matrixdp.audit import releases
+from matrixdp.auditing import releases
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveGaussian
 from matrixdp.mechanisms.centred import Centred, CentredMoments, mean_query
@@ -13,7 +13,7 @@ from matrixdp.mechanisms.clipped import ChosenByHistogram, records_of
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Ball, Box, SecondMomentQuery, second_moments
-from mechanisms.support import CTG, LIVER, assert_standard, budget, one_stream, streams
+from mechanismqueries import CTG, LIVER, assert_standard, budget, one_stream, streams
 
 LIVERS = SecondMomentQuery(LIVER.domain, 248)
 UNIT = SecondMomentQuery(CTG.domain, 2126)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from matrixdp.audit import neighbours, releases, replay
+from matrixdp.auditing import neighbours, releases, replay
 from matrixdp.checks import InputError
-from matrixdp.experiments import study
-from matrixdp.experiments.settings import Settings
-from matrixdp.mechanisms.adaptive import FAILURE, SEARCH, TRACE, AdaptiveCovariance, losses
-from matrixdp.mechanisms.base import Entry
+from reproduction.experiments import study
+from reproduction.experiments.settings import Settings
+from reproduction.mechanisms.adaptive import FAILURE, SEARCH, TRACE, AdaptiveCovariance, losses
+from reproduction.mechanisms.base import Entry
 from matrixdp.mechanisms.clipped import (
     PUBLIC,
     ClippedMoments,
@@ -24,7 +24,7 @@ from matrixdp.mechanisms.gaussian import GOE
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Ball, Box, SecondMomentQuery, second_moments
-from mechanisms.support import CTG, LIVER, assert_standard, budget, one_stream, streams
+from mechanismqueries import CTG, LIVER, assert_standard, budget, one_stream, streams
 
 MOMENTS = SecondMomentQuery(LIVER.domain, 248)
 UNIT = SecondMomentQuery(CTG.domain, 2126)

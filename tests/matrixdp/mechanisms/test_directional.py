@@ -8,14 +8,15 @@ from scipy.optimize import minimize
 from scipy.stats import ortho_group
 
 from matrixdp.checks import InputError
-from matrixdp.distributions import SymmetrisedNormal
+from matrixdp.noise.distributions import SymmetrisedNormal
 from matrixdp.mechanisms.allocation import Binary, MaxPNR, Shares
 from matrixdp.mechanisms.directional import DirectionalGaussian
-from matrixdp.mechanisms.gaussian import GOE, IMGM
-from matrixdp.mechanisms.mvg import MVG
+from matrixdp.mechanisms.gaussian import GOE
+from reproduction.mechanisms.gaussian import IMGM
+from reproduction.mechanisms.mvg import MVG
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQuery
-from mechanisms.support import CTG, LIVER, MOVEMENT, assert_standard, budget, one_stream, streams
+from mechanismqueries import CTG, LIVER, MOVEMENT, assert_standard, budget, one_stream, streams
 
 LIMIT = gaussian.mu(1, 1e-3)
 FIXED = {"epsilon": 1, "delta": 1e-3}

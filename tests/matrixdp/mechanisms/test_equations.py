@@ -8,15 +8,11 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from matrixdp import safe
+from matrixdp.noise import safe
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.adassp import AdaSSP
 from matrixdp.mechanisms.base import NoGuarantee
-from matrixdp.mechanisms.equations import (
-    adaptive_equations,
-    eigenvalue_query,
-    product_query,
-)
+from matrixdp.mechanisms.equations import adaptive_equations, eigenvalue_query, product_query
 from matrixdp.mechanisms.moments import with_constant
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball, Box

@@ -7,16 +7,11 @@ from hypothesis import strategies as st
 
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import NoGuarantee
-from matrixdp.mechanisms.gaussian import (
-    GOE,
-    IMGM,
-    AnalyzeGauss,
-    Gaussian,
-    standard_deviation,
-)
+from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian, standard_deviation
+from reproduction.mechanisms.gaussian import IMGM
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery
-from mechanisms.support import CTG, LIVER, MOVEMENT, assert_standard, budget, one_stream, streams
+from mechanismqueries import CTG, LIVER, MOVEMENT, assert_standard, budget, one_stream, streams
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from scipy import stats
 
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQuery
-from mechanisms.support import CTG, LIVER, MOVEMENT, one_stream, streams
+from mechanismqueries import CTG, LIVER, MOVEMENT, one_stream, streams
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ import dataclasses
 import numpy as np
 import pytest
 
-from matrixdp.mechanisms import registry
+from reproduction.mechanisms import registry
 from matrixdp.mechanisms.base import CalibratedMechanism, Mechanism, NoGuarantee
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.privacy.sensitivity import IdentityQuery
-from mechanisms.support import LIVER, QUERIES, built
+from mechanismqueries import LIVER, QUERIES, built
 
 EPSILONS = np.geomspace(0.01, 1000, 11)
 #: What falls with epsilon, and what grows, wherever a release or a part of it has it.

@@ -5,7 +5,7 @@ import pytest
 
 import matrixdp as mdp
 from matrixdp.mechanisms.allocation import Shares
-from matrixdp.mechanisms.jl import JohnsonLindenstrauss
+from reproduction.mechanisms.jl import JohnsonLindenstrauss
 from matrixdp.mechanisms.scaled import Scaled, in_units
 
 BOX = mdp.Box((0.0, -2.0), (120.0, 2e5))

@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from matrixdp import distributions, library
-from matrixdp.bingham import Bingham
+from matrixdp import library
+from matrixdp.noise import distributions
+from reproduction.bingham import Bingham
 from matrixdp.checks import InputError
-from matrixdp.gamma_distributions import GeneralizedGamma, SymmetricGeneralizedGamma
+from matrixdp.noise.gamma_distributions import GeneralizedGamma, SymmetricGeneralizedGamma
 from matrixdp.mechanisms.scaled import ScaledLaplace, ScaledNormal
-from matrixdp.theory import samplers
+from reproduction.theory import samplers
 
 # Chance of a false alarm, for samplers that are right: seeds are fixed, so it is met once or never.
 ALPHA = 1e-6

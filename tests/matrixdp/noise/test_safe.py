@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from matrixdp import safe
+from matrixdp.noise import safe
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.clipped import ClippedMoments
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
-from matrixdp.mechanisms.generalized_gamma import SphericalGamma
+from reproduction.mechanisms.generalized_gamma import SphericalGamma
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.privacy import exact
 from matrixdp.privacy.domain import Box

@@ -12,13 +12,7 @@ from scipy.stats import ortho_group
 
 from matrixdp.checks import InputError
 from matrixdp.privacy.quadratic import ENUMERABLE, largest_difference, largest_form
-from matrixdp.privacy.sensitivity import (
-    ADJACENCIES,
-    Ball,
-    Box,
-    IdentityQuery,
-    SecondMomentQuery,
-)
+from matrixdp.privacy.sensitivity import ADJACENCIES, Ball, Box, IdentityQuery, SecondMomentQuery
 
 LIVER = IdentityQuery(Box.cube(6, -1, 1), 248)
 MOVEMENT = SecondMomentQuery(Box.cube(4, -100, 100), 10176)

@@ -15,9 +15,9 @@ from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.composed import clipped_moments
 from matrixdp.mechanisms.equations import adaptive_equations
-from matrixdp.practice import ledger
-from matrixdp.practice.release import make
-from matrixdp.practice.specification import read
+from matrixdp.release import ledger
+from matrixdp.release.release import make
+from matrixdp.release.specification import read
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import NormalEquations
 

@@ -13,9 +13,9 @@ import pytest
 
 import matrixdp as mdp
 from matrixdp import cli
-from matrixdp.practice import durable, ledger, tables
-from matrixdp.practice.release import make
-from matrixdp.practice.specification import read
+from matrixdp.release import durable, ledger, tables
+from matrixdp.release.release import make
+from matrixdp.release.specification import read
 
 TOTAL = {"epsilon": 1.0, "delta": 0}
 ONE = mdp.Laplace().calibrate(mdp.MeanQuery(mdp.Box((0.0,), (1.0,)), 50), epsilon=1.0)

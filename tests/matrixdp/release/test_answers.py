@@ -9,11 +9,12 @@ from sklearn.decomposition import PCA
 from sklearn.linear_model import Ridge
 
 import matrixdp as mdp
-from matrixdp import cli, safe
+from matrixdp import cli
+from matrixdp.noise import safe
 from matrixdp.mechanisms.equations import adaptive_equations
 from matrixdp.mechanisms.moments import centred, with_constant
-from matrixdp.practice import answers, choices, specification
-from matrixdp.practice.specification import read
+from matrixdp.release import answers, choices, specification
+from matrixdp.release.specification import read
 from matrixdp.privacy.sensitivity import NormalEquations
 
 CENTRED = ["mean", "covariance", "components", "first_component", "regression"]

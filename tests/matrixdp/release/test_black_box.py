@@ -11,8 +11,8 @@ import os
 import numpy as np
 import pytest
 
-from matrixdp import safe
-from matrixdp.audit import evidence
+from matrixdp.noise import safe
+from matrixdp.auditing import evidence
 from matrixdp.cli import release
 
 SPECIFICATION = """

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import matrixdp as mdp
-from matrixdp import safe
-from matrixdp.practice import ledger
+from matrixdp.noise import safe
+from matrixdp.release import ledger
 from matrixdp.privacy import gaussian
 
 ONE = mdp.MeanQuery(mdp.Box((0.0,), (1.0,)), 50)

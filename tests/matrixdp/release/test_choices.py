@@ -8,8 +8,8 @@ import pytest
 from samplefile import release, written
 
 from matrixdp import cli
-from matrixdp.practice import ledger, specification
-from matrixdp.practice.choices import options
+from matrixdp.release import ledger, specification
+from matrixdp.release.choices import options
 from matrixdp.privacy import gaussian
 
 TOTAL = "total = {epsilon = 4, delta = 1e-5}"

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from matrixdp import cli, safe
+from matrixdp import cli
+from matrixdp.noise import safe
 from matrixdp.checks import InputError
-from matrixdp.practice import durable
+from matrixdp.release import durable
 
 SPECIFICATION = """
 file = "people.csv"
@@ -40,8 +41,9 @@ FILES = ("mean.csv", "mean.receipt.json", "mean.receipt.md")
 DRIVER = """
 import os, shutil, sys
 from pathlib import Path
-from matrixdp import cli, safe
-from matrixdp.practice import release
+from matrixdp import cli
+from matrixdp.noise import safe
+from matrixdp.release import release
 
 def child(folder, last):
     count = 0

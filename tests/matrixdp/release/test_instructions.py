@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from matrixdp import cli
-from matrixdp.practice import specification
+from matrixdp.release import specification
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 DOCS = (ROOT / "docs/own_matrix.md").read_text(encoding="utf-8")
 

@@ -13,7 +13,7 @@ from matrixdp.mechanisms.allocation import Shares
 from matrixdp.mechanisms.composed import clipped_moments
 from matrixdp.mechanisms.equations import adaptive_equations
 from matrixdp.mechanisms.moments import CONSTANT, centred, with_constant
-from matrixdp.practice import answers, uncertainty
+from matrixdp.release import answers, uncertainty
 from matrixdp.privacy import exact
 from matrixdp.privacy.sensitivity import NormalEquations
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import matrixdp as mdp
 from matrixdp.checks import InputError
-from matrixdp.practice import tables
-from matrixdp.practice.people import People
+from matrixdp.release import tables
+from matrixdp.release.people import People
 from matrixdp.privacy import exact
 
 #: Lines with what a reader of CSV treats in its own way, for files of one column and of two.

@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 
 import matrixdp as mdp
-from matrixdp import cli, my_matrix, safe
-from matrixdp.audit import evidence
+from matrixdp import cli
+from matrixdp.noise import safe
+from reproduction import my_matrix
+from matrixdp.auditing import evidence
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import Composed
-from matrixdp.practice import choices, people, release, specification, tables
+from matrixdp.release import choices, people, release, specification, tables
 from matrixdp.privacy import exact
 
 SPECIFICATION = """

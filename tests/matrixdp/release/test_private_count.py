@@ -8,10 +8,12 @@ import pytest
 from sklearn.linear_model import LinearRegression, Ridge
 
 import matrixdp as mdp
-from matrixdp import cli, my_matrix, safe
-from matrixdp.audit import evidence
+from matrixdp import cli
+from matrixdp.noise import safe
+from reproduction import my_matrix
+from matrixdp.auditing import evidence
 from matrixdp.mechanisms.clipped import ChosenByHistogram
-from matrixdp.practice import choices, release, specification
+from matrixdp.release import choices, release, specification
 from matrixdp.privacy import exact
 
 SPECIFICATION = """

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import matrixdp as mdp
-from matrixdp import cli, safe
-from matrixdp.practice import ledger
+from matrixdp import cli
+from matrixdp.noise import safe
+from matrixdp.release import ledger
 from matrixdp.privacy import exact, gaussian
 
 SPECIFICATION = """

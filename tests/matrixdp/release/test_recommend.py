@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import matrixdp as mdp
-from matrixdp import safe
-from matrixdp.practice.recommend import options
+from matrixdp.noise import safe
+from matrixdp.release.recommend import options
 from matrixdp.privacy.sensitivity import ADJACENCIES
 
 BOX = mdp.Box((0.0, 0.0), (1.0, 200.0))

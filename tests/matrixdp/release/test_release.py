@@ -18,9 +18,9 @@ from samplefile import ROWS, SPECIFICATION, release, written
 import matrixdp as mdp
 from matrixdp import __main__, cli
 from matrixdp.checks import InputError
-from matrixdp.practice import ledger, specification
-from matrixdp.practice.choices import options
-from matrixdp.practice.release import make
+from matrixdp.release import ledger, specification
+from matrixdp.release.choices import options
+from matrixdp.release.release import make
 from matrixdp.privacy import gaussian
 
 ADASSP = {"query": "regression", "more": 'target = "income"\nmechanism = "adassp"'}
@@ -460,7 +460,7 @@ def test_estimators_without_scikit_learn_say_what_to_install(monkeypatch):
     for name in [name for name in sys.modules if name.partition(".")[0] == "sklearn"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "sklearn", None)
-    monkeypatch.delitem(sys.modules, "matrixdp.practice.estimators", raising=False)
+    monkeypatch.delitem(sys.modules, "matrixdp.estimators", raising=False)
     with pytest.raises(ImportError, match=r"PrivatePCA needs scikit-learn; `pip install"):
         mdp.PrivatePCA()
 

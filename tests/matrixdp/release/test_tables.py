@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from matrixdp.checks import InputError
-from matrixdp.practice import tables
+from matrixdp.release import tables
 
 ROWS = np.arange(40_000.0).reshape(20_000, 2)
 

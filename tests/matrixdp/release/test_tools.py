@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 
 import matrixdp as mdp
 from matrixdp.mechanisms.moments import with_constant
-from matrixdp.practice import fits
+from matrixdp.release import fits
 from matrixdp.privacy import exact
 
 SIDES = {"bounds": (-1, 1), "target_bounds": (-1, 1)}
@@ -27,7 +27,7 @@ Y = X @ [0.5, -0.3]
 quiet = pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.FitFailedWarning",
     "ignore::DeprecationWarning",
-    "ignore::matrixdp.practice.fits.ExactScoreWarning",
+    "ignore::matrixdp.release.fits.ExactScoreWarning",
     "ignore:.*non-finite:UserWarning",
 )
 

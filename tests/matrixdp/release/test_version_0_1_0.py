@@ -14,7 +14,7 @@ import pytest
 
 import matrixdp as mdp
 from matrixdp import cli
-from matrixdp.practice import ledger
+from matrixdp.release import ledger
 
 STORED = Path(__file__).parent / "version_0_1_0"
 #: What each account had spent, in epsilon at its total's delta.

@@ -5,15 +5,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from matrixdp import discovery, distributions
-from matrixdp.audit import base, declarations, releases, standing, whiteness
-from matrixdp.audit.foreign import WhitenedGaussianAudit, WhitenedLaplaceAudit
+from matrixdp.noise import distributions
+from reproduction import discovery
+from matrixdp.auditing import base, declarations, releases, standing, whiteness
+from matrixdp.auditing.foreign import WhitenedGaussianAudit, WhitenedLaplaceAudit
 from matrixdp.checks import InputError
-from matrixdp.experiments import study
-from matrixdp.experiments.study import Settings
-from matrixdp.mechanisms.base import AdditiveGaussian, AdditiveMechanism, Entry
+from reproduction.experiments import study
+from reproduction.experiments.study import Settings
+from matrixdp.mechanisms.base import AdditiveGaussian, AdditiveMechanism
+from reproduction.mechanisms.base import Entry
 from matrixdp.mechanisms.gaussian import GOE, Gaussian
-from matrixdp.mechanisms.generalized_gamma import SphericalGamma
+from reproduction.mechanisms.generalized_gamma import SphericalGamma
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery

@@ -1,7 +1,7 @@
 import pytest
 
-from matrixdp.audit import known_bugs
-from matrixdp.audit.known_bugs import tools
+from reproduction.auditing import known_bugs
+from reproduction.auditing.known_bugs import tools
 
 
 @pytest.fixture(scope="module")

@@ -6,27 +6,29 @@ import numpy as np
 import pytest
 from scipy import special
 
-from matrixdp import distributions
-from matrixdp.audit import base, direction, releases
-from matrixdp.audit.base import NO_SCALE, Finding, Scale
-from matrixdp.audit.blackbox import Proof
-from matrixdp.audit.foreign import WhitenedGaussianAudit
-from matrixdp.audit.projection import BlackBoxAudit
-from matrixdp.bingham import Bingham
+from matrixdp.noise import distributions
+from matrixdp.auditing import base, releases
+from reproduction.auditing import direction
+from matrixdp.auditing.base import NO_SCALE, Finding, Scale
+from matrixdp.auditing.blackbox import Proof
+from matrixdp.auditing.foreign import WhitenedGaussianAudit
+from matrixdp.auditing.projection import BlackBoxAudit
+from reproduction.bingham import Bingham
 from matrixdp.checks import InputError
-from matrixdp.experiments.study import Settings
-from matrixdp.mechanisms import wishart
+from reproduction.experiments.study import Settings
+from reproduction.mechanisms import wishart
 from matrixdp.mechanisms.allocation import Binary, MaxPNR
 from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.directions import PrivateDirections
-from matrixdp.mechanisms.exponential import PPCA, KNorm
-from matrixdp.mechanisms.gaussian import GOE, IMGM, AnalyzeGauss, Gaussian
-from matrixdp.mechanisms.jl import JohnsonLindenstrauss
+from reproduction.mechanisms.exponential import PPCA, KNorm
+from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
+from reproduction.mechanisms.gaussian import IMGM
+from reproduction.mechanisms.jl import JohnsonLindenstrauss
 from matrixdp.mechanisms.laplace import Laplace
-from matrixdp.mechanisms.mvg import MVG
+from reproduction.mechanisms.mvg import MVG
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.published import CTG, LIVER, MOVEMENT
+from reproduction.privacy.published import CTG, LIVER, MOVEMENT
 from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQuery
 
 LIVER_MOMENTS = SecondMomentQuery(LIVER.domain, 248)

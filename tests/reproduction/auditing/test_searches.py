@@ -1,7 +1,7 @@
 """Every mechanism on every query it serves, domain and relation: a search for worse neighbours.
 
 What is searched follows from the public names and the registry, so that a new one is searched or
-fails here. A search climbs from many starts (:mod:`matrixdp.audit.neighbours`) and tries random
+fails here. A search climbs from many starts (:mod:`matrixdp.auditing.neighbours`) and tries random
 pairs, of one record or of all records of one person. Its power: where mu is exact it attains 99 %,
 so that noise a hundredth too small fails.
 `make test` runs all public names, and of the registry one domain and relation per query;
@@ -24,21 +24,22 @@ import numpy as np
 import pytest
 
 import matrixdp as mdp
-from matrixdp import mechanisms, safe
-from matrixdp.audit import sensitivities
-from matrixdp.audit.neighbours import SIDES, changes, worst
-from matrixdp.audit.projection import ComposedAudit
-from matrixdp.audit.releases import audit_of
-from matrixdp.mechanisms import registry
-from matrixdp.mechanisms.adaptive import Spectrum
+from matrixdp.noise import safe
+from reproduction import mechanisms
+from matrixdp.auditing import sensitivities
+from matrixdp.auditing.neighbours import SIDES, changes, worst
+from matrixdp.auditing.projection import ComposedAudit
+from matrixdp.auditing.releases import audit_of
+from reproduction.mechanisms import registry
+from reproduction.mechanisms.adaptive import Spectrum
 from matrixdp.mechanisms.adassp import RidgedEquations
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism, Mechanism, NoGuarantee
 from matrixdp.mechanisms.centred import CentredMoments, mean_query
 from matrixdp.mechanisms.clipped import ChosenByHistogram, shells
 from matrixdp.mechanisms.composed import Composed
-from matrixdp.mechanisms.exponential import PrincipalDirection
+from reproduction.mechanisms.exponential import PrincipalDirection
 from matrixdp.mechanisms.moments import CONSTANT
-from matrixdp.mechanisms.target_mean import InterceptEquations, TargetMean
+from reproduction.mechanisms.target_mean import InterceptEquations, TargetMean
 from matrixdp.privacy import exact
 from matrixdp.privacy.sensitivity import (
     ADD_OR_REMOVE,
@@ -545,8 +546,8 @@ def test_all_cases_of_a_mechanism(name, kind, request):
 
 
 def test_make_faults_runs_all_that_takes_long():
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     rule = (root / "Makefile").read_text().partition("\nfaults:")[2].partition("\n\n")[0]
     files = [file.relative_to(root) for file in (root / "tests").rglob("test_*.py")]
     long = {str(file) for file in files if '"--long"' in (root / file).read_text()}
-    assert {file for file in long if not file.startswith("tests/faults/")} <= {*rule.split()}
+    assert {file for file in long if not file.startswith("tests/reproduction/faults/")} <= {*rule.split()}

@@ -7,11 +7,12 @@ import pytest
 from wrong.cases import CASES
 from wrong.evidence import promise
 
-from matrixdp.audit import releases
+from matrixdp.auditing import releases
 from matrixdp.checks import InputError
-from matrixdp.experiments import study
-from matrixdp.experiments.study import Settings
-from matrixdp.mechanisms.base import AdditiveMechanism, Entry
+from reproduction.experiments import study
+from reproduction.experiments.study import Settings
+from matrixdp.mechanisms.base import AdditiveMechanism
+from reproduction.mechanisms.base import Entry
 from matrixdp.privacy import gaussian
 
 #: Limits of an audit, which are modest.

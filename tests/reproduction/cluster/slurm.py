@@ -1,6 +1,7 @@
 """Run the quick workflow on a SLURM of one node, started here, and compare it with a local run.
 
-    DATA_MIRROR=/path .venv/bin/python tests/cluster/slurm.py results [snakemake arguments]
+    DATA_MIRROR=/path \
+        .venv/bin/python tests/reproduction/cluster/slurm.py results [snakemake arguments]
 
 The first argument is the folder of a finished local run with the same settings. On Debian the
 daemons come with `apt install slurm-wlm munge`; where they are absent nothing is tested, and said.
@@ -24,7 +25,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 TOOLS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "sacct", "scancel")
 SYSTEM = Path("/etc/slurm/slurm.conf")
 CONFIGURATION = """\

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from matrixdp.data import datasets, download
+from reproduction.data import datasets, download
 
 ADDRESSES = [
     pytest.param(spec, replace(file, urls=(url,)), id=f"{spec.name}-{url}")

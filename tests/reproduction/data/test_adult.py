@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from matrixdp.checks import InputError
-from matrixdp.data import adult, simulate
+from reproduction.data import adult, simulate
 
 TRAIN = """\
 20, Private, 100, Bachelors, 13, Never-married, Sales, Wife, White, Male, 0, 0, 40, Peru, <=50K

@@ -6,7 +6,7 @@ import pytest
 from python2 import array, dictionary, numbers, pickled
 
 from matrixdp.checks import InputError
-from matrixdp.data import cora, simulate
+from reproduction.data import cora, simulate
 
 # Six papers with three words; the last three are the test papers, and line i of the index says
 # which of them row i of tx and ty is.

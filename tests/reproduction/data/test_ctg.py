@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import numpy as np
 import python_calamine
 
-from matrixdp.data import ctg
+from reproduction.data import ctg
 
 
 def test_records_lie_below_the_second_row_and_right_of_the_counts(monkeypatch):

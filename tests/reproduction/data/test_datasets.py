@@ -4,8 +4,8 @@ import pytest
 import yaml
 
 from matrixdp.checks import InputError
-from matrixdp.data import datasets, scaling
-from matrixdp.data.datasets import find, parse
+from reproduction.data import datasets, scaling
+from reproduction.data.datasets import find, parse
 
 ENTRIES = yaml.safe_load(datasets.FILE.read_text(encoding="utf-8"))
 

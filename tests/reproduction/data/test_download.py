@@ -12,9 +12,9 @@ import pytest
 from localserver import entry, file, sha256, tarred, zipped
 
 from matrixdp.checks import InputError
-from matrixdp.data import download
-from matrixdp.data.datasets import parse
-from matrixdp.data.download import Mismatch, Original, Unreachable, fetch, members
+from reproduction.data import download
+from reproduction.data.datasets import parse
+from reproduction.data.download import Mismatch, Original, Unreachable, fetch, members
 
 DATA, WRONG = b"85,92,45,27,31,0.0,1\n", b"85,92,45,27,31,0.0,2\n"
 

@@ -13,9 +13,9 @@ from localserver import sha256, tarred
 from python2 import array, dictionary, numbers, pickled, text
 from scipy.io import savemat
 
-from matrixdp.data import datasets, load_arrays, mnist, simulate, store
-from matrixdp.data.download import Mismatch, Unreachable
-from matrixdp.data.prepared import read_provenance
+from reproduction.data import datasets, load_arrays, mnist, simulate, store
+from reproduction.data.download import Mismatch, Unreachable
+from reproduction.data.prepared import read_provenance
 
 RNG = np.random.default_rng(7)
 
@@ -148,7 +148,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("name", "data", "reason"), WRONG)
 def test_readers_refuse_other_content(name, data, reason):
-    reader = importlib.import_module(f"matrixdp.data.{name}")
+    reader = importlib.import_module(f"reproduction.data.{name}")
     with pytest.raises(ValueError, match=reason):
         reader.read(MEMBERS[name] | {[*MEMBERS[name]][-1]: data})
 

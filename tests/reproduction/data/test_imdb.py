@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from localserver import sha256, tarred
 
-from matrixdp.data import datasets, download, imdb, simulate
+from reproduction.data import datasets, download, imdb, simulate
 
 REVIEWS = {
     "train/pos/0_9.txt": "Great!<br /><br />A GREAT film; don't miss 'it'.",

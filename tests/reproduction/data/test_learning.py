@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from localserver import entry, file
 
-from matrixdp import data
+from reproduction import data
 from matrixdp.checks import InputError
-from matrixdp.data import datasets, prepared, simulate, store
-from matrixdp.data.download import Mismatch
-from matrixdp.data.learning import Encoded, content_sha256
+from reproduction.data import datasets, prepared, simulate, store
+from reproduction.data.download import Mismatch
+from reproduction.data.learning import Encoded, content_sha256
 
 TEXT = b"3 1 4 1 5 9"
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from matrixdp.data import movement
+from reproduction.data import movement
 
 
 def test_walks_are_read_in_the_order_of_their_numbers():

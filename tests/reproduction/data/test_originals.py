@@ -9,10 +9,10 @@ import classifiers
 import numpy as np
 import pytest
 
-from matrixdp.data import datasets, download, load, load_arrays, simulate, store
-from matrixdp.data.prepared import read_provenance
+from reproduction.data import datasets, download, load, load_arrays, simulate, store
+from reproduction.data.prepared import read_provenance
 
-MIRROR = Path(__file__).parents[3] / "shared" / "data"
+MIRROR = Path(__file__).parents[4] / "shared" / "data"
 
 LEARNING = ["adult", "cora", "imdb", "mnist"]
 
@@ -144,7 +144,7 @@ def arrays(tmp_path_factory):
 
 @pytest.mark.parametrize("name", LEARNING)
 def test_the_committed_facts_of_learning_sets_are_those_of_the_originals(name, members):
-    module = importlib.import_module(f"matrixdp.data.{name}")
+    module = importlib.import_module(f"reproduction.data.{name}")
     path = simulate.standin_path(name)
     text = path.read_text(encoding="utf-8")
     assert simulate.as_yaml(module.summarise(members(name)), module.__name__) == text
@@ -153,7 +153,7 @@ def test_the_committed_facts_of_learning_sets_are_those_of_the_originals(name, m
 
 @pytest.mark.parametrize("name", LEARNING)
 def test_stand_ins_have_the_arrays_of_the_originals(name, arrays):
-    module = importlib.import_module(f"matrixdp.data.{name}")
+    module = importlib.import_module(f"reproduction.data.{name}")
     made = module.simulate(simulate.load_summary(name), np.random.default_rng(3)).arrays
     found = arrays(name)
     assert {key: (a.dtype, a.shape) for key, a in made.items()} == {

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from matrixdp.checks import InputError
-from matrixdp.data.scaling import METHODS, scale
+from reproduction.data.scaling import METHODS, scale
 
 RECORDS = np.array([[1.0, -2.0], [2.0, 0.5], [6.0, 0.0]])
 NAMES = ("a", "b")

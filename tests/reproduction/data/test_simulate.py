@@ -3,9 +3,9 @@ import pytest
 import yaml
 
 from matrixdp.checks import InputError
-from matrixdp.data import datasets, simulate
-from matrixdp.data.simulate import LEVELS, load_summary, spearman
-from matrixdp.data.store import prepare
+from reproduction.data import datasets, simulate
+from reproduction.data.simulate import LEVELS, load_summary, spearman
+from reproduction.data.store import prepare
 
 MATRICES = [name for name, spec in datasets.specs().items() if not spec.is_learning_set]
 

@@ -6,10 +6,10 @@ import pytest
 from localserver import entry, file, sha256
 
 from matrixdp.checks import InputError
-from matrixdp.data import datasets, load, matrices, simulate
-from matrixdp.data.download import Mismatch, Unreachable
-from matrixdp.data.prepared import read_provenance
-from matrixdp.data.store import prepare
+from reproduction.data import datasets, load, matrices, simulate
+from reproduction.data.download import Mismatch, Unreachable
+from reproduction.data.prepared import read_provenance
+from reproduction.data.store import prepare
 
 RECORDS = np.column_stack([np.arange(40.0) % m for m in (40, 7, 3, 11, 13, 2)]) / 2
 TEXT = "".join(",".join(map(str, record)) + ",1\n" for record in RECORDS.tolist()).encode()

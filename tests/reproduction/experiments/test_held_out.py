@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 from rowframes import run
 
-from matrixdp.experiments import held_out
-from matrixdp.experiments.settings import Settings
-from matrixdp.experiments.tasks.components import AllComponents
-from matrixdp.experiments.tasks.regression import Regression
+from reproduction.experiments import held_out
+from reproduction.experiments.settings import Settings
+from reproduction.experiments.tasks.components import AllComponents
+from reproduction.experiments.tasks.regression import Regression
 
 SETTINGS = Settings("held_out", seed=1, trials=60, epsilons=("0.3", "1", "10"), radii=("0.0625",))
 

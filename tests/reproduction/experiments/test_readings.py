@@ -6,11 +6,11 @@ import pytest
 import yaml
 from rowframes import run, sweep
 
-from matrixdp import config
+from reproduction import config
 from matrixdp.checks import InputError
-from matrixdp.data.datasets import specs
-from matrixdp.experiments import readings, study, tasks
-from matrixdp.experiments.readings import (
+from reproduction.data.datasets import specs
+from reproduction.experiments import readings, study, tasks
+from reproduction.experiments.readings import (
     Reading,
     adjusted,
     combinations,
@@ -18,15 +18,15 @@ from matrixdp.experiments.readings import (
     parameters,
     questions,
 )
-from matrixdp.experiments.settings import Settings
-from matrixdp.experiments.tasks.components import AllComponents, FirstComponent
-from matrixdp.experiments.tasks.regression import Regression
-from matrixdp.mechanisms import registry
-from matrixdp.mechanisms.mvg import MVG
+from reproduction.experiments.settings import Settings
+from reproduction.experiments.tasks.components import AllComponents, FirstComponent
+from reproduction.experiments.tasks.regression import Regression
+from reproduction.mechanisms import registry
+from reproduction.mechanisms.mvg import MVG
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery
-from matrixdp.report import all_readings as results
-from matrixdp.report.claims import across
-from matrixdp.seeds import streams
+from reproduction.report import all_readings as results
+from reproduction.report.claims import across
+from reproduction.seeds import streams
 
 SHIPPED = yaml.safe_load((config.SCHEMA.parents[1] / "config.yaml").read_text())
 REGRESSION = Regression(target=3, train=40)

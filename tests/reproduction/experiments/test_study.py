@@ -9,17 +9,18 @@ import pandas as pd
 import pytest
 from rowframes import frame, run
 
-from matrixdp import distributions
+from matrixdp.noise import distributions
 from matrixdp.checks import InputError
-from matrixdp.data import load, store
-from matrixdp.experiments import study
-from matrixdp.experiments.settings import Settings
-from matrixdp.experiments.tasks.components import AllComponents, FirstComponent
-from matrixdp.experiments.tasks.regression import Regression
-from matrixdp.mechanisms import jl, registry
-from matrixdp.mechanisms.base import AdditiveGaussian, Entry
+from reproduction.data import load, store
+from reproduction.experiments import study
+from reproduction.experiments.settings import Settings
+from reproduction.experiments.tasks.components import AllComponents, FirstComponent
+from reproduction.experiments.tasks.regression import Regression
+from reproduction.mechanisms import jl, registry
+from matrixdp.mechanisms.base import AdditiveGaussian
+from reproduction.mechanisms.base import Entry
 from matrixdp.mechanisms.gaussian import Gaussian
-from matrixdp.trials import COLUMNS
+from reproduction.trials import COLUMNS
 
 SETTINGS = Settings(
     experiment="regression",
@@ -352,8 +353,8 @@ def test_a_reading_and_a_sweep_find_their_scaling_of_the_data(folder):
 
 
 def test_starting_a_study_imports_nothing_that_it_does_not_need():
-    heavy = ("pandas", "scipy.stats", "jsonschema", "tqdm", "pooch", "matrixdp.data.store")
-    code = "import sys, matrixdp.experiments.study; print(*sys.modules)"
+    heavy = ("pandas", "scipy.stats", "jsonschema", "tqdm", "pooch", "reproduction.data.store")
+    code = "import sys, reproduction.experiments.study; print(*sys.modules)"
     root = Path(study.__file__).parents[2]
     found = subprocess.check_output([sys.executable, "-c", code], cwd=root, text=True)
     assert not set(heavy) & set(found.split())

@@ -10,9 +10,9 @@ from typing import Any
 
 import yaml
 
-from matrixdp import config, files
+from reproduction import config, files
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SCHEMA = files.read_yaml(config.SCHEMA)
 SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
 

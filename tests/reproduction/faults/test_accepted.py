@@ -8,9 +8,9 @@ import mutations
 import numpy as np
 import pytest
 
-from matrixdp import config, parts
-from matrixdp.data import store
-from matrixdp.experiments import study
+from reproduction import config, parts
+from reproduction.data import store
+from reproduction.experiments import study
 
 #: Ends of the schema; what is left out is one value in the middle.
 ENDS = {

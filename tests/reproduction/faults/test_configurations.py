@@ -9,7 +9,7 @@ import mutations
 import pytest
 import yaml
 
-from matrixdp import config
+from reproduction import config
 from matrixdp.checks import InputError
 
 FROM_SCHEMA = dict(mutations.from_schema())

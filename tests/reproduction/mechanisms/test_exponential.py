@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from matrixdp.checks import InputError
-from matrixdp.mechanisms import registry
-from matrixdp.mechanisms.exponential import NORMS, PPCA, KNorm
+from reproduction.mechanisms import registry
+from reproduction.mechanisms.exponential import NORMS, PPCA, KNorm
 from matrixdp.privacy.sensitivity import ADJACENCIES, Ball, Box, IdentityQuery, SecondMomentQuery
 
 LIVER = IdentityQuery(Box.cube(6, -1, 1), n_records=248)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from matrixdp.gamma_distributions import GeneralizedGamma
+from matrixdp.noise.gamma_distributions import GeneralizedGamma
 from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian
-from matrixdp.mechanisms.generalized_gamma import POWERS, SphericalGamma
+from reproduction.mechanisms.generalized_gamma import POWERS, SphericalGamma
 from matrixdp.privacy import generalized_gamma
-from matrixdp.privacy.published import CTG, LIVER, MOVEMENT
+from reproduction.privacy.published import CTG, LIVER, MOVEMENT
 from matrixdp.privacy.sensitivity import Query
-from mechanisms.support import one_stream
+from mechanismqueries import one_stream
 
 QUERIES = {"I": LIVER, "II": MOVEMENT, "III": CTG}
 

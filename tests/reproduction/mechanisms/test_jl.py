@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from matrixdp import mechanisms
+from reproduction import mechanisms
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import Mechanism, NoGuarantee
-from matrixdp.mechanisms.jl import MECHANISMS, JohnsonLindenstrauss, NonPrivateCirculantSketch
+from reproduction.mechanisms.jl import MECHANISMS, JohnsonLindenstrauss, NonPrivateCirculantSketch
 from matrixdp.privacy.sensitivity import Ball, Box, SecondMomentQuery
-from matrixdp.seeds import streams
+from reproduction.seeds import streams
 
 LIVER = SecondMomentQuery(Box.cube(6, -1.0, 1.0), 248)
 MOVEMENT = SecondMomentQuery(Box.cube(4, -1.0, 1.0), 10176)

@@ -8,11 +8,11 @@ import sys
 import numpy as np
 import pytest
 
-from matrixdp import mechanisms
+from reproduction import mechanisms
 from matrixdp.checks import InputError
-from matrixdp.distributions import NoiseDistribution
+from matrixdp.noise.distributions import NoiseDistribution
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
-from mechanisms.support import QUERIES, built
+from mechanismqueries import QUERIES, built
 
 BAD = [("epsilon", bad) for bad in (0, -1, np.nan, np.inf, "1")]
 BAD += [("delta", bad) for bad in (0, -0.1, np.nan, np.inf, 1, 2)]

@@ -8,10 +8,10 @@ from scipy.stats import ortho_group
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.allocation import Binary, MaxPNR, Shares
 from matrixdp.mechanisms.directions import PrivateDirections
-from matrixdp.mechanisms.mvg import MVG
+from reproduction.mechanisms.mvg import MVG
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQuery
-from mechanisms.support import CTG, LIVER, MOVEMENT, assert_standard, budget, one_stream, streams
+from mechanismqueries import CTG, LIVER, MOVEMENT, assert_standard, budget, one_stream, streams
 
 
 def by_mpmath(query, epsilon, delta, theorem, zeta, sensitivity="paper"):

@@ -5,7 +5,7 @@ import pytest
 
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.moments import centred, regression, with_constant
-from matrixdp.mechanisms.target_mean import InterceptEquations, PrivateTargetMean
+from reproduction.mechanisms.target_mean import InterceptEquations, PrivateTargetMean
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import ADJACENCIES, NormalEquations

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matrixdp import bingham
-from matrixdp.bingham import Bingham
+from reproduction import bingham
+from reproduction.bingham import Bingham
 
 
 def moments_by_quadrature(k: np.ndarray) -> np.ndarray:

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from matrixdp.checks import InputError
-from matrixdp.privacy import accountants, gaussian, kov, sampling
-from matrixdp.privacy.kov import Guarantee
+from matrixdp.privacy import gaussian
+from reproduction.privacy import accountants, kov, sampling
+from reproduction.privacy.kov import Guarantee
 
 DELTA = 1e-5
 ADULT = {"rate": 512 / 32561, "steps": 3180}

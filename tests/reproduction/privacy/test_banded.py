@@ -7,7 +7,7 @@ import pytest
 from scipy.linalg import toeplitz
 
 from matrixdp.checks import InputError
-from matrixdp.privacy import banded
+from reproduction.privacy import banded
 
 
 def prefix_deviation(bands, steps):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from matrixdp.privacy import gaussian, kov
+from matrixdp.privacy import gaussian
+from reproduction.privacy import kov
 
 DELTA = 1e-5
 GRID = list(itertools.product([1e-3, 0.1, 1, 10, 100], [1, 2, 3, 30, 1000, 10**6]))

@@ -8,7 +8,8 @@ from numpy.random import default_rng
 from scipy.stats import chi2
 
 from matrixdp.checks import InputError
-from matrixdp.privacy import gaussian, sketching
+from matrixdp.privacy import gaussian
+from reproduction.privacy import sketching
 from matrixdp.privacy.sensitivity import ADJACENCIES
 
 

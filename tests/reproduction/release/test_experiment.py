@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from matrixdp import cli
-from matrixdp.data import load, store
+from reproduction.data import load, store
 from matrixdp.mechanisms.adassp import AdaSSP
 from matrixdp.privacy.sensitivity import Box, NormalEquations
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 MIRROR = ROOT.parent / "shared/data"
 KEPT = ROOT / "results/reference/summary/regression.csv"
 #: Training records of the experiment, and its delta.

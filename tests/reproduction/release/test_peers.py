@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("sklearn", reason="the benchmark uses its files")
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 spec = importlib.util.spec_from_file_location("peers", ROOT / "benchmarks/practice_peers.py")
 peers = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(peers)

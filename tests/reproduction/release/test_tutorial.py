@@ -18,11 +18,11 @@ import pytest
 
 from matrixdp import cli
 from matrixdp.mechanisms.base import AdditiveMechanism
-from matrixdp.practice.uncertainty import LEVEL
+from matrixdp.release.uncertainty import LEVEL
 from matrixdp.version import VERSION
 
 pd = pytest.importorskip("pandas", reason="the tutorial's first step needs it")
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
 SEED = 442
 

@@ -7,7 +7,7 @@ import distinctrun
 import pandas as pd
 import pytest
 
-from matrixdp.report import tables
+from reproduction.report import tables
 
 
 @pytest.fixture

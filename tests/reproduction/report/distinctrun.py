@@ -16,8 +16,8 @@ import pandas as pd
 from samplerun import put, settle
 from trialrows import reason, trials
 
-from matrixdp.experiments import readings
-from matrixdp.report import all_readings, comparisons, summary
+from reproduction.experiments import readings
+from reproduction.report import all_readings, comparisons, summary
 
 KINDS = {
     **dict.fromkeys(("regression", "first_pc", "covariance", "section10_2"), "releases"),

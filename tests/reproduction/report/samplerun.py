@@ -10,7 +10,7 @@ import pandas as pd
 import yaml
 from trialrows import around, reason, trials
 
-from matrixdp.report import comparisons, summary, tables
+from reproduction.report import comparisons, summary, tables
 
 CONFIG = {
     "reading": "default",

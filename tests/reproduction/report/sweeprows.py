@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from trialrows import around, trials
 
-from matrixdp.experiments import readings
-from matrixdp.experiments.readings import Reading
-from matrixdp.report import all_readings
+from reproduction.experiments import readings
+from reproduction.experiments.readings import Reading
+from reproduction.report import all_readings
 
 #: What every row's trials have in common, far more than their own noise.
 SPLIT = 5 * np.random.default_rng(1).standard_normal(100)

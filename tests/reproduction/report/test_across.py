@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sweeprows import CROSS, sweeps
 
-from matrixdp.report.claims import across
-from matrixdp.report.claims.ledger import Comparison, Row
+from reproduction.report.claims import across
+from reproduction.report.claims.ledger import Comparison, Row
 
 MVG, LAPLACE, ZERO, JL = (
     Row("regression", name) for name in ("mvg_binary", "laplace", "zero", "jl_2012")

@@ -7,14 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from matrixdp import catalogue
-from matrixdp.report import comparisons
-from matrixdp.report.article import build, numbers
-from matrixdp.report.claims import findings
-from matrixdp.report.figures import registry as figures
-from matrixdp.report.tables import comparison
+from reproduction import catalogue
+from reproduction.report import comparisons
+from reproduction.report.article import build, numbers
+from reproduction.report.claims import findings
+from reproduction.report.figures import registry as figures
+from reproduction.report.tables import comparison
 
-KEPT = Path(__file__).parents[2] / "results/reference"
+KEPT = Path(__file__).parents[3] / "results/reference"
 TABLES = {"regression": "table3", "first_pc": "table4", "covariance": "table5"}
 KINDS = dict.fromkeys(TABLES, "releases")
 KEYS = ["mechanism", "direction", "variant"]

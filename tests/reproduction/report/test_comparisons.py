@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from trialrows import reason, trials
 
-from matrixdp.report import comparisons, summary
+from reproduction.report import comparisons, summary
 
 SPLIT = np.random.default_rng(0).standard_normal(20)
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from matrixdp.report.page import crate
+from reproduction.report.page import crate
 
-KEPT = Path(__file__).parents[2] / "results" / "reference"
+KEPT = Path(__file__).parents[3] / "results" / "reference"
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pytest
 from samplerun import put, settle
 
 from matrixdp.checks import InputError
-from matrixdp.report import entries, inputs, tables
+from reproduction.report import entries, inputs, tables
 
 RUN = {"regression": "releases", "section10_2": "releases", "new": "releases", "imdb": "training"}
 

@@ -8,8 +8,8 @@ from samplerun import regression, settle
 from test_published import PRINTED
 from trialrows import trials
 
-from matrixdp.report import comparisons, inputs, summary, tables
-from matrixdp.report.claims import findings
+from reproduction.report import comparisons, inputs, summary, tables
+from reproduction.report.claims import findings
 
 NONE = pd.DataFrame()
 

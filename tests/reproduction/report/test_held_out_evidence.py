@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from trialrows import trials
 
-from matrixdp import catalogue
-from matrixdp.report import comparisons, evidence, summary
+from reproduction import catalogue
+from reproduction.report import comparisons, evidence, summary
 
 SPLIT = np.random.default_rng(0).standard_normal(20)
 

@@ -5,7 +5,7 @@ from samplerun import put
 from trialrows import trials
 
 from matrixdp.checks import InputError
-from matrixdp.report import inputs, summary
+from reproduction.report import inputs, summary
 
 
 def test_every_kind_of_input_has_its_form(tmp_path, saved):

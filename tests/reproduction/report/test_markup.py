@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from numbertexts import shows
 
-from matrixdp.report import markup
-from matrixdp.report.markup import escape, interval, short
+from reproduction.report import markup
+from reproduction.report.markup import escape, interval, short
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,11 @@ from urllib.parse import unquote
 import pytest
 from samplerun import CONFIG, SVG, put, regression, settle, write
 
-from matrixdp import catalogue, cli
+from matrixdp import cli
+from reproduction import catalogue
 from matrixdp.checks import InputError
-from matrixdp.report import figures, inputs, page, tables
-from matrixdp.report.page import layout, machine, pictures
+from reproduction.report import figures, inputs, page, tables
+from reproduction.report.page import layout, machine, pictures
 
 RUN = {"Git commit": "0123abc", "Processor": "a processor"}
 

@@ -9,9 +9,9 @@ import distinctrun
 import pytest
 from samplerun import put, write
 
-from matrixdp.report import page, tables
+from reproduction.report import page, tables
 
-KEPT = Path(__file__).parents[2] / "results/reference"
+KEPT = Path(__file__).parents[3] / "results/reference"
 
 pytestmark = pytest.mark.skipif(
     chromium.find() is None,

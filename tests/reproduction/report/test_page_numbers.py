@@ -14,9 +14,9 @@ from samplerun import put
 from scipy.stats import ttest_1samp
 from test_published import FACTORS, PRINTED
 
-from matrixdp import catalogue
-from matrixdp.report import comparisons, summary, tables
-from matrixdp.report.page import answers, appendix, cards
+from reproduction import catalogue
+from reproduction.report import comparisons, summary, tables
+from reproduction.report.page import answers, appendix, cards
 
 TABLES = {3: "regression", 4: "first_pc", 5: "covariance"}
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from matrixdp.report.claims.findings import tally
-from matrixdp.report.page import views
+from reproduction.report.claims.findings import tally
+from reproduction.report.page import views
 
 
 def claim(name, paper, kind, verdict, **fields):

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from matrixdp.report.page import prose
+from reproduction.report.page import prose
 
 
 def test_blocks_become_html():

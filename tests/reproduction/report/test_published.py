@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from matrixdp.report import inputs
+from reproduction.report import inputs
 
 #: Mechanism -> value, half-width; in the order of the paper's rows.
 PRINTED = {

@@ -10,11 +10,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from matrixdp.report import page
-from matrixdp.report.page import answers
-from matrixdp.report.statistics import LEVEL
+from reproduction.report import page
+from reproduction.report.page import answers
+from reproduction.report.statistics import LEVEL
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 KEPT = ROOT / "results/reference"
 
 #: What is no result: the address of a link, a name of code, a theorem's number.

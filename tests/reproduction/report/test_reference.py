@@ -7,7 +7,7 @@ import yaml
 from samplerun import CONFIG, put, settle
 
 from matrixdp.checks import InputError
-from matrixdp.report import inputs, reference, summary
+from reproduction.report import inputs, reference, summary
 
 
 def frame(**changes):
@@ -235,7 +235,7 @@ def test_of_a_quick_run_numbers_are_kept_beside_the_full_run(tmp_path):
 
 
 def test_the_kept_files_are_those_that_a_run_makes():
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     kept = root / "results" / "reference"
     assert {path.name for path in kept.iterdir()} <= {*reference.KEPT, reference.QUICK}
     experiments = yaml.safe_load((root / "config.yaml").read_text())["experiments"]

@@ -17,13 +17,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from matrixdp import catalogue
-from matrixdp.report import figures, inputs, page, tables
-from matrixdp.report.article import build
-from matrixdp.report.article import figures as article_figures
-from matrixdp.report.page import answers, cards
+from reproduction import catalogue
+from reproduction.report import figures, inputs, page, tables
+from reproduction.report.article import build
+from reproduction.report.article import figures as article_figures
+from reproduction.report.page import answers, cards
 
-KEPT = Path(__file__).parents[2] / "results" / "reference"
+KEPT = Path(__file__).parents[3] / "results" / "reference"
 
 #: A row of the paper in every experiment, one beyond it, and one that declares the Gaussian's noise
 #: and draws other noise. Of the first no epsilon is known, of the last one holds at no epsilon.

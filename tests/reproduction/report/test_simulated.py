@@ -9,10 +9,10 @@ import pytest
 from distinctrun import KINDS
 from samplerun import put, settle
 
-from matrixdp import places
-from matrixdp.report import figures, markup, summary, tables
-from matrixdp.report.figures import style
-from matrixdp.report.figures.base import Figure
+from reproduction import places
+from reproduction.report import figures, markup, summary, tables
+from reproduction.report.figures import style
+from reproduction.report.figures.base import Figure
 
 EXPERIMENTS = {**KINDS, "cora": "training"}
 ENTRIES = {

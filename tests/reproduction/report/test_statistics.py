@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from matrixdp.report.statistics import (
+from reproduction.report.statistics import (
     LEVEL,
     Pair,
     combine,

@@ -8,7 +8,7 @@ import pytest
 from trialrows import around, reason, trials
 
 from matrixdp.checks import InputError
-from matrixdp.report import summary
+from reproduction.report import summary
 
 
 def only(table: pd.DataFrame, **where: object) -> pd.Series:

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from matrixdp.checks import InputError
-from matrixdp.report import timing
+from reproduction.report import timing
 
 
 def benchmark(folder, name, seconds, end):

@@ -8,8 +8,8 @@ import distinctrun
 import pytest
 import yaml
 
-from matrixdp import catalogue, places
-from matrixdp.report import page, tables
+from reproduction import catalogue, places
+from reproduction.report import page, tables
 
 FOLDER = catalogue.FILE.parent
 RETIRED = catalogue.section("retired")

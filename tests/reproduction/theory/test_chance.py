@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from matrixdp.experiments.schemes.features import SCHEMES, Features
-from matrixdp.theory import chance
+from reproduction.experiments.schemes.features import SCHEMES, Features
+from reproduction.theory import chance
 
 
 def test_the_bound_is_that_of_the_most_favourable_features():
@@ -33,7 +33,7 @@ def test_a_classifier_learns_the_opposite_of_opposite_noise():
     jnp = pytest.importorskip("jax.numpy")
     from jax import random
 
-    from matrixdp.experiments.training.features import READINGS, classify
+    from reproduction.experiments.training.features import READINGS, classify
 
     labels, lots = jnp.arange(40) % 2, jnp.arange(40).reshape(4, 10)
     learnt = [

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from matrixdp.mechanisms.allocation import Binary
-from matrixdp.mechanisms.mvg import MVG
+from reproduction.mechanisms.mvg import MVG
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Ball, IdentityQuery
-from matrixdp.theory import dimension
+from reproduction.theory import dimension
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from matrixdp.mechanisms.mvg import MVG
+from reproduction.mechanisms.mvg import MVG
 from matrixdp.privacy import gaussian
-from matrixdp.theory import ellipses
-from matrixdp.theory.ellipses import DATA, DIRECTIONS, MOMENTS
+from reproduction.theory import ellipses
+from reproduction.theory.ellipses import DATA, DIRECTIONS, MOMENTS
 
 
 @pytest.fixture(scope="module")

@@ -6,19 +6,11 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, stats
 
-from matrixdp import theory
-from matrixdp.discovery import collect
-from matrixdp.mechanisms import mvg
-from matrixdp.theory import (
-    exact,
-    exact_errata,
-    exact_imgm,
-    exact_mvg,
-    leakage,
-    radii,
-    samplers,
-)
-from matrixdp.theory.numbers import Check, Number
+from reproduction import theory
+from reproduction.discovery import collect
+from reproduction.mechanisms import mvg
+from reproduction.theory import exact, exact_errata, exact_imgm, exact_mvg, leakage, radii, samplers
+from reproduction.theory.numbers import Check, Number
 
 #: Checks of claims that are wrong as printed, and of errata: their numbers must not all hold.
 WRONG = {"M10", "M11", "M24", "M30", "I3_necessary", "I4", "I4_any", "I10", "I11", "R1"}

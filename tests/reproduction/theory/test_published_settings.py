@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from matrixdp.privacy import gaussian
-from matrixdp.report import inputs
-from matrixdp.theory import published_settings
+from reproduction.report import inputs
+from reproduction.theory import published_settings
 
 #: Each takes seconds.
 EPSILONS = (0.1, 1.0)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from matrixdp.theory import radii
+from reproduction.theory import radii
 
 
 def draws(d, k, count, seed=0):

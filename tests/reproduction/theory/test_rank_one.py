@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from matrixdp.mechanisms.rank_one import NonPrivateRankOne, deviation
-from matrixdp.theory import rank_one
+from reproduction.mechanisms.rank_one import NonPrivateRankOne, deviation
+from reproduction.theory import rank_one
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from matrixdp import discovery, theory
+from reproduction import discovery, theory
 from matrixdp.checks import InputError
 
 MEASURED = "sampler_times"

@@ -2,8 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from matrixdp import distributions
-from matrixdp.theory import samplers
+from matrixdp.noise import distributions
+from reproduction.theory import samplers
 
 
 def test_both_samplers_pass_and_the_exchanged_product_fails_everywhere():

@@ -73,7 +73,7 @@ def test_what_a_job_imports_is_among_its_inputs(noted):
             made = [f"results/data/{words.split()[1]}/provenance.json"]
         for output in made:
             needed = {name for name in modules if name != "__main__.py"}
-            known = {name.removeprefix("workflow/matrixdp/") for name in inputs[output]}
+            known = {name.removeprefix("workflow/reproduction/") for name in inputs[output]}
             missed = {name for name in needed - known if not REGISTRIES.fullmatch(name)}
             assert not missed, (words, missed)
             checked.add(words.split()[0])
@@ -85,6 +85,6 @@ def test_the_entry_that_a_job_uses_is_among_its_inputs(noted):
     inputs, _ = noted
     name = "results/trials/regression/default/{}.csv.gz"
     for row, file in (("mvg_binary", "mvg.py"), ("jl_exact", "jl.py")):
-        assert f"workflow/matrixdp/mechanisms/{file}" in inputs[name.format(row)]
-        assert "workflow/matrixdp/experiments/tasks/regression.py" in inputs[name.format(row)]
+        assert f"workflow/reproduction/mechanisms/{file}" in inputs[name.format(row)]
+        assert "workflow/reproduction/experiments/tasks/regression.py" in inputs[name.format(row)]
         assert TINY["experiments"]["regression"]["mechanisms"]

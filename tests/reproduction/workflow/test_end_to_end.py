@@ -13,8 +13,8 @@ import pytest
 import yaml
 from tinyproject import TINY, jobs_of, jobs_of_table
 
-from matrixdp.data import liver
-from matrixdp.data.matrices import content_sha256
+from reproduction.data import liver
+from reproduction.data.matrices import content_sha256
 
 pytestmark = pytest.mark.slow
 

@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 from tinyproject import ROOT, TINY
 
-from matrixdp import catalogue, discovery, exhibits, my_matrix
+from reproduction import catalogue, discovery, exhibits, my_matrix
 from matrixdp.checks import InputError
-from matrixdp.data import load
+from reproduction.data import load
 
 TEXT = (ROOT / "docs/own_matrix.md").read_text(encoding="utf-8")
 (WINE,) = re.findall(r"^```toml\n(# wine.toml\n.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
@@ -175,7 +175,7 @@ FEW = ("laplace.py", "gaussian.py", "mvg.py")
 def test_the_example_of_the_docs(fresh, request):
     fresh.configure(audit_runs=2000)
     if not request.config.getoption("--long", False):
-        for file in (fresh.folder / "workflow/matrixdp/mechanisms").glob("*.py"):
+        for file in (fresh.folder / "workflow/reproduction/mechanisms").glob("*.py"):
             if file.name not in FEW:
                 file.write_text(file.read_text().replace("\nMECHANISMS = {", "\nOTHERS = {"))
     fresh.run(sys.executable, *shlex.split(MAKE))

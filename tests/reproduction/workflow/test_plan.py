@@ -181,7 +181,7 @@ def test_touching_reruns_nothing_and_an_edit_its_family(again):
     edit(again, "mechanisms/jl.py")
     outcome = again.plan("mvg")
     assert outcome.jobs == jobs_of(mechanisms=["jl_exact"]) | AUDITED
-    assert "Updated input files: workflow/matrixdp/mechanisms/jl.py" in outcome.output
+    assert "Updated input files: workflow/reproduction/mechanisms/jl.py" in outcome.output
 
 
 #: A module that several mechanisms import and a file that one table reads: what rests on each.

@@ -49,9 +49,9 @@ def follow(project, title):
 
 
 #: Tests of the project that recipes may break.
-OF_MECHANISMS = ["tests/mechanisms/test_monotone.py", "tests/experiments/test_study.py"]
-OF_FIGURES = ["tests/report/figures/test_headlines.py", "tests/report/test_page.py"]
-OF_DATA = ["tests/data/test_datasets.py", "tests/test_exhibits.py"]
+OF_MECHANISMS = ["tests/matrixdp/mechanisms/test_monotone.py", "tests/reproduction/experiments/test_study.py"]
+OF_FIGURES = ["tests/reproduction/report/figures/test_headlines.py", "tests/reproduction/report/test_page.py"]
+OF_DATA = ["tests/reproduction/data/test_datasets.py", "tests/reproduction/test_exhibits.py"]
 
 
 def check_related(project, files, selected):

@@ -25,7 +25,7 @@ from typing import Any
 import processes
 import yaml
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 #: Every job with its reason and its command.
 LOUD = ("--quiet", "host", "--printshellcmds")

@@ -9,12 +9,12 @@ import numpy as np
 from scipy import optimize, special
 
 from matrixdp import library
-from matrixdp.audit import proofs
-from matrixdp.audit.base import ERROR, POWER, ROUNDING, Audit, Scale
-from matrixdp.audit.neighbours import farthest
-from matrixdp.audit.standing import DECLARED
+from matrixdp.auditing import proofs
+from matrixdp.auditing.base import ERROR, POWER, ROUNDING, Audit, Scale
+from matrixdp.auditing.neighbours import farthest
+from matrixdp.auditing.standing import DECLARED
 from matrixdp.checks import Array
-from matrixdp.mechanisms.exponential import PrincipalDirection
+from reproduction.mechanisms.exponential import PrincipalDirection
 
 #: Copies of the other record with which the black box has most power (epsilon 0.3 to 3).
 COPIES = 4

@@ -8,13 +8,13 @@ from functools import partial
 import numpy as np
 
 from matrixdp import library
-from matrixdp.audit import proofs, runs, whiteness
-from matrixdp.audit.base import ROUNDING, Audit, Scale, gamma_scale, trials_of
-from matrixdp.audit.neighbours import farthest
-from matrixdp.audit.standing import REFUTED
+from matrixdp.auditing import proofs, runs, whiteness
+from matrixdp.auditing.base import ROUNDING, Audit, Scale, gamma_scale, trials_of
+from matrixdp.auditing.neighbours import farthest
+from matrixdp.auditing.standing import REFUTED
 from matrixdp.checks import Array
-from matrixdp.mechanisms.jl import Sketch
-from matrixdp.privacy import sketching
+from reproduction.mechanisms.jl import Sketch
+from reproduction.privacy import sketching
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
 

@@ -22,14 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from matrixdp.audit import evidence
+from matrixdp.auditing import evidence
 from matrixdp.checks import Array
-from matrixdp.experiments import schemes
-from matrixdp.experiments.schemes.gradients import Gradients
-from matrixdp.experiments.training.base import at_least, key
-from matrixdp.experiments.training.gradients import descend
-from matrixdp.experiments.training.models import Perceptron
-from matrixdp.privacy import banded, gaussian
+from reproduction.experiments import schemes
+from reproduction.experiments.schemes.gradients import Gradients
+from reproduction.experiments.training.base import at_least, key
+from reproduction.experiments.training.gradients import descend
+from reproduction.experiments.training.models import Perceptron
+from matrixdp.privacy import gaussian
+from reproduction.privacy import banded
 
 #: Number of canaries and of steps, the declared mu of all steps, and the delta of a reported
 #: epsilon.

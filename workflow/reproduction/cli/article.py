@@ -12,7 +12,7 @@ def run(*, results: str = "results", out: str = "") -> None:
         results: a run's folder; without claims there, the kept results
         out: the PDF (default: results/article.pdf)
     """
-    from matrixdp.report.article import build
+    from reproduction.report.article import build
 
     source = Path(results)
     if not (source / "claims.csv").is_file():

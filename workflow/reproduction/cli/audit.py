@@ -14,11 +14,11 @@ def run(*, settings: str, data: str, out: str, sensitivities: str) -> None:
         out: one row per release, CSV
         sensitivities: one row per attack on a sensitivity, CSV
     """
-    from matrixdp import discovery, parts, trials
-    from matrixdp.audit import releases
-    from matrixdp.audit import sensitivities as attacks
-    from matrixdp.data import load
-    from matrixdp.experiments import study
+    from reproduction import discovery, parts, trials
+    from matrixdp.auditing import releases
+    from matrixdp.auditing import sensitivities as attacks
+    from reproduction.data import load
+    from reproduction.experiments import study
 
     part = parts.read(settings)
     task, private, chosen = study.prepared(part, load(Path(data).parent))

@@ -12,6 +12,6 @@ def run(files: Sequence[str], *, results: str = "results", out: str) -> None:
         files: files of the run, all below its folder
         out: ro-crate-metadata.json
     """
-    from matrixdp.report.page import crate
+    from reproduction.report.page import crate
 
     crate.write(results, files, out)

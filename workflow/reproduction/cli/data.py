@@ -12,7 +12,7 @@ def run(dataset: str, *, source: str = "auto", seed: int = 0, out: str, mirror: 
         source: auto, original or simulated (default: auto)
         out: folder for the arrays and provenance.json
     """
-    from matrixdp.data import store
+    from reproduction.data import store
 
     mirror = mirror or os.environ.get("DATA_MIRROR", "")
     store.prepare(dataset, out=out, source=source, mirror=mirror or None, seed=seed)

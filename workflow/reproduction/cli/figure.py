@@ -15,7 +15,7 @@ def run(names: Sequence[str] = (), *, results: str = "results", out: str = "") -
         names: figures to draw; none draws all of results/reference again, to compare the bytes
         out: folder for svg, png and data (default: with the run)
     """
-    from matrixdp.report import figures
+    from reproduction.report import figures
 
     if names:
         figures.write(names, results=results, out=out or Path(results, "figures"))

@@ -10,7 +10,7 @@ def run(*, seed: int = 0, trials: int = 100, out: str) -> None:
         trials: number of trials of each mechanism
         out: one row per data set, epsilon and mechanism, CSV
     """
-    from matrixdp.experiments import held_out
-    from matrixdp.report import evidence
+    from reproduction.experiments import held_out
+    from reproduction.report import evidence
 
     evidence.write(held_out.run(seed, int(trials)), out)

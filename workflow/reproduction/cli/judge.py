@@ -5,10 +5,10 @@ from __future__ import annotations
 
 def run(*, results: str = "results") -> None:
     """Run the verb."""
-    from matrixdp import catalogue, discovery, exhibits
-    from matrixdp.report import claims, inputs
-    from matrixdp.report.claims.ledger import Vocabulary
-    from matrixdp.theory import exact
+    from reproduction import catalogue, discovery, exhibits
+    from reproduction.report import claims, inputs
+    from reproduction.report.claims.ledger import Vocabulary
+    from reproduction.theory import exact
 
     # Claims may name whatever exists, in this run or not.
     experiments = [name for name, about in catalogue.experiments().items() if not about.needs]

@@ -12,6 +12,6 @@ def run(
         reference: folder of the reference (default: results/reference)
         quick: keep the numbers of a quick run beside the full one
     """
-    from matrixdp.report import reference as reference_run
+    from reproduction.report import reference as reference_run
 
     reference_run.keep(results, reference, quick)

@@ -9,7 +9,7 @@ def run(*, seed: int = 0, out: str) -> None:
     Args:
         out: one row per mistake, CSV
     """
-    from matrixdp import trials
-    from matrixdp.audit import known_bugs
+    from reproduction import trials
+    from reproduction.auditing import known_bugs
 
     trials.write_csv(known_bugs.run(seed), known_bugs.COLUMNS, out)

@@ -12,8 +12,8 @@ def run(tables: Sequence[str]) -> None:
     Args:
         tables: JSON files of tables; what is written lies beside each, as .tex
     """
-    from matrixdp import files
-    from matrixdp.report import inputs, markup
+    from reproduction import files
+    from reproduction.report import inputs, markup
 
     for path in map(Path, tables):
         with inputs.whole(path):

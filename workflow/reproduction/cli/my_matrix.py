@@ -12,6 +12,6 @@ def run(*, settings: str, out: str) -> None:
     """
     import json
 
-    from matrixdp.my_matrix import prepare
+    from reproduction.my_matrix import prepare
 
     prepare(json.loads(settings), out)

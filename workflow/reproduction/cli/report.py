@@ -12,7 +12,7 @@ def run(*, results: str = "results", arguments: str = "", out: str = "") -> None
         arguments: what the page's commands end with
         out: the HTML file (default: results/page.html, of the kept results)
     """
-    from matrixdp.report import inputs, page
+    from reproduction.report import inputs, page
 
     if out:
         # Tables of other readings are in other folders; the page shows the default reading.

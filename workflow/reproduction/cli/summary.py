@@ -14,8 +14,8 @@ def run(files: Sequence[str], *, settings: str = "", out: str, comparisons: str)
         out: summary, CSV
         comparisons: comparisons of its rows, CSV
     """
-    from matrixdp.report import comparisons as compared
-    from matrixdp.report import summary
+    from reproduction.report import comparisons as compared
+    from reproduction.report import summary
 
     if settings:
         summary.check_settings(files, settings.split(","))

@@ -14,10 +14,10 @@ def run(*, settings: str, data: str, out: str, trials: str) -> None:
         out: one row per mechanism and reading, CSV
         trials: one row per trial, .csv.gz
     """
-    from matrixdp import parts
-    from matrixdp import trials as tidy
-    from matrixdp.experiments import study
-    from matrixdp.report import all_readings
+    from reproduction import parts
+    from reproduction import trials as tidy
+    from reproduction.experiments import study
+    from reproduction.report import all_readings
 
     part = parts.read(settings)
     rows = study.all_readings(part, part["mechanisms"], Path(data).parent)

@@ -11,6 +11,6 @@ def run(names: Sequence[str], *, results: str = "results", out: str = "") -> Non
     Args:
         out: folder for csv, md and json (default: with the run)
     """
-    from matrixdp.report import tables
+    from reproduction.report import tables
 
     tables.write(names, results=results, out=out or None)

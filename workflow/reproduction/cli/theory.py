@@ -9,6 +9,6 @@ def run(name: str, *, seed: int = 0, out: str) -> None:
     Args:
         out: table, CSV
     """
-    from matrixdp import theory
+    from reproduction import theory
 
     theory.write(name, seed=seed, out=out)

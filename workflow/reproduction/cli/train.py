@@ -14,9 +14,9 @@ def run(scheme: str, *, settings: str, data: str, out: str) -> None:
         data: arrays.npz of the prepared data set, or the features made of it
         out: tidy rows, .csv.gz
     """
-    from matrixdp import parts, trials
-    from matrixdp.data.prepared import ARRAYS
-    from matrixdp.experiments.training import base
+    from reproduction import parts, trials
+    from reproduction.data.prepared import ARRAYS
+    from reproduction.experiments.training import base
 
     part, place = parts.read(settings), Path(data)
     place = place.parent if place.name == ARRAYS else place

@@ -14,8 +14,8 @@ def run(mechanism: str, *, settings: str, data: str, out: str) -> None:
         data: matrix.npy of the prepared data set
         out: one row per trial, .csv.gz
     """
-    from matrixdp import parts, trials
-    from matrixdp.experiments import study
+    from reproduction import parts, trials
+    from reproduction.experiments import study
 
     part, folder = parts.read(settings), Path(data).parent
     for _, rows in study.trials(part, [mechanism], folder):

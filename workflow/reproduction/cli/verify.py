@@ -15,6 +15,6 @@ def run(
         reference: folder of the reference (default: results/reference)
         out: differences, CSV (default: results/verify.csv)
     """
-    from matrixdp.report import reference as reference_run
+    from reproduction.report import reference as reference_run
 
     print(reference_run.verify(results, reference, out))

@@ -12,6 +12,6 @@ two kinds:
   ``summarise(members) -> facts`` and ``simulate(facts, rng) -> Encoded``.
 """
 
-from matrixdp.data.prepared import Dataset, LearningSet, load, load_arrays
+from reproduction.data.prepared import Dataset, LearningSet, load, load_arrays
 
 __all__ = ["Dataset", "LearningSet", "load", "load_arrays"]

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from matrixdp.checks import InputError
-from matrixdp.data import simulate as standins
-from matrixdp.data.learning import Encoded
+from reproduction.data import simulate as standins
+from reproduction.data.learning import Encoded
 
 INCOMES = ("<=50K", ">50K")
 _MISSING = "?"
@@ -54,7 +54,7 @@ def summarise(members: Mapping[str, bytes]) -> dict[str, Any]:
     Returns:
         ``records``: number of records by income in both files. ``levels`` and ``attributes``
         describe the training records by income: the distribution of each continuous attribute
-        (:func:`matrixdp.data.simulate.marginal`), and the number of records in each category of
+        (:func:`reproduction.data.simulate.marginal`), and the number of records in each category of
         the others.
     """
     tables = {part: _table(members[file]) for part, file in _FILES.items()}

@@ -15,9 +15,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from matrixdp.data import pickles
-from matrixdp.data.images import encoded
-from matrixdp.data.learning import Encoded
+from reproduction.data import pickles
+from reproduction.data.images import encoded
+from reproduction.data.learning import Encoded
 
 _FILES = {"train": [f"data_batch_{i}" for i in range(1, 6)], "test": ["test_batch"]}
 

@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from matrixdp.data import pickles
-from matrixdp.data import simulate as standins
-from matrixdp.data.learning import Encoded
+from reproduction.data import pickles
+from reproduction.data import simulate as standins
+from reproduction.data.learning import Encoded
 
 _CLASSES = 7
 _VALIDATION = _NEXT = 500
@@ -87,7 +87,7 @@ def summarise(members: Mapping[str, bytes]) -> dict[str, Any]:
     Returns:
         ``papers`` by class in the training part, the rest and the test part; ``links`` between the
         classes (7 x 7, each link once, above the diagonal); ``levels`` and ``degrees``, the
-        distribution of a paper's number of links (:func:`matrixdp.data.simulate.marginal`); and
+        distribution of a paper's number of links (:func:`reproduction.data.simulate.marginal`); and
         ``words``: for each class the number of papers that have each word.
     """
     arrays = read(members).arrays

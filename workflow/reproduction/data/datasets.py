@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from matrixdp import checks, files
+from matrixdp import checks
+from reproduction import files
 from matrixdp.checks import InputError
 
 FILE = Path(__file__).parents[2] / "datasets.yaml"

@@ -16,7 +16,7 @@ from typing import IO, cast
 from urllib.parse import urlsplit
 
 from matrixdp.checks import InputError, as_input_error, why
-from matrixdp.data.datasets import File, Spec
+from reproduction.data.datasets import File, Spec
 
 #: Seconds to connect to an address, and to wait for its next bytes.
 TIMEOUT = (6.0, 20.0)

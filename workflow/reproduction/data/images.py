@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from matrixdp.data.learning import Encoded
+from reproduction.data.learning import Encoded
 
 CLASSES = 10
 

@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from matrixdp.data import simulate as standins
-from matrixdp.data.learning import Encoded
+from reproduction.data import simulate as standins
+from reproduction.data.learning import Encoded
 
 IDS = 10_000
 LENGTH = 200
@@ -84,7 +84,7 @@ def summarise(members: Mapping[str, bytes]) -> dict[str, Any]:
         ``reviews`` has the numbers of negative and positive reviews in both parts. All other facts
         are on the encoded training reviews:
 
-        - ``levels`` and ``lengths``: distribution of lengths (`matrixdp.data.simulate.marginal`);
+        - ``levels`` and ``lengths``: distribution of lengths (`reproduction.data.simulate.marginal`);
         - ``unknown``: number of unknown words;
         - ``ranks`` and ``counts``: frequency of the word at each rank;
         - ``log_odds``: log odds of a word in positive reviews, as quantiles at

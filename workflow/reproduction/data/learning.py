@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from matrixdp.data.datasets import Spec
-from matrixdp.data.prepared import Arrays
+from reproduction.data.datasets import Spec
+from reproduction.data.prepared import Arrays
 
 
 @dataclass(frozen=True)

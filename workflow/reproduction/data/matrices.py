@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.data import scaling
-from matrixdp.data.datasets import Spec
+from reproduction.data import scaling
+from reproduction.data.datasets import Spec
 
 
 def content_sha256(records: Array) -> str:

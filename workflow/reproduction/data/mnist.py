@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from matrixdp.data.images import CLASSES, encoded
-from matrixdp.data.learning import Encoded
+from reproduction.data.images import CLASSES, encoded
+from reproduction.data.learning import Encoded
 
 TESTING = 5000
 _SIDE, _BLOCK = 28, 4

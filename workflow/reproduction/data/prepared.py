@@ -1,4 +1,4 @@
-"""Prepared data sets, as every experiment reads them; :mod:`matrixdp.data.store` writes them."""
+"""Prepared data sets, as every experiment reads them; `reproduction.data.store` writes them."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class LearningSet:
 
 
 def load(folder: str | os.PathLike, scaling: str = DEFAULT) -> Dataset:
-    """Return the matrix that :func:`matrixdp.data.store.prepare` wrote.
+    """Return the matrix that :func:`reproduction.data.store.prepare` wrote.
 
     Args:
         folder: of the data set.
@@ -98,7 +98,7 @@ def load(folder: str | os.PathLike, scaling: str = DEFAULT) -> Dataset:
 
 
 def load_arrays(folder: str | os.PathLike) -> LearningSet:
-    """Return the learning set that :func:`matrixdp.data.store.prepare` wrote.
+    """Return the learning set that :func:`reproduction.data.store.prepare` wrote.
 
     Raises:
         InputError: a file is missing, damaged, or belongs to another run, or the folder has a

@@ -1,7 +1,7 @@
-"""Writing of data sets with their provenance; :mod:`matrixdp.data.prepared` reads them.
+"""Writing of data sets with their provenance; :mod:`reproduction.data.prepared` reads them.
 
-A data set is a matrix (:mod:`matrixdp.data.matrices`) or a learning set
-(:mod:`matrixdp.data.learning`); these two modules have the same functions.
+A data set is a matrix (:mod:`reproduction.data.matrices`) or a learning set
+(:mod:`reproduction.data.learning`); these two modules have the same functions.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from matrixdp import checks, seeds
+from matrixdp import checks
+from reproduction import seeds
 from matrixdp.checks import Array
-from matrixdp.data import datasets, download, learning, matrices, prepared, simulate
-from matrixdp.data.datasets import Spec
-from matrixdp.data.download import Mismatch, Unreachable
-from matrixdp.data.learning import Encoded
-from matrixdp.data.prepared import DEFAULT
-from matrixdp.files import replacing, write_text
+from reproduction.data import datasets, download, learning, matrices, prepared, simulate
+from reproduction.data.datasets import Spec
+from reproduction.data.download import Mismatch, Unreachable
+from reproduction.data.learning import Encoded
+from reproduction.data.prepared import DEFAULT
+from reproduction.files import replacing, write_text
 
 #: Sources of the numbers, see :func:`prepare`.
 SOURCES = ("auto", "original", "simulated")
@@ -46,7 +47,7 @@ def original(
     Raises:
         Unreachable: no mirror is named, and no address can be reached.
         Mismatch: the records or a file are not the expected ones.
-        InputError: see :func:`matrixdp.data.download.fetch`.
+        InputError: see :func:`reproduction.data.download.fetch`.
     """
     files = download.fetch(spec, folder, mirror)
     records = _module(spec).read(download.members(files, spec.members))
@@ -154,4 +155,4 @@ def _kind(spec: Spec) -> ModuleType:
 
 def _module(spec: Spec) -> ModuleType:
     """Return the data set's module."""
-    return importlib.import_module(f"matrixdp.data.{spec.name}")
+    return importlib.import_module(f"reproduction.data.{spec.name}")

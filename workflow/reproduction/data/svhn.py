@@ -13,8 +13,8 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping
 
-from matrixdp.data.images import CLASSES, encoded
-from matrixdp.data.learning import Encoded
+from reproduction.data.images import CLASSES, encoded
+from reproduction.data.learning import Encoded
 
 
 def read(members: Mapping[str, bytes]) -> Encoded:

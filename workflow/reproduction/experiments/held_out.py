@@ -10,15 +10,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from matrixdp.data import scaling
-from matrixdp.data.prepared import Dataset
-from matrixdp.experiments import study
-from matrixdp.experiments.settings import Settings
-from matrixdp.experiments.tasks.base import Task
-from matrixdp.experiments.tasks.components import AllComponents, FirstComponent
-from matrixdp.experiments.tasks.regression import Regression
-from matrixdp.mechanisms import registry
-from matrixdp.trials import NONPRIVATE, RECORD_FREE, Rows
+from reproduction.data import scaling
+from reproduction.data.prepared import Dataset
+from reproduction.experiments import study
+from reproduction.experiments.settings import Settings
+from reproduction.experiments.tasks.base import Task
+from reproduction.experiments.tasks.components import AllComponents, FirstComponent
+from reproduction.experiments.tasks.regression import Regression
+from reproduction.mechanisms import registry
+from reproduction.trials import NONPRIVATE, RECORD_FREE, Rows
 
 #: Feature that a regression predicts, by data set.
 TARGETS = {"breast_cancer": "mean area", "diabetes": "target", "wine": "proline"}

@@ -15,7 +15,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from matrixdp import checks, files
+from matrixdp import checks
+from reproduction import files
 from matrixdp.checks import InputError
 
 CATALOGUE = Path(__file__).parents[2] / "readings.yaml"

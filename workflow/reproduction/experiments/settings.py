@@ -27,7 +27,7 @@ class Settings:
         rows: rows of a sketch as multiples of m, as text.
         radii: squared clipping radii as shares of the largest squared norm of a record, as text.
         adjacency: neighbouring relation (see :mod:`matrixdp.privacy.sensitivity`).
-        reading: name of a reading of the papers (see :mod:`matrixdp.experiments.readings`).
+        reading: name of a reading of the papers (see :mod:`reproduction.experiments.readings`).
         changes: parameters that the reading changes.
     """
 

@@ -20,23 +20,29 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.data.prepared import Dataset, load
-from matrixdp.experiments import readings, tasks
-from matrixdp.experiments.readings import FROM_DATA, Parameters, adjusted, combinations, parameters
-from matrixdp.experiments.settings import Settings, progress
-from matrixdp.experiments.tasks.base import NoBaseline, Shared, Task
-from matrixdp.mechanisms import find
+from reproduction.data.prepared import Dataset, load
+from reproduction.experiments import readings, tasks
+from reproduction.experiments.readings import (
+    FROM_DATA,
+    Parameters,
+    adjusted,
+    combinations,
+    parameters,
+)
+from reproduction.experiments.settings import Settings, progress
+from reproduction.experiments.tasks.base import NoBaseline, Shared, Task
+from reproduction.mechanisms import find
 from matrixdp.mechanisms.base import (
     BrokenPromise,
     CalibratedMechanism,
-    Entry,
     Mechanism,
     NoGuarantee,
     promised,
 )
+from reproduction.mechanisms.base import Entry
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, second_moments
-from matrixdp.seeds import streams
-from matrixdp.trials import CONTROL, MY_MATRIX, Block, Rows, assigned
+from reproduction.seeds import streams
+from reproduction.trials import CONTROL, MY_MATRIX, Block, Rows, assigned
 
 #: Largest number of entries in a stack of released values.
 STACK = 2**20

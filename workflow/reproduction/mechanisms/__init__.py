@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from matrixdp import discovery
-from matrixdp.mechanisms.base import Entry
+from reproduction import discovery
+from reproduction.mechanisms.base import Entry
 
 
 def registry() -> dict[str, Entry]:

@@ -19,8 +19,9 @@ import numpy as np
 from scipy import special
 
 from matrixdp.checks import Array, InputError
-from matrixdp.distributions import Streams, normals
-from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Entry, Mechanism
+from matrixdp.noise.distributions import Streams, normals
+from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Mechanism
+from reproduction.mechanisms.base import Entry
 from matrixdp.mechanisms.clipped import Chosen, clipped, halvings, tallies
 from matrixdp.mechanisms.gaussian import independent_triangle
 from matrixdp.privacy import gaussian

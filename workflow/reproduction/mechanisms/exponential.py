@@ -11,11 +11,13 @@ from functools import partial
 
 import numpy as np
 
-from matrixdp import checks, distributions
-from matrixdp.bingham import Bingham
+from matrixdp import checks
+from matrixdp.noise import distributions
+from reproduction.bingham import Bingham
 from matrixdp.checks import Array
-from matrixdp.distributions import NormDistribution, Streams
-from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism, Entry, Mechanism
+from matrixdp.noise.distributions import NormDistribution, Streams
+from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism, Mechanism
+from reproduction.mechanisms.base import Entry
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
 
 #: Norms of a change D of the matrix, whose columns d are records: |D|_F, the sum over records of

@@ -11,8 +11,9 @@ from functools import partial
 
 import numpy as np
 
-from matrixdp.gamma_distributions import GeneralizedGamma, SymmetricGeneralizedGamma
-from matrixdp.mechanisms.base import AdditiveMechanism, Entry, Mechanism
+from matrixdp.noise.gamma_distributions import GeneralizedGamma, SymmetricGeneralizedGamma
+from matrixdp.mechanisms.base import AdditiveMechanism, Mechanism
+from reproduction.mechanisms.base import Entry
 from matrixdp.privacy import generalized_gamma
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
 

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from matrixdp.checks import Array
-from matrixdp.distributions import NoiseDistribution, Streams, normals
+from matrixdp.noise.distributions import NoiseDistribution, Streams, normals
 
 
 def deviation(epsilon: float, delta: float, dimension: int) -> float:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.distributions import Streams, normals
-from matrixdp.mechanisms.base import CalibratedMechanism, Entry, Mechanism
+from matrixdp.noise.distributions import Streams, normals
+from matrixdp.mechanisms.base import CalibratedMechanism, Mechanism
+from reproduction.mechanisms.base import Entry
 from matrixdp.mechanisms.moments import CONSTANT
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Box

@@ -7,7 +7,7 @@ Three accountants, from loose to exact:
 - the closed form of Gaussian noise without sampling: mu of all releases is the root of the sum of
   their mu^2 (Dong, Roth & Su, JRSS-B 2022, Corollary 3.3; IMGM, Theorem 4).
 
-:mod:`matrixdp.privacy.sampling` defines the sampling. A noise ``multiplier`` is the standard
+:mod:`reproduction.privacy.sampling` defines the sampling. A noise ``multiplier`` is the standard
 deviation of Gaussian noise over its sensitivity: 1 / mu of a release without sampling. Every result
 is rounded to the side that promises less privacy.
 """
@@ -23,8 +23,8 @@ from scipy.special import gammaln
 from matrixdp import checks
 from matrixdp.checks import Array
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.kov import Guarantee
-from matrixdp.privacy.sampling import amplified, sampling_rate
+from reproduction.privacy.kov import Guarantee
+from reproduction.privacy.sampling import amplified, sampling_rate
 
 #: Relative rounding error of a number where nothing cancels, and of divergences.
 _ROUNDING = 1e-14

@@ -10,7 +10,7 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import InputError
-from matrixdp.privacy.kov import Guarantee
+from reproduction.privacy.kov import Guarantee
 
 #: Relative rounding error of a number where nothing cancels.
 _ROUNDING = 1e-14

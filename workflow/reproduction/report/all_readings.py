@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from matrixdp import files
-from matrixdp.experiments import readings
-from matrixdp.experiments.readings import DEFAULT, ROW, Reading
-from matrixdp.report import summary
+from reproduction import files
+from reproduction.experiments import readings
+from reproduction.experiments.readings import DEFAULT, ROW, Reading
+from reproduction.report import summary
 
 #: Columns of the table; a question's column is empty where the question does not act.
 COLUMNS = (
@@ -29,7 +29,7 @@ def table(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
     holds. The files are those of one experiment, one per mechanism.
 
     Raises:
-        InputError: see :func:`matrixdp.report.summary.summarise`.
+        InputError: see :func:`reproduction.report.summary.summarise`.
     """
     rows = summary.summarise(trial_files)
     rows = rows[rows["chosen"]]

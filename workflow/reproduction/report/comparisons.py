@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pandas as pd
 
-from matrixdp import catalogue, files
+from reproduction import catalogue, files
 from matrixdp.checks import Array
-from matrixdp.report import standings, summary
-from matrixdp.report.statistics import (
+from reproduction.report import standings, summary
+from reproduction.report.statistics import (
     ENOUGH,
     LEVEL,
     ROUNDING,
@@ -58,14 +58,14 @@ def table(trial_files: Iterable[str | os.PathLike], results: pd.DataFrame) -> pd
 
     ``difference`` is the mean over the shared trials of a row minus ``against``, with ``low`` and
     ``high`` its 95 % interval by Student's t and ``p`` two-sided. Where these differences are
-    heavy-tailed (:func:`matrixdp.report.statistics.heavy_tailed`), all four refer to the median,
+    heavy-tailed (:func:`reproduction.report.statistics.heavy_tailed`), all four refer to the median,
     and so does ``statistic``. ``same_distribution`` marks pairs of one noise distribution
     (:func:`same_distributions`). Baselines have no epsilon, and are compared at every one.
     :func:`judged` explains ``p_corrected`` and ``verdict``.
 
     Args:
         trial_files: trial files of one experiment, at least those behind its summary.
-        results: the summary, as :func:`matrixdp.report.summary.read` returns it.
+        results: the summary, as :func:`reproduction.report.summary.read` returns it.
     """
     readings = {*results["reading"]}
     reading = summary.DEFAULT if summary.DEFAULT in readings else min(readings)
@@ -264,7 +264,7 @@ def twins(rows: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
     """Mark mechanisms with the same noise distribution as an earlier one.
 
     The column ``_twin`` is true for these, and ``also`` lists them at the first one. Where rows
-    have a ``standing``, only the sound ones are joined (:mod:`matrixdp.report.standings`).
+    have a ``standing``, only the sound ones are joined (:mod:`reproduction.report.standings`).
     ``compared`` are the comparisons of the rows.
     """
     same = compared[compared["same_distribution"].astype(str).eq("True")]

@@ -15,12 +15,12 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
-from matrixdp import catalogue, exhibits
+from reproduction import catalogue, exhibits
 from matrixdp.checks import InputError
-from matrixdp.report import inputs
-from matrixdp.report.statistics import ENOUGH
+from reproduction.report import inputs
+from reproduction.report.statistics import ENOUGH
 
-#: Inputs by name, as :func:`matrixdp.report.inputs.read` returns them.
+#: Inputs by name, as :func:`reproduction.report.inputs.read` returns them.
 Tables = Mapping[str, Any]
 
 #: Status of results that use no data set, such as formulas and samples of noise.
@@ -36,9 +36,9 @@ class Entry:
         caption: fixed plain sentences, at most 60 words; or a function of the frame, if it names
             the setting, such as the number of trials.
         finding: function from the frame to the headline, one sentence of at most 90 characters, or
-            an empty one. Rows of too few trials (:data:`matrixdp.report.statistics.ENOUGH`) have
+            an empty one. Rows of too few trials (:data:`reproduction.report.statistics.ENOUGH`) have
             none.
-        inputs: names as in :mod:`matrixdp.places`. Where ``each`` is empty, a name with
+        inputs: names as in :mod:`reproduction.places`. Where ``each`` is empty, a name with
             ``{experiment}`` is repeated for all experiments on releases, one with ``{training}``
             for all trainings.
         data: function from the inputs by name to one tidy frame. Columns whose names begin with
@@ -46,7 +46,7 @@ class Entry:
         optional: inputs that may be missing; ``data`` gets those that exist.
         each: ``releases`` or ``training`` for a template, which is made once for each experiment of
             that kind. Its name, title and inputs may contain ``{experiment}``, ``{results}``,
-            ``{figure}`` and ``{title}`` (see :class:`matrixdp.catalogue.Experiment`). Its title may
+            ``{figure}`` and ``{title}`` (see :class:`reproduction.catalogue.Experiment`). Its title may
             also contain ``{table}`` (such as ``Table 3``). ``data`` gets the experiment first.
     """
 

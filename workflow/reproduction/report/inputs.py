@@ -1,6 +1,6 @@
 """The inputs of tables, figures and the page: one reader of a run's files.
 
-Inputs go by the names of :mod:`matrixdp.places`, such as ``summary/regression``.
+Inputs go by the names of :mod:`reproduction.places`, such as ``summary/regression``.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from matrixdp import places
+from reproduction import places
 from matrixdp.checks import as_input_error
-from matrixdp.report import summary
+from reproduction.report import summary
 
 AGAIN = "delete it and run again"
 FROM_GIT = "restore it from git"
@@ -43,7 +43,7 @@ def whole(path: str | os.PathLike, remedy: str = AGAIN) -> contextlib.AbstractCo
 
 
 def read(name: str, results: str | os.PathLike) -> Any:
-    """Return an input by its name (see :mod:`matrixdp.places`), below a run's folder.
+    """Return an input by its name (see :mod:`reproduction.places`), below a run's folder.
 
     It is a frame, a list for ``errata``, or a dictionary for ``settings`` and for the provenance of
     a data set. Published values are text; without a file they are a frame without rows.

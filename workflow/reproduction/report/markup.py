@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from matrixdp import catalogue, files
-from matrixdp.report.statistics import ENOUGH, ROUNDING
-from matrixdp.report.summary import MEDIAN
+from reproduction import catalogue, files
+from reproduction.report.statistics import ENOUGH, ROUNDING
+from reproduction.report.summary import MEDIAN
 
 Row = Sequence[str]
 

@@ -27,9 +27,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from matrixdp import files
+from reproduction import files
 from matrixdp.checks import InputError
-from matrixdp.report import entries, statistics, summary
+from reproduction.report import entries, statistics, summary
 
 #: Files and folders of a run that are kept, where they exist.
 KEPT = (
@@ -57,7 +57,7 @@ MARGIN = 1.0
 #: Relative difference that rounding on another processor may cause.
 ROUNDING = 1e-6
 #: The same of a tight epsilon: on another grid of privacy losses it moves by about 2e-5 (see
-#: :func:`matrixdp.privacy.accountants.pld_epsilon`).
+#: :func:`reproduction.privacy.accountants.pld_epsilon`).
 ACCOUNTING = 1e-4
 #: Differences below this are rounding too: a computed error of 0.
 NOTHING = 1e-12

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from matrixdp.audit import standing
-from matrixdp.audit.standing import CERTIFIED, DECLARED, REFUTED, TESTED
-from matrixdp.report.markup import short
+from matrixdp.auditing import standing
+from matrixdp.auditing.standing import CERTIFIED, DECLARED, REFUTED, TESTED
+from reproduction.report.markup import short
 
 #: Columns of rows that are joined to the audit: the worst standing of a mechanism's releases, empty
 #: where nothing was audited, and the largest epsilon that a refutation shows.

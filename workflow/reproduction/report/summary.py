@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from matrixdp import catalogue, files
+from reproduction import catalogue, files
 from matrixdp.checks import InputError
-from matrixdp.report import statistics
-from matrixdp.trials import CONTROL
+from reproduction.report import statistics
+from reproduction.trials import CONTROL
 
 #: Columns that identify a summary row.
 KEYS = (
@@ -54,7 +54,7 @@ def summarise(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
     """Return one row per mechanism, variant, direction, reading and epsilon (``COLUMNS``), sorted.
 
     ``mean``, ``sd``, ``ci95`` and ``n_trials`` are over the report trials. Heavy-tailed ones
-    (:func:`matrixdp.report.statistics.heavy_tailed`) also have ``median`` and its 95 % interval.
+    (:func:`reproduction.report.statistics.heavy_tailed`) also have ``median`` and its 95 % interval.
     ``select_mean`` is over the select trials. ``chosen`` marks the variant with the smallest
     ``select_mean`` of its mechanism, direction, reading and epsilon, or the only variant. A row
     without trials has the reason in ``note``. Trials of the phases ``claims`` and ``control`` are

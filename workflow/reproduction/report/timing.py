@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from matrixdp.report import inputs
+from reproduction.report import inputs
 
 
 def span(folder: str | os.PathLike) -> tuple[float, datetime] | None:

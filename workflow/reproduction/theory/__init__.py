@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from matrixdp import discovery, files
+from reproduction import discovery, files
 
 
 def write(name: str, *, seed: int, out: str | os.PathLike) -> None:

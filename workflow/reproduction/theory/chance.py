@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtr
 
-from matrixdp.experiments.schemes.features import SCHEMES, Features
-from matrixdp.theory.exact_imgm import BATCH, RECORDS
-from matrixdp.theory.numbers import Number, Numbers, Stream, registry
+from reproduction.experiments.schemes.features import SCHEMES, Features
+from reproduction.theory.exact_imgm import BATCH, RECORDS
+from reproduction.theory.numbers import Number, Numbers, Stream, registry
 
 CHECKS, check = registry()
 

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.mvg import ZETAS, coefficients, harmonic_numbers, largest_phi
+from reproduction.mechanisms.mvg import ZETAS, coefficients, harmonic_numbers, largest_phi
 from matrixdp.privacy import gaussian
-from matrixdp.theory.published_settings import SETTINGS
+from reproduction.theory.published_settings import SETTINGS
 
 EPSILON, DELTA = 1.0, 1e-5
 #: The sensitivity is fixed, as in the paper, and so is gamma, the largest norm of the value. Gamma

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from matrixdp import seeds
+from reproduction import seeds
 from matrixdp.checks import Array
 from matrixdp.mechanisms.allocation import Binary
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.directional import DirectionalGaussian
-from matrixdp.mechanisms.mvg import MVG
+from reproduction.mechanisms.mvg import MVG
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, SecondMomentQuery
 
 ANGLE = np.radians(35)

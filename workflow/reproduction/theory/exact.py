@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from matrixdp import seeds
-from matrixdp.theory import chance, exact_errata, exact_imgm, exact_mvg, radii, rank_one
-from matrixdp.theory.numbers import Check
+from reproduction import seeds
+from reproduction.theory import chance, exact_errata, exact_imgm, exact_mvg, radii, rank_one
+from reproduction.theory.numbers import Check
 
 CHECKS: dict[str, Check] = {
     **exact_mvg.CHECKS,

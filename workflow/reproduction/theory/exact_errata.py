@@ -13,15 +13,16 @@ import numpy as np
 from scipy import stats
 from scipy.optimize import brentq
 
-from matrixdp.bingham import Bingham
-from matrixdp.mechanisms import wishart
-from matrixdp.mechanisms.gaussian import IMGM, Gaussian
-from matrixdp.mechanisms.mvg import MVG, coefficients, largest_phi
+from reproduction.bingham import Bingham
+from reproduction.mechanisms import wishart
+from matrixdp.mechanisms.gaussian import Gaussian
+from reproduction.mechanisms.gaussian import IMGM
+from reproduction.mechanisms.mvg import MVG, coefficients, largest_phi
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.published import CTG, LIVER, MOVEMENT
+from reproduction.privacy.published import CTG, LIVER, MOVEMENT
 from matrixdp.privacy.sensitivity import Box, SecondMomentQuery
-from matrixdp.theory.exact_imgm import DELTA, EPSILON
-from matrixdp.theory.numbers import Number, Numbers, Stream, registry
+from reproduction.theory.exact_imgm import DELTA, EPSILON
+from reproduction.theory.numbers import Number, Numbers, Stream, registry
 
 CHECKS, check = registry()
 #: Checks of the package diffprivlib, which may be missing.

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from matrixdp.experiments.schemes import registry
-from matrixdp.experiments.schemes.base import Plan
-from matrixdp.experiments.schemes.features import Features
-from matrixdp.experiments.schemes.gradients import Gradients
+from reproduction.experiments.schemes import registry
+from reproduction.experiments.schemes.base import Plan
+from reproduction.experiments.schemes.features import Features
+from reproduction.experiments.schemes.gradients import Gradients
 
 DELTA = 1e-5
 EPSILONS = {

@@ -16,10 +16,10 @@ from scipy.special import betainc, gammainccinv, gammaincinv, gammaln, lambertw,
 
 from matrixdp import checks
 from matrixdp.checks import Array
-from matrixdp.mechanisms.exponential import KNorm
+from reproduction.mechanisms.exponential import KNorm
 from matrixdp.privacy import generalized_gamma
 from matrixdp.privacy.sensitivity import Box, IdentityQuery
-from matrixdp.theory.numbers import Number, Numbers, Stream, registry
+from reproduction.theory.numbers import Number, Numbers, Stream, registry
 
 CHECKS, check = registry()
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import betaln
 
-from matrixdp.mechanisms.rank_one import NonPrivateRankOne, deviation
-from matrixdp.theory.numbers import Number, Numbers, Stream, registry
+from reproduction.mechanisms.rank_one import NonPrivateRankOne, deviation
+from reproduction.theory.numbers import Number, Numbers, Stream, registry
 
 CHECKS, check = registry()
 

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 from scipy import linalg, stats
 
-from matrixdp import distributions, seeds
+from matrixdp.noise import distributions
+from reproduction import seeds
 from matrixdp.checks import Array
 
 DRAWS = 20_000

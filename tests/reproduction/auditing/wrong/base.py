@@ -10,7 +10,7 @@ import numpy as np
 from scipy import special
 
 from matrixdp.checks import Array
-from matrixdp.distributions import GaussianDistribution, NoiseDistribution, Streams, normals
+from matrixdp.noise.distributions import GaussianDistribution, NoiseDistribution, Streams, normals
 from matrixdp.mechanisms.base import (
     AdditiveGaussian,
     AdditiveMechanism,

@@ -19,7 +19,7 @@ from wrong.evidence import event, near, unlike, within_support
 from wrong.whitening import of
 
 from matrixdp.checks import Array
-from matrixdp.distributions import Laplace, Streams
+from matrixdp.noise.distributions import Laplace, Streams
 from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.privacy.sensitivity import Query
 

@@ -9,7 +9,7 @@ from wrong.evidence import alternating, event, near, unlike
 from wrong.whitening import of
 
 from matrixdp.checks import Array
-from matrixdp.distributions import Streams, normals
+from matrixdp.noise.distributions import Streams, normals
 
 
 class Student(Independent):

@@ -11,7 +11,7 @@ from wrong.base import Case, case
 from wrong.evidence import event, projection, unlike
 
 from matrixdp.checks import Array
-from matrixdp.distributions import Streams, SymmetricNormal, normals
+from matrixdp.noise.distributions import Streams, SymmetricNormal, normals
 from matrixdp.mechanisms.adassp import AdaSSP, RidgedEquations
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.centred import Centred, CentredMoments

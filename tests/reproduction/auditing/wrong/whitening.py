@@ -17,7 +17,7 @@ from wrong.base import (
 from wrong.evidence import projection, unlike
 
 from matrixdp.checks import Array
-from matrixdp.distributions import Streams, SymmetricNormal, mirror_upper
+from matrixdp.noise.distributions import Streams, SymmetricNormal, mirror_upper
 from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Mu, Query

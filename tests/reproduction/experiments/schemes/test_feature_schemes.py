@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from matrixdp import catalogue
+from reproduction import catalogue
 from matrixdp.checks import InputError
-from matrixdp.experiments import schemes
-from matrixdp.experiments.schemes.features import Features
+from reproduction.experiments import schemes
+from reproduction.experiments.schemes.features import Features
 from matrixdp.mechanisms.allocation import Binary
-from matrixdp.mechanisms.mvg import MVG
+from reproduction.mechanisms.mvg import MVG
 from matrixdp.privacy import gaussian, generalized_gamma
 
 DELTA = 1e-5

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq, minimize
 
-from matrixdp import catalogue
+from reproduction import catalogue
 from matrixdp.checks import InputError
-from matrixdp.experiments import schemes
-from matrixdp.experiments.schemes.gradients import Gradients
+from reproduction.experiments import schemes
+from reproduction.experiments.schemes.gradients import Gradients
 from matrixdp.mechanisms.base import NoGuarantee
-from matrixdp.privacy import accountants, banded, gaussian
+from matrixdp.privacy import gaussian
+from reproduction.privacy import accountants, banded
 
 DELTA = 1e-5
 EPSILONS = (0.1, 0.5, 1.0)

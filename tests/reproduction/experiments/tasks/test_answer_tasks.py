@@ -5,13 +5,17 @@ import pytest
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression
 
-from matrixdp.data.prepared import Dataset
-from matrixdp.experiments import study, tasks
-from matrixdp.experiments.settings import Settings
-from matrixdp.experiments.tasks.answers import CapturedVariance, InterceptRegression, MomentsError
-from matrixdp.mechanisms import registry
+from reproduction.data.prepared import Dataset
+from reproduction.experiments import study, tasks
+from reproduction.experiments.settings import Settings
+from reproduction.experiments.tasks.answers import (
+    CapturedVariance,
+    InterceptRegression,
+    MomentsError,
+)
+from reproduction.mechanisms import registry
 from matrixdp.privacy.sensitivity import Box, second_moments
-from matrixdp.trials import MEAN, MY_MATRIX, NONPRIVATE, RANDOM, ZERO
+from reproduction.trials import MEAN, MY_MATRIX, NONPRIVATE, RANDOM, ZERO
 
 RNG = np.random.default_rng(1)
 #: Three features in [-1, 1], far from the middle, of which the last follows from the others.

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from matrixdp.experiments.tasks.base import NoBaseline, Released
-from matrixdp.experiments.tasks.components import AllComponents, FirstComponent, constant_basis
+from reproduction.experiments.tasks.base import NoBaseline, Released
+from reproduction.experiments.tasks.components import AllComponents, FirstComponent, constant_basis
 from matrixdp.privacy.sensitivity import Box
-from matrixdp.seeds import streams
+from reproduction.seeds import streams
 
 BOX = Box.cube(5, 0, 1)
 

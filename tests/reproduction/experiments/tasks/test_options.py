@@ -8,16 +8,16 @@ from rowframes import run
 from sklearn.kernel_ridge import KernelRidge
 
 from matrixdp.checks import InputError
-from matrixdp.experiments.readings import adjusted, find
-from matrixdp.experiments.settings import Settings
-from matrixdp.experiments.tasks.components import FirstComponent
-from matrixdp.experiments.tasks.regression import (
+from reproduction.experiments.readings import adjusted, find
+from reproduction.experiments.settings import Settings
+from reproduction.experiments.tasks.components import FirstComponent
+from reproduction.experiments.tasks.regression import (
     PENALTIES,
     Regression,
     radial_kernels,
     radial_predictions,
 )
-from matrixdp.seeds import streams
+from reproduction.seeds import streams
 
 REGRESSION = Regression(target=3, train=40)
 SETTINGS = Settings(experiment="regression", seed=7, trials=3, epsilons=("1",), rows=("2", "4"))

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from matrixdp.data import LearningSet
-from matrixdp.experiments.training.models import GraphNetwork, LeNet, Perceptron
+from reproduction.data import LearningSet
+from reproduction.experiments.training.models import GraphNetwork, LeNet, Perceptron
 
 
 @pytest.fixture(scope="session", autouse=True)

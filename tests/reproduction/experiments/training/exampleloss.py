@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from optax import softmax_cross_entropy_with_integer_labels as cross_entropy
 
-from matrixdp.experiments.training.models import GraphNetwork
+from reproduction.experiments.training.models import GraphNetwork
 
 
 def losses(model, params, lot):

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from matrixdp.checks import InputError
-from matrixdp.data import LearningSet
-from matrixdp.experiments.training import extractor, lenet, lstm, models
-from matrixdp.experiments.training.examples import load
+from reproduction.data import LearningSet
+from reproduction.experiments.training import extractor, lenet, lstm, models
+from reproduction.experiments.training.examples import load
 
 LSTM = lstm.LSTM()
 

@@ -7,9 +7,9 @@ import pytest
 from exampleloss import losses
 from scipy import stats
 
-from matrixdp.experiments.training import batches, gradients
-from matrixdp.experiments.training.models import pairs
-from matrixdp.privacy import banded
+from reproduction.experiments.training import batches, gradients
+from reproduction.experiments.training.models import pairs
+from reproduction.privacy import banded
 
 #: Pictures take long; test_whole_trials.py has a step on them.
 small = pytest.mark.parametrize("model", ["perceptron", "graph"], indirect=True)

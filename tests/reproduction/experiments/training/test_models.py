@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from exampleloss import losses
 
-from matrixdp.experiments.training import models
-from matrixdp.experiments.training.models import GraphNetwork, LeNet, Perceptron
+from reproduction.experiments.training import models
+from reproduction.experiments.training.models import GraphNetwork, LeNet, Perceptron
 
 
 def parameters(model):

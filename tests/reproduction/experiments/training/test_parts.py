@@ -5,8 +5,8 @@ import pytest
 from rowframes import frame
 
 from matrixdp.checks import InputError
-from matrixdp.data import LearningSet
-from matrixdp.experiments.training import base, examples, extractor
+from reproduction.data import LearningSet
+from reproduction.experiments.training import base, examples, extractor
 
 PART = {"experiment": "adult", "dataset": "adult", "seed": 7, "trials": 2, "lot": 20, "epochs": 2}
 SCHEME = {"clip": 0.5, "epsilons": ["1", "2"], "delta": "0.00001"}

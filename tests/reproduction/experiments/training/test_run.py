@@ -11,14 +11,14 @@ import pytest
 from rowframes import frame
 
 from matrixdp.checks import InputError
-from matrixdp.data import LearningSet
-from matrixdp.experiments import training
-from matrixdp.experiments.settings import Settings
-from matrixdp.experiments.training import base, gradients
-from matrixdp.experiments.training.features import READINGS
-from matrixdp.trials import COLUMNS
+from reproduction.data import LearningSet
+from reproduction.experiments import training
+from reproduction.experiments.settings import Settings
+from reproduction.experiments.training import base, gradients
+from reproduction.experiments.training.features import READINGS
+from reproduction.trials import COLUMNS
 
-WORKFLOW = Path(__file__).parents[3] / "workflow"
+WORKFLOW = Path(__file__).parents[4] / "workflow"
 ADULT = replace(training.registry()["adult"], lot=50, epochs=10)
 CORA = replace(training.registry()["cora"], lot=10, epochs=10)
 IMDB = replace(training.registry()["imdb"], lot=50, epochs=5)
@@ -123,7 +123,7 @@ def test_schemes_share_examples_weights_and_noise_and_trials_and_epsilons_no_noi
 @pytest.mark.parametrize("error", [1, 0.99])
 def test_the_classifier_gets_the_noise_that_the_scheme_says(error):
     """A step from 0 on one record moves the weights by half its noisy features, scaled."""
-    from matrixdp.experiments.training.features import RATE, classify
+    from reproduction.experiments.training.features import RATE, classify
 
     n = 400_000
     deviation = np.repeat(np.array([0.5, 3.0], np.float32), n)
@@ -136,7 +136,7 @@ def test_the_classifier_gets_the_noise_that_the_scheme_says(error):
 
 
 def test_readings_differ_in_bias_and_in_the_scale_of_test_features():
-    from matrixdp.experiments.training.features import RATE, classify
+    from reproduction.experiments.training.features import RATE, classify
 
     rng = np.random.default_rng(1)
     private = rng.uniform(-1, 1, (40, 3)).astype(np.float32)
@@ -284,7 +284,7 @@ def test_missing_packages_are_said_in_one_sentence(missing):
     found = python(
         f"import sys; sys.modules[{missing!r}] = None\n"
         "from matrixdp.checks import InputError\n"
-        "try:\n    import matrixdp.experiments.training\n"
+        "try:\n    import reproduction.experiments.training\n"
         "except InputError as error:\n    print(error)"
     )
     assert found.stdout.startswith(f"{missing} cannot be imported")
@@ -294,7 +294,7 @@ def test_missing_packages_are_said_in_one_sentence(missing):
 
 def test_jax_keeps_to_one_thread_of_the_processor():
     found = python(
-        "import time, matrixdp.experiments.training, jax, jax.numpy as jnp\n"
+        "import time, reproduction.experiments.training, jax, jax.numpy as jnp\n"
         "x = jnp.ones((1500, 1500))\n"
         "product = jax.jit(lambda x: jax.lax.fori_loop(0, 8, lambda _, y: x @ y / 1500, x))\n"
         "product(x).block_until_ready()\n"

@@ -6,8 +6,8 @@ from rowframes import frame
 from scipy import stats
 from trialnoise import DELTA, gaussian_mu, is_deviation
 
-from matrixdp.data import LearningSet
-from matrixdp.experiments.training import base, examples, features
+from reproduction.data import LearningSet
+from reproduction.experiments.training import base, examples, features
 from matrixdp.privacy import generalized_gamma
 
 

@@ -17,10 +17,10 @@ from rowframes import frame
 from scipy import linalg, stats
 from trialnoise import ALPHA, DELTA, gaussian_mu, is_deviation
 
-from matrixdp.data import LearningSet
-from matrixdp.experiments import training
-from matrixdp.experiments.training import base, examples, gradients, models
-from matrixdp.privacy import accountants, banded
+from reproduction.data import LearningSet
+from reproduction.experiments import training
+from reproduction.experiments.training import base, examples, gradients, models
+from reproduction.privacy import accountants, banded
 
 RECORDS, LOT, EPOCHS, CLIP, TRIALS = 1000, 667, 2, 0.5, 40
 STEPS = 3

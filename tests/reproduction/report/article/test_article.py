@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from matrixdp.checks import InputError
-from matrixdp.report.article import build, numbers
+from reproduction.report.article import build, numbers
 
 pytest.importorskip("typst")
 

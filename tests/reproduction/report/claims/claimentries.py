@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from matrixdp import catalogue, discovery
-from matrixdp.report import figures, tables
-from matrixdp.report.claims import ledger
-from matrixdp.theory import exact
+from reproduction import catalogue, discovery
+from reproduction.report import figures, tables
+from reproduction.report.claims import ledger
+from reproduction.theory import exact
 
 TRAININGS = discovery.trainings()
 KINDS = {

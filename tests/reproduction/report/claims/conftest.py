@@ -4,9 +4,9 @@ import yaml
 from claimentries import KNOWN
 from trialrows import trials
 
-from matrixdp.report import summary
-from matrixdp.report.claims import ledger
-from matrixdp.report.claims.judge import Judge
+from reproduction.report import summary
+from reproduction.report.claims import ledger
+from reproduction.report.claims.judge import Judge
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from scipy import stats
 from sweeprows import CROSS, sweeps
 from trialrows import reason, trials
 
-from matrixdp.report import summary
-from matrixdp.report.statistics import holm
+from reproduction.report import summary
+from reproduction.report.statistics import holm
 
 ACCURACY = {"experiment": "imdb", "metric": "accuracy"}
 ACCURACY |= {"fields": dict(ACCURACY)}

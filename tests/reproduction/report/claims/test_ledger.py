@@ -7,12 +7,12 @@ import yaml
 from claimentries import KINDS, KNOWN, entry, exact_entry, noise, numbers, shared, verdict
 from trialrows import trials
 
-from matrixdp import catalogue
+from reproduction import catalogue
 from matrixdp.checks import InputError
-from matrixdp.report import claims, inputs, tables
-from matrixdp.report.claims import ledger
-from matrixdp.report.claims.findings import tally
-from matrixdp.theory import exact
+from reproduction.report import claims, inputs, tables
+from reproduction.report.claims import ledger
+from reproduction.report.claims.findings import tally
+from reproduction.theory import exact
 
 
 @pytest.mark.parametrize(

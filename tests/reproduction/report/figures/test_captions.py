@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 from numbertexts import shows
 
-from matrixdp import catalogue
-from matrixdp.report import comparisons, figures, inputs, tables
-from matrixdp.report.figures import noise_levels
+from reproduction import catalogue
+from reproduction.report import comparisons, figures, inputs, tables
+from reproduction.report.figures import noise_levels
 
 FIGURES = figures.registry(distinctrun.KINDS)
 TABLES = {"regression": "table3", "first_pc": "table4", "covariance": "table5"}

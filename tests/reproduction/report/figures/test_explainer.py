@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from matrixdp.report.figures import explainer, registry, style
+from reproduction.report.figures import explainer, registry, style
 
 TABLE2 = pd.DataFrame({"item": ["bounds"], "regression": ["[-1, 3]"], "first_pc": ["[0, 1]"]})
 

@@ -13,11 +13,11 @@ import pytest
 from matplotlib.text import Text
 from PIL import Image
 
-from matrixdp import catalogue, discovery
+from reproduction import catalogue, discovery
 from matrixdp.checks import InputError
-from matrixdp.discovery import collect
-from matrixdp.report import figures, inputs, tables
-from matrixdp.report.figures import style
+from reproduction.discovery import collect
+from reproduction.report import figures, inputs, tables
+from reproduction.report.figures import style
 
 FIGURES = figures.registry(distinctrun.KINDS)
 #: Figures of theory have tests of their own.
@@ -70,7 +70,7 @@ def test_a_figure_is_svg_png_and_the_data_that_it_shows(name, saved):
 def test_the_same_data_give_the_same_bytes_in_another_process(root, saved, tmp_path):
     chosen = ["curves_first_pc", "section10_2"]
     code = (
-        "import sys; from matrixdp.report import figures\n"
+        "import sys; from reproduction.report import figures\n"
         "figures.write(sys.argv[3:], results=sys.argv[1], out=sys.argv[2])"
     )
     # A user's settings and another order of hashes change nothing.

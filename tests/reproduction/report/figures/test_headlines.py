@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from matrixdp.report import entries, figures
-from matrixdp.report.figures import style
+from reproduction.report import entries, figures
+from reproduction.report.figures import style
 
-KEPT = Path(__file__).parents[3] / "results" / "reference"
+KEPT = Path(__file__).parents[4] / "results" / "reference"
 FIGURES = figures.registry(entries.experiments(KEPT))
 
 

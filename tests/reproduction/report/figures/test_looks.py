@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from matrixdp import catalogue
-from matrixdp.report.figures import style
+from reproduction import catalogue
+from reproduction.report.figures import style
 
 
 def test_looks_are_told_apart_and_a_new_mechanism_has_a_plain_one():

@@ -1,10 +1,10 @@
 import pandas as pd
 import pytest
 
-from matrixdp.experiments import readings
-from matrixdp.report import all_readings as table
-from matrixdp.report import inputs
-from matrixdp.report.figures import registry, style
+from reproduction.experiments import readings
+from reproduction.report import all_readings as table
+from reproduction.report import inputs
+from reproduction.report.figures import registry, style
 
 FIGURE = registry({"covariance": "releases"})["readings"]
 

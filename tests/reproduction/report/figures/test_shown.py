@@ -15,13 +15,13 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 from matplotlib.container import ErrorbarContainer
 
-from matrixdp import catalogue
-from matrixdp.report import figures
-from matrixdp.report.comparisons import BASES
-from matrixdp.report.figures import style
-from matrixdp.report.figures.training import LEAST, MOST
+from reproduction import catalogue
+from reproduction.report import figures
+from reproduction.report.comparisons import BASES
+from reproduction.report.figures import style
+from reproduction.report.figures.training import LEAST, MOST
 
-KEPT = Path(__file__).parents[3] / "results" / "reference" / "figures"
+KEPT = Path(__file__).parents[4] / "results" / "reference" / "figures"
 FIGURES = {
     name: figure
     for name, figure in figures.registry(distinctrun.KINDS).items()

@@ -11,12 +11,12 @@ from matplotlib.colors import to_hex
 from matplotlib.text import Text
 from test_figures import overlaps
 
-from matrixdp import discovery, theory
-from matrixdp.report import figures
-from matrixdp.report.figures import style
-from matrixdp.theory import samplers
+from reproduction import discovery, theory
+from reproduction.report import figures
+from reproduction.report.figures import style
+from reproduction.theory import samplers
 
-KEPT = Path(__file__).parents[3] / "results/reference"
+KEPT = Path(__file__).parents[4] / "results/reference"
 
 INPUTS = {
     "figure3": "ellipses",

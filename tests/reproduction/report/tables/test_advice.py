@@ -6,9 +6,9 @@ import pytest
 from scipy import stats
 from trialrows import reason, trials
 
-from matrixdp.report import comparisons, summary
-from matrixdp.report.tables import registry
-from matrixdp.report.tables.advice import grid
+from reproduction.report import comparisons, summary
+from reproduction.report.tables import registry
+from reproduction.report.tables.advice import grid
 
 ADVICE = registry({"regression": "releases"})["advice"]
 PURE = {"delta": 0.0, "epsilon_actual": 1.0}

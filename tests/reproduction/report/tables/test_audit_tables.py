@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 from samplerun import settle
 
-from matrixdp.audit import releases, sensitivities
+from matrixdp.auditing import releases, sensitivities
 from matrixdp.checks import InputError
-from matrixdp.experiments.study import Settings
+from reproduction.experiments.study import Settings
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery
-from matrixdp.report import standings, tables
+from reproduction.report import standings, tables
 
 #: The verdicts that this run gets, whatever the audit's own are.
 WORDS = {"mvg_binary": "certified: wasteful", "laplace": "certified: tight"}

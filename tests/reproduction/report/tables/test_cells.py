@@ -12,8 +12,8 @@ from numbertexts import shows
 from scipy.stats import ttest_rel
 from test_published import FACTORS, METHODS, PRINTED
 
-from matrixdp import catalogue
-from matrixdp.report import inputs, markup
+from reproduction import catalogue
+from reproduction.report import inputs, markup
 
 RESULTS = {
     "table3": "regression",

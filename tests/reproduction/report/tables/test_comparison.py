@@ -8,10 +8,10 @@ import pytest
 from samplerun import put, settle
 from trialrows import around, reason, trials
 
-from matrixdp import catalogue, places
+from reproduction import catalogue, places
 from matrixdp.checks import InputError
-from matrixdp.cli import latex
-from matrixdp.report import comparisons, summary, tables
+from reproduction.cli import latex
+from reproduction.report import comparisons, summary, tables
 
 EXPERIMENTS = {3: "regression", 4: "first_pc", 5: "covariance"}
 DIRECTIONAL = "Directional Gaussian, exactly calibrated"

@@ -6,11 +6,11 @@ import pytest
 import yaml
 from samplerun import put, settle
 
-from matrixdp import places
+from reproduction import places
 from matrixdp.checks import InputError
-from matrixdp.report import inputs, tables
-from matrixdp.report.tables import errata
-from matrixdp.theory import exact
+from reproduction.report import inputs, tables
+from reproduction.report.tables import errata
+from reproduction.theory import exact
 
 ENTRIES = yaml.safe_load(places.ERRATA.read_text(encoding="utf-8"))
 

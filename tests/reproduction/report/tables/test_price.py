@@ -10,9 +10,9 @@ import pytest
 from samplerun import put, settle
 from trialrows import around, trials
 
-from matrixdp import catalogue, exhibits
-from matrixdp.report import comparisons, figures, markup, summary, tables
-from matrixdp.report.statistics import price, price_interval
+from reproduction import catalogue, exhibits
+from reproduction.report import comparisons, figures, markup, summary, tables
+from reproduction.report.statistics import price, price_interval
 
 
 def run(root: Path, metric: str, levels: dict[str, float], curves: dict[str, list]) -> pd.DataFrame:

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from samplerun import put, settle
 
-from matrixdp import catalogue
+from reproduction import catalogue
 from matrixdp.checks import InputError
-from matrixdp.cli import latex
-from matrixdp.report import tables
+from reproduction.cli import latex
+from reproduction.report import tables
 
 SHARED = {"trials": 50, "epsilons": ["0.1", "1"]}
 CONFIG = {
@@ -225,8 +225,8 @@ def numbers(text):
 
 
 def test_table_1_says_what_the_training_does():
-    from matrixdp.data import cora
-    from matrixdp.experiments.training import extractor, features, gradients, lstm, models
+    from reproduction.data import cora
+    from reproduction.experiments.training import extractor, features, gradients, lstm, models
 
     optimisers, networks = (
         {
@@ -248,7 +248,7 @@ def test_table_1_says_what_the_training_does():
 
 
 def test_every_training_says_what_is_protected_and_of_which_kind_it_is():
-    from matrixdp.experiments import training
+    from reproduction.experiments import training
 
     for name, one in training.registry().items():
         about = catalogue.experiment(name)

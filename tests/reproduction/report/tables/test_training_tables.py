@@ -8,12 +8,12 @@ import pytest
 from samplerun import settle
 from trialrows import reason, trials
 
-from matrixdp import catalogue
+from reproduction import catalogue
 from matrixdp.checks import InputError
-from matrixdp.experiments.readings import DEFAULT
-from matrixdp.report import comparisons, figures, summary, tables
-from matrixdp.report.figures import style
-from matrixdp.report.tables import published_settings, training
+from reproduction.experiments.readings import DEFAULT
+from reproduction.report import comparisons, figures, summary, tables
+from reproduction.report.figures import style
+from reproduction.report.tables import published_settings, training
 
 KIND = {"adult": "gradients", "cora": "gradients", "imdb": "features"}
 KIND |= {"mnist": "gradients", "mnist_features": "features"}
@@ -170,8 +170,8 @@ def test_an_epsilon_that_was_not_run_gives_way_to_the_largest(run):
 
 
 def test_experiments_and_readings_are_those_of_the_training():
-    from matrixdp.experiments import training as trainings
-    from matrixdp.experiments.training import features
+    from reproduction.experiments import training as trainings
+    from reproduction.experiments.training import features
 
     assert {name: one.kind for name, one in trainings.registry().items()} == KIND
     assert (DEFAULT, *training.READINGS) == features.READINGS

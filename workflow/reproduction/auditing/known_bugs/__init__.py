@@ -7,9 +7,9 @@ and the same tool must accept it.
 from __future__ import annotations
 
 # Importing a module of cases enters them in KNOWN_BUGS.
-from matrixdp.audit.known_bugs import calibration, noise, records
-from matrixdp.audit.known_bugs.tools import KNOWN_BUGS
-from matrixdp.seeds import streams
+from reproduction.auditing.known_bugs import calibration, noise, records
+from reproduction.auditing.known_bugs.tools import KNOWN_BUGS
+from reproduction.seeds import streams
 
 __all__ = ["COLUMNS", "KNOWN_BUGS", "calibration", "noise", "records", "run"]
 

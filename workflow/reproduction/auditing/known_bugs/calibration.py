@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from matrixdp import distributions
-from matrixdp.audit.known_bugs.tools import constructor, curve, search
+from matrixdp.noise import distributions
+from reproduction.auditing.known_bugs.tools import constructor, curve, search
 from matrixdp.mechanisms.allocation import Shares
 from matrixdp.mechanisms.base import CalibratedMechanism
-from matrixdp.mechanisms.gaussian import IMGM, Gaussian
-from matrixdp.privacy.published import LIVER
+from matrixdp.mechanisms.gaussian import Gaussian
+from reproduction.mechanisms.gaussian import IMGM
+from reproduction.privacy.published import LIVER
 from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, Query, SecondMomentQuery
 
 

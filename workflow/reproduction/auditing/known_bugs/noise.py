@@ -7,22 +7,28 @@ from typing import Any
 
 import numpy as np
 
-from matrixdp import distributions, safe
-from matrixdp.audit.known_bugs.tools import Attack, black_box, real_scale, scale, training_run
-from matrixdp.audit.projection import BlackBoxAudit
+from matrixdp.noise import distributions, safe
+from reproduction.auditing.known_bugs.tools import (
+    Attack,
+    black_box,
+    real_scale,
+    scale,
+    training_run,
+)
+from matrixdp.auditing.projection import BlackBoxAudit
 from matrixdp.checks import Array
-from matrixdp.distributions import NoiseDistribution, Streams
-from matrixdp.mechanisms import wishart
+from matrixdp.noise.distributions import NoiseDistribution, Streams
+from reproduction.mechanisms import wishart
 from matrixdp.mechanisms.allocation import Binary
 from matrixdp.mechanisms.base import AdditiveGaussian, AdditiveMechanism, CalibratedMechanism
 from matrixdp.mechanisms.clipped import ClippedMoments
 from matrixdp.mechanisms.directional import DirectionalGaussian
-from matrixdp.mechanisms.exponential import PPCA, KNorm, PrincipalDirection
+from reproduction.mechanisms.exponential import PPCA, KNorm, PrincipalDirection
 from matrixdp.mechanisms.gaussian import Gaussian
-from matrixdp.mechanisms.jl import JohnsonLindenstrauss, NonPrivateCirculantSketch
+from reproduction.mechanisms.jl import JohnsonLindenstrauss, NonPrivateCirculantSketch
 from matrixdp.mechanisms.laplace import Laplace
-from matrixdp.mechanisms.rank_one import NonPrivateRankOne, deviation
-from matrixdp.privacy.published import LIVER
+from reproduction.mechanisms.rank_one import NonPrivateRankOne, deviation
+from reproduction.privacy.published import LIVER
 from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQuery
 
 

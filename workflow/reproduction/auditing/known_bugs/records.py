@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from matrixdp.audit.known_bugs.tools import (
+from reproduction.auditing.known_bugs.tools import (
     Attack,
     Replay,
     black_box,
@@ -17,8 +17,8 @@ from matrixdp.audit.known_bugs.tools import (
     training_run,
 )
 from matrixdp.checks import Array
-from matrixdp.distributions import Streams
-from matrixdp.mechanisms.adaptive import AdaptiveCovariance
+from matrixdp.noise.distributions import Streams
+from reproduction.mechanisms.adaptive import AdaptiveCovariance
 from matrixdp.mechanisms.adassp import AdaSSP
 from matrixdp.mechanisms.base import CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.centred import Centred

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrixdp.audit import composition, real, replay, sensitivities
-from matrixdp.audit.base import Scale
-from matrixdp.audit.blackbox import Statistic, prove
-from matrixdp.audit.releases import ROUNDING, audit_of
+from matrixdp.auditing import composition, real, replay, sensitivities
+from matrixdp.auditing.base import Scale
+from matrixdp.auditing.blackbox import Statistic, prove
+from matrixdp.auditing.releases import ROUNDING, audit_of
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveGaussian, CalibratedMechanism
 from matrixdp.privacy import gaussian
@@ -129,7 +129,7 @@ def _by_execution(release: CalibratedMechanism, generators: Generators) -> Outco
 
 def _by_training(options: dict[str, Any], generators: Generators) -> Outcome:
     # JAX takes seconds to import.
-    from matrixdp.audit import training
+    from reproduction.auditing import training
 
     guesses = training.guesses(generators, **options)
     tight, claimed = (gaussian.epsilon(training.DELTA, mu) for mu in (guesses.mu, training.MU))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 
 from matrixdp import checks
-from matrixdp.experiments.schemes.base import Scheme
+from reproduction.experiments.schemes.base import Scheme
 
 KINDS = ("gradients", "features")
 

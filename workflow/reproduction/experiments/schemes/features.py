@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 
 from matrixdp import checks
-from matrixdp.experiments.schemes.base import (
+from reproduction.experiments.schemes.base import (
     FIRST_TWO,
     IID,
     Deviations,
@@ -27,11 +27,13 @@ from matrixdp.experiments.schemes.base import (
 )
 from matrixdp.mechanisms.allocation import Binary
 from matrixdp.mechanisms.base import Mechanism
-from matrixdp.mechanisms.gaussian import IMGM, Gaussian
-from matrixdp.mechanisms.generalized_gamma import SphericalGamma
-from matrixdp.mechanisms.mvg import MVG
-from matrixdp.privacy import gaussian, generalized_gamma, sampling
-from matrixdp.privacy.kov import Guarantee
+from matrixdp.mechanisms.gaussian import Gaussian
+from reproduction.mechanisms.gaussian import IMGM
+from reproduction.mechanisms.generalized_gamma import SphericalGamma
+from reproduction.mechanisms.mvg import MVG
+from matrixdp.privacy import gaussian, generalized_gamma
+from reproduction.privacy import sampling
+from reproduction.privacy.kov import Guarantee
 from matrixdp.privacy.sensitivity import Box, IdentityQuery
 
 

@@ -6,7 +6,7 @@ removed, so that the sum changes by at most the clipping norm. Schemes differ on
 Each reports the tight epsilon of its noise, from the privacy loss distribution.
 
 One scheme also arranges the lots, for noise that is correlated over the steps
-(:mod:`matrixdp.privacy.banded`). It takes them in a fixed order, where neighbours differ by one
+(:mod:`reproduction.privacy.banded`). It takes them in a fixed order, where neighbours differ by one
 record whose gradients are all zero.
 """
 
@@ -21,7 +21,7 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array
-from matrixdp.experiments.schemes.base import (
+from reproduction.experiments.schemes.base import (
     FIRST_TWO,
     IID,
     Deviations,
@@ -34,10 +34,10 @@ from matrixdp.experiments.schemes.base import (
 )
 from matrixdp.mechanisms.allocation import Binary
 from matrixdp.mechanisms.base import NoGuarantee
-from matrixdp.mechanisms.mvg import coefficients, largest_phi
-from matrixdp.privacy import accountants, banded, kov, sampling
-from matrixdp.privacy.accountants import Accountant
-from matrixdp.privacy.kov import Guarantee
+from reproduction.mechanisms.mvg import coefficients, largest_phi
+from reproduction.privacy import accountants, banded, kov, sampling
+from reproduction.privacy.accountants import Accountant
+from reproduction.privacy.kov import Guarantee
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from matrixdp.discovery import collect
-from matrixdp.experiments.tasks.base import Entry
+from reproduction.discovery import collect
+from reproduction.experiments.tasks.base import Entry
 
 
 def registry() -> dict[str, Entry]:

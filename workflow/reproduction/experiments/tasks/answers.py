@@ -13,13 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.experiments.tasks.base import Entry, Instance, Released, Shared, Streams, Task
-from matrixdp.experiments.tasks.regression import Regression
+from reproduction.experiments.tasks.base import Entry, Instance, Released, Shared, Streams, Task
+from reproduction.experiments.tasks.regression import Regression
 from matrixdp.mechanisms.moments import CONSTANT, centred, regression, with_constant
 from matrixdp.mechanisms.ridge import moments_ridge
-from matrixdp.mechanisms.target_mean import InterceptEquations
+from reproduction.mechanisms.target_mean import InterceptEquations
 from matrixdp.privacy.sensitivity import Box, NormalEquations, Query, second_moments
-from matrixdp.trials import MEAN, NONPRIVATE, RANDOM, ZERO
+from reproduction.trials import MEAN, NONPRIVATE, RANDOM, ZERO
 
 #: Bounds of the constant; they include 0 for a zeroed record.
 _CONSTANT = (0.0, 1.0)

@@ -12,7 +12,7 @@ import numpy as np
 from matrixdp.checks import Array
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, SecondMomentQuery
-from matrixdp.trials import CLIPPED, NONPRIVATE
+from reproduction.trials import CLIPPED, NONPRIVATE
 
 Streams = Sequence[np.random.Generator]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array
-from matrixdp.experiments.tasks.base import (
+from reproduction.experiments.tasks.base import (
     Entry,
     Instance,
     NoBaseline,
@@ -19,7 +19,7 @@ from matrixdp.experiments.tasks.base import (
     Task,
 )
 from matrixdp.privacy.sensitivity import Box, second_moments
-from matrixdp.trials import AXES, CONSTANT, OF_COMPONENTS
+from reproduction.trials import AXES, CONSTANT, OF_COMPONENTS
 
 
 def constant_basis(domain: Box) -> Array:

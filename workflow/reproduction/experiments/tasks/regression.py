@@ -9,10 +9,10 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.experiments.tasks.base import Entry, Instance, Released, Shared, Streams, Task
+from reproduction.experiments.tasks.base import Entry, Instance, Released, Shared, Streams, Task
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.privacy.sensitivity import Box, NormalEquations, Query
-from matrixdp.trials import OF_REGRESSION, ZERO
+from reproduction.trials import OF_REGRESSION, ZERO
 
 #: Ridge penalties to choose from.
 PENALTIES = tuple(10.0**power for power in range(-4, 4))

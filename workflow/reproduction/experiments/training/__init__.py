@@ -13,7 +13,7 @@ import sys
 from typing import Any
 
 from matrixdp.checks import InputError
-from matrixdp.discovery import collect
+from reproduction.discovery import collect
 
 # Parallelism is over jobs: one thread each, on the processor unless the environment names another
 # platform. jax reads this when it is imported.

@@ -21,15 +21,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from matrixdp import checks
 from matrixdp.checks import InputError
-from matrixdp.data.prepared import Arrays, LearningSet
-from matrixdp.experiments import schemes, training
-from matrixdp.experiments.readings import DEFAULT
-from matrixdp.experiments.schemes.base import Noise, Plan, Scheme
-from matrixdp.experiments.settings import Settings, progress
-from matrixdp.experiments.training.examples import classes, limited, load
+from reproduction.data.prepared import Arrays, LearningSet
+from reproduction.experiments import schemes, training
+from reproduction.experiments.readings import DEFAULT
+from reproduction.experiments.schemes.base import Noise, Plan, Scheme
+from reproduction.experiments.settings import Settings, progress
+from reproduction.experiments.training.examples import classes, limited, load
 from matrixdp.mechanisms.base import NoGuarantee
-from matrixdp.seeds import streams
-from matrixdp.trials import MAJORITY, NONPRIVATE, OF_TRAINING, RANDOM, Block, Rows, assigned
+from reproduction.seeds import streams
+from reproduction.trials import MAJORITY, NONPRIVATE, OF_TRAINING, RANDOM, Block, Rows, assigned
 
 #: Function that trains once and returns the test accuracy by reading of the paper. Its arguments
 #: are the noise (None: no privacy) and the random key of the noise.

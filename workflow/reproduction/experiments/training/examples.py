@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from matrixdp.checks import InputError
-from matrixdp.data.prepared import Arrays, LearningSet, load_arrays
+from reproduction.data.prepared import Arrays, LearningSet, load_arrays
 
 #: Names of the arrays that an extractor writes.
 FEATURE_ARRAYS = tuple(

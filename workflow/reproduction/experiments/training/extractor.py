@@ -19,13 +19,14 @@ from jax import Array
 from numpy.typing import NDArray
 from optax import softmax_cross_entropy_with_integer_labels as cross_entropy
 
-from matrixdp import checks, files
-from matrixdp.data.prepared import LearningSet
-from matrixdp.experiments import training
-from matrixdp.experiments.training import batches
-from matrixdp.experiments.training.examples import accuracy, classes, limited, load
-from matrixdp.experiments.training.models import Params
-from matrixdp.seeds import streams
+from matrixdp import checks
+from reproduction import files
+from reproduction.data.prepared import LearningSet
+from reproduction.experiments import training
+from reproduction.experiments.training import batches
+from reproduction.experiments.training.examples import accuracy, classes, limited, load
+from reproduction.experiments.training.models import Params
+from reproduction.seeds import streams
 
 #: Learning rate of the training, and number of records per batch.
 RATE, BATCH = 1e-3, 128

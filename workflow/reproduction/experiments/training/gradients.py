@@ -18,15 +18,15 @@ import optax
 from jax import Array
 from numpy.typing import NDArray
 
-from matrixdp.data.prepared import Arrays
-from matrixdp.experiments.readings import DEFAULT
-from matrixdp.experiments.schemes.base import Noise
-from matrixdp.experiments.schemes.gradients import Gradients
-from matrixdp.experiments.training import batches
-from matrixdp.experiments.training.base import Score, Trainer, Training, at_least
-from matrixdp.experiments.training.examples import accuracy
-from matrixdp.experiments.training.models import GraphNetwork, LeNet, Model, Params, Perceptron
-from matrixdp.privacy import banded
+from reproduction.data.prepared import Arrays
+from reproduction.experiments.readings import DEFAULT
+from reproduction.experiments.schemes.base import Noise
+from reproduction.experiments.schemes.gradients import Gradients
+from reproduction.experiments.training import batches
+from reproduction.experiments.training.base import Score, Trainer, Training, at_least
+from reproduction.experiments.training.examples import accuracy
+from reproduction.experiments.training.models import GraphNetwork, LeNet, Model, Params, Perceptron
+from reproduction.privacy import banded
 
 #: Optimiser of the authors' public code, where the paper states none.
 RATE, MOMENTUM, DECAY, DECAY_STEPS = 0.1, 0.9, 0.99, 215
@@ -59,7 +59,7 @@ def descend(
     Args:
         model: the network with its examples.
         initial: initial parameters.
-        lots, sizes: result of :func:`~matrixdp.experiments.training.batches.poisson`.
+        lots, sizes: result of :func:`~reproduction.experiments.training.batches.poisson`.
         clip: joint clipping norm; infinite for no clipping.
         expected: expected size of a lot, by which the noisy sum is divided.
         deviations: standard deviations of the noise on the sum, by parameter; their shapes

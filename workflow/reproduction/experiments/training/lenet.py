@@ -7,8 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from jax import Array
 
-from matrixdp.experiments.training.extractor import Extractor
-from matrixdp.experiments.training.models import LENET, LeNet, Params, draw_weights, forward, shapes
+from reproduction.experiments.training.extractor import Extractor
+from reproduction.experiments.training.models import (
+    LENET,
+    LeNet,
+    Params,
+    draw_weights,
+    forward,
+    shapes,
+)
 
 #: Layers whose outputs are released, 25 places x 16 units, and the others.
 SHARED = {name: LENET[name] for name in ("first", "second")}

@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from matrixdp.experiments.training.extractor import Extractor
-from matrixdp.experiments.training.models import Params, glorot
+from reproduction.experiments.training.extractor import Extractor
+from reproduction.experiments.training.models import Params, glorot
 
 #: Sizes: embedding of a word, units per direction, features, classes.
 EMBEDDING, UNITS, FEATURES, CLASSES = 100, 75, 150, 2

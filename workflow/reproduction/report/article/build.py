@@ -14,11 +14,11 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from matrixdp import catalogue, files
+from reproduction import catalogue, files
 from matrixdp.checks import InputError
-from matrixdp.report import inputs
-from matrixdp.report.article import figures, numbers
-from matrixdp.report.tables.training import DAGGER
+from reproduction.report import inputs
+from reproduction.report.article import figures, numbers
+from reproduction.report.tables.training import DAGGER
 
 SOURCE = Path(__file__).parents[3] / "article"
 KEPT = Path("results", "reference")

@@ -15,9 +15,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import LogLocator, NullLocator
 
-from matrixdp import catalogue
+from reproduction import catalogue
 from matrixdp.checks import InputError
-from matrixdp.report.standings import NOT_PRIVATE, refuted
+from reproduction.report.standings import NOT_PRIVATE, refuted
 
 #: Width of the text, in inches.
 WIDTH = 6.45

@@ -14,11 +14,11 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from matrixdp import files, places
+from reproduction import files, places
 from matrixdp.checks import InputError
-from matrixdp.report import inputs
-from matrixdp.report.claims import findings
-from matrixdp.report.markup import short
+from reproduction.report import inputs
+from reproduction.report.claims import findings
+from reproduction.report.markup import short
 
 #: Text in place of a result that a run does not have.
 MISSING = "n/a"
@@ -45,7 +45,7 @@ def collect(entries: Mapping[str, Any], results: str | os.PathLike) -> dict[str,
     """Return the numbers of a run by name.
 
     Args:
-        entries: of ``numbers.yaml``: ``from`` (a result, see :mod:`matrixdp.places`), ``where``
+        entries: of ``numbers.yaml``: ``from`` (a result, see :mod:`reproduction.places`), ``where``
             (column and value), ``column``; and at will ``reduce`` (min, max, count or share),
             ``scale``, ``digits``. ``claims.ID`` stands for every claim's verdict without an entry.
         results: the folder of a run.

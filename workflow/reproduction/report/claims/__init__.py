@@ -19,11 +19,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from matrixdp import files, places
-from matrixdp.report import inputs
-from matrixdp.report.claims import ledger
-from matrixdp.report.claims.judge import Judge
-from matrixdp.report.claims.ledger import Vocabulary
+from reproduction import files, places
+from reproduction.report import inputs
+from reproduction.report.claims import ledger
+from reproduction.report.claims.judge import Judge
+from reproduction.report.claims.ledger import Vocabulary
 
 
 def write(
@@ -34,7 +34,7 @@ def write(
     Args:
         results: folder of the run, which is read and written.
         vocabulary: names that claims may use.
-        path: file of the claims (:func:`matrixdp.report.claims.ledger.read`).
+        path: file of the claims (:func:`reproduction.report.claims.ledger.read`).
     """
     settings = inputs.read("settings", results)
     experiments = {**settings["experiments"], **(settings.get("training") or {})}

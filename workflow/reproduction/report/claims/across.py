@@ -11,19 +11,19 @@ import numpy as np
 import pandas as pd
 
 from matrixdp.checks import Array
-from matrixdp.experiments import readings
-from matrixdp.report import all_readings, inputs, summary
-from matrixdp.report.claims import ledger
-from matrixdp.report.claims.evidence import surplus
-from matrixdp.report.claims.ledger import Comparison, Row
-from matrixdp.report.statistics import LEVEL, Pair
+from reproduction.experiments import readings
+from reproduction.report import all_readings, inputs, summary
+from reproduction.report.claims import ledger
+from reproduction.report.claims.evidence import surplus
+from reproduction.report.claims.ledger import Comparison, Row
+from reproduction.report.statistics import LEVEL, Pair
 
 
 class Swept(NamedTuple):
     """An experiment under all its readings.
 
     Attributes:
-        table: one row per mechanism and reading (`matrixdp.report.all_readings.table`).
+        table: one row per mechanism and reading (`reproduction.report.all_readings.table`).
         values: values of the trials of each row, shape (rows, trials); the trials of a column have
             the same split.
     """
@@ -92,7 +92,7 @@ def share(
     A joint reading gives every question that acts on one of the rows the same value for all rows.
     A row that exists only at one value of a question is only in readings with that value. Readings
     that are not private never count. Rows are compared by the differences of their trials, as in
-    :func:`matrixdp.report.claims.evidence.gather`.
+    :func:`reproduction.report.claims.evidence.gather`.
 
     Args:
         swept: the experiment under all its readings.

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from matrixdp import catalogue
-from matrixdp.report.claims import ledger
-from matrixdp.report.claims.evidence import Evidence, gather
-from matrixdp.report.claims.intervals import separable
-from matrixdp.report.claims.ledger import Claim, Comparison, Row
-from matrixdp.report.claims.trialbook import NotRun, Trialbook
-from matrixdp.report.claims.verdicts import NOT_REPRODUCED, REPRODUCED
-from matrixdp.report.markup import short
-from matrixdp.report.statistics import ENOUGH, LEVEL, Joint, combine
+from reproduction import catalogue
+from reproduction.report.claims import ledger
+from reproduction.report.claims.evidence import Evidence, gather
+from reproduction.report.claims.intervals import separable
+from reproduction.report.claims.ledger import Claim, Comparison, Row
+from reproduction.report.claims.trialbook import NotRun, Trialbook
+from reproduction.report.claims.verdicts import NOT_REPRODUCED, REPRODUCED
+from reproduction.report.markup import short
+from reproduction.report.statistics import ENOUGH, LEVEL, Joint, combine
 
 
 class Controls:

@@ -18,12 +18,12 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from matrixdp import catalogue
+from reproduction import catalogue
 from matrixdp.checks import Array
-from matrixdp.report.claims import ledger
-from matrixdp.report.claims.ledger import Claim, Comparison, Row
-from matrixdp.report.claims.trialbook import NotRun, Trialbook
-from matrixdp.report.statistics import LEVEL, Estimate, Pair, mean_of
+from reproduction.report.claims import ledger
+from reproduction.report.claims.ledger import Claim, Comparison, Row
+from reproduction.report.claims.trialbook import NotRun, Trialbook
+from reproduction.report.statistics import LEVEL, Estimate, Pair, mean_of
 
 
 class Evidence(NamedTuple):

@@ -9,10 +9,10 @@ from typing import Any
 
 import pandas as pd
 
-from matrixdp.report.claims.ledger import Claim
-from matrixdp.report.claims.trialbook import NotRun
-from matrixdp.report.claims.verdicts import NOT_REPRODUCED, ONLY_UNDER, REPRODUCED
-from matrixdp.report.markup import short
+from reproduction.report.claims.ledger import Claim
+from reproduction.report.claims.trialbook import NotRun
+from reproduction.report.claims.verdicts import NOT_REPRODUCED, ONLY_UNDER, REPRODUCED
+from reproduction.report.markup import short
 
 
 def finding(claim: Claim, results: str | os.PathLike) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from collections.abc import Collection
 
 import pandas as pd
 
-from matrixdp.report import summary
-from matrixdp.report.claims.verdicts import (
+from reproduction.report import summary
+from reproduction.report.claims.verdicts import (
     EXPERIMENT,
     IDENTITY,
     NOT_REPRODUCED,
@@ -18,7 +18,7 @@ from matrixdp.report.claims.verdicts import (
     REPRODUCED,
     THEOREM,
 )
-from matrixdp.report.statistics import WITHIN
+from reproduction.report.statistics import WITHIN
 
 #: Kinds of claims, and verdicts, as sentences count them.
 KINDS = {THEOREM: "theorems", IDENTITY: "identities", EXPERIMENT: "claims on experiments"}

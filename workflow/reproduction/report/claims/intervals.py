@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from matrixdp import catalogue
-from matrixdp.report import inputs
-from matrixdp.report.claims.ledger import Claim, Comparison, Row
-from matrixdp.report.claims.trialbook import NotRun
-from matrixdp.report.statistics import covers
+from reproduction import catalogue
+from reproduction.report import inputs
+from reproduction.report.claims.ledger import Claim, Comparison, Row
+from reproduction.report.claims.trialbook import NotRun
+from reproduction.report.statistics import covers
 
 
 def separable(claim: Claim) -> Sequence[Comparison]:

@@ -1,4 +1,4 @@
-"""The judge: a verdict on each claim, from the files of a run (see `matrixdp.report.claims`)."""
+"""The judge: a verdict on each claim, from the files of a run (`reproduction.report.claims`)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from matrixdp import catalogue
-from matrixdp.report import summary
-from matrixdp.report.claims import across, exact, intervals
-from matrixdp.report.claims.controls import Controls, other_unit, swap_subject
-from matrixdp.report.claims.evidence import Evidence
-from matrixdp.report.claims.ledger import Claim, Row
-from matrixdp.report.claims.trialbook import NotRun, Trialbook
-from matrixdp.report.claims.verdicts import (
+from reproduction import catalogue
+from reproduction.report import summary
+from reproduction.report.claims import across, exact, intervals
+from reproduction.report.claims.controls import Controls, other_unit, swap_subject
+from reproduction.report.claims.evidence import Evidence
+from reproduction.report.claims.ledger import Claim, Row
+from reproduction.report.claims.trialbook import NotRun, Trialbook
+from reproduction.report.claims.verdicts import (
     EXPERIMENT,
     IDENTITY,
     NOT_REPRODUCED,
@@ -27,11 +27,11 @@ from matrixdp.report.claims.verdicts import (
     UNINFORMATIVE,
     UNTESTABLE,
 )
-from matrixdp.report.markup import short
-from matrixdp.report.statistics import ENOUGH, LEVEL, Joint, holm
+from reproduction.report.markup import short
+from reproduction.report.statistics import ENOUGH, LEVEL, Joint, holm
 
 #: Columns of the ledger. A claim says that ``effect`` exceeds ``margin``; ``power`` is the smallest
-#: distance from the margin that the trials detect (see :mod:`matrixdp.report.claims.evidence`).
+#: distance from the margin that the trials detect (see :mod:`reproduction.report.claims.evidence`).
 COLUMNS = (
     *("id", "paper", "place", "claim", "kind", "statistic", "test", "verdict", "effect"),
     *("effect_low", "effect_high", "margin", "power", "evidence", "p", "p_corrected"),

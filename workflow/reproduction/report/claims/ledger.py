@@ -44,9 +44,10 @@ from typing import Any
 
 import yaml
 
-from matrixdp import catalogue, checks
+from matrixdp import checks
+from reproduction import catalogue
 from matrixdp.checks import InputError
-from matrixdp.report import inputs
+from reproduction.report import inputs
 
 FILE = Path(__file__).parents[3] / "claims.yaml"
 

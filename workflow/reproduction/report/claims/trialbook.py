@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from matrixdp import catalogue
-from matrixdp.report import comparisons, summary
-from matrixdp.report.claims.ledger import Row
-from matrixdp.trials import CONTROL
+from reproduction import catalogue
+from reproduction.report import comparisons, summary
+from reproduction.report.claims.ledger import Row
+from reproduction.trials import CONTROL
 
 
 class NotRun(Exception):

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from matrixdp import checks
 from matrixdp.checks import InputError
-from matrixdp.discovery import collect
-from matrixdp.report import entries, inputs
-from matrixdp.report.figures.base import Figure, save
+from reproduction.discovery import collect
+from reproduction.report import entries, inputs
+from reproduction.report.figures.base import Figure, save
 
 
 def registry(experiments: Mapping[str, str]) -> dict[str, Figure]:
@@ -20,7 +20,7 @@ def registry(experiments: Mapping[str, str]) -> dict[str, Figure]:
 
 
 def write(names: Iterable[str], *, results: str | os.PathLike, out: str | os.PathLike) -> None:
-    """Write figures of a run to a folder (see :func:`matrixdp.report.figures.base.save`).
+    """Write figures of a run to a folder (see :func:`reproduction.report.figures.base.save`).
 
     The settings of the run name its experiments.
 

@@ -13,8 +13,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from matrixdp import catalogue
-from matrixdp.report.figures import base, style
+from reproduction import catalogue
+from reproduction.report.figures import base, style
 
 NOISES = style.legends("ellipses")
 UTILITY: dict[str, Any] = {"color": "#777777", "linestyle": ":", "linewidth": 1.6}

@@ -27,15 +27,15 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from matrixdp import catalogue, files
-from matrixdp.report import entries
-from matrixdp.report.entries import Entry
-from matrixdp.report.figures import style
+from reproduction import catalogue, files
+from reproduction.report import entries
+from reproduction.report.entries import Entry
+from reproduction.report.figures import style
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Figure(Entry):
-    """The recipe of a figure (see :class:`matrixdp.report.entries.Entry`).
+    """The recipe of a figure (see :class:`reproduction.report.entries.Entry`).
 
     Its caption also serves as alternative text.
 

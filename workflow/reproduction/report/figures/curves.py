@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from matrixdp import catalogue
-from matrixdp.report import comparisons, markup, standings, summary
-from matrixdp.report.entries import Tables
-from matrixdp.report.figures import base, frames, style
+from reproduction import catalogue
+from reproduction.report import comparisons, markup, standings, summary
+from reproduction.report.entries import Tables
+from reproduction.report.figures import base, frames, style
 
 #: The epsilon at which headlines compare errors, and for which the papers print them.
 CLAIMED_EPSILON = 1.0

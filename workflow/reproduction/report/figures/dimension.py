@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from matrixdp.report.figures import base, style
-from matrixdp.report.markup import short
+from reproduction.report.figures import base, style
+from reproduction.report.markup import short
 
 #: MVG by its zeta, and IMGM.
 SCHEMES = style.legends("noise")

@@ -9,10 +9,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator
 
-from matrixdp import catalogue
-from matrixdp.report import comparisons, standings, statistics, summary
-from matrixdp.report.entries import Tables
-from matrixdp.report.figures import base, frames, style
+from reproduction import catalogue
+from reproduction.report import comparisons, standings, statistics, summary
+from reproduction.report.entries import Tables
+from reproduction.report.figures import base, frames, style
 
 EXACT = "directional_gaussian"
 

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from matrixdp import catalogue
-from matrixdp.report.entries import Tables
-from matrixdp.report.figures import base, frames, style
-from matrixdp.report.markup import short
-from matrixdp.report.tables import audit
+from reproduction import catalogue
+from reproduction.report.entries import Tables
+from reproduction.report.figures import base, frames, style
+from reproduction.report.markup import short
+from reproduction.report.tables import audit
 
 #: Half the width of a panel, in standard deviations of its noise.
 WIDTH = 4.0

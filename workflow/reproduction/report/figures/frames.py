@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from matrixdp import catalogue
-from matrixdp.report import markup, standings, summary
+from reproduction import catalogue
+from reproduction.report import markup, standings, summary
 
 #: A metric below this is an exact 0, which cannot be drawn on a logarithmic axis.
 NOTHING = 1e-12
@@ -39,14 +39,14 @@ def cells(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def table_rows(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells that a table shows (see :func:`matrixdp.report.summary.table_rows`)."""
+    """Return the cells that a table shows (see :func:`reproduction.report.summary.table_rows`)."""
     return summary.table_rows(cells(table)).reset_index(drop=True)
 
 
 def mechanism_label(rows: pd.DataFrame, label: Callable[[str], str] = catalogue.label) -> str:
     """Return the label of a mechanism, with the labels of the same noise distribution.
 
-    One that is refuted says so (:mod:`matrixdp.report.standings`).
+    One that is refuted says so (:mod:`reproduction.report.standings`).
     """
     also = rows["also"].iloc[0] if "also" in rows else ""
     names = [str(rows["mechanism"].iloc[0]), *(also.split("; ") if also else [])]

@@ -8,10 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from matrixdp import catalogue
-from matrixdp.report import comparisons, markup, standings, summary
-from matrixdp.report.entries import Tables, by_experiment
-from matrixdp.report.figures import base, frames, style
+from reproduction import catalogue
+from reproduction.report import comparisons, markup, standings, summary
+from reproduction.report.entries import Tables, by_experiment
+from reproduction.report.figures import base, frames, style
 
 CLAIMED_EPSILON = 1.0
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from matrixdp import catalogue
-from matrixdp.report import standings
-from matrixdp.report.entries import Tables
-from matrixdp.report.figures import base, frames, style
-from matrixdp.report.statistics import exceeds
+from reproduction import catalogue
+from reproduction.report import standings
+from reproduction.report.entries import Tables
+from reproduction.report.figures import base, frames, style
+from reproduction.report.statistics import exceeds
 
 CLAIMED_EPSILON = 1.0
 

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from matrixdp import catalogue
-from matrixdp.report import standings
-from matrixdp.report.entries import Tables
-from matrixdp.report.figures import base, frames, style
-from matrixdp.report.tables import price
+from reproduction import catalogue
+from reproduction.report import standings
+from reproduction.report.entries import Tables
+from reproduction.report.figures import base, frames, style
+from reproduction.report.tables import price
 
 
 def tidy(tables: Tables) -> pd.DataFrame:

@@ -10,12 +10,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from matrixdp import catalogue
-from matrixdp.experiments import readings
-from matrixdp.report import standings
-from matrixdp.report.entries import Tables
-from matrixdp.report.figures import base, frames, style
-from matrixdp.report.statistics import covers
+from reproduction import catalogue
+from reproduction.experiments import readings
+from reproduction.report import standings
+from reproduction.report.entries import Tables
+from reproduction.report.figures import base, frames, style
+from reproduction.report.statistics import covers
 
 #: Empty share of a mechanism's strip at each side.
 MARGIN = 0.06

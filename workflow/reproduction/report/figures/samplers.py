@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from matrixdp.report.figures import base, style
+from reproduction.report.figures import base, style
 
 #: Look and label of each sampler.
 SAMPLERS = style.legends("samplers")

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from matrixdp import catalogue
-from matrixdp.report import comparisons, standings, summary
-from matrixdp.report.entries import Tables
-from matrixdp.report.figures import base, frames, style
-from matrixdp.report.markup import short
-from matrixdp.report.tables.section10_2 import ALL, ON_ALL, TWO
+from reproduction import catalogue
+from reproduction.report import comparisons, standings, summary
+from reproduction.report.entries import Tables
+from reproduction.report.figures import base, frames, style
+from reproduction.report.markup import short
+from reproduction.report.tables.section10_2 import ALL, ON_ALL, TWO
 
 CLAIMED_EPSILON = 1.0
 

@@ -24,9 +24,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 from numpy.typing import ArrayLike
 
-from matrixdp import catalogue
-from matrixdp.catalogue import Legend, Look, Mark, look
-from matrixdp.report.markup import short
+from reproduction import catalogue
+from reproduction.catalogue import Legend, Look, Mark, look
+from reproduction.report.markup import short
 
 WIDTH = 9.0
 #: Letters in a line of a headline.
@@ -112,7 +112,7 @@ def curve(
 
     Args:
         x, mean, ci95: of equal length, in the order of the line; ``ci95`` is half the interval.
-        as_: the look, usually of :func:`matrixdp.catalogue.look`.
+        as_: the look, usually of :func:`reproduction.catalogue.look`.
         bars: draw error bars instead of a band, where several curves lie on each other.
         options: for ``Axes.plot``.
     """

@@ -8,10 +8,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
-from matrixdp import catalogue
-from matrixdp.report import comparisons
-from matrixdp.report.entries import Tables, by_experiment
-from matrixdp.report.figures import base, frames, style
+from reproduction import catalogue
+from reproduction.report import comparisons
+from reproduction.report.entries import Tables, by_experiment
+from reproduction.report.figures import base, frames, style
 
 #: The claimed epsilon at which headlines compare schemes.
 CLAIMED_EPSILON = 1.0

@@ -20,14 +20,14 @@ import pandas as pd
 import yaml
 from markupsafe import Markup
 
-from matrixdp import catalogue, exhibits, files
+from reproduction import catalogue, exhibits, files
 from matrixdp.checks import InputError
-from matrixdp.report import figures, inputs, markup, summary, tables, timing
-from matrixdp.report.claims import findings
-from matrixdp.report.entries import Entry
-from matrixdp.report.figures.base import Figure
-from matrixdp.report.markup import Grid
-from matrixdp.report.page import (
+from reproduction.report import figures, inputs, markup, summary, tables, timing
+from reproduction.report.claims import findings
+from reproduction.report.entries import Entry
+from reproduction.report.figures.base import Figure
+from reproduction.report.markup import Grid
+from reproduction.report.page import (
     answers,
     appendix,
     cards,
@@ -37,8 +37,8 @@ from matrixdp.report.page import (
     prose,
     views,
 )
-from matrixdp.report.statistics import ENOUGH
-from matrixdp.report.tables import audit
+from reproduction.report.statistics import ENOUGH
+from reproduction.report.tables import audit
 
 FOLDER = Path(__file__).parent
 

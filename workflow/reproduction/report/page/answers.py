@@ -13,15 +13,15 @@ from typing import Any
 
 import pandas as pd
 
-from matrixdp import catalogue
-from matrixdp.report import comparisons, inputs, standings, summary
-from matrixdp.report.claims import findings
-from matrixdp.report.claims.verdicts import EXPERIMENT, REPRODUCED, THEOREM
-from matrixdp.report.entries import is_empty
-from matrixdp.report.markup import short, span
-from matrixdp.report.standings import NOT_PRIVATE
-from matrixdp.report.statistics import ENOUGH
-from matrixdp.report.tables import audit
+from reproduction import catalogue
+from reproduction.report import comparisons, inputs, standings, summary
+from reproduction.report.claims import findings
+from reproduction.report.claims.verdicts import EXPERIMENT, REPRODUCED, THEOREM
+from reproduction.report.entries import is_empty
+from reproduction.report.markup import short, span
+from reproduction.report.standings import NOT_PRIVATE
+from reproduction.report.statistics import ENOUGH
+from reproduction.report.tables import audit
 
 Words = Mapping[str, Any]
 
@@ -82,7 +82,7 @@ class Run:
     def verdicts(self, experiment: str, names: list[str]) -> dict[str, str]:
         """Return the verdicts on mechanisms' table rows against the best record-free baseline.
 
-        What is refuted has the words for that as its verdict (:mod:`matrixdp.report.standings`).
+        What is refuted has the words for that as its verdict (:mod:`reproduction.report.standings`).
         """
         compared = self.table(f"comparisons/{experiment}")
         if compared.empty:

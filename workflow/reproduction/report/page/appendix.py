@@ -9,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from matrixdp import catalogue
-from matrixdp.report import inputs, summary
-from matrixdp.report.markup import Grid, grouped
+from reproduction import catalogue
+from reproduction.report import inputs, summary
+from reproduction.report.markup import Grid, grouped
 
 GAPS = (
     "Cells that were left out, with the reason. Where several epsilons share a reason, its "

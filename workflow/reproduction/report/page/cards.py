@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from matrixdp import catalogue
-from matrixdp.report import comparisons, summary
-from matrixdp.report.markup import short
-from matrixdp.report.page.answers import Run, trials
-from matrixdp.report.standings import NOT_PRIVATE
-from matrixdp.report.statistics import ENOUGH
+from reproduction import catalogue
+from reproduction.report import comparisons, summary
+from reproduction.report.markup import short
+from reproduction.report.page.answers import Run, trials
+from reproduction.report.standings import NOT_PRIVATE
+from reproduction.report.statistics import ENOUGH
 
 #: The ends of the scale; a value beyond them is drawn as an arrow at the end.
 LOW, HIGH = -0.25, 1.15

@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from matrixdp import files
-from matrixdp.report import inputs
-from matrixdp.report.page import machine
+from reproduction import files
+from reproduction.report import inputs
+from reproduction.report.page import machine
 from matrixdp.version import VERSION
 
 NAME = "ro-crate-metadata.json"

@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from matrixdp.checks import InputError
-from matrixdp.report import inputs
+from reproduction.report import inputs
 
 #: A result is named by its path below the results' folder without the suffix.
 KINDS = {"tables": ".json", "figures": ".svg"}

@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from matrixdp import catalogue
-from matrixdp.report.claims.findings import KINDS, facts, tally, word
-from matrixdp.report.tables import claims
+from reproduction import catalogue
+from reproduction.report.claims.findings import KINDS, facts, tally, word
+from reproduction.report.tables import claims
 
 #: The end of a sentence; a number after the stop belongs to an equation.
 _SENTENCE = re.compile(r"\. (?=[A-Z])")

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from matrixdp import checks
-from matrixdp.discovery import collect
-from matrixdp.report import entries, markup
-from matrixdp.report.tables.base import Table
+from reproduction.discovery import collect
+from reproduction.report import entries, markup
+from reproduction.report.tables.base import Table
 
 
 def registry(experiments: Mapping[str, str]) -> dict[str, Table]:

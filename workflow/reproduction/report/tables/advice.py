@@ -1,6 +1,6 @@
 """Which mechanism should I use? The best row of each task, by guarantee and epsilon.
 
-:mod:`matrixdp.report.comparisons` compares the best row with all others. The audit says what a
+:mod:`reproduction.report.comparisons` compares the best row with all others. The audit says what a
 mechanism releases, and whether its guarantee is certified or tested. Others are not advised. For
 schemes of private training the catalogue says which ones are private.
 """
@@ -13,14 +13,14 @@ from typing import Any
 
 import pandas as pd
 
-from matrixdp import catalogue
-from matrixdp.audit.standing import TESTED
-from matrixdp.report import comparisons, entries, evidence, markup, standings, summary
-from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, interval, short
-from matrixdp.report.statistics import ENOUGH, ROUNDING, exceeds
-from matrixdp.report.tables.audit import RELEASED
-from matrixdp.report.tables.base import Table
+from reproduction import catalogue
+from matrixdp.auditing.standing import TESTED
+from reproduction.report import comparisons, entries, evidence, markup, standings, summary
+from reproduction.report.entries import Tables
+from reproduction.report.markup import Grid, interval, short
+from reproduction.report.statistics import ENOUGH, ROUNDING, exceeds
+from reproduction.report.tables.audit import RELEASED
+from reproduction.report.tables.base import Table
 
 COLUMNS = (
     *("task", "released", "guarantee", "epsilon", "delta", "outcome", "advice", "best"),
@@ -83,7 +83,7 @@ def data(tables: Tables) -> pd.DataFrame:
 def _options(about: catalogue.Experiment, rows: pd.DataFrame, tables: Tables) -> dict[str, str]:
     """Return, by mechanism whose guarantee is not in doubt, what it releases.
 
-    ``rows`` have the standings of :mod:`matrixdp.report.standings`.
+    ``rows`` have the standings of :mod:`reproduction.report.standings`.
     """
     names = [*dict.fromkeys(rows["mechanism"])]
     if about.kind:

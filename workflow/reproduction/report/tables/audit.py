@@ -7,13 +7,13 @@ from typing import Any
 
 import pandas as pd
 
-from matrixdp import catalogue
-from matrixdp.audit import standing
+from reproduction import catalogue
+from matrixdp.auditing import standing
 from matrixdp.checks import plural
-from matrixdp.report import markup, standings
-from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Cells, Grid, short, span
-from matrixdp.report.tables.base import Table
+from reproduction.report import markup, standings
+from reproduction.report.entries import Tables
+from reproduction.report.markup import Cells, Grid, short, span
+from reproduction.report.tables.base import Table
 
 #: What the queries of the audit release, in words.
 RELEASED = {

@@ -20,14 +20,14 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from matrixdp import catalogue
-from matrixdp.report import entries, markup
-from matrixdp.report.entries import Entry
+from reproduction import catalogue
+from reproduction.report import entries, markup
+from reproduction.report.entries import Entry
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Table(Entry):
-    """The recipe of a table (see :class:`matrixdp.report.entries.Entry`).
+    """The recipe of a table (see :class:`reproduction.report.entries.Entry`).
 
     Attributes:
         grid: function from the frame, which has at least one row, to header, groups and any

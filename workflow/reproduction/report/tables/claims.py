@@ -7,12 +7,12 @@ from typing import Any
 
 import pandas as pd
 
-from matrixdp.report import markup
-from matrixdp.report.claims.findings import tally
-from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, short
-from matrixdp.report.statistics import POWER
-from matrixdp.report.tables.base import Table
+from reproduction.report import markup
+from reproduction.report.claims.findings import tally
+from reproduction.report.entries import Tables
+from reproduction.report.markup import Grid, short
+from reproduction.report.statistics import POWER
+from reproduction.report.tables.base import Table
 
 PAPERS = {
     "MVG": "MVG (Chanyaswad et al., CCS 2018)",

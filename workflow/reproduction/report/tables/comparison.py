@@ -15,15 +15,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from matrixdp import catalogue
-from matrixdp.experiments import readings
-from matrixdp.report import comparisons, markup, standings, statistics, summary
-from matrixdp.report.comparisons import BETTER
-from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Cells, Grid, interval, result, short, span
-from matrixdp.report.standings import NOT_PRIVATE
-from matrixdp.report.summary import NO_GUARANTEE, SKIPPED
-from matrixdp.report.tables.base import Table
+from reproduction import catalogue
+from reproduction.experiments import readings
+from reproduction.report import comparisons, markup, standings, statistics, summary
+from reproduction.report.comparisons import BETTER
+from reproduction.report.entries import Tables
+from reproduction.report.markup import Cells, Grid, interval, result, short, span
+from reproduction.report.standings import NOT_PRIVATE
+from reproduction.report.summary import NO_GUARANTEE, SKIPPED
+from reproduction.report.tables.base import Table
 
 #: Columns of the CSV, in order.
 COLUMNS = (
@@ -96,9 +96,9 @@ def comparison(
     of the paper's was not run, or one is not private. ``over_base`` is the ratio to ``level``, with
     a half-width as if the two shared no trials. ``against_paper`` compares these ratios where we
     suspect another unit, else the values. ``against_baseline`` is the verdict of
-    :mod:`matrixdp.report.comparisons` against the best baseline that costs no privacy. Both are
+    :mod:`reproduction.report.comparisons` against the best baseline that costs no privacy. Both are
     empty below ``ENOUGH`` trials, and for rows whose guarantee ``audit`` refutes
-    (:mod:`matrixdp.report.standings`).
+    (:mod:`reproduction.report.standings`).
 
     ``about`` is the experiment, or the one whose unit it shares. The settings give the epsilon
     (``table_epsilon``) and the reading (``reading``). The share ``taus.public``, which is fixed

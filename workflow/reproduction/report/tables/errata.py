@@ -7,12 +7,13 @@ from typing import Any
 
 import pandas as pd
 
-from matrixdp import checks, places
+from matrixdp import checks
+from reproduction import places
 from matrixdp.checks import InputError
-from matrixdp.report import markup
-from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Cells, Grid, short
-from matrixdp.report.tables.base import Table
+from reproduction.report import markup
+from reproduction.report.entries import Tables
+from reproduction.report.markup import Cells, Grid, short
+from reproduction.report.tables.base import Table
 
 COLUMNS = ("id", "place", "printed", "right", "consequence", "statistic", "value")
 NEEDED = {*COLUMNS[:5]}

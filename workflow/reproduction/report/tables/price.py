@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from matrixdp import catalogue
-from matrixdp.report import comparisons, markup, standings, summary
-from matrixdp.report.entries import Tables, by_experiment
-from matrixdp.report.markup import Cells, Grid, short
-from matrixdp.report.tables.base import Table
+from reproduction import catalogue
+from reproduction.report import comparisons, markup, standings, summary
+from reproduction.report.entries import Tables, by_experiment
+from reproduction.report.markup import Cells, Grid, short
+from reproduction.report.tables.base import Table
 
 COLUMNS = (
     *("experiment", "mechanism", "also", *standings.COLUMNS, "price", "low", "high"),
@@ -37,9 +37,9 @@ def data(tables: Tables) -> pd.DataFrame:
 
     ``price`` is an epsilon: the claimed one, or the tight one where that is larger. It is 0 or
     infinite where it lies beyond the ``smallest`` or the ``largest`` epsilon that was run. ``low``
-    and ``high`` are the ends of the 95 % interval of :mod:`matrixdp.report.comparisons`. The loss
+    and ``high`` are the ends of the 95 % interval of :mod:`reproduction.report.comparisons`. The loss
     is 1 at the row ``baseline``. ``also`` are other names of the same noise distribution;
-    ``standing`` is that of :mod:`matrixdp.report.standings`. Mechanisms that the audit refutes
+    ``standing`` is that of :mod:`reproduction.report.standings`. Mechanisms that the audit refutes
     have no price, and come last.
     """
     parts = [pd.DataFrame(columns=[*COLUMNS])]

@@ -6,14 +6,14 @@ import functools
 
 import pandas as pd
 
-from matrixdp import catalogue
-from matrixdp.report import markup
-from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Cells, Grid, short
-from matrixdp.report.standings import NOT_PRIVATE
-from matrixdp.report.statistics import exceeds
-from matrixdp.report.tables import training
-from matrixdp.report.tables.base import Table
+from reproduction import catalogue
+from reproduction.report import markup
+from reproduction.report.entries import Tables
+from reproduction.report.markup import Cells, Grid, short
+from reproduction.report.standings import NOT_PRIVATE
+from reproduction.report.statistics import exceeds
+from reproduction.report.tables import training
+from reproduction.report.tables.base import Table
 
 TITLES = {
     "gradients": "Type I: gradients, sampled and released T times",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from matrixdp import catalogue
-from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid
-from matrixdp.report.tables import comparison
-from matrixdp.report.tables.base import Table
+from reproduction import catalogue
+from reproduction.report.entries import Tables
+from reproduction.report.markup import Grid
+from reproduction.report.tables import comparison
+from reproduction.report.tables.base import Table
 
 #: Rows on all features beside those on two: those that the paper compares with, and ours.
 ON_ALL = ("mvg_binary", "mvg_maxpnr", "directional_gaussian", "nonprivate", "zero")

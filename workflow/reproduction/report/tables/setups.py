@@ -11,13 +11,13 @@ from typing import Any
 
 import pandas as pd
 
-from matrixdp import catalogue
+from reproduction import catalogue
 from matrixdp.checks import InputError
-from matrixdp.report import markup
-from matrixdp.report.entries import Tables
-from matrixdp.report.inputs import DATA_AGAIN
-from matrixdp.report.markup import Grid
-from matrixdp.report.tables.base import Table
+from reproduction.report import markup
+from reproduction.report.entries import Tables
+from reproduction.report.inputs import DATA_AGAIN
+from reproduction.report.markup import Grid
+from reproduction.report.tables.base import Table
 
 NOT_RUN = "not run"
 

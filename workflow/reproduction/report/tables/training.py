@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from matrixdp import catalogue
-from matrixdp.audit.standing import DECLARED
-from matrixdp.catalogue import SchemeWords
-from matrixdp.experiments.readings import DEFAULT
-from matrixdp.report import comparisons, markup, statistics, summary
-from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Cells, Grid, result, short, span
-from matrixdp.report.standings import NOT_PRIVATE
-from matrixdp.report.tables import comparison
-from matrixdp.report.tables.base import Table
+from reproduction import catalogue
+from matrixdp.auditing.standing import DECLARED
+from reproduction.catalogue import SchemeWords
+from reproduction.experiments.readings import DEFAULT
+from reproduction.report import comparisons, markup, statistics, summary
+from reproduction.report.entries import Tables
+from reproduction.report.markup import Cells, Grid, result, short, span
+from reproduction.report.standings import NOT_PRIVATE
+from reproduction.report.tables import comparison
+from reproduction.report.tables.base import Table
 
 #: Titles of baselines, and of rows whose scheme has no entry.
 BASELINES, FURTHER = "", "Further schemes"

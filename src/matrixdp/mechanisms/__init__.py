@@ -1,0 +1,1 @@
+"""Mechanisms that a person can release with, one family a file."""

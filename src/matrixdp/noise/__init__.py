@@ -1,0 +1,1 @@
+"""Noise distributions as values, and safe sampling."""

@@ -1,0 +1,1 @@
+"""The reproduction of the papers on MVG and IMGM: what the rules of the workflow call."""

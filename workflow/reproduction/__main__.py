@@ -1,0 +1,23 @@
+"""``python -m reproduction VERB``: a step of the workflow."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+# Jobs run in parallel; additional BLAS threads would compete for the cores.
+os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+
+def main() -> int:
+    """Run one verb and return the exit status; an interrupt ends without a traceback."""
+    try:
+        from reproduction import cli
+
+        return cli.main()
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

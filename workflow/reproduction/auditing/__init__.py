@@ -1,0 +1,1 @@
+"""Audits of the papers' mechanisms, of private training, and known-bug tests."""

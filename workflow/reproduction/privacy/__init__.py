@@ -1,0 +1,1 @@
+"""Accountants and privacy curves that the study alone uses."""
