@@ -19,18 +19,16 @@ biases least squares where large and small records have different regressions.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array
-from matrixdp.noise.distributions import Streams, normals
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Mechanism
-from reproduction.mechanisms.base import Entry
-from matrixdp.mechanisms.clipped import PUBLIC, ChosenByHistogram, PrivatelyClipped, records_of
+from matrixdp.mechanisms.clipped import ChosenByHistogram, PrivatelyClipped, records_of
 from matrixdp.mechanisms.gaussian import independent_triangle
 from matrixdp.mechanisms.ridge import lifted
+from matrixdp.noise.distributions import Streams, normals
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import NormalEquations, Query
@@ -181,11 +179,3 @@ class PrivatelyClippedAdaSSP(PrivatelyClipped):
             equations=equations,
             count_std=self.count_deviation(query, mu),
         )
-
-
-MECHANISMS = {
-    "adassp": Entry(AdaSSP),
-    "adassp_public": Entry(partial(AdaSSP, PUBLIC)),
-    "adassp_private": Entry(PrivatelyClippedAdaSSP),
-    "adassp_clipped": Entry(lambda radius: AdaSSP(radius), axes=("radius",)),
-}

@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from matrixdp import checks, library
-from matrixdp.noise import safe
 from matrixdp.checks import Array, InputError
+from matrixdp.mechanisms import intervals
+from matrixdp.noise import safe
 from matrixdp.noise.distributions import (
     GaussianDistribution,
     Laplace,
@@ -28,7 +29,6 @@ from matrixdp.noise.distributions import (
     laplaces,
     normals,
 )
-from matrixdp.mechanisms import intervals
 from matrixdp.privacy import exact, gaussian
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES, Mu, Query
@@ -600,20 +600,3 @@ def promised(
 def _covers(answer: Query, query: Query) -> bool:
     """Return whether the domain of an answer has all records of a query; a ball clips records."""
     return isinstance(answer.domain, Ball) or answer.domain == query.domain
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A mechanism that config.yaml names, with the axes of its parameter grid.
-
-    ``build`` makes the mechanism from one value per axis:
-
-    - ``direction`` (argument ``important``): indices of the features that get the larger share,
-      empty for i.i.d. noise;
-    - ``tau``: the share of these features;
-    - ``rows``: rows of a sketch as a multiple of m;
-    - ``radius``: squared clipping radius as a share of the largest squared norm.
-    """
-
-    build: Callable[..., Mechanism]
-    axes: tuple[str, ...] = ()

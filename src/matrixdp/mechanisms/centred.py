@@ -10,18 +10,16 @@ second moments about c. Where the mean is near zero, its share of the budget is 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array
-from matrixdp.noise.distributions import Streams, normals
 from matrixdp.mechanisms.base import CalibratedMechanism, Mechanism
-from reproduction.mechanisms.base import Entry
-from matrixdp.mechanisms.clipped import PUBLIC, PrivatelyClipped, clipped, records_of
+from matrixdp.mechanisms.clipped import PrivatelyClipped, clipped, records_of
 from matrixdp.mechanisms.gaussian import orthogonal_ensemble
 from matrixdp.mechanisms.ridge import lifted, moments_ridge
+from matrixdp.noise.distributions import Streams, normals
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
@@ -129,6 +127,3 @@ def mean_query(query: SecondMomentQuery) -> MeanQuery:
         else:
             domain = Box((*domain.lower, -1.0), (*domain.upper, 1.0))
     return MeanQuery(domain, query.n_records, query.adjacency, per_person=query.per_person)
-
-
-MECHANISMS = {"centred_public": Entry(partial(Centred, PUBLIC)), "centred_private": Entry(Centred)}

@@ -17,11 +17,10 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array
-from matrixdp.noise.distributions import Streams, normals
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Mechanism
-from reproduction.mechanisms.base import Entry
 from matrixdp.mechanisms.gaussian import GOE, orthogonal_ensemble
 from matrixdp.mechanisms.ridge import lifted, moments_ridge
+from matrixdp.noise.distributions import Streams, normals
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball, squared_norms
 from matrixdp.privacy.sensitivity import IdentityQuery, Query, SecondMomentQuery
@@ -257,10 +256,3 @@ def tallies(numbers: Array, count: int) -> Array:
     rows += count * np.arange(len(rows))[:, None]
     total = np.bincount(rows.ravel(), minlength=count * len(rows))
     return total.reshape(*numbers.shape[:-1], count).astype(float)
-
-
-MECHANISMS = {
-    "clipped_moments": Entry(lambda radius: ClippedMoments(radius), axes=("radius",)),
-    "clipped_public": Entry(ClippedMoments),
-    "clipped_private": Entry(PrivatelyClipped),
-}

@@ -25,9 +25,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from matrixdp.noise import safe
 from matrixdp.checks import Array
-from matrixdp.noise.distributions import MatrixNormal
 from matrixdp.mechanisms.base import (
     AdditiveGaussian,
     Budget,
@@ -42,6 +40,8 @@ from matrixdp.mechanisms.centred import Centred, CentredMoments, mean_query
 from matrixdp.mechanisms.clipped import ChosenByHistogram, PrivatelyClipped, shells, squared_move
 from matrixdp.mechanisms.moments import LEAST, positive
 from matrixdp.mechanisms.moments import Centred as Estimate
+from matrixdp.noise import safe
+from matrixdp.noise.distributions import MatrixNormal
 from matrixdp.privacy import exact
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.quadratic import UPWARDS

@@ -15,11 +15,10 @@ from numpy.typing import ArrayLike
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.noise.distributions import GaussianDistribution, MatrixNormal, SymmetrisedNormal
-from matrixdp.mechanisms.allocation import Binary, FixedShares, Shares
+from matrixdp.mechanisms.allocation import FixedShares, Shares
 from matrixdp.mechanisms.base import AdditiveGaussian, Mechanism
-from reproduction.mechanisms.base import Entry
 from matrixdp.mechanisms.directions import checked_basis, noise_factor
+from matrixdp.noise.distributions import GaussianDistribution, MatrixNormal, SymmetrisedNormal
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
@@ -101,11 +100,3 @@ class DirectionalGaussian(Mechanism):
                 "weights are given with directions; give shares instead, or use the standard basis"
             )
         return np.sqrt(along / weights)
-
-
-MECHANISMS = {
-    "directional_gaussian": Entry(
-        lambda important, tau: DirectionalGaussian(Binary(important=important, tau=tau)),
-        axes=("direction", "tau"),
-    )
-}

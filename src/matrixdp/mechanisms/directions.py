@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from matrixdp import checks
 from matrixdp.checks import Array
-from matrixdp.noise.distributions import Streams
 from matrixdp.mechanisms.base import AdditiveGaussian, CalibratedMechanism
 from matrixdp.mechanisms.gaussian import AnalyzeGauss
+from matrixdp.noise.distributions import Streams
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 
 

@@ -7,14 +7,12 @@ deviation, and the exact curve of the Gaussian mechanism (Balle & Wang, ICML 201
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
 from matrixdp import checks
-from matrixdp.noise.distributions import MatrixNormal, SymmetricNormal
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, Mechanism, NoGuarantee
-from reproduction.mechanisms.base import Entry
+from matrixdp.noise.distributions import MatrixNormal, SymmetricNormal
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Mu, Query, SecondMomentQuery
 
@@ -74,15 +72,6 @@ class Gaussian(Mechanism):
             MatrixNormal(query.shape, sigma),
         )
         return AdditiveGaussian.by_mu(mu, budget, query=query, noise=noise, noise_std=sigma)
-
-
-class IMGM(Gaussian):
-    """Improved matrix Gaussian mechanism (Yang et al., arXiv 2104.14808), by its Algorithm 1.
-
-    Theorem 2: f(X) + U1 N U2^T is (epsilon, delta)-DP if the smallest singular values satisfy
-    sigma_min(U1) sigma_min(U2) >= l2 / B(epsilon, delta), with B = ``gaussian.mu``. The paper's
-    optimum is i.i.d. noise that meets this with equality: the analytic Gaussian mechanism.
-    """
 
 
 @dataclass(frozen=True)
@@ -157,15 +146,3 @@ def _symmetric(
     std = float(np.sqrt((sigma**2 + (m - 1) * noise.off_diagonal_std**2) / m))
     mu = Mu(change.value / sigma, change.exact)
     return AdditiveGaussian.by_mu(mu, budget, query=query, noise=noise, noise_std=std)
-
-
-MECHANISMS = {
-    "gaussian_2006": Entry(partial(Gaussian, "2006")),
-    "gaussian_2014": Entry(partial(Gaussian, "2014")),
-    "analytic_gaussian": Entry(Gaussian),
-    "imgm": Entry(IMGM),
-    "analyze_gauss": Entry(AnalyzeGauss),
-    "analyze_gauss_2006": Entry(partial(AnalyzeGauss, "2006")),
-    "analyze_gauss_analytic": Entry(partial(AnalyzeGauss, "analytic")),
-    "goe": Entry(GOE),
-}

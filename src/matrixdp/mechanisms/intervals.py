@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from scipy.special import lambertw, ndtri
 
-from matrixdp.noise import safe
 from matrixdp.checks import Array, InputError
+from matrixdp.noise import safe
 from matrixdp.noise.distributions import GaussianDistribution, Laplace, MatrixNormal
 
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from matrixdp import checks
-from matrixdp.noise import distributions
 from matrixdp.mechanisms.base import AdditiveMechanism, Mechanism
-from reproduction.mechanisms.base import Entry
+from matrixdp.noise import distributions
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
 
 
@@ -42,6 +41,3 @@ class Laplace(Mechanism):
         return AdditiveMechanism(
             query=query, epsilon=epsilon, epsilon_actual=epsilon, noise_std=std, noise=noise
         )
-
-
-MECHANISMS = {"laplace": Entry(Laplace)}

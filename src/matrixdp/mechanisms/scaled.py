@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from matrixdp.noise import distributions
 from matrixdp.checks import Array, InputError
-from matrixdp.noise.distributions import GaussianDistribution, NoiseDistribution, Streams
 from matrixdp.mechanisms.base import AdditiveMechanism, Mechanism
+from matrixdp.noise import distributions
+from matrixdp.noise.distributions import GaussianDistribution, NoiseDistribution, Streams
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 

@@ -1,0 +1,14 @@
+"""Entries of :mod:`matrixdp.mechanisms.directional`."""
+
+from __future__ import annotations
+
+from matrixdp.mechanisms.allocation import Binary
+from matrixdp.mechanisms.directional import DirectionalGaussian
+from reproduction.mechanisms.base import Entry
+
+MECHANISMS = {
+    "directional_gaussian": Entry(
+        lambda important, tau: DirectionalGaussian(Binary(important=important, tau=tau)),
+        axes=("direction", "tau"),
+    )
+}

@@ -1,0 +1,8 @@
+"""Entries of :mod:`matrixdp.mechanisms.laplace`."""
+
+from __future__ import annotations
+
+from matrixdp.mechanisms.laplace import Laplace
+from reproduction.mechanisms.base import Entry
+
+MECHANISMS = {"laplace": Entry(Laplace)}
