@@ -10,16 +10,27 @@ import functools
 import sys
 from typing import Any
 
-#: Modules whose classes are the library's own. Another module of the package is not: a mechanism
-#: of one's own is a file of the package too.
+#: Modules whose classes are the project's own, those of the study among them. Another module is
+#: not: a mechanism of one's own is a file of a package, too.
 MODULES = frozenset(
-    f"matrixdp.{name}"
-    for name in (
-        *("distributions", "gamma_distributions", "privacy.domain", "privacy.sensitivity"),
-        *(f"mechanisms.{name}" for name in ("adaptive", "adassp", "allocation", "base", "centred")),
-        *(f"mechanisms.{name}" for name in ("clipped", "directions", "exponential", "jl", "mvg")),
-        *(f"mechanisms.{name}" for name in ("scaled", "target_mean")),
-    )
+    {
+        "matrixdp.mechanisms.adassp",
+        "matrixdp.mechanisms.allocation",
+        "matrixdp.mechanisms.base",
+        "matrixdp.mechanisms.centred",
+        "matrixdp.mechanisms.clipped",
+        "matrixdp.mechanisms.directions",
+        "matrixdp.mechanisms.scaled",
+        "matrixdp.noise.distributions",
+        "matrixdp.noise.gamma_distributions",
+        "matrixdp.privacy.domain",
+        "matrixdp.privacy.sensitivity",
+        "reproduction.mechanisms.adaptive",
+        "reproduction.mechanisms.exponential",
+        "reproduction.mechanisms.jl",
+        "reproduction.mechanisms.mvg",
+        "reproduction.mechanisms.target_mean",
+    }
 )
 
 #: Modules of Python, whose classes are bases of others.
@@ -64,3 +75,12 @@ def _defined(kind: type) -> bool:
     if module not in MODULES:
         return False
     return getattr(sys.modules[module], kind.__qualname__, None) is kind
+
+
+def declaration(thing: object, name: str) -> str:
+    """Return what a class of ``MODULES`` declares of an object, also of a subclass; or nothing.
+
+    What another author's class declares itself does not count.
+    """
+    kinds = (kind for kind in type(thing).__mro__ if kind.__module__ in MODULES)
+    return next((str(vars(kind)[name]) for kind in kinds if name in vars(kind)), "")

@@ -9,7 +9,8 @@ attain it.
 from __future__ import annotations
 
 import abc
-from typing import ClassVar, NamedTuple
+import importlib
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import special
@@ -134,6 +135,12 @@ class Audit(abc.ABC):
         """Number of runs on each neighbour: ``needed``, or a few where an exact tool decides."""
         few = np.clip(COST / self.cost, 1000, RUNS)
         return int(few if self.needed is None else min(self.needed, MOST / self.cost))
+
+
+def declared(place: str) -> Any:
+    """Return the function at a place ``module:name``, which a class declares."""
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)
 
 
 def gamma_scale(total: float, shape: float, root: bool = False) -> Scale:

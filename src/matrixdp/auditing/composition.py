@@ -13,24 +13,20 @@ show most. The stream of draws accepts only the declared kinds and numbers of dr
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from matrixdp import library
 from matrixdp.auditing import sensitivities
-from matrixdp.auditing.base import Finding
+from matrixdp.auditing.base import Finding, declared
 from matrixdp.auditing.neighbours import farthest, random_records, worst
-from matrixdp.checks import Array
-from matrixdp.noise.distributions import SymmetricNormal
-from reproduction.mechanisms.adaptive import FAILURE, ChosenBySearch, Spectrum, losses
+from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.adassp import RidgedEquations
 from matrixdp.mechanisms.base import AdditiveGaussian, CalibratedMechanism
 from matrixdp.mechanisms.centred import CentredMoments
 from matrixdp.mechanisms.clipped import ChosenByHistogram, shells
-from matrixdp.mechanisms.moments import CONSTANT
-from reproduction.mechanisms.mvg import AlongPrivateDirections
-from reproduction.mechanisms.target_mean import TargetMean
+from matrixdp.noise.distributions import SymmetricNormal
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import NormalEquations, Query, SecondMomentQuery, second_moments
 
@@ -122,12 +118,12 @@ class Noise(NamedTuple):
 def executed(
     release: CalibratedMechanism, stream: np.random.Generator, most: int | None = None
 ) -> Finding:
-    """Return the finding of replays on a release of one of the kinds in ``MODELS``.
+    """Return the finding of replays on a composed release.
 
     Where a part's noise makes a discrete choice, draws on both sides of a change are replayed.
 
     Args:
-        release: release of one of these kinds.
+        release: release of a class in ``MODELS``, or one that declares its model.
         stream: source of data sets and noise.
         most: largest number of pairs of data sets that are far apart, and of neighbours. None for
             ``PAIRS`` and ``NEIGHBOURS``.
@@ -240,7 +236,21 @@ def _replay(
 
 
 def _model(release: CalibratedMechanism) -> Callable[[Any, Array, Answer], None]:
-    return next(model for kind, model in MODELS.items() if isinstance(release, kind))
+    """Return the model of a composed release.
+
+    Raises:
+        InputError: its class is not in ``MODELS``, and declares none in ``replayed_by``.
+    """
+    for kind, model in MODELS.items():
+        if isinstance(release, kind):
+            return model
+    if place := library.declaration(release, "replayed_by"):
+        other: Callable[[Any, Array, Answer], None] = declared(place)
+        return other
+    raise InputError(
+        f"a release of class {type(release).__name__} has no model for replays; name one in its "
+        "class, in `replayed_by`"
+    )
 
 
 def _clipped(query: Query, records: Array) -> Array:
@@ -276,30 +286,6 @@ def _by_histogram(release: ChosenByHistogram, records: Array, answer: Answer) ->
         _moments(part, records, answer)
 
 
-def _by_search(release: ChosenBySearch, records: Array, answer: Answer) -> None:
-    count = records.shape[1]
-    squares = np.einsum("ij,ij->j", records, records) / release.query.domain.radius**2
-    mean = np.array([squares.mean()])
-    trace = release.trace_std * answer(mean / release.trace_std)
-    trace = trace + release.trace_std * np.sqrt(2 * np.log(8 / FAILURE))
-    steps = release.steps
-    whole, apart = release.expected(np.clip(trace, 1e-16, 1.0), steps)
-    exact = (losses(squares, steps) - count * np.minimum(whole, apart)[0]) * release.search / 4
-    # Only differences from the threshold count, and a shift that depends on the data cancels there.
-    shift = 10 * mean
-    noisy = answer(np.concatenate([2 * shift, exact + shift]), "laplace")
-    above = noisy[1:] >= noisy[0] / 2
-    step = int(above.argmax()) if above.any() else len(steps) - 1
-    moments, spectrum = release.part(
-        2 * step + bool(apart[0, step] < np.broadcast_to(whole, apart.shape)[0, step])
-    )
-    assert isinstance(spectrum, Spectrum)
-    value = second_moments(_clipped(moments.query, records))
-    _matrix(moments, value, answer)
-    if spectrum.eigenvalue_std:
-        answer(np.linalg.eigvalsh(value) / spectrum.eigenvalue_std)
-
-
 def _centred(release: CentredMoments, records: Array, answer: Answer) -> None:
     noisy = release.centre_std * answer(records.mean(axis=-1) / release.centre_std)
     about = records - release._inside(noisy[None])[0][:, None]
@@ -320,27 +306,10 @@ def _equations(release: RidgedEquations, records: Array, answer: Answer) -> None
     answer(moments[x, y] / release.target_std)
 
 
-def _target_mean(release: TargetMean, records: Array, answer: Answer) -> None:
-    exact = second_moments(records)[CONSTANT, release.query.target]
-    answer(np.array([exact]) / release.mean_std)
-
-
-def _along(release: AlongPrivateDirections, records: Array, answer: Answer) -> None:
-    noisy = _matrix(release.moments, second_moments(records), answer)
-    public: Any = SimpleNamespace(simulate=lambda *_: noisy[None])
-    directions, spectrum = release.private.draw(public, records, [])
-    shared = release.allocation.precisions(release.limit, len(noisy), spectrum)
-    precisions = np.maximum(np.broadcast_to(shared, spectrum.shape)[0], 0)
-    answer(np.sqrt(precisions)[:, None] * (directions[0].T @ records))
-
-
 #: Models of composed releases by class. A model takes the release, the records (m, n) and an
 #: ``Answer``, which it calls once per part, in the order of the draws.
 MODELS: dict[type[CalibratedMechanism], Callable[[Any, Array, Answer], None]] = {
     ChosenByHistogram: _by_histogram,
-    ChosenBySearch: _by_search,
     CentredMoments: _centred,
     RidgedEquations: _equations,
-    TargetMean: _target_mean,
-    AlongPrivateDirections: _along,
 }

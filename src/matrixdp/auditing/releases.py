@@ -1,4 +1,4 @@
-"""The audit of one mechanism in one experiment: a row per configuration and epsilon."""
+"""The audit of a release: the tools for its class, and the verdict."""
 
 from __future__ import annotations
 
@@ -7,35 +7,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from matrixdp import checks
-from reproduction import discovery
-from matrixdp.auditing import declarations, parts, real, replay
-from matrixdp.auditing.base import ROUNDING, TIGHT, Audit, Finding, Scale
+from matrixdp import library
+from matrixdp.auditing import declarations, parts, real
+from matrixdp.auditing.base import ROUNDING, TIGHT, Audit, Finding, Scale, declared
 from matrixdp.auditing.blackbox import Proof, prove
-from reproduction.auditing.direction import DirectionAudit
 from matrixdp.auditing.foreign import WhitenedGaussianAudit, WhitenedLaplaceAudit
 from matrixdp.auditing.gaussian import PURE, GaussianAudit
 from matrixdp.auditing.norm import GeneralizedGammaAudit, NormAudit, is_norm
 from matrixdp.auditing.projection import BlackBoxAudit
-from reproduction.auditing.sketch import SketchAudit
-from matrixdp.auditing.standing import CERTIFIED, DECLARED, NO_GUARANTEE, NOT_RUN, REFUTED, TESTED
-from matrixdp.noise.distributions import GaussianDistribution, Laplace, NormDistribution
-from reproduction.experiments import study
-from reproduction.experiments.study import Case, Settings, calibrated
-from matrixdp.noise.gamma_distributions import GeneralizedGamma
+from matrixdp.auditing.standing import CERTIFIED, DECLARED, REFUTED, TESTED
+from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
-from reproduction.mechanisms.exponential import PrincipalDirection
-from reproduction.mechanisms.jl import Sketch
-from matrixdp.privacy.sensitivity import IdentityQuery, Query
-from reproduction.seeds import streams
-
-COLUMNS = (
-    ["experiment", "mechanism", "variant", "direction", "query", "adjacency", "records"]
-    + ["epsilon", "delta", "noise_std", "tool", "epsilon_attained", "epsilon_bound", "mu"]
-    + ["runs", "epsilon_certified", "epsilon_largest", "refuted"]
-    + ["scale", "scale_low", "scale_high", "real_scale", "executed", "shortfall"]
-    + ["kappa", "rescaled_std", "replayed", "verdict", "note"]
-)
+from matrixdp.noise.distributions import GaussianDistribution, Laplace, NormDistribution
+from matrixdp.noise.gamma_distributions import GeneralizedGamma
+from matrixdp.privacy.sensitivity import IdentityQuery
 
 #: The verdict where neighbours differ by more than declared.
 REPLAYED = f"{REFUTED}: a replay on two neighbours shows it"
@@ -45,11 +30,17 @@ UNDECLARED = "the noise of its parts does not enter what is released as declared
 
 
 def audit_of(release: CalibratedMechanism, stream: np.random.Generator) -> Audit:
-    """Return the audit for the class of a release and its noise; by default the black box."""
-    if isinstance(release, Sketch):
-        return SketchAudit(release)
-    if isinstance(release, PrincipalDirection):
-        return DirectionAudit(release)
+    """Return the audit for the class of a release and its noise.
+
+    A class of the study names its audit in ``audited_by``; that of another author gets the black
+    box.
+
+    Raises:
+        InputError: a class of the project has no audit.
+    """
+    if place := library.declaration(release, "audited_by"):
+        audit: Audit = declared(place)(release, stream)
+        return audit
     if isinstance(release, parts.COMPOSED):
         return parts.audit(release, stream, audit_of)
     if isinstance(release, AdditiveMechanism):
@@ -66,6 +57,12 @@ def audit_of(release: CalibratedMechanism, stream: np.random.Generator) -> Audit
             return GeneralizedGammaAudit(release, noise, stream)
         if isinstance(noise, NormDistribution) and is_norm(noise):
             return NormAudit(release, noise, stream)
+        return BlackBoxAudit(release)
+    if library.owns(release):
+        raise InputError(
+            f"a release of class {type(release).__name__} has no audit; name one in its class, as "
+            'in `audited_by = "reproduction.auditing.papers:audit_sketch"`'
+        )
     return BlackBoxAudit(release)
 
 
@@ -89,70 +86,6 @@ class Limits(NamedTuple):
 
 
 NO_LIMITS = Limits()
-
-
-def run(
-    mechanism: str, queries: dict[str, Query], settings: Settings, limits: Limits = NO_LIMITS
-) -> list[dict[str, object]]:
-    """Return one row per variant and epsilon of a mechanism, with the columns ``COLUMNS``.
-
-    Args:
-        mechanism: name of the mechanism.
-        queries: queries of the experiment's task by name, the paper's query first.
-        settings: settings; their seed makes the rows reproducible.
-        limits: limits on each audit.
-
-    Raises:
-        InputError: no mechanism has the name.
-    """
-    if mechanism not in discovery.mechanisms():
-        study.find(mechanism)
-    failed: dict[str, object] = {"experiment": settings.experiment, "mechanism": mechanism}
-    try:
-        cases = calibrated(mechanism, queries, settings)
-    except Exception as error:
-        # A mechanism of another author may raise anything. The audit of the others goes on.
-        return [failed | {"verdict": f"{NOT_RUN}: {type(error).__name__}: {checks.why(error)}"}]
-    rows = []
-    for case in cases:
-        row = {
-            "experiment": settings.experiment,
-            "mechanism": mechanism,
-            **case.where,
-            "query": case.query.name,
-            "adjacency": case.query.adjacency,
-            "records": case.query.n_records,
-            "epsilon": float(case.epsilon),
-            "delta": case.delta,
-        }
-        rows.append(row)
-        try:
-            row |= _judged(mechanism, case, settings, limits)
-        except Exception as error:
-            row["verdict"] = f"{NOT_RUN}: {type(error).__name__}: {checks.why(error)}"
-    return rows
-
-
-def _judged(mechanism: str, case: Case, settings: Settings, limits: Limits) -> dict[str, object]:
-    """Return the columns of all tools for one configuration at one epsilon."""
-    if case.release is None:
-        refused = f"{REFUTED}: it promises less than what is asked"
-        return {"verdict": refused if case.broken else NO_GUARANTEE, "note": case.note}
-    configuration = case.configuration
-    words = (
-        *(settings.experiment, mechanism),
-        *(configuration.direction, configuration.name, case.epsilon),
-    )
-    generators = streams(settings.seed, "audit", *words, trials=range(7))
-    audit = audit_of(case.release, generators[0])
-    row = judge(audit, [*generators[1:4], *generators[5:]], limits)
-    # The replay starts from the records, which a mechanism may clip; the search does not.
-    replayed = replay.ratio(case.release, case.query, generators[4], limits.pairs)
-    if not np.isnan(replayed):
-        row["replayed"] = replayed
-    if replayed > 1 + ROUNDING:
-        row["verdict"] = REPLAYED
-    return row
 
 
 def judge(

@@ -6,31 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from matrixdp import library
 from matrixdp.auditing.neighbours import Neighbours, frobenius, random_records, worst
 from matrixdp.checks import Array
-from matrixdp.mechanisms.moments import CONSTANT
-from reproduction.mechanisms.target_mean import InterceptEquations
 from matrixdp.privacy.sensitivity import NormalEquations, Query, SecondMomentQuery
-from reproduction.seeds import streams
 
 #: Relative error of two computations of a norm, and of a search that attains the declared value.
 ROUNDING, CLOSE = 1e-9, 1e-6
-
-COLUMNS = (
-    ["experiment", "query", "adjacency", "records"]
-    + ["measure", "declared", "found", "replayed"]
-    + ["ratio", "verdict"]
-)
-
-
-def run(experiment: str, queries: dict[str, Query], seed: int) -> list[dict[str, object]]:
-    """Return one row per query of an experiment and measure, with the columns ``COLUMNS``."""
-    rows = []
-    for name, query in queries.items():
-        for measure in measures(query):
-            generators = streams(seed, "audit", experiment, name, measure, trials=range(2))
-            rows.append({"experiment": experiment, **attack(query, measure, generators)})
-    return rows
 
 
 def measures(query: Query) -> dict[str, tuple[float, Callable[[Array], Array]]]:
@@ -38,10 +20,10 @@ def measures(query: Query) -> dict[str, tuple[float, Callable[[Array], Array]]]:
 
     A norm maps changes (..., m, n') to numbers (...).
     """
-    if isinstance(query, InterceptEquations):
-        return {
-            "mean of y": (query.l2_mean, lambda d: np.abs(d[..., CONSTANT, query.target])),
-        }
+    if library.owns(query) and hasattr(query, "measures"):
+        # A query of the study declares them itself.
+        declared: dict[str, tuple[float, Callable[[Array], Array]]] = query.measures
+        return declared
     if isinstance(query, NormalEquations):
         x, y = np.array(query.others), query.target
         return {

@@ -14,22 +14,22 @@ def run(*, settings: str, data: str, out: str, sensitivities: str) -> None:
         out: one row per release, CSV
         sensitivities: one row per attack on a sensitivity, CSV
     """
+    from matrixdp.auditing.releases import Limits
     from reproduction import discovery, parts, trials
-    from matrixdp.auditing import releases
-    from matrixdp.auditing import sensitivities as attacks
+    from reproduction.auditing import attacks, experiment
     from reproduction.data import load
     from reproduction.experiments import study
 
     part = parts.read(settings)
     task, private, chosen = study.prepared(part, load(Path(data).parent))
     queries = study.queries(task, private, chosen)
-    limits = releases.Limits(part["audit_runs"], part.get("audit_pairs"), part.get("audit_numbers"))
+    limits = Limits(part["audit_runs"], part.get("audit_pairs"), part.get("audit_numbers"))
     rows = [
         row
         for mechanism in part["mechanisms"]
         if mechanism in discovery.mechanisms() and study.serves(task, mechanism, queries, chosen)
-        for row in releases.run(mechanism, queries, chosen, limits)
+        for row in experiment.run(mechanism, queries, chosen, limits)
     ]
-    trials.write_csv(rows, releases.COLUMNS, out)
+    trials.write_csv(rows, experiment.COLUMNS, out)
     attacked = attacks.run(part["experiment"], queries, chosen.seed)
     trials.write_csv(attacked, attacks.COLUMNS, sensitivities)

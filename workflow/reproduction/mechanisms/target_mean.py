@@ -5,18 +5,19 @@ It needs little noise, and a useful regression must predict better at the same b
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.noise.distributions import Streams, normals
 from matrixdp.mechanisms.base import CalibratedMechanism, Mechanism
-from reproduction.mechanisms.base import Entry
 from matrixdp.mechanisms.moments import CONSTANT
+from matrixdp.noise.distributions import Streams, normals
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import NormalEquations, Query
+from reproduction.mechanisms.base import Entry
 
 
 class InterceptEquations(NormalEquations):
@@ -33,6 +34,11 @@ class InterceptEquations(NormalEquations):
         wide = domain.widths[-1] if isinstance(domain, Box) else 2 * domain.radius
         return float(wide) / self.n_records
 
+    @property
+    def measures(self) -> dict[str, tuple[float, Callable[[Array], Array]]]:
+        """Declared sensitivities and their norms of changes, which audits attack."""
+        return {"mean of y": (self.l2_mean, lambda d: np.abs(d[..., CONSTANT, self.target]))}
+
 
 @dataclass(frozen=True, kw_only=True)
 class TargetMean(CalibratedMechanism):
@@ -46,6 +52,8 @@ class TargetMean(CalibratedMechanism):
     mean_std: float
     yields = "second_moments"
     stream = "TargetMean"
+    audited_by = "reproduction.auditing.papers:audit_target_mean"
+    replayed_by = "reproduction.auditing.papers:replay_target_mean"
 
     def _draw(self, value: Array, streams: Streams) -> Array:
         domain, last = self.query.domain, self.query.features - 1

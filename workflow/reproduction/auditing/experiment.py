@@ -1,0 +1,89 @@
+"""The audit of one mechanism in one experiment: a row per configuration and epsilon."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from matrixdp import checks
+from matrixdp.auditing import replay
+from matrixdp.auditing.base import ROUNDING
+from matrixdp.auditing.releases import NO_LIMITS, REPLAYED, Limits, judge
+from matrixdp.auditing.standing import NO_GUARANTEE, NOT_RUN, REFUTED
+from matrixdp.privacy.sensitivity import Query
+from reproduction import discovery
+from reproduction.auditing.papers import audit_of
+from reproduction.experiments import study
+from reproduction.experiments.study import Case, Settings, calibrated
+from reproduction.seeds import streams
+
+COLUMNS = (
+    ["experiment", "mechanism", "variant", "direction", "query", "adjacency", "records"]
+    + ["epsilon", "delta", "noise_std", "tool", "epsilon_attained", "epsilon_bound", "mu"]
+    + ["runs", "epsilon_certified", "epsilon_largest", "refuted"]
+    + ["scale", "scale_low", "scale_high", "real_scale", "executed", "shortfall"]
+    + ["kappa", "rescaled_std", "replayed", "verdict", "note"]
+)
+
+
+def run(
+    mechanism: str, queries: dict[str, Query], settings: Settings, limits: Limits = NO_LIMITS
+) -> list[dict[str, object]]:
+    """Return one row per variant and epsilon of a mechanism, with the columns ``COLUMNS``.
+
+    Args:
+        mechanism: name of the mechanism.
+        queries: queries of the experiment's task by name, the paper's query first.
+        settings: settings; their seed makes the rows reproducible.
+        limits: limits on each audit.
+
+    Raises:
+        InputError: no mechanism has the name.
+    """
+    if mechanism not in discovery.mechanisms():
+        study.find(mechanism)
+    failed: dict[str, object] = {"experiment": settings.experiment, "mechanism": mechanism}
+    try:
+        cases = calibrated(mechanism, queries, settings)
+    except Exception as error:
+        # A mechanism of another author may raise anything. The audit of the others goes on.
+        return [failed | {"verdict": f"{NOT_RUN}: {type(error).__name__}: {checks.why(error)}"}]
+    rows = []
+    for case in cases:
+        row = {
+            "experiment": settings.experiment,
+            "mechanism": mechanism,
+            **case.where,
+            "query": case.query.name,
+            "adjacency": case.query.adjacency,
+            "records": case.query.n_records,
+            "epsilon": float(case.epsilon),
+            "delta": case.delta,
+        }
+        rows.append(row)
+        try:
+            row |= _judged(mechanism, case, settings, limits)
+        except Exception as error:
+            row["verdict"] = f"{NOT_RUN}: {type(error).__name__}: {checks.why(error)}"
+    return rows
+
+
+def _judged(mechanism: str, case: Case, settings: Settings, limits: Limits) -> dict[str, object]:
+    """Return the columns of all tools for one configuration at one epsilon."""
+    if case.release is None:
+        refused = f"{REFUTED}: it promises less than what is asked"
+        return {"verdict": refused if case.broken else NO_GUARANTEE, "note": case.note}
+    configuration = case.configuration
+    words = (
+        *(settings.experiment, mechanism),
+        *(configuration.direction, configuration.stream, case.epsilon),
+    )
+    generators = streams(settings.seed, "audit", *words, trials=range(7))
+    audit = audit_of(case.release, generators[0])
+    row = judge(audit, [*generators[1:4], *generators[5:]], limits)
+    # The replay starts from the records, which a mechanism may clip; the search does not.
+    replayed = replay.ratio(case.release, case.query, generators[4], limits.pairs)
+    if not np.isnan(replayed):
+        row["replayed"] = replayed
+    if replayed > 1 + ROUNDING:
+        row["verdict"] = REPLAYED
+    return row

@@ -1,0 +1,162 @@
+"""Audits of the papers' mechanisms, which their classes name in ``audited_by``.
+
+Whoever audits one of them takes :func:`audit_of` from here, so that a job depends on this file.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from matrixdp import library
+from matrixdp.auditing import proofs, sensitivities
+from matrixdp.auditing.base import Audit
+from matrixdp.auditing.composition import Answer, _clipped, _matrix
+from matrixdp.auditing.neighbours import farthest
+from matrixdp.auditing.parts import _noise_mu, parts_mu
+from matrixdp.auditing.projection import ChosenAudit, ComposedAudit
+from matrixdp.auditing.releases import audit_of as audit_of
+from matrixdp.checks import Array
+from matrixdp.mechanisms.moments import CONSTANT
+from matrixdp.privacy.sensitivity import SecondMomentQuery, second_moments
+from reproduction.auditing.direction import DirectionAudit
+from reproduction.auditing.sketch import SketchAudit
+from reproduction.mechanisms.adaptive import FAILURE, ChosenBySearch, Spectrum, losses
+from reproduction.mechanisms.exponential import PrincipalDirection
+from reproduction.mechanisms.jl import Sketch
+from reproduction.mechanisms.mvg import AlongPrivateDirections
+from reproduction.mechanisms.target_mean import TargetMean
+
+#: Steps of a radius search that are audited; all further ones scale with the radius.
+STEPS = 4
+
+
+def audit_sketch(release: Sketch, stream: np.random.Generator) -> Audit:
+    """Return the audit of a sketch."""
+    return SketchAudit(release)
+
+
+def audit_direction(release: PrincipalDirection, stream: np.random.Generator) -> Audit:
+    """Return the audit of a random direction."""
+    return DirectionAudit(release)
+
+
+def audit_private_directions(release: AlongPrivateDirections, stream: np.random.Generator) -> Audit:
+    """Return the audit of noise along private directions."""
+    proven = _private_directions_mus(release)
+    # Precisions are at most ``limit``, whatever the directions.
+    along = farthest(release.query).size * np.sqrt(release.limit)
+    first = audit_of(release.moments, stream)
+    return ComposedAudit(release, [first.mu, along], first, proven)
+
+
+def _private_directions_mus(release: AlongPrivateDirections) -> list[float]:
+    """Return upper bounds on the mu of the parts; NaN where nothing is proven."""
+    query = release.query
+    if not (library.owns(release) and proofs.owned(query)):
+        return [proofs.UNPROVEN]
+    limited = release.allocation.keeps_budget and library.owns(release.allocation)
+    along = query.l2_sensitivity * float(np.sqrt(release.limit)) if limited else np.nan
+    second = SecondMomentQuery(query.domain, query.n_records, query.adjacency)
+    return [_noise_mu(release.moments, second), along]
+
+
+def audit_target_mean(release: TargetMean, stream: np.random.Generator) -> Audit:
+    """Return the audit of the mean of a target."""
+    proven = _target_mean_mus(release)
+    change = sensitivities.largest_changes(release.query, stream)["mean of y"]
+    return ComposedAudit(release, [change / release.mean_std], None, proven)
+
+
+def _target_mean_mus(release: TargetMean) -> list[float]:
+    """Return upper bounds on the mu of the parts; NaN where nothing is proven."""
+    query = release.query
+    if not (library.owns(release) and proofs.owned(query)):
+        return [proofs.UNPROVEN]
+    return [release.query.l2_mean / release.mean_std]
+
+
+def audit_search(release: ChosenBySearch, stream: np.random.Generator) -> Audit:
+    """Return the audit of a release that first searches its radius, by the worst radius."""
+    proven = _search_mus(release)
+    query = release.query
+    steps = []
+    for number in range(2 * STEPS):
+        moments, spectrum = release.part(number)
+        assert isinstance(spectrum, Spectrum)
+        first = audit_of(moments, stream)
+        spectrum_mu = 0.0
+        if spectrum.eigenvalue_std:
+            spectrum_mu = farthest(spectrum.query).size / spectrum.eigenvalue_std
+        steps.append((float(np.hypot(first.mu, spectrum_mu)), first))
+    trace = 1 / (query.n_records * release.trace_std)
+    rest = max(mu for mu, _ in steps)
+    return ChosenAudit(release, [trace, _search_mu(release), rest], steps[0][1], proven)
+
+
+def _search_mus(release: ChosenBySearch) -> list[float]:
+    """Return upper bounds on the mu of the parts; NaN where nothing is proven."""
+    query = release.query
+    if not (library.owns(release) and proofs.owned(query)):
+        return [proofs.UNPROVEN]
+    rest: list[float] = []
+    for number in range(2 * STEPS):
+        moments, spectrum = release.part(number)
+        assert isinstance(spectrum, Spectrum)
+        apart = spectrum.eigenvalue_std
+        sensitivity = spectrum.query.l2_sensitivity
+        both = [*parts_mu(moments), sensitivity / apart if apart else 0.0]
+        rest.append(float(np.linalg.norm(both)))
+    trace = 1 / (query.n_records * release.trace_std)
+    return [trace, _search_mu(release), max(rest)]
+
+
+def _search_mu(release: ChosenBySearch) -> float:
+    # An epsilon-DP release is mu-Gaussian DP with Phi(mu / 2) = 1 / (1 + e^-epsilon).
+    return 2 * float(special.ndtri(special.expit(release.search)))
+
+
+def replay_search(release: ChosenBySearch, records: Array, answer: Answer) -> None:
+    """Replay a release whose radius a search chooses."""
+    count = records.shape[1]
+    squares = np.einsum("ij,ij->j", records, records) / release.query.domain.radius**2
+    mean = np.array([squares.mean()])
+    trace = release.trace_std * answer(mean / release.trace_std)
+    trace = trace + release.trace_std * np.sqrt(2 * np.log(8 / FAILURE))
+    steps = release.steps
+    whole, apart = release.expected(np.clip(trace, 1e-16, 1.0), steps)
+    exact = (losses(squares, steps) - count * np.minimum(whole, apart)[0]) * release.search / 4
+    # Only differences from the threshold count, and a shift that depends on the data cancels there.
+    shift = 10 * mean
+    noisy = answer(np.concatenate([2 * shift, exact + shift]), "laplace")
+    above = noisy[1:] >= noisy[0] / 2
+    step = int(above.argmax()) if above.any() else len(steps) - 1
+    moments, spectrum = release.part(
+        2 * step + bool(apart[0, step] < np.broadcast_to(whole, apart.shape)[0, step])
+    )
+    assert isinstance(spectrum, Spectrum)
+    value = second_moments(_clipped(moments.query, records))
+    _matrix(moments, value, answer)
+    if spectrum.eigenvalue_std:
+        answer(np.linalg.eigvalsh(value) / spectrum.eigenvalue_std)
+
+
+def replay_target_mean(release: TargetMean, records: Array, answer: Answer) -> None:
+    """Replay the mean of a target."""
+    exact = second_moments(records)[CONSTANT, release.query.target]
+    answer(np.array([exact]) / release.mean_std)
+
+
+def replay_private_directions(
+    release: AlongPrivateDirections, records: Array, answer: Answer
+) -> None:
+    """Replay noise along private directions."""
+    noisy = _matrix(release.moments, second_moments(records), answer)
+    public: Any = SimpleNamespace(simulate=lambda *_: noisy[None])
+    directions, spectrum = release.private.draw(public, records, [])
+    shared = release.allocation.precisions(release.limit, len(noisy), spectrum)
+    precisions = np.maximum(np.broadcast_to(shared, spectrum.shape)[0], 0)
+    answer(np.sqrt(precisions)[:, None] * (directions[0].T @ records))
