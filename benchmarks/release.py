@@ -21,12 +21,12 @@ from threadpoolctl import threadpool_limits
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
-from matrixdp.noise import distributions, gamma_distributions
-from reproduction.bingham import Bingham
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.clipped import ClippedMoments
 from matrixdp.mechanisms.gaussian import AnalyzeGauss
+from matrixdp.noise import distributions, gamma_distributions
 from matrixdp.privacy.sensitivity import Box, SecondMomentQuery
+from reproduction.bingham import Bingham
 
 REPEATS = 15
 

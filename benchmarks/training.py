@@ -22,7 +22,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/reproduction/experiments/training"))
+sys.path.insert(
+    0, str(Path(__file__).resolve().parents[1] / "tests/reproduction/experiments/training")
+)
 
 import reproduction.experiments.training  # noqa: F401  (sets jax up)
 from reproduction.experiments.training import batches, gradients

@@ -18,8 +18,8 @@ from sklearn.datasets import load_diabetes
 
 import matrixdp as mdp
 from matrixdp.mechanisms.moments import with_constant
-from matrixdp.release import answers
 from matrixdp.privacy.sensitivity import second_moments
+from matrixdp.release import answers
 from reproduction.report.figures import base, style
 from reproduction.report.markup import short
 

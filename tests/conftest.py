@@ -4,8 +4,6 @@ import hypothesis
 import numpy as np
 import pytest
 
-from reproduction.data import Dataset
-
 
 def pytest_configure(config):
     """Draw the same examples in every run, so that no test fails by chance; in long runs, new ones.
@@ -15,13 +13,6 @@ def pytest_configure(config):
     long = config.getoption("--long", default=False)
     hypothesis.settings.register_profile("project", deadline=None, derandomize=not long)
     hypothesis.settings.load_profile("project")
-
-
-@pytest.fixture(scope="session")
-def data():
-    rng = np.random.default_rng(1)
-    matrix = np.clip(rng.standard_normal((4, 60)) * np.array([[1], [0.5], [0.3], [0.2]]), -1, 1)
-    return Dataset("liver", matrix, tuple("abcd"), (-1.0,) * 4, (1.0,) * 4, "simulated")
 
 
 @pytest.fixture(autouse=True)

@@ -3,32 +3,11 @@
 import numpy as np
 from scipy import stats
 
-from reproduction.mechanisms.target_mean import InterceptEquations
-from matrixdp.privacy.sensitivity import Box, IdentityQuery, NormalEquations, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery
 
 LIVER = IdentityQuery(Box.cube(6, -1, 1), 248)
 MOVEMENT = SecondMomentQuery(Box.cube(4, -100, 100), 10176)
 CTG = IdentityQuery(Box.cube(21, 0, 1), 2126)
-
-#: Queries of the tables, of every kind that a mechanism may serve.
-QUERIES = [
-    LIVER,
-    SecondMomentQuery(LIVER.domain, 248),
-    NormalEquations(LIVER.domain, 248, target=5),
-    InterceptEquations(LIVER.domain, 248, target=5),
-    IdentityQuery(Box.cube(2, -1, 1), 248),
-    MOVEMENT,
-    CTG,
-    SecondMomentQuery(CTG.domain, 2126),
-]
-#: A value for each axis of a mechanism.
-AXES = {"important": (1,), "tau": 0.75, "rows": 4.0, "radius": 1 / 16}
-
-
-def built(entry):
-    """Return a mechanism of the registry, at one value of each of its axes."""
-    axes = ["important" if axis == "direction" else axis for axis in entry.axes]
-    return entry.build(**{axis: AXES[axis] for axis in axes})
 
 
 def budget(query, epsilon=1.0):

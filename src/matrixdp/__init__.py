@@ -22,6 +22,9 @@ from matrixdp.version import VERSION as __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from matrixdp.checks import InputError as InputError
+    from matrixdp.estimators import Covariance as Covariance
+    from matrixdp.estimators import PrivatePCA as PrivatePCA
+    from matrixdp.estimators import PrivateRidge as PrivateRidge
     from matrixdp.mechanisms.base import AdditiveMechanism as AdditiveMechanism
     from matrixdp.mechanisms.base import PrivacyStatement as PrivacyStatement
     from matrixdp.mechanisms.directional import DirectionalGaussian as DirectionalGaussian
@@ -30,19 +33,16 @@ if TYPE_CHECKING:
     from matrixdp.mechanisms.gaussian import Gaussian as Gaussian
     from matrixdp.mechanisms.laplace import Laplace as Laplace
     from matrixdp.mechanisms.scaled import Scaled as Scaled
-    from matrixdp.release.account import Account as Account
-    from matrixdp.estimators import Covariance as Covariance
-    from matrixdp.estimators import PrivatePCA as PrivatePCA
-    from matrixdp.estimators import PrivateRidge as PrivateRidge
-    from matrixdp.release.people import first_records as first_records
-    from matrixdp.release.recommend import Option as Option
-    from matrixdp.release.recommend import options as options
-    from matrixdp.release.recommend import recommend as recommend
     from matrixdp.privacy.domain import Ball as Ball
     from matrixdp.privacy.domain import Box as Box
     from matrixdp.privacy.sensitivity import IdentityQuery as IdentityQuery
     from matrixdp.privacy.sensitivity import MeanQuery as MeanQuery
     from matrixdp.privacy.sensitivity import SecondMomentQuery as SecondMomentQuery
+    from matrixdp.release.account import Account as Account
+    from matrixdp.release.people import first_records as first_records
+    from matrixdp.release.recommend import Option as Option
+    from matrixdp.release.recommend import options as options
+    from matrixdp.release.recommend import recommend as recommend
 
 #: Public names in the order of use, with module and attribute; they are imported on first use.
 _PUBLIC = {

@@ -28,6 +28,8 @@ from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import ComposedMoments, clipped_moments
 from matrixdp.mechanisms.equations import InParts, adaptive_equations
 from matrixdp.mechanisms.moments import Centred, centred, with_constant
+from matrixdp.privacy.domain import Box
+from matrixdp.privacy.sensitivity import NormalEquations, SecondMomentQuery
 from matrixdp.release import answers, ledger, uncertainty
 from matrixdp.release.account import Account
 from matrixdp.release.answers import Output
@@ -36,8 +38,6 @@ from matrixdp.release.fits import warn_of_scores, warn_of_selection
 from matrixdp.release.people import first_records
 from matrixdp.release.recommend import options
 from matrixdp.release.specification import ADASSP, CLIPPED, RECOMMENDED, about_zero
-from matrixdp.privacy.domain import Box
-from matrixdp.privacy.sensitivity import NormalEquations, SecondMomentQuery
 
 #: Beginnings of scikit-learn's messages that show shapes and names of columns, but no value.
 _HARMLESS = (

@@ -96,7 +96,11 @@ def judge(mutant: Mutant | None, tests: Sequence[str], tree: Path) -> str:
         ``killed`` (a test fails), ``survived``, or ``broken``: they could not run, or too long.
     """
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
-    variables = {**os.environ, **VARIABLES, "PYTHONPATH": str(tree / "workflow")}
+    variables = {
+        **os.environ,
+        **VARIABLES,
+        "PYTHONPATH": f"{tree / 'src'}{os.pathsep}{tree / 'workflow'}",
+    }
     before = mutant.apply(tree) if mutant else ""
     try:
         done = subprocess.run(

@@ -18,12 +18,11 @@ import yaml
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from matrixdp import cli
-from reproduction import config, parts
+from matrixdp.mechanisms.base import CalibratedMechanism, Separable
+from reproduction import cli, config, parts
 from reproduction.auditing import known_bugs
 from reproduction.data import datasets, store
 from reproduction.experiments.tasks.regression import Regression
-from matrixdp.mechanisms.base import CalibratedMechanism, Separable
 from reproduction.trials import CONTROL
 
 SHIPPED = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text())

@@ -6,8 +6,8 @@ import jsonschema
 import pytest
 import yaml
 
-from reproduction import config, parts
 from matrixdp.checks import InputError
+from reproduction import config, parts
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text())

@@ -5,8 +5,8 @@ import pkgutil
 
 import pytest
 
-from reproduction import discovery, experiments, mechanisms, theory
 from matrixdp.checks import InputError
+from reproduction import discovery, experiments, mechanisms, theory
 from reproduction.experiments import schemes, tasks
 from reproduction.report import figures, tables
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from packages import PATH
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
@@ -102,8 +103,12 @@ class Refuse:
         if name.partition(".")[0] in ("jax", "jaxlib", "optax"):
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Refuse())
-import matrixdp
-for module in pkgutil.walk_packages(matrixdp.__path__, "matrixdp.", lambda name: None):
+import matrixdp, reproduction
+walk = pkgutil.walk_packages
+for module in [
+    *walk(matrixdp.__path__, "matrixdp.", lambda name: None),
+    *walk(reproduction.__path__, "reproduction.", lambda name: None),
+]:
     if not module.name.endswith(("__main__", ".training")):
         importlib.import_module(module.name)
 try:
@@ -113,7 +118,7 @@ except matrixdp.InputError as error:
 """
     done = subprocess.run(
         [sys.executable, "-c", program],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "workflow")},
+        env={**os.environ, "PYTHONPATH": PATH},
         capture_output=True,
         text=True,
         check=True,

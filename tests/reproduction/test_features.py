@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import yaml
 
-from reproduction import config, parts, trials
 from matrixdp.checks import InputError
+from reproduction import config, parts, trials
 from reproduction.data import Dataset
 from reproduction.experiments import study
 

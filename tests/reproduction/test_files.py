@@ -3,8 +3,8 @@ import stat
 
 import pytest
 
-from reproduction import files
 from matrixdp.checks import InputError
+from reproduction import files
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):

@@ -6,7 +6,14 @@ from reproduction import imports
 
 
 def names(*modules):
-    return {str(path.relative_to(imports.PACKAGE.parent)) for path in imports.files(*modules)}
+    """Return the files by their paths below the folders of the packages."""
+    homes = [*imports.HOMES.values()]
+    return {
+        str(path.relative_to(home))
+        for path in imports.files(*modules)
+        for home in homes
+        if path.is_relative_to(home)
+    }
 
 
 def test_a_module_needs_what_it_imports_and_the_packages_around():
@@ -17,21 +24,27 @@ def test_a_module_needs_what_it_imports_and_the_packages_around():
         "experiments/__init__.py",
         "mechanisms/__init__.py",
     }
-    assert {f"matrixdp/{name}" for name in (*package, "experiments/study.py", "seeds.py")} <= files
-    assert not {"matrixdp/config.py", "matrixdp/mechanisms/jl.py", "catalogue.yaml"} & files
-    assert "matrixdp/mechanisms/jl.py" in names("cli.trials", "mechanisms.jl")
+    package = {f"reproduction/{name}" for name in (*package, "experiments/study.py", "seeds.py")}
+    assert package <= files
+    # The library that it uses is its code, too.
+    assert {"matrixdp/__init__.py", "matrixdp/checks.py", "matrixdp/privacy/domain.py"} <= files
+    assert not {"reproduction/config.py", "reproduction/mechanisms/jl.py", "catalogue.yaml"} & files
+    assert "reproduction/mechanisms/jl.py" in names("cli.trials", "mechanisms.jl")
+    assert "matrixdp/mechanisms/laplace.py" in names("cli.trials", "mechanisms.laplace")
+    assert "matrixdp/mechanisms/laplace.py" not in files
 
 
 def test_a_collection_stands_for_all_of_its_modules():
-    assert "matrixdp/experiments/tasks/components.py" in names("cli.trials")
-    assert {"matrixdp/report/tables/price.py", "matrixdp/report/claims/findings.py"} <= names(
-        "cli.table"
-    )
+    assert "reproduction/experiments/tasks/components.py" in names("cli.trials")
+    assert {
+        "reproduction/report/tables/price.py",
+        "reproduction/report/claims/findings.py",
+    } <= names("cli.table")
 
 
 def test_files_that_are_read_and_the_versions_of_packages_count():
     assert {"readings.yaml", "requirements.lock"} <= names("cli.trials")
-    assert {"catalogue.yaml", "matrixdp/report/page/style.css"} <= names("cli.report")
+    assert {"catalogue.yaml", "reproduction/report/page/style.css"} <= names("cli.report")
     assert "claims.yaml" in names("cli.judge")
 
 
@@ -45,12 +58,12 @@ def test_every_text_that_is_named_is_there_and_read_by_its_module():
 
 
 def imports_name(path):
-    if path.suffix != ".py":
+    if path.suffix != ".py" or not path.is_relative_to(imports.PACKAGE):
         return ""
     return imports.module(path).removesuffix(".__init__")
 
 
 def test_types_alone_are_no_need_and_an_unknown_module_is_an_error():
-    assert "matrixdp/practice/recommend.py" not in names("version")
+    assert "matrixdp/release/recommend.py" not in names("places")
     with pytest.raises(Exception, match="nothing"):
         imports.files("cli.nothing")

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from matrixdp import library
-from matrixdp.noise import distributions
-from reproduction.mechanisms import registry
 from matrixdp.mechanisms.gaussian import Gaussian
-from reproduction.mechanisms.wishart import NonPrivateWishart
+from matrixdp.noise import distributions
 from matrixdp.privacy.sensitivity import Box, IdentityQuery
+from reproduction.mechanisms import registry
+from reproduction.mechanisms.wishart import NonPrivateWishart
 
 QUERY = IdentityQuery(Box.cube(3, -1, 1), 20)
 RELEASE = Gaussian().calibrate(QUERY, epsilon=1.0, delta=0.01)

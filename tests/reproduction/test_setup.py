@@ -121,7 +121,7 @@ def test_setup_is_done_once_and_checks_hashes(folder):
 
 
 def test_the_package_is_there_without_activation_from_any_folder(folder, tmp_path):
-    (folder.root / "workflow/reproduction").mkdir()
+    (folder.root / "src/matrixdp").mkdir(parents=True)
     (folder.root / "src/matrixdp/__main__.py").write_text("import sys; print(sys.argv[1:])")
     assert folder.make("setup")[0] == 0
     command = [folder.root / ".venv/bin/matrixdp", "release", "a b.toml"]

@@ -4,6 +4,7 @@ import ast
 from pathlib import Path
 
 import matrixdp
+import reproduction
 
 SORTS = {"argsort", "sort_index", "sort_values"}
 
@@ -25,9 +26,10 @@ def unstable(text):
 
 
 def test_equal_things_keep_their_order():
-    package = Path(matrixdp.__file__).parent
+    packages = [Path(package.__file__).parent for package in (matrixdp, reproduction)]
     assert [
-        f"{file.relative_to(package)}:{line}"
+        f"{file.relative_to(package.parent)}:{line}"
+        for package in packages
         for file in sorted(package.rglob("*.py"))
         for line in unstable(file.read_text(encoding="utf-8"))
     ] == []

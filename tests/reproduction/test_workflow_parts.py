@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from reproduction import config, parts
 from matrixdp.checks import InputError
+from reproduction import config, parts
 
 SHIPPED = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text())
 RESOLVED = config.resolve(SHIPPED)

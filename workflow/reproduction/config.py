@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from reproduction import discovery, files
 from matrixdp.checks import InputError, as_input_error, choice, nearest, short
+from reproduction import discovery, files
 from reproduction.data import datasets as sets
 from reproduction.experiments import readings
 from reproduction.trials import MEAN, MY_MATRIX, OF_COMPONENTS, OF_REGRESSION, OF_TRAINING, ZERO

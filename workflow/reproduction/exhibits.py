@@ -1,8 +1,9 @@
 """Tables and figures of a run: their names and the files of their inputs.
 
-The file of a table or figure declares its inputs (see :mod:`reproduction.report.entries`). Entries and
-inputs may contain ``{experiment}``, ``{results}``, ``{figure}`` and ``{title}``, see
-:class:`reproduction.catalogue.Experiment`. Imports here are fast, as every workflow start needs them.
+The file of a table or figure declares its inputs (see :mod:`reproduction.report.entries`). Entries
+and inputs may contain ``{experiment}``, ``{results}``, ``{figure}`` and ``{title}``, see
+:class:`reproduction.catalogue.Experiment`. Imports here are fast, as every workflow start needs
+them.
 """
 
 from __future__ import annotations

@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from reproduction import discovery
 from matrixdp.checks import InputError, choice, plural
+from matrixdp.release import choices, specification
+from matrixdp.release.specification import Specification
+from matrixdp.release.tables import blocks
+from reproduction import discovery
 from reproduction.config import complete, resolve
 from reproduction.data import store
 from reproduction.data.datasets import Spec
 from reproduction.mechanisms import registry
-from matrixdp.release import choices, specification
-from matrixdp.release.specification import Specification
-from matrixdp.release.tables import blocks
 from reproduction.trials import MEAN, MY_MATRIX, NONPRIVATE, RANDOM, ZERO
 
 #: The task that judges each kind of release, and its baseline.

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from matrixdp import checks
-from reproduction import discovery
 from matrixdp.checks import InputError
+from reproduction import discovery
 from reproduction.experiments import readings
 
 Part = dict[str, Any]

@@ -18,8 +18,8 @@ from matrixdp.auditing.gaussian import PURE, GaussianAudit
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.auditing.standing import DECLARED, REFUTED
-from matrixdp.noise.distributions import GaussianDistribution, Laplace
 from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.noise.distributions import GaussianDistribution, Laplace
 
 #: Relative tolerance of a size of noise that is computed in two ways.
 CLOSE = 1e-6

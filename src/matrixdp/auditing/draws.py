@@ -8,8 +8,8 @@ from matrixdp.auditing import runs, whiteness
 from matrixdp.auditing.neighbours import Neighbours
 from matrixdp.auditing.standing import REFUTED
 from matrixdp.checks import Array
-from matrixdp.noise.distributions import GaussianDistribution
 from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.noise.distributions import GaussianDistribution
 from matrixdp.privacy.sensitivity import IdentityQuery
 
 

@@ -6,8 +6,8 @@ change of neighbours, whatever ``colour`` does. That change is searched for. ``w
 that may answer otherwise to a value that nothing tried, so that the release is tested at best.
 
 Whether the release is value plus noise is a matter of the answer: equations of
-:mod:`matrixdp.auditing.probes`. The class may sample noise itself, which no release uses; it is tested
-by :mod:`matrixdp.auditing.whiteness`.
+:mod:`matrixdp.auditing.probes`. The class may sample noise itself, which no release uses; it is
+tested by :mod:`matrixdp.auditing.whiteness`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from matrixdp.auditing.neighbours import Neighbours, Size, worst
 from matrixdp.auditing.normalised import normals_of
 from matrixdp.auditing.standing import DECLARED, REFUTED
 from matrixdp.checks import Array
-from matrixdp.noise.distributions import GaussianDistribution, Laplace, laplaces, normals
 from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.noise.distributions import GaussianDistribution, Laplace, laplaces, normals
 from matrixdp.privacy.sensitivity import IdentityQuery
 
 #: Numbers of whitened values that the search through the columns of records may make, and columns

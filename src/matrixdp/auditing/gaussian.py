@@ -10,8 +10,8 @@ from matrixdp.auditing.base import ROUNDING, TIGHT, Audit, Scale, gamma_scale, t
 from matrixdp.auditing.neighbours import worst
 from matrixdp.auditing.standing import REFUTED
 from matrixdp.checks import Array
-from matrixdp.noise.distributions import GaussianDistribution
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
+from matrixdp.noise.distributions import GaussianDistribution
 from matrixdp.privacy import gaussian
 
 #: The verdict on Gaussian noise for a claim with delta 0.
@@ -38,9 +38,9 @@ class GaussianAudit(Audit):
     """An audit by the exact curve at mu, the norm of the worst whitened change.
 
     The noise is of a class of the library, whose samples are coloured white noise
-    (``tests/matrixdp/noise/test_distributions.py``). The supremum over neighbours is then proven where
-    :func:`matrixdp.auditing.proofs.mu` bounds it. A release of another author's class may draw other
-    noise, and is tested on its draws.
+    (``tests/matrixdp/noise/test_distributions.py``). The supremum over neighbours is then proven
+    where :func:`matrixdp.auditing.proofs.mu` bounds it. A release of another author's class may
+    draw other noise, and is tested on its draws.
 
     A likelihood ratio of Gaussians is a function of one linear statistic: the projection of the
     whitened release on the whitened change. The black box sees this statistic. Noise with

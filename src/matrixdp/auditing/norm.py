@@ -13,9 +13,9 @@ from matrixdp.auditing.neighbours import worst
 from matrixdp.auditing.normalised import normalised
 from matrixdp.auditing.standing import DECLARED, REFUTED
 from matrixdp.checks import Array
+from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.noise.distributions import NormDistribution, SizedDistribution
 from matrixdp.noise.gamma_distributions import GeneralizedGamma
-from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.privacy import generalized_gamma
 from matrixdp.privacy.sensitivity import IdentityQuery
 

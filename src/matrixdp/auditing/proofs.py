@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from matrixdp import library
-from matrixdp.noise import distributions
 from matrixdp.checks import Array, InputError
+from matrixdp.mechanisms.scaled import ScaledLaplace, ScaledNormal, in_units, units
+from matrixdp.noise import distributions
 from matrixdp.noise.distributions import (
     ColumnL2Exponential,
     ColumnLinfExponential,
@@ -27,7 +28,6 @@ from matrixdp.noise.distributions import (
     SymmetrisedNormal,
 )
 from matrixdp.noise.gamma_distributions import GeneralizedGamma, SymmetricGeneralizedGamma
-from matrixdp.mechanisms.scaled import ScaledLaplace, ScaledNormal, in_units, units
 from matrixdp.privacy import generalized_gamma
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery

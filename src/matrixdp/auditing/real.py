@@ -9,10 +9,10 @@ import numpy as np
 from scipy import special
 
 from matrixdp import library
-from matrixdp.noise import safe
 from matrixdp.auditing.base import ERROR, NO_SCALE, NUMBERS, Scale, gamma_scale
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
+from matrixdp.noise import safe
 
 #: Real releases to replay from their bits at most, the numbers that suffice, and the tolerance of
 #: their agreement, in deviations.

@@ -13,6 +13,7 @@ import numpy as np
 from matrixdp import library
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.checks import Array
+from matrixdp.mechanisms.base import AdditiveGaussian, AdditiveMechanism, CalibratedMechanism
 from matrixdp.noise.distributions import (
     GaussianDistribution,
     Laplace,
@@ -20,7 +21,6 @@ from matrixdp.noise.distributions import (
     NormDistribution,
 )
 from matrixdp.noise.gamma_distributions import GeneralizedGamma
-from matrixdp.mechanisms.base import AdditiveGaussian, AdditiveMechanism, CalibratedMechanism
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import Query
 

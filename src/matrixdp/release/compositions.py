@@ -13,11 +13,11 @@ from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.composed import Composed, ComposedMoments, Outcome, clipped_moments
 from matrixdp.mechanisms.equations import ComposedEquations, Equations, InParts, adaptive_equations
+from matrixdp.privacy.domain import Box
+from matrixdp.privacy.sensitivity import NormalEquations, SecondMomentQuery
 from matrixdp.release import answers, recommend, uncertainty
 from matrixdp.release.answers import Output
 from matrixdp.release.specification import Specification
-from matrixdp.privacy.domain import Box
-from matrixdp.privacy.sensitivity import NormalEquations, SecondMomentQuery
 
 #: Notes of a receipt on clipping and on the ridge, beside the noise.
 CLIPPING = (

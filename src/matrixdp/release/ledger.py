@@ -36,13 +36,13 @@ import numpy as np
 from scipy.special import ndtri_exp
 
 from matrixdp import checks
-from matrixdp.noise import safe
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import Composed
-from matrixdp.release import durable, tables
+from matrixdp.noise import safe
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.quadratic import UPWARDS
+from matrixdp.release import durable, tables
 
 Account = dict[str, Any]
 

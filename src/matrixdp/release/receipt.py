@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from matrixdp.noise import safe
 from matrixdp.checks import plural
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.mechanisms.equations import ComposedEquations
-from matrixdp.release import answers, compositions, specification, uncertainty
-from matrixdp.release.recommend import Option
-from matrixdp.release.specification import Specification
+from matrixdp.noise import safe
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
+from matrixdp.release import answers, compositions, specification, uncertainty
+from matrixdp.release.recommend import Option
+from matrixdp.release.specification import Specification
 from matrixdp.version import VERSION
 
 #: Epsilons at which a receipt states the exact curve.

@@ -18,6 +18,8 @@ from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.equations import InParts
 from matrixdp.mechanisms.moments import CONSTANT, LEAST, centred, with_constant
+from matrixdp.privacy import exact
+from matrixdp.privacy.domain import Ball, Box
 from matrixdp.release import (
     answers,
     choices,
@@ -31,8 +33,6 @@ from matrixdp.release import (
 from matrixdp.release.answers import Output
 from matrixdp.release.recommend import Option
 from matrixdp.release.specification import Specification
-from matrixdp.privacy import exact
-from matrixdp.privacy.domain import Ball, Box
 
 #: Upper bounds in bytes: a number as text, an interval in JSON, all else in a file.
 _NUMBER, _ENTRY, _FILE = 32, 128, 1 << 14

@@ -17,9 +17,6 @@ from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.moments import with_constant
-from matrixdp.release import ledger
-from matrixdp.release.answers import WITH_CONSTANT, Output
-from matrixdp.release.people import People
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import (
@@ -31,6 +28,9 @@ from matrixdp.privacy.sensitivity import (
     Query,
     SecondMomentQuery,
 )
+from matrixdp.release import ledger
+from matrixdp.release.answers import WITH_CONSTANT, Output
+from matrixdp.release.people import People
 
 #: The query that is released for each value of the key ``query``.
 QUERIES: dict[str, type[Query]] = {

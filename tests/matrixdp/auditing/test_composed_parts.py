@@ -7,15 +7,14 @@ import numpy as np
 import partreplays as parts
 import pytest
 
-from matrixdp.noise import safe
 from matrixdp.auditing import evidence
 from matrixdp.checks import InputError
-from matrixdp.noise.distributions import MatrixNormal, SymmetricNormal
 from matrixdp.mechanisms import composed
 from matrixdp.mechanisms.base import NoGuarantee
 from matrixdp.mechanisms.composed import ComposedMoments, clipped_moments
 from matrixdp.mechanisms.equations import ComposedEquations, adaptive_equations
-from matrixdp.release import specification
+from matrixdp.noise import safe
+from matrixdp.noise.distributions import MatrixNormal, SymmetricNormal
 from matrixdp.privacy import exact
 from matrixdp.privacy.sensitivity import (
     ADD_OR_REMOVE,
@@ -25,6 +24,7 @@ from matrixdp.privacy.sensitivity import (
     NormalEquations,
     SecondMomentQuery,
 )
+from matrixdp.release import specification
 
 BUDGET = {"epsilon": 1.0, "delta": 0.01}
 DOMAINS = {

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from matrixdp.noise import distributions
 from matrixdp.auditing import probes
+from matrixdp.noise import distributions
 
 FACTOR = np.eye(21) + 0.4 * np.random.default_rng(0).normal(size=(21, 21))
 

@@ -18,6 +18,8 @@ import matrixdp as mdp
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import Composed
 from matrixdp.mechanisms.moments import with_constant
+from matrixdp.privacy import exact
+from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES, Ball, SecondMomentQuery
 from matrixdp.release import specification
 from matrixdp.release.choices import options
 from matrixdp.release.specification import (
@@ -29,8 +31,6 @@ from matrixdp.release.specification import (
     RECOMMENDED,
     read,
 )
-from matrixdp.privacy import exact
-from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES, Ball, SecondMomentQuery
 
 #: Bounds of three columns, and what else a specification says of them.
 BOUNDS = {
@@ -169,6 +169,7 @@ def test_a_hundredth_less_noise_is_seen(tmp_path):
             assert_apart(release, values(spec, spec.box.middle + spec.box.widths / 2 * GRID), True)
 
 
+pytest.importorskip("sklearn", reason="estimators are searched, too")
 ESTIMATORS = [one for one in map(mdp.__getattr__, mdp.__all__) if hasattr(one, "fit")]
 
 

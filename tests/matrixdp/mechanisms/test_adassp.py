@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from mechanismqueries import assert_standard, one_stream, streams
 
 from matrixdp.auditing import releases, sensitivities
 from matrixdp.checks import InputError
@@ -11,7 +12,6 @@ from matrixdp.mechanisms.adassp import AdaSSP, PrivatelyClippedAdaSSP
 from matrixdp.mechanisms.moments import centred, regression, with_constant
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Ball, Box, NormalEquations
-from mechanismqueries import assert_standard, one_stream, streams
 
 LIVER = NormalEquations(Box.cube(6, -1, 1), 248, target=5)
 QUERIES = [

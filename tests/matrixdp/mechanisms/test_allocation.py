@@ -3,13 +3,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from mechanismqueries import LIVER, budget, streams
 from scipy.optimize import minimize
 
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.allocation import Binary, MaxPNR, Shares, quadratic_filling, water_filling
 from matrixdp.mechanisms.directions import PrivateDirections, noise_factor
 from matrixdp.privacy.sensitivity import SecondMomentQuery
-from mechanismqueries import LIVER, budget, streams
 
 #: Eigenvalues of X X^T of the Liver data, and the precision that MVG may spend on them.
 LIVER_SPECTRUM = np.array([20.2, 14.6, 7.98, 5.42, 2.88, 1.61])

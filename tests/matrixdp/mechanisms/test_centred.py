@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from mechanismqueries import CTG, LIVER, assert_standard, budget, one_stream, streams
 
 from matrixdp.auditing import releases
 from matrixdp.checks import InputError
@@ -13,7 +14,6 @@ from matrixdp.mechanisms.clipped import ChosenByHistogram, records_of
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Ball, Box, SecondMomentQuery, second_moments
-from mechanismqueries import CTG, LIVER, assert_standard, budget, one_stream, streams
 
 LIVERS = SecondMomentQuery(LIVER.domain, 248)
 UNIT = SecondMomentQuery(CTG.domain, 2126)

@@ -4,21 +4,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mechanismqueries import CTG, LIVER, MOVEMENT, assert_standard, budget, one_stream, streams
 from scipy.optimize import minimize
 from scipy.stats import ortho_group
 
 from matrixdp.checks import InputError
-from matrixdp.noise.distributions import SymmetrisedNormal
 from matrixdp.mechanisms.allocation import Binary, MaxPNR, Shares
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import GOE
-from reproduction.mechanisms.gaussian import IMGM
-from reproduction.mechanisms.mvg import MVG
+from matrixdp.noise.distributions import SymmetrisedNormal
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQuery
-from mechanismqueries import CTG, LIVER, MOVEMENT, assert_standard, budget, one_stream, streams
 
-LIMIT = gaussian.mu(1, 1e-3)
 FIXED = {"epsilon": 1, "delta": 1e-3}
 
 
@@ -124,32 +121,6 @@ def test_mu_is_the_largest_that_the_budget_allows(case, epsilon, delta):
     assert release.epsilon_actual == pytest.approx(epsilon, rel=1e-9)
 
 
-@given(
-    st.integers(1, 6).flatmap(
-        lambda m: st.tuples(*[st.lists(st.floats(0.05, 20), min_size=m, max_size=m)] * 3)
-    )
-)
-@settings(max_examples=100, deadline=None)
-def test_exact_directional_noise_costs_least_and_mvg_most(numbers):
-    """Weighted mean squared error: optimal <= i.i.d. at the same budget <= MVG, whatever theta."""
-    widths, weights, raw = map(np.array, numbers)
-    query = IdentityQuery(Box((0,) * len(widths), tuple(widths)), 20)
-    theta = Shares(tuple(raw / raw.sum()))
-
-    def cost(mechanism):
-        release = mechanism.calibrate(query, **FIXED)
-        deviations = np.broadcast_to(release.noise.row_factor, widths.shape)
-        return weights @ deviations**2
-
-    optimal = cost(DirectionalGaussian(weights=tuple(weights)))
-    assert optimal == pytest.approx((widths @ np.sqrt(weights)) ** 2 / LIMIT**2, rel=1e-9)
-    assert optimal <= cost(IMGM()) * (1 + 1e-9)
-    assert optimal <= cost(DirectionalGaussian(theta)) * (1 + 1e-9)
-    assert cost(IMGM()) <= cost(MVG(allocation=theta))
-    shared = widths * np.sqrt(weights) / (widths @ np.sqrt(weights))
-    assert optimal == pytest.approx(cost(DirectionalGaussian(Shares(tuple(shared)))), rel=1e-9)
-
-
 @pytest.mark.parametrize("m", [2, 3])
 def test_no_covariance_beats_the_diagonal_optimum(m):
     """Nelder-Mead over all covariances, each scaled to the same exact mu by all sign vectors."""
@@ -177,17 +148,6 @@ def test_no_covariance_beats_the_diagonal_optimum(m):
     )
     optimum = (widths @ np.sqrt(weights)) ** 2
     assert optimum * (1 - 1e-9) <= best <= optimum * 1.001
-
-
-@pytest.mark.parametrize("kind", [IdentityQuery, SecondMomentQuery])
-@pytest.mark.parametrize("adjacency", ["replace", "zero_out"])
-def test_weights_do_not_help_in_a_ball(kind, adjacency):
-    query = kind(Ball(2, 3), 10, adjacency)
-    release = DirectionalGaussian(weights=(1, 10, 100)).calibrate(query, **FIXED)
-    variances = variances_of(release)
-    np.testing.assert_allclose(variances, variances[0])
-    iid = IMGM().calibrate(query, **FIXED).noise_std
-    assert np.sqrt(variances[0]) == pytest.approx(iid if kind is IdentityQuery else np.sqrt(iid))
 
 
 @pytest.mark.parametrize("kind", [IdentityQuery, SecondMomentQuery])

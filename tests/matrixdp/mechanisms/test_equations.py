@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from matrixdp.noise import safe
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.adassp import AdaSSP
 from matrixdp.mechanisms.base import NoGuarantee
 from matrixdp.mechanisms.equations import adaptive_equations, eigenvalue_query, product_query
 from matrixdp.mechanisms.moments import with_constant
+from matrixdp.noise import safe
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES, NormalEquations

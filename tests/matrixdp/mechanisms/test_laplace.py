@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
+from mechanismqueries import CTG, LIVER, MOVEMENT, one_stream, streams
 from scipy import stats
 
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQuery
-from mechanismqueries import CTG, LIVER, MOVEMENT, one_stream, streams
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import itertools
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LinearRegression
 
 from matrixdp.mechanisms.moments import centred, positive, regression, with_constant
 from matrixdp.privacy.domain import Ball, Box
@@ -47,6 +46,7 @@ def test_a_covariance_is_positive_semi_definite_whatever_the_noise():
 
 @pytest.mark.parametrize("scale", [1.0, 1e-9, 1e9])
 def test_regression_is_that_of_scikit_learn_even_where_columns_are_copies(scale):
+    LinearRegression = pytest.importorskip("sklearn.linear_model").LinearRegression
     rows = records() * [1.0, scale, 1.0]
     exact = LinearRegression().fit(rows[:, :2], rows[:, 2])
     coefficients, intercept = regression(centred(moments(rows)), 0.0)

@@ -7,7 +7,6 @@ import threading
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 
 import matrixdp as mdp
 from matrixdp import cli
@@ -15,11 +14,11 @@ from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.composed import clipped_moments
 from matrixdp.mechanisms.equations import adaptive_equations
+from matrixdp.privacy import gaussian
+from matrixdp.privacy.sensitivity import NormalEquations
 from matrixdp.release import ledger
 from matrixdp.release.release import make
 from matrixdp.release.specification import read
-from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import NormalEquations
 
 TOTAL = {"epsilon": 2.0, "delta": 1e-5}
 BUDGET = {"epsilon": 1.0, "delta": 1e-6}
@@ -97,6 +96,7 @@ def test_copies_are_the_account_and_memory_does_not_leave_the_process():
 
 
 def test_clones_of_an_estimator_share_an_account():
+    clone = pytest.importorskip("sklearn.base").clone
     X = np.random.default_rng(1).uniform(0, 1, (400, 3))
     account = mdp.Account(epsilon=2.0, delta=1e-5)
     pca = mdp.PrivatePCA(epsilon=1.0, delta=1e-6, bounds=(0, 1), account=account)

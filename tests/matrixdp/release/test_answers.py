@@ -5,17 +5,15 @@ import json
 
 import numpy as np
 import pytest
-from sklearn.decomposition import PCA
-from sklearn.linear_model import Ridge
 
 import matrixdp as mdp
 from matrixdp import cli
-from matrixdp.noise import safe
 from matrixdp.mechanisms.equations import adaptive_equations
 from matrixdp.mechanisms.moments import centred, with_constant
+from matrixdp.noise import safe
+from matrixdp.privacy.sensitivity import NormalEquations
 from matrixdp.release import answers, choices, specification
 from matrixdp.release.specification import read
-from matrixdp.privacy.sensitivity import NormalEquations
 
 CENTRED = ["mean", "covariance", "components", "first_component", "regression"]
 QUERIES = ["records", "second_moments", *CENTRED]
@@ -173,6 +171,7 @@ def test_where_the_middle_of_the_bounds_lies_does_not_decide(answer, query, mech
 
 
 def test_first_component_is_that_of_the_covariance(answer):
+    PCA = pytest.importorskip("sklearn.decomposition").PCA
     rows = people()
     found = answer("first_component", rows, LOWER, UPPER, quiet=False, epsilon=12.0)
     found = np.array([found[name][0] for name in NAMES])
@@ -200,6 +199,7 @@ def test_covariance_is_that_of_numpy_and_positive(answer):
 
 
 def test_components_are_those_of_scikit_learn(answer):
+    PCA = pytest.importorskip("sklearn.decomposition").PCA
     rows = people()
     exact = PCA(2).fit(rows / ((UPPER - LOWER) / 2))
     found = answer("components", rows, LOWER, UPPER, number=2)
@@ -215,6 +215,7 @@ def test_components_are_those_of_scikit_learn(answer):
 def test_penalty_and_intercept_are_those_of_python_and_of_scikit_learn(
     answer, mechanism, alpha, intercept
 ):
+    Ridge = pytest.importorskip("sklearn.linear_model").Ridge
     rows = people(20_000)
     more = {"alpha": alpha, "intercept": intercept, "mechanism": mechanism}
     # Scores have small bounds here, so that a penalty counts.

@@ -11,9 +11,9 @@ import os
 import numpy as np
 import pytest
 
-from matrixdp.noise import safe
 from matrixdp.auditing import evidence
 from matrixdp.cli import release
+from matrixdp.noise import safe
 
 SPECIFICATION = """
 file = "{}.csv"

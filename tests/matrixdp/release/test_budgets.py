@@ -5,8 +5,8 @@ import pytest
 
 import matrixdp as mdp
 from matrixdp.noise import safe
-from matrixdp.release import ledger
 from matrixdp.privacy import gaussian
+from matrixdp.release import ledger
 
 ONE = mdp.MeanQuery(mdp.Box((0.0,), (1.0,)), 50)
 

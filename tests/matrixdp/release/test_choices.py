@@ -8,9 +8,9 @@ import pytest
 from samplefile import release, written
 
 from matrixdp import cli
+from matrixdp.privacy import gaussian
 from matrixdp.release import ledger, specification
 from matrixdp.release.choices import options
-from matrixdp.privacy import gaussian
 
 TOTAL = "total = {epsilon = 4, delta = 1e-5}"
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from matrixdp import cli
-from matrixdp.noise import safe
 from matrixdp.checks import InputError
+from matrixdp.noise import safe
 from matrixdp.release import durable
 
 SPECIFICATION = """

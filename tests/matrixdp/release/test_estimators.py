@@ -18,8 +18,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import matrixdp as mdp
-from matrixdp.noise import safe
 from matrixdp import estimators
+from matrixdp.noise import safe
 
 WIDE = {"bounds": (-10.0, 10.0), "fits": 1000}
 EXCEPTIONS = {

@@ -1,4 +1,4 @@
-"""The examples of README and docs/own_matrix.md work as they are printed there."""
+"""The examples of README and own_matrix.md work as they are printed there."""
 
 import re
 import tomllib
@@ -12,7 +12,7 @@ from matrixdp.release import specification
 
 ROOT = Path(__file__).parents[3]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-DOCS = (ROOT / "docs/own_matrix.md").read_text(encoding="utf-8")
+DOCS = (ROOT / "src/matrixdp/own_matrix.md").read_text(encoding="utf-8")
 
 
 def block(text, language, about):
@@ -60,7 +60,7 @@ def test_python():
 def test_every_key_of_a_specification_is_explained():
     keys = re.findall(r"^\| `(\w+)` \|", DOCS, re.MULTILINE)
     assert {*keys} == {*specification._NEEDED, *specification._OPTIONAL}
-    assert "docs/own_matrix.md" in README
+    assert "src/matrixdp/own_matrix.md" in README
 
 
 def test_readme_and_docs_name_the_extras_and_what_an_account_cannot_know():

@@ -13,9 +13,9 @@ from matrixdp.mechanisms.allocation import Shares
 from matrixdp.mechanisms.composed import clipped_moments
 from matrixdp.mechanisms.equations import adaptive_equations
 from matrixdp.mechanisms.moments import CONSTANT, centred, with_constant
-from matrixdp.release import answers, uncertainty
 from matrixdp.privacy import exact
 from matrixdp.privacy.sensitivity import NormalEquations
+from matrixdp.release import answers, uncertainty
 
 BOX = mdp.Box((0.0, -3.0, 5.0), (1.0, 4.0, 900.0))
 QUERIES = [mdp.MeanQuery(BOX, 50), mdp.IdentityQuery(BOX, 50), mdp.SecondMomentQuery(BOX, 50)]

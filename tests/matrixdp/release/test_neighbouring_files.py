@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import matrixdp as mdp
 from matrixdp.checks import InputError
+from matrixdp.privacy import exact
 from matrixdp.release import tables
 from matrixdp.release.people import People
-from matrixdp.privacy import exact
 
 #: Lines with what a reader of CSV treats in its own way, for files of one column and of two.
 LINES = ["", " ", "\t", "1", "2", "NA", '""', '"3"', '"4', '5"', '"', '"",""', '","', "6,7", ","]

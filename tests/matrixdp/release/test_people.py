@@ -14,13 +14,12 @@ from sklearn.datasets import load_breast_cancer
 
 import matrixdp as mdp
 from matrixdp import cli
-from matrixdp.noise import safe
-from reproduction import my_matrix
 from matrixdp.auditing import evidence
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import Composed
-from matrixdp.release import choices, people, release, specification, tables
+from matrixdp.noise import safe
 from matrixdp.privacy import exact
+from matrixdp.release import choices, people, release, specification, tables
 
 SPECIFICATION = """
 file = "visits.csv"
@@ -240,13 +239,6 @@ def test_a_public_number_is_that_of_the_records_that_count(folder, capsys, relat
     message = f"has {count} records, at most 3 of each 'patient', and the specification says"
     assert message in capsys.readouterr().err
     assert run(folder, relation=relation, records=count) == 0
-
-
-def test_a_comparison_of_all_mechanisms_has_no_people(folder):
-    path = specified(folder, query="first_component", relation="replace")
-    experiments = {"first": {"task": "covariance", "dataset": "ctg", "mechanisms": ["goe"]}}
-    with pytest.raises(mdp.InputError, match="no person and no radius"):
-        my_matrix.configuration({"matrix": str(path), "experiments": experiments})
 
 
 # --- Neighbours -------------------------------------------------------------------------------

@@ -5,16 +5,14 @@ from itertools import product
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LinearRegression, Ridge
 
 import matrixdp as mdp
 from matrixdp import cli
-from matrixdp.noise import safe
-from reproduction import my_matrix
 from matrixdp.auditing import evidence
 from matrixdp.mechanisms.clipped import ChosenByHistogram
-from matrixdp.release import choices, release, specification
+from matrixdp.noise import safe
 from matrixdp.privacy import exact
+from matrixdp.release import choices, release, specification
 
 SPECIFICATION = """
 file = "people.csv"
@@ -30,7 +28,6 @@ age = [20, 120]
 income = [0, 200000]
 """
 QUERIES = ["mean", "covariance", "components", "first_component", "regression"]
-EXPERIMENTS = {"of_tomorrow": {"task": "covariance", "dataset": "ctg", "mechanisms": ["goe"]}}
 CLIPPED = 'mechanism = "clipped"'
 #: Of mechanisms of one part, and of releases in parts.
 CASES = [(query, "") for query in QUERIES] + [
@@ -131,6 +128,7 @@ def test_nothing_but_the_noisy_answer_depends_on_the_number(tmp_path, query, mor
 
 @pytest.mark.parametrize("count", [300, 2000])
 def test_answers_are_those_of_the_records_whatever_number_is_stated(tmp_path, monkeypatch, count):
+    LinearRegression = pytest.importorskip("sklearn.linear_model").LinearRegression
     monkeypatch.setattr(safe, "noise", lambda distribution, count, bits: np.zeros(count, np.int64))
     rows = np.clip(people(count), LOWER, UPPER)
     lines, _ = run(tmp_path / "mean", "mean", rows, ["--even-if-useless"])
@@ -148,6 +146,7 @@ def test_answers_are_those_of_the_records_whatever_number_is_stated(tmp_path, mo
 
 def test_normal_equations_are_divided_by_no_number(tmp_path, monkeypatch):
     """The same records give the same line whatever number is stated, but for the ridge."""
+    Ridge = pytest.importorskip("sklearn.linear_model").Ridge
     monkeypatch.setattr(safe, "noise", lambda distribution, count, bits: np.zeros(count, np.int64))
     rows, lines = np.clip(people(60_000), LOWER, UPPER), []
     for stated in (30_000, 60_000, 90_000):
@@ -239,12 +238,6 @@ def test_an_account_keeps_its_relation(tmp_path, capsys):
     query = mdp.MeanQuery(mdp.Box((0.0,), (1.0,)), 400, "zero_out")
     with pytest.raises(mdp.InputError, match="begun for 'add_or_remove'"):
         account.spend(mdp.Gaussian().calibrate(query, epsilon=0.1, delta=1e-7))
-
-
-def test_a_comparison_needs_a_public_number(tmp_path):
-    path = written(tmp_path, "first_component", people(9))
-    with pytest.raises(mdp.InputError, match="a public number of records"):
-        my_matrix.configuration({"matrix": str(path), "experiments": EXPERIMENTS})
 
 
 def proof(monkeypatch, spec, pairs, share=1):

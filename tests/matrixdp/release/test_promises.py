@@ -8,8 +8,8 @@ import pytest
 import matrixdp as mdp
 from matrixdp import cli
 from matrixdp.noise import safe
-from matrixdp.release import ledger
 from matrixdp.privacy import exact, gaussian
+from matrixdp.release import ledger
 
 SPECIFICATION = """
 file = "people.csv"

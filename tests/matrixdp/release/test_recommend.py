@@ -5,8 +5,8 @@ import pytest
 
 import matrixdp as mdp
 from matrixdp.noise import safe
-from matrixdp.release.recommend import options
 from matrixdp.privacy.sensitivity import ADJACENCIES
+from matrixdp.release.recommend import options
 
 BOX = mdp.Box((0.0, 0.0), (1.0, 200.0))
 GIVEN = {"epsilon": 1, "delta": 1e-6}

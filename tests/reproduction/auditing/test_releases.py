@@ -6,30 +6,31 @@ import numpy as np
 import pytest
 from scipy import special
 
-from matrixdp.noise import distributions
+from matrixdp import library
 from matrixdp.auditing import base, releases
-from reproduction.auditing import direction
 from matrixdp.auditing.base import NO_SCALE, Finding, Scale
 from matrixdp.auditing.blackbox import Proof
 from matrixdp.auditing.foreign import WhitenedGaussianAudit
 from matrixdp.auditing.projection import BlackBoxAudit
-from reproduction.bingham import Bingham
 from matrixdp.checks import InputError
-from reproduction.experiments.study import Settings
-from reproduction.mechanisms import wishart
 from matrixdp.mechanisms.allocation import Binary, MaxPNR
 from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.directions import PrivateDirections
-from reproduction.mechanisms.exponential import PPCA, KNorm
 from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
+from matrixdp.mechanisms.laplace import Laplace
+from matrixdp.noise import distributions
+from matrixdp.privacy import gaussian
+from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQuery
+from reproduction.auditing import direction, experiment
+from reproduction.bingham import Bingham
+from reproduction.experiments.study import Settings
+from reproduction.mechanisms import wishart
+from reproduction.mechanisms.exponential import PPCA, KNorm
 from reproduction.mechanisms.gaussian import IMGM
 from reproduction.mechanisms.jl import JohnsonLindenstrauss
-from matrixdp.mechanisms.laplace import Laplace
 from reproduction.mechanisms.mvg import MVG
-from matrixdp.privacy import gaussian
 from reproduction.privacy.published import CTG, LIVER, MOVEMENT
-from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQuery
 
 LIVER_MOMENTS = SecondMomentQuery(LIVER.domain, 248)
 ROTATION = np.linalg.qr(np.vander(np.arange(1.0, 7)))[0]
@@ -249,6 +250,16 @@ class Unknown(CalibratedMechanism):
         return value + np.stack([s.standard_normal(value.shape) for s in streams]) * self.noise_std
 
 
+def test_a_class_of_the_project_without_an_audit_is_refused(monkeypatch):
+    query = IdentityQuery(Box.cube(2, -1, 1), 3)
+    release = Unknown(query=query, epsilon=1.0, delta=0.0, epsilon_actual=1.0, noise_std=1.0)
+    monkeypatch.setattr(library, "MODULES", library.MODULES | {__name__})
+    library._owned.cache_clear()
+    with pytest.raises(InputError, match="class Unknown has no audit; name one in its class"):
+        releases.audit_of(release, streams()[0])
+    library._owned.cache_clear()
+
+
 @pytest.mark.parametrize(("std", "words"), [(100.0, "declared: not certifiable"), (0.1, "refuted")])
 def test_an_unknown_law_is_not_passed(std, words):
     query = IdentityQuery(Box.cube(2, -1, 1), 3)
@@ -390,7 +401,7 @@ def test_limits_bound_the_runs_of_the_black_box():
 def test_an_unknown_mechanism_is_named():
     settings = Settings(experiment="regression", seed=1, trials=1, epsilons=("1",))
     with pytest.raises(InputError, match="mechanism is 'pcca'; did you mean 'ppca'"):
-        releases.run("pcca", {"identity": LIVER}, settings)
+        experiment.run("pcca", {"identity": LIVER}, settings)
 
 
 def test_every_variant_has_a_row_and_the_same_seed_gives_the_same_rows():
@@ -403,19 +414,19 @@ def test_every_variant_has_a_row_and_the_same_seed_gives_the_same_rows():
         taus=("0.55", "0.95"),
     )
     queries = {"identity": LIVER, "covariance": LIVER_MOMENTS}
-    first, again = (releases.run("mvg_binary", queries, settings) for _ in range(2))
+    first, again = (experiment.run("mvg_binary", queries, settings) for _ in range(2))
     assert repr(first) == repr(again)
-    assert {name for row in first for name in row} == {*releases.COLUMNS}
+    assert {name for row in first for name in row} == {*experiment.COLUMNS}
     assert len(first) == 6
-    other = releases.run("mvg_binary", queries, replace(settings, seed=2))
+    other = experiment.run("mvg_binary", queries, replace(settings, seed=2))
     assert all(row["scale"] != before["scale"] for row, before in zip(other, first, strict=True))
-    classical = releases.run("gaussian_2014", queries, settings)
+    classical = experiment.run("gaussian_2014", queries, settings)
     assert [row["verdict"] for row in classical] == [
         "certified: wasteful",
         "not run: no guarantee",
     ]
     assert "use a smaller epsilon" in classical[1]["note"]
-    assert releases.run("ppca", {"identity": LIVER}, settings) == []
+    assert experiment.run("ppca", {"identity": LIVER}, settings) == []
 
 
 def test_the_loss_of_a_direction_counts_every_other_record():

@@ -24,22 +24,17 @@ import numpy as np
 import pytest
 
 import matrixdp as mdp
-from matrixdp.noise import safe
-from reproduction import mechanisms
+import reproduction
 from matrixdp.auditing import sensitivities
 from matrixdp.auditing.neighbours import SIDES, changes, worst
 from matrixdp.auditing.projection import ComposedAudit
-from matrixdp.auditing.releases import audit_of
-from reproduction.mechanisms import registry
-from reproduction.mechanisms.adaptive import Spectrum
 from matrixdp.mechanisms.adassp import RidgedEquations
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism, Mechanism, NoGuarantee
 from matrixdp.mechanisms.centred import CentredMoments, mean_query
 from matrixdp.mechanisms.clipped import ChosenByHistogram, shells
 from matrixdp.mechanisms.composed import Composed
-from reproduction.mechanisms.exponential import PrincipalDirection
 from matrixdp.mechanisms.moments import CONSTANT
-from reproduction.mechanisms.target_mean import InterceptEquations, TargetMean
+from matrixdp.noise import safe
 from matrixdp.privacy import exact
 from matrixdp.privacy.sensitivity import (
     ADD_OR_REMOVE,
@@ -51,6 +46,12 @@ from matrixdp.privacy.sensitivity import (
     Query,
     SecondMomentQuery,
 )
+from reproduction import mechanisms
+from reproduction.auditing.papers import audit_of
+from reproduction.mechanisms import registry
+from reproduction.mechanisms.adaptive import Spectrum
+from reproduction.mechanisms.exponential import PrincipalDirection
+from reproduction.mechanisms.target_mean import InterceptEquations, TargetMean
 
 RECORDS = 20
 BUDGET = {"epsilon": 1.0, "delta": 1e-3}
@@ -386,13 +387,16 @@ def subclasses(kind):
 
 def test_every_class_that_can_be_calibrated_is_searched():
     """What neither the registry nor the public names build is searched nowhere, and fails."""
-    for module in pkgutil.iter_modules(mechanisms.__path__, f"{mechanisms.__name__}."):
-        importlib.import_module(module.name)
+    for package in (mdp.mechanisms, mechanisms):
+        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+            importlib.import_module(module.name)
     searched = {type(built(name)) for name in registry()} | {*MECHANISMS.values()}
     assert {one.__name__ for one in subclasses(Mechanism) - searched} == set()
     # None is elsewhere, where nothing here would import it. Distributions have the name Laplace.
-    names, package = {one.__name__ for one in {Mechanism, *searched}}, Path(mdp.__file__).parent
-    for file in {*package.rglob("*.py")} - {package / "distributions.py"}:
+    names = {one.__name__ for one in {Mechanism, *searched}}
+    packages = [Path(package.__file__).parent for package in (mdp, reproduction)]
+    files = {file for package in packages for file in package.rglob("*.py")}
+    for file in files - {packages[0] / "noise/distributions.py"}:
         if file.parent.name != "mechanisms":
             for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
                 for base in getattr(node, "bases", []):
@@ -550,4 +554,6 @@ def test_make_faults_runs_all_that_takes_long():
     rule = (root / "Makefile").read_text().partition("\nfaults:")[2].partition("\n\n")[0]
     files = [file.relative_to(root) for file in (root / "tests").rglob("test_*.py")]
     long = {str(file) for file in files if '"--long"' in (root / file).read_text()}
-    assert {file for file in long if not file.startswith("tests/reproduction/faults/")} <= {*rule.split()}
+    assert {file for file in long if not file.startswith("tests/reproduction/faults/")} <= {
+        *rule.split()
+    }

@@ -9,11 +9,12 @@ from wrong.evidence import promise
 
 from matrixdp.auditing import releases
 from matrixdp.checks import InputError
+from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.privacy import gaussian
+from reproduction.auditing import experiment
 from reproduction.experiments import study
 from reproduction.experiments.study import Settings
-from matrixdp.mechanisms.base import AdditiveMechanism
 from reproduction.mechanisms.base import Entry
-from matrixdp.privacy import gaussian
 
 #: Limits of an audit, which are modest.
 LIMITS = releases.Limits(runs=200_000, pairs=6, numbers=10_000_000)
@@ -53,7 +54,7 @@ def verdict(case, side):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(study, "find", lambda _: Entry(lambda: mechanism))
         try:
-            (row,) = releases.run(case.name, {case.query.name: case.query}, settings, LIMITS)
+            (row,) = experiment.run(case.name, {case.query.name: case.query}, settings, LIMITS)
         except InputError as error:
             return f"refused: {error}"
     return row["verdict"]

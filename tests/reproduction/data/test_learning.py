@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from localserver import entry, file
 
-from reproduction import data
 from matrixdp.checks import InputError
+from reproduction import data
 from reproduction.data import datasets, prepared, simulate, store
 from reproduction.data.download import Mismatch
 from reproduction.data.learning import Encoded, content_sha256

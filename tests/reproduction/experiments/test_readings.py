@@ -6,8 +6,9 @@ import pytest
 import yaml
 from rowframes import run, sweep
 
-from reproduction import config
 from matrixdp.checks import InputError
+from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery
+from reproduction import config
 from reproduction.data.datasets import specs
 from reproduction.experiments import readings, study, tasks
 from reproduction.experiments.readings import (
@@ -23,7 +24,6 @@ from reproduction.experiments.tasks.components import AllComponents, FirstCompon
 from reproduction.experiments.tasks.regression import Regression
 from reproduction.mechanisms import registry
 from reproduction.mechanisms.mvg import MVG
-from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery
 from reproduction.report import all_readings as results
 from reproduction.report.claims import across
 from reproduction.seeds import streams

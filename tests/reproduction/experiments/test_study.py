@@ -1,25 +1,26 @@
 import io
+import os
 import subprocess
 import sys
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from packages import PATH
 from rowframes import frame, run
 
-from matrixdp.noise import distributions
 from matrixdp.checks import InputError
+from matrixdp.mechanisms.base import AdditiveGaussian
+from matrixdp.mechanisms.gaussian import Gaussian
+from matrixdp.noise import distributions
 from reproduction.data import load, store
 from reproduction.experiments import study
 from reproduction.experiments.settings import Settings
 from reproduction.experiments.tasks.components import AllComponents, FirstComponent
 from reproduction.experiments.tasks.regression import Regression
 from reproduction.mechanisms import jl, registry
-from matrixdp.mechanisms.base import AdditiveGaussian
 from reproduction.mechanisms.base import Entry
-from matrixdp.mechanisms.gaussian import Gaussian
 from reproduction.trials import COLUMNS
 
 SETTINGS = Settings(
@@ -355,8 +356,9 @@ def test_a_reading_and_a_sweep_find_their_scaling_of_the_data(folder):
 def test_starting_a_study_imports_nothing_that_it_does_not_need():
     heavy = ("pandas", "scipy.stats", "jsonschema", "tqdm", "pooch", "reproduction.data.store")
     code = "import sys, reproduction.experiments.study; print(*sys.modules)"
-    root = Path(study.__file__).parents[2]
-    found = subprocess.check_output([sys.executable, "-c", code], cwd=root, text=True)
+    found = subprocess.check_output(
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": PATH}, text=True
+    )
     assert not set(heavy) & set(found.split())
 
 

@@ -9,8 +9,8 @@ import mutations
 import pytest
 import yaml
 
-from reproduction import config
 from matrixdp.checks import InputError
+from reproduction import config
 
 FROM_SCHEMA = dict(mutations.from_schema())
 

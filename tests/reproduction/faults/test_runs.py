@@ -15,7 +15,8 @@ import time
 from pathlib import Path
 
 import pytest
-from tinyproject import ROOT, environment, processes_below, started
+from packages import PATH
+from tinyproject import environment, processes_below, started
 
 pytestmark = pytest.mark.slow
 
@@ -36,7 +37,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_no_half_file(again):
     ]
     planned = again.plan("--force", *targets).output
     path = f"{Path(sys.executable).parent}:/usr/bin:/bin"
-    variables = environment(PYTHONPATH=str(ROOT / "workflow"), PATH=path)
+    variables = environment(PYTHONPATH=PATH, PATH=path)
     # A full disk would also cut short the compiled modules.
     variables["PYTHONDONTWRITEBYTECODE"] = "1"
     for target in targets:
@@ -84,7 +85,7 @@ def test_a_run_killed_at_any_instant_comes_to_the_same_bytes(fresh, finished, vi
     for instant in [draw.uniform(0.3, 9) for _ in range(20)]:
         with started(fresh, *fresh.make_command(*TARGET)) as run:
             time.sleep(instant)
-            name = {"workflow": b"/snakemake", "job": b"matrixdp"}[victim]
+            name = {"workflow": b"/snakemake", "job": b"reproduction"}[victim]
             for process in processes_below(run.pid, name)[:1]:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(process, signal.SIGKILL)

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from matrixdp.checks import InputError
+from matrixdp.privacy.sensitivity import ADJACENCIES, Ball, Box, IdentityQuery, SecondMomentQuery
 from reproduction.mechanisms import registry
 from reproduction.mechanisms.exponential import NORMS, PPCA, KNorm
-from matrixdp.privacy.sensitivity import ADJACENCIES, Ball, Box, IdentityQuery, SecondMomentQuery
 
 LIVER = IdentityQuery(Box.cube(6, -1, 1), n_records=248)
 CTG = IdentityQuery(Box.cube(21, 0, 1), n_records=2126)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from matrixdp.noise.gamma_distributions import GeneralizedGamma
-from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian
-from reproduction.mechanisms.generalized_gamma import POWERS, SphericalGamma
-from matrixdp.privacy import generalized_gamma
-from reproduction.privacy.published import CTG, LIVER, MOVEMENT
-from matrixdp.privacy.sensitivity import Query
 from mechanismqueries import one_stream
+
+from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian
+from matrixdp.noise.gamma_distributions import GeneralizedGamma
+from matrixdp.privacy import generalized_gamma
+from matrixdp.privacy.sensitivity import Query
+from reproduction.mechanisms.generalized_gamma import POWERS, SphericalGamma
+from reproduction.privacy.published import CTG, LIVER, MOVEMENT
 
 QUERIES = {"I": LIVER, "II": MOVEMENT, "III": CTG}
 

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from reproduction import mechanisms
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import Mechanism, NoGuarantee
-from reproduction.mechanisms.jl import MECHANISMS, JohnsonLindenstrauss, NonPrivateCirculantSketch
 from matrixdp.privacy.sensitivity import Ball, Box, SecondMomentQuery
+from reproduction import mechanisms
+from reproduction.mechanisms.jl import MECHANISMS, JohnsonLindenstrauss, NonPrivateCirculantSketch
 from reproduction.seeds import streams
 
 LIVER = SecondMomentQuery(Box.cube(6, -1.0, 1.0), 248)

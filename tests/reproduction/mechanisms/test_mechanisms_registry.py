@@ -7,12 +7,13 @@ import sys
 
 import numpy as np
 import pytest
+from registryqueries import QUERIES, built
 
-from reproduction import mechanisms
+import matrixdp.mechanisms
 from matrixdp.checks import InputError
-from matrixdp.noise.distributions import NoiseDistribution
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
-from mechanismqueries import QUERIES, built
+from matrixdp.noise.distributions import NoiseDistribution
+from reproduction import mechanisms
 
 BAD = [("epsilon", bad) for bad in (0, -1, np.nan, np.inf, "1")]
 BAD += [("delta", bad) for bad in (0, -0.1, np.nan, np.inf, 1, 2)]
@@ -70,12 +71,13 @@ def below(kind):
 
 
 def test_every_class_that_is_simulated_writes_the_name_of_its_streams():
-    for module in pkgutil.iter_modules(mechanisms.__path__):
-        importlib.import_module(f"{mechanisms.__name__}.{module.name}")
+    for package in (matrixdp.mechanisms, mechanisms):
+        for module in pkgutil.iter_modules(package.__path__):
+            importlib.import_module(f"{package.__name__}.{module.name}")
     classes = [
         kind
         for kind in below(NoiseDistribution) | below(CalibratedMechanism) - below(AdditiveMechanism)
-        if kind.__module__.startswith(f"{mechanisms.__package__.partition('.')[0]}.")
+        if kind.__module__.startswith(("matrixdp.", "reproduction."))
         and ".known_bugs" not in kind.__module__
         # A class of a test may call itself one of ours.
         and getattr(sys.modules[kind.__module__], kind.__name__, None) is kind

@@ -3,15 +3,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mechanismqueries import CTG, LIVER, MOVEMENT, assert_standard, budget, one_stream, streams
 from scipy.stats import ortho_group
 
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.allocation import Binary, MaxPNR, Shares
 from matrixdp.mechanisms.directions import PrivateDirections
-from reproduction.mechanisms.mvg import MVG
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQuery
-from mechanismqueries import CTG, LIVER, MOVEMENT, assert_standard, budget, one_stream, streams
+from reproduction.mechanisms.mvg import MVG
 
 
 def by_mpmath(query, epsilon, delta, theorem, zeta, sensitivity="paper"):

@@ -5,10 +5,10 @@ import pytest
 
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.moments import centred, regression, with_constant
-from reproduction.mechanisms.target_mean import InterceptEquations, PrivateTargetMean
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import ADJACENCIES, NormalEquations
+from reproduction.mechanisms.target_mean import InterceptEquations, PrivateTargetMean
 
 BOX = Box((-1.0, 0.0, -0.5), (1.0, 1.0, 1.0))
 GIVEN = {"epsilon": 1.0, "delta": 1e-6}

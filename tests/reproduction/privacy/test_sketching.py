@@ -9,8 +9,8 @@ from scipy.stats import chi2
 
 from matrixdp.checks import InputError
 from matrixdp.privacy import gaussian
-from reproduction.privacy import sketching
 from matrixdp.privacy.sensitivity import ADJACENCIES
+from reproduction.privacy import sketching
 
 
 def lift(leverage):

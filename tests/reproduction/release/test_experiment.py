@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from matrixdp import cli
-from reproduction.data import load, store
 from matrixdp.mechanisms.adassp import AdaSSP
 from matrixdp.privacy.sensitivity import Box, NormalEquations
+from reproduction.data import load, store
 
 ROOT = Path(__file__).parents[3]
 MIRROR = ROOT.parent / "shared/data"

@@ -10,9 +10,8 @@ from urllib.parse import unquote
 import pytest
 from samplerun import CONFIG, SVG, put, regression, settle, write
 
-from matrixdp import cli
-from reproduction import catalogue
 from matrixdp.checks import InputError
+from reproduction import catalogue, cli
 from reproduction.report import figures, inputs, page, tables
 from reproduction.report.page import layout, machine, pictures
 

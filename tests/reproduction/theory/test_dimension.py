@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from matrixdp.mechanisms.allocation import Binary
-from reproduction.mechanisms.mvg import MVG
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Ball, IdentityQuery
+from reproduction.mechanisms.mvg import MVG
 from reproduction.theory import dimension
 
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from reproduction.mechanisms.mvg import MVG
 from matrixdp.privacy import gaussian
+from reproduction.mechanisms.mvg import MVG
 from reproduction.theory import ellipses
 from reproduction.theory.ellipses import DATA, DIRECTIONS, MOMENTS
 

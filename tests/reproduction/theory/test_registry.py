@@ -1,8 +1,8 @@
 import pandas as pd
 import pytest
 
-from reproduction import discovery, theory
 from matrixdp.checks import InputError
+from reproduction import discovery, theory
 
 MEASURED = "sampler_times"
 NAMES = {"exact", "ellipses", "settings", "dimension", MEASURED}

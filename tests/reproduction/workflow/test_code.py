@@ -12,15 +12,16 @@ from tinyproject import TINY
 pytestmark = pytest.mark.slow
 
 #: Folders of which only the file of an entry is an input.
-REGISTRIES = re.compile(r"(mechanisms|experiments/training|theory)/\w+\.py")
+REGISTRIES = re.compile(r"\S+/(mechanisms|experiments/training|theory)/\w+\.py")
 
-#: Notes the files of all modules of the package that a verb has imported, beside its log.
+#: Notes the files of all modules of both packages that a verb has imported, beside its log.
 MAIN = """
 import json, pathlib, sys
-from matrixdp.cli import main
-root = pathlib.Path(__file__).parent
+from reproduction.cli import main
+root = pathlib.Path(__file__).parents[2]
 status = main()
-modules = [one for name, one in sys.modules.items() if name.startswith("matrixdp")]
+modules = [one for name, one in sys.modules.items()
+           if name.startswith(("matrixdp", "reproduction"))]
 files = sorted(str(pathlib.Path(one.__file__).relative_to(root)) for one in modules)
 words = " ".join(sys.argv[1:]) + " "
 with open(pathlib.Path("results") / "imports.jsonl", "a") as stream:
@@ -50,7 +51,7 @@ def noted(finished, tmp_path_factory):
     """Return by output file the inputs, and what was imported by a job of each verb."""
     project = finished.copy(tmp_path_factory.mktemp("noted") / "project")
     project.configure(training={"adult": {**TRAINING["adult"], "schemes": ["imgm"]}})
-    (project.folder / "workflow" / "matrixdp" / "__main__.py").write_text(MAIN)
+    (project.folder / "workflow" / "reproduction" / "__main__.py").write_text(MAIN)
     project.make("--force", "-c2", "--", *TARGETS)
     listed = project.snakemake("--detailed-summary", "--quiet", "all", "--", *TARGETS).output
     rows = [line.split("\t") for line in listed.splitlines() if line.startswith("results/")]
@@ -72,9 +73,8 @@ def test_what_a_job_imports_is_among_its_inputs(noted):
         elif words.startswith("data "):
             made = [f"results/data/{words.split()[1]}/provenance.json"]
         for output in made:
-            needed = {name for name in modules if name != "__main__.py"}
-            known = {name.removeprefix("workflow/reproduction/") for name in inputs[output]}
-            missed = {name for name in needed - known if not REGISTRIES.fullmatch(name)}
+            needed = {name for name in modules if not name.endswith("__main__.py")}
+            missed = {name for name in needed - inputs[output] if not REGISTRIES.fullmatch(name)}
             assert not missed, (words, missed)
             checked.add(words.split()[0])
     verbs = {"data", "trials", "train", "summary", "table", "figure", "sweep", "audit", "theory"}

@@ -46,7 +46,7 @@ def test_a_printed_command_by_hand_writes_the_same_bytes(again, finished):
     name = "results/trials/regression/default/jl_exact.csv.gz"
     (again.folder / name).unlink()
     (command,) = re.findall(r"^Shell command: (.*jl_exact.*)$", again.plan(name).output, re.M)
-    variables = {"PYTHONPATH": "workflow", "OMP_NUM_THREADS": "1"}
+    variables = {"PYTHONPATH": "src:workflow", "OMP_NUM_THREADS": "1"}
     variables["PATH"] = f"{Path(sys.executable).parent}:/usr/bin:/bin"
     assert again.run("bash", "-c", command, **variables).code == 0
     assert (again.folder / name).read_bytes() == finished.results()[name]

@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 from tinyproject import ROOT, TINY
 
-from reproduction import catalogue, discovery, exhibits, my_matrix
 from matrixdp.checks import InputError
+from reproduction import catalogue, discovery, exhibits, my_matrix
 from reproduction.data import load
 
-TEXT = (ROOT / "docs/own_matrix.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "src/matrixdp/own_matrix.md").read_text(encoding="utf-8")
 (WINE,) = re.findall(r"^```toml\n(# wine.toml\n.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
 (MAKE,) = re.findall(r"^\.venv/bin/python (-c '.*?')$", TEXT, re.MULTILINE | re.DOTALL)
 (RUN,) = re.findall(r"^\.venv/bin/snakemake (my_matrix .*)$", TEXT, re.MULTILINE)

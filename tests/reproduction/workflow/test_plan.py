@@ -121,7 +121,7 @@ def test_the_rule_graph_fits_a_page_and_stands_in_contributing(shipped):
     planned = {(names[one], names[other]) for one, other in edges}
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     drawn = set()
-    for line in text.partition("```mermaid\n")[2].partition("```")[0].splitlines()[1:]:
+    for line in text.partition("```mermaid\ngraph TD\n")[2].partition("```")[0].splitlines():
         ones, _, others = line.strip().partition(" --> ")
         drawn |= {(one, other) for one in ones.split(" & ") for other in others.split(" & ")}
     assert drawn == {(one, other) for one, other in planned if other != "all"}
@@ -163,7 +163,7 @@ def test_one_more_mechanism_runs_alone(finished):
 
 def edit(project, name, change=lambda text: f"{text}\nassert True\n"):
     """Change a file of the package, by default so that something runs when it is imported."""
-    file = project.folder / "workflow" / "matrixdp" / name
+    file = project.folder / "workflow" / "reproduction" / name
     before = file.read_text()
     after = change(before)
     assert after != before
@@ -171,7 +171,7 @@ def edit(project, name, change=lambda text: f"{text}\nassert True\n"):
 
 
 def test_touching_reruns_nothing_and_an_edit_its_family(again):
-    for file in (again.folder / "workflow").rglob("*"):
+    for file in [*(again.folder / "src").rglob("*"), *(again.folder / "workflow").rglob("*")]:
         os.utime(file)  # as a checkout does
     # No table rests on networks, and no prepared data on an entry of another data set.
     edit(again, "experiments/training/lstm.py")
@@ -186,7 +186,7 @@ def test_touching_reruns_nothing_and_an_edit_its_family(again):
 
 #: A module that several mechanisms import and a file that one table reads: what rests on each.
 FLOORS = {
-    "mechanisms/allocation.py": AUDITED
+    "../../src/matrixdp/mechanisms/allocation.py": AUDITED
     | jobs_of(mechanisms=["mvg_binary", "directional_gaussian"]),
     "../published/table3.csv": jobs_of_table("table3"),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
 import shutil
 import sys
@@ -49,8 +50,14 @@ def follow(project, title):
 
 
 #: Tests of the project that recipes may break.
-OF_MECHANISMS = ["tests/matrixdp/mechanisms/test_monotone.py", "tests/reproduction/experiments/test_study.py"]
-OF_FIGURES = ["tests/reproduction/report/figures/test_headlines.py", "tests/reproduction/report/test_page.py"]
+OF_MECHANISMS = [
+    "tests/reproduction/mechanisms/test_papers_monotone.py",
+    "tests/reproduction/experiments/test_study.py",
+]
+OF_FIGURES = [
+    "tests/reproduction/report/figures/test_headlines.py",
+    "tests/reproduction/report/test_page.py",
+]
 OF_DATA = ["tests/reproduction/data/test_datasets.py", "tests/reproduction/test_exhibits.py"]
 
 
@@ -75,8 +82,8 @@ def page(project):
     """Return the page on what is there."""
     out = project.folder / "page.html"
     words = ["report", "--results", "results", "--out", out]
-    package = str(project.folder / "workflow")
-    done = project.run(sys.executable, "-m", "matrixdp", *words, PYTHONPATH=package)
+    packages = os.pathsep.join(str(project.folder / name) for name in ("src", "workflow"))
+    done = project.run(sys.executable, "-m", "reproduction", *words, PYTHONPATH=packages)
     assert done.code == 0, done.output
     return out.read_text(encoding="utf-8")
 

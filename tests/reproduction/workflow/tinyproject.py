@@ -227,7 +227,8 @@ def clone(folder: Path) -> TinyProject:
             continue
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, folder / name)
-    compileall.compile_dir(folder / "workflow" / "matrixdp", quiet=1)
+    for package in ("src/matrixdp", "workflow/reproduction"):
+        compileall.compile_dir(folder / package, quiet=1)
     return TinyProject(folder)
 
 

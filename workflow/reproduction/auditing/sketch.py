@@ -13,10 +13,10 @@ from matrixdp.auditing.base import ROUNDING, Audit, Scale, gamma_scale, trials_o
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.standing import REFUTED
 from matrixdp.checks import Array
-from reproduction.mechanisms.jl import Sketch
-from reproduction.privacy import sketching
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
+from reproduction.mechanisms.jl import Sketch
+from reproduction.privacy import sketching
 
 
 class SketchAudit(Audit):

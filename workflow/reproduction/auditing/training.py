@@ -24,12 +24,12 @@ from scipy import special
 
 from matrixdp.auditing import evidence
 from matrixdp.checks import Array
+from matrixdp.privacy import gaussian
 from reproduction.experiments import schemes
 from reproduction.experiments.schemes.gradients import Gradients
 from reproduction.experiments.training.base import at_least, key
 from reproduction.experiments.training.gradients import descend
 from reproduction.experiments.training.models import Perceptron
-from matrixdp.privacy import gaussian
 from reproduction.privacy import banded
 
 #: Number of canaries and of steps, the declared mu of all steps, and the delta of a reported

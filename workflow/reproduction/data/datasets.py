@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from matrixdp import checks
-from reproduction import files
 from matrixdp.checks import InputError
+from reproduction import files
 
 FILE = Path(__file__).parents[2] / "datasets.yaml"
 

@@ -84,7 +84,8 @@ def summarise(members: Mapping[str, bytes]) -> dict[str, Any]:
         ``reviews`` has the numbers of negative and positive reviews in both parts. All other facts
         are on the encoded training reviews:
 
-        - ``levels`` and ``lengths``: distribution of lengths (`reproduction.data.simulate.marginal`);
+        - ``levels`` and ``lengths``: distribution of lengths
+          (`reproduction.data.simulate.marginal`);
         - ``unknown``: number of unknown words;
         - ``ranks`` and ``counts``: frequency of the word at each rank;
         - ``log_odds``: log odds of a word in positive reviews, as quantiles at

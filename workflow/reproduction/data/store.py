@@ -18,8 +18,8 @@ from types import ModuleType
 from typing import Any
 
 from matrixdp import checks
-from reproduction import seeds
 from matrixdp.checks import Array
+from reproduction import seeds
 from reproduction.data import datasets, download, learning, matrices, prepared, simulate
 from reproduction.data.datasets import Spec
 from reproduction.data.download import Mismatch, Unreachable

@@ -16,8 +16,8 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from matrixdp import checks
-from reproduction import files
 from matrixdp.checks import InputError
+from reproduction import files
 
 CATALOGUE = Path(__file__).parents[2] / "readings.yaml"
 DEFAULT = "default"

@@ -20,6 +20,14 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
+from matrixdp.mechanisms.base import (
+    BrokenPromise,
+    CalibratedMechanism,
+    Mechanism,
+    NoGuarantee,
+    promised,
+)
+from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, second_moments
 from reproduction.data.prepared import Dataset, load
 from reproduction.experiments import readings, tasks
 from reproduction.experiments.readings import (
@@ -32,15 +40,7 @@ from reproduction.experiments.readings import (
 from reproduction.experiments.settings import Settings, progress
 from reproduction.experiments.tasks.base import NoBaseline, Shared, Task
 from reproduction.mechanisms import find
-from matrixdp.mechanisms.base import (
-    BrokenPromise,
-    CalibratedMechanism,
-    Mechanism,
-    NoGuarantee,
-    promised,
-)
 from reproduction.mechanisms.base import Entry
-from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, second_moments
 from reproduction.seeds import streams
 from reproduction.trials import CONTROL, MY_MATRIX, Block, Rows, assigned
 

@@ -19,14 +19,14 @@ import numpy as np
 from scipy import special
 
 from matrixdp.checks import Array, InputError
-from matrixdp.noise.distributions import Streams, normals
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Mechanism
-from reproduction.mechanisms.base import Entry
 from matrixdp.mechanisms.clipped import Chosen, clipped, halvings, tallies
 from matrixdp.mechanisms.gaussian import independent_triangle
+from matrixdp.noise.distributions import Streams, normals
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import squared_norms
 from matrixdp.privacy.sensitivity import IdentityQuery, Query, SecondMomentQuery
+from reproduction.mechanisms.base import Entry
 
 #: Shares of mu^2: for the trace, and for the search.
 TRACE, SEARCH = 1 / 8, 1 / 8

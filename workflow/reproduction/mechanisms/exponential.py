@@ -12,13 +12,13 @@ from functools import partial
 import numpy as np
 
 from matrixdp import checks
-from matrixdp.noise import distributions
-from reproduction.bingham import Bingham
 from matrixdp.checks import Array
-from matrixdp.noise.distributions import NormDistribution, Streams
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism, Mechanism
-from reproduction.mechanisms.base import Entry
+from matrixdp.noise import distributions
+from matrixdp.noise.distributions import NormDistribution, Streams
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
+from reproduction.bingham import Bingham
+from reproduction.mechanisms.base import Entry
 
 #: Norms of a change D of the matrix, whose columns d are records: |D|_F, the sum over records of
 #: |d|_2, and the sum of max_i |d_i| / w_i. Here w_i is the largest change of feature i.

@@ -11,11 +11,11 @@ from functools import partial
 
 import numpy as np
 
-from matrixdp.noise.gamma_distributions import GeneralizedGamma, SymmetricGeneralizedGamma
 from matrixdp.mechanisms.base import AdditiveMechanism, Mechanism
-from reproduction.mechanisms.base import Entry
+from matrixdp.noise.gamma_distributions import GeneralizedGamma, SymmetricGeneralizedGamma
 from matrixdp.privacy import generalized_gamma
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
+from reproduction.mechanisms.base import Entry
 
 #: Candidates of the power, from which the calibration chooses.
 POWERS = tuple(np.linspace(1, 2, 9).tolist())

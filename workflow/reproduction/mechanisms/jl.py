@@ -13,11 +13,11 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.noise.distributions import Streams, normals
 from matrixdp.mechanisms.base import Mechanism, NoGuarantee, Separable
+from matrixdp.noise.distributions import Streams, normals
+from matrixdp.privacy.sensitivity import IdentityQuery, Query, SecondMomentQuery
 from reproduction.mechanisms.base import Entry
 from reproduction.privacy import sketching
-from matrixdp.privacy.sensitivity import IdentityQuery, Query, SecondMomentQuery
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,8 +57,8 @@ class JohnsonLindenstrauss(Mechanism):
         sketch_size: rows r of the sketch as a multiple of the number m of features, at least 1, so
             that the sketch can have full rank. r = sketch_size m is rounded to an integer.
         calibration: ``2012`` for the lift of Blocki et al., or ``exact`` for the smallest lift that
-            is private by the sketch's exact curve (:mod:`reproduction.privacy.sketching`). The former
-            is w = 16 sqrt(r ln(2 / delta)) / epsilon * ln(16 r / delta), times the largest
+            is private by the sketch's exact curve (:mod:`reproduction.privacy.sketching`). The
+            former is w = 16 sqrt(r ln(2 / delta)) / epsilon * ln(16 r / delta), times the largest
             distance between a record and its replacement.
 
     Notes:

@@ -16,12 +16,12 @@ from numpy.typing import ArrayLike
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.noise.distributions import MatrixNormal, Streams
 from matrixdp.mechanisms.allocation import Allocation, Binary, MaxPNR, Shares
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Mechanism
-from reproduction.mechanisms.base import Entry
 from matrixdp.mechanisms.directions import PrivateDirections, checked_basis, noise_factor
+from matrixdp.noise.distributions import MatrixNormal, Streams
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Mu, Query, SecondMomentQuery
+from reproduction.mechanisms.base import Entry
 
 ZETAS = ("sqrt", "literal")
 

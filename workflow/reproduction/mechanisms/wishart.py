@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.noise.distributions import NoiseDistribution, Streams, normals
 from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.noise.distributions import NoiseDistribution, Streams, normals
 from matrixdp.privacy.sensitivity import Query
 
 

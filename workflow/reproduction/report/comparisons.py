@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pandas as pd
 
-from reproduction import catalogue, files
 from matrixdp.checks import Array
+from reproduction import catalogue, files
 from reproduction.report import standings, summary
 from reproduction.report.statistics import (
     ENOUGH,
@@ -58,8 +58,8 @@ def table(trial_files: Iterable[str | os.PathLike], results: pd.DataFrame) -> pd
 
     ``difference`` is the mean over the shared trials of a row minus ``against``, with ``low`` and
     ``high`` its 95 % interval by Student's t and ``p`` two-sided. Where these differences are
-    heavy-tailed (:func:`reproduction.report.statistics.heavy_tailed`), all four refer to the median,
-    and so does ``statistic``. ``same_distribution`` marks pairs of one noise distribution
+    heavy-tailed (:func:`reproduction.report.statistics.heavy_tailed`), all four refer to the
+    median, and so does ``statistic``. ``same_distribution`` marks pairs of one noise distribution
     (:func:`same_distributions`). Baselines have no epsilon, and are compared at every one.
     :func:`judged` explains ``p_corrected`` and ``verdict``.
 

@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
-from reproduction import catalogue, exhibits
 from matrixdp.checks import InputError
+from reproduction import catalogue, exhibits
 from reproduction.report import inputs
 from reproduction.report.statistics import ENOUGH
 
@@ -36,8 +36,8 @@ class Entry:
         caption: fixed plain sentences, at most 60 words; or a function of the frame, if it names
             the setting, such as the number of trials.
         finding: function from the frame to the headline, one sentence of at most 90 characters, or
-            an empty one. Rows of too few trials (:data:`reproduction.report.statistics.ENOUGH`) have
-            none.
+            an empty one. Rows of too few trials (:data:`reproduction.report.statistics.ENOUGH`)
+            have none.
         inputs: names as in :mod:`reproduction.places`. Where ``each`` is empty, a name with
             ``{experiment}`` is repeated for all experiments on releases, one with ``{training}``
             for all trainings.
@@ -46,8 +46,8 @@ class Entry:
         optional: inputs that may be missing; ``data`` gets those that exist.
         each: ``releases`` or ``training`` for a template, which is made once for each experiment of
             that kind. Its name, title and inputs may contain ``{experiment}``, ``{results}``,
-            ``{figure}`` and ``{title}`` (see :class:`reproduction.catalogue.Experiment`). Its title may
-            also contain ``{table}`` (such as ``Table 3``). ``data`` gets the experiment first.
+            ``{figure}`` and ``{title}`` (see :class:`reproduction.catalogue.Experiment`). Its title
+            may also contain ``{table}`` (such as ``Table 3``). ``data`` gets the experiment first.
     """
 
     title: str

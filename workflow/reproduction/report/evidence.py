@@ -21,7 +21,8 @@ def table(compared: pd.DataFrame) -> pd.DataFrame:
     """Return each tuned mechanism against the best of the others, at each epsilon (``COLUMNS``).
 
     The best one is that with the best mean over the same trials, which is in its favour. The
-    verdict is that of :mod:`reproduction.report.comparisons`, corrected over all pairs at an epsilon.
+    verdict is that of :mod:`reproduction.report.comparisons`, corrected over all pairs at an
+    epsilon.
     """
     pairs = comparisons.oriented(compared)
     pairs = pairs[pairs["epsilon"].notna() & ~pairs["against"].isin(catalogue.BASELINES)]

@@ -15,8 +15,8 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from reproduction import places
 from matrixdp.checks import as_input_error
+from reproduction import places
 from reproduction.report import summary
 
 AGAIN = "delete it and run again"

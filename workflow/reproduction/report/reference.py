@@ -27,8 +27,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from reproduction import files
 from matrixdp.checks import InputError
+from reproduction import files
 from reproduction.report import entries, statistics, summary
 
 #: Files and folders of a run that are kept, where they exist.

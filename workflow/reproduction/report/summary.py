@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from reproduction import catalogue, files
 from matrixdp.checks import InputError
+from reproduction import catalogue, files
 from reproduction.report import statistics
 from reproduction.trials import CONTROL
 
@@ -54,11 +54,11 @@ def summarise(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
     """Return one row per mechanism, variant, direction, reading and epsilon (``COLUMNS``), sorted.
 
     ``mean``, ``sd``, ``ci95`` and ``n_trials`` are over the report trials. Heavy-tailed ones
-    (:func:`reproduction.report.statistics.heavy_tailed`) also have ``median`` and its 95 % interval.
-    ``select_mean`` is over the select trials. ``chosen`` marks the variant with the smallest
-    ``select_mean`` of its mechanism, direction, reading and epsilon, or the only variant. A row
-    without trials has the reason in ``note``. Trials of the phases ``claims`` and ``control`` are
-    ignored.
+    (:func:`reproduction.report.statistics.heavy_tailed`) also have ``median`` and its 95 %
+    interval. ``select_mean`` is over the select trials. ``chosen`` marks the variant with the
+    smallest ``select_mean`` of its mechanism, direction, reading and epsilon, or the only variant.
+    A row without trials has the reason in ``note``. Trials of the phases ``claims`` and ``control``
+    are ignored.
 
     Args:
         trial_files: trial files (CSV, gzipped if the name ends in .gz), in any order.

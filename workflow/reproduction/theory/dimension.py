@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from matrixdp.checks import Array
-from reproduction.mechanisms.mvg import ZETAS, coefficients, harmonic_numbers, largest_phi
 from matrixdp.privacy import gaussian
+from reproduction.mechanisms.mvg import ZETAS, coefficients, harmonic_numbers, largest_phi
 from reproduction.theory.published_settings import SETTINGS
 
 EPSILON, DELTA = 1.0, 1e-5

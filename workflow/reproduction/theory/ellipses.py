@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from reproduction import seeds
 from matrixdp.checks import Array
 from matrixdp.mechanisms.allocation import Binary
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.directional import DirectionalGaussian
-from reproduction.mechanisms.mvg import MVG
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, SecondMomentQuery
+from reproduction import seeds
+from reproduction.mechanisms.mvg import MVG
 
 ANGLE = np.radians(35)
 #: The important direction, and the one across it.

@@ -13,14 +13,14 @@ import numpy as np
 from scipy import stats
 from scipy.optimize import brentq
 
+from matrixdp.mechanisms.gaussian import Gaussian
+from matrixdp.privacy import gaussian
+from matrixdp.privacy.sensitivity import Box, SecondMomentQuery
 from reproduction.bingham import Bingham
 from reproduction.mechanisms import wishart
-from matrixdp.mechanisms.gaussian import Gaussian
 from reproduction.mechanisms.gaussian import IMGM
 from reproduction.mechanisms.mvg import MVG, coefficients, largest_phi
-from matrixdp.privacy import gaussian
 from reproduction.privacy.published import CTG, LIVER, MOVEMENT
-from matrixdp.privacy.sensitivity import Box, SecondMomentQuery
 from reproduction.theory.exact_imgm import DELTA, EPSILON
 from reproduction.theory.numbers import Number, Numbers, Stream, registry
 

@@ -16,12 +16,12 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms.allocation import Binary
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.directional import DirectionalGaussian
+from matrixdp.privacy import gaussian
+from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, Query
 from reproduction.mechanisms.gaussian import IMGM
 from reproduction.mechanisms.generalized_gamma import SphericalGamma
 from reproduction.mechanisms.mvg import MVG
-from matrixdp.privacy import gaussian
 from reproduction.privacy.published import CTG, LIVER
-from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, Query
 from reproduction.theory.exact_mvg import noise_of, smallest_last
 from reproduction.theory.numbers import Number, Numbers, Stream, registry
 

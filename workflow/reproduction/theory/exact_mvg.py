@@ -12,9 +12,12 @@ import numpy as np
 from scipy import stats
 
 from matrixdp.checks import Array
-from matrixdp.noise.distributions import MatrixNormal
 from matrixdp.mechanisms.allocation import Binary, Shares, printed_formula, water_filling
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
+from matrixdp.noise.distributions import MatrixNormal
+from matrixdp.privacy import gaussian
+from matrixdp.privacy.quadratic import sign_vectors
+from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, SecondMomentQuery
 from reproduction.mechanisms.mvg import (
     MVG,
     Coefficients,
@@ -22,10 +25,7 @@ from reproduction.mechanisms.mvg import (
     harmonic_numbers,
     largest_phi,
 )
-from matrixdp.privacy import gaussian
 from reproduction.privacy.published import CTG, EXPERIMENTS, LIVER, MOVEMENT
-from matrixdp.privacy.quadratic import sign_vectors
-from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, SecondMomentQuery
 from reproduction.theory import filling, leakage, samplers
 from reproduction.theory.numbers import Number, Numbers, Stream, registry
 
@@ -351,7 +351,8 @@ def _liver_budget() -> float:
 def information(_stream: Stream, *, records: int | None = None, power: float = 1) -> Numbers:
     """Lemma 10: the log of the power-to-noise ratio is twice the mutual information.
 
-    ``records`` is that of :func:`reproduction.theory.leakage.information`; ``power`` alters the ratio.
+    ``records`` is that of :func:`reproduction.theory.leakage.information`; ``power`` alters the
+    ratio.
     """
     for budget in (0.1, 1.0, 10.0):
         u = water_filling(filling.SPECTRUM, budget)

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from scipy import linalg, stats
 
+from matrixdp.checks import Array
 from matrixdp.noise import distributions
 from reproduction import seeds
-from matrixdp.checks import Array
 
 DRAWS = 20_000
 #: Row and column covariances of the comparison, 4 x 4 and 3 x 3.

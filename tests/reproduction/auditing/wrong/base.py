@@ -10,7 +10,6 @@ import numpy as np
 from scipy import special
 
 from matrixdp.checks import Array
-from matrixdp.noise.distributions import GaussianDistribution, NoiseDistribution, Streams, normals
 from matrixdp.mechanisms.base import (
     AdditiveGaussian,
     AdditiveMechanism,
@@ -18,6 +17,7 @@ from matrixdp.mechanisms.base import (
     CalibratedMechanism,
     Mechanism,
 )
+from matrixdp.noise.distributions import GaussianDistribution, NoiseDistribution, Streams, normals
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import (
     Box,

@@ -11,14 +11,14 @@ from wrong.base import Build, Case, case, pure_release
 from wrong.evidence import event, losses, near
 from wrong.hidden import laplace
 
-from matrixdp.noise import distributions
 from matrixdp.checks import Array
+from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
+from matrixdp.noise import distributions
 from matrixdp.noise.distributions import Laplace, NormDistribution, Streams
 from matrixdp.noise.gamma_distributions import GeneralizedGamma
-from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
-from reproduction.mechanisms.jl import JohnsonLindenstrauss
 from matrixdp.privacy import generalized_gamma
 from matrixdp.privacy.sensitivity import Query
+from reproduction.mechanisms.jl import JohnsonLindenstrauss
 
 
 class Positive(Laplace):

@@ -19,8 +19,8 @@ from wrong.evidence import event, near, unlike, within_support
 from wrong.whitening import of
 
 from matrixdp.checks import Array
-from matrixdp.noise.distributions import Laplace, Streams
 from matrixdp.mechanisms.base import CalibratedMechanism
+from matrixdp.noise.distributions import Laplace, Streams
 from matrixdp.privacy.sensitivity import Query
 
 

@@ -11,11 +11,11 @@ from wrong.base import Case, case
 from wrong.evidence import event, projection, unlike
 
 from matrixdp.checks import Array
-from matrixdp.noise.distributions import Streams, SymmetricNormal, normals
 from matrixdp.mechanisms.adassp import AdaSSP, RidgedEquations
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.centred import Centred, CentredMoments
 from matrixdp.mechanisms.clipped import ChosenByHistogram, PrivatelyClipped, shells
+from matrixdp.noise.distributions import Streams, SymmetricNormal, normals
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 

@@ -9,9 +9,9 @@ import numpy as np
 from wrong.base import Build, Case, case, normal_release, pure_release, standard
 from wrong.evidence import alternating, losses, projection, runs_of, unlike
 
+from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
 from matrixdp.noise import distributions
 from matrixdp.noise.distributions import MatrixNormal, SymmetricNormal
-from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Query
 

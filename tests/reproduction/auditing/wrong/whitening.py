@@ -17,8 +17,8 @@ from wrong.base import (
 from wrong.evidence import projection, unlike
 
 from matrixdp.checks import Array
-from matrixdp.noise.distributions import Streams, SymmetricNormal, mirror_upper
 from matrixdp.mechanisms.base import CalibratedMechanism
+from matrixdp.noise.distributions import Streams, SymmetricNormal, mirror_upper
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Mu, Query
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from reproduction import catalogue
 from matrixdp.checks import InputError
+from matrixdp.mechanisms.allocation import Binary
+from matrixdp.privacy import gaussian, generalized_gamma
+from reproduction import catalogue
 from reproduction.experiments import schemes
 from reproduction.experiments.schemes.features import Features
-from matrixdp.mechanisms.allocation import Binary
 from reproduction.mechanisms.mvg import MVG
-from matrixdp.privacy import gaussian, generalized_gamma
 
 DELTA = 1e-5
 EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)

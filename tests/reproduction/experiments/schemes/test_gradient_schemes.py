@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq, minimize
 
-from reproduction import catalogue
 from matrixdp.checks import InputError
-from reproduction.experiments import schemes
-from reproduction.experiments.schemes.gradients import Gradients
 from matrixdp.mechanisms.base import NoGuarantee
 from matrixdp.privacy import gaussian
+from reproduction import catalogue
+from reproduction.experiments import schemes
+from reproduction.experiments.schemes.gradients import Gradients
 from reproduction.privacy import accountants, banded
 
 DELTA = 1e-5

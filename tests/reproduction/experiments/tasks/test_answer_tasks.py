@@ -5,6 +5,7 @@ import pytest
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression
 
+from matrixdp.privacy.sensitivity import Box, second_moments
 from reproduction.data.prepared import Dataset
 from reproduction.experiments import study, tasks
 from reproduction.experiments.settings import Settings
@@ -14,7 +15,6 @@ from reproduction.experiments.tasks.answers import (
     MomentsError,
 )
 from reproduction.mechanisms import registry
-from matrixdp.privacy.sensitivity import Box, second_moments
 from reproduction.trials import MEAN, MY_MATRIX, NONPRIVATE, RANDOM, ZERO
 
 RNG = np.random.default_rng(1)

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from matrixdp.privacy.sensitivity import Box
 from reproduction.experiments.tasks.base import NoBaseline, Released
 from reproduction.experiments.tasks.components import AllComponents, FirstComponent, constant_basis
-from matrixdp.privacy.sensitivity import Box
 from reproduction.seeds import streams
 
 BOX = Box.cube(5, 0, 1)

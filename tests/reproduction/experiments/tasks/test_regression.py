@@ -5,11 +5,11 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge
 
 from matrixdp.checks import InputError
-from reproduction.experiments.tasks.regression import Regression, ridge_coefficients
 from matrixdp.mechanisms.gaussian import GOE
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import Box, NormalEquations, SecondMomentQuery
+from reproduction.experiments.tasks.regression import Regression, ridge_coefficients
 from reproduction.seeds import streams
 
 CUBE = Box.cube(6, -1, 1)

@@ -96,9 +96,9 @@ def test_a_file_that_is_not_ours_is_said(tmp_path, learned):
     assert load(file, "imdb", features=True).status == "simulated"
     for content in (b"", b"text", b"PK\x03\x04"):
         file.write_bytes(content)
-        with pytest.raises(InputError, match="matrixdp extract"):
+        with pytest.raises(InputError, match="reproduction extract"):
             load(file, "imdb", features=True)
-    with pytest.raises(InputError, match="matrixdp extract"):
+    with pytest.raises(InputError, match="reproduction extract"):
         load(tmp_path / "none.npz", "imdb", features=True)
 
 

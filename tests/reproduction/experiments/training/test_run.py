@@ -2,12 +2,12 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import jax
 import numpy as np
 import pandas as pd
 import pytest
+from packages import PATH
 from rowframes import frame
 
 from matrixdp.checks import InputError
@@ -18,7 +18,6 @@ from reproduction.experiments.training import base, gradients
 from reproduction.experiments.training.features import READINGS
 from reproduction.trials import COLUMNS
 
-WORKFLOW = Path(__file__).parents[4] / "workflow"
 ADULT = replace(training.registry()["adult"], lot=50, epochs=10)
 CORA = replace(training.registry()["cora"], lot=10, epochs=10)
 IMDB = replace(training.registry()["imdb"], lot=50, epochs=5)
@@ -275,7 +274,7 @@ def python(text, **environment):
         [sys.executable, "-c", text],
         capture_output=True,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(WORKFLOW), **environment},
+        env={**os.environ, "PYTHONPATH": PATH, **environment},
     )
 
 

@@ -7,8 +7,8 @@ import yaml
 from claimentries import KINDS, KNOWN, entry, exact_entry, noise, numbers, shared, verdict
 from trialrows import trials
 
-from reproduction import catalogue
 from matrixdp.checks import InputError
+from reproduction import catalogue
 from reproduction.report import claims, inputs, tables
 from reproduction.report.claims import ledger
 from reproduction.report.claims.findings import tally

@@ -4,17 +4,17 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import distinctrun
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.text import Text
+from packages import PATH
 from PIL import Image
 
-from reproduction import catalogue, discovery
 from matrixdp.checks import InputError
+from reproduction import catalogue, discovery
 from reproduction.discovery import collect
 from reproduction.report import figures, inputs, tables
 from reproduction.report.figures import style
@@ -75,9 +75,8 @@ def test_the_same_data_give_the_same_bytes_in_another_process(root, saved, tmp_p
     )
     # A user's settings and another order of hashes change nothing.
     (tmp_path / "matplotlibrc").write_text("font.size: 20\naxes.grid: False\n")
-    workflow = Path(figures.__file__).parents[3]
     environment = os.environ | {
-        "PYTHONPATH": str(workflow),
+        "PYTHONPATH": PATH,
         "PYTHONHASHSEED": "7",
         "MATPLOTLIBRC": str(tmp_path),
     }

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 from samplerun import settle
 
-from matrixdp.auditing import releases, sensitivities
 from matrixdp.checks import InputError
-from reproduction.experiments.study import Settings
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery
+from reproduction.auditing import attacks, experiment
+from reproduction.experiments.study import Settings
 from reproduction.report import standings, tables
 
 #: The verdicts that this run gets, whatever the audit's own are.
@@ -32,7 +32,7 @@ def parts(tmp_path_factory):
         taus=("0.75",),
     )
     rows = [
-        pd.DataFrame(releases.run(mechanism, QUERIES, settings))
+        pd.DataFrame(experiment.run(mechanism, QUERIES, settings))
         for mechanism in ("mvg_binary", "analytic_gaussian", "laplace")
     ]
     audit = pd.concat(rows)
@@ -43,7 +43,7 @@ def parts(tmp_path_factory):
     )
     # No query of the experiment that its mechanisms can answer: a file without rows.
     pd.concat(rows).iloc[:0].to_csv(folder / "first_pc.csv", index=False)
-    found = pd.DataFrame(sensitivities.run("regression", QUERIES, 1))
+    found = pd.DataFrame(attacks.run("regression", QUERIES, 1))
     found.to_csv(folder / "regression_sensitivities.csv", index=False)
     found.iloc[:0].to_csv(folder / "first_pc_sensitivities.csv", index=False)
     table = pd.DataFrame({name: ["x"] for name in ("known_bug", "mistake", "tool", "evidence")})

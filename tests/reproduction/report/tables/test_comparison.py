@@ -8,8 +8,8 @@ import pytest
 from samplerun import put, settle
 from trialrows import around, reason, trials
 
-from reproduction import catalogue, places
 from matrixdp.checks import InputError
+from reproduction import catalogue, places
 from reproduction.cli import latex
 from reproduction.report import comparisons, summary, tables
 

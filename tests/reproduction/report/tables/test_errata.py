@@ -6,8 +6,8 @@ import pytest
 import yaml
 from samplerun import put, settle
 
-from reproduction import places
 from matrixdp.checks import InputError
+from reproduction import places
 from reproduction.report import inputs, tables
 from reproduction.report.tables import errata
 from reproduction.theory import exact

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from samplerun import put, settle
 
-from reproduction import catalogue
 from matrixdp.checks import InputError
+from reproduction import catalogue
 from reproduction.cli import latex
 from reproduction.report import tables
 

@@ -8,8 +8,8 @@ import pytest
 from samplerun import settle
 from trialrows import reason, trials
 
-from reproduction import catalogue
 from matrixdp.checks import InputError
+from reproduction import catalogue
 from reproduction.experiments.readings import DEFAULT
 from reproduction.report import comparisons, figures, summary, tables
 from reproduction.report.figures import style

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from matrixdp.noise import distributions
-from reproduction.auditing.known_bugs.tools import constructor, curve, search
 from matrixdp.mechanisms.allocation import Shares
 from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.mechanisms.gaussian import Gaussian
+from matrixdp.noise import distributions
+from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, Query, SecondMomentQuery
+from reproduction.auditing.known_bugs.tools import constructor, curve, search
 from reproduction.mechanisms.gaussian import IMGM
 from reproduction.privacy.published import LIVER
-from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, Query, SecondMomentQuery
 
 
 @curve("noise / sqrt(batch)", "IMGM's published code divides the standard deviation by sqrt(256)")

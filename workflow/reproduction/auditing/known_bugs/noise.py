@@ -7,7 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from matrixdp.auditing.projection import BlackBoxAudit
+from matrixdp.checks import Array
+from matrixdp.mechanisms.allocation import Binary
+from matrixdp.mechanisms.base import AdditiveGaussian, AdditiveMechanism, CalibratedMechanism
+from matrixdp.mechanisms.clipped import ClippedMoments
+from matrixdp.mechanisms.directional import DirectionalGaussian
+from matrixdp.mechanisms.gaussian import Gaussian
+from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.noise import distributions, safe
+from matrixdp.noise.distributions import NoiseDistribution, Streams
+from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQuery
 from reproduction.auditing.known_bugs.tools import (
     Attack,
     black_box,
@@ -15,21 +25,11 @@ from reproduction.auditing.known_bugs.tools import (
     scale,
     training_run,
 )
-from matrixdp.auditing.projection import BlackBoxAudit
-from matrixdp.checks import Array
-from matrixdp.noise.distributions import NoiseDistribution, Streams
 from reproduction.mechanisms import wishart
-from matrixdp.mechanisms.allocation import Binary
-from matrixdp.mechanisms.base import AdditiveGaussian, AdditiveMechanism, CalibratedMechanism
-from matrixdp.mechanisms.clipped import ClippedMoments
-from matrixdp.mechanisms.directional import DirectionalGaussian
 from reproduction.mechanisms.exponential import PPCA, KNorm, PrincipalDirection
-from matrixdp.mechanisms.gaussian import Gaussian
 from reproduction.mechanisms.jl import JohnsonLindenstrauss, NonPrivateCirculantSketch
-from matrixdp.mechanisms.laplace import Laplace
 from reproduction.mechanisms.rank_one import NonPrivateRankOne, deviation
 from reproduction.privacy.published import LIVER
-from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQuery
 
 
 def _sampled_as(

@@ -7,6 +7,21 @@ from dataclasses import fields, replace
 
 import numpy as np
 
+from matrixdp.checks import Array
+from matrixdp.mechanisms.adassp import AdaSSP
+from matrixdp.mechanisms.base import CalibratedMechanism, Mechanism
+from matrixdp.mechanisms.centred import Centred
+from matrixdp.mechanisms.clipped import PUBLIC, ClippedMoments, PrivatelyClipped
+from matrixdp.mechanisms.laplace import Laplace
+from matrixdp.noise.distributions import Streams
+from matrixdp.privacy.sensitivity import (
+    Box,
+    IdentityQuery,
+    NormalEquations,
+    Query,
+    SecondMomentQuery,
+    second_moments,
+)
 from reproduction.auditing.known_bugs.tools import (
     Attack,
     Replay,
@@ -16,22 +31,7 @@ from reproduction.auditing.known_bugs.tools import (
     replays,
     training_run,
 )
-from matrixdp.checks import Array
-from matrixdp.noise.distributions import Streams
 from reproduction.mechanisms.adaptive import AdaptiveCovariance
-from matrixdp.mechanisms.adassp import AdaSSP
-from matrixdp.mechanisms.base import CalibratedMechanism, Mechanism
-from matrixdp.mechanisms.centred import Centred
-from matrixdp.mechanisms.clipped import PUBLIC, ClippedMoments, PrivatelyClipped
-from matrixdp.mechanisms.laplace import Laplace
-from matrixdp.privacy.sensitivity import (
-    Box,
-    IdentityQuery,
-    NormalEquations,
-    Query,
-    SecondMomentQuery,
-    second_moments,
-)
 
 BUDGET = {"epsilon": 1.0, "delta": 0.01}
 MOMENTS = SecondMomentQuery(Box.cube(6, -1, 1), 50)

@@ -16,6 +16,11 @@ from functools import partial
 import numpy as np
 
 from matrixdp import checks
+from matrixdp.mechanisms.allocation import Binary
+from matrixdp.mechanisms.base import Mechanism
+from matrixdp.mechanisms.gaussian import Gaussian
+from matrixdp.privacy import gaussian, generalized_gamma
+from matrixdp.privacy.sensitivity import Box, IdentityQuery
 from reproduction.experiments.schemes.base import (
     FIRST_TWO,
     IID,
@@ -25,16 +30,11 @@ from reproduction.experiments.schemes.base import (
     per_row,
     row_precisions,
 )
-from matrixdp.mechanisms.allocation import Binary
-from matrixdp.mechanisms.base import Mechanism
-from matrixdp.mechanisms.gaussian import Gaussian
 from reproduction.mechanisms.gaussian import IMGM
 from reproduction.mechanisms.generalized_gamma import SphericalGamma
 from reproduction.mechanisms.mvg import MVG
-from matrixdp.privacy import gaussian, generalized_gamma
 from reproduction.privacy import sampling
 from reproduction.privacy.kov import Guarantee
-from matrixdp.privacy.sensitivity import Box, IdentityQuery
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from matrixdp.checks import Array
-from reproduction.experiments.tasks.base import Entry, Instance, Released, Shared, Streams, Task
-from reproduction.experiments.tasks.regression import Regression
 from matrixdp.mechanisms.moments import CONSTANT, centred, regression, with_constant
 from matrixdp.mechanisms.ridge import moments_ridge
-from reproduction.mechanisms.target_mean import InterceptEquations
 from matrixdp.privacy.sensitivity import Box, NormalEquations, Query, second_moments
+from reproduction.experiments.tasks.base import Entry, Instance, Released, Shared, Streams, Task
+from reproduction.experiments.tasks.regression import Regression
+from reproduction.mechanisms.target_mean import InterceptEquations
 from reproduction.trials import MEAN, NONPRIVATE, RANDOM, ZERO
 
 #: Bounds of the constant; they include 0 for a zeroed record.

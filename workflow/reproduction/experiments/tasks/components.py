@@ -9,6 +9,7 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array
+from matrixdp.privacy.sensitivity import Box, second_moments
 from reproduction.experiments.tasks.base import (
     Entry,
     Instance,
@@ -18,7 +19,6 @@ from reproduction.experiments.tasks.base import (
     Streams,
     Task,
 )
-from matrixdp.privacy.sensitivity import Box, second_moments
 from reproduction.trials import AXES, CONSTANT, OF_COMPONENTS
 
 

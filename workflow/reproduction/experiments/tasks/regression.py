@@ -9,9 +9,9 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from reproduction.experiments.tasks.base import Entry, Instance, Released, Shared, Streams, Task
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.privacy.sensitivity import Box, NormalEquations, Query
+from reproduction.experiments.tasks.base import Entry, Instance, Released, Shared, Streams, Task
 from reproduction.trials import OF_REGRESSION, ZERO
 
 #: Ridge penalties to choose from.

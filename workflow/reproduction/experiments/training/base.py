@@ -21,13 +21,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from matrixdp import checks
 from matrixdp.checks import InputError
+from matrixdp.mechanisms.base import NoGuarantee
 from reproduction.data.prepared import Arrays, LearningSet
 from reproduction.experiments import schemes, training
 from reproduction.experiments.readings import DEFAULT
 from reproduction.experiments.schemes.base import Noise, Plan, Scheme
 from reproduction.experiments.settings import Settings, progress
 from reproduction.experiments.training.examples import classes, limited, load
-from matrixdp.mechanisms.base import NoGuarantee
 from reproduction.seeds import streams
 from reproduction.trials import MAJORITY, NONPRIVATE, OF_TRAINING, RANDOM, Block, Rows, assigned
 

@@ -42,7 +42,7 @@ def _features(file: str | os.PathLike) -> LearningSet:
         return LearningSet(str(arrays.pop("name")), arrays, str(arrays.pop("status")))
     except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
         raise InputError(
-            f"{file} holds no features ({error}); make it by `matrixdp extract`"
+            f"{file} holds no features ({error}); make it by `python -m reproduction extract`"
         ) from None
 
 

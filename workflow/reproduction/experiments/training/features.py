@@ -99,7 +99,7 @@ def _radii(noise: Noise, records: int, key: Array) -> Array | None:
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateFeatures(Training):
-    """Training of a linear classifier on private features, which `matrixdp extract` writes."""
+    """Training of a linear classifier on private features (`python -m reproduction extract`)."""
 
     kind = "features"
 
@@ -110,7 +110,7 @@ class PrivateFeatures(Training):
         if not largest <= 1:
             raise InputError(
                 f"the largest training feature is {largest:g}; features must lie in [-1, 1], as "
-                "those of `matrixdp extract` do"
+                "those of `python -m reproduction extract` do"
             )
         private, test = (jnp.asarray(arrays[f"{part}_features"]) for part in ("train", "test"))
         labels, test_labels = (

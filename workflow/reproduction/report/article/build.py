@@ -14,8 +14,8 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from reproduction import catalogue, files
 from matrixdp.checks import InputError
+from reproduction import catalogue, files
 from reproduction.report import inputs
 from reproduction.report.article import figures, numbers
 from reproduction.report.tables.training import DAGGER

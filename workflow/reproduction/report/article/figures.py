@@ -15,8 +15,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import LogLocator, NullLocator
 
-from reproduction import catalogue
 from matrixdp.checks import InputError
+from reproduction import catalogue
 from reproduction.report.standings import NOT_PRIVATE, refuted
 
 #: Width of the text, in inches.

@@ -14,8 +14,8 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from reproduction import files, places
 from matrixdp.checks import InputError
+from reproduction import files, places
 from reproduction.report import inputs
 from reproduction.report.claims import findings
 from reproduction.report.markup import short

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from reproduction import catalogue
 from matrixdp.checks import Array
+from reproduction import catalogue
 from reproduction.report.claims import ledger
 from reproduction.report.claims.ledger import Claim, Comparison, Row
 from reproduction.report.claims.trialbook import NotRun, Trialbook

@@ -45,8 +45,8 @@ from typing import Any
 import yaml
 
 from matrixdp import checks
-from reproduction import catalogue
 from matrixdp.checks import InputError
+from reproduction import catalogue
 from reproduction.report import inputs
 
 FILE = Path(__file__).parents[3] / "claims.yaml"

@@ -20,8 +20,8 @@ import pandas as pd
 import yaml
 from markupsafe import Markup
 
-from reproduction import catalogue, exhibits, files
 from matrixdp.checks import InputError
+from reproduction import catalogue, exhibits, files
 from reproduction.report import figures, inputs, markup, summary, tables, timing
 from reproduction.report.claims import findings
 from reproduction.report.entries import Entry

@@ -82,7 +82,8 @@ class Run:
     def verdicts(self, experiment: str, names: list[str]) -> dict[str, str]:
         """Return the verdicts on mechanisms' table rows against the best record-free baseline.
 
-        What is refuted has the words for that as its verdict (:mod:`reproduction.report.standings`).
+        What is refuted has the words for that as its verdict
+        (:mod:`reproduction.report.standings`).
         """
         compared = self.table(f"comparisons/{experiment}")
         if compared.empty:

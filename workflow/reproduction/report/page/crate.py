@@ -13,10 +13,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from matrixdp.version import VERSION
 from reproduction import files
 from reproduction.report import inputs
 from reproduction.report.page import machine
-from matrixdp.version import VERSION
 
 NAME = "ro-crate-metadata.json"
 LICENCE = {"@id": "https://spdx.org/licenses/MIT"}

@@ -13,8 +13,8 @@ from typing import Any
 
 import pandas as pd
 
-from reproduction import catalogue
 from matrixdp.auditing.standing import TESTED
+from reproduction import catalogue
 from reproduction.report import comparisons, entries, evidence, markup, standings, summary
 from reproduction.report.entries import Tables
 from reproduction.report.markup import Grid, interval, short

@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from reproduction import catalogue
 from matrixdp.auditing import standing
 from matrixdp.checks import plural
+from reproduction import catalogue
 from reproduction.report import markup, standings
 from reproduction.report.entries import Tables
 from reproduction.report.markup import Cells, Grid, short, span

@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 
 from matrixdp import checks
-from reproduction import places
 from matrixdp.checks import InputError
+from reproduction import places
 from reproduction.report import markup
 from reproduction.report.entries import Tables
 from reproduction.report.markup import Cells, Grid, short

@@ -37,8 +37,8 @@ def data(tables: Tables) -> pd.DataFrame:
 
     ``price`` is an epsilon: the claimed one, or the tight one where that is larger. It is 0 or
     infinite where it lies beyond the ``smallest`` or the ``largest`` epsilon that was run. ``low``
-    and ``high`` are the ends of the 95 % interval of :mod:`reproduction.report.comparisons`. The loss
-    is 1 at the row ``baseline``. ``also`` are other names of the same noise distribution;
+    and ``high`` are the ends of the 95 % interval of :mod:`reproduction.report.comparisons`. The
+    loss is 1 at the row ``baseline``. ``also`` are other names of the same noise distribution;
     ``standing`` is that of :mod:`reproduction.report.standings`. Mechanisms that the audit refutes
     have no price, and come last.
     """

@@ -11,8 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-from reproduction import catalogue
 from matrixdp.checks import InputError
+from reproduction import catalogue
 from reproduction.report import markup
 from reproduction.report.entries import Tables
 from reproduction.report.inputs import DATA_AGAIN

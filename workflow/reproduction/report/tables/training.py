@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reproduction import catalogue
 from matrixdp.auditing.standing import DECLARED
+from reproduction import catalogue
 from reproduction.catalogue import SchemeWords
 from reproduction.experiments.readings import DEFAULT
 from reproduction.report import comparisons, markup, statistics, summary

@@ -1,0 +1,27 @@
+"""Queries of every kind that a mechanism of the registry may serve, and its parameters."""
+
+from mechanismqueries import CTG, LIVER, MOVEMENT
+
+from matrixdp.privacy.sensitivity import Box, IdentityQuery, NormalEquations, SecondMomentQuery
+from reproduction.mechanisms.target_mean import InterceptEquations
+
+#: Queries of the tables, of every kind that a mechanism may serve.
+QUERIES = [
+    LIVER,
+    SecondMomentQuery(LIVER.domain, 248),
+    NormalEquations(LIVER.domain, 248, target=5),
+    InterceptEquations(LIVER.domain, 248, target=5),
+    IdentityQuery(Box.cube(2, -1, 1), 248),
+    MOVEMENT,
+    CTG,
+    SecondMomentQuery(CTG.domain, 2126),
+]
+
+#: A value for each axis of a mechanism.
+AXES = {"important": (1,), "tau": 0.75, "rows": 4.0, "radius": 1 / 16}
+
+
+def built(entry):
+    """Return a mechanism of the registry, at one value of each of its axes."""
+    axes = ["important" if axis == "direction" else axis for axis in entry.axes]
+    return entry.build(**{axis: AXES[axis] for axis in axes})

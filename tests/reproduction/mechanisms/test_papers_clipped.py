@@ -1,0 +1,225 @@
+"""Clipped second moments, with a radius that is public, chosen, or searched for."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from mechanismqueries import LIVER, one_stream, streams
+from scipy import special, stats
+
+from matrixdp.auditing import releases
+from matrixdp.checks import InputError
+from matrixdp.mechanisms.clipped import (
+    ClippedMoments,
+    PrivatelyClipped,
+)
+from matrixdp.mechanisms.ridge import moments_ridge
+from matrixdp.privacy import gaussian
+from matrixdp.privacy.sensitivity import Box, SecondMomentQuery, second_moments
+from reproduction.auditing import experiment
+from reproduction.experiments import study
+from reproduction.experiments.settings import Settings
+from reproduction.mechanisms.adaptive import FAILURE, SEARCH, TRACE, AdaptiveCovariance, losses
+from reproduction.mechanisms.base import Entry
+
+MOMENTS = SecondMomentQuery(LIVER.domain, 248)
+
+
+def records(query, seed=0, spread=0.6):
+    """Records of the box, most of them short and some of full norm."""
+    lower, upper = (np.array(side)[:, None] for side in (query.domain.lower, query.domain.upper))
+    rng = np.random.default_rng(seed)
+    return np.clip(spread * rng.standard_normal((query.features, query.n_records)), lower, upper)
+
+
+@pytest.mark.parametrize("mechanism", [ClippedMoments(), PrivatelyClipped(), AdaptiveCovariance()])
+def test_the_audit_knows_the_family(mechanism):
+    release = mechanism.calibrate(MOMENTS, epsilon=1, delta=1 / 248)
+    found = releases.audit_of(release, np.random.default_rng(0))
+    assert found.tool == ("exact curve" if mechanism == ClippedMoments() else "composition")
+    assert found.mu == pytest.approx(gaussian.mu(1, 1 / 248), rel=1e-6)
+    assert found.bound == pytest.approx(1, rel=1e-6)
+    row = releases.judge(found, np.random.default_rng(1).spawn(5), releases.Limits(3000))
+    assert row["verdict"].startswith("certified")
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "epsilon"), [(PrivatelyClipped(), 0.1), (AdaptiveCovariance(), 1.0)]
+)
+def test_the_audit_sees_half_a_per_cent_less_noise_in_any_part(mechanism, epsilon):
+    release = mechanism.calibrate(MOMENTS, epsilon=epsilon, delta=1 / 248)
+    names = {"candidates", "count_std", "trace_std", "search", "rest"} & {*vars(release)}
+    for name in names:
+        part = getattr(release, name)
+        if name == "candidates":
+            distributions = (
+                replace(
+                    one.noise,
+                    diagonal_std=0.995 * one.noise.diagonal_std,
+                    off_diagonal_std=0.995 * one.noise.off_diagonal_std,
+                )
+                for one in part
+            )
+            part = tuple(
+                replace(a, noise=distribution)
+                for a, distribution in zip(part, distributions, strict=True)
+            )
+        else:
+            part = part / 0.995 if name in ("search", "rest") else 0.995 * part
+        weak = releases.audit_of(replace(release, **{name: part}), np.random.default_rng(0))
+        assert weak.bound > epsilon * (1 + 1e-6), name
+
+
+# A radius that is paid for
+
+
+def test_budgets_add_up():
+    for epsilon in (0.01, 1, 100):
+        mu = gaussian.mu(epsilon, 1 / 248)
+        private = PrivatelyClipped().calibrate(MOMENTS, epsilon=epsilon, delta=1 / 248)
+        counted = np.sqrt(2) / private.count_std
+        spent = [np.hypot(counted, part.mu) for part in private.candidates]
+        np.testing.assert_allclose(spent, mu, rtol=1e-9)
+        assert counted**2 / mu**2 == pytest.approx(0.1)
+        assert private.epsilon_actual == pytest.approx(epsilon, rel=1e-9)
+        searched = AdaptiveCovariance().calibrate(MOMENTS, epsilon=epsilon, delta=1 / 248)
+        trace = 1 / 248 / searched.trace_std
+        assert trace**2 / mu**2 == pytest.approx(TRACE)
+        # The corner of the trade-off curve of pure epsilon-DP lies on the Gaussian one.
+        corner = special.expit(-searched.search)
+        shift = mu * np.sqrt(SEARCH)
+        assert stats.norm.cdf(-stats.norm.ppf(corner) - shift) == pytest.approx(corner, rel=1e-9)
+        for number in range(6):
+            moments, spectrum = searched.part(number)
+            own = (
+                spectrum.query.l2_sensitivity / spectrum.eigenvalue_std
+                if spectrum.eigenvalue_std
+                else 0
+            )
+            assert np.hypot(moments.mu, own) == pytest.approx(mu * np.sqrt(3 / 4))
+
+
+@pytest.mark.parametrize("mechanism", [PrivatelyClipped(), AdaptiveCovariance()])
+def test_trials_depend_on_their_own_stream_and_records_alone(mechanism):
+    release = mechanism.calibrate(MOMENTS, epsilon=1, delta=1 / 248)
+    stack = np.stack([records(MOMENTS, seed=k, spread=0.1 * 3**k) for k in range(4)])
+    together = release.simulate(release.query.value(stack), streams(4))
+    assert together.shape == (4, 6, 6)
+    for k in range(4):
+        alone = release.simulate(stack[k], streams(4)[k : k + 1])
+        np.testing.assert_allclose(together[k], alone[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("mechanism", [PrivatelyClipped(), AdaptiveCovariance()])
+def test_a_chosen_release_brings_the_ridge_of_its_noise(mechanism):
+    release = mechanism.calibrate(MOMENTS, epsilon=1, delta=1 / 248)
+    found, given = records(MOMENTS), streams(20)
+    numbers = release.choose(found, given)
+    for k, released in enumerate(release.simulate(found, streams(20))):
+        noisy, part = release.part(int(numbers[k]))
+        drawn = part.simulate(part.query.value(found), [given[k]])[0]
+        # On the diagonal of the orthogonal ensemble s is that of the rms times sqrt(2 m / (m + 1)).
+        ridge = 2 * noisy.noise_std * np.sqrt(12 / 7) * np.sqrt(6)
+        np.testing.assert_allclose(released, drawn + ridge * np.eye(6), rtol=1e-9)
+    first = PrivatelyClipped().calibrate(MOMENTS, epsilon=1, delta=1 / 248).candidates[0]
+    assert moments_ridge(first.noise_std, 6) == pytest.approx(
+        2 * first.noise.diagonal_std * np.sqrt(6)
+    )
+
+
+def test_the_adaptive_method_keeps_eigenvalues_in_their_range_and_long_records_whole():
+    release = AdaptiveCovariance().calibrate(MOMENTS, epsilon=3, delta=1 / 248)
+    for number in (0, 1, 4, 5):
+        _, spectrum = release.part(number)
+        drawn = spectrum.simulate(spectrum.query.value(records(MOMENTS)), streams(40))
+        eigenvalues = np.linalg.eigvalsh(drawn)
+        assert eigenvalues.min() > -1e-12
+        assert eigenvalues.max() <= spectrum.query.max_norm * (1 + 1e-12)
+    # Where all records are of full norm, the first smaller radius loses far more than noise.
+    full, short = np.ones((6, 248)), 0.02 * np.ones((6, 248))
+    given = streams(50)
+    steps = {"full": release.choose(full, given) // 2, "short": release.choose(short, given) // 2}
+    assert steps["full"].max() <= 1
+    assert steps["short"].mean() > steps["full"].mean() + 1
+
+
+def test_the_search_has_the_noise_of_a_sparse_vector(monkeypatch):
+    """Where every answer is -t, the first one passes if 4 L - 2 L' >= t epsilon."""
+    release = AdaptiveCovariance().calibrate(MOMENTS, epsilon=1, delta=1 / 248)
+    below, traces, a, b, runs = 4.0, [], 4.0, 2.0, 100_000
+
+    def expected(_, trace, steps):
+        traces.append(trace)
+        level = np.full((1, len(steps)), below / release.search / 248)
+        return level, np.repeat(2 * level, len(trace), axis=0)
+
+    monkeypatch.setattr(type(release), "expected", expected)
+    tiny = np.full((6, 248), 1e-30)
+    stopped = (release.choose(tiny, one_stream(runs)) == 0).mean()
+    tail = (a**2 * np.exp(-below / a) - b**2 * np.exp(-below / b)) / (2 * (a**2 - b**2))
+    assert stopped == pytest.approx(tail, abs=4 * np.sqrt(tail * (1 - tail) / runs))
+    # The trace is clipped to at most 1 and at least 0: what is seen is the middle of its noise.
+    half = np.full((6, 248), np.sqrt(0.5))
+    strong = AdaptiveCovariance().calibrate(MOMENTS, epsilon=300, delta=1 / 248)
+    strong.choose(half, one_stream(2000))
+    centre = 0.5 + strong.trace_std * np.sqrt(2 * np.log(8 / FAILURE))
+    white = (traces[-1] - centre) / strong.trace_std
+    assert abs(white.std() - 1) < 0.08
+    assert abs(white.mean()) < 0.1
+
+
+def test_a_record_moves_the_answers_of_the_search_by_one_at_most():
+    steps = np.arange(80)
+    single = losses(np.append(np.geomspace(1e-30, 1, 2000), 0.0)[:, None], steps)
+    moved = np.abs(single[:, None] - single[None, ::50]).max()
+    assert 1 - 1e-6 < moved <= 1
+    rng = np.random.default_rng(0)
+    squares = rng.beta(0.2, 2, 300)
+    taken = [np.maximum(0, squares - 4.0**-j).sum() for j in steps]
+    bound = losses(squares, steps)
+    assert (bound >= np.array(taken) - 1e-9).all()
+    assert (np.diff(bound) >= 0).all()
+
+
+def test_eigenvalues_that_go_apart_have_noise_of_their_own():
+    release = AdaptiveCovariance().calibrate(MOMENTS, epsilon=300, delta=1 / 248)
+    _, spectrum = release.part(1)
+    value = spectrum.query.value(records(MOMENTS))
+    drawn = np.linalg.eigvalsh(spectrum.simulate(value, one_stream(4000)))
+    gaps = np.diff(np.linalg.eigvalsh(value)).min()
+    assert gaps > 6 * spectrum.eigenvalue_std
+    white = (drawn - np.linalg.eigvalsh(value)) / spectrum.eigenvalue_std
+    assert abs(white.std() - 1) < 0.02
+
+
+class _Declared(SecondMomentQuery):
+    """Says that it clips, and does not."""
+
+    def value(self, records):
+        return second_moments(records)
+
+    def check(self, value):
+        return np.asarray(value)
+
+
+@dataclass(frozen=True)
+class _Unclipped(ClippedMoments):
+    def calibrate(self, query, *, epsilon, delta):
+        release = super().calibrate(query, epsilon=epsilon, delta=delta)
+        own = release.query
+        return replace(release, query=_Declared(own.domain, own.n_records, own.adjacency))
+
+
+@pytest.mark.parametrize(("kind", "right"), [(ClippedMoments, True), (_Unclipped, False)])
+def test_the_audit_of_an_experiment_replays_what_a_mechanism_clips(kind, right, monkeypatch):
+    monkeypatch.setattr(study, "find", lambda name: Entry(kind))
+    settings = Settings("x", seed=1, trials=1, epsilons=("1",))
+    (row,) = experiment.run("clipped", {"covariance": MOMENTS}, settings, releases.Limits(3000))
+    expected = "certified: tight" if right else "refuted: a replay on two neighbours shows it"
+    assert row["verdict"] == expected
+
+
+def test_one_feature_is_refused():
+    with pytest.raises(InputError, match="1 feature"):
+        single = SecondMomentQuery(Box((0.0,), (1.0,)), 9)
+        AdaptiveCovariance().calibrate(single, epsilon=1, delta=0.1)

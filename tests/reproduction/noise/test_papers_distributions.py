@@ -1,0 +1,149 @@
+"""Distributions of the samplers. Each test also rejects a distribution that is slightly wrong."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from matrixdp.checks import InputError
+from matrixdp.noise import distributions
+from matrixdp.noise.gamma_distributions import GeneralizedGamma, SymmetricGeneralizedGamma
+from reproduction.bingham import Bingham
+from reproduction.theory import samplers
+
+# Chance of a false alarm, for samplers that are right: seeds are fixed, so it is met once or never.
+ALPHA = 1e-6
+
+
+def independent(trials: int, first: int = 0) -> list[np.random.Generator]:
+    return [np.random.default_rng(seed) for seed in range(first, first + trials)]
+
+
+def repeated(trials: int, seed: int = 0) -> list[np.random.Generator]:
+    """One Generator for all trials: fast, and its trials are as independent."""
+    return [np.random.default_rng(seed)] * trials
+
+
+def factor(size: int, seed: int = 0, trials: tuple[int, ...] = ()) -> np.ndarray:
+    """Well conditioned and not symmetric, so that A A^T and A^T A differ."""
+    return np.eye(size) + 0.4 * np.random.default_rng(seed).normal(size=(*trials, size, size))
+
+
+def two_sided(distribution: stats.rv_frozen, statistic: float) -> float:
+    return 2 * min(distribution.cdf(statistic), distribution.sf(statistic))
+
+
+def covariance_score(sample: np.ndarray, covariance: np.ndarray) -> float:
+    """Largest standardised error of the second moments of centred normals, (trials, d)."""
+    moments = sample.T @ sample / len(sample)
+    variances = np.diag(covariance)
+    error = np.sqrt((np.outer(variances, variances) + covariance**2) / len(sample))
+    return float(np.abs((moments - covariance) / error).max())
+
+
+def whitened_p(sample: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
+    """p-value of |A^-1 Z B^-T|_F^2 as chi-square with one degree of freedom a number."""
+    white = np.linalg.solve(b, np.swapaxes(np.linalg.solve(a, sample), -1, -2))
+    return two_sided(stats.chi2(sample.size), float(np.sum(white**2)))
+
+
+# Normals
+
+
+@pytest.mark.parametrize("method", ["factors", "kronecker"])
+def test_whitened_norm_sees_half_a_percent_of_scale(method):
+    a, b = factor(3), factor(40, 1)
+    if method == "factors":
+        sample = distributions.MatrixNormal((3, 40), a, b).sample(repeated(16_000))
+    else:
+        sample = samplers.kronecker_normal(repeated(16_000), a @ a.T, b @ b.T)
+        a, b = np.linalg.cholesky(a @ a.T), np.linalg.cholesky(b @ b.T)
+    assert whitened_p(sample, a, b) > ALPHA
+    assert whitened_p(0.995 * sample, a, b) < ALPHA
+    assert whitened_p(1.005 * sample, a, b) < ALPHA
+
+
+def test_covariance_is_the_kronecker_product():
+    a, b = factor(3), factor(4, 1)
+    sigma, psi = a @ a.T, b @ b.T
+    factored = distributions.MatrixNormal((3, 4), a, b).sample(repeated(40_000))
+    joint = samplers.kronecker_normal(repeated(40_000, 1), sigma, psi)
+    for sample in (factored, joint):
+        by_columns = np.swapaxes(sample, 1, 2).reshape(-1, 12)
+        assert covariance_score(by_columns, np.kron(psi, sigma)) < 5
+        # Neither a transposed factor nor the other order of the product passes.
+        assert covariance_score(by_columns, np.kron(psi, a.T @ a)) > 20
+        assert covariance_score(by_columns, np.kron(b.T @ b, sigma)) > 20
+        assert covariance_score(sample.reshape(-1, 12), np.kron(psi, sigma)) > 20
+    direction = np.random.default_rng(2).normal(size=(3, 4))
+    projections = [np.sum(sample * direction, axis=(1, 2)) for sample in (factored, joint)]
+    assert stats.ks_2samp(*projections).pvalue > 1e-3
+    std = np.sqrt(np.sum(direction * (sigma @ direction @ psi)))
+    for projection in projections:
+        assert stats.kstest(projection / std, "norm").pvalue > 1e-3
+
+
+# One stream per trial, and input
+
+DISTRIBUTIONS = {
+    "rows": distributions.MatrixNormal((3, 5), [1.0, 2.0, 3.0]),
+    "dense rows": distributions.MatrixNormal((3, 5), factor(3)),
+    "symmetric": distributions.SymmetricNormal((4, 4), 1.0, 2.0),
+    "symmetrised": distributions.SymmetrisedNormal((4, 4), [1.0, 2.0, 3.0, 4.0]),
+    "laplace": distributions.Laplace((3, 5), 2.0),
+    "symmetric laplace": distributions.SymmetricLaplace((4, 4), 2.0),
+    "frobenius": distributions.FrobeniusExponential((3, 5), 2.0),
+    "record_l2": distributions.ColumnL2Exponential((3, 5), 2.0),
+    "record_linf": distributions.ColumnLinfExponential((3, 5), 2.0, [1.0, 2.0, 3.0]),
+    "gamma": GeneralizedGamma((3, 5), 2.0, 1.25),
+    "symmetric gamma": SymmetricGeneralizedGamma((4, 4), 2.0, 1.25),
+}
+SAMPLERS = {
+    "normals": partial(distributions.normals, shape=(3, 5)),
+    **{name: distribution.sample for name, distribution in DISTRIBUTIONS.items()},
+    "bingham": Bingham(np.diag([0.0, -30.0, -50.0, -80.0])).sample,
+}
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS.values(), ids=SAMPLERS)
+def test_a_trial_does_not_depend_on_its_batch(sampler):
+    batch = sampler(independent(50))
+    for k in (0, 17, 49):
+        assert np.array_equal(sampler(independent(1, first=k))[0], batch[k])
+
+
+@pytest.mark.parametrize("sampler", [*SAMPLERS.values()][:-1], ids=[*SAMPLERS][:-1])
+def test_out_is_filled(sampler):
+    fresh = sampler(independent(3))
+    out = np.full(fresh.shape, np.nan)
+    assert sampler(independent(3), out=out) is out
+    assert np.array_equal(out, fresh)
+    for wrong in (out[:2], np.asfortranarray(out), out.astype(np.float32)):
+        with pytest.raises(InputError, match="out is"):
+            sampler(independent(3), out=wrong)
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (partial(distributions.MatrixNormal, (3, 5), np.ones(5)), "row_factor has shape"),
+        (
+            partial(distributions.MatrixNormal, (3, 5), None, np.ones((3, 5))),
+            "column_factor has shape",
+        ),
+        (partial(distributions.MatrixNormal, (3, 5), np.nan), "must be finite"),
+        (partial(distributions.Laplace, (3, 5), np.inf), "scale is inf"),
+        (partial(distributions.FrobeniusExponential, (3, 5), 0.0), "scale is 0"),
+        (partial(distributions.ColumnL2Exponential, (3, 5), -1.0), "scale is -1"),
+        (partial(distributions.ColumnLinfExponential, (3, 5), 1.0, [1.0]), "weights has shape"),
+        (partial(Bingham, [[1.0, 2.0], [0.0, 1.0]]), "not a symmetric"),
+        (partial(Bingham, np.ones((2, 3))), "must end in 3 x 3"),
+        (partial(Bingham, np.stack([np.eye(3)] * 3)), "for 2 streams"),
+    ],
+)
+def test_bad_input_is_named(build, message):
+    with pytest.raises(InputError, match=message):
+        build().sample(independent(2))
