@@ -6,9 +6,10 @@ anything of itself, so that its methods are tested where those of the library ar
 
 from __future__ import annotations
 
-import functools
 import sys
-from typing import Any
+from functools import cached_property
+
+import numpy as np
 
 #: Modules whose classes are the project's own, those of the study among them. Another module is
 #: not: a mechanism of one's own is a file of a package, too.
@@ -33,48 +34,64 @@ MODULES = frozenset(
     }
 )
 
-#: Modules of Python, whose classes are bases of others.
-_PYTHON = ("abc", "builtins", "typing")
+#: Numbers of Python and of numpy, none of another author's class.
+_NUMBERS = (
+    *(bool, int, float, np.bool_, np.float16, np.float32, np.float64, np.longdouble),
+    *(np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64),
+)
 
-#: Attributes of a class that change no behaviour of an instance, beside those of a dataclass.
-_HARMLESS = frozenset(
-    [
-        *("__module__", "__qualname__", "__doc__", "__annotations__", "__dict__", "__weakref__"),
-        *("__annotate__", "__annotate_func__", "__annotations_cache__", "__abstractmethods__"),
-        *("__firstlineno__", "__static_attributes__", "__parameters__", "__orig_bases__"),
-        *("__dataclass_fields__", "__dataclass_params__", "__match_args__", "__replace__"),
-        *("__init__", "__repr__", "__eq__", "__hash__", "__setattr__", "__delattr__", "_abc_impl"),
-    ]
+# What a metaclass cannot change: a class of another author may answer otherwise to ``kind.__mro__``
+# or ``kind == other``.
+_MRO, _MODULE, _NAME = (
+    type.__dict__[name].__get__ for name in ("__mro__", "__module__", "__qualname__")
 )
 
 
 def owns(thing: object) -> bool:
     """Return whether all methods of an object are those of a class of the library.
 
-    A subclass of another author that overrides nothing behaves as its base.
+    Its class is one of ``MODULES``, not a subclass: Python lets another author's class change what
+    it shows of itself, and at any time. An attribute of the instance would hide a method of its
+    class, so that it may have none but the class's fields and cached properties.
     """
-    kind: Any = type(thing)
-    # An attribute of the instance hides a method of its class.
-    hidden = (
-        name for name in getattr(thing, "__dict__", ()) if callable(getattr(kind, name, None))
+    kind = type(thing)
+    if not _defined(kind):
+        return False
+    attributes = getattr(thing, "__dict__", None)
+    return type(attributes) is dict and all(
+        type(name) is str and _stores(kind, name) for name in attributes
     )
-    return _owned(kind) and next(hidden, None) is None
 
 
-@functools.cache
-def _owned(kind: Any) -> bool:
-    return any(_defined(one) for one in kind.__mro__) and all(
-        _defined(one) or one.__module__ in _PYTHON or not {*vars(one)} - _HARMLESS
-        for one in kind.__mro__
-    )
+def plain(thing: object) -> bool:
+    """Return whether an object is the library's own, and everything that it holds.
+
+    It holds numbers, words, arrays of numbers and sequences of these, and other such objects. A
+    subclass of a number, of a list or of an array may change what it is from call to call.
+    """
+    kind = type(thing)
+    if thing is None or kind is str or any(kind is number for number in _NUMBERS):
+        return True
+    if isinstance(thing, np.ndarray) and kind is np.ndarray:
+        return thing.dtype.kind in "biuf"
+    if kind is tuple or kind is list or kind is frozenset:
+        return all(map(plain, thing))  # type: ignore[call-overload]
+    return owns(thing) and all(map(plain, vars(thing).values()))
+
+
+def _stores(kind: type, name: str) -> bool:
+    """Return whether instances of a class of the library have this attribute of their own."""
+    if name in getattr(kind, "__dataclass_fields__", ()):
+        return True
+    return any(isinstance(vars(one).get(name), cached_property) for one in kind.__mro__)
 
 
 def _defined(kind: type) -> bool:
     """Return whether a module of the library has this class under its name."""
-    module = kind.__module__
-    if module not in MODULES:
+    module, name = _MODULE(kind), _NAME(kind)
+    if type(module) is not str or type(name) is not str or module not in MODULES:
         return False
-    return getattr(sys.modules[module], kind.__qualname__, None) is kind
+    return vars(sys.modules[module]).get(name) is kind if module in sys.modules else False
 
 
 def declaration(thing: object, name: str) -> str:
@@ -82,5 +99,5 @@ def declaration(thing: object, name: str) -> str:
 
     What another author's class declares itself does not count.
     """
-    kinds = (kind for kind in type(thing).__mro__ if kind.__module__ in MODULES)
+    kinds = (kind for kind in _MRO(type(thing)) if _defined(kind))
     return next((str(vars(kind)[name]) for kind in kinds if name in vars(kind)), "")

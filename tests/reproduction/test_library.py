@@ -1,13 +1,18 @@
-from dataclasses import dataclass, field, replace
+from abc import ABCMeta
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 import pytest
 
 from matrixdp import library
+from matrixdp.auditing.releases import Limits, judge
+from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.noise import distributions
-from matrixdp.privacy.sensitivity import Box, IdentityQuery
+from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery
+from reproduction.auditing.papers import audit_of
 from reproduction.mechanisms import registry
+from reproduction.mechanisms.jl import JohnsonLindenstrauss
 from reproduction.mechanisms.wishart import NonPrivateWishart
 
 QUERY = IdentityQuery(Box.cube(3, -1, 1), 20)
@@ -15,40 +20,187 @@ RELEASE = Gaussian().calibrate(QUERY, epsilon=1.0, delta=0.01)
 NOISE = RELEASE.noise
 
 
+def drawn(self, streams, out=None):
+    return np.zeros((len(streams), *self.shape))
+
+
 class Same(distributions.MatrixNormal):
-    """Of another author, but it overrides nothing."""
+    """Of another author, who overrides nothing, as yet."""
 
 
 @dataclass(frozen=True, eq=False)
 class Named(distributions.MatrixNormal):
-    label: str = field(kw_only=True)
+    label: str = field(default="mine", kw_only=True)
 
 
 class Drawn(distributions.MatrixNormal):
-    def _draw(self, streams, stack):
-        stack[...] = 0
+    sample = drawn
 
 
 class Forged(distributions.MatrixNormal):
-    def _draw(self, streams, stack):
-        stack[...] = 0
+    sample = drawn
+
+
+class OfPython(distributions.MatrixNormal):
+    sample = drawn
+
+
+class Hidden(distributions.MatrixNormal):
+    __dict__ = property(lambda self: {})
+
+
+class Equal(ABCMeta):
+    def __eq__(cls, other):
+        return other is distributions.MatrixNormal or cls is other
+
+    def __hash__(cls):
+        return hash(distributions.MatrixNormal)
+
+
+class Ordered(ABCMeta):
+    @property
+    def __mro__(cls):
+        return distributions.MatrixNormal.__mro__
+
+
+class Alike(distributions.MatrixNormal, metaclass=Equal):
+    sample = drawn
+
+
+class Resolved(distributions.MatrixNormal, metaclass=Ordered):
+    sample = drawn
+
+
+class Word(str):
+    """Equal to the name of a module of the library."""
+
+    def __eq__(self, other):
+        return True
+
+    __hash__ = str.__hash__
+
+
+class Worded(distributions.MatrixNormal):
+    sample = drawn
 
 
 Forged.__module__ = "matrixdp.noise.distributions"
+OfPython.__module__ = "builtins"
+Worded.__module__ = Word("matrixdp.noise.distributions")
+Worded.__qualname__ = "MatrixNormal"
 
 
-def test_classes_of_the_library_and_those_that_override_nothing_are_its_own():
-    assert library.owns(NOISE)
-    assert library.owns(RELEASE)
-    assert library.owns(QUERY)
-    assert library.owns(QUERY.domain)
-    assert library.owns(Same((3, 20), 2.0))
-    assert library.owns(Named((3, 20), 2.0, label="mine"))
+def test_classes_of_the_library_are_its_own():
+    for thing in (NOISE, RELEASE, QUERY, QUERY.domain):
+        assert library.owns(thing)
+        assert library.plain(thing)
 
 
-@pytest.mark.parametrize("kind", [Drawn, Forged])
-def test_a_class_that_overrides_a_method_is_not(kind):
-    assert not library.owns(kind((3, 20), 2.0))
+@pytest.mark.parametrize(
+    "kind", [Same, Named, Drawn, Forged, OfPython, Hidden, Alike, Resolved, Worded]
+)
+def test_no_subclass_is_whatever_it_shows_of_itself(kind):
+    """A subclass may be changed after it was looked at."""
+    noise = kind((3, 20), 2.0)
+    assert not library.owns(noise)
+    assert not library.plain(replace(RELEASE, noise=noise))
+
+
+def verdict(release):
+    seeds = np.random.default_rng(0).spawn(6)
+    result = judge(audit_of(release, seeds[0]), seeds[1:], Limits(runs=2000))
+    return str(result["verdict"]).split(":")[0]
+
+
+def test_only_releases_of_library_classes_are_certified():
+    assert verdict(RELEASE) == "certified"
+    for kind in (Same, OfPython, Hidden, Alike, Resolved):
+        assert verdict(replace(RELEASE, noise=kind((3, 20), NOISE.row_factor))) != "certified"
+
+
+class Sequence(list):
+    def __array__(self, dtype=None, copy=None):
+        return np.zeros(len(self))
+
+
+class Number(float):
+    def __mul__(self, other):
+        return 0.0
+
+
+class Float64(np.float64):
+    pass
+
+
+class Matrix(np.ndarray):
+    pass
+
+
+class Pair(tuple):
+    __slots__ = ()
+
+
+@pytest.mark.parametrize(
+    "factor",
+    [
+        Sequence([1.0] * 3),
+        Pair([1.0] * 3),
+        [1.0, 1.0, Number(1.0)],
+        Float64(1.0),
+        np.ones(3).view(Matrix),
+        np.array([1.0, Number(1.0), None]),
+    ],
+)
+def test_a_field_that_may_change_is_not_plain(factor):
+    noise = distributions.MatrixNormal((3, 20), factor)
+    assert library.owns(noise)
+    assert not library.plain(noise)
+    assert not library.plain(replace(RELEASE, noise=noise))
+    assert replace(RELEASE, noise=noise).coloured
+
+
+@pytest.mark.parametrize("factor", [[1.0] * 3, (1, 2, 3), np.ones(3), np.float32(1), 2, None])
+def test_numbers_of_python_and_numpy_are_plain(factor):
+    assert library.plain(distributions.MatrixNormal((3, 20), factor))
+
+
+@pytest.mark.parametrize("name", ["epsilon", "delta", "mu", "noise_std"])
+def test_a_number_of_another_class_in_a_release_is_not_plain(name):
+    assert not library.plain(replace(RELEASE, **{name: Number(getattr(RELEASE, name))}))
+
+
+def test_a_domain_that_equals_any_other_is_not_plain():
+    class Everything(Box):
+        def __eq__(self, other):
+            return True
+
+        __hash__ = Box.__hash__
+
+    query = IdentityQuery(Everything((-1,), (1,)), 20)
+    assert library.owns(query)
+    assert not library.plain(query)
+
+
+def test_a_cached_property_leaves_a_release_the_library_s_own():
+    query = SecondMomentQuery(Box.cube(2, -1, 1), 20)
+    release = PrivatelyClipped().calibrate(query, epsilon=1.0, delta=0.01)
+    release.simulate(np.zeros((2, 20)), [np.random.default_rng(0)])
+    assert "_ridges" in vars(release)
+    assert library.plain(release)
+
+
+def test_an_audit_is_declared_by_a_class_of_the_library_alone():
+    class Own(type(RELEASE)):
+        audited_by = "author:audit"
+
+    assert library.declaration(replace(RELEASE), "audited_by") == ""
+    Own.__module__ = "matrixdp.mechanisms.base"
+    own = Own(**{one.name: getattr(RELEASE, one.name) for one in fields(RELEASE)})
+    assert library.declaration(own, "audited_by") == ""
+    sketch = JohnsonLindenstrauss().calibrate(
+        SecondMomentQuery(Box.cube(2, -1, 1), 20), epsilon=1.0, delta=0.01
+    )
+    assert library.declaration(sketch, "audited_by").endswith("audit_sketch")
 
 
 def test_nor_is_an_instance_with_a_method_of_its_own_or_a_class_of_another_module():

@@ -81,8 +81,7 @@ def deviation(release: AdditiveMechanism, stream: np.random.Generator) -> Deviat
     They are equal where it is computed; of draws they hold except with probability ``ERROR``.
     """
     noise = release.noise
-    if library.owns(release) and library.owns(noise):
-        exact = proofs.deviation(noise)
+    if library.owns(release) and not np.isnan(exact := proofs.deviation(noise)):
         return Deviation(exact, exact)
     size = float(np.prod(noise.shape))
     if library.owns(release) and isinstance(noise, GaussianDistribution | Laplace):

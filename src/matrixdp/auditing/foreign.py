@@ -216,7 +216,7 @@ class WhitenedGaussianAudit(WhitenedAudit):
         self.kappa = waste_of(release, largest)
         # Noise of the library whose columns differ.
         proven = epsilon_of(release.delta, proofs.mu(release.query, distribution))
-        self.proven = library.owns(release) and proven <= release.epsilon * (1 + ROUNDING)
+        self.proven = library.plain(release) and proven <= release.epsilon * (1 + ROUNDING)
 
     def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
         """Return the projections of whitened releases on the whitened change."""

@@ -79,7 +79,7 @@ class GaussianAudit(Audit):
         self._weights: Array = distribution.whiten(unit) @ distribution.whiten(change) / self.mu
         self._apart = float(self._weights @ change.ravel())
         proven = proofs.mu(query, distribution)
-        self.proven = library.owns(release) and bool(
+        self.proven = library.plain(release) and bool(
             epsilon_of(delta, proven) <= release.epsilon * (1 + ROUNDING)
         )
 

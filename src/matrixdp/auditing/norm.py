@@ -72,9 +72,9 @@ class NormAudit(Audit):
         self.attained = self._pair.size
         self.bound = max(self.attained, release.epsilon_actual)
         self.kappa = release.epsilon / self.bound
-        self._owned = library.owns(release) and library.owns(distribution)
+        self._owned = library.plain(release)
         proven = proofs.size(release.query, distribution)
-        self.proven = library.owns(release) and proven <= release.epsilon * (1 + ROUNDING)
+        self.proven = library.plain(release) and proven <= release.epsilon * (1 + ROUNDING)
         m, n = release.query.shape
         # One column suffices where columns are independent and identically distributed.
         one_column = isinstance(release.query, IdentityQuery) and distribution.columns_alike
@@ -161,6 +161,6 @@ class GeneralizedGammaAudit(NormAudit):
         self.bound = max(self.attained, release.epsilon_actual)
         self.kappa = unit / generalized_gamma.scale(release.epsilon, release.delta, *args)
         proven = proofs.length(release.query, distribution)
-        if library.owns(release) and proven > 0:
+        if library.plain(release) and proven > 0:
             longest = generalized_gamma.epsilon(release.delta, 1 / proven, *args)
             self.proven = longest <= release.epsilon * (1 + ROUNDING)

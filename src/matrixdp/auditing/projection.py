@@ -132,7 +132,7 @@ class ComposedAudit(BlackBoxAudit):
         self.bound = epsilon_of(release.delta, self.mu)
         self.kappa = waste_of(release, self.mu)
         largest = epsilon_of(release.delta, float(np.linalg.norm([*proven])))
-        owned = library.owns(release) and proofs.owned(release.query)
+        owned = library.plain(release)
         self.proven = owned and largest <= release.epsilon * (1 + ROUNDING)
 
     def flaws(self, stream: Generator) -> list[str]:

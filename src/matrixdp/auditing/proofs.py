@@ -7,8 +7,6 @@ such noise, has no bound here.
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -42,26 +40,9 @@ def owned(query: Query, noise: NoiseDistribution | None = None) -> bool:
     The noise has the shape of the query, and plain numbers and arrays in its fields: an object that
     only looks like an array may change.
     """
-    if not (library.owns(query) and library.owns(query.domain)):
+    if not library.plain(query):
         return False
-    return noise is None or (noise.shape == query.shape and _plain(noise))
-
-
-def _plain(noise: NoiseDistribution) -> bool:
-    values = (getattr(noise, field.name) for field in fields(noise))
-    return library.owns(noise) and all(
-        _plain(value) if isinstance(value, NoiseDistribution) else _number(value)
-        for value in values
-    )
-
-
-def _number(value: object) -> bool:
-    """Return whether a value is a number, an array of numbers, or a sequence of them."""
-    if isinstance(value, tuple | list):
-        return all(map(_number, value))
-    if type(value) is np.ndarray:
-        return value.dtype.kind in "fiu"
-    return value is None or type(value) in (int, float) or isinstance(value, np.number)
+    return noise is None or (library.plain(noise) and noise.shape == query.shape)
 
 
 def mu(query: Query, noise: GaussianDistribution) -> float:
@@ -193,7 +174,7 @@ def length(query: Query, noise: GeneralizedGamma) -> float:
 
 def deviation(noise: NoiseDistribution) -> float:
     """Return the root mean square of the entries' standard deviations, or NaN for other noise."""
-    if not library.owns(noise):
+    if not library.plain(noise):
         return UNPROVEN
     if isinstance(noise, GeneralizedGamma):
         return float(generalized_gamma.deviation(noise.scale, noise.power, noise.dimension))

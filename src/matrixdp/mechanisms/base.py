@@ -281,7 +281,7 @@ class AdditiveMechanism(Separable):
     def coloured(self) -> bool:
         """Whether simulated noise is coloured white noise, and not drawn by the distribution."""
         whitens = isinstance(self.noise, GaussianDistribution | Laplace)
-        return whitens and not library.owns(self.noise)
+        return whitens and not library.plain(self.noise)
 
     def _draw(self, value: Array, streams: Streams) -> Array:
         if self.coloured:

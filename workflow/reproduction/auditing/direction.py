@@ -54,7 +54,7 @@ class DirectionAudit(Audit):
         # The exponent of one record is at most its rate, and the normaliser moves by no more.
         sides = 2 if replaced else 1
         proven = sides * release.kappa * query.domain.radius**2 / query.n_records
-        owned = library.owns(release) and proofs.owned(query)
+        owned = library.plain(release) and proofs.owned(query)
         self.proven = bool(owned and proven <= release.epsilon * (1 + ROUNDING))
 
     def flaws(self, stream: np.random.Generator) -> list[str]:

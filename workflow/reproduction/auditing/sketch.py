@@ -51,7 +51,7 @@ class SketchAudit(Audit):
         exact = sketching.leverage(*claimed, query.adjacency)
         self.kappa = float(np.sqrt(release.ridge / (squared * (1 - exact) / exact)))
         # The curve holds for all neighbours, with the noise of the library's own class.
-        owned = library.owns(release) and proofs.owned(query)
+        owned = library.plain(release) and proofs.owned(query)
         self.proven = owned and self.bound <= release.epsilon * (1 + ROUNDING)
         # Count of numbers in a sketch of two features, on both neighbours together.
         self.cost = 4.0 * release.sketch_size
