@@ -8,8 +8,10 @@ from matrixdp import library
 from matrixdp.auditing.releases import Limits, judge
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.gaussian import Gaussian
+from matrixdp.mechanisms.laplace import Laplace
+from matrixdp.mechanisms.scaled import Scaled
 from matrixdp.noise import distributions
-from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Box, IdentityQuery, MeanQuery, SecondMomentQuery
 from reproduction.auditing.papers import audit_of
 from reproduction.mechanisms import registry
 from reproduction.mechanisms.jl import JohnsonLindenstrauss
@@ -216,3 +218,60 @@ def test_modules_have_the_releases_of_all_mechanisms():
     owned = {module.rpartition(".")[2] for module in library.MODULES}
     assert {"adassp", "clipped", "jl", "exponential", "mvg", "base"} <= owned
     assert registry()
+
+
+MEAN = MeanQuery(Box((-1.0, -2.0, -3.0), (1.0, 2.0, 3.0)), 100)
+
+
+def scaled(mechanism, delta):
+    return Scaled(mechanism).calibrate(MEAN, epsilon=1.0, delta=delta)
+
+
+class Dependent(distributions.MatrixNormal):
+    """Its samples have the declared size, and lie in a plane."""
+
+    def _draw(self, streams, stack):
+        super()._draw(streams, stack)
+        stack[:, 0] = np.sqrt(0.5) * (stack[:, 0] + stack[:, 1])
+        stack[:, 1] = stack[:, 0]
+
+
+class Repeated(distributions.Laplace):
+    def _fill(self, stream, trial):
+        super()._fill(stream, trial)
+        trial[1] = trial[0]
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "delta", "kind"), [(Gaussian(), 0.01, Dependent), (Laplace(), 0.0, Repeated)]
+)
+def test_noise_of_another_author_is_found_inside_noise_of_the_library(mechanism, delta, kind):
+    honest = scaled(mechanism, delta)
+    assert not honest.coloured
+    assert verdict(honest) == "certified"
+    inner = honest.noise.distribution
+    forged = replace(
+        honest.noise,
+        distribution=kind(**{one.name: getattr(inner, one.name) for one in fields(inner)}),
+    )
+    release = replace(honest, noise=forged)
+    assert release.coloured
+    drawn = release.simulate(np.zeros(MEAN.shape), [np.random.default_rng(0)])
+    assert drawn[0, 0] != pytest.approx(drawn[0, 1] / 2)
+    assert verdict(release) in ("declared", "refuted")
+
+
+@pytest.mark.parametrize(
+    ("changes", "standing"),
+    [
+        ({"mu_exact": False}, "certified"),
+        ({"mu": float("nan")}, "refuted"),
+        ({"mu": float("nan"), "mu_exact": False}, "refuted"),
+        ({"epsilon_actual": float("nan")}, "refuted"),
+        ({"epsilon_actual": 1.5}, "declared"),
+        ({"epsilon_actual": 500.0}, "declared"),
+        ({"epsilon_actual": 1 + 1e-12}, "certified"),
+    ],
+)
+def test_declared_numbers_hold(changes, standing):
+    assert verdict(replace(RELEASE, **changes)) == standing

@@ -52,14 +52,20 @@ def flaws(audit: Audit, stream: np.random.Generator) -> list[str]:
         shapes = f"{release.noise.shape} for a value of shape {release.query.shape}"
         return [f"{REFUTED}: its noise has shape {shapes}"]
     declared = release.epsilon_actual * (1 + ROUNDING)
-    if audit.attained > declared + ROUNDING:
+    if np.isnan(declared) or audit.attained > declared + ROUNDING:
         verdicts.append(
             f"{REFUTED}: it declares epsilon {release.epsilon_actual:.3g} and attains "
             f"{audit.attained:.3g}"
         )
     by_curve = isinstance(audit, GaussianAudit | WhitenedGaussianAudit)
-    if by_curve and release.mu is not None and audit.mu > release.mu * (1 + ROUNDING):
+    if by_curve and release.mu is not None and not audit.mu <= release.mu * (1 + ROUNDING):
         verdicts.append(f"{REFUTED}: it declares mu {release.mu:.3g} and attains {audit.mu:.3g}")
+    allowed = release.epsilon * (1 + ROUNDING)
+    if audit.tool != "black box" and audit.bound <= allowed and declared > allowed + ROUNDING:
+        # Otherwise the verdict is on the bound, or on what the runs could have proved.
+        verdicts.append(
+            f"{DECLARED}: it declares epsilon {release.epsilon_actual:.3g}, above the claimed one"
+        )
     if isinstance(audit, ComposedAudit) and audit.bound > declared + ROUNDING:
         verdicts.append(
             f"{DECLARED}: it declares epsilon {release.epsilon_actual:.3g}, and its parts compose "

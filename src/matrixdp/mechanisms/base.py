@@ -30,8 +30,8 @@ from matrixdp.noise.distributions import (
     normals,
 )
 from matrixdp.privacy import exact, gaussian
-from matrixdp.privacy.domain import Ball
-from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES, Mu, Query
+from matrixdp.privacy.domain import Ball, Box
+from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES, IdentityQuery, Mu, Query
 
 
 class NoGuarantee(InputError):
@@ -571,15 +571,22 @@ def promised(
         ("epsilon", release.epsilon, epsilon),
         ("delta", release.delta, delta),
     ):
+        # A subclass of float may compare as it likes.
+        if not any(type(given) is kind for kind in (int, float, np.float64)):
+            raise BrokenPromise(
+                f"{name} promises {word} as a {type(given).__name__}; give it as a float"
+            )
         # A number that is not one is refused too.
         if not 0 <= given <= wanted * (1 + _ROUNDING):
             raise BrokenPromise(
                 f"{name} promises {word} {given:g}, where {wanted:g} is asked for; calibrate its "
                 "noise to what is asked"
             )
-    # Records of a private number are read as records of the stated one.
-    same = (query.adjacency, "zero_out") if query.private_count else (query.adjacency,)
-    if answer.adjacency not in same:
+    # Of a private number, a release that reads the records reads as many as are stated. A sum, or
+    # records with noise, would show the number.
+    reads = type(answer) is IdentityQuery and not isinstance(release, AdditiveMechanism)
+    relation = "zero_out" if query.private_count and reads else query.adjacency
+    if answer.adjacency != relation:
         raise BrokenPromise(
             f"{name} promises neighbours of {answer.adjacency!r}, where {query.adjacency!r} is "
             "asked for; calibrate it to the query"
@@ -594,7 +601,7 @@ def promised(
             f"{name} promises privacy of records in {answer.domain}, where they lie in "
             f"{query.domain}; calibrate it to the query"
         )
-    if type(answer) is type(query) and answer.group < query.group:
+    if not answer.group >= query.group:
         raise BrokenPromise(
             f"{name} promises privacy of {answer.group} records of one person, where "
             f"{query.group} is asked for; calibrate it to the query"
@@ -603,5 +610,14 @@ def promised(
 
 
 def _covers(answer: Query, query: Query) -> bool:
-    """Return whether the domain of an answer has all records of a query; a ball clips records."""
-    return isinstance(answer.domain, Ball) or answer.domain == query.domain
+    """Return whether the domain of an answer has all records of a query.
+
+    Numbers are compared: another author's domain may equal any other. A query of the library clips
+    records to a ball; another may not.
+    """
+    given, asked = answer.domain, query.domain
+    if not library.plain(given):
+        return False
+    if isinstance(given, Ball):
+        return library.owns(answer) or given.radius >= asked.radius
+    return isinstance(asked, Box) and (given.lower, given.upper) == (asked.lower, asked.upper)

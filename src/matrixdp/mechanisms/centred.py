@@ -9,7 +9,7 @@ second moments about c. Where the mean is near zero, its share of the budget is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -113,7 +113,8 @@ class Centred(Mechanism):
             about = PrivatelyClipped().spending(apart, each, budget)
         else:
             about = orthogonal_ensemble(clipped(apart, self.squared_radius_fraction), each, budget)
-        std = records_of(mean_query(query)).l2_sensitivity / query.people / each
+        one = replace(records_of(mean_query(query)), per_person=None)
+        std = one.l2_sensitivity / query.people / each
         records = records_of(query)
         return CentredMoments.by_mu(mu, budget, query=records, centre_std=std, about=about)
 

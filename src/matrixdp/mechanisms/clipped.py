@@ -67,7 +67,7 @@ def clipped(query: Query, squared_radius_fraction: float) -> SecondMomentQuery:
 def records_of(query: Query) -> IdentityQuery:
     """Return the records of a query, which a simulated release reads, as many as are stated."""
     adjacency = "zero_out" if query.private_count else query.adjacency
-    return IdentityQuery(query.domain, query.n_records, adjacency)
+    return IdentityQuery(query.domain, query.n_records, adjacency, per_person=query.per_person)
 
 
 def squared_move(query: Query) -> int:

@@ -8,14 +8,24 @@ import pytest
 
 import matrixdp as mdp
 from matrixdp.checks import InputError
+from matrixdp.mechanisms.adassp import AdaSSP
 from matrixdp.mechanisms.allocation import Shares
 from matrixdp.mechanisms.base import BrokenPromise, promised
+from matrixdp.mechanisms.centred import Centred
+from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.noise import distributions, safe
 from matrixdp.privacy import exact, gaussian
-from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, MeanQuery, SecondMomentQuery
+from matrixdp.privacy.sensitivity import (
+    Ball,
+    Box,
+    IdentityQuery,
+    MeanQuery,
+    NormalEquations,
+    SecondMomentQuery,
+)
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-6}
 
@@ -229,3 +239,114 @@ def test_a_promise_of_more_than_is_asked_is_fine():
     for changes in ({"delta": 0.0}, {"epsilon": 0.5}, {"epsilon": 1 + 1e-12}):
         mechanism = Promising(changes=tuple(changes.items()))
         assert promised(mechanism, query, epsilon=1.0, delta=0.01).epsilon <= 1 + 1e-9
+
+
+@dataclass(frozen=True)
+class Answering(Gaussian):
+    """A mechanism that answers with a release of its own."""
+
+    answer: object = None
+
+    def calibrate(self, query, *, epsilon, delta):
+        return self.answer
+
+
+class Agreeable(float):
+    def __le__(self, other):
+        return True
+
+    def __ge__(self, other):
+        return True
+
+
+@pytest.mark.parametrize("name", ["epsilon", "delta"])
+def test_a_number_that_compares_as_it_likes_is_no_promise(name):
+    query = IdentityQuery(Box.cube(2, -1, 1), 3)
+    mechanism = Promising(changes=((name, Agreeable(200.0)),))
+    with pytest.raises(BrokenPromise, match=f"promises {name} as a Agreeable"):
+        promised(mechanism, query, epsilon=1.0, delta=0.01)
+    for number in (1, 1.0, np.float64(1.0)):
+        mechanism = Promising(changes=(("epsilon", number),))
+        assert promised(mechanism, query, epsilon=1.0, delta=0.01).epsilon == 1
+
+
+class OwnMoments(SecondMomentQuery):
+    """Of another author."""
+
+
+@pytest.mark.parametrize("kind", [OwnMoments, IdentityQuery])
+def test_an_answer_to_another_query_protects_all_records_of_a_person_too(kind):
+    query = SecondMomentQuery(Box.cube(2, -1, 1), 30, per_person=5)
+    release = mdp.Gaussian().calibrate(IdentityQuery(query.domain, 30), **BUDGET)
+    alone = replace(release, query=kind(query.domain, 30))
+    with pytest.raises(BrokenPromise, match="1 records of one person, where 5 is asked for"):
+        promised(Answering(answer=alone), query, **BUDGET)
+
+
+@pytest.mark.parametrize("mechanism", [PrivatelyClipped(), Centred(), Centred(0.5), AdaSSP()])
+@pytest.mark.parametrize("adjacency", ["replace", "zero_out", "add_or_remove"])
+def test_releases_that_read_records_protect_as_many_as_are_asked(mechanism, adjacency):
+    kind = NormalEquations if isinstance(mechanism, AdaSSP) else SecondMomentQuery
+    query = kind(Box.cube(2, -1, 1), 30, adjacency, per_person=5)
+    assert promised(mechanism, query, **BUDGET).query.per_person == 5
+
+
+def test_the_noise_of_a_centre_is_as_wide_as_the_group():
+    one, five = (
+        Centred().calibrate(
+            SecondMomentQuery(Box.cube(2, -1, 1), 30, per_person=count), epsilon=1.0, delta=1e-6
+        )
+        for count in (None, 5)
+    )
+    assert five.centre_std == pytest.approx(5 * one.centre_std, rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", [MeanQuery, IdentityQuery, SecondMomentQuery])
+def test_noise_on_an_answer_of_a_public_number_hides_no_number(kind):
+    query = MeanQuery(Box.cube(2, -1, 1), 30, "add_or_remove")
+    release = Gaussian().calibrate(kind(query.domain, 30, "zero_out"), **BUDGET)
+    with pytest.raises(BrokenPromise, match="'zero_out', where 'add_or_remove' is asked for"):
+        promised(Answering(answer=release), query, **BUDGET)
+    assert promised(Gaussian(), query, **BUDGET).query == query
+
+
+class Everything(Box):
+    def __eq__(self, other):
+        return True
+
+    __hash__ = Box.__hash__
+
+
+class Halved(MeanQuery):
+    """Another author's mean, which clips nothing."""
+
+    def value(self, records):
+        return records.sum(axis=-1, keepdims=True) / self.n_records
+
+
+@pytest.mark.parametrize(
+    ("kind", "domain"),
+    [
+        (MeanQuery, Everything((-0.1,) * 2, (0.1,) * 2)),
+        (MeanQuery, Everything((-1.0,) * 2, (1.0,) * 2)),
+        (Halved, Ball(0.1, 2)),
+        (Halved, Box.cube(2, -0.1, 0.1)),
+    ],
+)
+def test_a_domain_that_does_not_have_all_records_covers_none(kind, domain):
+    query = MeanQuery(Box.cube(2, -1, 1), 30)
+    release = Gaussian().calibrate(MeanQuery(domain, 30), **BUDGET)
+    release = replace(release, query=kind(domain, 30))
+    with pytest.raises(BrokenPromise, match="promises privacy of records in"):
+        promised(Answering(answer=release), query, **BUDGET)
+
+
+@pytest.mark.parametrize(
+    ("kind", "domain"),
+    [(MeanQuery, Ball(0.1, 2)), (Halved, Ball(1.5, 2)), (Halved, Box.cube(2, -1, 1))],
+)
+def test_a_domain_of_all_records_or_a_ball_that_clips_covers_them(kind, domain):
+    query = MeanQuery(Box.cube(2, -1, 1), 30)
+    release = Gaussian().calibrate(MeanQuery(domain, 30), **BUDGET)
+    release = replace(release, query=kind(domain, 30))
+    assert promised(Answering(answer=release), query, **BUDGET) is release
