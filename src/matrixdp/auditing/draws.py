@@ -12,12 +12,15 @@ from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.noise.distributions import GaussianDistribution
 from matrixdp.privacy.sensitivity import IdentityQuery
 
+#: Random signs of rounding errors.
+SIGNS = 8
+
 
 def value_within(release: AdditiveMechanism, pair: Neighbours) -> Array:
     """Return a value of the query within the public bounds: all records are the second one."""
     query = release.query
     if not isinstance(query, IdentityQuery):
-        return runs.value_of(query, pair.other)
+        return runs.within(query, runs.value_of(query, pair.other))
     column = np.reshape(pair.other, (-1, query.features))[:1].T
     return np.tile(column, query.n_records)
 
@@ -43,7 +46,17 @@ def flaws(
     value = value_within(release, pair)
     count = whiteness.draws_of(distribution.whiten(value).size)
     noise = noise_of(release, value, count, stream)
-    result = whiteness.judge(
-        np.stack([np.ravel(distribution.whiten(one)) for one in noise]), stream
-    )
+    white = np.stack([np.ravel(distribution.whiten(one)) for one in noise])
+    result = whiteness.judge(white, stream, grid=_grid(distribution, value, noise))
     return [f"{REFUTED}: {result.defect}"] * bool(result.defect), result.explain()
+
+
+def _grid(distribution: GaussianDistribution, value: Array, noise: Array) -> float:
+    """Return the spacing of whitened noise that was rounded to float64 with a value.
+
+    Whitening may mix entries: errors of random signs are whitened. Without a value there is none.
+    """
+    largest = np.abs(value) + np.abs(noise).max(axis=0)
+    units = np.where(value == 0, 0.0, np.spacing(largest))
+    signs = np.random.default_rng(0).choice((-1.0, 1.0), size=(SIGNS, *units.shape))
+    return max(float(np.abs(distribution.whiten(units * one)).max()) for one in signs)

@@ -15,7 +15,15 @@ from matrixdp.mechanisms.adassp import RidgedEquations
 from matrixdp.mechanisms.base import AdditiveGaussian, CalibratedMechanism
 from matrixdp.mechanisms.centred import CentredMoments
 from matrixdp.mechanisms.clipped import ChosenByHistogram, shells, squared_move
-from matrixdp.privacy.sensitivity import Query
+from matrixdp.privacy.domain import Ball
+from matrixdp.privacy.sensitivity import (
+    ADD_OR_REMOVE,
+    IdentityQuery,
+    MeanQuery,
+    NormalEquations,
+    Query,
+    SecondMomentQuery,
+)
 
 #: Returns the audit of a part.
 AuditOf = Callable[[CalibratedMechanism, np.random.Generator], Audit]
@@ -60,10 +68,40 @@ def _chosen(
     return ChosenAudit(release, [*mus, rest], parts[0], proven)
 
 
-def _noise_mu(release: CalibratedMechanism, query: Query) -> float:
-    """Return an upper bound on the mu of a part's noise, for what the release asks of it."""
+def fits(part: Query, query: Query, adjacency: str) -> bool:
+    """Return whether a part's query is of a release's records, and as wide as its neighbours.
+
+    Sensitivities of the part's query count for the release only then. A ball clips records to any
+    radius; a box clips none, so that it must be that of the release. The sensitivities of
+    ``add_or_remove`` are those of ``zero_out``, and for the stated number of records so is the sum.
+    """
+    same = (adjacency, ADD_OR_REMOVE) if adjacency == "zero_out" else (adjacency,)
+    return (
+        type(part) in (SecondMomentQuery, NormalEquations)
+        and proofs.owned(part)
+        and part.n_records == query.n_records
+        and part.features == query.features
+        and part.adjacency in same
+        and part.group >= query.group
+        and (type(part.domain) is Ball or _same(part.domain, query.domain))
+    )
+
+
+def _same(first: object, second: object) -> bool:
+    """Return whether objects of one class are equal, as that class compares them."""
+    return type(first) is type(second) and bool(first == second)
+
+
+def noise_mu(release: CalibratedMechanism, query: Query) -> float:
+    """Return an upper bound on the mu of a part's noise, for what the release asks of it.
+
+    The part must answer this query itself: it may refuse, or change, a value of its own.
+    """
+    same = proofs.owned(release.query) and _same(release.query, query)
     additive = isinstance(release, AdditiveGaussian) and library.owns(release)
-    return proofs.mu(query, release.noise) if additive else proofs.UNPROVEN  # type: ignore[attr-defined]
+    if not (additive and same and _same(release.query.domain, query.domain)):
+        return proofs.UNPROVEN
+    return proofs.mu(query, release.noise)  # type: ignore[attr-defined]
 
 
 def parts_mu(release: CalibratedMechanism) -> list[float]:
@@ -79,12 +117,49 @@ def parts_mu(release: CalibratedMechanism) -> list[float]:
     if isinstance(release, RidgedEquations):
         eigenvalue = release.query.l2_eigenvalue / release.eigenvalue_std
         target = release.query.l2_target / release.target_std
-        return [eigenvalue, _noise_mu(release.explaining, release.query.explaining), target]
-    if isinstance(release, CentredMoments):
-        mean = query.l2_sensitivity / query.n_records / release.centre_std
-        return [mean, *parts_mu(release.about)]
-    if isinstance(release, ChosenByHistogram):
+        return [eigenvalue, noise_mu(release.explaining, release.query.explaining), target]
+    if isinstance(release, CentredMoments) and type(query) is IdentityQuery:
+        mean = MeanQuery(
+            query.domain, query.n_records, query.adjacency, per_person=query.per_person
+        )
+        about = parts_mu(release.about) if _about_mean(release) else [proofs.UNPROVEN]
+        return [mean.l2_sensitivity / release.centre_std, *about]
+    if isinstance(release, ChosenByHistogram) and type(query) is IdentityQuery:
         counted = query.group * float(np.sqrt(squared_move(query))) / release.count_std
-        parts = [release.part(number)[1] for number in range(len(release.candidates))]
-        return [counted, max(float(np.linalg.norm(parts_mu(part))) for part in parts)]
+        return [counted, max(_candidate_mus(release))]
     return [proofs.UNPROVEN]
+
+
+def _candidate_mus(release: ChosenByHistogram) -> list[float]:
+    """Return upper bounds on the mu of the release at each radius; NaN alone if one has none."""
+    query, mus = release.query, []
+    if {type(release.candidates), type(getattr(release, "equations", ()))} != {tuple}:
+        return [proofs.UNPROVEN]
+    for number in range(len(release.candidates)):
+        part = release.part(number)[1]
+        if not fits(part.query, query, query.adjacency):
+            return [proofs.UNPROVEN]
+        mus.append(float(np.linalg.norm(parts_mu(part))))
+    return [proofs.UNPROVEN] if np.isnan(mus).any() else mus
+
+
+def _about_mean(release: CentredMoments) -> bool:
+    """Return whether the part about the mean is calibrated to the records of the release.
+
+    These records are clipped to a ball about the mean. Their number is public, as that of the
+    release: a record that is set to zero is not zero about the mean, and so it is replaced.
+    """
+    query, part = release.query, release.about.query
+    if isinstance(release.about, AdditiveGaussian):
+        return type(part.domain) is Ball and fits(part, query, "replace")
+    if not isinstance(release.about, ChosenByHistogram) or type(part) is not IdentityQuery:
+        return False
+    # It reads the records about the mean, which are at most as long as the domain is wide.
+    widest = IdentityQuery(query.domain, query.n_records).l2_sensitivity
+    return (
+        type(part.domain) is Ball
+        and part.domain.radius >= widest
+        and (part.n_records, part.features) == (query.n_records, query.features)
+        and part.adjacency == "replace"
+        and part.group >= query.group
+    )

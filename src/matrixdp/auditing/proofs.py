@@ -33,6 +33,10 @@ from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, Second
 #: No bound is proven.
 UNPROVEN = float("nan")
 
+#: Least ratio of the singular values of a factor. Below it, rounding errors of the factor show in
+#: what noise it leaves to a direction.
+LEAST_RATIO = 1e-7
+
 
 def owned(query: Query, noise: NoiseDistribution | None = None) -> bool:
     """Return whether a query with its domain, and the noise, are of classes of the library.
@@ -55,7 +59,7 @@ def mu(query: Query, noise: GaussianDistribution) -> float:
     try:
         return _mu(query, noise)
     except (InputError, np.linalg.LinAlgError):
-        # A singular factor leaves some direction without noise.
+        # A singular factor leaves some direction without noise; one near it, an uncertain one.
         return UNPROVEN
 
 
@@ -69,12 +73,10 @@ def _mu(query: Query, noise: GaussianDistribution) -> float:
     if isinstance(noise, MatrixNormal):
         rows, columns = noise.factors
         if not isinstance(query, SecondMomentQuery):
-            # A change in one column is d e_j^T, whose whitened norm is |A^-1 d| |B^-1 e_j|.
-            return _along(query, rows) * _largest_column(columns, noise.shape[1])
+            return _along(query, rows) * _largest_columns(columns, query.group)
         if columns is not None and np.array_equal(np.asarray(rows), np.asarray(columns)):
             return _along(query, rows)
-        least = _least(rows, noise.shape[0]) * _least(columns, noise.shape[1])
-        return query.l2_sensitivity / least
+        return query.l2_sensitivity / (_least(rows) * _least(columns))
     return UNPROVEN
 
 
@@ -84,24 +86,45 @@ def _along(query: Query, factor: ArrayLike | None) -> float:
     if values.ndim < 2:
         variances = np.broadcast_to(values**2, (query.features,))
         return query.directional_mu(variances).value
-    variances, directions = np.linalg.eigh(values @ values.T)
-    return query.directional_mu(variances, directions).value
+    # Not the eigenvalues of A A^T, whose rounding errors are those of the squared largest one.
+    directions, sizes = _decomposed(values)
+    return query.directional_mu(sizes**2, directions).value
 
 
-def _least(factor: ArrayLike | None, size: int) -> float:
+def _decomposed(factor: Array) -> tuple[Array, Array]:
+    """Return the left singular vectors of a factor, and its singular values, less their error.
+
+    Raises:
+        LinAlgError: the factor is singular, or near it.
+    """
+    directions, sizes, _ = np.linalg.svd(factor)
+    if not sizes[-1] >= LEAST_RATIO * sizes[0] > 0:
+        raise np.linalg.LinAlgError("the factor is near a singular one")
+    return directions, sizes - len(sizes) * np.finfo(float).eps * sizes[0]
+
+
+def _least(factor: ArrayLike | None) -> float:
     """Return the smallest singular value of a factor."""
     values = np.asarray(1.0 if factor is None else factor, dtype=float)
-    if values.ndim < 2:
-        return float(np.abs(values).min())
-    return float(np.linalg.svd(values, compute_uv=False)[-1])
+    return float(np.abs(values).min() if values.ndim < 2 else _decomposed(values)[1][-1])
 
 
-def _largest_column(factor: ArrayLike | None, size: int) -> float:
-    """Return the largest norm of a column of the inverse of a factor."""
+def _largest_columns(factor: ArrayLike | None, group: int) -> float:
+    """Return by how much a column factor B enlarges the whitened norm of a group's change.
+
+    The factor is in units of sqrt(k) max |A^-1 d|, that of :func:`_along` for k columns. A change
+    D = sum_j d_j e_j^T in k columns has the whitened norm |sum_j (A^-1 d_j) (B^-1 e_j)^T|. By the
+    triangle inequality it is at most k max |A^-1 d| max_j |B^-1 e_j|: sqrt(k) times the largest
+    column. It is also at most |A^-1 D| |B^-1|_2 <= sqrt(k) max |A^-1 d| |B^-1|_2. The smaller one
+    is the bound. A diagonal B has orthogonal columns, and the spectral norm is its largest one.
+    """
     values = np.asarray(1.0 if factor is None else factor, dtype=float)
     if values.ndim < 2:
         return float((1 / np.abs(values)).max())
-    return float(np.linalg.norm(np.linalg.inv(values), axis=0).max())
+    directions, sizes = _decomposed(values)
+    # The columns of the inverse V S^-1 U^T are as long as those of S^-1 U^T.
+    largest = np.linalg.norm(directions / sizes, axis=1).max()
+    return float(min(np.sqrt(group) * largest, 1 / sizes[-1]))
 
 
 def _triangle(query: SecondMomentQuery, noise: SymmetricNormal) -> float:

@@ -18,15 +18,38 @@ import numpy as np
 from matrixdp.auditing.neighbours import Neighbours, changes
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveMechanism
-from matrixdp.privacy.sensitivity import IdentityQuery, Query
+from matrixdp.privacy.domain import Box
+from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query
 
 #: Numbers per draw, few enough for the processor's cache.
 PART = 2**17
 
 
 def value_of(query: Query, record: Array) -> Array:
-    """Return f of a data set of one record and otherwise zeros: (m, 1), or x x^T / n."""
-    return changes(query, record[None], np.zeros((1, len(record))))[0]
+    """Return f of a data set of one record and otherwise zeros: (m, 1), or x x^T / n.
+
+    A mean of bounds without zero has records near zero instead, so that its value is within them.
+    """
+    value = changes(query, record[None], np.zeros_like(record)[None])[0]
+    if not (isinstance(query, MeanQuery) and isinstance(query.domain, Box)):
+        return value
+    lower, upper = query.domain.lower, query.domain.upper
+    others = query.n_records - query.group
+    if query.domain.contains_zero or others <= 0:
+        return value
+    # The least records of which the sum over n lies within the bounds, if the record adds nothing.
+    least = np.clip(np.clip(0.0, lower, upper) * query.n_records / others, lower, upper)
+    return np.asarray(value + least[:, None] * others / query.n_records)
+
+
+def within(query: Query, value: Array) -> Array:
+    """Return a value, that of a mean clipped to its bounds, which a null record may leave."""
+    if isinstance(query, MeanQuery) and isinstance(query.domain, Box) and not query.private_count:
+        lower, upper = (
+            np.reshape(side, (-1, 1)) for side in (query.domain.lower, query.domain.upper)
+        )
+        return np.clip(value, lower, upper)
+    return value
 
 
 def values(query: Query, pair: Neighbours) -> tuple[Array, Array]:
@@ -61,7 +84,7 @@ def runs(
         ValueError: the columns of the noise are not identically distributed.
     """
     query = release.query
-    value = value_of(query, pair.other)
+    value = within(query, value_of(query, pair.other))
     if not isinstance(query, IdentityQuery):
 
         def part(number: int) -> Array:

@@ -7,7 +7,7 @@ probability, whatever the number of draws T and of entries d:
 - the distribution of all numbers, and that of the lengths of draws, are compared with theirs
   (Kolmogorov & Smirnov, with the constant of Massart 1990);
 - numbers beyond 3, 4 and 5 deviations are counted;
-- two equal numbers are as rare as the grid of float64 is fine;
+- equal numbers are as rare as their grid is fine: that of float64, or of a value that was there;
 - the squared cosine of the draws of two entries is Beta(1/2, (T - 1)/2);
 - the singular values of the draws lie within sqrt(T) +- (sqrt(d) + t), except with probability
   2 exp(-t^2 / 2) (Davidson & Szarek 2001, Theorem II.13). A direction without noise has a singular
@@ -77,7 +77,9 @@ def draws_of(entries: int) -> int:
     return max(RATIO * tested, min(DRAWS, NUMBERS // entries))
 
 
-def judge(white: Array, stream: np.random.Generator, level: float = ERROR) -> Result:
+def judge(
+    white: Array, stream: np.random.Generator, level: float = ERROR, grid: float = 0.0
+) -> Result:
     """Return the result of all tests on draws (T, d), one per row.
 
     White noise has a defect with a probability of at most ``level``.
@@ -86,6 +88,7 @@ def judge(white: Array, stream: np.random.Generator, level: float = ERROR) -> Re
         white: the draws, of which T is more than the entries of a block.
         stream: shares the entries out to blocks.
         level: error probability, an eighth for each kind of test.
+        grid: spacing of numbers that rounding leaves, where it is coarser than that of the draws.
     """
     count, entries = white.shape
     each = level / 8
@@ -124,7 +127,7 @@ def judge(white: Array, stream: np.random.Generator, level: float = ERROR) -> Re
     lengths = special.gammainc(entries / 2, (white**2).sum(axis=1) / 2)
     defects += [
         (bool((squares > high).any() or share[1] < each / 2), MORE),
-        (_repeats(white), GRID),
+        (_repeats(white, each, grid), GRID),
         (_tails(white, each), OTHER),
         (not _uniform(special.ndtr(white.ravel()), each), OTHER),
         (not _uniform(lengths, each), OTHER),
@@ -158,13 +161,19 @@ def _tails(white: Array, level: float) -> bool:
     return False
 
 
-def _repeats(white: Array) -> bool:
-    """Return whether more than two numbers are repeated.
+def _repeats(white: Array, level: float, grid: float) -> bool:
+    """Return whether more numbers are repeated than on a grid of float64, or a coarser one.
 
-    Of 10^7 normal numbers in float64, one pair is equal with a probability of about .001.
+    A number equals one of k others with a probability of at most k times that of the likeliest
+    point, about phi(0) times the spacing, whatever these are. So the repeats among N numbers are at
+    most a sum of independent events, whose tail is below that of a Poisson number with the same
+    mean (Hoeffding 1956): N (N - 1) / 2 times that probability.
     """
     ordered = np.sort(white, axis=None)
-    return int(np.count_nonzero(ordered[1:] == ordered[:-1])) > 2
+    repeats, count = int(np.count_nonzero(ordered[1:] == ordered[:-1])), ordered.size
+    likeliest = max(2 * np.finfo(float).eps, grid) / np.sqrt(2 * np.pi)
+    mean = count * (count - 1) / 2 * likeliest
+    return bool(repeats > mean and special.pdtrc(repeats - 1, mean) < level)
 
 
 def _equal(white: Array, together: float) -> bool:

@@ -105,3 +105,19 @@ def test_the_smallest_defect_that_is_stated_is_found():
                 draws[:, 0] *= 1 - share
             found += bool(defect(draws))
         assert found >= 18
+
+
+def test_repeats_are_as_rare_as_the_grid():
+    """Of a million numbers, few are equal by chance; on a grid that a value leaves, some are."""
+    draws = np.random.default_rng(0).standard_normal((1000, 1000))
+    assert not whiteness._repeats(draws, 1e-9, 0.0)
+    coarse = np.round(draws / 1e-10) * 1e-10
+    assert whiteness._repeats(coarse, 1e-9, 0.0)
+    assert not whiteness._repeats(coarse, 1e-9, 1e-10)
+    assert whiteness._repeats(np.round(draws / 1e-8) * 1e-8, 1e-9, 1e-10)
+
+
+def test_three_equal_numbers_among_a_million_are_seen():
+    draws = np.random.default_rng(0).standard_normal((1000, 1000))
+    draws[0, :3] = draws[1, :3]
+    assert whiteness._repeats(draws, 1e-9, 0.0)

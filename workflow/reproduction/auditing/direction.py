@@ -44,7 +44,8 @@ class DirectionAudit(Audit):
     def __init__(self, release: PrincipalDirection) -> None:
         self.release: PrincipalDirection = release
         query = release.query
-        pair = farthest(replace(query, adjacency="replace"))
+        # One record of a person is some of that person's records.
+        pair = farthest(replace(query, adjacency="replace", per_person=None))
         self._removed, self._copied = pair.record, pair.other
         replaced = query.adjacency == "replace"
         self._added = self._copied if replaced else np.zeros(query.features)
@@ -53,8 +54,8 @@ class DirectionAudit(Audit):
         self.kappa = release.epsilon / self.bound
         # The exponent of one record is at most its rate, and the normaliser moves by no more.
         sides = 2 if replaced else 1
-        proven = sides * release.kappa * query.domain.radius**2 / query.n_records
-        owned = library.plain(release) and proofs.owned(query)
+        proven = sides * abs(release.kappa) * query.domain.radius**2 / query.n_records
+        owned = library.plain(release) and proofs.owned(query) and query.group == 1
         self.proven = bool(owned and proven <= release.epsilon * (1 + ROUNDING))
 
     def flaws(self, stream: np.random.Generator) -> list[str]:
@@ -74,7 +75,8 @@ class DirectionAudit(Audit):
         m, removed = self.release.query.features, self._rate(self._removed)
         others = copies * self._rate(self._copied)
         before = log_normaliser(others, removed, m)
-        return removed + log_normaliser(others + self._rate(self._added), 0.0, m) - before
+        # Either data set may be the first one.
+        return abs(removed + log_normaliser(others + self._rate(self._added), 0.0, m) - before)
 
     def _value(self, copies: int, last: Array) -> Array:
         total = copies * np.outer(self._copied, self._copied) + np.outer(last, last)

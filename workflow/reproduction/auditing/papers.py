@@ -16,12 +16,12 @@ from matrixdp.auditing import proofs, sensitivities
 from matrixdp.auditing.base import Audit
 from matrixdp.auditing.composition import Answer, _clipped, _matrix
 from matrixdp.auditing.neighbours import farthest
-from matrixdp.auditing.parts import _noise_mu, parts_mu
+from matrixdp.auditing.parts import fits, noise_mu, parts_mu
 from matrixdp.auditing.projection import ChosenAudit, ComposedAudit
 from matrixdp.auditing.releases import audit_of as audit_of
 from matrixdp.checks import Array
 from matrixdp.mechanisms.moments import CONSTANT
-from matrixdp.privacy.sensitivity import SecondMomentQuery, second_moments
+from matrixdp.privacy.sensitivity import IdentityQuery, SecondMomentQuery, second_moments
 from reproduction.auditing.direction import DirectionAudit
 from reproduction.auditing.sketch import SketchAudit
 from reproduction.mechanisms.adaptive import FAILURE, ChosenBySearch, Spectrum, losses
@@ -56,12 +56,15 @@ def audit_private_directions(release: AlongPrivateDirections, stream: np.random.
 def _private_directions_mus(release: AlongPrivateDirections) -> list[float]:
     """Return upper bounds on the mu of the parts; NaN where nothing is proven."""
     query = release.query
-    if not (library.owns(release) and proofs.owned(query)):
+    drawn = library.owns(release.private) and type(query) is IdentityQuery
+    if not (library.owns(release) and proofs.owned(query) and drawn):
         return [proofs.UNPROVEN]
     limited = release.allocation.keeps_budget and library.owns(release.allocation)
     along = query.l2_sensitivity * float(np.sqrt(release.limit)) if limited else np.nan
-    second = SecondMomentQuery(query.domain, query.n_records, query.adjacency)
-    return [_noise_mu(release.moments, second), along]
+    second = SecondMomentQuery(
+        query.domain, query.n_records, query.adjacency, per_person=query.per_person
+    )
+    return [noise_mu(release.moments, second), along]
 
 
 def audit_target_mean(release: TargetMean, stream: np.random.Generator) -> Audit:
@@ -74,7 +77,8 @@ def audit_target_mean(release: TargetMean, stream: np.random.Generator) -> Audit
 def _target_mean_mus(release: TargetMean) -> list[float]:
     """Return upper bounds on the mu of the parts; NaN where nothing is proven."""
     query = release.query
-    if not (library.owns(release) and proofs.owned(query)):
+    # The mean's sensitivity is that of one record.
+    if not (library.owns(release) and proofs.owned(query) and query.group == 1):
         return [proofs.UNPROVEN]
     return [release.query.l2_mean / release.mean_std]
 
@@ -100,7 +104,12 @@ def audit_search(release: ChosenBySearch, stream: np.random.Generator) -> Audit:
 def _search_mus(release: ChosenBySearch) -> list[float]:
     """Return upper bounds on the mu of the parts; NaN where nothing is proven."""
     query = release.query
-    if not (library.owns(release) and proofs.owned(query)):
+    source = release.source
+    # The trace and the search are bounded for one record.
+    if not (library.owns(release) and proofs.owned(query) and query.group == 1):
+        return [proofs.UNPROVEN]
+    records = type(query) is IdentityQuery and type(source.domain) is type(query.domain)
+    if not (records and source.domain == query.domain and fits(source, query, query.adjacency)):
         return [proofs.UNPROVEN]
     rest: list[float] = []
     for number in range(2 * STEPS):

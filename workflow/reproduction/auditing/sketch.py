@@ -38,7 +38,8 @@ class SketchAudit(Audit):
         query = release.query
         squared = query.domain.radius**2
         self.leverage = squared / (release.ridge + squared)
-        pair = farthest(query)
+        # One record of a person is some of that person's records.
+        pair = farthest(replace(query, per_person=None))
         full = pair.size * query.n_records / squared
         self.adjacency = "replace" if full > np.sqrt(2) - 1e-9 else "zero_out"
         self._records = pair.record, pair.other
@@ -50,8 +51,8 @@ class SketchAudit(Audit):
         claimed = release.epsilon, release.delta, release.sketch_size
         exact = sketching.leverage(*claimed, query.adjacency)
         self.kappa = float(np.sqrt(release.ridge / (squared * (1 - exact) / exact)))
-        # The curve holds for all neighbours, with the noise of the library's own class.
-        owned = library.plain(release) and proofs.owned(query)
+        # The curve holds for all neighbours in one record, with the noise of the library's class.
+        owned = library.plain(release) and proofs.owned(query) and query.group == 1
         self.proven = owned and self.bound <= release.epsilon * (1 + ROUNDING)
         # Count of numbers in a sketch of two features, on both neighbours together.
         self.cost = 4.0 * release.sketch_size

@@ -1,0 +1,80 @@
+"""Bounds far from zero: values stay within them, and rounding to them is no defect of noise."""
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from matrixdp.auditing import draws, runs, whiteness
+from matrixdp.auditing.neighbours import farthest
+from matrixdp.auditing.releases import Limits, audit_of, judge
+from matrixdp.mechanisms.adassp import AdaSSP
+from matrixdp.mechanisms.base import AdditiveGaussian
+from matrixdp.mechanisms.gaussian import Gaussian
+from matrixdp.privacy.domain import Box
+from matrixdp.privacy.sensitivity import ADJACENCIES, IdentityQuery, MeanQuery, NormalEquations
+
+
+class Own(AdditiveGaussian):
+    """Noise that another author adds."""
+
+    def _draw(self, value, streams):
+        return self._rounded(self.noise.sample(streams)) + value
+
+    def _rounded(self, noise):
+        return noise
+
+
+class Rounded(Own):
+    def _rounded(self, noise):
+        return np.round(noise, 5)
+
+
+def of(query, kind=AdditiveGaussian):
+    release = Gaussian().calibrate(query, epsilon=1.0, delta=1e-6)
+    return kind(**{field.name: getattr(release, field.name) for field in fields(release)})
+
+
+def verdict(release):
+    first, *others = (np.random.default_rng([7, place]) for place in range(6))
+    return str(judge(audit_of(release, first), others, Limits(runs=2000))["verdict"])
+
+
+@pytest.mark.parametrize("per_person", [None, 4])
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+def test_a_mean_far_from_zero_is_certified(adjacency, per_person):
+    query = MeanQuery(Box((100.0, -1.0), (101.0, 1.0)), 100, adjacency, per_person=per_person)
+    assert verdict(of(query)) == "certified: tight"
+    assert verdict(of(query, Own)).startswith("tested")
+
+
+@pytest.mark.parametrize("domain", [Box((100.0, -3.0), (101.0, -2.0)), Box((1.0, 1.0), (1.5, 9.0))])
+def test_values_of_a_mean_lie_within_its_bounds_and_differ_as_the_records(domain):
+    query = MeanQuery(domain, 100)
+    pair = farthest(query)
+    first, second = runs.values(query, pair)
+    query.check(np.stack([first, second]))
+    assert (first - second)[:, 0] == pytest.approx((pair.record - pair.other) / 100)
+
+
+def test_a_value_of_bounds_with_zero_is_that_of_one_record():
+    query = MeanQuery(Box((0.0, -1.0), (2.0, 1.0)), 100)
+    record = np.array([2.0, -1.0])
+    assert (runs.value_of(query, record)[:, 0] == record / 100).all()
+
+
+@pytest.mark.parametrize("kind", [Own, Rounded])
+@pytest.mark.parametrize("low", [-0.5, 1e4, 1e6])
+def test_rounding_of_far_values_is_no_grid_of_the_noise(low, kind):
+    release = of(IdentityQuery(Box.cube(4, low, low + 1), 100), kind)
+    found, _ = draws.flaws(
+        release, release.noise, farthest(release.query), np.random.default_rng(0)
+    )
+    assert [whiteness.GRID in words for words in found] == [True] * (kind is Rounded)
+
+
+@pytest.mark.parametrize("per_person", [None, 3])
+def test_normal_equations_of_a_person_are_proven(per_person):
+    query = NormalEquations(Box.cube(3, -1, 1), 60, target=2, per_person=per_person)
+    release = AdaSSP().calibrate(query, epsilon=1.0, delta=1e-6)
+    assert audit_of(release, np.random.default_rng(0)).proven

@@ -1,0 +1,68 @@
+"""Parts of the papers' compositions count only where they fit the records of the release."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from matrixdp.mechanisms.allocation import MaxPNR
+from matrixdp.mechanisms.directions import PrivateDirections
+from matrixdp.privacy.domain import Ball, Box
+from matrixdp.privacy.sensitivity import IdentityQuery, SecondMomentQuery
+from reproduction.auditing.papers import _private_directions_mus, _search_mus, _target_mean_mus
+from reproduction.mechanisms.adaptive import AdaptiveCovariance
+from reproduction.mechanisms.mvg import MVG
+from reproduction.mechanisms.target_mean import InterceptEquations, PrivateTargetMean
+
+BUDGET = {"epsilon": 1.0, "delta": 1e-6}
+BOX = Box.cube(3, -1, 1)
+DIRECTED = MVG(allocation=MaxPNR(), directions=PrivateDirections()).calibrate(
+    IdentityQuery(BOX, 30), **BUDGET
+)
+SEARCHED = AdaptiveCovariance().calibrate(SecondMomentQuery(BOX, 30), **BUDGET)
+
+
+def within(mus, release):
+    return np.linalg.norm(mus) <= release.mu * (1 + 1e-9)
+
+
+def test_what_the_study_calibrates_is_proven():
+    assert within(_private_directions_mus(DIRECTED), DIRECTED)
+    assert within(_search_mus(SEARCHED), SEARCHED)
+    for domain in (BOX, Ball(1.0, 3)):
+        release = AdaptiveCovariance().calibrate(
+            SecondMomentQuery(domain, 30, "zero_out"), **BUDGET
+        )
+        assert within(_search_mus(release), release)
+
+
+def test_directions_of_another_class_are_not_proven():
+    class Others(PrivateDirections):
+        def draw(self, release, matrix, streams):
+            directions, spectrum = super().draw(release, matrix, streams)
+            return directions * (1 + matrix[0, 0]), spectrum
+
+    assert not within(_private_directions_mus(replace(DIRECTED, private=Others())), DIRECTED)
+
+
+def test_the_moments_of_directions_answer_the_records_of_the_release():
+    for changes in ({"n_records": 300}, {"domain": Ball(0.1, 3)}, {"adjacency": "zero_out"}):
+        query = replace(DIRECTED.moments.query, **changes)
+        release = replace(DIRECTED, moments=replace(DIRECTED.moments, query=query))
+        assert not within(_private_directions_mus(release), release)
+
+
+def test_the_source_of_a_search_has_the_records_of_the_release():
+    for changes in ({"n_records": 300}, {"domain": Ball(0.1, 3)}, {"adjacency": "zero_out"}):
+        release = replace(SEARCHED, source=replace(SEARCHED.source, **changes))
+        assert not within(_search_mus(release), release)
+
+
+def test_nothing_is_proven_of_a_person_with_several_records():
+    query = replace(SEARCHED.query, per_person=3)
+    source = replace(SEARCHED.source, per_person=3)
+    assert not within(_search_mus(replace(SEARCHED, query=query, source=source)), SEARCHED)
+    query = InterceptEquations(BOX, 30, target=2)
+    release = PrivateTargetMean().calibrate(query, **BUDGET)
+    assert within(_target_mean_mus(release), release)
+    several = replace(release, query=replace(query, per_person=3))
+    assert not within(_target_mean_mus(several), release)
