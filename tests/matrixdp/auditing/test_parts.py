@@ -111,8 +111,8 @@ def test_moments_about_a_mean_are_calibrated_to_replacement():
 
 def test_a_mean_changes_by_all_records_of_a_person():
     """A person's k records change the mean k times as much, and the matrix sqrt(k) times."""
-    release = of(Centred(0.5), per_person=4)
-    grouped = replace(release, query=replace(release.query, per_person=4))
+    grouped = of(Centred(0.5), per_person=4)
+    release = replace(grouped, query=replace(grouped.query, per_person=None))
     assert proven(grouped)
     assert parts_mu(grouped)[0] == pytest.approx(4 * parts_mu(release)[0])
-    assert not proven(replace(grouped, centre_std=release.centre_std / 2))
+    assert not proven(replace(grouped, centre_std=grouped.centre_std / 2))
