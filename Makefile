@@ -6,8 +6,8 @@ ARGS ?=
 BIN := .venv/bin
 UV := $(shell command -v uv 2>/dev/null || true)
 # What .venv depends on: the lock, the interpreter (the one beneath, where .venv is activated), the place.
-export BASE := $(shell $(PYTHON) -c 'import sys; print(sys._base_executable)' 2>/dev/null || true)
-export STATE := $(shell cksum <workflow/requirements.lock; $(PYTHON) -V 2>&1 || true) $(BASE) $(CURDIR)/src
+export BASE := $(shell "$(PYTHON)" -c 'import sys; print(sys._base_executable)' 2>/dev/null || true)
+export STATE := $(shell cksum <workflow/requirements.lock; "$(PYTHON)" -V 2>&1 || true) $(BASE) $(CURDIR)/src
 export ARGS
 # The library, and the study that uses it.
 export PYTHONPATH := $(CURDIR)/src:$(CURDIR)/workflow
@@ -79,7 +79,7 @@ INSTALL = $(if $(UV),uv pip install --quiet --compile-bytecode --python $(BIN)/p
 STAMP := .venv/matrixdp.stamp
 
 setup:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	    echo "$(PYTHON) is missing or older than Python 3.11: install a newer one and name it, as" \
 	        "in \`make PYTHON=python3.12\`." >&2; exit 1; }
 	@[ "$$(cat $(STAMP) 2>/dev/null)" = "$$STATE" ] || { $(alone); $(install); }
