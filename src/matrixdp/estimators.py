@@ -28,6 +28,7 @@ from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import ComposedMoments, clipped_moments
 from matrixdp.mechanisms.equations import InParts, adaptive_equations
 from matrixdp.mechanisms.moments import Centred, centred, with_constant
+from matrixdp.privacy import exact
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import NormalEquations, SecondMomentQuery
 from matrixdp.release import answers, ledger, uncertainty
@@ -77,7 +78,8 @@ class _FitAlone:
 class _Private(BaseEstimator):
     """Base of the estimators: each ``fit`` makes one release of second moments.
 
-    A missing value counts as the middle of its bounds, an infinite one as the bound.
+    A missing value, also a masked one, counts as the middle of its bounds, an infinite one as the
+    bound.
 
     The guarantee of a fit is for a record that it gets once. A record that it gets k times counts
     as a person with k records: replacing it moves sums by k times as much, and spends k mu, or k
@@ -395,7 +397,7 @@ def _records(estimator: BaseEstimator, X: ArrayLike, reset: bool = True) -> Arra
     """Return X as an array of floats (n, m); error messages show no value of it."""
     try:
         records: Array = validate_data(
-            estimator, X, dtype=np.float64, ensure_all_finite=False, reset=reset
+            estimator, exact.filled(X), dtype=np.float64, ensure_all_finite=False, reset=reset
         )
     except (TypeError, ValueError, OverflowError) as error:
         problem = _without_values(error, "X")
@@ -414,7 +416,11 @@ def _target(estimator: BaseEstimator, y: ArrayLike) -> Array:
         )
     try:
         target: Array = check_array(
-            y, dtype=np.float64, ensure_2d=False, ensure_all_finite=False, input_name="y"
+            exact.filled(y),
+            dtype=np.float64,
+            ensure_2d=False,
+            ensure_all_finite=False,
+            input_name="y",
         )
     except (TypeError, ValueError, OverflowError) as error:
         problem = _without_values(error, "y")
