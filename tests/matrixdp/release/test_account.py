@@ -2,6 +2,7 @@
 
 import copy
 import json
+import os
 import pickle
 import threading
 
@@ -184,6 +185,39 @@ def test_an_account_that_another_began_or_that_vanished_is_refused(folder):
     with pytest.raises(mdp.InputError, match="is no longer there; restore it"):
         early[0].spend(mean(0.3))
     assert not path.exists()
+
+
+def test_a_reader_that_is_overtaken_forgets_no_release(folder, monkeypatch):
+    """A thread reads the file, another one spends, and only then does the first one note it."""
+    path, check = folder / "people.csv.privacy.json", ledger.check_terms
+    account = mdp.Account(folder / "people.csv", **TOTAL)
+    account.spend(mean(0.3))
+    old, has_read, is_overtaken = path.read_text(), threading.Event(), threading.Event()
+
+    def slow(*words):
+        if threading.current_thread() is reader:
+            has_read.set()
+            assert is_overtaken.wait(60)
+        return check(*words)
+
+    monkeypatch.setattr(ledger, "check_terms", slow)
+    reader = threading.Thread(target=lambda: account.spent)
+    reader.start()
+    assert has_read.wait(60)
+    account.spend(mean(0.3))
+    is_overtaken.set()
+    reader.join()
+    path.write_text(old)
+    with pytest.raises(mdp.InputError, match="lacks releases that it had; restore its newest"):
+        account.spend(mean(0.3))
+
+
+def test_a_path_in_bytes_and_no_person(folder):
+    path = folder / "people.csv"
+    account = mdp.Account(os.fsencode(path), **TOTAL, person=None)
+    account.spend(mean(0.3))
+    assert len(mdp.Account(path).releases) == 1
+    assert account.total["person"] == ""
 
 
 def test_the_command_line_says_what_is_spent_and_left(folder, capsys):
