@@ -102,13 +102,13 @@ def clipped(query: Query, blocks: Iterable[ArrayLike]) -> Iterator[Array]:
         )
 
 
-def filled(values: Any, missing: object = np.nan) -> Any:
-    """Return values with ``missing`` in place of masked ones, which numpy would read as numbers."""
+def filled(values: Any) -> Any:
+    """Return values with NaN in place of masked ones, which numpy would read as numbers."""
     if isinstance(values, list | tuple) and any(isinstance(one, MaskedArray) for one in values):
         values = np.ma.array(values)
     if not isinstance(values, MaskedArray):
         return values
-    return np.where(np.ma.getmaskarray(values), missing, np.ma.getdata(values))
+    return np.where(np.ma.getmaskarray(values), np.nan, np.ma.getdata(values))
 
 
 def _is_complex(values: Any) -> bool:

@@ -108,7 +108,7 @@ def first_records(people: ArrayLike, per_person: int) -> Array:
     """
     # As they are: an array of one type would make different people equal.
     if isinstance(people, np.ma.MaskedArray):
-        people = np.where(np.ma.getmaskarray(people), None, np.ma.getdata(people).astype(object))
+        people = people.astype(object).tolist()
     array = np.asarray(people, dtype=object)
     if array.ndim != 1:
         raise InputError(f"people have shape {array.shape}; give one identifier per record")

@@ -181,9 +181,9 @@ def test_a_missing_identifier_is_no_person(missing):
 def test_a_masked_identifier_is_missing(kind):
     names = np.ma.array(np.array([1, 2, 1]).astype(kind), mask=[False, True, False])
     listed = [names[0], names[1], names[2]]
-    for given in (names, listed):
+    for masked in (names, listed):
         with pytest.raises(mdp.InputError, match="no identifier in record 2; give every record"):
-            people.first_records(given, 1)
+            people.first_records(masked, 1)
     unmasked = np.ma.array(np.array([1, 2, 1]).astype(kind))
     assert people.first_records(unmasked, 1).tolist() == [True, True, False]
 
