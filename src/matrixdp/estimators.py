@@ -85,11 +85,15 @@ class _Private(BaseEstimator):
     as a person with k records: replacing it moves sums by k times as much, and spends k mu, or k
     epsilon of a pure release (see :mod:`matrixdp.privacy.sensitivity`). ``fits`` and ``account``
     do not look for this. scikit-learn's bagging draws records with replacement, without a limit on
-    k, so that only ``BaggingRegressor(..., bootstrap=False)`` spends what they count.
+    k, so that only ``BaggingRegressor(..., bootstrap=False)`` spends what they count. Boosting and
+    RANSAC are not covered: AdaBoostRegressor and RANSACRegressor choose records by exact residuals,
+    and the first draws them with replacement.
 
     Scores, as of ``score``, cross-validation and searches, and ``best_params_``, are exact on the
-    records that they are computed from, which no epsilon covers. The first time this happens in a
-    process, a :class:`~matrixdp.release.fits.ExactScoreWarning` says so.
+    records that they are computed from, which no epsilon covers. Where ``score`` or
+    sklearn.model_selection computes them, a :class:`~matrixdp.release.fits.ExactScoreWarning` says
+    so, once in a process. Other tools call ``predict`` and nothing warns, as with
+    ``BaggingRegressor.score`` and ``permutation_importance``.
 
     Args:
         epsilon, delta: guarantee of one call of ``fit``, for replacing one record; the number of
