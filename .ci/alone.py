@@ -21,8 +21,8 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[1]
 
-#: What the library needs, and its tests.
-NEEDED = ("numpy", "scipy", "pytest", "hypothesis", "mpmath")
+#: What the library needs, and its tests; pytest-xdist runs them side by side.
+NEEDED = ("numpy", "scipy", "pytest", "hypothesis", "mpmath", "pytest-xdist")
 
 #: What a copy of the sources leaves behind.
 COMPILED = shutil.ignore_patterns("__pycache__")
@@ -84,7 +84,7 @@ def main() -> None:
         variables = {key: text for key, text in os.environ.items() if key != "PYTHONPATH"}
         verbs(python, folder, variables)
         words = ["-P", "-m", "pytest", "-q", "-o", "pythonpath=", "-p", "no:cacheprovider"]
-        words += ["-m", "not slow", "tests/matrixdp"]
+        words += ["-n", "2", "--dist", "worksteal", "-m", "not slow", "tests/matrixdp"]
         subprocess.run([python, *words], cwd=ROOT, env=variables, check=True)
 
 

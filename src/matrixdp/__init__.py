@@ -81,7 +81,7 @@ def __getattr__(name: str) -> object:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "sklearn":
             raise
-        message = f"{__name__}.{name} needs scikit-learn; `pip install {__name__}[estimators]`"
+        message = f"{__name__}.{name} needs scikit-learn; `pip install scikit-learn`"
         raise ImportError(message) from None
 
 

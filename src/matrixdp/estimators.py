@@ -28,6 +28,7 @@ from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import ComposedMoments, clipped_moments
 from matrixdp.mechanisms.equations import InParts, adaptive_equations
 from matrixdp.mechanisms.moments import Centred, centred, with_constant
+from matrixdp.privacy import exact
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import NormalEquations, SecondMomentQuery
 from matrixdp.release import answers, ledger, uncertainty
@@ -77,17 +78,22 @@ class _FitAlone:
 class _Private(BaseEstimator):
     """Base of the estimators: each ``fit`` makes one release of second moments.
 
-    A missing value counts as the middle of its bounds, an infinite one as the bound.
+    A missing value, also a masked one, counts as the middle of its bounds, an infinite one as the
+    bound.
 
     The guarantee of a fit is for a record that it gets once. A record that it gets k times counts
     as a person with k records: replacing it moves sums by k times as much, and spends k mu, or k
     epsilon of a pure release (see :mod:`matrixdp.privacy.sensitivity`). ``fits`` and ``account``
     do not look for this. scikit-learn's bagging draws records with replacement, without a limit on
-    k, so that only ``BaggingRegressor(..., bootstrap=False)`` spends what they count.
+    k, so that only ``BaggingRegressor(..., bootstrap=False)`` spends what they count. Boosting and
+    RANSAC are not covered: AdaBoostRegressor and RANSACRegressor choose records by exact residuals,
+    and the first draws them with replacement.
 
     Scores, as of ``score``, cross-validation and searches, and ``best_params_``, are exact on the
-    records that they are computed from, which no epsilon covers. The first time this happens in a
-    process, a :class:`~matrixdp.release.fits.ExactScoreWarning` says so.
+    records that they are computed from, which no epsilon covers. Where ``score`` or
+    sklearn.model_selection computes them, a :class:`~matrixdp.release.fits.ExactScoreWarning` says
+    so, once in a process. Other tools call ``predict`` and nothing warns, as with
+    ``BaggingRegressor.score`` and ``permutation_importance``.
 
     Args:
         epsilon, delta: guarantee of one call of ``fit``, for replacing one record; the number of
@@ -395,7 +401,7 @@ def _records(estimator: BaseEstimator, X: ArrayLike, reset: bool = True) -> Arra
     """Return X as an array of floats (n, m); error messages show no value of it."""
     try:
         records: Array = validate_data(
-            estimator, X, dtype=np.float64, ensure_all_finite=False, reset=reset
+            estimator, exact.filled(X), dtype=np.float64, ensure_all_finite=False, reset=reset
         )
     except (TypeError, ValueError, OverflowError) as error:
         problem = _without_values(error, "X")
@@ -414,7 +420,11 @@ def _target(estimator: BaseEstimator, y: ArrayLike) -> Array:
         )
     try:
         target: Array = check_array(
-            y, dtype=np.float64, ensure_2d=False, ensure_all_finite=False, input_name="y"
+            exact.filled(y),
+            dtype=np.float64,
+            ensure_2d=False,
+            ensure_all_finite=False,
+            input_name="y",
         )
     except (TypeError, ValueError, OverflowError) as error:
         problem = _without_values(error, "y")

@@ -9,6 +9,7 @@ dependencies only when it runs, so that a verb starts quickly.
 from __future__ import annotations
 
 import argparse
+import difflib
 import importlib
 import inspect
 import re
@@ -48,13 +49,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb and return the exit status."""
     words = [*(sys.argv[1:] if arguments is None else arguments)]
     if words and words[0] not in VERBS and not words[0].startswith("-"):
-        print(
-            f"matrixdp: {words[0]!r} is no verb of the library, which has {', '.join(VERBS)}; a "
-            f"verb of the study is run in its folder, as `python -m reproduction {words[0]}`",
-            file=sys.stderr,
-        )
+        print(f"matrixdp: {_no_verb(words[0])}", file=sys.stderr)
         return 2
     return call(words, "matrixdp", __name__, VERBS, _DESCRIPTION)
+
+
+def _no_verb(word: str) -> str:
+    """Return a sentence on a word that is no verb: the nearest one, or that of the study."""
+    known = ", ".join(VERBS)
+    if near := difflib.get_close_matches(word, VERBS, n=1):
+        return f"{word!r} is no verb; did you mean {near[0]!r}? It must be one of {known}"
+    sentence = f"{word!r} is no verb of the library, which has {known}"
+    if not word.isidentifier():
+        return sentence
+    return (
+        f"{sentence}; a verb of the study runs in the project's folder, after `make`, as "
+        f"`.venv/bin/python -m reproduction {word}`"
+    )
 
 
 def call(

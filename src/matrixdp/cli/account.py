@@ -1,7 +1,7 @@
 """Show what the releases of a file have spent, and what is left.
 
-The argument is the file of records, or the account itself. Nothing is charged, and the records are
-not read.
+The argument is the file of records, its account, or the specification of a release. Nothing is
+charged, and the records are not read.
 """
 
 from __future__ import annotations
@@ -13,13 +13,23 @@ def run(file: str) -> None:
     """Print the total of an account, its releases, and the largest release that still fits.
 
     Args:
-        file: the file of records, or the account itself
+        file: the file of records, its account, or a specification (.toml)
     """
-    from matrixdp.release import ledger
+    from matrixdp.checks import InputError
+    from matrixdp.release import ledger, tables
+    from matrixdp.release.specification import read_all
 
-    place = ledger.find(Path(file)).path
+    if Path(file).suffix == ".toml":
+        spec = read_all(Path(file))[0]
+        found = ledger.Place(ledger.place(spec.file, spec.account), spec.file)
+    else:
+        found = ledger.find(Path(file))
+    place, records = found
     account = ledger.read(place)
     if account is None:
+        if records is None:
+            raise InputError(f"{place} is not there; give the file of records, or its account")
+        tables.check(records)
         print(f"{place} is not there: nothing is spent, and the first release states the total")
         return
     for line in ledger.summary(account):

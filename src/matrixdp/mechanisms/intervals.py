@@ -17,6 +17,8 @@ from matrixdp.noise import safe
 from matrixdp.noise.distributions import GaussianDistribution, Laplace, MatrixNormal
 
 
+# Noise beyond 1e154 has a variance beyond float64, and an interval without end.
+@np.errstate(over="ignore")
 def variances(distribution: GaussianDistribution | Laplace, *, symmetric: bool) -> Array:
     """Return the variance of each entry of the noise, (m, m), or (m, 1) where columns are alike.
 

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
+from numpy.ma import MaskedArray
 from numpy.typing import ArrayLike
 
 from matrixdp import checks
@@ -37,8 +38,8 @@ _LONGEST = 1e150
 def value(query: Query, blocks: Iterable[ArrayLike]) -> Array:
     """Return the value of a query on records that are first clipped to its public domain.
 
-    No entry that float64 holds causes an error or a warning. A missing one (NaN) counts as the
-    middle of its bounds, in a ball as 0, and an infinite one is clipped.
+    No entry that float64 holds causes an error or a warning. A missing one (NaN, or masked) counts
+    as the middle of its bounds, in a ball as 0, and an infinite one is clipped.
 
     Args:
         query: identity, mean or second moments. Where the number of records is private, the value
@@ -70,21 +71,22 @@ def clipped(query: Query, blocks: Iterable[ArrayLike]) -> Iterator[Array]:
     """Yield the records in blocks of at most ``_ROWS``, within the domain.
 
     Raises:
-        InputError: a block is not of numbers with m columns, such as one with a text or an integer
-            beyond float64: this tells of a record. Or there are not ``n_records``, if their number
-            is public.
+        InputError: a block is not of real numbers with m columns, such as one with a text or an
+            integer beyond float64: this tells of a record. Or there are not ``n_records``, if their
+            number is public.
     """
     count = 0
     for block in blocks:
         try:
             # A warning would show that a wider number is beyond float64.
             with np.errstate(all="ignore"):
-                rows = np.asarray(block, dtype=np.float64)
+                given = filled(block)
+                rows = None if _is_complex(given) else np.asarray(given, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
             rows = None
         if rows is None:
             # Raise outside the handler, whose error shows a value.
-            raise InputError("records are no array of numbers; give one record per row")
+            raise InputError("records are no array of real numbers; give one record per row")
         if rows.ndim != 2 or rows.shape[1] != query.features:
             raise InputError(
                 f"records have shape {rows.shape}; give one record per row, with "
@@ -98,6 +100,23 @@ def clipped(query: Query, blocks: Iterable[ArrayLike]) -> Iterator[Array]:
             f"the query was stated for {checks.plural(query.n_records, 'record')}, and there "
             f"{'is' if count == 1 else 'are'} {count}; correct one"
         )
+
+
+def filled(values: Any) -> Any:
+    """Return values with NaN in place of masked ones, which numpy would read as numbers."""
+    if isinstance(values, list | tuple) and any(isinstance(one, MaskedArray) for one in values):
+        values = np.ma.array(values)
+    if not isinstance(values, MaskedArray):
+        return values
+    return np.where(np.ma.getmaskarray(values), np.nan, np.ma.getdata(values))
+
+
+def _is_complex(values: Any) -> bool:
+    """Return whether an entry is complex, of which numpy would take the real part."""
+    array = np.asarray(values)
+    if array.dtype.kind != "O":
+        return array.dtype.kind == "c"
+    return any(isinstance(one, complex | np.complexfloating) for one in array.flat)
 
 
 def _within(query: Query, rows: Array) -> Array:

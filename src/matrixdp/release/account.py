@@ -68,19 +68,19 @@ class Account:
 
     def __init__(
         self,
-        path: str | os.PathLike | None = None,
+        path: str | bytes | os.PathLike | None = None,
         *,
         epsilon: float | None = None,
         delta: float | None = None,
         pure: float = 0,
         sampler: float | None = None,
         adjacency: str = "replace",
-        person: str = "",
+        person: str | None = "",
     ) -> None:
         checks.choice(_RELATIONS, adjacency=adjacency)
-        relation = ledger.Relation(adjacency, str(person))
+        relation = ledger.Relation(adjacency, "" if person is None else str(person))
         # Links are followed anew each time, but not from another working directory.
-        self._path = None if path is None else Path(path).absolute()
+        self._path = None if path is None else Path(os.fsdecode(path)).absolute()
         terms = None
         if epsilon is not None or delta is not None:
             spec = {"epsilon": epsilon, "delta": delta, "pure": pure}
@@ -151,8 +151,15 @@ class Account:
                 f"{path} lacks releases that it had; restore its newest copy, as this one forgets "
                 "what is spent"
             )
-        self._seen = requests
+        self._see(requests)
         return stored
+
+    def _see(self, requests: list[str]) -> None:
+        """Note the releases of the file; a thread that was overtaken must not forget later ones."""
+        with self._lock:
+            seen = self._seen or []
+            if requests[: len(seen)] == seen:
+                self._seen = requests
 
     @property
     def _now(self) -> ledger.Account:
@@ -216,7 +223,7 @@ class Account:
                 if place.file:
                     ledger.mark(place.file, place.path)
                 ledger.charge(place.path, after)
-                self._seen = _requests(after)
+                self._see(_requests(after))
 
     def events(self) -> dict[str, Any]:
         """Return all charges as events of dp_accounting, which need not be installed.

@@ -268,7 +268,7 @@ def read(path: Path) -> Account | None:
         account = {**begin(total(numbers), relation), "releases": releases}
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OSError, RecursionError) as error:
         raise InputError(
             f"{path} is no account of releases ({checks.why(error)}); restore it, as a new one "
             "would forget what is spent"

@@ -101,12 +101,14 @@ def first_records(people: ArrayLike, per_person: int) -> Array:
         Whether each record counts, (n,).
 
     Raises:
-        InputError: an identifier is missing, or they are not one per record.
+        InputError: an identifier is missing, or masked, or they are not one per record.
 
     >>> mdp.first_records(["Ann", "Bob", "Ann", "Ann"], per_person=2).tolist()
     [True, True, True, False]
     """
     # As they are: an array of one type would make different people equal.
+    if isinstance(people, np.ma.MaskedArray):
+        people = people.astype(object).tolist()
     array = np.asarray(people, dtype=object)
     if array.ndim != 1:
         raise InputError(f"people have shape {array.shape}; give one identifier per record")

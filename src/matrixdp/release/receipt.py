@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import math
 import platform
@@ -68,6 +69,17 @@ def cautions(spec: Specification) -> list[str]:
     return sentences
 
 
+def _curve(mu: float, numbers: int) -> list[list[float]]:
+    """Return pairs of an epsilon and its delta.
+
+    The sampler's part of delta grows with epsilon, but what holds at one epsilon also does at a
+    larger one.
+    """
+    deltas = (gaussian.delta(e, mu) + safe.extra_delta(e, numbers) for e in _CURVE)
+    least = itertools.accumulate(deltas, min, initial=1.0)
+    return [[e, delta] for e, delta in zip(_CURVE, itertools.islice(least, 1, None), strict=True)]
+
+
 def build(spec: Specification, best: Option) -> dict[str, Any]:
     """Return the receipt of a release; all of it is public, and nothing depends on the data."""
     release, extra = best.release, best.release.extra_delta
@@ -81,11 +93,7 @@ def build(spec: Specification, best: Option) -> dict[str, Any]:
         "delta": spec.delta or extra,
     }
     text = json.dumps(terms, sort_keys=True)
-    curve = [
-        [e, min(1.0, gaussian.delta(e, release.mu) + safe.extra_delta(e, release.numbers))]
-        for e in _CURVE
-        if release.mu is not None
-    ]
+    curve = _curve(release.mu, release.numbers) if release.mu is not None else []
     return {
         **terms,
         "digest": hashlib.sha256(text.encode()).hexdigest(),

@@ -105,7 +105,7 @@ def _csv(path: Path, columns: Sequence[str], person: str) -> Iterator[_Block]:
             )
         file.seek(0)
         lines = csv.reader(file, strict=True)
-        header = next((line for line in lines if line), [])
+        header = next((line for line in _lines(path, lines) if line), [])
         if not {*columns} <= {*header}:
             _check_header(path, header)
         places = _places(path, header, columns, "column name")
@@ -149,24 +149,31 @@ def _is_number(text: str) -> bool:
     return True
 
 
+def _lines(path: Path, lines: Any) -> Iterator[list[str]]:
+    """Yield the values of each further line of a reader of CSV, the names' line included.
+
+    Raises:
+        InputError: a record, or the names, go on in the next line. One line, that closes a quote,
+            would then decide whether others are records.
+    """
+    for number, line in enumerate(lines, lines.line_num + 1):
+        if lines.line_num != number:
+            raise InputError(
+                f"{path} has a line break within quotes in line {number}; write the names of the "
+                "columns on one line, and each record on one"
+            )
+        yield line
+
+
 def _records(path: Path, lines: Any, columns: int) -> Iterator[list[str]]:
     """Yield the records of a reader of CSV.
 
     A line is read alike wherever it stands, and whatever the others are: as one record, or as none
     if it is empty. In a file of one column an empty line is a record with a missing value, as a
     line of blanks and one of empty quotes are.
-
-    Raises:
-        InputError: a record goes on in the next line. One line would then decide whether others
-            are records.
     """
     empty = [[""]] if columns == 1 else []
-    for number, line in enumerate(lines, lines.line_num + 1):
-        if lines.line_num != number:
-            raise InputError(
-                f"{path} has a line break within quotes in line {number}; write each record on "
-                "one line"
-            )
+    for line in _lines(path, lines):
         yield from [line] if line else empty
 
 

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import os
 import pickle
 import threading
 
@@ -186,6 +187,39 @@ def test_an_account_that_another_began_or_that_vanished_is_refused(folder):
     assert not path.exists()
 
 
+def test_a_reader_that_is_overtaken_forgets_no_release(folder, monkeypatch):
+    """A thread reads the file, another one spends, and only then does the first one note it."""
+    path, check = folder / "people.csv.privacy.json", ledger.check_terms
+    account = mdp.Account(folder / "people.csv", **TOTAL)
+    account.spend(mean(0.3))
+    old, has_read, is_overtaken = path.read_text(), threading.Event(), threading.Event()
+
+    def slow(*words):
+        if threading.current_thread() is reader:
+            has_read.set()
+            assert is_overtaken.wait(60)
+        return check(*words)
+
+    monkeypatch.setattr(ledger, "check_terms", slow)
+    reader = threading.Thread(target=lambda: account.spent)
+    reader.start()
+    assert has_read.wait(60)
+    account.spend(mean(0.3))
+    is_overtaken.set()
+    reader.join()
+    path.write_text(old)
+    with pytest.raises(mdp.InputError, match="lacks releases that it had; restore its newest"):
+        account.spend(mean(0.3))
+
+
+def test_a_path_in_bytes_and_no_person(folder):
+    path = folder / "people.csv"
+    account = mdp.Account(os.fsencode(path), **TOTAL, person=None)
+    account.spend(mean(0.3))
+    assert len(mdp.Account(path).releases) == 1
+    assert account.total["person"] == ""
+
+
 def test_the_command_line_says_what_is_spent_and_left(folder, capsys):
     path = folder / "people.csv.privacy.json"
     for words in (folder / "people.csv", path):
@@ -206,6 +240,46 @@ def test_the_command_line_says_what_is_spent_and_left(folder, capsys):
     path.write_text("{")
     assert cli.main(["account", str(folder / "people.csv")]) == 2
     assert "is no account of releases" in capsys.readouterr().err
+
+
+def test_the_command_line_reads_the_account_of_a_specification(folder, capsys):
+    words = ["account", str(folder / "people.toml")]
+    for more in ("", 'account = "books/other.json"\n'):
+        text = (folder / "people.toml").read_text()
+        (folder / "people.toml").write_text(more + text)
+        (folder / "books").mkdir(exist_ok=True)
+        if more:
+            (folder / "people.csv.privacy.json").unlink()
+        assert cli.main(words) == 0
+        assert "nothing is spent" in capsys.readouterr().out
+        make(read(folder / "people.toml"), folder / f"out{len(more)}")
+        assert cli.main(words) == 0
+        assert "in 1 release\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("nope.csv", "nope.csv is not there, or no file; give"),
+        ("nope.csv.privacy.json", "is not there; give the file of records, or its account"),
+        ("nope", "is not there; give the file of records, or its account"),
+        ("nope.toml", "cannot be read"),
+    ],
+)
+def test_what_is_not_there_has_no_account(folder, name, sentence, capsys):
+    assert cli.main(["account", str(folder / name)]) == 2
+    out, error = capsys.readouterr()
+    assert sentence in error
+    assert error.count("\n") == 1
+    assert not out
+
+
+def test_a_nested_account_is_refused_in_one_sentence(folder, capsys):
+    (folder / "people.csv.privacy.json").write_text("[" * 100_000)
+    assert cli.main(["account", str(folder / "people.csv")]) == 2
+    error = capsys.readouterr().err
+    assert "is no account of releases" in error
+    assert error.count("\n") == 1
 
 
 def test_of_many_at_once_only_as_many_pass_as_fit(folder):

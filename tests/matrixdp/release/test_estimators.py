@@ -369,6 +369,25 @@ def test_projections_of_private_records_are_refused_alone(data):
     assert pipeline.predict(X[:3]).shape == (3,)
 
 
+@pytest.mark.parametrize("kind", ["ridge", "covariance"])
+def test_masked_numbers_are_missing(data, kind, monkeypatch):
+    X, y = (np.array(part, dtype=float) for part in data)
+    hidden = np.arange(X.size).reshape(X.shape) % 7 == 0
+    given = []
+    monkeypatch.setattr(
+        estimators._Private, "_counting", lambda self, rows, people: given.append(rows) or rows
+    )
+    for numbers, target in (
+        (np.where(hidden, np.nan, X), np.where(hidden[:, 0], np.nan, y)),
+        (np.ma.array(X, mask=hidden), np.ma.array(y, mask=hidden[:, 0])),
+    ):
+        if kind == "ridge":
+            mdp.PrivateRidge(bounds=(0, 1), target_bounds=(0, 9)).fit(numbers, target)
+        else:
+            mdp.Covariance(bounds=(0, 1)).fit(numbers)
+    assert given[0].tobytes() == given[1].tobytes()
+
+
 def test_missing_and_infinite_values_decide_nothing(data):
     X, y = (part.copy() for part in data)
     X[:3, 0], y[:3] = (np.nan, np.inf, -np.inf), (np.inf, np.nan, -np.inf)

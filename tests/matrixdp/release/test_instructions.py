@@ -12,6 +12,7 @@ from matrixdp.release import specification
 
 ROOT = Path(__file__).parents[3]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+SHORT = (ROOT / "src/matrixdp/README.md").read_text(encoding="utf-8")
 DOCS = (ROOT / "src/matrixdp/own_matrix.md").read_text(encoding="utf-8")
 
 
@@ -41,6 +42,20 @@ def test_command_line(text, tmp_path, monkeypatch, capsys):
     for name in ("release/second_moments.csv", "people.csv.privacy.json"):
         assert name in text
         assert Path(name).exists()
+
+
+def test_the_specification_of_the_library_alone(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("people.toml").write_text(block(SHORT, "toml", "people.csv"))
+    np.savetxt("people.csv", records(), delimiter=",", header="age,income", comments="")
+    for line in block(SHORT, "", "matrixdp release").splitlines():
+        assert cli.main(line.partition("#")[0].split()[1:]) == 0
+    assert Path("release/mean.csv").exists()
+
+
+@pytest.mark.parametrize("text", [SHORT, DOCS], ids=["README", "docs"])
+def test_links_of_what_is_shipped_stay_within_the_package(text):
+    assert ".." not in "".join(re.findall(r"\]\(([^)]*)\)", text))
 
 
 def test_several_releases(tmp_path, monkeypatch):

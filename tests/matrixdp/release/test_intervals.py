@@ -2,6 +2,7 @@
 
 import json
 import os
+import warnings
 
 import numpy as np
 import pytest
@@ -66,6 +67,15 @@ def test_both_copies_of_an_entry_have_one_width_and_dense_factors_an_upper_bound
 def test_a_level_is_a_probability(level):
     with pytest.raises(mdp.InputError, match="level is"):
         mdp.Laplace().calibrate(QUERIES[0], epsilon=1, delta=0).interval(level)
+
+
+def test_noise_beyond_all_squares_has_intervals_without_end():
+    query = mdp.SecondMomentQuery(mdp.Box.cube(2, 0.0, 1.0), 50)
+    tiny = mdp.Laplace().calibrate(query, epsilon=1e-300)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isinf(intervals.widths(tiny.noise, 0.95, symmetric=True)).all()
+        assert isinstance(mdp.recommend(query, epsilon=1e-300, delta=0), mdp.Laplace)
 
 
 def records(count=2000):

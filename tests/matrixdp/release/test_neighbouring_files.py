@@ -19,6 +19,11 @@ from matrixdp.release.people import People
 
 #: Lines with what a reader of CSV treats in its own way, for files of one column and of two.
 LINES = ["", " ", "\t", "1", "2", "NA", '""', '"3"', '"4', '5"', '"', '"",""', '","', "6,7", ","]
+#: Names of one column and of two, also with quotes that nothing closes in their line.
+HEADERS = {
+    1: ["a", '"a"', '"a', 'a"'],
+    2: ["a,b", '"a",b', 'b,"a', 'b,"', 'a,b"', '"a,b', 'b,"a""'],
+}
 #: Numbers, also missing ones, infinite ones and whole ones that float64 does not tell apart.
 NUMBERS = [0.0, -0.0, 1.5, np.nan, np.inf, 1e308]
 WHOLE = [0, 1, 2**53 + 1, -(2**63), 2**63 - 1]
@@ -67,17 +72,17 @@ def edits(draw, items):
 def csv_files(draw):
     """Return the number of columns, and the texts of two files that differ in one line."""
     end = draw(st.sampled_from(["\n", "\r\n"]))
+    columns = draw(st.sampled_from([1, 2]))
+    header = draw(st.sampled_from(HEADERS[columns]))
     readable, any_line = (
-        ["", "1", " "],
+        ["", "1", " "] if header.count('"') % 2 == 0 else ["6,7", '6,7"'],
         st.one_of(*map(st.just, LINES), st.text(' 1,"\r', max_size=5)),
     )
     pair = draw(st.one_of(edits(st.sampled_from(readable)), edits(any_line)))
     start = draw(st.sampled_from(["", "\ufeff"])) + draw(st.sampled_from(["", end]))
-    columns = draw(st.sampled_from([1, 2]))
     # An empty last line without an end is no line.
     last = "" if draw(st.booleans()) and all(one and one[-1] for one in pair) else end
-    header = "ab"[:columns]
-    return columns, *(start + end.join([",".join(header), *one]) + last for one in pair)
+    return columns, *(start + end.join([header, *one]) + last for one in pair)
 
 
 def _written(folder, text):
@@ -131,14 +136,34 @@ def test_no_line_decides_whether_later_ones_are_records(folder, monkeypatch):
     """A quote that opens in one line, and closes in another."""
     files = 2, 'a,b\n"x\n1,2\n3,4\ny",7\n', 'a,b\n1,2\n3,4\ny",7\n'
     assert found(folder, files) == 0
-    with pytest.raises(InputError, match="line break within quotes in line 2; write each record"):
+    with pytest.raises(InputError, match="line break within quotes in line 2; write the names of"):
         list(tables.blocks(_written(folder, files[1]), ("b",)))
-    # The names are public, and no record.
-    (block,) = tables.blocks(_written(folder, '"a\na","b\nb"\n1,2\n'), ("b\nb",))
-    assert block.tolist() == [[2]]
     rule = lambda path, lines, columns: (line for line in lines if line)  # noqa: E731
     monkeypatch.setattr(tables, "_records", rule)
     assert found(folder, files) > 1
+
+
+def test_no_line_decides_how_long_the_names_go_on(folder, monkeypatch):
+    """A quote that opens in the names' line, and closes in a record."""
+    late = ['b,"note', *["1,2"] * 9, '3,4"', "5,6", ""]
+    early = [*late[:1], '7,8"', *late[1:]]
+    files = 2, *("\n".join(lines) for lines in (late, early))
+    assert found(folder, files) == 0
+    for text in (*files[1:], 'b,"note\n', 'b,"no\nte"\n1,2\n'):
+        with pytest.raises(InputError, match="line break within quotes in line 1|unexpected end"):
+            list(tables.blocks(_written(folder, text), ("b",)))
+    monkeypatch.setattr(tables, "_lines", lambda path, lines: lines)
+    assert found(folder, files) > 1
+
+
+def test_the_search_finds_names_that_go_on(folder, monkeypatch):
+    monkeypatch.setattr(tables, "_lines", lambda path, lines: lines)
+    settings = hypothesis.settings(
+        max_examples=5000, derandomize=True, database=None, phases=[hypothesis.Phase.generate]
+    )
+    files = hypothesis.find(csv_files(), lambda files: found(folder, files) > 1, settings=settings)
+    monkeypatch.undo()
+    assert found(folder, files) == 0
 
 
 def test_carriage_returns_alone_end_no_line(tmp_path):

@@ -177,6 +177,17 @@ def test_a_missing_identifier_is_no_person(missing):
         people.first_records(np.array(["Ann", missing], dtype=object), 2)
 
 
+@pytest.mark.parametrize("kind", [int, float, str, object])
+def test_a_masked_identifier_is_missing(kind):
+    names = np.ma.array(np.array([1, 2, 1]).astype(kind), mask=[False, True, False])
+    listed = [names[0], names[1], names[2]]
+    for masked in (names, listed):
+        with pytest.raises(mdp.InputError, match="no identifier in record 2; give every record"):
+            people.first_records(masked, 1)
+    unmasked = np.ma.array(np.array([1, 2, 1]).astype(kind))
+    assert people.first_records(unmasked, 1).tolist() == [True, True, False]
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".npy", ".parquet"])
 def test_a_missing_identifier_of_a_file_is_refused_with_its_record(tmp_path, monkeypatch, suffix):
     monkeypatch.setattr(tables, "_ROWS", 2)
