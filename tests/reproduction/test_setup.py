@@ -94,7 +94,7 @@ def test_a_python_without_ensurepip_is_one_sentence_with_the_debian_package(
     folder.uv.unlink()
     monkeypatch.setenv("PATH", "/usr/bin:/bin")  # which has no uv
     answers = 'case "$*" in *_base*) echo "$0";; *ensurepip*) exit 1;; *) exec {} "$@";; esac'
-    bare = script(tmp_path / "bare", answers.format(sys.executable))
+    bare = script(tmp_path / "bare", answers.format(shlex.quote(sys.executable)))
     path = "PATH=/usr/bin:/bin"
     code, lines = folder.make("setup", f"PYTHON={bare}", path)
     assert code == 2
@@ -136,7 +136,8 @@ def test_setup_is_done_anew_after_a_change_of(change, folder, tmp_path):
     if change == "lock":
         (folder.root / "workflow/requirements.lock").write_text("a==2 --hash=x\n")
     elif change == "python":
-        newer = f'[ "$1" != -V ] || exec echo Python 3.11.99; exec {sys.executable} "$@"'
+        python = shlex.quote(sys.executable)
+        newer = f'[ "$1" != -V ] || exec echo Python 3.11.99; exec {python} "$@"'
         words = [f"PYTHON={script(tmp_path / 'newer', newer)}"]
     else:
         folder.root = folder.root.rename(tmp_path / "moved")
