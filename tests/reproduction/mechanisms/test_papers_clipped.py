@@ -213,6 +213,12 @@ class _Unclipped(ClippedMoments):
 @pytest.mark.parametrize(("kind", "right"), [(ClippedMoments, True), (_Unclipped, False)])
 def test_the_audit_of_an_experiment_replays_what_a_mechanism_clips(kind, right, monkeypatch):
     monkeypatch.setattr(study, "find", lambda name: Entry(kind))
+
+    def unchecked(mechanism, query, **budget):
+        return mechanism.calibrate(query, **budget)
+
+    # A query of another author with a smaller ball is refused at once; a replay finds it too.
+    monkeypatch.setattr(study, "promised", unchecked)
     settings = Settings("x", seed=1, trials=1, epsilons=("1",))
     (row,) = experiment.run("clipped", {"covariance": MOMENTS}, settings, releases.Limits(3000))
     expected = "certified: tight" if right else "refuted: a replay on two neighbours shows it"
