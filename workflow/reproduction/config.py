@@ -69,6 +69,23 @@ def resolve(config: dict[str, Any]) -> dict[str, Any]:
     return resolved
 
 
+def in_order(config: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a configuration with its keys in the order of another one, then the further ones.
+
+    Snakemake puts the keys of an overlay first where it is the only ``--configfile``.
+    """
+    names = [
+        *(name for name in base if name in config),
+        *(name for name in config if name not in base),
+    ]
+    return {
+        name: in_order(config[name], base[name])
+        if isinstance(config[name], Mapping) and isinstance(base.get(name), Mapping)
+        else config[name]
+        for name in names
+    }
+
+
 def complete(config: dict[str, Any]) -> dict[str, Any]:
     """Return a copy of the configuration with the defaults of the schema.
 
@@ -95,8 +112,9 @@ def datasets(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def text(settings: Mapping[str, Any]) -> str:
-    """Return a resolved configuration as YAML, without ``data.mirror``, a path of this machine."""
+    """Return a resolved configuration as YAML, without paths and options, which change no number."""
     public = {**settings, "data": {**settings["data"], "mirror": ""}}
+    public = {name: value for name, value in public.items() if name not in ("pathvars", "options")}
     return yaml.safe_dump(public, sort_keys=False, allow_unicode=True)
 
 

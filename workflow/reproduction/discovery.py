@@ -40,7 +40,7 @@ def collect(package: ModuleType, table: str) -> dict[str, Any]:
     return {name: _imported(package, table, index[name])[name] for name in index}
 
 
-def find(package: ModuleType, table: str, **argument: str) -> Any:
+def find(package: ModuleType, table: str, /, **argument: str) -> Any:
     """Return one entry of the dictionaries called ``table``, importing only its file.
 
     Args:

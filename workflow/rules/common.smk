@@ -5,16 +5,21 @@ import os
 import shlex
 import sys
 
+import yaml
+
 WORKFLOW = os.path.dirname(str(workflow.current_basedir))
 # The library, and the study that uses it.
 PACKAGES = [os.path.join(os.path.dirname(WORKFLOW), "src"), WORKFLOW]
 sys.path[:0] = PACKAGES
 
-from reproduction import config as configuration, discovery, exhibits, imports, parts, places
+from reproduction import config as configuration, discovery, imports, parts
 from matrixdp.checks import InputError
 from reproduction.experiments import readings
 
-RESULTS, MATRIX = "results", config.get("matrix")
+MATRIX, FOLDER = config.get("matrix"), config.get("pathvars", {}).get("results", "results")
+
+with open(BASE, encoding="utf-8") as stream:
+    config = configuration.in_order(config, yaml.safe_load(stream))
 
 try:
     # A person's matrix, and another reading of the papers: the same rules in another folder.
@@ -22,7 +27,7 @@ try:
         from reproduction import my_matrix
 
         config = my_matrix.configuration(config)
-        RESULTS = f"results/my_matrix/{my_matrix.folder(MATRIX)}"
+        FOLDER = f"{FOLDER}/my_matrix/{my_matrix.folder(MATRIX)}"
     else:
         config = configuration.resolve(config)
 except InputError as error:
@@ -32,7 +37,7 @@ except InputError as error:
 # Another reading changes the tables of the experiments on releases, and nothing else.
 if OTHER_READING := config["reading"] != readings.DEFAULT:
     config = {**config, "training": {}}
-    RESULTS = f"results/other_reading/{config['reading']}"
+    FOLDER = f"{FOLDER}/other_reading/{config['reading']}"
 
 # A bare `snakemake` works from a venv or conda environment that is not activated, uninstalled.
 os.environ.update(
@@ -42,19 +47,22 @@ os.environ.update(
 )
 
 EXPERIMENTS, TRAININGS = config["experiments"], config["training"]
-RUNS = [*EXPERIMENTS, *TRAININGS]
-DATASETS = sorted(exhibits.datasets(config))
-SWEPT = exhibits.swept(config)
-TABLES, FIGURES = exhibits.plan(config)
-if OTHER_READING:
-    OF_RESULTS = {exhibits.catalogue.experiment(name).results for name in EXPERIMENTS}
-    TABLES, FIGURES = {name: TABLES[name] for name in TABLES if name in OF_RESULTS}, {}
+# All experiments but those that are read beside another one.
+SWEPT = [name for name in EXPERIMENTS if name != "section10_2"]
+# Those on request run by a target of their own alone. Once their results are there, all shows them.
+LEARNED = [
+    name
+    for name, training in TRAININGS.items()
+    if not training["on_request"] or os.path.isfile(f"{FOLDER}/summary/{name}.csv")
+]
+RUNS = [*EXPERIMENTS, *LEARNED]
+DATASETS = sorted({parts.dataset(config, name) for name in RUNS})
 # Whether the run has claims and theory: they are on the papers, in the default reading.
 ON_PAPERS = not (MATRIX or OTHER_READING)
 
 
 pathvars:
-    results=RESULTS,
+    folder=FOLDER,
     reading=config["reading"],
 
 
@@ -62,18 +70,24 @@ wildcard_constraints:
     dataset="[a-z0-9_]+",
     experiment="|".join(EXPERIMENTS),
     training="|".join(TRAININGS) or "none",
-    run="|".join(RUNS),
+    run="|".join([*EXPERIMENTS, *TRAININGS]),
     mechanism="[a-z0-9_]+",
     scheme="[a-z0-9_]+",
     theory="|".join(discovery.theory()),
-    table="|".join(TABLES),
-    figure="|".join(FIGURES) or "none",
 
 
 def within(path):
     """Return a file of the project: relative inside this folder, so that both may be moved."""
     near = os.path.relpath(path)
     return local(str(path) if near.startswith(os.pardir) else near)
+
+
+REPRODUCTION = "python -m reproduction"
+
+
+def code_of_entry(entries, name):
+    """Return the code of one entry of a registry."""
+    return [str(entries[name].file)]
 
 
 def code(*modules):
@@ -89,26 +103,26 @@ def code_of(verb, entries, *names):
 
 def matrix_of(wildcards):
     """Return the prepared matrix of an experiment, beside which its other scalings lie."""
-    folder = f"<results>/data/{parts.dataset(config, wildcards.experiment)}"
+    folder = f"<folder>/data/{parts.dataset(config, wildcards.experiment)}"
     return [f"{folder}/matrix.npy", f"{folder}/provenance.json"]
 
 
 def arrays_of(wildcards):
     """Return what a neural experiment learns from."""
-    folder = f"<results>/data/{parts.dataset(config, wildcards.training)}"
+    folder = f"<folder>/data/{parts.dataset(config, wildcards.training)}"
     return [f"{folder}/arrays.npz", f"{folder}/provenance.json"]
 
 
 def learned_from(wildcards):
     """Return what private training starts from: the data, or features made of them."""
     if "extractor_epochs" in TRAININGS[wildcards.training]:
-        return [f"<results>/features/{wildcards.training}.npz"]
+        return [f"<folder>/features/{wildcards.training}.npz"]
     return arrays_of(wildcards)
 
 
 def trials_of(run):
     """Return the trial files of an experiment, one for each mechanism or scheme."""
-    return [f"<results>/trials/{run}/<reading>/{row}.csv.gz" for row in parts.rows(config, run)]
+    return [f"<folder>/trials/{run}/<reading>/{row}.csv.gz" for row in parts.rows(config, run)]
 
 
 def settings_of(run, row):
@@ -123,41 +137,85 @@ def digests_of(wildcards):
     return ",".join(parts.digest(settings_of(run, row)) for row in parts.rows(config, run))
 
 
-def made_from(inputs):
-    """Return the files of a run and of the project that the inputs of a table or figure are."""
-    files = [str(places.place(name, "<results>")) for name in inputs]
-    project = [within(file) for file in files if os.path.isfile(file)]
-    return [*project, *(file for file in files if file.startswith("<results>"))]
+def published(*names):
+    """Return files of the numbers that the papers print, as far as there are any."""
+    paths = (f"{WORKFLOW}/published/{name}.csv" for name in names)
+    return [within(path) for path in paths if ON_PAPERS and os.path.isfile(path)]
+
+
+def published_of(experiment):
+    """Return what the papers print of an experiment."""
+    return published(IN_PRINT.get(experiment, experiment))
+
+
+def provenance(*datasets):
+    """Return the provenance of data sets, as far as this configuration has them."""
+    names = [name for name in datasets if name in DATASETS]
+    return expand("<folder>/data/{name}/provenance.json", name=names)
+
+
+def rows_of(experiment):
+    """Return the results of an experiment on releases, and their audit."""
+    kinds = ["summary", "comparisons", "audit"]
+    return expand("<folder>/{kind}/{run}.csv", kind=kinds, run=experiment)
+
+
+def learned_rows_of(training):
+    """Return the results of private training."""
+    return expand("<folder>/{kind}/{run}.csv", kind=["summary", "comparisons"], run=training)
+
+
+def readings_of(experiment):
+    """Return the results of an experiment under all readings, their audit, what is printed."""
+    rows = expand("<folder>/{kind}/{run}.csv", kind=["readings", "audit"], run=experiment)
+    return [*rows, *published_of(experiment)]
 
 
 def tables(*patterns):
-    """Return all files of tables by their names, as far as this configuration has them."""
-    names = [name for name in TABLES for pattern in patterns if fnmatch.fnmatch(name, pattern)]
-    files = expand("<results>/tables/{name}.{ending}", name=names, ending=["csv", "md", "json"])
+    """Return all files of the tables of `all` with these names."""
+    every = [*TABLES, *EXPERIMENT_TABLES, *(f"imgm_{name}" for name in LEARNED)]
+    names = [name for name in every if any(fnmatch.fnmatch(name, each) for each in patterns)]
+    files = expand("<folder>/tables/{name}.{ending}", name=names, ending=["csv", "md", "json"])
     # Those that a paper prints are there in LaTeX too.
-    printed = fnmatch.filter(names, "table[1-5]")
-    return files + expand("<results>/tables/{name}.tex", name=printed)
+    return files + expand("<folder>/tables/{name}.tex", name=fnmatch.filter(names, "table[1-5]"))
+
+
+def training_tables(name):
+    """Return the files of the table of a training, which need not be in `all`."""
+    return expand("<folder>/tables/imgm_{name}.{ending}", name=name, ending=["csv", "md", "json"])
 
 
 def figures(*patterns):
-    """Return all files of figures by their names, as far as this configuration has them."""
-    names = [name for name in FIGURES for pattern in patterns if fnmatch.fnmatch(name, pattern)]
-    drawings = expand("<results>/figures/{name}.{ending}", name=names, ending=["svg", "png"])
-    return drawings + expand("<results>/figures/data/{name}.csv", name=names)
+    """Return all files of the figures of `all` with these names."""
+    every = [*FIGURES, *CURVES, *DIRECTIONS]
+    names = [name for name in every if any(fnmatch.fnmatch(name, each) for each in patterns)]
+    files = expand("<folder>/figures/{name}.{ending}", name=names, ending=["svg", "png", "json"])
+    return files + expand("<folder>/figures/data/{name}.csv", name=names)
+
+
+def summaries():
+    """Return what page and article show beside tables and figures."""
+    files = expand("<folder>/data/{name}/provenance.json", name=DATASETS)
+    files += expand("<folder>/{kind}/{run}.csv", kind=["summary", "comparisons"], run=RUNS)
+    files += [file for name in SWEPT for file in published_of(name)]
+    on_papers = ["<folder>/claims.csv", "<folder>/theory/settings.csv"]
+    return files + (on_papers if ON_PAPERS else [])
 
 
 def results_files():
-    """Return all that a run makes but its page."""
-    files = expand("<results>/data/{name}/provenance.json", name=DATASETS)
-    files += expand("<results>/{kind}/{run}.csv", kind=["summary", "comparisons"], run=RUNS)
+    """Return all that a run makes but its page and its article."""
+    files = expand("<folder>/data/{name}/provenance.json", name=DATASETS)
+    files += expand("<folder>/{kind}/{run}.csv", kind=["summary", "comparisons"], run=RUNS)
     files += [file for run in RUNS for file in trials_of(run)]
-    for inputs in [*TABLES.values(), *FIGURES.values()]:
-        files += made_from(inputs)
+    # What tables and figures are made from; another reading has its tables alone.
+    if not OTHER_READING:
+        sources = [*TABLES.values(), *FIGURES.values()]
+        files += [file for inputs in sources for file in inputs if file.startswith("<folder>")]
     files += tables("*") + figures("*")
     if ON_PAPERS:
-        files += ["<results>/claims.csv"]
-        files += expand("<results>/theory/{name}.csv", name=discovery.theory())
-    return sorted({file for file in files if file.startswith("<results>")})
+        files += ["<folder>/claims.csv"]
+        files += expand("<folder>/theory/{name}.csv", name=discovery.theory())
+    return sorted({*files})
 
 
 def page_on_matrix(wildcards):
@@ -167,4 +225,4 @@ def page_on_matrix(wildcards):
             "config.yaml: matrix names no file; write one, see README, and give it as in "
             "`snakemake my_matrix --config matrix=people.toml`"
         )
-    return "<results>/report.html"
+    return "<folder>/report.html"

@@ -4,9 +4,9 @@
 rule settings:
     """The checked configuration of the run, for whoever shows it."""
     output:
-        "<results>/settings.yaml",
+        "<folder>/settings.yaml",
     log:
-        "<results>/logs/settings.log",
+        "<folder>/logs/settings.log",
     localrule: True
     conda:
         "../../environment.yml"
@@ -23,12 +23,12 @@ rule matrix:
     input:
         code=lambda wildcards: code("cli.data", f"data.{wildcards.dataset}"),
     output:
-        matrix="<results>/data/{dataset}/matrix.npy",
-        provenance="<results>/data/{dataset}/provenance.json",
+        matrix="<folder>/data/{dataset}/matrix.npy",
+        provenance="<folder>/data/{dataset}/provenance.json",
     log:
-        "<results>/logs/data/{dataset}.log",
+        "<folder>/logs/data/{dataset}.log",
     benchmark:
-        "<results>/benchmarks/data/{dataset}.tsv"
+        "<folder>/benchmarks/data/{dataset}.tsv"
     wildcard_constraints:
         dataset="|".join({each["dataset"] for each in EXPERIMENTS.values()} - {"my_matrix"})
         or "none",
@@ -48,8 +48,8 @@ rule matrix:
 
 use rule matrix as learning_set with:
     output:
-        arrays="<results>/data/{dataset}/arrays.npz",
-        provenance="<results>/data/{dataset}/provenance.json",
+        arrays="<folder>/data/{dataset}/arrays.npz",
+        provenance="<folder>/data/{dataset}/provenance.json",
     wildcard_constraints:
         dataset="|".join({training["dataset"] for training in TRAININGS.values()}) or "none",
 
@@ -60,12 +60,12 @@ rule my_records:
         file=lambda wildcards: local(config["matrix"]["file"]),
         code=lambda wildcards: code("cli.my_matrix"),
     output:
-        matrix="<results>/data/my_matrix/matrix.npy",
-        provenance="<results>/data/my_matrix/provenance.json",
+        matrix="<folder>/data/my_matrix/matrix.npy",
+        provenance="<folder>/data/my_matrix/provenance.json",
     log:
-        "<results>/logs/data/my_matrix.log",
+        "<folder>/logs/data/my_matrix.log",
     benchmark:
-        "<results>/benchmarks/data/my_matrix.tsv"
+        "<folder>/benchmarks/data/my_matrix.tsv"
     localrule: True
     conda:
         "../../environment.yml"
@@ -84,11 +84,11 @@ rule features:
         data=arrays_of,
         code=lambda wildcards: code_of("cli.extract", discovery.extractors(), wildcards.training),
     output:
-        "<results>/features/{training}.npz",
+        "<folder>/features/{training}.npz",
     log:
-        "<results>/logs/features/{training}.log",
+        "<folder>/logs/features/{training}.log",
     benchmark:
-        "<results>/benchmarks/features/{training}.tsv"
+        "<folder>/benchmarks/features/{training}.tsv"
     conda:
         "../../environment.yml"
     resources:

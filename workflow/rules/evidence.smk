@@ -9,12 +9,12 @@ rule sweep:
             "cli.sweep", discovery.mechanisms(), *parts.rows(config, wildcards.experiment)
         ),
     output:
-        rows="<results>/readings/{experiment}.csv",
-        trials="<results>/readings/{experiment}_trials.csv.gz",
+        rows="<folder>/readings/{experiment}.csv",
+        trials="<folder>/readings/{experiment}_trials.csv.gz",
     log:
-        "<results>/logs/readings/{experiment}.log",
+        "<folder>/logs/readings/{experiment}.log",
     benchmark:
-        "<results>/benchmarks/readings/{experiment}.tsv"
+        "<folder>/benchmarks/readings/{experiment}.tsv"
     conda:
         "../../environment.yml"
     params:
@@ -34,12 +34,12 @@ rule audit_releases:
             "cli.audit", discovery.mechanisms(), *parts.rows(config, wildcards.experiment)
         ),
     output:
-        releases="<results>/audit/{experiment}.csv",
-        sensitivities="<results>/audit/{experiment}_sensitivities.csv",
+        releases="<folder>/audit/{experiment}.csv",
+        sensitivities="<folder>/audit/{experiment}_sensitivities.csv",
     log:
-        "<results>/logs/audit/{experiment}.log",
+        "<folder>/logs/audit/{experiment}.log",
     benchmark:
-        "<results>/benchmarks/audit/{experiment}.tsv"
+        "<folder>/benchmarks/audit/{experiment}.tsv"
     conda:
         "../../environment.yml"
     params:
@@ -56,11 +56,11 @@ rule known_bugs:
     input:
         code=code("cli.known_bugs"),
     output:
-        "<results>/audit/known_bugs.csv",
+        "<folder>/audit/known_bugs.csv",
     log:
-        "<results>/logs/audit/known_bugs.log",
+        "<folder>/logs/audit/known_bugs.log",
     benchmark:
-        "<results>/benchmarks/audit/known_bugs.tsv"
+        "<folder>/benchmarks/audit/known_bugs.tsv"
     conda:
         "../../environment.yml"
     params:
@@ -78,11 +78,11 @@ rule held_out:
             "cli.held_out", discovery.mechanisms(), *discovery.mechanisms()
         ),
     output:
-        "<results>/held_out.csv",
+        "<folder>/held_out.csv",
     log:
-        "<results>/logs/held_out.log",
+        "<folder>/logs/held_out.log",
     benchmark:
-        "<results>/benchmarks/held_out.tsv"
+        "<folder>/benchmarks/held_out.tsv"
     conda:
         "../../environment.yml"
     params:
@@ -100,11 +100,11 @@ rule theory:
     input:
         code=lambda wildcards: code_of("cli.theory", discovery.theory(), wildcards.theory),
     output:
-        "<results>/theory/{theory}.csv",
+        "<folder>/theory/{theory}.csv",
     log:
-        "<results>/logs/theory/{theory}.log",
+        "<folder>/logs/theory/{theory}.log",
     benchmark:
-        "<results>/benchmarks/theory/{theory}.tsv"
+        "<folder>/benchmarks/theory/{theory}.tsv"
     conda:
         "../../environment.yml"
     params:
@@ -119,23 +119,26 @@ rule theory:
 rule judge:
     """The verdicts on the papers' claims, before they are shown."""
     input:
-        expand("<results>/{kind}/{run}.csv", kind=["summary", "comparisons"], run=RUNS),
+        expand("<folder>/{kind}/{run}.csv", kind=["summary", "comparisons"], run=RUNS),
         [file for run in RUNS for file in trials_of(run)],
-        expand("<results>/theory/{name}.csv", name=["exact", "sampler_times"]),
-        expand("<results>/readings/{name}{ending}", name=SWEPT, ending=[".csv", "_trials.csv.gz"]),
-        settings="<results>/settings.yaml",
-        code=code("cli.judge"),
+        "<folder>/theory/exact.csv",
+        expand("<folder>/readings/{name}{ending}", name=SWEPT, ending=[".csv", "_trials.csv.gz"]),
+        published("table1", "table2", "table3", "table4", "table5", "section10_2"),
+        settings="<folder>/settings.yaml",
     output:
-        "<results>/claims.csv",
-        "<results>/tables/claims_comparisons.csv",
+        claims="<folder>/claims.csv",
+        comparisons="<folder>/tables/claims_comparisons.csv",
     log:
-        "<results>/logs/claims.log",
+        "<folder>/logs/claims.log",
     benchmark:
-        "<results>/benchmarks/claims.tsv"
+        "<folder>/benchmarks/claims.tsv"
     localrule: True
     conda:
         "../../environment.yml"
+    params:
+        *code("cli.judge"),
     message:
         "Claims: the verdicts"
     shell:
-        "python -m reproduction judge --results $(dirname {input.settings}) > {log} 2>&1"
+        "{REPRODUCTION} judge {input:q} --out {output.claims:q}"
+        " --comparisons {output.comparisons:q} > {log:q} 2>&1"

@@ -1,155 +1,274 @@
-# Tables, figures, and one page on everything. A table or figure says in its own file, below
-# workflow/reproduction/report, what it is made from.
+# Tables, figures, one page and an article on everything. What each is made from stands here; how it
+# looks is in its file below workflow/reproduction/report.
 
-# Overlays that made this run differ from a plain one: commands on the page end with them.
-OVERLAYS = [os.path.relpath(path) for path in workflow.overwrite_configfiles]
+# Tables and figures of one experiment each: those of the papers, and those of a person's own.
+IN_PRINT = {"regression": "table3", "first_pc": "table4", "covariance": "table5"}
+EXPERIMENT_TABLES = {IN_PRINT.get(name, name): name for name in SWEPT}
+TRAINING_TABLES = {f"imgm_{name}": name for name in TRAININGS}
+CURVES = {f"curves_{name}": name for name in SWEPT}
+DIRECTIONS = {"left": "regression", "middle": "first_pc", "right": "covariance"}
+DIRECTIONS = {f"figure4_{side}": name for side, name in DIRECTIONS.items() if name in EXPERIMENTS}
+
+# All that a run has on releases, and on private training.
+AUDITS = expand("<folder>/audit/{run}.csv", run=EXPERIMENTS)
+RELEASES = expand("<folder>/{kind}/{run}.csv", kind=["summary", "comparisons"], run=EXPERIMENTS)
+TRAINED = expand("<folder>/{kind}/{run}.csv", kind=["summary", "comparisons"], run=LEARNED)
+
+# Other tables by name, and what they are made from beside the settings.
+TABLES = {
+    "advice": [*RELEASES, *AUDITS, *TRAINED, *(["<folder>/held_out.csv"] if ON_PAPERS else [])],
+    "audit": [
+        *AUDITS,
+        *expand("<folder>/audit/{run}_sensitivities.csv", run=EXPERIMENTS),
+        *(["<folder>/audit/known_bugs.csv"] if ON_PAPERS else []),
+    ],
+    "effective_noise": AUDITS,
+    "price": [*RELEASES, *AUDITS, *TRAINED],
+}
+FIGURES = {"price": ["<folder>/tables/price.csv"]}
+
+if ON_PAPERS:
+    TABLES |= {
+        "table1": [*published("table1"), *provenance("adult", "cora", "imdb", "mnist")],
+        "table2": [*published("table2"), *provenance("liver", "movement", "ctg")],
+        "claims": ["<folder>/claims.csv"],
+        "errata": [within(f"{WORKFLOW}/errata.yaml"), "<folder>/theory/exact.csv"],
+        "imgm_settings": ["<folder>/theory/settings.csv"],
+    }
+    FIGURES |= {
+        "explainer": ["<folder>/tables/effective_noise.csv", "<folder>/tables/table2.csv"],
+        "figure3": ["<folder>/theory/ellipses.csv"],
+        "imgm_noise": ["<folder>/theory/dimension.csv"],
+        "noise_levels": [*RELEASES, *AUDITS, "<folder>/tables/table2.csv"],
+        "nominal": [
+            *expand("<folder>/summary/{run}.csv", run=EXPERIMENTS),
+            *AUDITS,
+            *expand("<folder>/summary/{run}.csv", run=LEARNED),
+            "<folder>/theory/settings.csv",
+        ],
+        "readings": [file for name in SWEPT if name in IN_PRINT for file in readings_of(name)],
+        "sampler_times": ["<folder>/theory/sampler_times.csv"],
+    }
+    if {"regression", "section10_2"} <= {*EXPERIMENTS}:
+        TABLES["section10_2"] = FIGURES["section10_2"] = [
+            *rows_of("section10_2"),
+            *rows_of("regression"),
+            *published("section10_2", "table3"),
+        ]
+    if FEATURES := [name for name in ("imdb", "mnist_features") if name in LEARNED]:
+        FIGURES["figure1"] = [file for name in FEATURES for file in learned_rows_of(name)]
+    if GRADIENTS := [name for name in ("adult", "cora") if name in LEARNED]:
+        FIGURES["imgm_gradients"] = [file for name in GRADIENTS for file in learned_rows_of(name)]
+
+if OTHER_READING:
+    # Another reading changes the experiments' tables, and nothing else.
+    TABLES, FIGURES, CURVES, DIRECTIONS = {}, {}, {}, {}
 
 
 rule table:
     """One table, for people and for programs."""
     input:
-        lambda wildcards: made_from(TABLES[wildcards.table]),
-        settings="<results>/settings.yaml",
-        code=code("cli.table"),
+        lambda wildcards: TABLES[wildcards.table],
+        settings="<folder>/settings.yaml",
     output:
         csv=report(
-            "<results>/tables/{table}.csv",
+            "<folder>/tables/{table}.csv",
             caption="../report/table.rst",
             category="Tables",
             labels={"table": "{table}"},
         ),
-        md="<results>/tables/{table}.md",
-        json="<results>/tables/{table}.json",
+        md="<folder>/tables/{table}.md",
+        json="<folder>/tables/{table}.json",
     log:
-        "<results>/logs/tables/{table}.log",
+        "<folder>/logs/tables/{table}.log",
     benchmark:
-        "<results>/benchmarks/tables/{table}.tsv"
+        "<folder>/benchmarks/tables/{table}.tsv"
+    wildcard_constraints:
+        table="|".join(TABLES) or "none",
     localrule: True
     conda:
         "../../environment.yml"
+    params:
+        *code("cli.table"),
+        recipe="{table}",
+        its_code=lambda wildcards: code_of_entry(discovery.tables(), wildcards.table),
     message:
         "Table: {wildcards.table}"
     shell:
-        "python -m reproduction table {wildcards.table} --results $(dirname {input.settings})"
-        " --out $(dirname {output.csv}) > {log} 2>&1"
+        "{REPRODUCTION} table {params.recipe} {input:q} --out {output.csv:q} > {log:q} 2>&1"
+
+
+use rule table as experiment_table with:
+    input:
+        lambda wildcards: rows_of(EXPERIMENT_TABLES[wildcards.table]),
+        lambda wildcards: published_of(EXPERIMENT_TABLES[wildcards.table]),
+        settings="<folder>/settings.yaml",
+    wildcard_constraints:
+        table="|".join(EXPERIMENT_TABLES) or "none",
+    params:
+        *code("cli.table"),
+        recipe="experiment",
+        its_code=code_of_entry(discovery.tables(), "experiment"),
+
+
+use rule table as training_table with:
+    input:
+        lambda wildcards: learned_rows_of(TRAINING_TABLES[wildcards.table]),
+        settings="<folder>/settings.yaml",
+    wildcard_constraints:
+        table="|".join(TRAINING_TABLES) or "none",
+    params:
+        *code("cli.table"),
+        recipe="training",
+        its_code=code_of_entry(discovery.tables(), "training"),
 
 
 rule latex:
     """A table of the papers in LaTeX."""
     input:
-        table="<results>/tables/{table}.json",
-        code=code("cli.latex"),
+        "<folder>/tables/{table}.json",
     output:
-        "<results>/tables/{table}.tex",
+        "<folder>/tables/{table}.tex",
     log:
-        "<results>/logs/tables/{table}_latex.log",
+        "<folder>/logs/tables/{table}_latex.log",
     wildcard_constraints:
         table="table[1-5]",
     localrule: True
     conda:
         "../../environment.yml"
+    params:
+        *code("cli.latex"),
     message:
         "LaTeX: {wildcards.table}"
     shell:
-        "python -m reproduction latex {input.table} > {log} 2>&1"
+        "{REPRODUCTION} latex {input:q} > {log:q} 2>&1"
 
 
 rule figure:
-    """One figure, and the data that it shows."""
+    """One figure, the data that it shows, and its words."""
     input:
-        lambda wildcards: made_from(FIGURES[wildcards.figure]),
-        settings="<results>/settings.yaml",
-        code=code("cli.figure"),
+        lambda wildcards: FIGURES[wildcards.figure],
+        settings="<folder>/settings.yaml",
     output:
         svg=report(
-            "<results>/figures/{figure}.svg",
+            "<folder>/figures/{figure}.svg",
             caption="../report/figure.rst",
             category="Figures",
             labels={"figure": "{figure}"},
         ),
-        png="<results>/figures/{figure}.png",
-        data="<results>/figures/data/{figure}.csv",
+        png="<folder>/figures/{figure}.png",
+        json="<folder>/figures/{figure}.json",
+        data="<folder>/figures/data/{figure}.csv",
     log:
-        "<results>/logs/figures/{figure}.log",
+        "<folder>/logs/figures/{figure}.log",
     benchmark:
-        "<results>/benchmarks/figures/{figure}.tsv"
+        "<folder>/benchmarks/figures/{figure}.tsv"
+    wildcard_constraints:
+        figure="|".join(FIGURES) or "none",
     localrule: True
     conda:
         "../../environment.yml"
+    params:
+        *code("cli.figure"),
+        recipe="{figure}",
+        its_code=lambda wildcards: code_of_entry(discovery.figures(), wildcards.figure),
     message:
         "Figure: {wildcards.figure}"
     shell:
-        "python -m reproduction figure {wildcards.figure} --results $(dirname {input.settings})"
-        " --out $(dirname {output.svg}) > {log} 2>&1"
+        "{REPRODUCTION} figure {params.recipe} {input:q} --out {output.svg:q} > {log:q} 2>&1"
+
+
+use rule figure as curves_figure with:
+    input:
+        lambda wildcards: rows_of(CURVES[wildcards.figure]),
+        lambda wildcards: published_of(CURVES[wildcards.figure]),
+        settings="<folder>/settings.yaml",
+    wildcard_constraints:
+        figure="|".join(CURVES) or "none",
+    params:
+        *code("cli.figure"),
+        recipe="curves",
+        its_code=code_of_entry(discovery.figures(), "curves"),
+
+
+use rule figure as direction_figure with:
+    input:
+        lambda wildcards: rows_of(DIRECTIONS[wildcards.figure]),
+        lambda wildcards: published_of(DIRECTIONS[wildcards.figure]),
+        settings="<folder>/settings.yaml",
+    wildcard_constraints:
+        figure="|".join(DIRECTIONS) or "none",
+    params:
+        *code("cli.figure"),
+        recipe="directions",
+        its_code=code_of_entry(discovery.figures(), "directions"),
 
 
 rule report:
     """One page on everything."""
     input:
-        expand("<results>/data/{name}/provenance.json", name=DATASETS),
-        expand("<results>/summary/{run}.csv", run=RUNS),
+        summaries(),
         tables("*"),
         figures("*"),
-        rules.judge.output if ON_PAPERS else [],
-        settings="<results>/settings.yaml",
-        code=code("cli.report"),
+        settings="<folder>/settings.yaml",
     output:
-        report("<results>/report.html", caption="../report/page.rst", category="Report"),
+        report("<folder>/report.html", caption="../report/page.rst", category="Report"),
     log:
-        "<results>/logs/report.log",
+        "<folder>/logs/report.log",
     benchmark:
-        "<results>/benchmarks/report.tsv"
+        "<folder>/benchmarks/report.tsv"
     localrule: True
     conda:
         "../../environment.yml"
     params:
-        arguments=shlex.join(["--configfile", *OVERLAYS] if OVERLAYS else []),
+        *code("cli.report"),
+        options=config["options"],
     message:
         "Report"
     shell:
-        "python -m reproduction report --results $(dirname {input.settings})"
-        " --arguments={params.arguments:q} --out {output} > {log} 2>&1"
+        "{REPRODUCTION} report {input:q} --options={params.options:q} --out {output:q}"
+        " > {log:q} 2>&1"
 
 
 rule article:
     """The replication article: text, tables and figures of this run."""
     input:
-        "<results>/claims.csv",
+        summaries(),
         tables("*"),
         figures("*"),
-        expand("<results>/summary/{run}.csv", run=RUNS),
-        expand("<results>/data/{name}/provenance.json", name=DATASETS),
-        settings="<results>/settings.yaml",
-        code=code("cli.article"),
+        settings="<folder>/settings.yaml",
     output:
-        pdf=report("<results>/article.pdf", caption="../report/page.rst", category="Report"),
-        numbers="<results>/article_numbers.csv",
+        pdf=report("<folder>/article.pdf", caption="../report/page.rst", category="Report"),
+        numbers="<folder>/article_numbers.csv",
     log:
-        "<results>/logs/article.log",
+        "<folder>/logs/article.log",
     localrule: True
     conda:
         "../../environment.yml"
+    params:
+        *code("cli.article"),
+    message:
+        "Article"
     shell:
-        "python -m reproduction article --results $(dirname {input.settings}) --out {output.pdf}"
-        " > {log} 2>&1"
+        "{REPRODUCTION} article {input:q} --out {output.pdf:q} > {log:q} 2>&1"
 
 
 rule crate:
     """The files of the run with their checksums and origins, as an RO-Crate."""
     input:
-        files=results_files(),
-        page="<results>/report.html",
-        settings="<results>/settings.yaml",
-        code=code("cli.crate"),
+        results_files(),
+        "<folder>/report.html",
+        settings="<folder>/settings.yaml",
     output:
-        "<results>/ro-crate-metadata.json",
+        "<folder>/ro-crate-metadata.json",
     log:
-        "<results>/logs/crate.log",
+        "<folder>/logs/crate.log",
     localrule: True
     conda:
         "../../environment.yml"
+    params:
+        *code("cli.crate"),
     message:
         "RO-Crate"
     shell:
-        "python -m reproduction crate {input.files} {input.page}"
-        " --results $(dirname {input.settings}) --out {output} > {log} 2>&1"
+        "{REPRODUCTION} crate {input:q} --out {output:q} > {log:q} 2>&1"

@@ -1,10 +1,10 @@
-# What a person may name after `snakemake`: the parts of the papers.
+# What a person may name after `snakemake`: the parts of the papers, and single experiments.
 
 
 rule data:
     """Every data set."""
     input:
-        expand("<results>/data/{name}/provenance.json", name=DATASETS),
+        expand("<folder>/data/{name}/provenance.json", name=DATASETS),
 
 
 rule table1:
@@ -62,6 +62,57 @@ rule section10_2:
         figures("section10_2"),
 
 
+rule regression:
+    """Experiment I of the MVG paper, with its figures."""
+    input:
+        tables("table3"),
+        figures("figure4_left", "curves_regression"),
+
+
+rule first_pc:
+    """Experiment II of the MVG paper, with its figures."""
+    input:
+        tables("table4"),
+        figures("figure4_middle", "curves_first_pc"),
+
+
+rule covariance:
+    """Experiment III of the MVG paper, with its figures."""
+    input:
+        tables("table5"),
+        figures("figure4_right", "curves_covariance"),
+
+
+rule adult:
+    """Private gradients on Adult."""
+    input:
+        training_tables("adult"),
+
+
+rule cora:
+    """Private gradients on Cora."""
+    input:
+        training_tables("cora"),
+
+
+rule imdb:
+    """Private features of IMDB."""
+    input:
+        training_tables("imdb"),
+
+
+rule mnist:
+    """Private gradients on MNIST; once they are there, `all` shows them."""
+    input:
+        training_tables("mnist"),
+
+
+rule mnist_features:
+    """Private features of MNIST."""
+    input:
+        training_tables("mnist_features"),
+
+
 rule mvg:
     """The tables of the MVG paper."""
     input:
@@ -72,26 +123,19 @@ rule imgm:
     """The tables and figures of the IMGM paper."""
     input:
         tables("table1", "imgm_*"),
-        figures("figure1", "imgm*"),
-
-
-rule mnist:
-    """MNIST, private gradients and private features."""
-    input:
-        tables("imgm_mnist*"),
-        figures("figure1"),
+        figures("figure1", "imgm_*"),
 
 
 rule figures:
-    """Every figure but those of readings."""
+    """Every figure."""
     input:
-        figures("[!r]*", "r[!e]*"),
+        figures("*"),
 
 
 rule readings:
     """Every mechanism under all its readings."""
     input:
-        expand("<results>/readings/{name}.csv", name=SWEPT),
+        expand("<folder>/readings/{name}.csv", name=SWEPT),
         figures("readings"),
 
 
@@ -104,7 +148,7 @@ rule audit:
 rule claims:
     """A verdict on every claim of the papers."""
     input:
-        "<results>/claims.csv",
+        "<folder>/claims.csv",
         tables("claims", "errata", "advice"),
 
 

@@ -8,11 +8,11 @@ rule trials:
         data=matrix_of,
         code=lambda wildcards: code_of("cli.trials", discovery.mechanisms(), wildcards.mechanism),
     output:
-        "<results>/trials/{experiment}/<reading>/{mechanism}.csv.gz",
+        "<folder>/trials/{experiment}/<reading>/{mechanism}.csv.gz",
     log:
-        "<results>/logs/trials/{experiment}/<reading>/{mechanism}.log",
+        "<folder>/logs/trials/{experiment}/<reading>/{mechanism}.log",
     benchmark:
-        "<results>/benchmarks/trials/{experiment}/<reading>/{mechanism}.tsv"
+        "<folder>/benchmarks/trials/{experiment}/<reading>/{mechanism}.tsv"
     conda:
         "../../environment.yml"
     resources:
@@ -33,11 +33,11 @@ rule train:
         data=learned_from,
         code=code_of("cli.train", discovery.trainings(), *discovery.trainings()),
     output:
-        "<results>/trials/{training}/<reading>/{scheme}.csv.gz",
+        "<folder>/trials/{training}/<reading>/{scheme}.csv.gz",
     log:
-        "<results>/logs/trials/{training}/<reading>/{scheme}.log",
+        "<folder>/logs/trials/{training}/<reading>/{scheme}.log",
     benchmark:
-        "<results>/benchmarks/trials/{training}/<reading>/{scheme}.tsv"
+        "<folder>/benchmarks/trials/{training}/<reading>/{scheme}.tsv"
     conda:
         "../../environment.yml"
     resources:
@@ -58,12 +58,12 @@ rule summary:
         trials=lambda wildcards: trials_of(wildcards.run),
         code=code("cli.summary"),
     output:
-        summary="<results>/summary/{run}.csv",
-        comparisons="<results>/comparisons/{run}.csv",
+        summary="<folder>/summary/{run}.csv",
+        comparisons="<folder>/comparisons/{run}.csv",
     log:
-        "<results>/logs/summary/{run}.log",
+        "<folder>/logs/summary/{run}.log",
     benchmark:
-        "<results>/benchmarks/summary/{run}.tsv"
+        "<folder>/benchmarks/summary/{run}.tsv"
     localrule: True
     conda:
         "../../environment.yml"

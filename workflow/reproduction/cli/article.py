@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
 
 
-def run(*, results: str = "results", out: str = "") -> None:
+def run(files: Sequence[str] = (), *, out: str = "results/article.pdf") -> None:
     """Run the verb.
 
     Args:
-        results: a run's folder; without claims there, the kept results
+        files: what it is made from, settings.yaml of the run among them; none: the kept results
         out: the PDF (default: results/article.pdf)
     """
+    from reproduction.report import inputs
     from reproduction.report.article import build
 
-    source = Path(results)
-    if not (source / "claims.csv").is_file():
-        source = build.KEPT
-    build.build(source, out or Path(results, "article.pdf"))
-    print(f"{out or Path(results, 'article.pdf')} shows {source}")
+    build.build(inputs.by_name(files) if files else inputs.below(build.KEPT), out)
+    if not files:
+        print(f"{out} shows {build.KEPT}")

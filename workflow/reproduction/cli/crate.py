@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def run(files: Sequence[str], *, results: str = "results", out: str) -> None:
+def run(files: Sequence[str], *, out: str) -> None:
     """Run the verb.
 
     Args:
-        files: files of the run, all below its folder
+        files: files of the run, all in the folder of settings.yaml, which is one of them
         out: ro-crate-metadata.json
     """
+    from reproduction.report import inputs
     from reproduction.report.page import crate
 
-    crate.write(results, files, out)
+    crate.write(inputs.by_name(files)["settings"].parent, files, out)

@@ -1,24 +1,18 @@
-"""Draw figures and write the data that they show, or draw all kept ones again."""
+"""Draw a figure, and write the data and the words that it shows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-
-REFERENCE = "results/reference"
 
 
-def run(names: Sequence[str] = (), *, results: str = "results", out: str = "") -> None:
+def run(recipe: str, files: Sequence[str], *, out: str) -> None:
     """Run the verb.
 
     Args:
-        names: figures to draw; none draws all of results/reference again, to compare the bytes
-        out: folder for svg, png and data (default: with the run)
+        recipe: name of the figure in workflow/reproduction/report/figures
+        files: what it is made from, settings.yaml of the run among them
+        out: the figure as SVG; PNG, JSON and data/*.csv are written beside it
     """
-    from reproduction.report import figures
+    from reproduction.report import figures, inputs
 
-    if names:
-        figures.write(names, results=results, out=out or Path(results, "figures"))
-    else:
-        folder = REFERENCE if results == "results" else results
-        figures.redraw(results=folder, out=out or "results/redrawn")
+    figures.write(recipe, inputs.by_name(files), out)

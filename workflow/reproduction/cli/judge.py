@@ -2,29 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-def run(*, results: str = "results") -> None:
-    """Run the verb."""
-    from reproduction import catalogue, discovery, exhibits
+if TYPE_CHECKING:
+    from reproduction.report.claims.ledger import Vocabulary
+
+
+def run(files: Sequence[str], *, out: str, comparisons: str) -> None:
+    """Run the verb.
+
+    Args:
+        files: what is judged, settings.yaml of the run among them
+        out: the verdicts, CSV
+        comparisons: the comparisons behind them, CSV
+    """
     from reproduction.report import claims, inputs
+
+    by_name = inputs.by_name(files)
+    vocabulary = names(inputs.read("settings", by_name))
+    claims.write(by_name, out, comparisons, vocabulary=vocabulary)
+
+
+def names(settings: Mapping[str, Any]) -> Vocabulary:
+    """Return the names that claims may use: whatever exists, in this run or not."""
+    from reproduction import catalogue, discovery
     from reproduction.report.claims.ledger import Vocabulary
     from reproduction.theory import exact
 
-    # Claims may name whatever exists, in this run or not.
-    experiments = [name for name, about in catalogue.experiments().items() if not about.needs]
-    kinds = dict.fromkeys([*experiments, *discovery.tasks()], exhibits.RELEASES)
-    kinds |= exhibits.kinds(inputs.read("settings", results))
-    kinds |= dict.fromkeys(discovery.trainings(), exhibits.TRAINING)
-    exhibit_paths = [f"theory/{name}" for name in discovery.theory()]
-    for folder, entries in (("tables", discovery.tables()), ("figures", discovery.figures())):
-        for name, entry in entries.items():
-            filled = exhibits.fill(name, entry.words.get("each", ""), (), kinds)
-            exhibit_paths += [f"{folder}/{exhibit.name}" for exhibit in filled]
-    schemes = {name for training in discovery.trainings() for name in discovery.schemes(training)}
-    vocabulary = Vocabulary(
-        mechanisms={*discovery.mechanisms(), *schemes},
-        experiments=kinds,
+    abouts = [about for about in catalogue.experiments().values() if not about.needs]
+    experiments = {*settings["experiments"], *(settings.get("training") or ())}
+    experiments |= {*(about.id for about in abouts), *discovery.tasks(), *discovery.trainings()}
+    figures = {*discovery.figures(), *(f"curves_{name}" for name in experiments)}
+    figures |= {name for about in abouts for name in about.figures}
+    tables = {*discovery.tables(), *(f"imgm_{name}" for name in discovery.trainings())}
+    tables |= {about.results for about in abouts}
+    return Vocabulary(
+        mechanisms={
+            *discovery.mechanisms(),
+            *(name for training in discovery.trainings() for name in discovery.schemes(training)),
+        },
+        experiments=experiments,
         checks=exact.names(),
-        exhibits=exhibit_paths,
+        exhibits={
+            *(f"theory/{name}" for name in discovery.theory()),
+            *(f"tables/{name}" for name in tables),
+            *(f"figures/{name}" for name in figures),
+        },
     )
-    claims.write(results, vocabulary=vocabulary)

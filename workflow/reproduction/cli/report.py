@@ -1,25 +1,25 @@
-"""Put everything that a run has made on one page, or all that is kept of the reference run."""
+"""Put everything that a run has made on one page."""
 
 from __future__ import annotations
 
-REFERENCE, REFERENCE_PAGE = "results/reference", "results/page.html"
+from collections.abc import Sequence
+
+KEPT, KEPT_PAGE = "results/reference", "results/page.html"
 
 
-def run(*, results: str = "results", arguments: str = "", out: str = "") -> None:
+def run(files: Sequence[str] = (), *, options: str = "", out: str = "") -> None:
     """Run the verb.
 
     Args:
-        arguments: what the page's commands end with
+        files: what is shown, settings.yaml of the run among them; none shows the kept results
+        options: what the page's commands end with
         out: the HTML file (default: results/page.html, of the kept results)
     """
     from reproduction.report import inputs, page
 
-    if out:
-        # Tables of other readings are in other folders; the page shows the default reading.
-        page.write(results, out, config=inputs.read("settings", results), arguments=arguments)
+    if files:
+        page.write(inputs.by_name(files), out, options=options)
     else:
         # Without facts on the machine and the time, the bytes are the same everywhere.
-        folder = REFERENCE if results == "results" else results
-        settings = inputs.read("settings", folder)
-        page.write(folder, REFERENCE_PAGE, config=settings, arguments=arguments, run={})
-        print(f"{REFERENCE_PAGE} shows {folder}")
+        page.write(inputs.below(KEPT), out or KEPT_PAGE, options=options, run={})
+        print(f"{out or KEPT_PAGE} shows {KEPT}")

@@ -1,16 +1,18 @@
-"""Write tables."""
+"""Write a table."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 
-def run(names: Sequence[str], *, results: str = "results", out: str = "") -> None:
+def run(recipe: str, files: Sequence[str], *, out: str) -> None:
     """Run the verb.
 
     Args:
-        out: folder for csv, md and json (default: with the run)
+        recipe: name of the table in workflow/reproduction/report/tables
+        files: what it is made from, settings.yaml of the run among them
+        out: the table as CSV; Markdown and JSON are written beside it
     """
-    from reproduction.report import tables
+    from reproduction.report import inputs, tables
 
-    tables.write(names, results=results, out=out or None)
+    tables.write(recipe, inputs.by_name(files), out)

@@ -1,23 +1,23 @@
-"""The common part of tables and figures: named inputs, one tidy frame, and captions.
+"""The common part of tables and figures: one tidy frame, a title, a finding and a caption.
 
-Each file of ``tables`` and ``figures`` has its entries in a dictionary. The keys, ``inputs``,
-``optional`` and ``each`` are literals, which the workflow reads without importing anything.
+Each file of ``tables`` and ``figures`` has its entries in a dictionary with literal keys. What an
+entry is made from is written in workflow/rules/report.smk.
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
 import os
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 import pandas as pd
 
 from matrixdp.checks import InputError
-from reproduction import catalogue, exhibits
+from reproduction import catalogue
 from reproduction.report import inputs
+from reproduction.report.inputs import Files
 from reproduction.report.statistics import ENOUGH
 
 #: Inputs by name, as :func:`reproduction.report.inputs.read` returns them.
@@ -32,63 +32,48 @@ class Entry:
     """The recipe of a table or figure; subclasses add its layout.
 
     Attributes:
-        title: topic.
+        title: topic. That of one experiment may contain ``{title}`` and ``{table}`` (such as
+            ``Table 3``).
         caption: fixed plain sentences, at most 60 words; or a function of the frame, if it names
             the setting, such as the number of trials.
         finding: function from the frame to the headline, one sentence of at most 90 characters, or
             an empty one. Rows of too few trials (:data:`reproduction.report.statistics.ENOUGH`)
             have none.
-        inputs: names as in :mod:`reproduction.places`. Where ``each`` is empty, a name with
-            ``{experiment}`` is repeated for all experiments on releases, one with ``{training}``
-            for all trainings.
         data: function from the inputs by name to one tidy frame. Columns whose names begin with
             ``_`` are only for the caption and the layout.
-        optional: inputs that may be missing; ``data`` gets those that exist.
-        each: ``releases`` or ``training`` for a template, which is made once for each experiment of
-            that kind. Its name, title and inputs may contain ``{experiment}``, ``{results}``,
-            ``{figure}`` and ``{title}`` (see :class:`reproduction.catalogue.Experiment`). Its title
-            may also contain ``{table}`` (such as ``Table 3``). ``data`` gets the experiment first.
+        of_experiment: whether it shows the one experiment whose summary is among its inputs; then
+            ``data`` gets the experiment first.
     """
 
     title: str
-    inputs: tuple[str, ...]
     data: Callable[..., pd.DataFrame]
-    optional: tuple[str, ...] = ()
-    each: str = ""
+    of_experiment: bool = False
     caption: str | Callable[[pd.DataFrame], str]
     finding: Callable[[pd.DataFrame], str] | None = None
 
-    def collect(self, results: str | os.PathLike) -> tuple[pd.DataFrame, str]:
+    def collect(self, files: Files) -> tuple[pd.DataFrame, str]:
         """Return the frame, and the status of its data (``computed`` without a data set).
 
         A frame without rows becomes one with the column ``note``, whose entry says what is missing.
 
         Raises:
-            InputError: an input is damaged.
+            InputError: an input is damaged, or lacks a column.
         """
-        if absent := inputs.missing(self.inputs, results):
-            return _nothing(f"{absent[0]} has not been made yet"), COMPUTED
-        left_out = inputs.missing(self.optional, results)
-        names = [name for name in (*self.inputs, *self.optional) if name not in left_out]
-        if not self.inputs and all(name.startswith("published/") for name in names):
-            return _nothing("none of its inputs has been made yet"), COMPUTED
-        tables = {name: inputs.read(name, results) for name in names}
-        with self.complete():
-            frame = self.data(tables)
-        status = _status(tables)
+        tables = {name: inputs.read(name, files) for name in files}
+        experiment = _experiment(files) if self.of_experiment else ""
+        with complete(files):
+            frame = self.data(*([experiment] if experiment else []), tables)
         if frame.empty:
-            frame = _nothing(f"nothing of it is in {', '.join(names)}")
-        frame.attrs["file"] = own_file(results)
-        return frame, status
+            names = ", ".join(name for name in files if name != "settings")
+            frame = pd.DataFrame({"note": [f"nothing of it is in {names}"]}, dtype=str)
+        frame.attrs |= {"file": own_file(tables.get("settings", {})), "experiment": experiment}
+        return frame, _status(tables)
 
-    @contextlib.contextmanager
-    def complete(self) -> Iterator[None]:
-        """Turn a missing column or key into one sentence that names the inputs (InputError)."""
-        try:
-            yield
-        except KeyError as error:
-            names = ", ".join((*self.inputs, *self.optional))
-            raise InputError(f"one of {names} lacks {error}; delete it and run again") from error
+    def topic(self, frame: pd.DataFrame) -> str:
+        """Return the title for a frame."""
+        about = catalogue.experiment(frame.attrs.get("experiment", ""))
+        table = f"Table {about.table}" if about.table else about.title
+        return self.title.format(title=about.title, table=table)
 
     def describe(self, frame: pd.DataFrame) -> str:
         """Return the caption for a frame; of an empty one, what is missing."""
@@ -100,53 +85,41 @@ class Entry:
 
     def headline(self, frame: pd.DataFrame) -> str:
         """Return the finding of a frame; the title if it has none."""
+        title = self.topic(frame)
         if is_empty(frame):
-            return self.title
+            return title
         if "n_trials" in frame:
             frame = frame[~frame["n_trials"].between(1, ENOUGH - 1)]
             if not frame["n_trials"].ge(ENOUGH).any():
-                return self.title
-        return (self.finding and self.finding(frame)) or self.title
+                return title
+        return (self.finding and self.finding(frame)) or title
 
 
-E = TypeVar("E", bound=Entry)
+@contextlib.contextmanager
+def complete(files: Files) -> Iterator[None]:
+    """Turn a missing column or key into one sentence that names the inputs (InputError)."""
+    try:
+        yield
+    except KeyError as error:
+        names = ", ".join(files)
+        raise InputError(f"one of {names} lacks {error}; delete it and run again") from error
 
 
-def expand(templates: Mapping[str, E], experiments: Mapping[str, str]) -> dict[str, E]:
-    """Return entries by name, with one per experiment for templates (see ``exhibits.fill``)."""
-    return {
-        exhibit.name: dataclasses.replace(
-            entry,
-            title=entry.title.format(**exhibit.words),
-            inputs=exhibit.inputs,
-            optional=exhibit.fill(entry.optional),
-            data=functools.partial(
-                entry.data, *([exhibit.words["experiment"]] if exhibit.words else [])
-            ),
-            each="",
-        )
-        for name, entry in templates.items()
-        for exhibit in exhibits.fill(name, entry.each, entry.inputs, experiments)
-    }
+def _experiment(files: Files) -> str:
+    """Return the experiment whose summary is the only one among the inputs."""
+    (name,) = (name for name in files if name.startswith("summary/"))
+    return name.partition("/")[2]
 
 
-def experiments(results: str | os.PathLike) -> dict[str, str]:
-    """Return the experiments in the settings of a run; empty without settings."""
-    has_settings = not inputs.missing(["settings"], results)
-    return exhibits.kinds(inputs.read("settings", results)) if has_settings else {}
-
-
-def own_file(results: str | os.PathLike) -> str:
+def own_file(settings: Mapping[str, Any]) -> str:
     """Return the name of the user's file behind a run; empty for the papers' data."""
-    if inputs.missing(["settings"], results):
-        return ""
-    matrix = inputs.read("settings", results).get("matrix")
+    matrix = settings.get("matrix")
     return os.path.basename(matrix["file"]) if isinstance(matrix, dict) else ""
 
 
 def only(tables: Tables) -> pd.DataFrame:
-    """Return the only input, unchanged."""
-    (table,) = tables.values()
+    """Return the only frame among the inputs, unchanged."""
+    (table,) = (table for name, table in tables.items() if name != "settings")
     return table
 
 
@@ -163,10 +136,6 @@ def by_experiment(tables: Tables, kind: str) -> dict[str, pd.DataFrame]:
 def is_empty(frame: pd.DataFrame) -> bool:
     """Return whether :meth:`Entry.collect` found nothing to show."""
     return list(frame.columns.drop("data_status", errors="ignore")) == ["note"]
-
-
-def _nothing(note: str) -> pd.DataFrame:
-    return pd.DataFrame({"note": [note]}, dtype=str)
 
 
 def _status(tables: Tables) -> str:

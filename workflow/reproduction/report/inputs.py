@@ -1,6 +1,10 @@
-"""The inputs of tables, figures and the page: one reader of a run's files.
+"""The inputs of tables, figures and the page: the files that a rule lists, by name.
 
-Inputs go by the names of :mod:`reproduction.places`, such as ``summary/regression``.
+``summary/regression``, ``comparisons/regression``, ``readings/regression``, ``theory/exact``,
+``audit/regression``, ``tables/table3`` and ``claims`` are CSV files in the results' folder, and
+``trials/regression/default/laplace.csv.gz`` or ``tables/table3.json`` other files there.
+``published/table3`` holds the numbers of a paper, ``data/liver`` the provenance of a data set,
+``settings`` the configuration of the run, and ``errata`` the papers' errors.
 """
 
 from __future__ import annotations
@@ -8,15 +12,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import yaml
 
-from matrixdp.checks import as_input_error
-from reproduction import places
+from matrixdp.checks import InputError, as_input_error
 from reproduction.report import summary
 
 AGAIN = "delete it and run again"
@@ -25,6 +28,21 @@ DATA_AGAIN = "delete it and run `snakemake data`"
 
 #: Columns of written tables that are text, whatever they look like.
 _TEXT = dict.fromkeys(("epsilon", "published", "published_ci"), str)
+
+#: Paths of files by name.
+Files = Mapping[str, Path]
+
+#: Folder of the numbers that the papers print.
+PUBLISHED = Path(__file__).parents[2] / "published"
+
+#: List of errors in the papers.
+ERRATA = PUBLISHED.with_name("errata.yaml")
+
+#: File name of a run's configuration, which lies in the results' folder.
+SETTINGS = "settings.yaml"
+
+#: File name of a data set's provenance.
+PROVENANCE = "provenance.json"
 
 #: Columns of a file of published values.
 _PRINTED = (
@@ -42,23 +60,52 @@ def whole(path: str | os.PathLike, remedy: str = AGAIN) -> contextlib.AbstractCo
     return as_input_error(f"{path} cannot be read ({{why}}); {remedy}")
 
 
-def read(name: str, results: str | os.PathLike) -> Any:
-    """Return an input by its name (see :mod:`reproduction.places`), below a run's folder.
-
-    It is a frame, a list for ``errata``, or a dictionary for ``settings`` and for the provenance of
-    a data set. Published values are text; without a file they are a frame without rows.
+def by_name(paths: Iterable[str | os.PathLike]) -> dict[str, Path]:
+    """Return files by name; the configuration among them marks the results' folder.
 
     Raises:
-        InputError: the file is damaged, or missing and not of published values.
+        InputError: a file is missing.
     """
-    path = places.place(name, Path(results))
-    folder = name.partition("/")[0]
+    files = [Path(path) for path in paths]
+    for path in files:
+        if not path.is_file():
+            raise InputError(f"{path} is missing; run `snakemake {path}`")
+    root = next((path.parent for path in files if path.name == SETTINGS), None)
+    return {_name(path, root): path for path in files}
+
+
+def below(folder: str | os.PathLike) -> dict[str, Path]:
+    """Return all files below a results' folder by name, and those of the project."""
+    root = Path(folder)
+    paths = [*root.rglob("*"), *PUBLISHED.glob("*.csv"), ERRATA]
+    return {_name(path, root): path for path in sorted(paths) if path.is_file()}
+
+
+def _name(path: Path, root: Path | None) -> str:
+    if root is None or not path.is_relative_to(root):
+        path = Path(*path.parts[-2:]) if path.parent.name == PUBLISHED.name else Path(path.name)
+    else:
+        path = path.relative_to(root)
+    path = path.parent if path.name == PROVENANCE else path
+    return path.as_posix().removesuffix(".csv").removesuffix(".yaml")
+
+
+def read(name: str, files: Files) -> Any:
+    """Return the content of a file by its name.
+
+    It is a frame, a list for ``errata``, or a dictionary for ``settings`` and for the provenance of
+    a data set. Published values are text.
+
+    Raises:
+        InputError: the file is missing or damaged.
+    """
+    if name not in files:
+        raise InputError(f"{name} is not among the files of this step; run `snakemake` to make it")
+    path, folder = files[name], name.partition("/")[0]
     if folder == "summary":
         return summary.read(path)
-    if folder == "data":
+    if path.name == PROVENANCE:
         return provenance(path)
-    if folder == "published" and not path.is_file():
-        return pd.DataFrame(columns=[*_PRINTED], dtype=str)
     with whole(path, FROM_GIT if folder in ("published", "errata") else AGAIN):
         if folder == "published":
             return pd.read_csv(path, dtype=str, keep_default_na=False)
@@ -69,13 +116,9 @@ def read(name: str, results: str | os.PathLike) -> Any:
         return pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=text)
 
 
-def missing(names: Iterable[str], results: str | os.PathLike) -> list[str]:
-    """Return the inputs that do not exist; published values are never missing."""
-    return [
-        name
-        for name in names
-        if not name.startswith("published/") and not places.place(name, Path(results)).is_file()
-    ]
+def published(name: str, tables: Mapping[str, Any]) -> pd.DataFrame:
+    """Return a paper's numbers from inputs by name; a frame without rows where it prints none."""
+    return tables.get(f"published/{name}", pd.DataFrame(columns=[*_PRINTED], dtype=str))
 
 
 def provenance(path: Path) -> dict[str, Any]:

@@ -59,6 +59,7 @@ class Grid:
         headline: what one finds in it; or empty.
         caption: plain sentences.
         warning: what no reader may miss, set in bold before the caption; or empty.
+        inputs: names of what it is made from (:mod:`reproduction.report.inputs`).
     """
 
     header: Row = ()
@@ -67,6 +68,7 @@ class Grid:
     headline: str = ""
     caption: str = ""
     warning: str = ""
+    inputs: Sequence[str] = ()
 
 
 def grid(

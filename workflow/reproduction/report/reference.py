@@ -17,10 +17,12 @@ because training amplifies the rounding differences between processors.
 from __future__ import annotations
 
 import csv
+import functools
+import json
 import math
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +31,7 @@ from scipy.special import stdtrit
 
 from matrixdp.checks import InputError
 from reproduction import files
-from reproduction.report import entries, statistics, summary
+from reproduction.report import inputs, statistics, summary
 
 #: Files and folders of a run that are kept, where they exist.
 KEPT = (
@@ -104,7 +106,8 @@ def verify(
     """Compare a run with the reference, write the rows to ``out`` and return one sentence.
 
     A row that is identical in the kept quick run needs no further test. If all rows are identical
-    to those of a kept run, full or quick, the files that follow from them must be identical too.
+    to those of a kept run, full or quick, the files that follow from them must be identical too. A
+    run may lack whole experiments; what follows from these too is not compared.
 
     Raises:
         InputError: the run is on simulated data, or there is nothing to compare. Or a row is not
@@ -136,7 +139,7 @@ def verify(
     ]
     if not twins:
         files_text = "no kept run has all its rows, so that no other file was compared"
-    elif wrong := differences(results, expected := _following(twins[0])):
+    elif wrong := differences(results, expected := _following(twins[0], {*summaries})):
         raise InputError(
             f"all rows are those of {twins[0]}, but {len(wrong)} of {len(expected)} files that "
             f"follow from them are not (`make reference` keeps what is meant): {'; '.join(wrong)}"
@@ -177,10 +180,24 @@ def differences(results: str | os.PathLike, expected: Mapping[str, Path]) -> lis
     return sentences
 
 
-def _following(folder: Path) -> dict[str, Path]:
-    """Return the kept files that follow from the rows of a kept run, by name."""
+def _following(folder: Path, summaries: Collection[str]) -> dict[str, Path]:
+    """Return the kept files that follow from the summaries that a run has, by name."""
+    files = inputs.below(folder)
+    absent = {path.stem for path in folder.glob("summary/*.csv") if path.name not in summaries}
+    # All claims are corrected together.
+    others = {"claims", "tables/claims_comparisons"} if absent else set()
+
+    @functools.cache
+    def follows(name: str) -> bool:
+        if name in others or name.partition("/")[2] in absent:
+            return False
+        words = files.get(f"{name.replace('figures/data/', 'figures/')}.json")
+        sources = json.loads(words.read_text(encoding="utf-8"))["inputs"] if words else ()
+        return all(map(follows, sources))
+
     paths = (path for pattern in FOLLOWS for path in sorted(folder.glob(pattern)))
-    return {path.relative_to(folder).as_posix(): path for path in paths if path.stem != MEASURED}
+    names = {path.relative_to(folder).as_posix(): path for path in paths if path.stem != MEASURED}
+    return {name: path for name, path in names.items() if follows(name.removesuffix(".csv"))}
 
 
 def _cells(path: Path) -> list[list[str]]:
@@ -201,8 +218,8 @@ def _agree(mine: str, theirs: str, column: str) -> bool:
 
 
 def _same_rows(summaries: dict[str, pd.DataFrame], folder: Path) -> bool:
-    """Return whether a kept run has the same summary rows, identical up to rounding."""
-    if {*summaries} != {path.name for path in Path(folder, "summary").glob("*.csv")}:
+    """Return whether a kept run has all these summary rows, identical up to rounding."""
+    if not {*summaries} <= {path.name for path in Path(folder, "summary").glob("*.csv")}:
         return False
     for name, run in summaries.items():
         reference = summary.read(folder / "summary" / name)
@@ -241,9 +258,13 @@ def _originals(results: str | os.PathLike) -> dict[str, pd.DataFrame]:
     Raises:
         InputError: a summary rests on simulated data.
     """
-    summaries = {}
-    runs = entries.experiments(results)
-    paths = (Path(results, "summary", f"{run}.csv") for run in sorted(runs))
+    summaries: dict[str, pd.DataFrame] = {}
+    if not (settings := Path(results, inputs.SETTINGS)).is_file():
+        return summaries
+    # Files of experiments that are no longer in the configuration are none of the run's.
+    config = inputs.read("settings", {"settings": settings})
+    names = sorted({*config["experiments"], *(config.get("training") or ())})
+    paths = (Path(results, "summary", f"{name}.csv") for name in names)
     for path in (path for path in paths if path.is_file()):
         summaries[path.name] = summary.read(path)
         if summaries[path.name]["data_status"].eq(summary.SIMULATED).any():

@@ -15,9 +15,11 @@ import pandas as pd
 import yaml
 
 from matrixdp.checks import InputError
-from reproduction import catalogue, files
+from reproduction import catalogue
+from reproduction.files import replacing
 from reproduction.report import inputs
 from reproduction.report.article import figures, numbers
+from reproduction.report.inputs import Files
 from reproduction.report.tables.training import DAGGER
 
 SOURCE = Path(__file__).parents[3] / "article"
@@ -32,13 +34,13 @@ _COLUMNS = {
 _VERDICT = {"Against baseline": "Against baseline", "Tight epsilon": "Tight ε"}
 
 
-def build(results: str | os.PathLike, out: str | os.PathLike) -> None:
+def build(files: Files, out: str | os.PathLike) -> None:
     """Write the article of a run as PDF, and its numbers as ``article_numbers.csv`` beside it.
 
     The same results give the same bytes.
 
     Args:
-        results: the folder of a run.
+        files: files of a run by name.
         out: the PDF.
 
     Raises:
@@ -49,13 +51,13 @@ def build(results: str | os.PathLike, out: str | os.PathLike) -> None:
         import typst
     except ImportError:
         raise InputError("the article needs the package typst; pip install typst") from None
-    values = numbers.collect(numbers.read_entries(SOURCE / "numbers.yaml"), results)
-    content = _content(results, values)
+    values = numbers.collect(numbers.read_entries(SOURCE / "numbers.yaml"), files)
+    content = _content(files, values)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         for file in SOURCE.iterdir():
             shutil.copy(file, place)
-        figures.write(results, place / "figures")
+        figures.write(files, place / "figures")
         (place / "run.json").write_text(json.dumps(content), encoding="utf-8")
         try:
             pdf = typst.compile(
@@ -64,7 +66,7 @@ def build(results: str | os.PathLike, out: str | os.PathLike) -> None:
         except RuntimeError as error:
             raise InputError(f"the article cannot be built: {_sentence(str(error))}") from None
     numbers.write(values, Path(out).with_name("article_numbers.csv"))
-    with files.replacing(out) as temporary:
+    with replacing(out) as temporary:
         temporary.write_bytes(pdf)
 
 
@@ -74,17 +76,16 @@ def _sentence(message: str) -> str:
     return panic.group(1).replace('\\"', '"') if panic else message.strip().splitlines()[0]
 
 
-def _content(results: str | os.PathLike, values: Mapping[str, numbers.Number]) -> dict[str, Any]:
+def _content(files: Files, values: Mapping[str, numbers.Number]) -> dict[str, Any]:
     """Return what the source reads as ``run.json``."""
-    settings = inputs.read("settings", results)
-    sources = [
-        inputs.provenance(file) for file in sorted(Path(results).glob("data/*/provenance.json"))
-    ]
+    settings = inputs.read("settings", files)
+    paths = sorted(path for path in files.values() if path.name == inputs.PROVENANCE)
+    sources = [inputs.provenance(path) for path in paths]
     simulated = any(source["status"] == "simulated" for source in sources)
-    claims = pd.DataFrame(inputs.read("claims", results))
+    claims = pd.DataFrame(inputs.read("claims", files))
     return {
         "numbers": {name: value.text for name, value in values.items()},
-        "tables": _tables(results, sources),
+        "tables": _tables(files, sources),
         "claims": claims[["id", "paper", "claim", "place", "verdict"]].to_dict("records"),
         "simulated": simulated,
         "strict": not simulated and _is_full(settings),
@@ -125,16 +126,16 @@ def _software() -> str:
     return ", ".join(f"{name} {versions[name]}" for name in names if name in versions)
 
 
-def _tables(results: str | os.PathLike, sources: list[dict[str, Any]]) -> dict[str, Any]:
+def _tables(files: Files, sources: list[dict[str, Any]]) -> dict[str, Any]:
     tables = {
-        name: _cut(_grid(results, name), columns | _VERDICT) for name, columns in _COLUMNS.items()
+        name: _cut(_grid(files, name), columns | _VERDICT) for name, columns in _COLUMNS.items()
     }
     tables["data"] = {
         "header": ["Data set", "Publisher", "Records used", "Checksum"],
         "groups": [["", [_data_row(source) for source in sources]]],
     }
-    tables["gradients"] = _gradients(results)
-    tables["advice"] = _advice(results)
+    tables["gradients"] = _gradients(files)
+    tables["advice"] = _advice(files)
     return tables
 
 
@@ -144,8 +145,8 @@ def _data_row(source: Mapping[str, Any]) -> list[str]:
     return [source["title"], source.get("publisher", ""), f"{records:,}", digest[:12]]
 
 
-def _grid(results: str | os.PathLike, name: str) -> dict[str, Any]:
-    path = Path(results, "tables", f"{name}.json")
+def _grid(files: Files, name: str) -> dict[str, Any]:
+    path = files.get(f"tables/{name}.json", Path(f"{name}.json"))
     with inputs.whole(path):
         return dict(json.loads(path.read_text(encoding="utf-8")))
 
@@ -160,11 +161,12 @@ def _cut(grid: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
     return {"header": [*columns.values()], "groups": groups}
 
 
-def _gradients(results: str | os.PathLike) -> dict[str, Any]:
-    claimed_epsilon = inputs.read("settings", results)["table_epsilon"]
+def _gradients(files: Files) -> dict[str, Any]:
+    claimed_epsilon = inputs.read("settings", files)["table_epsilon"]
     groups = []
-    for name in ("imgm_adult", "imgm_cora", "imgm_mnist"):
-        grid = _grid(results, name)
+    names = ("imgm_adult", "imgm_cora", "imgm_mnist")
+    for name in (name for name in names if f"tables/{name}.json" in files):
+        grid = _grid(files, name)
         epsilons = [header for header in grid["header"] if header[0].isdigit()]
         # A table is of its largest epsilon where the tables' one was not run.
         accuracy = {claimed_epsilon if claimed_epsilon in epsilons else epsilons[-1]: "Accuracy"}
@@ -181,9 +183,9 @@ def _gradients(results: str | os.PathLike) -> dict[str, Any]:
     return {"header": grid["header"], "groups": groups}
 
 
-def _advice(results: str | os.PathLike) -> dict[str, Any]:
-    rows = pd.DataFrame(inputs.read("tables/advice", results))
-    settings = inputs.read("settings", results)
+def _advice(files: Files) -> dict[str, Any]:
+    rows = pd.DataFrame(inputs.read("tables/advice", files))
+    settings = inputs.read("settings", files)
     claimed_epsilon = float(settings["table_epsilon"])
     rows = (
         rows[pd.to_numeric(rows["epsilon"]).eq(claimed_epsilon)]

@@ -17,6 +17,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from matrixdp.checks import InputError
 from reproduction import catalogue
+from reproduction.report.inputs import Files
 from reproduction.report.standings import NOT_PRIVATE, refuted
 
 #: Width of the text, in inches.
@@ -44,11 +45,11 @@ _STYLE: Any = {
 Frames = Callable[[str], pd.DataFrame]
 
 
-def write(results: str | os.PathLike, out: str | os.PathLike) -> None:
+def write(files: Files, out: str | os.PathLike) -> None:
     """Write every figure of the article as SVG from the figures' data of a run.
 
     Args:
-        results: the folder of a run.
+        files: files of a run by name.
         out: the folder to write into.
 
     Raises:
@@ -56,19 +57,18 @@ def write(results: str | os.PathLike, out: str | os.PathLike) -> None:
     """
 
     def frame(name: str) -> pd.DataFrame:
-        path = Path(results, "figures", "data", f"{name}.csv")
-        if not path.is_file():
-            raise InputError(f"{path} does not exist; run `snakemake` before the article")
-        return pd.read_csv(path)
+        return table(f"figures/data/{name}")
 
     def table(name: str) -> pd.DataFrame:
-        return pd.read_csv(Path(results, "tables", f"{name}.csv"))
+        if name not in files:
+            raise InputError(f"{name}.csv does not exist; run `snakemake` before the article")
+        return pd.read_csv(files[name])
 
     Path(out).mkdir(parents=True, exist_ok=True)
     drawings = {
         "samples": lambda: samples(frame),
         "directions": lambda: directions(frame),
-        "inflation": lambda: inflation(table("effective_noise")),
+        "inflation": lambda: inflation(table("tables/effective_noise")),
         "accuracy": lambda: accuracy(frame("figure1")),
         "epsilons": lambda: epsilons(frame("nominal")),
     }

@@ -15,9 +15,10 @@ import pandas as pd
 import yaml
 
 from matrixdp.checks import InputError
-from reproduction import files, places
+from reproduction.files import write_text
 from reproduction.report import inputs
 from reproduction.report.claims import findings
+from reproduction.report.inputs import Files
 from reproduction.report.markup import short
 
 #: Text in place of a result that a run does not have.
@@ -41,23 +42,23 @@ class Number:
     source: str
 
 
-def collect(entries: Mapping[str, Any], results: str | os.PathLike) -> dict[str, Number]:
+def collect(entries: Mapping[str, Any], files: Files) -> dict[str, Number]:
     """Return the numbers of a run by name.
 
     Args:
-        entries: of ``numbers.yaml``: ``from`` (a result, see :mod:`reproduction.places`), ``where``
-            (column and value), ``column``; and at will ``reduce`` (min, max, count or share),
-            ``scale``, ``digits``. ``claims.ID`` stands for every claim's verdict without an entry.
-        results: the folder of a run.
+        entries: of ``numbers.yaml``: ``from`` (a file, see :mod:`reproduction.report.inputs`),
+            ``where`` (column and value), ``column``; and at will ``reduce`` (min, max, count or
+            share), ``scale``, ``digits``. ``claims.ID`` stands for every claim's verdict without an entry.
+        files: files of a run by name.
 
     Raises:
         InputError: an entry fits no row or several, or names a column that is not there.
     """
     tables: dict[str, pd.DataFrame | None] = {}
     for entry in entries.values():
-        tables.setdefault(entry["from"], _table(entry["from"], results))
+        tables.setdefault(entry["from"], _table(entry["from"], files))
     numbers = {name: _number(name, entry, tables[entry["from"]]) for name, entry in entries.items()}
-    claims = _table("claims", results)
+    claims = _table("claims", files)
     if claims is not None:
         for claim, verdict in zip(claims["id"], claims["verdict"], strict=True):
             numbers[f"claims.{claim}"] = Number(verdict, verdict, "none", "claims, verdict")
@@ -76,13 +77,13 @@ def write(numbers: Mapping[str, Number], path: str | os.PathLike) -> None:
         {"name": name, **{key: getattr(number, key) for key in Number.__annotations__}}
         for name, number in sorted(numbers.items())
     ]
-    files.write_text(path, pd.DataFrame(rows).to_csv(index=False, lineterminator="\n"))
+    write_text(path, pd.DataFrame(rows).to_csv(index=False, lineterminator="\n"))
 
 
-def _table(name: str, results: str | os.PathLike) -> pd.DataFrame | None:
-    if not places.place(name, Path(results)).is_file():
+def _table(name: str, files: Files) -> pd.DataFrame | None:
+    if name not in files:
         return None
-    content = inputs.read(name, results)
+    content = inputs.read(name, files)
     return pd.DataFrame([content] if isinstance(content, dict) else content)
 
 

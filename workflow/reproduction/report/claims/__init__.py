@@ -17,32 +17,36 @@ No claim is reproduced by default. The verdicts are
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
-from reproduction import files, places
+from reproduction.files import write_text
 from reproduction.report import inputs
 from reproduction.report.claims import ledger
 from reproduction.report.claims.judge import Judge
 from reproduction.report.claims.ledger import Vocabulary
+from reproduction.report.inputs import Files
 
 
 def write(
-    results: str | os.PathLike, *, vocabulary: Vocabulary, path: str | os.PathLike = ledger.FILE
+    files: Files,
+    out: str | os.PathLike,
+    comparisons: str | os.PathLike,
+    *,
+    vocabulary: Vocabulary,
+    path: str | os.PathLike = ledger.FILE,
 ) -> None:
-    """Write claims.csv and tables/claims_comparisons.csv of a run.
+    """Write the verdicts on the claims, and the comparisons behind them, as CSV.
 
     Args:
-        results: folder of the run, which is read and written.
+        files: files of the run by name.
+        out: the verdicts.
+        comparisons: the comparisons.
         vocabulary: names that claims may use.
         path: file of the claims (:func:`reproduction.report.claims.ledger.read`).
     """
-    settings = inputs.read("settings", results)
-    experiments = {**settings["experiments"], **(settings.get("training") or {})}
-    judge = Judge(results, experiments=experiments, epsilon=settings["table_epsilon"])
-    for name, table in zip(
-        ("claims", "tables/claims_comparisons"),
-        judge.judge(ledger.read(vocabulary, path)),
-        strict=True,
-    ):
-        text = table.to_csv(index=False, lineterminator="\n")
-        files.write_text(places.place(name, Path(results)), text)
+    settings = inputs.read("settings", files)
+    trainings = settings.get("training") or {}
+    on_request = [name for name, training in trainings.items() if training.get("on_request")]
+    judge = Judge(files, epsilon=settings["table_epsilon"], on_request=on_request)
+    tables = judge.judge(ledger.read(vocabulary, path))
+    for file, table in zip((out, comparisons), tables, strict=True):
+        write_text(file, table.to_csv(index=False, lineterminator="\n"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -12,10 +11,11 @@ import pandas as pd
 
 from matrixdp.checks import Array
 from reproduction.experiments import readings
-from reproduction.report import all_readings, inputs, summary
+from reproduction.report import inputs, summary
 from reproduction.report.claims import ledger
 from reproduction.report.claims.evidence import surplus
 from reproduction.report.claims.ledger import Comparison, Row
+from reproduction.report.inputs import Files
 from reproduction.report.statistics import LEVEL, Pair
 
 
@@ -49,11 +49,11 @@ class Share(NamedTuple):
     met_by_baseline: int = 0
 
 
-def read(path: str | os.PathLike) -> Swept | None:
-    """Return results/readings/<experiment>.csv with its trials, or None if it was not run."""
-    trial_file = all_readings.trials_of(path)
-    if not (os.path.isfile(path) and trial_file.is_file()):
+def read(experiment: str, files: Files) -> Swept | None:
+    """Return an experiment under all its readings, or None if it was not run."""
+    if f"readings/{experiment}" not in files:
         return None
+    path, trial_file = (files[f"readings/{experiment}{end}"] for end in ("", "_trials.csv.gz"))
     with inputs.whole(path):
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
         table = table[table["mean"].ne("")].reset_index(drop=True)

@@ -49,7 +49,7 @@ class Controls:
         if rows & {catalogue.NONPRIVATE, *catalogue.CLIPPED}:
             return ""
         try:
-            joint, parts = self.weigh(claim, separable(claim), self._book.control())
+            joint, parts = self.weigh(claim, separable(claim, self._book), self._book.control())
         except NotRun:
             return ""
         if min(part.n_trials for part in parts) < ENOUGH:

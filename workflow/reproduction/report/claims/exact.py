@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -12,14 +10,15 @@ import pandas as pd
 from reproduction.report.claims.ledger import Claim
 from reproduction.report.claims.trialbook import NotRun
 from reproduction.report.claims.verdicts import NOT_REPRODUCED, ONLY_UNDER, REPRODUCED
+from reproduction.report.inputs import Files
 from reproduction.report.markup import short
 
 
-def finding(claim: Claim, results: str | os.PathLike) -> dict[str, Any]:
+def finding(claim: Claim, files: Files) -> dict[str, Any]:
     """Return the verdict on an exact claim. NotRun: the claim has no test, or no numbers."""
     if claim.kind == "not_run":
         raise NotRun(" ".join(claim.test["not_run"].split()))
-    rows = numbers(claim.test["exact"], results)
+    rows = numbers(claim.test["exact"], files)
     # The first failing number, or else the first one.
     number = rows.sort_values("holds", kind="stable").iloc[0]
     reason = f"{number['statistic']}: {short(number['value'], 4)}"
@@ -29,7 +28,7 @@ def finding(claim: Claim, results: str | os.PathLike) -> dict[str, Any]:
     else:
         reason += f", should be {number['relation']} {short(number['expected'], 4)}"
         verdict, otherwise = NOT_REPRODUCED, claim.test.get("otherwise")
-        if otherwise and numbers(otherwise["exact"], results)["holds"].all():
+        if otherwise and numbers(otherwise["exact"], files)["holds"].all():
             verdict = f"{ONLY_UNDER} {otherwise['reading']}"
     return {
         "verdict": verdict,
@@ -41,11 +40,11 @@ def finding(claim: Claim, results: str | os.PathLike) -> dict[str, Any]:
     }
 
 
-def argument(claim: Claim, results: str | os.PathLike) -> str:
+def argument(claim: Claim, files: Files) -> str:
     """Return the argument that decides a claim without trials; empty for none."""
     checks = claim.test.get("argument", ())
     try:
-        rows = numbers(checks, results) if checks else None
+        rows = numbers(checks, files) if checks else None
     except NotRun:
         rows = None
     if rows is None or not rows["holds"].all():
@@ -54,12 +53,11 @@ def argument(claim: Claim, results: str | os.PathLike) -> str:
     return f"by construction, {number['statistic']}: {short(number['value'], 2)}"
 
 
-def numbers(checks: Sequence[str], results: str | os.PathLike) -> pd.DataFrame:
+def numbers(checks: Sequence[str], files: Files) -> pd.DataFrame:
     """Return the numbers of checks. NotRun: a check has none."""
-    path = Path(results, "theory", "exact.csv")
-    if not path.is_file():
-        raise NotRun("results/theory/exact.csv is missing")
-    rows = pd.read_csv(path)
+    if "theory/exact" not in files:
+        raise NotRun("theory/exact.csv is missing")
+    rows = pd.read_csv(files["theory/exact"])
     if {*checks} - {*rows["check"]}:
-        raise NotRun("a check is missing in results/theory/exact.csv")
+        raise NotRun("a check is missing in theory/exact.csv")
     return rows[rows["check"].isin(checks)]

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from reproduction import catalogue
-from reproduction.report import inputs
 from reproduction.report.claims.ledger import Claim, Comparison, Row
-from reproduction.report.claims.trialbook import NotRun
+from reproduction.report.claims.trialbook import NotRun, Trialbook
 from reproduction.report.statistics import covers
 
 
-def separable(claim: Claim) -> Sequence[Comparison]:
+def separable(claim: Claim, book: Trialbook) -> Sequence[Comparison]:
     """Return the comparisons of a claim that are judged.
 
     If the claim is read off the paper's numbers, the paper's intervals must separate the rows.
@@ -19,20 +17,18 @@ def separable(claim: Claim) -> Sequence[Comparison]:
     """
     if not claim.test.get("read_off"):
         return claim.comparisons
-    close = inseparable(claim.comparisons)
+    close = inseparable(claim.comparisons, book)
     comparisons = [comparison for comparison in claim.comparisons if comparison not in close]
     if not comparisons:
         raise NotRun("the paper's own intervals separate none of the rows")
     return comparisons
 
 
-def inseparable(comparisons: Sequence[Comparison]) -> list[Comparison]:
+def inseparable(comparisons: Sequence[Comparison], book: Trialbook) -> list[Comparison]:
     """Return the comparisons whose rows the paper's printed intervals do not separate."""
     close = []
     for comparison in comparisons:
-        published = inputs.read(
-            f"published/{catalogue.experiment(comparison.first.experiment).results}", ""
-        )
+        published = book.published(comparison.first.experiment)
         cells = [
             published[published["mechanism"].eq(row.mechanism) & published["interval"].ne("")]
             for row in (comparison.first, comparison.second)
@@ -47,14 +43,14 @@ def inseparable(comparisons: Sequence[Comparison]) -> list[Comparison]:
     return close
 
 
-def remark(claim: Claim, name: Callable[[Row], str]) -> str:
+def remark(claim: Claim, book: Trialbook, name: Callable[[Row], str]) -> str:
     """Return a clause on rows that the paper's own intervals do not separate; may be empty.
 
     ``name`` returns the name of a row for readers.
     """
     close = " or ".join(
         " from ".join(name(row) for row in (comparison.first, comparison.second))
-        for comparison in inseparable(claim.comparisons)
+        for comparison in inseparable(claim.comparisons, book)
     )
     omitted = ", and are left out" if claim.test.get("read_off") else ""
     return f"; the paper's own intervals do not separate {close}{omitted}" if close else ""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -27,6 +25,7 @@ from reproduction.report.claims.verdicts import (
     UNINFORMATIVE,
     UNTESTABLE,
 )
+from reproduction.report.inputs import Files
 from reproduction.report.markup import short
 from reproduction.report.statistics import ENOUGH, LEVEL, Joint, holm
 
@@ -57,16 +56,16 @@ class Judge:
     """A judge of claims on the files of one run.
 
     Args:
-        results: folder of the run.
-        experiments: names of its experiments and trainings.
+        files: files of the run by name (:mod:`reproduction.report.inputs`).
         epsilon: the tables' epsilon as text.
+        on_request: experiments that only a target of their own runs.
     """
 
     def __init__(
-        self, results: str | os.PathLike, *, experiments: Collection[str], epsilon: str = "1"
+        self, files: Files, *, epsilon: str = "1", on_request: Collection[str] = ()
     ) -> None:
-        self._root = Path(results)
-        self._book = Trialbook(results, experiments)
+        self._files = files
+        self._book = Trialbook(files, on_request)
         self._controls = Controls(self._book, epsilon)
         self._epsilon = epsilon
 
@@ -77,13 +76,15 @@ class Judge:
         for claim in claims:
             try:
                 if claim.kind != "compare":
-                    findings[claim.id] = exact.finding(claim, self._root)
+                    findings[claim.id] = exact.finding(claim, self._files)
                 elif all(
                     self._book.same_distribution(c.first, c.second) for c in claim.comparisons
                 ):
                     findings[claim.id] = _identical(claim)
                 else:
-                    weighed[claim.id] = self._controls.weigh(claim, intervals.separable(claim))
+                    weighed[claim.id] = self._controls.weigh(
+                        claim, intervals.separable(claim, self._book)
+                    )
             except NotRun as reason:
                 findings[claim.id] = {"verdict": UNDECIDED, "reason": f"not run: {reason}"}
         compared = [claim for claim in claims if claim.id in weighed]
@@ -119,7 +120,7 @@ class Judge:
         if summary.SIMULATED in statuses:
             reason = "run on simulated data, not on the paper's"
             return finding | {"verdict": UNTESTABLE, "reason": reason}
-        if argument := exact.argument(claim, self._root):
+        if argument := exact.argument(claim, self._files):
             columns = {"test": "argument", "p": float("nan"), "p_corrected": float("nan")}
             reason = f"{argument}; in trials, {reason}"
             return finding | columns | {"verdict": REPRODUCED, "reason": reason}
@@ -193,7 +194,7 @@ class Judge:
             "evidence": f"{part.n_trials:,} {'paired ' if part.paired else ''}trials",
             "power": part.detectable(level),
             "verdict": verdict,
-            "reason": reason + intervals.remark(claim, lambda row: _name(row, claim)),
+            "reason": reason + intervals.remark(claim, self._book, lambda row: _name(row, claim)),
             "statistic": self._statistic(part, claim),
         }
 
@@ -209,12 +210,12 @@ class Judge:
         """Return the finding with counts of readings, and the verdict that other readings give."""
         if len(claim.experiments) > 1 or claim.test.get("epsilons", "table") != "table":
             return finding
-        swept = across.read(self._root / "readings" / f"{claim.experiments[0]}.csv")
+        swept = across.read(claim.experiments[0], self._files)
         if swept is None:
             return finding
         share = across.share(
             swept,
-            intervals.separable(claim),
+            intervals.separable(claim, self._book),
             epsilon=self._epsilon,
             larger=claim.larger,
             every=claim.every,

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Collection, Sequence
-from pathlib import Path
 
 import pandas as pd
 
 from reproduction import catalogue
-from reproduction.report import comparisons, summary
+from reproduction.report import comparisons, inputs, summary
 from reproduction.report.claims.ledger import Row
+from reproduction.report.inputs import Files
 from reproduction.trials import CONTROL
 
 
@@ -20,18 +19,18 @@ class NotRun(Exception):
 
 
 class Trialbook:
-    """The summaries and trials of a run, read on demand.
+    """The summaries and trials among the files of a run, read on demand.
 
     Methods raise NotRun for experiments and rows that were not run.
 
     Args:
-        results: folder of the run.
-        experiments: names of its experiments; files of others are ignored.
+        files: files of the run by name (:mod:`reproduction.report.inputs`).
+        on_request: experiments that only a target of their own runs.
     """
 
-    def __init__(self, results: str | os.PathLike, experiments: Collection[str]) -> None:
-        self._root = Path(results)
-        self._experiments = experiments
+    def __init__(self, files: Files, on_request: Collection[str] = ()) -> None:
+        self._files = files
+        self._on_request = on_request
         self._phases: tuple[str, ...] = ("report", summary.CLAIMS)
         #: The trials on data: this book, or for a control the book that it belongs to.
         self.of_data = self
@@ -70,9 +69,15 @@ class Trialbook:
         rows = self._rows(row)
         return rows["epsilon"][rows["n_trials"] > 0].tolist()
 
+    def published(self, experiment: str) -> pd.DataFrame:
+        """Return the numbers that a paper prints of an experiment; without rows if none."""
+        name = f"published/{catalogue.experiment(experiment).results}"
+        tables = {name: inputs.read(name, self._files)} if name in self._files else {}
+        return inputs.published(name.partition("/")[2], tables)
+
     def control(self) -> Trialbook:
         """Return the book of the same mechanisms' trials on records of zeros."""
-        book = Trialbook(self._root, self._experiments)
+        book = Trialbook(self._files, self._on_request)
         book._phases, book.of_data = (CONTROL,), self
         return book
 
@@ -133,17 +138,18 @@ class Trialbook:
         return table[selected & table["chosen"]]
 
     def _read_summary(self, experiment: str) -> pd.DataFrame:
-        path = self._root / "summary" / f"{experiment}.csv"
-        if experiment not in self._experiments or not path.is_file():
-            raise NotRun(f"experiment {experiment} was not run")
-        table = summary.read(path)
+        name = f"summary/{experiment}"
+        if name not in self._files:
+            command = f"`make {experiment}`" if experiment in self._on_request else ""
+            raise NotRun(command or f"experiment {experiment} was not run")
+        table = summary.read(self._files[name])
         return table[table["reading"] == summary.DEFAULT]
 
     def _read_trials(self, experiment: str, mechanism: str) -> pd.DataFrame:
-        path = self._root / "trials" / experiment / summary.DEFAULT / f"{mechanism}.csv.gz"
-        if not path.is_file():
+        name = f"trials/{experiment}/{summary.DEFAULT}/{mechanism}.csv.gz"
+        if name not in self._files:
             raise NotRun(f"the trials of {mechanism} in {experiment} are missing")
-        table = summary.read_trials(path)
+        table = summary.read_trials(self._files[name])
         free = mechanism in catalogue.BASELINES
         in_phase = table["phase"].isin(["report", *self._phases] if free else self._phases)
         selected = in_phase & table["reading"].eq(summary.DEFAULT)

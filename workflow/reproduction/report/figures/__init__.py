@@ -1,60 +1,52 @@
-"""Figures: this package collects every file's ``FIGURES``, and draws them from tables alone."""
+"""Figures: the files of this package have their recipes in ``FIGURES``, drawn from tables alone."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from matrixdp import checks
 from matrixdp.checks import InputError
-from reproduction.discovery import collect
-from reproduction.report import entries, inputs
-from reproduction.report.figures.base import Figure, save
+from reproduction.discovery import find
+from reproduction.report import inputs
+from reproduction.report.figures.base import save
+from reproduction.report.inputs import Files
 
 
-def registry(experiments: Mapping[str, str]) -> dict[str, Figure]:
-    """Return every figure of a run by the base name of its files (see ``entries.expand``)."""
-    return entries.expand(collect(sys.modules[__name__], "FIGURES"), experiments)
+def write(recipe: str, files: Files, out: str | os.PathLike) -> None:
+    """Write a figure as SVG, and its other files beside it (:func:`base.save`).
 
-
-def write(names: Iterable[str], *, results: str | os.PathLike, out: str | os.PathLike) -> None:
-    """Write figures of a run to a folder (see :func:`reproduction.report.figures.base.save`).
-
-    The settings of the run name its experiments.
+    Args:
+        recipe: name of an entry of ``FIGURES``.
+        files: its inputs by name.
+        out: the SVG file.
 
     Raises:
-        InputError: there is no such figure, or an input is damaged. Missing or empty data are no
-            error: the figure says so.
+        InputError: there is no such recipe, or an input is damaged.
     """
-    by_name = registry(entries.experiments(results))
-    for name in names:
-        save(by_name[checks.choice(by_name, figure=name)], name, results=results, out=out)
+    save(find(sys.modules[__name__], "FIGURES", figure=recipe), recipe, files, out)
 
 
-def redraw(*, results: str | os.PathLike, out: str | os.PathLike) -> None:
-    """Draw every figure whose tables are in ``results``, and compare with the figures there.
+def redraw(folder: str | os.PathLike, out: str | os.PathLike) -> None:
+    """Draw every figure of a results' folder again, and compare with the figures there.
 
     Raises:
         InputError: there are no figures, or one differs by a byte.
     """
-    reference, redrawn = Path(results, "figures"), Path(out)
-    if not reference.is_dir():
-        raise InputError(f"{reference} does not exist; run the workflow and keep its results there")
-    by_name = registry(entries.experiments(results))
-    names = sorted(n for n, figure in by_name.items() if not inputs.missing(figure.inputs, results))
-    reference_files = {
-        path.relative_to(reference) for path in reference.rglob("*") if path.is_file()
-    }
-    new = [name for name in names if reference_files.isdisjoint(_files(name))]
-    names = [name for name in names if name not in new]
-    write(names, results=results, out=out)
-    expected = {path for name in names for path in _files(name)}
+    files, reference, redrawn = inputs.below(folder), Path(folder, "figures"), Path(out)
+    words = {path.stem: json.loads(path.read_text()) for path in sorted(reference.glob("*.json"))}
+    if not words:
+        raise InputError(f"{reference} has no figures; run the workflow and keep its results there")
+    for name, entry in words.items():
+        used = {key: files[key] for key in entry["inputs"]}
+        write(entry["recipe"], used, redrawn / f"{name}.svg")
+    expected = {path.relative_to(redrawn) for path in redrawn.rglob("*") if path.is_file()}
+    existing = {path.relative_to(reference) for path in reference.rglob("*") if path.is_file()}
     differ = [
         str(path)
-        for path in sorted(expected | reference_files)
-        if path not in reference_files & expected
+        for path in sorted(expected | existing)
+        if path not in existing & expected
         or (reference / path).read_bytes() != (redrawn / path).read_bytes()
     ]
     if differ:
@@ -62,10 +54,4 @@ def redraw(*, results: str | os.PathLike, out: str | os.PathLike) -> None:
             f"{', '.join(differ)}: not the same in {redrawn} and {reference}; look at both and, "
             "if the new ones are right, keep them"
         )
-    print(f"{len(names)} figures are the same, byte for byte")
-    if new:
-        print(f"not kept yet: {', '.join(new)}")
-
-
-def _files(name: str) -> list[Path]:
-    return [Path(f"{name}.svg"), Path(f"{name}.png"), Path("data", f"{name}.csv")]
+    print(f"{len(words)} figures are the same, byte for byte")

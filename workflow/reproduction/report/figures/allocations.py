@@ -122,7 +122,6 @@ FIGURES = {
             "and by Theorem 3. Exactly calibrated noise stands in the lower panels."
         ),
         finding=finding,
-        inputs=("theory/ellipses",),
         draw=draw,
     ),
 }

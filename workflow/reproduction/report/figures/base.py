@@ -1,13 +1,11 @@
-"""The interface of figures: named inputs, one tidy frame, and a drawing made from that frame alone.
+"""The interface of figures: one tidy frame, and a drawing made from that frame alone.
 
-A file of this package has its figures in a dictionary with literal keys and literal inputs, which
-the workflow reads without importing anything::
+A file of this package has its figures in a dictionary with literal keys::
 
     FIGURES = {
         "sampler_times": Figure(
             title="What a draw costs",
             caption="What is shown.",
-            inputs=("theory/sampler_times",),
             data=tidy,
             draw=draw,
         ),
@@ -18,19 +16,23 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import matplotlib.figure
 import numpy as np
 import pandas as pd
 from PIL import Image
 
-from reproduction import catalogue, files
+from reproduction import catalogue
+from reproduction.files import replacing, write_text
 from reproduction.report import entries
 from reproduction.report.entries import Entry
 from reproduction.report.figures import style
+from reproduction.report.inputs import Files
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -48,13 +50,13 @@ class Figure(Entry):
     data: Callable[..., pd.DataFrame] = entries.only
     draw: Callable[[pd.DataFrame], matplotlib.figure.Figure]
 
-    def frame(self, results: str | os.PathLike) -> pd.DataFrame:
-        """Return the figure's data from the inputs below ``results``, with ``data_status``.
+    def frame(self, files: Files) -> pd.DataFrame:
+        """Return the figure's data from its inputs, with ``data_status``.
 
         Raises:
             InputError: an input is damaged.
         """
-        frame, status = self.collect(results)
+        frame, status = self.collect(files)
         return frame.assign(data_status=status)
 
     def describe(self, frame: pd.DataFrame) -> str:
@@ -70,42 +72,46 @@ class Figure(Entry):
         empty = entries.is_empty(frame)
         drawing = style.message(frame["note"].iloc[0]) if empty else self.draw(frame)
         mark = catalogue.mark(frame["data_status"].iloc[0])
-        style.headline(drawing, self.headline(frame), self.title, mark)
+        style.headline(drawing, self.headline(frame), self.topic(frame), mark)
         return drawing
 
 
-def save(
-    figure: Figure, name: str, *, results: str | os.PathLike, out: str | os.PathLike
-) -> pd.DataFrame:
-    """Write ``<out>/data/<name>.csv``, ``<out>/<name>.svg`` and ``<out>/<name>.png``.
+def save(figure: Figure, recipe: str, files: Files, out: str | os.PathLike) -> None:
+    """Write a figure as SVG, beside it PNG and JSON, and its data as CSV to the folder ``data``.
 
+    The JSON file has the words of the figure, its recipe, and the names of what it is made from.
     The same frame gives the same bytes: no dates, fixed identifiers, fonts that come with
     matplotlib, drawn as paths.
-
-    Returns:
-        The figure's frame.
 
     Raises:
         InputError: an input is damaged, or a file cannot be written.
     """
-    frame = figure.frame(results)
+    frame = figure.frame(files)
     columns = [column for column in frame.columns if not column.startswith("_")]
     text = frame[columns].to_csv(index=False, lineterminator="\n")
-    files.write_text(Path(out) / "data" / f"{name}.csv", text)
-    svg, png = (Path(out) / f"{name}.{suffix}" for suffix in ("svg", "png"))
-    with style.context(name):
+    svg = Path(out)
+    write_text(svg.parent / "data" / f"{svg.stem}.csv", text)
+    topic, headline = figure.topic(frame), figure.headline(frame)
+    words: dict[str, Any] = {
+        "topic": topic,
+        "headline": headline,
+        "caption": figure.describe(frame),
+    }
+    words |= {"recipe": recipe, "inputs": [*files]}
+    text = json.dumps(words, ensure_ascii=False, indent=1)
+    write_text(svg.with_suffix(".json"), f"{text}\n")
+    with style.context(svg.stem):
         drawing = figure.render(frame)
         settle(drawing)
-        with files.replacing(svg) as temporary:
-            metadata = {"Date": None, "Creator": None, "Title": figure.title}
+        with replacing(svg) as temporary:
+            metadata = {"Date": None, "Creator": None, "Title": topic}
             drawing.savefig(temporary, format="svg", metadata=metadata)
         pixels = io.BytesIO()
         drawing.savefig(pixels, format="png", dpi=style.DPI)
-    with files.replacing(png) as temporary:
+    with replacing(svg.with_suffix(".png")) as temporary:
         # With a palette the file has a third of the bytes, and looks the same.
         palette = Image.open(pixels).convert("RGB").quantize(256, dither=Image.Dither.NONE)
         palette.save(temporary, format="png", optimize=True, dpi=(style.DPI, style.DPI))
-    return frame
 
 
 def settle(drawing: style.Drawing) -> None:

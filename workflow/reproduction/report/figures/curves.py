@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from reproduction import catalogue
-from reproduction.report import comparisons, markup, standings, summary
+from reproduction.report import comparisons, inputs, markup, standings, summary
 from reproduction.report.entries import Tables
 from reproduction.report.figures import base, frames, style
 
@@ -35,7 +35,7 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     if not rows["kind"].eq("mechanism").any():
         return rows.iloc[:0]
     about = catalogue.experiment(experiment)
-    theirs = frames.published(tables[f"published/{about.results}"], experiment)
+    theirs = frames.published(inputs.published(about.results, tables), experiment)
     compared, baseline = tables[f"comparisons/{experiment}"], summary.trivial(rows)
     rows = rows.assign(against_baseline=comparisons.verdicts(rows, compared, baseline))
     rows = standings.joined(rows, tables.get(f"audit/{experiment}"))
@@ -137,7 +137,7 @@ def finding(frame: pd.DataFrame) -> str:
 
 
 FIGURES = {
-    "curves_{experiment}": base.Figure(
+    "curves": base.Figure(
         title="Error against epsilon: {title}",
         caption=(
             "Mean error of every mechanism with 95 % intervals, against the ε that it promises. "
@@ -145,9 +145,7 @@ FIGURES = {
             "Headline: differences of trials from the best baseline, after correction."
         ),
         finding=finding,
-        inputs=("summary/{experiment}", "comparisons/{experiment}", "published/{results}"),
-        optional=("audit/{experiment}",),
-        each="releases",
+        of_experiment=True,
         data=tidy,
         draw=draw,
     ),

@@ -56,7 +56,6 @@ FIGURES = {
             "with its ζ as derived and as printed; IMGM's noise does not depend on the size."
         ),
         finding=finding,
-        inputs=("theory/dimension",),
         draw=draw,
     ),
 }

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 from reproduction import catalogue
-from reproduction.report import comparisons, standings, statistics, summary
+from reproduction.report import comparisons, inputs, standings, statistics, summary
 from reproduction.report.entries import Tables
 from reproduction.report.figures import base, frames, style
 
@@ -32,7 +32,7 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     if ours.empty:
         return ours
     levels = rows[rows["mechanism"].isin(["nonprivate", summary.trivial(rows)])]
-    theirs = frames.published(tables[f"published/{about.results}"], experiment)
+    theirs = frames.published(inputs.published(about.results, tables), experiment)
     theirs = theirs[theirs["mechanism"].eq(mechanism)].assign(direction="a")
     favours = ours["direction"].map(lambda name: labels.get(name, f"({name})"))
     ours = _ratios(ours.assign(favours=favours))
@@ -160,7 +160,7 @@ def finding(frame: pd.DataFrame) -> str:
 
 
 FIGURES = {
-    "{figure}": base.Figure(
+    "directions": base.Figure(
         title="Noise directions: {title}",
         caption=(
             "Mean error by noise direction with 95 % intervals, for the mechanism as the paper "
@@ -168,14 +168,7 @@ FIGURES = {
             "value. Comparisons are with every other direction, corrected."
         ),
         finding=finding,
-        inputs=(
-            "summary/{experiment}",
-            "comparisons/{experiment}",
-            "settings",
-            "published/{results}",
-        ),
-        optional=("audit/{experiment}",),
-        each="releases",
+        of_experiment=True,
         data=tidy,
         draw=draw,
     ),

@@ -83,7 +83,6 @@ FIGURES = {
             "comes closest. Both have the same shape over directions. Each panel is to scale."
         ),
         finding=finding,
-        inputs=("tables/effective_noise", "tables/table2"),
         data=tidy,
         draw=draw,
     ),

@@ -149,12 +149,6 @@ FIGURES = {
             "than the query are named below."
         ),
         finding=finding,
-        inputs=(
-            "summary/{experiment}",
-            "comparisons/{experiment}",
-            "audit/{experiment}",
-            "tables/table2",
-        ),
         data=tidy,
         draw=draw,
     ),

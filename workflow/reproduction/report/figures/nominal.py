@@ -39,7 +39,7 @@ def tidy(tables: Tables) -> pd.DataFrame:
     parts = []
     for name, table in tables.items():
         folder, _, experiment = name.partition("/")
-        if folder == "audit" or catalogue.experiment(experiment).part_of:
+        if folder in ("audit", "settings") or catalogue.experiment(experiment).part_of:
             continue
         if name == "theory/settings":
             rows = table[table["lots"].eq("paper")]
@@ -148,12 +148,6 @@ FIGURES = {
             "Blue: more noise than the promise needs."
         ),
         finding=finding,
-        inputs=(
-            "summary/{experiment}",
-            "audit/{experiment}",
-            "summary/{training}",
-            "theory/settings",
-        ),
         data=tidy,
         draw=draw,
     ),

@@ -78,7 +78,6 @@ FIGURES = {
         ),
         # The table has trainings too.
         finding=functools.partial(price.finding, kind="releases"),
-        inputs=("tables/price",),
         data=tidy,
         draw=draw,
     ),

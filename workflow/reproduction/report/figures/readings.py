@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 
 from reproduction import catalogue
 from reproduction.experiments import readings
-from reproduction.report import standings
+from reproduction.report import inputs, standings
 from reproduction.report.entries import Tables
 from reproduction.report.figures import base, frames, style
 from reproduction.report.statistics import covers
@@ -41,7 +41,7 @@ def panel(experiment: str, tables: Tables) -> pd.DataFrame:
     judged = standings.by_mechanism(tables.get(f"audit/{experiment}"))
     wrong = rows["ran"].isin(judged.index[standings.refuted(judged)])
     rows = rows.assign(private=rows["private"].astype(bool) & ~wrong)
-    table = tables[f"published/{catalogue.experiment(experiment).results}"]
+    table = inputs.published(catalogue.experiment(experiment).results, tables)
     # The row's name without the citation at its end.
     rowed = table["method"].str.replace(r" \(.*\)$", "", regex=True)
     theirs = frames.published(table, experiment).assign(row=rowed)
@@ -176,18 +176,6 @@ FIGURES = {
             "the difference covers 0."
         ),
         finding=finding,
-        inputs=(),
-        optional=(
-            "readings/regression",
-            "audit/regression",
-            "published/table3",
-            "readings/first_pc",
-            "audit/first_pc",
-            "published/table4",
-            "readings/covariance",
-            "audit/covariance",
-            "published/table5",
-        ),
         data=tidy,
         draw=draw,
     ),

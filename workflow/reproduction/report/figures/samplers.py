@@ -49,7 +49,6 @@ FIGURES = {
             "for 6 × n it has n² for Algorithm 1."
         ),
         finding=finding,
-        inputs=("theory/sampler_times",),
         draw=draw,
     ),
 }

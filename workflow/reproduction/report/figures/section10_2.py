@@ -108,15 +108,6 @@ FIGURES = {
             "1.76 (JL) times the error of MVG."
         ),
         finding=finding,
-        inputs=(
-            "summary/section10_2",
-            "summary/regression",
-            "comparisons/section10_2",
-            "comparisons/regression",
-            "published/section10_2",
-            "published/table3",
-        ),
-        optional=("audit/section10_2", "audit/regression"),
         data=tidy,
         draw=draw,
     ),

@@ -119,13 +119,6 @@ FIGURES = {
             "baselines are horizontal lines."
         ),
         finding=finding,
-        inputs=(),
-        optional=(
-            "summary/imdb",
-            "comparisons/imdb",
-            "summary/mnist_features",
-            "comparisons/mnist_features",
-        ),
         data=tidy,
         draw=draw,
     ),
@@ -138,8 +131,6 @@ FIGURES = {
             "horizontal lines."
         ),
         finding=finding,
-        inputs=(),
-        optional=("summary/adult", "comparisons/adult", "summary/cora", "comparisons/cora"),
         data=tidy,
         draw=draw,
     ),

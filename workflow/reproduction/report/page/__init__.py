@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import json
 import os
 import re
 from collections.abc import Mapping
@@ -21,11 +22,11 @@ import yaml
 from markupsafe import Markup
 
 from matrixdp.checks import InputError
-from reproduction import catalogue, exhibits, files
-from reproduction.report import figures, inputs, markup, summary, tables, timing
+from reproduction import catalogue
+from reproduction.files import write_text
+from reproduction.report import inputs, markup, summary, timing
 from reproduction.report.claims import findings
-from reproduction.report.entries import Entry
-from reproduction.report.figures.base import Figure
+from reproduction.report.inputs import Files
 from reproduction.report.markup import Grid
 from reproduction.report.page import (
     answers,
@@ -42,6 +43,9 @@ from reproduction.report.tables import audit
 
 FOLDER = Path(__file__).parent
 
+#: What messages call tables that cannot be read.
+_TABLES = "a table of the run"
+
 #: Kinds of items that are never folded.
 FIRST = ("cards", "glossary", "html")
 
@@ -50,60 +54,56 @@ MATRIX_RESULTS = ("tables/my_*", "figures/curves_my_*")
 MATRIX_SECTIONS = ("recommend", "price_of_privacy", "audit", "further", "gaps", "provenance")
 
 
-def write(results: str | os.PathLike, out: str | os.PathLike, **options: Any) -> None:
-    """Write the page on the results in ``results`` to ``out``, or nothing if that fails.
+def write(files: Files, out: str | os.PathLike, **options: Any) -> None:
+    """Write the page on the files of a run to ``out``, or nothing if that fails.
 
     ``options`` are those of :func:`build`.
 
     Raises:
         InputError: a file is damaged, or the page cannot be written.
     """
-    files.write_text(out, build(results, **options))
+    write_text(out, build(files, **options))
 
 
 def build(
-    results: str | os.PathLike,
+    files: Files,
     *,
-    config: Mapping[str, Any] | None = None,
-    arguments: str = "",
+    options: str = "",
     run: Mapping[str, str] | None = None,
 ) -> str:
-    """Return the page as HTML, from the files in a run's folder.
+    """Return the page as HTML.
 
     Args:
-        config: the run's settings; by default those in its folder.
-        arguments: the end of every command on the page, such as ``--configfile ...``.
+        files: files of a run by name, its settings among them.
+        options: the end of every command on the page, such as ``--configfile ...``.
         run: facts on the machine and the time; by default the current ones. With an empty mapping
             the page is the same on every machine.
 
     Raises:
         InputError: a file is damaged.
     """
-    root = Path(results)
-    config = inputs.read("settings", root) if config is None else config
-    outputs = answers.Run(root, config)
+    outputs = answers.Run(files)
+    config = outputs.settings
     matrix = config["matrix"] if isinstance(config.get("matrix"), dict) else None
-    entries = _entries(config)
     sections, aside = layout.read(FOLDER / "layout.yaml")
     if matrix:
-        sections = _of_matrix(sections, matrix, [*exhibits.kinds(config)])
-    # Files of another configuration, and a user's files, are not shown.
-    names = [name for name in layout.present(root) if name in entries and name not in aside]
+        sections = _of_matrix(sections, matrix, outputs.runs())
+    names = [name for name in layout.present(files) if name not in aside]
     placed = layout.place(sections, names)
-    data, provenance = appendix.provenance(root / "data", exhibits.datasets(config))
+    data, provenance = appendix.provenance(files)
     facts = dict(machine.facts() if run is None else run)
     claims = outputs.table("claims")
-    with inputs.whole(root / "tables"):
+    with inputs.whole(_TABLES):
         added = _added(outputs, data, facts)
     if len(claims):
-        added["dashboard"] = [_dashboard(root, claims, placed)]
-    words = {"config": config, "arguments": arguments, "matrix": matrix}
+        added["dashboard"] = [_dashboard(claims, placed)]
+    words = {"config": config, "options": options, "matrix": matrix}
     chapters = []
     for chapter in placed:
-        items = [_item(root, name, entries[name]) for name in chapter.results]
+        items = [_item(files, name) for name in chapter.results]
         for item in items:
             target = "my_matrix" if matrix else f"results/{item['file']}"
-            item["command"] = f"snakemake {target} {arguments}".strip()
+            item["command"] = f"snakemake {target} {options}".strip()
         items += added.get(chapter.section.builtin, ())
         chapters.append(_chapter(chapter, items, claims, outputs, words))
     statuses: dict[str, list[str]] = {}
@@ -125,7 +125,7 @@ def build(
             matrix=matrix,
             statuses=sorted(statuses),
             marks=[(mark, names) for mark, names in marks if mark.text],
-            timing=_timing(root) if facts else {},
+            timing=_timing(files["settings"].parent) if facts else {},
             commit=facts.get("Git commit", ""),
             health=_health(outputs),
             style=_source("style.css"),
@@ -134,22 +134,11 @@ def build(
     )
 
 
-def _entries(config: Mapping[str, Any]) -> dict[str, Entry]:
-    """Return the tables and figures of a configuration by name, such as ``tables/table3``."""
-    experiments = exhibits.kinds(config)
-    entries: dict[str, Entry] = {
-        f"tables/{name}": entry for name, entry in tables.registry(experiments).items()
-    }
-    return entries | {
-        f"figures/{name}": entry for name, entry in figures.registry(experiments).items()
-    }
-
-
-def _dashboard(root: Path, claims: pd.DataFrame, placed: list[layout.Placed]) -> dict[str, Any]:
+def _dashboard(claims: pd.DataFrame, placed: list[layout.Placed]) -> dict[str, Any]:
     """Return the item with the verdicts on all claims, with links to the results behind them."""
     visible = [name for chapter in placed for name in chapter.results]
     places = {name.rpartition("/")[2]: _slug(name) for name in reversed(visible)}
-    with inputs.whole(root / "claims.csv"):
+    with inputs.whole("claims.csv"):
         view = views.dashboard(claims) | {"places": places}
     html = _environment().get_template("dashboard.html.j2").render(view)
     return {"kind": "html", "html": Markup(html)}
@@ -184,7 +173,7 @@ def _chapter(
     about = chapter.section
     experiment = catalogue.experiment(next(iter(about.claims), ""))
     table = outputs.table(f"tables/{experiment.results}") if experiment.table else pd.DataFrame()
-    with inputs.whole(outputs.root / "tables"):
+    with inputs.whole(_TABLES):
         judged = findings.relevant(claims, about.claims)
         outcome = findings.headline(judged, table if len(table) else None)
     verdicts = [(row["id"], findings.word(row["verdict"])) for row in judged.to_dict("records")]
@@ -192,6 +181,9 @@ def _chapter(
     folded = [item for item in evidence if item.get("name") not in about.open]
     # A name must have a result; a pattern may match nothing.
     missing = [name for name in chapter.missing if not (words["matrix"] or "*" in name)]
+    waiting = [
+        name for name in missing if name.removeprefix("tables/imgm_") in outputs.on_request()
+    ]
     return {
         "about": about,
         "text": prose.html(_text(about.id, words)),
@@ -202,7 +194,8 @@ def _chapter(
         "folded": folded,
         # Headlines of the folded items, for readers who do not unfold them.
         "found": [item for item in folded if item.get("headline")],
-        "missing": missing,
+        "missing": [name for name in missing if name not in waiting],
+        "waiting": [name.removeprefix("tables/imgm_") for name in waiting],
         "bare": bool(chapter.missing) and not chapter.results,
     }
 
@@ -227,24 +220,31 @@ def _environment() -> jinja2.Environment:
     explained = functools.partial(prose.explained, glossary=catalogue.section("glossary"))
     environment.filters |= {"explained": explained, "inline": prose.inline, "slug": _slug}
     environment.filters |= {"number": markup.number, "numeric": markup.numeric}
+    environment.filters["experiment"] = lambda name: catalogue.experiment(name).title
     environment.tests["verdict"] = _is_verdict
     return environment
 
 
-def _item(root: Path, name: str, entry: Entry) -> dict[str, Any]:
+def _item(files: Files, name: str) -> dict[str, Any]:
     """Return the template's item for the table or figure ``name``."""
     stem = name.rpartition("/")[2]
-    if isinstance(entry, Figure):
-        data, content = f"figures/data/{stem}.csv", _figure(root, stem, entry)
-        file = f"{name}.svg"
+    if name.startswith("figures/"):
+        file, data = f"{name}.svg", f"figures/data/{stem}"
+        content = _figure(files, name)
     else:
-        with inputs.whole(path := root / f"{name}.json"):
+        with inputs.whole(path := files[f"{name}.json"]):
             table = markup.read(path)
-        data = file = f"{name}.csv"
+        file, data = f"{name}.csv", name
         content = {"kind": "table", "title": table.name or stem, "table": _verdicts_first(table)}
         content["headline"] = table.headline
-    download = Markup(pictures.download(root / data))
-    words = {"id": _slug(name), "name": name, "file": file, "data": data, "download": download}
+    download = Markup(pictures.download(files[data]))
+    words = {
+        "id": _slug(name),
+        "name": name,
+        "file": file,
+        "data": f"{data}.csv",
+        "download": download,
+    }
     return words | content
 
 
@@ -259,12 +259,13 @@ def _is_verdict(header: str) -> bool:
     return header in ("Verdict", "Privacy") or header.startswith("Against ")
 
 
-def _figure(root: Path, name: str, entry: Figure) -> dict[str, Any]:
-    picture = pictures.read(root / "figures" / f"{name}.svg")
-    frame = entry.frame(root)
-    headline = entry.headline(frame)
-    words = {"title": headline, "caption": entry.describe(frame), "topic": entry.title}
-    words["headline"] = headline if headline != entry.title else ""
+def _figure(files: Files, name: str) -> dict[str, Any]:
+    picture = pictures.read(files[f"{name}.svg"])
+    with inputs.whole(path := files[f"{name}.json"]):
+        entry = json.loads(path.read_text(encoding="utf-8"))
+        topic, headline = entry["topic"], entry["headline"]
+        words = {"title": headline, "caption": entry["caption"], "topic": topic}
+    words["headline"] = headline if headline != topic else ""
     # `pictures` has escaped the source already; escaping it again would double its size.
     return {"kind": "figure"} | vars(picture) | {"source": Markup(picture.source)} | words
 
@@ -273,10 +274,8 @@ def _added(
     outputs: answers.Run, data: Grid, facts: Mapping[str, str]
 ) -> dict[str, list[dict[str, Any]]]:
     """Return the items that the page itself adds, by their names in the layout."""
-    paths = [
-        outputs.root / "summary" / f"{run}.csv" for run in sorted(exhibits.kinds(outputs.settings))
-    ]
-    summaries = [summary.read(path) for path in paths if path.is_file()]
+    names = [f"summary/{name}" for name in sorted(outputs.runs())]
+    summaries = [summary.read(outputs.files[name]) for name in names if name in outputs.files]
     mirror = {**outputs.settings.get("data", {}), "mirror": "(not shown)"}
     settings = {**outputs.settings, "data": mirror}
     text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, default_flow_style=None)

@@ -6,9 +6,7 @@ numbers that are put into the words. A sentence is left out if the run lacks its
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -18,6 +16,7 @@ from reproduction.report import comparisons, inputs, standings, summary
 from reproduction.report.claims import findings
 from reproduction.report.claims.verdicts import EXPERIMENT, REPRODUCED, THEOREM
 from reproduction.report.entries import is_empty
+from reproduction.report.inputs import Files
 from reproduction.report.markup import short, span
 from reproduction.report.standings import NOT_PRIVATE
 from reproduction.report.statistics import ENOUGH
@@ -30,22 +29,39 @@ COUNTED = {"theorems": THEOREM, "experiments": EXPERIMENT}
 
 
 class Run:
-    """The files of a run behind answers and cards; a missing file is an empty frame."""
+    """The files of a run behind answers and cards; a missing file is an empty frame.
 
-    def __init__(
-        self, results: str | os.PathLike, settings: Mapping[str, Any] | None = None
-    ) -> None:
-        self.root = Path(results)
-        self.settings = inputs.read("settings", results) if settings is None else settings
+    Args:
+        files: files of the run by name, its settings among them.
+    """
+
+    def __init__(self, files: Files) -> None:
+        self.files = files
+        self.settings = inputs.read("settings", files)
         self.claimed_epsilon = float(self.settings["table_epsilon"])
 
     def table(self, name: str, at: bool = False) -> pd.DataFrame:
         """Return an input by its name; with ``at``, only its rows at the tables' epsilon."""
-        if inputs.missing([name], self.root) or is_empty(table := inputs.read(name, self.root)):
+        if name not in self.files or is_empty(table := inputs.read(name, self.files)):
             return pd.DataFrame()
         if not at or "epsilon" not in table:
             return table
         return table[pd.to_numeric(table["epsilon"], errors="coerce").eq(self.claimed_epsilon)]
+
+    def runs(self) -> list[str]:
+        """Return the names of all experiments and trainings in the settings."""
+        return [*self.settings["experiments"], *(self.settings.get("training") or ())]
+
+    def on_request(self) -> list[str]:
+        """Return the experiments that only a target of their own runs."""
+        trainings = self.settings.get("training") or {}
+        return [name for name, training in trainings.items() if training.get("on_request")]
+
+    def published(self, name: str) -> pd.DataFrame:
+        """Return a paper's numbers; a frame without rows where it prints none."""
+        file = f"published/{name}"
+        present = {file: inputs.read(file, self.files)} if file in self.files else {}
+        return inputs.published(name, present)
 
     def experiments(self) -> dict[str, pd.DataFrame]:
         """Return the table rows of each experiment, in the catalogue's order.
@@ -54,8 +70,9 @@ class Run:
         nothing about the papers.
         """
         tables, order = {}, [*catalogue.experiments()]
-        ran = [*self.settings["experiments"], *self.settings.get("training", ())]
-        for name in sorted(ran, key=lambda name: order.index(name) if name in order else 1000):
+        for name in sorted(
+            self.runs(), key=lambda name: order.index(name) if name in order else 1000
+        ):
             rows = self.table(f"summary/{name}")
             if rows.empty or catalogue.experiment(name).part_of:
                 continue
@@ -171,7 +188,7 @@ def _mvg_claims(run: Run, entry: Words) -> Words | None:
         return None
     useless = []
     for name in experiments:
-        published = run.table(f"published/{catalogue.experiment(name).results}")
+        published = run.published(catalogue.experiment(name).results)
         stands = run.verdicts(name, [*{*published["mechanism"]} - {*catalogue.BASELINES}])
         stands = {k: word for k, word in stands.items() if not word.startswith(NOT_PRIVATE)}
         if stands and comparisons.BETTER not in stands.values():

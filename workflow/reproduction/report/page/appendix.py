@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from reproduction import catalogue
 from reproduction.report import inputs, summary
+from reproduction.report.inputs import Files
 from reproduction.report.markup import Grid, grouped
 
 GAPS = (
@@ -48,16 +47,13 @@ def gaps(summaries: Iterable[pd.DataFrame], matrix_run: bool = False) -> Grid:
     return Grid(header, [("", rows)], name="Not run", caption=words)
 
 
-def provenance(
-    folder: str | os.PathLike, names: Iterable[str]
-) -> tuple[Grid, list[dict[str, Any]]]:
-    """Return data sets as a table, and the content of each ``<folder>/<name>/provenance.json``.
+def provenance(files: Files) -> tuple[Grid, list[dict[str, Any]]]:
+    """Return the data sets among the files of a run as a table, and the provenance of each.
 
     Raises:
         InputError: one of the files is damaged.
     """
-    paths = [Path(folder, name, "provenance.json") for name in sorted(names)]
-    paths = [path for path in paths if path.is_file()]
+    paths = sorted(path for path in files.values() if path.name == inputs.PROVENANCE)
     facts = [inputs.provenance(path) for path in paths]
     rows = [
         {

@@ -124,7 +124,7 @@ def paper_values(
     The scale maps the paper's random and non-private rows to ours. Without these rows the result
     is empty.
     """
-    rows = run.table(f"published/{about.results}")
+    rows = run.published(about.results)
     rows = rows[pd.to_numeric(rows["value"], errors="coerce").notna()]
     published = dict(zip(rows["mechanism"], rows["value"].astype(float), strict=True))
     if not {"random", "nonprivate"} <= published.keys() & means.keys():

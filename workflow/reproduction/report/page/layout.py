@@ -13,6 +13,7 @@ import yaml
 
 from matrixdp.checks import InputError
 from reproduction.report import inputs
+from reproduction.report.inputs import Files
 
 #: A result is named by its path below the results' folder without the suffix.
 KINDS = {"tables": ".json", "figures": ".svg"}
@@ -81,12 +82,13 @@ def _lists(entry: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     return {name: tuple(entry.get(name, ())) for name in ("show", "claims", "open")}
 
 
-def present(results: str | os.PathLike) -> list[str]:
-    """Return the names of all tables and figures below ``results``."""
+def present(files: Files) -> list[str]:
+    """Return the names of all tables and figures among the files of a run."""
     return sorted(
-        f"{folder}/{path.stem}"
+        name.removesuffix(suffix)
         for folder, suffix in KINDS.items()
-        for path in Path(results, folder).glob(f"*{suffix}")
+        for name in files
+        if fnmatchcase(name, f"{folder}/*{suffix}")
     )
 
 

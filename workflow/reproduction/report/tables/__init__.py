@@ -1,43 +1,32 @@
-"""Tables: every file's ``TABLES`` is found here and made from the files of a run alone."""
+"""Tables: the files of this package have their recipes in ``TABLES``."""
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sys
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from matrixdp import checks
-from reproduction.discovery import collect
-from reproduction.report import entries, markup
-from reproduction.report.tables.base import Table
+from reproduction.discovery import find
+from reproduction.report import markup
+from reproduction.report.entries import complete
+from reproduction.report.inputs import Files
 
 
-def registry(experiments: Mapping[str, str]) -> dict[str, Table]:
-    """Return every table of a run by the base name of its files (see ``entries.expand``)."""
-    return entries.expand(collect(sys.modules[__name__], "TABLES"), experiments)
+def write(recipe: str, files: Files, out: str | os.PathLike) -> None:
+    """Write a table as CSV, and beside it as Markdown and JSON.
 
-
-def write(
-    names: Iterable[str],
-    *,
-    results: str | os.PathLike,
-    out: str | os.PathLike | None = None,
-) -> None:
-    """Write ``<out>/<name>.csv``, ``.md``, ``.tex`` and ``.json`` of each table.
-
-    The settings of the run name its experiments. ``out`` is by default the place of the run's
-    tables.
+    Args:
+        recipe: name of an entry of ``TABLES``.
+        files: its inputs by name.
+        out: the CSV file.
 
     Raises:
-        InputError: there is no such table, or an input is damaged. Missing inputs are no error:
-            the table says so.
+        InputError: there is no such recipe, or an input is damaged.
     """
-    by_name = registry(entries.experiments(results))
-    for name in names:
-        table = by_name[checks.choice(by_name, table=name)]
-        frame, status = table.collect(results)
-        with table.complete():
-            grid = table.show(frame, status)
-        columns = [column for column in frame.columns if not str(column).startswith("_")]
-        markup.write(Path(out or Path(results, "tables"), name), frame[columns], grid)
+    table = find(sys.modules[__name__], "TABLES", table=recipe)
+    frame, status = table.collect(files)
+    with complete(files):
+        grid = dataclasses.replace(table.show(frame, status), inputs=[*files])
+    columns = [column for column in frame.columns if not str(column).startswith("_")]
+    markup.write(Path(out).with_suffix(""), frame[columns], grid)

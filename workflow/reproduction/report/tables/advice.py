@@ -244,14 +244,6 @@ TABLES = {
             "Mechanisms whose parameter was chosen on the data are left out; rules made on the "
             "papers' data stand here only with the evidence of other data."
         ),
-        inputs=(
-            "summary/{experiment}",
-            "comparisons/{experiment}",
-            "audit/{experiment}",
-            "summary/{training}",
-            "comparisons/{training}",
-        ),
-        optional=("held_out",),
         data=data,
         grid=grid,
     ),

@@ -54,8 +54,9 @@ def data(tables: Tables) -> pd.DataFrame:
 
 def _releases(tables: Tables) -> pd.DataFrame:
     """Return the audited releases of all experiments."""
-    of_bugs = ("_sensitivities", "/known_bugs")
-    audits = [table for name, table in tables.items() if not name.endswith(of_bugs)]
+    others = ("_sensitivities", "/known_bugs")
+    names = [name for name in tables if name.startswith("audit/") and not name.endswith(others)]
+    audits = [tables[name] for name in names]
     return pd.concat([table for table in audits if len(table)] or audits, ignore_index=True)
 
 
@@ -205,8 +206,6 @@ TABLES = {
             "value."
         ),
         finding=finding,
-        inputs=("audit/{experiment}", "audit/{experiment}_sensitivities"),
-        optional=("audit/known_bugs",),
         data=data,
         grid=grid,
     ),
@@ -219,7 +218,6 @@ TABLES = {
             "the headline leaves out noise beside a private search for directions."
         ),
         finding=noise_finding,
-        inputs=("audit/{experiment}",),
         data=effective_noise,
         grid=noise_grid,
     ),

@@ -1,4 +1,4 @@
-"""The interface of tables: named inputs, one tidy frame, and a grid made from that frame alone.
+"""The interface of tables: one tidy frame, and a grid made from that frame alone.
 
 ::
 
@@ -6,7 +6,6 @@
         "audit": Table(
             title="Audit",
             caption="What is shown, and what one finds.",
-            inputs=("audit/{experiment}",),
             data=tidy,
             grid=cells,
         ),
@@ -40,11 +39,11 @@ class Table(Entry):
         """Return the grid of a frame, with its words and the mark of its data."""
         grid = markup.Grid() if entries.is_empty(frame) else self.grid(frame)
         warnings = filter(None, (catalogue.mark(status).text, grid.warning))
-        headline = self.headline(frame)
+        title, headline = self.topic(frame), self.headline(frame)
         return dataclasses.replace(
             grid,
-            name=self.title,
-            headline="" if headline == self.title else headline,
+            name=title,
+            headline="" if headline == title else headline,
             caption=self.describe(frame),
             warning=" ".join(warnings),
         )

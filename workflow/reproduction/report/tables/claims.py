@@ -72,7 +72,6 @@ TABLES = {
             f"{POWER:g}. Readings: in how many private readings it clearly holds."
         ),
         finding=tally,
-        inputs=("claims",),
         data=data,
         grid=grid,
     ),

@@ -17,7 +17,7 @@ import pandas as pd
 
 from reproduction import catalogue
 from reproduction.experiments import readings
-from reproduction.report import comparisons, markup, standings, statistics, summary
+from reproduction.report import comparisons, inputs, markup, standings, statistics, summary
 from reproduction.report.comparisons import BETTER
 from reproduction.report.entries import Tables
 from reproduction.report.markup import Cells, Grid, interval, result, short, span
@@ -55,7 +55,7 @@ def data(experiment: str, tables: Tables) -> pd.DataFrame:
     """Return the rows of an experiment's table (see :func:`comparison`) from its inputs."""
     about, settings = catalogue.experiment(experiment), tables["settings"]
     rows = dict(readings.find(settings["reading"]).rows)
-    results, published = tables[f"summary/{experiment}"], tables[f"published/{about.results}"]
+    results, published = tables[f"summary/{experiment}"], inputs.published(about.results, tables)
     published = published.assign(mechanism=published["mechanism"].replace(rows))
     level = base(about, results, published, settings["reading"])
     compared = tables[f"comparisons/{experiment}"]
@@ -345,18 +345,11 @@ def _share(delta: float) -> str:
 
 
 TABLES = {
-    "{results}": Table(
+    "experiment": Table(
         title="{table}",
         finding=finding,
         caption=caption,
-        inputs=(
-            "summary/{experiment}",
-            "comparisons/{experiment}",
-            "published/{results}",
-            "settings",
-        ),
-        optional=("audit/{experiment}",),
-        each="releases",
+        of_experiment=True,
         data=data,
         grid=grid,
     ),

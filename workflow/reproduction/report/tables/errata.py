@@ -9,8 +9,7 @@ import pandas as pd
 
 from matrixdp import checks
 from matrixdp.checks import InputError
-from reproduction import places
-from reproduction.report import markup
+from reproduction.report import inputs, markup
 from reproduction.report.entries import Tables
 from reproduction.report.markup import Cells, Grid, short
 from reproduction.report.tables.base import Table
@@ -53,7 +52,7 @@ def _check(entry: Any) -> None:
     allowed = NEEDED | {"check", "number", "package", "typographic"}
     if not isinstance(entry, dict) or not NEEDED <= entry.keys() <= allowed:
         raise InputError(
-            f"{places.ERRATA}: erratum {name} must have {', '.join(sorted(NEEDED))}, and may have "
+            f"{inputs.ERRATA}: erratum {name} must have {', '.join(sorted(NEEDED))}, and may have "
             "check, number, package and typographic"
         )
 
@@ -92,8 +91,6 @@ TABLES = {
             f"{len(table)} errors in print, of which "
             f"{table['consequence'].str.startswith('not private').sum()} cost privacy"
         ),
-        inputs=("errata",),
-        optional=("theory/exact",),
         data=data,
         grid=grid,
     ),

@@ -136,13 +136,6 @@ TABLES = {
             "trials on."
         ),
         finding=finding,
-        inputs=(
-            "summary/{experiment}",
-            "comparisons/{experiment}",
-            "audit/{experiment}",
-            "summary/{training}",
-            "comparisons/{training}",
-        ),
         data=data,
         grid=grid,
     ),

@@ -71,7 +71,6 @@ TABLES = {
             "count as Poisson samples, though the code shuffles."
         ),
         finding=finding,
-        inputs=("theory/settings",),
         data=data,
         grid=grid,
     ),

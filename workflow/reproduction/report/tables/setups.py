@@ -192,8 +192,6 @@ TABLES = {
             "silent (optimiser, clip norm, splits, layers) the choice is ours."
         ),
         finding=finding,
-        inputs=("published/table1", "settings"),
-        optional=("data/adult", "data/cora", "data/imdb", "data/mnist"),
         data=partial(side_by_side, "table1", "training", _trained),
         grid=grid1,
     ),
@@ -205,8 +203,6 @@ TABLES = {
             "as in the paper."
         ),
         finding=finding,
-        inputs=("published/table2", "settings"),
-        optional=("data/liver", "data/movement", "data/ctg"),
         data=partial(side_by_side, "table2", "experiments", _released),
         grid=grid2,
     ),

@@ -173,12 +173,11 @@ def _at(epsilon: str, rows: pd.DataFrame) -> str:
 
 
 TABLES = {
-    "imgm_{experiment}": Table(
+    "training": Table(
         title="{title}",
         finding=finding,
         caption=caption,
-        inputs=("summary/{experiment}", "comparisons/{experiment}", "settings"),
-        each="training",
+        of_experiment=True,
         data=data,
         grid=grid,
     ),
