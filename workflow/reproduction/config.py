@@ -112,7 +112,7 @@ def datasets(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def text(settings: Mapping[str, Any]) -> str:
-    """Return a resolved configuration as YAML, without paths and options, which change no number."""
+    """Return a resolved configuration as YAML, without paths and options: they change nothing."""
     public = {**settings, "data": {**settings["data"], "mirror": ""}}
     public = {name: value for name, value in public.items() if name not in ("pathvars", "options")}
     return yaml.safe_dump(public, sort_keys=False, allow_unicode=True)

@@ -48,7 +48,8 @@ def collect(entries: Mapping[str, Any], files: Files) -> dict[str, Number]:
     Args:
         entries: of ``numbers.yaml``: ``from`` (a file, see :mod:`reproduction.report.inputs`),
             ``where`` (column and value), ``column``; and at will ``reduce`` (min, max, count or
-            share), ``scale``, ``digits``. ``claims.ID`` stands for every claim's verdict without an entry.
+            share), ``scale``, ``digits``. ``claims.ID`` stands for the verdict on a claim without
+            an entry.
         files: files of a run by name.
 
     Raises:
