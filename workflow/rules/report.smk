@@ -25,7 +25,9 @@ TABLES = {
     "effective_noise": AUDITS,
     "price": [*RELEASES, *AUDITS, *TRAINED],
 }
-FIGURES = {"price": ["<folder>/tables/price.csv"]}
+FIGURES = {
+    "price": ["<folder>/tables/price.csv"],
+}
 
 if ON_PAPERS:
     TABLES |= {

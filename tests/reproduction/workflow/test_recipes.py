@@ -38,7 +38,12 @@ def follow(project, title):
     commands = []
     for language, name, content in blocks(title):
         file = project.folder / name
-        if language == "python":
+        if file.suffix == ".smk":
+            # Below the line of the file that is the block's first one.
+            before, line, after = file.read_text().partition(content.splitlines(True)[0])
+            file.write_text(before + content + after)
+            assert line
+        elif language == "python":
             assert not file.exists(), f"{name} is there already: it is no new file"
             file.write_text(content)
         elif language == "yaml":
@@ -58,7 +63,7 @@ OF_FIGURES = [
     "tests/reproduction/report/figures/test_headlines.py",
     "tests/reproduction/report/test_page.py",
 ]
-OF_DATA = ["tests/reproduction/data/test_datasets.py", "tests/reproduction/test_exhibits.py"]
+OF_DATA = ["tests/reproduction/data/test_datasets.py"]
 
 
 def check_related(project, files, selected):
@@ -81,7 +86,8 @@ def check_related(project, files, selected):
 def page(project):
     """Return the page on what is there."""
     out = project.folder / "page.html"
-    words = ["report", "--results", "results", "--out", out]
+    files = (project.folder / "results").rglob("*")
+    words = ["report", *(file for file in files if file.is_file()), "--out", out]
     packages = os.pathsep.join(str(project.folder / name) for name in ("src", "workflow"))
     done = project.run(sys.executable, "-m", "reproduction", *words, PYTHONPATH=packages)
     assert done.code == 0, done.output
@@ -139,6 +145,6 @@ def test_a_data_set_with_an_experiment(fresh, tmp_path):
     audit = pd.read_csv(results / "tables" / "audit.csv")
     assert set(audit["experiment"].dropna()) == {"wine"}
     html = page(fresh)
-    check_related(fresh, OF_DATA, "entry or checksum or schema or exhibits")
+    check_related(fresh, OF_DATA, "entry or checksum or schema")
     assert 'id="tables-wine"' in html
     assert 'id="figures-curves-wine"' in html

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 
-def run(
-    *, results: str = "results", reference: str = "results/reference", quick: bool = False
-) -> None:
+def run(*, results: str = "", reference: str = "results/reference", quick: bool = False) -> None:
     """Run the verb.
 
     Args:
+        results: folder of the run (default: results; of a quick one results/quick)
         reference: folder of the reference (default: results/reference)
         quick: keep the numbers of a quick run beside the full one
     """
     from reproduction.report import reference as reference_run
 
-    reference_run.keep(results, reference, quick)
+    folder = results or ("results/quick" if quick else "results")
+    reference_run.keep(folder, reference, quick)

@@ -7,14 +7,14 @@ def run(
     *,
     results: str = "results",
     reference: str = "results/reference",
-    out: str = "results/verify.csv",
+    out: str = "",
 ) -> None:
     """Run the verb.
 
     Args:
         reference: folder of the reference (default: results/reference)
-        out: differences, CSV (default: results/verify.csv)
+        out: differences, CSV (default: verify.csv in the folder of the run)
     """
     from reproduction.report import reference as reference_run
 
-    print(reference_run.verify(results, reference, out))
+    print(reference_run.verify(results, reference, out or f"{results}/verify.csv"))
