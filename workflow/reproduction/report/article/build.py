@@ -88,8 +88,8 @@ def _content(files: Files, values: Mapping[str, numbers.Number]) -> dict[str, An
         "tables": _tables(files, sources),
         "claims": claims[["id", "paper", "claim", "place", "verdict"]].to_dict("records"),
         "simulated": simulated,
-        "strict": not simulated and _is_full(settings),
-        "status": _status(settings, simulated),
+        "strict": not simulated and not _absent(settings, files) and _is_full(settings),
+        "status": _status(settings, files, simulated),
         "authors": _authors(),
         "software": _software(),
     }
@@ -105,9 +105,18 @@ def _is_full(settings: Mapping[str, Any]) -> bool:
     return all(settings.get(name) == reference.get(name) for name in names)
 
 
-def _status(settings: Mapping[str, Any], simulated: bool) -> str:
+def _absent(settings: Mapping[str, Any], files: Files) -> list[str]:
+    """Return the titles of experiments in the settings that were not run."""
+    names = [*settings["experiments"], *(settings.get("training") or ())]
+    absent = [name for name in names if f"summary/{name}" not in files]
+    return [catalogue.experiment(name).title for name in absent]
+
+
+def _status(settings: Mapping[str, Any], files: Files, simulated: bool) -> str:
     if simulated:
         return "Simulated data: a test of the workflow, not a result"
+    if absent := _absent(settings, files):
+        return f"A run without {' and '.join(absent)}"
     return "" if _is_full(settings) else "A run with other settings than the full one"
 
 
