@@ -10,7 +10,6 @@ rule table:
     input:
         lambda wildcards: made_from(TABLES[wildcards.table]),
         settings="<results>/settings.yaml",
-        code=code("cli.table"),
     output:
         csv=report(
             "<results>/tables/{table}.csv",
@@ -27,6 +26,8 @@ rule table:
     localrule: True
     conda:
         "../../environment.yml"
+    params:
+        *code("cli.table", *modules(discovery.tables(), *discovery.tables())),
     message:
         "Table: {wildcards.table}"
     shell:
@@ -38,7 +39,6 @@ rule latex:
     """A table of the papers in LaTeX."""
     input:
         table="<results>/tables/{table}.json",
-        code=code("cli.latex"),
     output:
         "<results>/tables/{table}.tex",
     log:
@@ -48,6 +48,8 @@ rule latex:
     localrule: True
     conda:
         "../../environment.yml"
+    params:
+        *code("cli.latex"),
     message:
         "LaTeX: {wildcards.table}"
     shell:
@@ -59,7 +61,6 @@ rule figure:
     input:
         lambda wildcards: made_from(FIGURES[wildcards.figure]),
         settings="<results>/settings.yaml",
-        code=code("cli.figure"),
     output:
         svg=report(
             "<results>/figures/{figure}.svg",
@@ -76,6 +77,8 @@ rule figure:
     localrule: True
     conda:
         "../../environment.yml"
+    params:
+        *code("cli.figure", *modules(discovery.figures(), *discovery.figures())),
     message:
         "Figure: {wildcards.figure}"
     shell:
@@ -92,7 +95,6 @@ rule report:
         figures("*"),
         rules.judge.output if ON_PAPERS else [],
         settings="<results>/settings.yaml",
-        code=code("cli.report"),
     output:
         report("<results>/report.html", caption="../report/page.rst", category="Report"),
     log:
@@ -103,6 +105,7 @@ rule report:
     conda:
         "../../environment.yml"
     params:
+        *code("cli.report"),
         arguments=shlex.join(["--configfile", *OVERLAYS] if OVERLAYS else []),
     message:
         "Report"
@@ -120,7 +123,6 @@ rule article:
         expand("<results>/summary/{run}.csv", run=RUNS),
         expand("<results>/data/{name}/provenance.json", name=DATASETS),
         settings="<results>/settings.yaml",
-        code=code("cli.article"),
     output:
         pdf=report("<results>/article.pdf", caption="../report/page.rst", category="Report"),
         numbers="<results>/article_numbers.csv",
@@ -129,6 +131,8 @@ rule article:
     localrule: True
     conda:
         "../../environment.yml"
+    params:
+        *code("cli.article"),
     shell:
         "python -m reproduction article --results $(dirname {input.settings}) --out {output.pdf}"
         " > {log} 2>&1"
@@ -140,7 +144,6 @@ rule crate:
         files=results_files(),
         page="<results>/report.html",
         settings="<results>/settings.yaml",
-        code=code("cli.crate"),
     output:
         "<results>/ro-crate-metadata.json",
     log:
@@ -148,6 +151,8 @@ rule crate:
     localrule: True
     conda:
         "../../environment.yml"
+    params:
+        *code("cli.crate"),
     message:
         "RO-Crate"
     shell:
