@@ -16,8 +16,6 @@ raises :class:`InputError`; docstrings name the errors beyond that.
 
 import importlib
 
-from matrixdp.version import VERSION as __version__
-
 #: As in typing, without its import: what comes before ``__main__`` cannot catch an interrupt.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,6 +41,7 @@ if TYPE_CHECKING:
     from matrixdp.release.recommend import Option as Option
     from matrixdp.release.recommend import options as options
     from matrixdp.release.recommend import recommend as recommend
+    from matrixdp.version import VERSION as __version__
 
 #: Public names in the order of use, with module and attribute; they are imported on first use.
 _PUBLIC = {
@@ -70,6 +69,8 @@ _PUBLIC = {
     "InputError": ("checks", "InputError"),
 }
 __all__ = [*_PUBLIC]
+#: Not imported before it is shown: no result depends on it.
+_PUBLIC["__version__"] = ("version", "VERSION")
 
 
 def __getattr__(name: str) -> object:

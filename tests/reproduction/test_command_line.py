@@ -19,7 +19,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from matrixdp.mechanisms.base import CalibratedMechanism, Separable
-from reproduction import cli, config, parts
+from reproduction import cli, config, discovery, parts
 from reproduction.auditing import known_bugs
 from reproduction.data import datasets, store
 from reproduction.experiments.tasks.regression import Regression
@@ -270,10 +270,16 @@ def test_noise_is_drawn_anew_but_for_other_mechanisms_in_the_same_place(matched)
 @pytest.fixture(scope="module")
 def audited(ran):
     _, (results, chosen), _, _ = ran
+    data = ["--data", results / "data" / "liver" / "matrix.npy"]
+    names = parts.rows(chosen, "regression")
+    audits = {name: results / f"{name}.csv" for name in names if name in discovery.mechanisms()}
+    for name, out in audits.items():
+        part = parts.audit(chosen, "regression", name)
+        call("audit", name, "--settings", parts.text(part), *data, "--out", out)
     places = [results / "audit.csv", results / "sensitivities.csv"]
-    words = ["audit", "--settings", parts.text(parts.audit(chosen, "regression"))]
-    words += ["--data", results / "data" / "liver" / "matrix.npy"]
-    call(*words, "--out", places[0], "--sensitivities", places[1])
+    call("gather", "audit", *audits.values(), "--out", places[0])
+    part = parts.attack(chosen, "regression")
+    call("attack", "--settings", parts.text(part), *data, "--out", places[1])
     return [pd.read_csv(place) for place in places]
 
 

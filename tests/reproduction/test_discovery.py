@@ -42,9 +42,13 @@ def test_schemes_are_those_of_their_kind(training):
 
 
 def test_trainings_and_extractors_are_read_without_jax():
-    package = importlib.import_module(f"{experiments.__name__}.training")
-    assert discovery.trainings().keys() == package.registry().keys()
-    assert discovery.extractors().keys() == package.registry("EXTRACTORS").keys()
+    training = importlib.import_module(f"{experiments.__name__}.training")
+    assert all(training.find(name).lot for name in discovery.trainings())
+    for name in discovery.extractors():
+        network = training.find(name, "EXTRACTORS")
+        assert type(network).__module__.endswith(discovery.extractors()[name].file.stem)
+    with pytest.raises(InputError, match="experiment is 'imbd'; did you mean 'imdb'"):
+        training.find("imbd")
 
 
 def test_one_entry_is_looked_up_or_named():

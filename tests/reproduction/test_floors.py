@@ -31,7 +31,7 @@ FLOORS = {
     "privacy*": ["matrixdp.checks", "matrixdp.privacy*", "privacy*"],
     "mechanisms*": MECHANISMS,
     "experiments": [],
-    "experiments.readings": ["matrixdp.checks", "files"],
+    "experiments.readings": ["matrixdp.checks", "files", "trials"],
     "experiments.settings": [],
     "experiments.tasks*": [*MECHANISMS, "experiments.tasks*"],
     "experiments.study": [*MECHANISMS, *STUDIES],
@@ -52,7 +52,8 @@ FLOORS = {
         *("experiments", "experiments.readings", "matrixdp.auditing.standing"),
     ],
     "config": [*GROUND, "data.datasets", "experiments.readings"],
-    "parts": ["matrixdp.checks", "discovery", "experiments.readings"],
+    "jobs": ["matrixdp.checks"],
+    "parts": ["matrixdp.checks", "discovery", "trials"],
     # A person's own matrix goes from what a release would ask to what the experiments run.
     "my_matrix": [*MECHANISMS, "config", "data*", "matrixdp.release*", "discovery"],
     "exhibits": ["catalogue", "discovery", "parts"],

@@ -5,14 +5,13 @@ import numpy as np
 import pytest
 
 from matrixdp import library
-from matrixdp.auditing.releases import Limits, judge
+from matrixdp.auditing.releases import Limits, audit_of, judge
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.scaled import Scaled
 from matrixdp.noise import distributions
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, MeanQuery, SecondMomentQuery
-from reproduction.auditing.papers import audit_of
 from reproduction.mechanisms import registry
 from reproduction.mechanisms.jl import JohnsonLindenstrauss
 from reproduction.mechanisms.wishart import NonPrivateWishart

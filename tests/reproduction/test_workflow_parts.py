@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from matrixdp.checks import InputError
-from reproduction import config, parts
+from reproduction import config, jobs, parts
 
 SHIPPED = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text())
 RESOLVED = config.resolve(SHIPPED)
@@ -55,7 +55,7 @@ def test_a_part_of_an_experiment_that_is_not_to_run_is_refused():
 
 def test_readings_and_audit_are_at_the_epsilon_of_the_tables():
     swept = parts.sweep(RESOLVED, "regression")
-    audited = parts.audit(RESOLVED, "regression")
+    audited = parts.audit(RESOLVED, "regression", "mvg_binary")
     assert swept["epsilons"] == audited["epsilons"] == [RESOLVED["table_epsilon"]]
     assert (swept["taus"], list(swept["directions"])) == ([RESOLVED["taus"]["public"]], ["a"])
     assert (swept["trials"], audited["trials"]) == (RESOLVED["experiment_defaults"]["trials"], 1)
@@ -65,11 +65,11 @@ def test_readings_and_audit_are_at_the_epsilon_of_the_tables():
 
 def test_a_part_survives_the_command_line_with_its_order():
     part = parts.trials(RESOLVED, "covariance", "mvg_binary")
-    again = parts.read(parts.text(part))
+    again = jobs.read(parts.text(part))
     assert again == part
     assert list(again["directions"]) == list(RESOLVED["experiments"]["covariance"]["directions"])
-    assert parts.digest(parts.text(part)) == parts.digest(parts.text(again))
-    assert parts.digest(parts.text(part)) != parts.digest(parts.text({**part, "seed": 1}))
+    assert jobs.digest(parts.text(part)) == jobs.digest(parts.text(again))
+    assert jobs.digest(parts.text(part)) != jobs.digest(parts.text({**part, "seed": 1}))
 
 
 def test_trials_of_an_experiment_go_before_those_of_all():

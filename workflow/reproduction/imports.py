@@ -1,13 +1,15 @@
 """The files of study and library that a module needs, from its import statements.
 
-Entries of registries are imported by name and appear in no import statement. ``COLLECTIONS`` stand
-for all of their modules. The caller adds the modules of other entries (see
-:mod:`reproduction.discovery`).
+Entries of registries are imported by name and appear in no import statement. The caller adds their
+modules (see :mod:`reproduction.discovery`).
 """
 
 from __future__ import annotations
 
+import ast
 import functools
+import hashlib
+import re
 from pathlib import Path
 
 import grimp
@@ -21,17 +23,21 @@ HOMES = {"matrixdp": PACKAGE.parents[1] / "src", "reproduction": PACKAGE.parent}
 TEXTS = {
     "catalogue": ["catalogue.yaml"],
     "experiments.readings": ["readings.yaml"],
-    "data.simulate": ["reproduction/data/standins/*.yaml"],
     "report.article.build": ["article/*"],
     "report.claims.ledger": ["claims.yaml"],
     "report.page": ["reproduction/report/page/*.*", "reproduction/report/page/texts/*"],
+    # The facts from which a data set is simulated, for the module with its name.
+    **{
+        f"data.{file.stem}": [f"reproduction/data/standins/{file.name}"]
+        for file in sorted(PACKAGE.glob("data/standins/*.yaml"))
+    },
 }
-
-#: Packages that import all of their modules to look an entry up.
-COLLECTIONS = ("experiments.schemes", "experiments.tasks", "report.figures", "report.tables")
 
 #: Versions of all other packages, on which every module depends.
 LOCK = "requirements.lock"
+
+#: The module of a function that judges or replays a mechanism's releases, which its class names.
+_AUDIT = re.compile(r'^    (?:audited|replayed)_by = "reproduction\.([\w.]+):\w+"', re.MULTILINE)
 
 
 @functools.cache
@@ -44,12 +50,19 @@ def files(*modules: str) -> tuple[Path, ...]:
     Raises:
         grimp.exceptions.ModuleNotPresent: there is no such module.
     """
-    needed: set[str] = set()
-    for module in modules:
-        needed |= _needed(f"{PACKAGE.name}.{module}")
+    needed = _all_needed(*modules)
     texts = [text for name in needed for text in TEXTS.get(_below(name), ())]
     beside = (file for text in [LOCK, *texts] for file in PACKAGE.parent.glob(text))
     return tuple(sorted({*map(_file, needed), *(file for file in beside if file.is_file())}))
+
+
+def audits(*modules: str) -> list[str]:
+    """Return the modules that audit the releases of mechanisms in these modules or their imports.
+
+    Names are as in :func:`files`.
+    """
+    own = (_file(name) for name in _all_needed(*modules) if _below(name))
+    return sorted({name for file in own for name in _AUDIT.findall(file.read_text("utf-8"))})
 
 
 def module(file: Path) -> str:
@@ -58,16 +71,37 @@ def module(file: Path) -> str:
 
 
 @functools.cache
+def lines(*modules: str) -> tuple[str, ...]:
+    """Return :func:`files`, each by its path in the project and the :func:`digest` of its content.
+
+    Two runs have the same lines if they have the same code, wherever the project lies.
+    """
+    root = PACKAGE.parents[1]
+    return tuple(f"{file.relative_to(root).as_posix()} {digest(file)}" for file in files(*modules))
+
+
+@functools.cache
+def digest(file: Path) -> str:
+    """Return a short hash of a file's content; in code, comments and layout do not count."""
+    content = file.read_bytes()
+    if file.suffix == ".py":
+        content = ast.dump(ast.parse(content)).encode()
+    return hashlib.sha256(content).hexdigest()[:10]
+
+
+def _all_needed(*modules: str) -> set[str]:
+    return {name for module in modules for name in _needed(f"{PACKAGE.name}.{module}")}
+
+
+@functools.cache
 def _needed(module: str) -> frozenset[str]:
-    """Return a module with all its imports, the packages around them, and collections as wholes."""
+    """Return a module with all its imports and the packages around them."""
     graph, pending, needed = _graph(), {module}, set[str]()
     while pending:
         name = pending.pop()
         needed.add(name)
         above = {name.rpartition(".")[0]} - {""}
-        collection = _below(name) in COLLECTIONS
-        below = graph.find_children(name) if collection else set()
-        pending |= (graph.find_modules_directly_imported_by(name) | above | below) - needed
+        pending |= (graph.find_modules_directly_imported_by(name) | above) - needed
     return frozenset(needed)
 
 

@@ -1,12 +1,12 @@
 """The part of a run's settings that a job reads, so that unrelated settings do not rerun it.
 
-A job gets its part as JSON on its command line. ``settings`` is a resolved configuration, and
-``experiment`` names one of its experiments or trainings (otherwise InputError).
+A job gets its part as JSON on its command line (see :mod:`reproduction.jobs`). ``settings`` is a
+resolved configuration, and ``experiment`` names one of its experiments or trainings (otherwise
+InputError).
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from matrixdp import checks
 from matrixdp.checks import InputError
 from reproduction import discovery
-from reproduction.experiments import readings
+from reproduction.trials import DEFAULT
 
 Part = dict[str, Any]
 
@@ -55,7 +55,7 @@ def trials(settings: Mapping[str, Any], experiment: str, *mechanisms: str) -> Pa
     part |= _chosen(entry, "task", "dataset", "features", "target", "train", "trials")
     part |= _chosen(settings, "seed", "adjacency", "reading")
     # Claims are judged only under the default reading.
-    if settings["reading"] == readings.DEFAULT and entry.get("trials_for_claims"):
+    if settings["reading"] == DEFAULT and entry.get("trials_for_claims"):
         part["claim_trials"] = entry["trials_for_claims"]
     axes = {
         "direction": _chosen(entry, "directions"),
@@ -93,18 +93,24 @@ def extraction(settings: Mapping[str, Any], experiment: str) -> Part:
 
 def sweep(settings: Mapping[str, Any], experiment: str) -> Part:
     """Return the part of an experiment under all readings: one epsilon, direction and share."""
-    part = _at_table_epsilon(settings, experiment)
+    names = rows(settings, experiment)
+    part = _at_table_epsilon(settings, experiment, *names) | {"mechanisms": names}
     # The public share is fixed, so that readings do not choose it again.
     part |= {"taus": [settings["taus"]["public"]]} if "taus" in part else {}
     directions = list(part.get("directions", {}).items())[:1]
     return part | ({"directions": dict(directions)} if "directions" in part else {})
 
 
-def audit(settings: Mapping[str, Any], experiment: str) -> Part:
-    """Return the part of an experiment's audit, which runs no trials."""
-    part = _at_table_epsilon(settings, experiment)
+def audit(settings: Mapping[str, Any], experiment: str, mechanism: str) -> Part:
+    """Return the part of the audit of a mechanism in an experiment, which runs no trials."""
+    part = _at_table_epsilon(settings, experiment, mechanism)
     part |= _chosen(release(settings, experiment), "audit_pairs", "audit_numbers")
     return part | {"trials": 1, "audit_runs": settings["audit_runs"]}
+
+
+def attack(settings: Mapping[str, Any], experiment: str) -> Part:
+    """Return the part of the attacks on the sensitivities of an experiment's queries."""
+    return _at_table_epsilon(settings, experiment) | {"trials": 1}
 
 
 def text(part: Mapping[str, Any]) -> str:
@@ -112,34 +118,10 @@ def text(part: Mapping[str, Any]) -> str:
     return json.dumps(part)
 
 
-def digest(text: str) -> str:
-    """Return a short hash of a part's text, which trial files carry."""
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-
-def read(text: str) -> Part:
-    """Return the part in a text of a command line.
-
-    Raises:
-        InputError: the text is not a JSON object with an experiment.
-    """
-    try:
-        part = json.loads(text)
-    except ValueError:
-        part = None
-    if isinstance(part, dict) and "experiment" in part:
-        return part
-    raise InputError(
-        f"settings is {checks.short(text)}, no JSON object with an experiment; "
-        "`snakemake --printshellcmds` prints the commands of a run"
-    )
-
-
-def _at_table_epsilon(settings: Mapping[str, Any], experiment: str) -> Part:
-    names = rows(settings, experiment)
-    part = trials({**settings, "reading": readings.DEFAULT}, experiment, *names)
+def _at_table_epsilon(settings: Mapping[str, Any], experiment: str, *mechanisms: str) -> Part:
+    part = trials({**settings, "reading": DEFAULT}, experiment, *mechanisms)
     part = {key: value for key, value in part.items() if key not in _CLAIMS}
-    return {**part, "epsilons": [settings["table_epsilon"]], "mechanisms": names}
+    return {**part, "epsilons": [settings["table_epsilon"]]}
 
 
 def _chosen(source: Mapping[str, Any], *keys: str) -> Part:

@@ -46,6 +46,9 @@ MY_MATRIX = "my_matrix"
 #: Baselines of private training.
 OF_TRAINING = (NONPRIVATE, RANDOM, MAJORITY)
 
+#: Name of the reading that gives every open question its first value.
+DEFAULT = "default"
+
 #: Phase of trials on records of zeros, which show the effect of the noise alone.
 CONTROL = "control"
 

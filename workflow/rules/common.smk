@@ -12,7 +12,7 @@ WORKFLOW = os.path.dirname(str(workflow.current_basedir))
 PACKAGES = [os.path.join(os.path.dirname(WORKFLOW), "src"), WORKFLOW]
 sys.path[:0] = PACKAGES
 
-from reproduction import config as configuration, discovery, imports, parts
+from reproduction import config as configuration, discovery, imports, jobs, parts
 from matrixdp.checks import InputError
 from reproduction.experiments import readings
 
@@ -85,20 +85,41 @@ def within(path):
 REPRODUCTION = "python -m reproduction"
 
 
-def code_of_entry(entries, name):
-    """Return the code of one entry of a registry."""
-    return [str(entries[name].file)]
-
-
 def code(*modules):
-    """Return the files of modules of the package, of all that they import and that these read."""
-    return [within(path) for path in imports.files(*modules)]
+    """Return the files of modules, of all that they import and that these read, with their digests.
+
+    They are params and no inputs: `snakemake -n` names the file that has changed, and neither a
+    comment nor a new time of a file reruns anything.
+    """
+    return imports.lines(*modules)
 
 
-def code_of(verb, entries, *names):
-    """Return the code of a verb on entries of a registry; baselines are none of them."""
-    sources = {imports.module(entries[name].file) for name in names if name in entries}
-    return code(verb, *sorted(sources))
+def code_of(verb, *modules):
+    """Return what modules that a verb imports by name add to its code."""
+    own = {*code(verb)}
+    return [file for file in code(verb, *modules) if file not in own]
+
+
+def modules(entries, *names):
+    """Return the modules of entries of a registry by their names; baselines are none of them."""
+    return sorted({imports.module(entries[name].file) for name in names if name in entries})
+
+
+def audit_of(mechanism):
+    """Return the modules of a mechanism and of the audits of its releases."""
+    own = modules(discovery.mechanisms(), mechanism)
+    return [*own, *imports.audits(*own)]
+
+
+def task_of(wildcards):
+    """Return the module of an experiment's task."""
+    return modules(discovery.tasks(), EXPERIMENTS[wildcards.experiment]["task"])
+
+
+def mechanisms_of(wildcards):
+    """Return the mechanisms of an experiment, without its baselines."""
+    rows = parts.rows(config, wildcards.experiment)
+    return [name for name in rows if name in discovery.mechanisms()]
 
 
 def matrix_of(wildcards):
@@ -134,7 +155,7 @@ def settings_of(run, row):
 def digests_of(wildcards):
     """Return the digests of the settings that the trials of an experiment must be of."""
     run = wildcards.run
-    return ",".join(parts.digest(settings_of(run, row)) for row in parts.rows(config, run))
+    return ",".join(jobs.digest(settings_of(run, row)) for row in parts.rows(config, run))
 
 
 def published(*names):

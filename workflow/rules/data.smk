@@ -20,8 +20,6 @@ rule settings:
 
 rule matrix:
     """A data set of the MVG paper: a matrix in a public box."""
-    input:
-        code=lambda wildcards: code("cli.data", f"data.{wildcards.dataset}"),
     output:
         matrix="<folder>/data/{dataset}/matrix.npy",
         provenance="<folder>/data/{dataset}/provenance.json",
@@ -36,6 +34,8 @@ rule matrix:
     conda:
         "../../environment.yml"
     params:
+        *code("cli.data"),
+        module=lambda wildcards: code_of("cli.data", f"data.{wildcards.dataset}"),
         source=config["data"]["source"],
         seed=config["seed"],
         entry=lambda wildcards: parts.data(configuration.datasets(config)[wildcards.dataset]),
@@ -58,7 +58,6 @@ rule my_records:
     """A matrix of one's own, scaled by its public bounds."""
     input:
         file=lambda wildcards: local(config["matrix"]["file"]),
-        code=lambda wildcards: code("cli.my_matrix"),
     output:
         matrix="<folder>/data/my_matrix/matrix.npy",
         provenance="<folder>/data/my_matrix/provenance.json",
@@ -70,6 +69,7 @@ rule my_records:
     conda:
         "../../environment.yml"
     params:
+        *code("cli.my_matrix"),
         settings=lambda wildcards: parts.text(config["matrix"]),
     message:
         "Data: a matrix of one's own"
@@ -82,7 +82,6 @@ rule features:
     """The features of a network, trained once and without privacy, that IMGM's Type II releases."""
     input:
         data=arrays_of,
-        code=lambda wildcards: code_of("cli.extract", discovery.extractors(), wildcards.training),
     output:
         "<folder>/features/{training}.npz",
     log:
@@ -95,6 +94,10 @@ rule features:
         mem_mb=2000,
         runtime=60,
     params:
+        *code("cli.extract"),
+        network=lambda wildcards: code_of(
+            "cli.extract", *modules(discovery.extractors(), wildcards.training)
+        ),
         settings=lambda wildcards: parts.text(parts.extraction(config, wildcards.training)),
     message:
         "Features: {wildcards.training}"

@@ -2,59 +2,131 @@
 
 
 rule sweep:
-    """An experiment under all its readings, at the tables' epsilon."""
+    """Trials of an experiment under all its readings, at the tables' epsilon."""
     input:
         data=matrix_of,
-        code=lambda wildcards: code_of(
-            "cli.sweep", discovery.mechanisms(), *parts.rows(config, wildcards.experiment)
-        ),
     output:
-        rows="<folder>/readings/{experiment}.csv",
-        trials="<folder>/readings/{experiment}_trials.csv.gz",
+        "<folder>/readings/{experiment}_trials.csv.gz",
+    log:
+        "<folder>/logs/readings/{experiment}_trials.log",
+    benchmark:
+        "<folder>/benchmarks/readings/{experiment}_trials.tsv"
+    conda:
+        "../../environment.yml"
+    params:
+        *code("cli.sweep"),
+        **{
+            f"mechanism_{mechanism}": lambda wildcards, mechanism=mechanism: (
+                code_of("cli.sweep", *modules(discovery.mechanisms(), mechanism))
+                if mechanism in mechanisms_of(wildcards)
+                else []
+            )
+            for mechanism in discovery.mechanisms()
+        },
+        task=lambda wildcards: code_of("cli.sweep", *task_of(wildcards)),
+        settings=lambda wildcards: parts.text(parts.sweep(config, wildcards.experiment)),
+    message:
+        "Readings: trials of {wildcards.experiment}"
+    shell:
+        "python -m reproduction sweep --settings {params.settings:q} --data {input.data[0]}"
+        " --out {output} > {log} 2>&1"
+
+
+rule gather_readings:
+    """The means of an experiment under all its readings."""
+    input:
+        "<folder>/readings/{experiment}_trials.csv.gz",
+    output:
+        "<folder>/readings/{experiment}.csv",
     log:
         "<folder>/logs/readings/{experiment}.log",
     benchmark:
         "<folder>/benchmarks/readings/{experiment}.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     params:
-        settings=lambda wildcards: parts.text(parts.sweep(config, wildcards.experiment)),
+        *code("cli.gather", "report.all_readings"),
     message:
         "Readings: {wildcards.experiment}"
     shell:
-        "python -m reproduction sweep --settings {params.settings:q} --data {input.data[0]}"
-        " --out {output.rows} --trials {output.trials} > {log} 2>&1"
+        "python -m reproduction gather readings {input} --out {output} > {log} 2>&1"
 
 
 rule audit_releases:
-    """The privacy that an experiment's mechanisms really give, and attacks on sensitivities."""
+    """The privacy that a mechanism really gives in an experiment."""
     input:
         data=matrix_of,
-        code=lambda wildcards: code_of(
-            "cli.audit", discovery.mechanisms(), *parts.rows(config, wildcards.experiment)
-        ),
     output:
-        releases="<folder>/audit/{experiment}.csv",
-        sensitivities="<folder>/audit/{experiment}_sensitivities.csv",
+        "<folder>/audit/{experiment}/{mechanism}.csv",
     log:
-        "<folder>/logs/audit/{experiment}.log",
+        "<folder>/logs/audit/{experiment}/{mechanism}.log",
     benchmark:
-        "<folder>/benchmarks/audit/{experiment}.tsv"
+        "<folder>/benchmarks/audit/{experiment}/{mechanism}.tsv"
     conda:
         "../../environment.yml"
     params:
-        settings=lambda wildcards: parts.text(parts.audit(config, wildcards.experiment)),
+        *code("cli.audit"),
+        task=lambda wildcards: code_of("cli.audit", *task_of(wildcards)),
+        mechanism=lambda wildcards: code_of("cli.audit", *audit_of(wildcards.mechanism)),
+        settings=lambda wildcards: parts.text(
+            parts.audit(config, wildcards.experiment, wildcards.mechanism)
+        ),
+    message:
+        "Audit: {wildcards.experiment}, {wildcards.mechanism}"
+    shell:
+        "python -m reproduction audit {wildcards.mechanism} --settings {params.settings:q}"
+        " --data {input.data[0]} --out {output} > {log} 2>&1"
+
+
+rule gather_audit:
+    """The audits of an experiment's mechanisms in one table."""
+    input:
+        lambda wildcards: expand(
+            "<folder>/audit/{experiment}/{mechanism}.csv",
+            experiment=wildcards.experiment,
+            mechanism=mechanisms_of(wildcards),
+        ),
+    output:
+        "<folder>/audit/{experiment}.csv",
+    log:
+        "<folder>/logs/audit/{experiment}.log",
+    localrule: True
+    conda:
+        "../../environment.yml"
+    params:
+        *code("cli.gather", "auditing.table"),
     message:
         "Audit: {wildcards.experiment}"
     shell:
-        "python -m reproduction audit --settings {params.settings:q} --data {input.data[0]}"
-        " --out {output.releases} --sensitivities {output.sensitivities} > {log} 2>&1"
+        "python -m reproduction gather audit {input} --out {output} > {log} 2>&1"
+
+
+rule attack_sensitivities:
+    """Attacks on the declared sensitivities of an experiment's queries."""
+    input:
+        data=matrix_of,
+    output:
+        "<folder>/audit/{experiment}_sensitivities.csv",
+    log:
+        "<folder>/logs/audit/{experiment}_sensitivities.log",
+    benchmark:
+        "<folder>/benchmarks/audit/{experiment}_sensitivities.tsv"
+    conda:
+        "../../environment.yml"
+    params:
+        *code("cli.attack"),
+        task=lambda wildcards: code_of("cli.attack", *task_of(wildcards)),
+        settings=lambda wildcards: parts.text(parts.attack(config, wildcards.experiment)),
+    message:
+        "Audit: {wildcards.experiment}, sensitivities"
+    shell:
+        "python -m reproduction attack --settings {params.settings:q} --data {input.data[0]}"
+        " --out {output} > {log} 2>&1"
 
 
 rule known_bugs:
     """Mistakes that the audit must catch."""
-    input:
-        code=code("cli.known_bugs"),
     output:
         "<folder>/audit/known_bugs.csv",
     log:
@@ -64,6 +136,7 @@ rule known_bugs:
     conda:
         "../../environment.yml"
     params:
+        *code("cli.known_bugs", *imports.audits("cli.known_bugs")),
         seed=config["seed"],
     message:
         "Known-bug tests: mistakes that the audit must catch"
@@ -72,33 +145,49 @@ rule known_bugs:
 
 
 rule held_out:
-    """Rules that were made on the papers' data, on three other data sets."""
+    """Trials of rules that were made on the papers' data, on three other data sets."""
+    output:
+        "<folder>/held_out_trials.csv.gz",
+    log:
+        "<folder>/logs/held_out_trials.log",
+    benchmark:
+        "<folder>/benchmarks/held_out_trials.tsv"
+    conda:
+        "../../environment.yml"
+    params:
+        *code("cli.held_out", *modules(discovery.mechanisms(), *discovery.mechanisms())),
+        seed=config["seed"],
+        trials=config["experiment_defaults"]["trials"],
+    message:
+        "Held-out data: trials"
+    shell:
+        "python -m reproduction held_out --seed {params.seed} --trials {params.trials}"
+        " --out {output} > {log} 2>&1"
+
+
+rule gather_held_out:
+    """Rules that were made on the papers' data against others, on other data."""
     input:
-        code=lambda wildcards: code_of(
-            "cli.held_out", discovery.mechanisms(), *discovery.mechanisms()
-        ),
+        "<folder>/held_out_trials.csv.gz",
     output:
         "<folder>/held_out.csv",
     log:
         "<folder>/logs/held_out.log",
     benchmark:
         "<folder>/benchmarks/held_out.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     params:
-        seed=config["seed"],
-        trials=config["experiment_defaults"]["trials"],
+        *code("cli.gather", "report.evidence"),
     message:
         "Held-out data"
     shell:
-        "python -m reproduction held_out --seed {params.seed} --trials {params.trials}"
-        " --out {output} > {log} 2>&1"
+        "python -m reproduction gather held_out {input} --out {output} > {log} 2>&1"
 
 
 rule theory:
     """What the papers' theorems say in numbers, and how long samplers take here."""
-    input:
-        code=lambda wildcards: code_of("cli.theory", discovery.theory(), wildcards.theory),
     output:
         "<folder>/theory/{theory}.csv",
     log:
@@ -108,6 +197,10 @@ rule theory:
     conda:
         "../../environment.yml"
     params:
+        *code("cli.theory"),
+        module=lambda wildcards: code_of(
+            "cli.theory", *modules(discovery.theory(), wildcards.theory)
+        ),
         seed=config["seed"],
     message:
         "Theory: {wildcards.theory}"

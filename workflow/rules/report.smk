@@ -93,7 +93,7 @@ rule table:
     params:
         *code("cli.table"),
         recipe="{table}",
-        its_code=lambda wildcards: code_of_entry(discovery.tables(), wildcards.table),
+        entry=lambda wildcards: code_of("cli.table", *modules(discovery.tables(), wildcards.table)),
     message:
         "Table: {wildcards.table}"
     shell:
@@ -110,7 +110,7 @@ use rule table as experiment_table with:
     params:
         *code("cli.table"),
         recipe="experiment",
-        its_code=code_of_entry(discovery.tables(), "experiment"),
+        entry=code_of("cli.table", *modules(discovery.tables(), "experiment")),
 
 
 use rule table as training_table with:
@@ -122,7 +122,7 @@ use rule table as training_table with:
     params:
         *code("cli.table"),
         recipe="training",
-        its_code=code_of_entry(discovery.tables(), "training"),
+        entry=code_of("cli.table", *modules(discovery.tables(), "training")),
 
 
 rule latex:
@@ -173,7 +173,9 @@ rule figure:
     params:
         *code("cli.figure"),
         recipe="{figure}",
-        its_code=lambda wildcards: code_of_entry(discovery.figures(), wildcards.figure),
+        entry=lambda wildcards: code_of(
+            "cli.figure", *modules(discovery.figures(), wildcards.figure)
+        ),
     message:
         "Figure: {wildcards.figure}"
     shell:
@@ -190,7 +192,7 @@ use rule figure as curves_figure with:
     params:
         *code("cli.figure"),
         recipe="curves",
-        its_code=code_of_entry(discovery.figures(), "curves"),
+        entry=code_of("cli.figure", *modules(discovery.figures(), "curves")),
 
 
 use rule figure as direction_figure with:
@@ -203,7 +205,7 @@ use rule figure as direction_figure with:
     params:
         *code("cli.figure"),
         recipe="directions",
-        its_code=code_of_entry(discovery.figures(), "directions"),
+        entry=code_of("cli.figure", *modules(discovery.figures(), "directions")),
 
 
 rule report:

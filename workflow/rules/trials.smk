@@ -6,7 +6,6 @@ rule trials:
     """Trials of a mechanism, or of a baseline."""
     input:
         data=matrix_of,
-        code=lambda wildcards: code_of("cli.trials", discovery.mechanisms(), wildcards.mechanism),
     output:
         "<folder>/trials/{experiment}/<reading>/{mechanism}.csv.gz",
     log:
@@ -19,6 +18,11 @@ rule trials:
         mem_mb=1200,
         runtime=30,
     params:
+        *code("cli.trials"),
+        task=lambda wildcards: code_of("cli.trials", *task_of(wildcards)),
+        mechanism=lambda wildcards: code_of(
+            "cli.trials", *modules(discovery.mechanisms(), wildcards.mechanism)
+        ),
         settings=lambda wildcards: settings_of(wildcards.experiment, wildcards.mechanism),
     message:
         "Trials: {wildcards.experiment}, {wildcards.mechanism}"
@@ -31,7 +35,6 @@ rule train:
     """Trials of private training under a scheme, or of a baseline."""
     input:
         data=learned_from,
-        code=code_of("cli.train", discovery.trainings(), *discovery.trainings()),
     output:
         "<folder>/trials/{training}/<reading>/{scheme}.csv.gz",
     log:
@@ -44,6 +47,14 @@ rule train:
         mem_mb=2000,
         runtime=60,
     params:
+        *code("cli.train"),
+        training=lambda wildcards: code_of(
+            "cli.train",
+            *modules(discovery.trainings(), wildcards.training),
+            *modules(
+                discovery.schemes(wildcards.training), *discovery.schemes(wildcards.training)
+            ),
+        ),
         settings=lambda wildcards: settings_of(wildcards.training, wildcards.scheme),
     message:
         "Training: {wildcards.training}, {wildcards.scheme}"
@@ -56,7 +67,6 @@ rule summary:
     """Means and intervals of an experiment's rows, and how they compare."""
     input:
         trials=lambda wildcards: trials_of(wildcards.run),
-        code=code("cli.summary"),
     output:
         summary="<folder>/summary/{run}.csv",
         comparisons="<folder>/comparisons/{run}.csv",
@@ -68,6 +78,7 @@ rule summary:
     conda:
         "../../environment.yml"
     params:
+        *code("cli.summary"),
         settings=digests_of,
     message:
         "Summary: {wildcards.run}"

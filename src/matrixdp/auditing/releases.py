@@ -61,7 +61,7 @@ def audit_of(release: CalibratedMechanism, stream: np.random.Generator) -> Audit
     if library.owns(release):
         raise InputError(
             f"a release of class {type(release).__name__} has no audit; name one in its class, as "
-            'in `audited_by = "reproduction.auditing.papers:audit_sketch"`'
+            'in `audited_by = "reproduction.auditing.sketch:audit_sketch"`'
         )
     return BlackBoxAudit(release)
 

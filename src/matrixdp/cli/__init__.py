@@ -18,8 +18,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from matrixdp.version import VERSION
-
 #: The verbs, in the order of use.
 _NAMES = ("recommend", "release", "account")
 
@@ -91,7 +89,7 @@ def call(
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"matrixdp {VERSION}")
+    parser.add_argument("--version", action=_Version, nargs=0, dest=argparse.SUPPRESS)
     parsers = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     for name, text in verbs.items():
         added = parsers.add_parser(name, help=text, description=text)
@@ -138,6 +136,14 @@ def _seed(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} must be a whole number of at least 0")
     return int(text)
+
+
+class _Version(argparse.Action):
+    """Show the version, which is imported only here: no result depends on it."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        print(f"matrixdp {importlib.import_module('matrixdp.version').VERSION}")
+        parser.exit()
 
 
 class _Parser(argparse.ArgumentParser):

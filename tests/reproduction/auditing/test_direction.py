@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from matrixdp.auditing.releases import audit_of
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
-from reproduction.auditing import papers
 from reproduction.mechanisms.exponential import PPCA
 
 QUERY = SecondMomentQuery(Box.cube(4, -1, 1), 100)
@@ -15,7 +15,7 @@ RELEASE = PPCA().calibrate(QUERY, epsilon=1.0)
 
 
 def audited(**changes):
-    return papers.audit_of(replace(RELEASE, **changes), np.random.default_rng(0))
+    return audit_of(replace(RELEASE, **changes), np.random.default_rng(0))
 
 
 def test_the_calibrated_direction_is_proven():

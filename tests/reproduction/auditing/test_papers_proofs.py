@@ -8,7 +8,9 @@ from matrixdp.mechanisms.allocation import MaxPNR
 from matrixdp.mechanisms.directions import PrivateDirections
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import IdentityQuery, SecondMomentQuery
-from reproduction.auditing.papers import _private_directions_mus, _search_mus, _target_mean_mus
+from reproduction.auditing.private_directions import _private_directions_mus
+from reproduction.auditing.search import _search_mus
+from reproduction.auditing.target_mean import _target_mean_mus
 from reproduction.mechanisms.adaptive import AdaptiveCovariance
 from reproduction.mechanisms.mvg import MVG
 from reproduction.mechanisms.target_mean import InterceptEquations, PrivateTargetMean

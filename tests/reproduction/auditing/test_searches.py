@@ -28,6 +28,7 @@ import reproduction
 from matrixdp.auditing import sensitivities
 from matrixdp.auditing.neighbours import SIDES, changes, worst
 from matrixdp.auditing.projection import ComposedAudit
+from matrixdp.auditing.releases import audit_of
 from matrixdp.mechanisms.adassp import RidgedEquations
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism, Mechanism, NoGuarantee
 from matrixdp.mechanisms.centred import CentredMoments, mean_query
@@ -47,7 +48,6 @@ from matrixdp.privacy.sensitivity import (
     SecondMomentQuery,
 )
 from reproduction import mechanisms
-from reproduction.auditing.papers import audit_of
 from reproduction.mechanisms import registry
 from reproduction.mechanisms.adaptive import Spectrum
 from reproduction.mechanisms.exponential import PrincipalDirection

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from matrixdp.auditing.releases import audit_of
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
-from reproduction.auditing import papers
 from reproduction.mechanisms.jl import JohnsonLindenstrauss
 
 
@@ -16,4 +16,4 @@ def test_a_sketch_is_proven_for_one_record(per_person, proven):
     query = SecondMomentQuery(Box.cube(4, -1, 1), 100)
     release = JohnsonLindenstrauss().calibrate(query, epsilon=1.0, delta=1e-6)
     release = replace(release, query=replace(query, per_person=per_person))
-    assert papers.audit_of(release, np.random.default_rng(0)).proven == proven
+    assert audit_of(release, np.random.default_rng(0)).proven == proven

@@ -8,9 +8,9 @@ from rowframes import run, sweep
 
 from matrixdp.checks import InputError
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery
-from reproduction import config
+from reproduction import config, discovery
 from reproduction.data.datasets import specs
-from reproduction.experiments import readings, study, tasks
+from reproduction.experiments import readings, study
 from reproduction.experiments.readings import (
     Reading,
     adjusted,
@@ -106,7 +106,7 @@ def test_every_knob_acts_somewhere_and_its_first_value_is_what_runs_by_default(q
     everyone = {"nonprivate", "random", "zero"} | registry().keys()
     assert question.title
     assert question.about
-    assert set(question.experiments) <= tasks.registry().keys()
+    assert set(question.experiments) <= discovery.tasks().keys()
     assert set(question.spares) <= everyone
     assert set(question.not_private) < set(question.values)
     first = question.values[question.default]

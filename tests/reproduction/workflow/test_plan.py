@@ -10,18 +10,17 @@ import re
 
 import pytest
 import yaml
-from tinyproject import ROOT, TINY, jobs_of, jobs_of_table, overlay
+from tinyproject import ROOT, TINY, jobs_of, jobs_of_report, jobs_of_table, overlay
+
+from reproduction import discovery
 
 pytestmark = pytest.mark.slow
 
 CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text())
 SHIPPED, TRAINING = CONFIG["experiments"], CONFIG["training"]
 TABLES = {"table3": "regression", "table4": "first_pc", "table5": "covariance"}
-AUDITS = {f"audit/{name}" for name in TABLES.values()}
 SHOWN = {"settings", *jobs_of_table("table2", *TABLES)}
 MATRICES = len({experiment["dataset"] for experiment in SHIPPED.values()})
-#: What an edit of a mechanism that the audit replays reruns, whatever mechanisms are run.
-AUDITED = AUDITS | jobs_of_table(*TABLES)
 QUICK = ["--configfile", "config.yaml", "workflow/config/quick.yaml"]
 
 
@@ -35,13 +34,27 @@ def counted(*experiments):
     }
 
 
+def audited(*experiments):
+    """Return how many jobs of each rule the audits of experiments are, one for each mechanism."""
+    rows = [row for name in experiments for row in SHIPPED[name]["mechanisms"]]
+    return {
+        "audit_releases": sum(row in discovery.mechanisms() for row in rows),
+        "gather_audit": len(experiments),
+    }
+
+
 @pytest.mark.parametrize(
     ("target", "expected"),
     [
-        ("table4", {**counted("first_pc"), "audit_releases": 1, "table": 1, "latex": 1}),
+        ("table4", {**counted("first_pc"), **audited("first_pc"), "table": 1, "latex": 1}),
         (
             "readings",
-            {"matrix": MATRICES, "sweep": 3, "audit_releases": 3, "figure": 1, "settings": 1},
+            {
+                **audited(*TABLES.values()),
+                **dict.fromkeys(("sweep", "gather_readings"), len(TABLES)),
+                **dict.fromkeys(("figure", "settings"), 1),
+                "matrix": MATRICES,
+            },
         ),
     ],
 )
@@ -52,7 +65,7 @@ def test_jobs_of_a_target(target, expected, shipped):
 
 
 def test_one_figure_is_one_figure(shipped):
-    expected = {**counted("first_pc"), "audit_releases": 1, "figure": 1}
+    expected = {**counted("first_pc"), **audited("first_pc"), "figure": 1}
     outcome = shipped.plan("results/figures/curves_first_pc.svg")
     assert outcome.counts == {**expected, "total": sum(expected.values())}
 
@@ -154,11 +167,11 @@ def test_a_changed_setting_reruns_what_it_changes(setting, rerun, finished, tmp_
 
 
 def test_one_more_mechanism_runs_alone(finished):
-    names = [*TINY["experiments"]["regression"]["mechanisms"], "zero"]
+    names = [*TINY["experiments"]["regression"]["mechanisms"], "laplace"]
     setting = f"experiments={{regression: {{mechanisms: [{', '.join(names)}]}}}}"
     planned = finished.plan("mvg", "--config", setting).jobs
-    rows = {"trials/regression/default/zero", "summary/regression", "audit/regression"}
-    assert planned == rows | SHOWN
+    rows = jobs_of("regression", mechanisms=["jl_exact"])
+    assert planned == {name.replace("jl_exact", "laplace") for name in rows} | SHOWN
 
 
 def edit(project, name, change=lambda text: f"{text}\nassert True\n"):
@@ -170,29 +183,100 @@ def edit(project, name, change=lambda text: f"{text}\nassert True\n"):
     file.write_text(after)
 
 
-def test_touching_reruns_nothing_and_an_edit_its_family(again):
+def test_touching_reruns_nothing(again):
     for file in [*(again.folder / "src").rglob("*"), *(again.folder / "workflow").rglob("*")]:
         os.utime(file)  # as a checkout does
-    # No table rests on networks, and no prepared data on an entry of another data set.
-    edit(again, "experiments/training/lstm.py")
-    entry = "mine: {title: x, scalings: {}}\n"
-    edit(again, "../datasets.yaml", lambda text: f"{text}\n{entry}")
     assert again.plan("mvg").idle
-    edit(again, "mechanisms/jl.py")
-    outcome = again.plan("mvg")
-    assert outcome.jobs == jobs_of(mechanisms=["jl_exact"]) | AUDITED
-    assert "Updated input files: workflow/reproduction/mechanisms/jl.py" in outcome.output
 
 
-#: A module that several mechanisms import and a file that one table reads: what rests on each.
-FLOORS = {
-    "../../src/matrixdp/mechanisms/allocation.py": AUDITED
-    | jobs_of(mechanisms=["mvg_binary", "directional_gaussian"]),
-    "../published/table3.csv": jobs_of_table("table3"),
+def commented(text):
+    return f"{text}\n# A remark.\n"
+
+
+def coded(text):
+    return f"{text}\nassert True\n"
+
+
+LIBRARY = "../../src/matrixdp"
+RELEASES = {name for name in jobs_of() if name.startswith(("trials/", "audit/", "summary/"))}
+TABLE2 = jobs_of_table("table2")
+DATA = {f"data/{name}" for name in ("liver", "movement", "ctg")}
+
+#: An edit of a file, and the jobs of a finished run of the tables that it reruns.
+EDITS = {
+    "a comment in what everything imports": (f"{LIBRARY}/checks.py", commented, set()),
+    "code in what everything imports": (f"{LIBRARY}/checks.py", coded, jobs_of() | DATA | TABLE2),
+    "the versions of packages": ("../requirements.lock", commented, jobs_of() | DATA | TABLE2),
+    "the version": (
+        f"{LIBRARY}/version.py",
+        lambda text: text.replace('VERSION = "', 'VERSION = "9'),
+        set(),
+    ),
+    "words on labels": ("../catalogue.yaml", commented, jobs_of_report()),
+    "words on readings": ("../readings.yaml", commented, RELEASES | jobs_of_report()),
+    "a network": ("experiments/training/lstm.py", coded, set()),
+    "an entry of another data set": (
+        "../datasets.yaml",
+        lambda text: f"{text}\nmine: {{title: x, scalings: {{}}}}\n",
+        set(),
+    ),
+    "facts on another data set": ("data/standins/adult.yaml", commented, set()),
+    "facts on a data set": (
+        "data/standins/movement.yaml",
+        commented,
+        jobs_of("first_pc") | {"data/movement"} | TABLE2,
+    ),
+    "a mechanism": ("mechanisms/jl.py", coded, jobs_of(mechanisms=["jl_exact"])),
+    "a task": (
+        "experiments/tasks/components.py",
+        coded,
+        jobs_of("first_pc", "covariance"),
+    ),
+    "an audit": (
+        "auditing/sketch.py",
+        coded,
+        jobs_of(mechanisms=["jl_exact"])
+        - {"trials/regression/default/jl_exact"}
+        - {"summary/regression"},
+    ),
+    "what audits have in common": (
+        f"{LIBRARY}/auditing/releases.py",
+        coded,
+        {name for name in jobs_of() if not name.startswith(("trials/", "summary/"))},
+    ),
+    "what some mechanisms import": (
+        f"{LIBRARY}/mechanisms/allocation.py",
+        coded,
+        jobs_of(mechanisms=["mvg_binary", "directional_gaussian"]),
+    ),
+    "the printed numbers of a table": (
+        "../published/table3.csv",
+        lambda text: f"{text}\n",
+        jobs_of_table("table3"),
+    ),
+    "how summaries are made": (
+        "report/statistics.py",
+        coded,
+        jobs_of_report(),
+    ),
+    "which settings a job gets": ("parts.py", coded, SHOWN - {"settings"}),
+    "a private scheme": ("experiments/schemes/features.py", coded, set()),
 }
 
 
-@pytest.mark.parametrize("place", FLOORS)
-def test_an_edit_reruns_what_rests_on_it(place, again):
-    edit(again, place, lambda text: f"{text}\n")
-    assert again.plan("mvg").jobs == FLOORS[place]
+@pytest.mark.parametrize("name", EDITS)
+def test_an_edit_reruns_what_rests_on_it(name, again):
+    place, change, expected = EDITS[name]
+    edit(again, place, change)
+    assert again.plan("mvg").jobs == expected
+
+
+def test_the_file_that_has_changed_is_named(again):
+    edit(again, "mechanisms/jl.py")
+    line = r"workflow/reproduction/mechanisms/jl\.py [0-9a-f]{10}"
+    reasons = re.findall(r"Params have changed .*", again.plan("mvg").output)
+    assert len(reasons) == 2  # its trials and its audit
+    for reason in reasons:
+        before, now = re.fullmatch(rf".* before: .*({line}).* now: .*({line}).*", reason).groups()
+        assert before != now
+        assert "checks.py" not in reason

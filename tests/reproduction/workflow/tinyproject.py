@@ -234,14 +234,25 @@ def clone(folder: Path) -> TinyProject:
 
 def jobs_of(*experiments: str, mechanisms: Sequence[str] | None = None) -> set[str]:
     """Return the jobs of the tiny experiments' mechanisms (by default all), and what follows."""
+    # Snakemake runs forks of what has imported this file: they import the copy's package.
+    from reproduction import discovery
+
     tables = {"regression": "table3", "first_pc": "table4", "covariance": "table5"}
     found = set()
     for experiment in experiments or tables:
         for name in TINY["experiments"][experiment]["mechanisms"]:
             if mechanisms is None or name in mechanisms:
                 found |= {f"trials/{experiment}/default/{name}", f"summary/{experiment}"}
-                found |= {f"audit/{experiment}", *jobs_of_table(tables[experiment])}
+                found |= jobs_of_table(tables[experiment])
+                if name in discovery.mechanisms():
+                    found |= {f"audit/{experiment}/{name}", f"audit/{experiment}"}
     return found
+
+
+def jobs_of_report() -> set[str]:
+    """Return the jobs of the tiny experiments that only sum up and show trials."""
+    made = ("trials/", "audit/")
+    return {name for name in jobs_of() if not name.startswith(made)} | jobs_of_table("table2")
 
 
 def jobs_of_table(*names: str) -> set[str]:

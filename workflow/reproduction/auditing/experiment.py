@@ -7,22 +7,14 @@ import numpy as np
 from matrixdp import checks
 from matrixdp.auditing import replay
 from matrixdp.auditing.base import ROUNDING
-from matrixdp.auditing.releases import NO_LIMITS, REPLAYED, Limits, judge
+from matrixdp.auditing.releases import NO_LIMITS, REPLAYED, Limits, audit_of, judge
 from matrixdp.auditing.standing import NO_GUARANTEE, NOT_RUN, REFUTED
 from matrixdp.privacy.sensitivity import Query
 from reproduction import discovery
-from reproduction.auditing.papers import audit_of
+from reproduction.auditing.table import COLUMNS as COLUMNS
 from reproduction.experiments import study
 from reproduction.experiments.study import Case, Settings, calibrated
 from reproduction.seeds import streams
-
-COLUMNS = (
-    ["experiment", "mechanism", "variant", "direction", "query", "adjacency", "records"]
-    + ["epsilon", "delta", "noise_std", "tool", "epsilon_attained", "epsilon_bound", "mu"]
-    + ["runs", "epsilon_certified", "epsilon_largest", "refuted"]
-    + ["scale", "scale_low", "scale_high", "real_scale", "executed", "shortfall"]
-    + ["kappa", "rescaled_std", "replayed", "verdict", "note"]
-)
 
 
 def run(

@@ -109,3 +109,8 @@ def _longest(domain: Box | Ball) -> Array:
         return np.full(domain.features, domain.radius / np.sqrt(domain.features))
     lower, upper = np.array(domain.lower), np.array(domain.upper)
     return np.where(-lower > upper, lower, upper)
+
+
+def audit_sketch(release: Sketch, stream: np.random.Generator) -> Audit:
+    """Return the audit of a sketch."""
+    return SketchAudit(release)

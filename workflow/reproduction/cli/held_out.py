@@ -1,4 +1,4 @@
-"""Compare mechanisms whose rule was made on the papers' data with others, on other data."""
+"""Run mechanisms whose rule was made on the papers' data, and others, on other data."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ def run(*, seed: int = 0, trials: int = 100, out: str) -> None:
 
     Args:
         trials: number of trials of each mechanism
-        out: one row per data set, epsilon and mechanism, CSV
+        out: one row per trial, .csv.gz
     """
+    from reproduction import trials as tidy
     from reproduction.experiments import held_out
-    from reproduction.report import evidence
 
-    evidence.write(held_out.run(seed, int(trials)), out)
+    tidy.write(held_out.run(seed, int(trials)), out)

@@ -14,11 +14,11 @@ def run(scheme: str, *, settings: str, data: str, out: str) -> None:
         data: arrays.npz of the prepared data set, or the features made of it
         out: tidy rows, .csv.gz
     """
-    from reproduction import parts, trials
+    from reproduction import jobs, trials
     from reproduction.data.prepared import ARRAYS
     from reproduction.experiments.training import base
 
-    part, place = parts.read(settings), Path(data)
+    part, place = jobs.read(settings), Path(data)
     place = place.parent if place.name == ARRAYS else place
     for _, rows in base.trials(part, [scheme], place):
-        trials.write(trials.assigned(rows, settings=parts.digest(settings)), out)
+        trials.write(trials.assigned(rows, settings=jobs.digest(settings)), out)

@@ -14,9 +14,9 @@ def run(mechanism: str, *, settings: str, data: str, out: str) -> None:
         data: matrix.npy of the prepared data set
         out: one row per trial, .csv.gz
     """
-    from reproduction import parts, trials
+    from reproduction import jobs, trials
     from reproduction.experiments import study
 
-    part, folder = parts.read(settings), Path(data).parent
+    part, folder = jobs.read(settings), Path(data).parent
     for _, rows in study.trials(part, [mechanism], folder):
-        trials.write(trials.assigned(rows, settings=parts.digest(settings)), out)
+        trials.write(trials.assigned(rows, settings=jobs.digest(settings)), out)

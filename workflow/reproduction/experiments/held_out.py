@@ -6,8 +6,6 @@ every mechanism that has no parameter to choose.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from reproduction.data import scaling
@@ -55,8 +53,9 @@ def tasks(data: Dataset, target: str) -> dict[str, Task]:
     return {"regression": regression, "first_pc": FirstComponent(), "covariance": AllComponents()}
 
 
-def run(seed: int, trials: int) -> Iterator[tuple[str, str, Rows]]:
-    """Yield experiment, data set and the trial rows of all mechanisms and baselines."""
+def run(seed: int, trials: int) -> Rows:
+    """Return the trial rows of all mechanisms and baselines on every data set."""
+    rows: list = []
     mechanisms = [name for name, entry in registry().items() if not entry.axes]
     for name, target in TARGETS.items():
         for experiment, method in SCALINGS.items():
@@ -64,7 +63,6 @@ def run(seed: int, trials: int) -> Iterator[tuple[str, str, Rows]]:
             task = tasks(data, target)[experiment]
             settings = Settings(experiment, seed=seed, trials=trials, epsilons=EPSILONS)
             baselines = [row for row in (NONPRIVATE, *RECORD_FREE) if row in task.baselines]
-            rows: list = []
             for mechanism in (*baselines, *mechanisms):
                 rows += study.run(task, mechanism, data, settings, control=False)
-            yield experiment, name, rows
+    return rows

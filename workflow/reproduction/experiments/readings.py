@@ -18,9 +18,9 @@ from typing import Any, TypeVar
 from matrixdp import checks
 from matrixdp.checks import InputError
 from reproduction import files
+from reproduction.trials import DEFAULT as DEFAULT
 
 CATALOGUE = Path(__file__).parents[2] / "readings.yaml"
-DEFAULT = "default"
 
 #: Values of ``acts_on``, or prefixes, for questions that set no parameter of a mechanism or a task.
 ADJACENCY, ROW, DATA = "adjacency", "row", "data."

@@ -166,7 +166,7 @@ def prepared(part: Mapping[str, Any], data: Dataset) -> tuple[Task, Dataset, Set
     if data.name != part["dataset"]:
         raise InputError(f"{name} needs the data set {part['dataset']}, but was given {data.name}")
     features = tuple(part.get("features") or data.features)
-    entry = tasks.registry()[checks.choice(tasks.registry(), task=part.get("task", name))]
+    entry = tasks.find(part.get("task", name))
     options = {need: part[need] for need in entry.needs}
     if "target" in options:
         options["target"] = features.index(checks.choice(features, target=options["target"]))

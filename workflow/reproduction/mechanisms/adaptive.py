@@ -76,8 +76,8 @@ class ChosenBySearch(Chosen):
     search: float
     rest: float
     stream = "ChosenBySearch"
-    audited_by = "reproduction.auditing.papers:audit_search"
-    replayed_by = "reproduction.auditing.papers:replay_search"
+    audited_by = "reproduction.auditing.search:audit_search"
+    replayed_by = "reproduction.auditing.search:replay_search"
 
     def part(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
         """Return the moments and the release for a number of :meth:`choose`."""

@@ -105,7 +105,7 @@ class PrincipalDirection(CalibratedMechanism):
     kappa: float
     yields = "direction"
     stream = "PrincipalDirection"
-    audited_by = "reproduction.auditing.papers:audit_direction"
+    audited_by = "reproduction.auditing.direction:audit_direction"
 
     def _draw(self, value: Array, streams: Streams) -> Array:
         form = self.kappa / 2 * (value + np.swapaxes(value, -1, -2))

@@ -31,7 +31,7 @@ class Sketch(Separable):
     sketch_size: int
     yields = "sketch"
     stream = "Sketch"
-    audited_by = "reproduction.auditing.papers:audit_sketch"
+    audited_by = "reproduction.auditing.sketch:audit_sketch"
 
     def _noise(self, streams: Streams) -> Array:
         return normals(streams, (self.query.features, self.sketch_size))

@@ -169,8 +169,8 @@ class AlongPrivateDirections(CalibratedMechanism):
     allocation: Allocation
     limit: float
     stream = "AlongPrivateDirections"
-    audited_by = "reproduction.auditing.papers:audit_private_directions"
-    replayed_by = "reproduction.auditing.papers:replay_private_directions"
+    audited_by = "reproduction.auditing.private_directions:audit_private_directions"
+    replayed_by = "reproduction.auditing.private_directions:replay_private_directions"
 
     def _draw(self, value: Array, streams: Streams) -> Array:
         directions, spectrum = self.private.draw(self.moments, value, streams)

@@ -52,8 +52,8 @@ class TargetMean(CalibratedMechanism):
     mean_std: float
     yields = "second_moments"
     stream = "TargetMean"
-    audited_by = "reproduction.auditing.papers:audit_target_mean"
-    replayed_by = "reproduction.auditing.papers:replay_target_mean"
+    audited_by = "reproduction.auditing.target_mean:audit_target_mean"
+    replayed_by = "reproduction.auditing.target_mean:replay_target_mean"
 
     def _draw(self, value: Array, streams: Streams) -> Array:
         domain, last = self.query.domain, self.query.features - 1

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from reproduction import catalogue, files, trials
+from reproduction import catalogue, files
 from reproduction.report import comparisons, summary
 
 COLUMNS = (
@@ -34,13 +34,14 @@ def table(compared: pd.DataFrame) -> pd.DataFrame:
     return best.sort_values(["epsilon", "mechanism"], kind="stable").reindex(columns=COLUMNS)
 
 
-def write(runs: Iterable[tuple[str, str, trials.Rows]], out: str | os.PathLike) -> None:
-    """Write :func:`table` of runs, each of an experiment, a data set and trial rows, to CSV."""
+def write(trial_files: Iterable[str | os.PathLike], out: str | os.PathLike) -> None:
+    """Write :func:`table` of each experiment on each data set in trial files to CSV."""
+    rows = pd.concat(pd.read_csv(path, dtype=str, keep_default_na=False) for path in trial_files)
     parts = []
-    for experiment, dataset, rows in runs:
+    for (experiment, dataset), run in rows.groupby(["experiment", "dataset"], sort=False):
         with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "trials.csv.gz")
-            trials.write(rows, path)
+            path = os.path.join(folder, "trials.csv")
+            run.to_csv(path, index=False)
             compared = comparisons.table([path], summary.summarise([path]))
         parts.append(table(compared).assign(experiment=experiment, dataset=dataset))
     text = pd.concat(parts).to_csv(index=False, lineterminator="\n", float_format="%.6g")

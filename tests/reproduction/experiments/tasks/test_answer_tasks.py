@@ -89,7 +89,7 @@ def test_columns_of_very_different_size_and_copies_are_no_singular_matrix():
 @pytest.mark.parametrize("name", ["moments_error", "captured_variance", "intercept_regression"])
 def test_every_mechanism_runs_or_says_why_not(name):
     needs = {"target": 2, "train": 300} if name == "intercept_regression" else {}
-    task = tasks.registry()[name].build(**needs)
+    task = tasks.find(name).build(**needs)
     data = Dataset(MY_MATRIX, MATRIX, ("a", "b", "c"), (-1.0,) * 3, (1.0,) * 3, "original")
     settings = Settings(
         experiment="x", seed=0, trials=2, epsilons=("1",), delta=1e-6, directions={"a": (0,)},

@@ -8,7 +8,7 @@ import pytest
 from samplerun import put, settle
 
 from matrixdp.checks import InputError
-from reproduction import catalogue
+from reproduction import catalogue, discovery
 from reproduction.cli import latex
 from reproduction.report import tables
 
@@ -250,7 +250,8 @@ def test_table_1_says_what_the_training_does():
 def test_every_training_says_what_is_protected_and_of_which_kind_it_is():
     from reproduction.experiments import training
 
-    for name, one in training.registry().items():
+    for name in discovery.trainings():
+        one = training.find(name)
         about = catalogue.experiment(name)
         assert about.protected
         assert about.kind == one.kind

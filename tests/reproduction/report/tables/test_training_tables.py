@@ -9,7 +9,7 @@ from samplerun import settle
 from trialrows import reason, trials
 
 from matrixdp.checks import InputError
-from reproduction import catalogue
+from reproduction import catalogue, discovery
 from reproduction.experiments.readings import DEFAULT
 from reproduction.report import comparisons, figures, summary, tables
 from reproduction.report.figures import style
@@ -173,7 +173,7 @@ def test_experiments_and_readings_are_those_of_the_training():
     from reproduction.experiments import training as trainings
     from reproduction.experiments.training import features
 
-    assert {name: one.kind for name, one in trainings.registry().items()} == KIND
+    assert {name: trainings.find(name).kind for name in discovery.trainings()} == KIND
     assert (DEFAULT, *training.READINGS) == features.READINGS
 
 

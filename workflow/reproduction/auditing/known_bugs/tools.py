@@ -10,12 +10,11 @@ import numpy as np
 from matrixdp.auditing import composition, real, replay, sensitivities
 from matrixdp.auditing.base import Scale
 from matrixdp.auditing.blackbox import Statistic, prove
-from matrixdp.auditing.releases import ROUNDING
+from matrixdp.auditing.releases import ROUNDING, audit_of
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveGaussian, CalibratedMechanism
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Query
-from reproduction.auditing.papers import audit_of
 
 Generators = list[np.random.Generator]
 

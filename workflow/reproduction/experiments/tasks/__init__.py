@@ -1,13 +1,14 @@
-"""Tasks, which use a release and measure the error; collected from each file's ``TASKS``."""
+"""Tasks, which use a release and measure the error; each file has its own in ``TASKS``."""
 
 from __future__ import annotations
 
 import sys
 
-from reproduction.discovery import collect
+from reproduction import discovery
 from reproduction.experiments.tasks.base import Entry
 
 
-def registry() -> dict[str, Entry]:
-    """Return all tasks by their names in config.yaml."""
-    return collect(sys.modules[__name__], "TASKS")
+def find(name: str) -> Entry:
+    """Return a task by its name in config.yaml, without importing those of other files."""
+    entry: Entry = discovery.find(sys.modules[__name__], "TASKS", task=name)
+    return entry

@@ -1,8 +1,8 @@
 """The neural experiments of the IMGM paper, the only part of the package that needs jax.
 
-Type I trains on private gradients (``gradients``), Type II on private features (``features``). The
-registry collects the ``TRAININGS`` of every file. The guarantees assume exact arithmetic, whereas
-gradients and noise are float32.
+Type I trains on private gradients (``gradients``), Type II on private features (``features``). Each
+file has its own in ``TRAININGS``, and its networks in ``EXTRACTORS``. The guarantees assume exact
+arithmetic, whereas gradients and noise are float32.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 from typing import Any
 
 from matrixdp.checks import InputError
-from reproduction.discovery import collect
+from reproduction import discovery
 
 # Parallelism is over jobs: one thread each, on the processor unless the environment names another
 # platform. jax reads this when it is imported.
@@ -37,6 +37,6 @@ for package in ("jax", "optax"):
         ) from None
 
 
-def registry(table: str = "TRAININGS") -> dict[str, Any]:
-    """Return the ``Training`` of every neural experiment by name, or its ``EXTRACTORS``."""
-    return collect(sys.modules[__name__], table)
+def find(experiment: str, table: str = "TRAININGS") -> Any:
+    """Return the ``Training`` of a neural experiment, or that in ``EXTRACTORS``, by its name."""
+    return discovery.find(sys.modules[__name__], table, experiment=experiment)

@@ -24,12 +24,20 @@ from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import NoGuarantee
 from reproduction.data.prepared import Arrays, LearningSet
 from reproduction.experiments import schemes, training
-from reproduction.experiments.readings import DEFAULT
 from reproduction.experiments.schemes.base import Noise, Plan, Scheme
 from reproduction.experiments.settings import Settings, progress
 from reproduction.experiments.training.examples import classes, limited, load
 from reproduction.seeds import streams
-from reproduction.trials import MAJORITY, NONPRIVATE, OF_TRAINING, RANDOM, Block, Rows, assigned
+from reproduction.trials import (
+    DEFAULT,
+    MAJORITY,
+    NONPRIVATE,
+    OF_TRAINING,
+    RANDOM,
+    Block,
+    Rows,
+    assigned,
+)
 
 #: Function that trains once and returns the test accuracy by reading of the paper. Its arguments
 #: are the noise (None: no privacy) and the random key of the noise.
@@ -86,8 +94,7 @@ def trials(
         names: schemes and baselines.
         place: folder of the prepared data set, or file of its features.
     """
-    experiment, trainings = part["experiment"], training.registry()
-    setup: Training = trainings[checks.choice(trainings, experiment=experiment)]
+    setup: Training = training.find(part["experiment"])
     overrides = {
         key: part[key] for key in ("lot", "epochs", "clip", "batch", "records") if part.get(key)
     }

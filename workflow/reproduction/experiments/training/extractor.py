@@ -19,7 +19,6 @@ from jax import Array
 from numpy.typing import NDArray
 from optax import softmax_cross_entropy_with_integer_labels as cross_entropy
 
-from matrixdp import checks
 from reproduction import files
 from reproduction.data.prepared import LearningSet
 from reproduction.experiments import training
@@ -90,9 +89,8 @@ def write(part: Mapping[str, Any], folder: str | os.PathLike, out: str | os.Path
         folder: folder of the prepared data set.
         out: file of the features.
     """
-    extractors = training.registry("EXTRACTORS")
     arrays = run(
-        extractors[checks.choice(extractors, experiment=part["experiment"])],
+        training.find(part["experiment"], "EXTRACTORS"),
         load(folder, part["dataset"]),
         seed=part["seed"],
         epochs=part["extractor_epochs"],

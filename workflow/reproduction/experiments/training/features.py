@@ -17,12 +17,12 @@ from optax import softmax_cross_entropy_with_integer_labels as cross_entropy
 
 from matrixdp.checks import InputError
 from reproduction.data.prepared import Arrays
-from reproduction.experiments.readings import DEFAULT
 from reproduction.experiments.schemes.base import Noise
 from reproduction.experiments.schemes.features import Features
 from reproduction.experiments.training import batches
 from reproduction.experiments.training.base import Score, Trainer, Training, at_least
 from reproduction.experiments.training.examples import accuracy
+from reproduction.trials import DEFAULT
 
 #: Learning rate.
 RATE = 0.1

@@ -19,7 +19,6 @@ from jax import Array
 from numpy.typing import NDArray
 
 from reproduction.data.prepared import Arrays
-from reproduction.experiments.readings import DEFAULT
 from reproduction.experiments.schemes.base import Noise
 from reproduction.experiments.schemes.gradients import Gradients
 from reproduction.experiments.training import batches
@@ -27,6 +26,7 @@ from reproduction.experiments.training.base import Score, Trainer, Training, at_
 from reproduction.experiments.training.examples import accuracy
 from reproduction.experiments.training.models import GraphNetwork, LeNet, Model, Params, Perceptron
 from reproduction.privacy import banded
+from reproduction.trials import DEFAULT
 
 #: Optimiser of the authors' public code, where the paper states none.
 RATE, MOMENTUM, DECAY, DECAY_STEPS = 0.1, 0.9, 0.99, 215

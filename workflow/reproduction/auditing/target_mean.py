@@ -1,0 +1,37 @@
+"""The audit and the replay of the mean of a target."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from matrixdp import library
+from matrixdp.auditing import proofs, sensitivities
+from matrixdp.auditing.base import Audit
+from matrixdp.auditing.composition import Answer
+from matrixdp.auditing.projection import ComposedAudit
+from matrixdp.checks import Array
+from matrixdp.mechanisms.moments import CONSTANT
+from matrixdp.privacy.sensitivity import second_moments
+from reproduction.mechanisms.target_mean import TargetMean
+
+
+def audit_target_mean(release: TargetMean, stream: np.random.Generator) -> Audit:
+    """Return the audit of the mean of a target."""
+    proven = _target_mean_mus(release)
+    change = sensitivities.largest_changes(release.query, stream)["mean of y"]
+    return ComposedAudit(release, [change / release.mean_std], None, proven)
+
+
+def _target_mean_mus(release: TargetMean) -> list[float]:
+    """Return upper bounds on the mu of the parts; NaN where nothing is proven."""
+    query = release.query
+    # The mean's sensitivity is that of one record.
+    if not (library.owns(release) and proofs.owned(query) and query.group == 1):
+        return [proofs.UNPROVEN]
+    return [release.query.l2_mean / release.mean_std]
+
+
+def replay_target_mean(release: TargetMean, records: Array, answer: Answer) -> None:
+    """Replay the mean of a target."""
+    exact = second_moments(records)[CONSTANT, release.query.target]
+    answer(np.array([exact]) / release.mean_std)

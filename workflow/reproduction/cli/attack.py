@@ -1,0 +1,25 @@
+"""Attack the declared sensitivities of an experiment's queries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def run(*, settings: str, data: str, out: str) -> None:
+    """Run the verb.
+
+    Args:
+        settings: settings that the queries depend on, a JSON object
+        data: matrix.npy of the prepared data set
+        out: one row per query and measure, CSV
+    """
+    from reproduction import jobs, trials
+    from reproduction.auditing import attacks
+    from reproduction.data import load
+    from reproduction.experiments import study
+
+    part = jobs.read(settings)
+    task, private, chosen = study.prepared(part, load(Path(data).parent))
+    queries = study.queries(task, private, chosen)
+    attacked = attacks.run(part["experiment"], queries, chosen.seed)
+    trials.write_csv(attacked, attacks.COLUMNS, out)
