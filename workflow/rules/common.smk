@@ -175,15 +175,12 @@ def provenance(*datasets):
     return expand("<folder>/data/{name}/provenance.json", name=names)
 
 
-def rows_of(experiment):
-    """Return the results of an experiment on releases, and their audit."""
+def rows_of(run):
+    """Return the results of an experiment: of one on releases the audit and what is printed, too."""
+    if run in TRAININGS:
+        return expand("<folder>/{kind}/{run}.csv", kind=["summary", "comparisons"], run=run)
     kinds = ["summary", "comparisons", "audit"]
-    return expand("<folder>/{kind}/{run}.csv", kind=kinds, run=experiment)
-
-
-def learned_rows_of(training):
-    """Return the results of private training."""
-    return expand("<folder>/{kind}/{run}.csv", kind=["summary", "comparisons"], run=training)
+    return [*expand("<folder>/{kind}/{run}.csv", kind=kinds, run=run), *published_of(run)]
 
 
 def readings_of(experiment):
@@ -194,7 +191,7 @@ def readings_of(experiment):
 
 def tables(*patterns):
     """Return all files of the tables of `all` with these names."""
-    every = [*TABLES, *EXPERIMENT_TABLES, *(f"imgm_{name}" for name in LEARNED)]
+    every = [*TABLES, *(name for name, (_, run) in EXPERIMENT_TABLES.items() if run in RUNS)]
     names = [name for name in every if any(fnmatch.fnmatch(name, each) for each in patterns)]
     files = expand("<folder>/tables/{name}.{ending}", name=names, ending=["csv", "md", "json"])
     # Those that a paper prints are there in LaTeX too.
@@ -208,7 +205,7 @@ def training_tables(name):
 
 def figures(*patterns):
     """Return all files of the figures of `all` with these names."""
-    every = [*FIGURES, *CURVES, *DIRECTIONS]
+    every = [*FIGURES, *EXPERIMENT_FIGURES]
     names = [name for name in every if any(fnmatch.fnmatch(name, each) for each in patterns)]
     files = expand("<folder>/figures/{name}.{ending}", name=names, ending=["svg", "png", "json"])
     return files + expand("<folder>/figures/data/{name}.csv", name=names)

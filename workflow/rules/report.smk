@@ -1,13 +1,17 @@
 # Tables, figures, one page and an article on everything. What each is made from stands here; how it
 # looks is in its file below workflow/reproduction/report.
 
-# Tables and figures of one experiment each: those of the papers, and those of a person's own.
+# Tables and figures of one experiment each, those of the papers and of a person's own: name and look
+# (a recipe), and the experiment.
 IN_PRINT = {"regression": "table3", "first_pc": "table4", "covariance": "table5"}
-EXPERIMENT_TABLES = {IN_PRINT.get(name, name): name for name in SWEPT}
-TRAINING_TABLES = {f"imgm_{name}": name for name in TRAININGS}
-CURVES = {f"curves_{name}": name for name in SWEPT}
-DIRECTIONS = {"left": "regression", "middle": "first_pc", "right": "covariance"}
-DIRECTIONS = {f"figure4_{side}": name for side, name in DIRECTIONS.items() if name in EXPERIMENTS}
+EXPERIMENT_TABLES = {
+    **{IN_PRINT.get(name, name): ("experiment", name) for name in SWEPT},
+    **{f"imgm_{name}": ("training", name) for name in TRAININGS},
+}
+EXPERIMENT_FIGURES = {f"curves_{name}": ("curves", name) for name in SWEPT}
+for side, name in {"left": "regression", "middle": "first_pc", "right": "covariance"}.items():
+    if name in EXPERIMENTS:
+        EXPERIMENT_FIGURES[f"figure4_{side}"] = ("directions", name)
 
 # All that a run has on releases, and on private training.
 AUDITS = expand("<folder>/audit/{run}.csv", run=EXPERIMENTS)
@@ -55,16 +59,15 @@ if ON_PAPERS:
         TABLES["section10_2"] = FIGURES["section10_2"] = [
             *rows_of("section10_2"),
             *rows_of("regression"),
-            *published("section10_2", "table3"),
         ]
     if FEATURES := [name for name in ("imdb", "mnist_features") if name in LEARNED]:
-        FIGURES["figure1"] = [file for name in FEATURES for file in learned_rows_of(name)]
+        FIGURES["figure1"] = [file for name in FEATURES for file in rows_of(name)]
     if GRADIENTS := [name for name in ("adult", "cora") if name in LEARNED]:
-        FIGURES["imgm_gradients"] = [file for name in GRADIENTS for file in learned_rows_of(name)]
+        FIGURES["imgm_gradients"] = [file for name in GRADIENTS for file in rows_of(name)]
 
 if OTHER_READING:
     # Another reading changes the experiments' tables, and nothing else.
-    TABLES, FIGURES, CURVES, DIRECTIONS = {}, {}, {}, {}
+    TABLES, FIGURES, EXPERIMENT_FIGURES = {}, {}, {}
 
 
 rule table:
@@ -102,27 +105,13 @@ rule table:
 
 use rule table as experiment_table with:
     input:
-        lambda wildcards: rows_of(EXPERIMENT_TABLES[wildcards.table]),
-        lambda wildcards: published_of(EXPERIMENT_TABLES[wildcards.table]),
+        lambda wildcards: rows_of(EXPERIMENT_TABLES[wildcards.table][1]),
         settings="<folder>/settings.yaml",
     wildcard_constraints:
-        table="|".join(EXPERIMENT_TABLES) or "none",
+        table="|".join(EXPERIMENT_TABLES),
     params:
-        *code("cli.table"),
-        recipe="experiment",
-        entry=code_of("cli.table", *modules(discovery.tables(), "experiment")),
-
-
-use rule table as training_table with:
-    input:
-        lambda wildcards: learned_rows_of(TRAINING_TABLES[wildcards.table]),
-        settings="<folder>/settings.yaml",
-    wildcard_constraints:
-        table="|".join(TRAINING_TABLES) or "none",
-    params:
-        *code("cli.table"),
-        recipe="training",
-        entry=code_of("cli.table", *modules(discovery.tables(), "training")),
+        *code("cli.table", *modules(discovery.tables(), "experiment", "training")),
+        recipe=lambda wildcards: EXPERIMENT_TABLES[wildcards.table][0],
 
 
 rule latex:
@@ -182,30 +171,15 @@ rule figure:
         "{REPRODUCTION} figure {params.recipe} {input:q} --out {output.svg:q} > {log:q} 2>&1"
 
 
-use rule figure as curves_figure with:
+use rule figure as experiment_figure with:
     input:
-        lambda wildcards: rows_of(CURVES[wildcards.figure]),
-        lambda wildcards: published_of(CURVES[wildcards.figure]),
+        lambda wildcards: rows_of(EXPERIMENT_FIGURES[wildcards.figure][1]),
         settings="<folder>/settings.yaml",
     wildcard_constraints:
-        figure="|".join(CURVES) or "none",
+        figure="|".join(EXPERIMENT_FIGURES) or "none",
     params:
-        *code("cli.figure"),
-        recipe="curves",
-        entry=code_of("cli.figure", *modules(discovery.figures(), "curves")),
-
-
-use rule figure as direction_figure with:
-    input:
-        lambda wildcards: rows_of(DIRECTIONS[wildcards.figure]),
-        lambda wildcards: published_of(DIRECTIONS[wildcards.figure]),
-        settings="<folder>/settings.yaml",
-    wildcard_constraints:
-        figure="|".join(DIRECTIONS) or "none",
-    params:
-        *code("cli.figure"),
-        recipe="directions",
-        entry=code_of("cli.figure", *modules(discovery.figures(), "directions")),
+        *code("cli.figure", *modules(discovery.figures(), "curves", "directions")),
+        recipe=lambda wildcards: EXPERIMENT_FIGURES[wildcards.figure][0],
 
 
 rule report:
