@@ -6,8 +6,7 @@ from pathlib import Path
 import distinctrun
 import pandas as pd
 import pytest
-
-from reproduction.report import tables
+import runfiles
 
 
 @pytest.fixture
@@ -27,9 +26,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a run of which no two results are alike, with its tables."""
     folder = tmp_path_factory.mktemp("distinct")
     distinctrun.write(folder)
-    known = tables.registry(distinctrun.KINDS)
-    made = [n for n, t in known.items() if not any(s.startswith("theory") for s in t.inputs)]
-    tables.write(made, results=folder)
+    runfiles.write(folder, *distinctrun.TABLES)
     return folder
 
 

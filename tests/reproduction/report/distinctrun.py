@@ -23,6 +23,17 @@ KINDS = {
     **dict.fromkeys(("regression", "first_pc", "covariance", "section10_2"), "releases"),
     **dict.fromkeys(("adult", "imdb"), "training"),
 }
+#: Its tables and figures; those on theory and claims are none of it.
+TABLES = [
+    *("tables/advice", "tables/audit", "tables/effective_noise", "tables/errata", "tables/price"),
+    *("tables/section10_2", "tables/table1", "tables/table2", "tables/table3", "tables/table4"),
+    *("tables/table5", "tables/imgm_adult", "tables/imgm_imdb"),
+]
+FIGURES = [
+    *("curves_covariance", "curves_first_pc", "curves_regression", "explainer", "figure1"),
+    *("figure4_left", "figure4_middle", "figure4_right", "imgm_gradients", "noise_levels"),
+    *("price", "readings", "section10_2"),
+]
 METRICS = {"regression": "rmse", "section10_2": "rmse", "first_pc": "delta_rho"} | {
     "covariance": "rss",
     "adult": "accuracy",

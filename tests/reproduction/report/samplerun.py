@@ -7,10 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import runfiles
 import yaml
 from trialrows import around, reason, trials
 
-from reproduction.report import comparisons, summary, tables
+from reproduction.report import comparisons, summary
 
 CONFIG = {
     "reading": "default",
@@ -60,7 +61,7 @@ def regression(means: dict[str, float] | None = None, **fields: object) -> list[
 
 
 def write(root: Path, rows: list[pd.DataFrame] | None = None, status: str = "original") -> Path:
-    """Write summary, Table 3, provenance, two figures and run times below ``root``; return it."""
+    """Write summary, Table 3, provenance, a figure and run times below ``root``; return it."""
     rows = regression(data_status=status) if rows is None else rows
     file = root / "trials.csv.gz"
     root.mkdir(parents=True, exist_ok=True)
@@ -69,7 +70,7 @@ def write(root: Path, rows: list[pd.DataFrame] | None = None, status: str = "ori
     made = root / "summary/regression.csv", root / "comparisons/regression.csv"
     comparisons.write([file], *made)
     settle(root)
-    tables.write(["table3"], results=root)
+    runfiles.write(root, "tables/table3")
     provenance = {
         "name": "liver",
         "title": "Liver Disorders",
@@ -80,11 +81,17 @@ def write(root: Path, rows: list[pd.DataFrame] | None = None, status: str = "ori
         "licence": "CC BY 4.0",
     }
     put(root / "data/liver/provenance.json", json.dumps(provenance))
-    for name in ("figure4_left", "of_tomorrow"):
-        put(root / f"figures/{name}.svg", SVG)
-        put(root / f"figures/data/{name}.csv", "epsilon,mean\n1,0.5\n")
+    words = {"topic": "Directions", "headline": "It is <0.2>", "caption": "The error is <0.201>."}
+    draw(root, "figure4_left", words)
     put(root / "benchmarks/trials/regression/laplace.tsv", "s\n60\n")
     return root
+
+
+def draw(root: Path, name: str, words: dict[str, str]) -> None:
+    """Write a figure with the words that stand beside it."""
+    put(root / f"figures/{name}.svg", SVG)
+    put(root / f"figures/{name}.json", json.dumps(words))
+    put(root / f"figures/data/{name}.csv", "epsilon,mean\n1,0.5\n")
 
 
 def settle(root: Path, **settings: object) -> None:

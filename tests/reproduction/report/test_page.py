@@ -8,11 +8,12 @@ from html.parser import HTMLParser
 from urllib.parse import unquote
 
 import pytest
-from samplerun import CONFIG, SVG, put, regression, settle, write
+from runfiles import write as make_table
+from samplerun import SVG, draw, put, regression, settle, write
 
 from matrixdp.checks import InputError
 from reproduction import catalogue, cli
-from reproduction.report import figures, inputs, page, tables
+from reproduction.report import inputs, page
 from reproduction.report.page import layout, machine, pictures
 
 RUN = {"Git commit": "0123abc", "Processor": "a processor"}
@@ -62,7 +63,7 @@ def make(tmp_path):
 
     def run(root=None, **options):
         root = write(tmp_path / "results") if root is None else root
-        return page.build(root, **{"run": RUN, **options})
+        return page.build(inputs.below(root), **{"run": RUN, **options})
 
     return run
 
@@ -114,16 +115,7 @@ def test_a_table_stands_with_its_verdicts_numbers_caption_command_and_data(make)
     assert unquote(data).startswith("method,mechanism,")
 
 
-def test_a_figure_carries_its_finding_and_its_caption(make, monkeypatch):
-    drawing = figures.Figure(
-        title="Directions",
-        finding=lambda frame: f"It is <{frame['mean'].iloc[0]:.1f}>",
-        caption=lambda frame: f"The error is <{frame['mean'].iloc[0]:.3f}>.",
-        inputs=("summary/regression",),
-        data=lambda tables: tables["summary/regression"][["mean"]].iloc[[0]],
-        draw=lambda frame: pytest.fail("the page draws nothing"),
-    )
-    monkeypatch.setattr(figures, "registry", lambda experiments: {"figure4_left": drawing})
+def test_a_figure_carries_its_finding_and_its_caption(make):
     html = section(make(), "regression")
     (picture,) = Reader(html).attributes("img")
     assert picture["alt"] == "It is <0.2>"
@@ -139,8 +131,19 @@ def markup_of(text: str) -> str:
     return text.replace("<", "&lt;").replace(">", "&gt;")
 
 
-def test_what_a_person_left_in_the_folder_is_not_shown(make):
-    assert "of-tomorrow" not in make()
+def test_what_a_person_left_in_the_folder_is_not_shown(tmp_path):
+    root = write(tmp_path / "results")
+    listed = [path for path in root.rglob("*") if path.is_file()]
+    draw(root, "of_tomorrow", {"topic": "x", "headline": "x", "caption": "x"})
+    assert "of-tomorrow" in page.build(inputs.below(root), run=RUN)
+    assert "of-tomorrow" not in page.build(inputs.by_name(listed), run=RUN)
+
+
+def test_a_figure_without_its_words_is_one_sentence(make, tmp_path):
+    root = write(tmp_path / "results")
+    (root / "figures/figure4_left.json").unlink()
+    with pytest.raises(InputError, match=r"^figures/figure4_left\.json is not among the files of"):
+        make(root)
 
 
 def test_a_claim_stands_once_and_its_experiment_leads_to_it(make, tmp_path):
@@ -167,8 +170,8 @@ def test_a_claim_stands_once_and_its_experiment_leads_to_it(make, tmp_path):
 
 
 def test_what_is_not_there_is_listed_and_nothing_fails(make, tmp_path):
-    (tmp_path / "empty").mkdir()
-    html = make(tmp_path / "empty", config=CONFIG)
+    settle(tmp_path / "empty")
+    html = make(tmp_path / "empty")
     assert "tables/table3, figures/figure4_left" in section(html, "regression")
     assert "Nothing has been judged yet." in html
     assert "jobs were at work" not in html
@@ -192,7 +195,8 @@ def test_an_experiment_without_gaps_and_a_learning_set_have_their_places(make, t
     root = write(tmp_path / "results", rows)
     facts = {"name": "adult", "arrays": {"train_inputs": {"shape": [32561, 105]}}}
     put(root / "data/adult/provenance.json", json.dumps(facts))
-    html = make(root, config=CONFIG | {"training": {"adult": {"dataset": "adult", "trials": 3}}})
+    settle(root, training={"adult": {"dataset": "adult", "trials": 3}})
+    html = make(root)
     assert "no guarantee" not in section(html, "gaps").split("<table")[1]
     assert "train_inputs: 32561 x 105" in section(html, "provenance")
 
@@ -225,14 +229,16 @@ def test_reasons_of_gaps_and_configuration_are_shown_and_nothing_private(make):
 
 def test_the_run_passes_or_fails_at_the_top(tmp_path):
     root = write(tmp_path / "results")
-    assert page._health(page.answers.Run(root)) == {"passed": True, "words": []}
+    run = page.answers.Run(inputs.below(root))
+    assert page._health(run) == {"passed": True, "words": []}
     rows = (
         "releases,certified,regression,x\n" + "known-bug tests,caught,,\nknown-bug tests,MISSED,,\n"
     )
     put(root / "tables/audit.csv", f"kind,verdict,experiment,mechanism\n{rows}")
     words = ["known-bug tests: 1 of 2 failed", "releases: 0 of 1 failed"]
-    assert page._health(page.answers.Run(root)) == {"passed": False, "words": words}
-    html = page.build(root, run={})
+    run = page.answers.Run(inputs.below(root))
+    assert page._health(run) == {"passed": False, "words": words}
+    html = page.build(inputs.below(root), run={})
     assert '<p class="status alarm">FAILED' in html
     assert html.index("known-bug tests: 1 of 2 failed") < html.index('<dl class="answers">')
 
@@ -270,18 +276,17 @@ def test_the_same_results_give_the_same_page_but_for_facts_on_the_run(make, tmp_
 
 
 def test_the_page_on_kept_results_is_the_same_everywhere(tmp_path, monkeypatch):
-    root = write(tmp_path / "kept")
+    root = write(tmp_path / "results/reference")
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "results").mkdir()
-    assert cli.main(["report", "--results", str(root)]) == 0
+    assert cli.main(["report"]) == 0
     html = (tmp_path / "results/page.html").read_text()
     assert Reader(html).run == []
     assert "Processor" not in html
-    assert html == page.build(root, config=inputs.read("settings", root), run={})
+    assert html == page.build(inputs.below(root), run={})
 
 
-def test_commands_end_with_the_arguments_of_the_run(make):
-    html = make(arguments="--configfile config.yaml quick.yaml")
+def test_commands_end_with_the_options_of_the_run(make):
+    html = make(options="--configfile config.yaml quick.yaml")
     assert (
         'data-copy="snakemake results/tables/table3.csv --configfile config.yaml quick.yaml"'
         in html
@@ -292,7 +297,7 @@ def test_commands_end_with_the_arguments_of_the_run(make):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("tables/table3.csv", "a,b\n1,2\n", r"tables cannot be read"),
+        ("tables/table3.csv", "a,b\n1,2\n", r"a table of the run cannot be read"),
         ("data/liver/provenance.json", "{", r"provenance\.json cannot be read"),
         ("summary/regression.csv", "a\n", "is not a whole summary file"),
     ],
@@ -302,7 +307,7 @@ def test_a_damaged_file_is_one_sentence_and_leaves_the_old_page(tmp_path, name, 
     put(root / name, content)
     put(root / "report.html", "the old page")
     with pytest.raises(InputError, match=message):
-        page.write(root, root / "report.html", config=CONFIG, run=RUN)
+        page.write(inputs.below(root), root / "report.html", run=RUN)
     assert (root / "report.html").read_text() == "the old page"
     assert [one.name for one in root.glob("*report*")] == ["report.html"]
 
@@ -346,10 +351,11 @@ def test_a_large_drawing_is_shown_as_png_if_that_is_smaller(tmp_path, monkeypatc
 
 def test_an_experiment_of_tomorrow_has_a_place(make, tmp_path):
     root = write(tmp_path / "results")
-    copy = (root / "summary/regression.csv").read_text().replace("regression,", "tomorrow,")
-    put(root / "summary/tomorrow.csv", copy)
+    for kind in ("summary", "comparisons"):
+        copy = (root / f"{kind}/regression.csv").read_text().replace("regression,", "tomorrow,")
+        put(root / f"{kind}/tomorrow.csv", copy)
     settle(root, experiments={key: {"dataset": "liver"} for key in ["regression", "tomorrow"]})
-    tables.write(["tomorrow"], results=root)
+    make_table(root, "tables/tomorrow")
     html = make(root)
     assert 'id="tables-tomorrow"' in section(html, "further")
     assert html.index('id="imgm_noise"') < html.index('id="further"') < html.index('id="claims"')

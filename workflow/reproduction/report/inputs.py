@@ -90,6 +90,17 @@ def _name(path: Path, root: Path | None) -> str:
     return path.as_posix().removesuffix(".csv").removesuffix(".yaml")
 
 
+def find(name: str, files: Files) -> Path:
+    """Return the path of a file by its name.
+
+    Raises:
+        InputError: the file is not among the files.
+    """
+    if name not in files:
+        raise InputError(f"{name} is not among the files of this step; run `snakemake` to make it")
+    return files[name]
+
+
 def read(name: str, files: Files) -> Any:
     """Return the content of a file by its name.
 
@@ -99,9 +110,7 @@ def read(name: str, files: Files) -> Any:
     Raises:
         InputError: the file is missing or damaged.
     """
-    if name not in files:
-        raise InputError(f"{name} is not among the files of this step; run `snakemake` to make it")
-    path, folder = files[name], name.partition("/")[0]
+    path, folder = find(name, files), name.partition("/")[0]
     if folder == "summary":
         return summary.read(path)
     if path.name == PROVENANCE:

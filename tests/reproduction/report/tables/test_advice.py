@@ -7,10 +7,9 @@ from scipy import stats
 from trialrows import reason, trials
 
 from reproduction.report import comparisons, summary
-from reproduction.report.tables import registry
-from reproduction.report.tables.advice import grid
+from reproduction.report.tables.advice import TABLES, grid
 
-ADVICE = registry({"regression": "releases"})["advice"]
+ADVICE = TABLES["advice"]
 PURE = {"delta": 0.0, "epsilon_actual": 1.0}
 GAUSSIAN = {"delta": 1e-5, "epsilon_actual": 1.0}
 LAW = {"noise_std": 2.0, "mu_actual": 0.4}

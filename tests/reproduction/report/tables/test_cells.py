@@ -34,7 +34,7 @@ UNITS = {"table3": "RMSE", "table4": "Delta rho", "table5": "RSS", "section10_2"
 
 def read(root, name):
     """Return a table's CSV, and its rows as a person reads them: a dictionary each, with title."""
-    frame = inputs.read(f"tables/{name}", root)
+    frame = inputs.read(f"tables/{name}", inputs.below(root))
     text = [c for c in ("variant", "direction", "published", "note", "epsilon") if c in frame]
     frame[text] = frame[text].astype(object).fillna("")
     grid = markup.read(root / f"tables/{name}.json")

@@ -5,13 +5,14 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+import runfiles
 from samplerun import put, settle
 from trialrows import around, reason, trials
 
 from matrixdp.checks import InputError
-from reproduction import catalogue, places
+from reproduction import catalogue
 from reproduction.cli import latex
-from reproduction.report import comparisons, summary, tables
+from reproduction.report import comparisons, markup, summary, tables
 
 EXPERIMENTS = {3: "regression", 4: "first_pc", 5: "covariance"}
 DIRECTIONAL = "Directional Gaussian, exactly calibrated"
@@ -32,13 +33,13 @@ def make(saved, tmp_path):
     """Return a function from trial rows to the table as CSV, Markdown and LaTeX."""
 
     def run(number, *parts, **settings):
-        file = places.place(f"summary/{EXPERIMENTS[number]}", tmp_path)
+        file = tmp_path / f"summary/{EXPERIMENTS[number]}.csv"
         summary.write([saved(*parts)], file)
-        against = places.place(f"comparisons/{EXPERIMENTS[number]}", tmp_path)
+        against = tmp_path / f"comparisons/{EXPERIMENTS[number]}.csv"
         known = [part for part in parts if part["metric"].iloc[0] in catalogue.metrics()]
         comparisons.write([saved(*known, name="compared")], file, against)
         settle(tmp_path, experiments={EXPERIMENTS[number]: {}}, **settings)
-        tables.write([f"table{number}"], results=tmp_path)
+        runfiles.write(tmp_path, f"tables/table{number}")
         stem = tmp_path / "tables" / f"table{number}"
         text = {"published": str, "published_ci": str, "epsilon": str}
         table = pd.read_csv(f"{stem}.csv", dtype=text)
@@ -307,14 +308,24 @@ def test_latex_is_escaped_and_balanced(make, monkeypatch):
     assert latex.isascii()
 
 
-def test_unknown_tables_are_refused_and_missing_inputs_told(tmp_path):
-    settle(tmp_path, experiments={"regression": {}})
-    with pytest.raises(InputError, match="table is 'tabel3'; did you mean 'table3'"):
-        tables.write(["tabel3"], results=tmp_path)
-    tables.write(["table3"], results=tmp_path)
-    said = "summary/regression has not been made yet"
-    for end in ("csv", "md", "json"):
-        assert said in (tmp_path / f"tables/table3.{end}").read_text()
+def test_unknown_recipes_and_missing_inputs_are_refused(make, tmp_path):
+    with pytest.raises(InputError, match="table is 'experimnet'; did you mean 'experiment'"):
+        tables.write("experimnet", {}, tmp_path / "table3.csv")
+    make(3, *regression())
+    files = runfiles.files(tmp_path, "tables/table3")
+    for name in ("settings", "comparisons/regression"):
+        rest = {key: path for key, path in files.items() if key != name}
+        with pytest.raises(InputError, match=f"^one of .* lacks '{name}'; delete it and run"):
+            tables.write("experiment", rest, tmp_path / "other/table3.csv")
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_table_names_what_it_is_made_from(make, tmp_path):
+    make(3, *regression())
+    known = markup.read(tmp_path / "tables/table3.json").inputs
+    assert [*known] == [
+        *("summary/regression", "comparisons/regression", "published/table3", "settings"),
+    ]
 
 
 def test_an_experiment_of_no_paper_has_our_rows_alone(saved, tmp_path):
@@ -325,8 +336,7 @@ def test_an_experiment_of_no_paper_has_our_rows_alone(saved, tmp_path):
     summary.write(*files)
     comparisons.write(*files, tmp_path / "comparisons/of_tomorrow.csv")
     settle(tmp_path, experiments={"of_tomorrow": {}})
-    assert "of_tomorrow" in tables.registry({"of_tomorrow": "releases"})
-    tables.write(["of_tomorrow"], results=tmp_path)
+    runfiles.write(tmp_path, "tables/of_tomorrow")
     markdown = (tmp_path / "tables/of_tomorrow.md").read_text()
     assert markdown.startswith("**of_tomorrow.** Means over 2 to 100 trials")
     header = "| Method | Ours (RMSE) | Ours / non-private | Against baseline | Tight epsilon |"

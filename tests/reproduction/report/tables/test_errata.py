@@ -3,16 +3,16 @@
 import numpy as np
 import pandas as pd
 import pytest
+import runfiles
 import yaml
 from samplerun import put, settle
 
 from matrixdp.checks import InputError
-from reproduction import places
-from reproduction.report import inputs, tables
+from reproduction.report import inputs
 from reproduction.report.tables import errata
 from reproduction.theory import exact
 
-ENTRIES = yaml.safe_load(places.ERRATA.read_text(encoding="utf-8"))
+ENTRIES = yaml.safe_load(inputs.ERRATA.read_text(encoding="utf-8"))
 
 
 def numbers(*names):
@@ -48,17 +48,17 @@ def test_wrong_errata_are_named():
 
 def test_the_table_needs_no_number(tmp_path):
     settle(tmp_path)
-    tables.write(["errata"], results=tmp_path)
+    runfiles.write(tmp_path, "tables/errata")
     assert "| **IMGM paper** |" in (tmp_path / "tables/errata.md").read_text()
     put(tmp_path / "theory/exact.csv", "")
     with pytest.raises(InputError, match=r"exact\.csv cannot be read"):
-        tables.write(["errata"], results=tmp_path)
+        runfiles.write(tmp_path, "tables/errata")
 
 
 def test_every_erratum_has_a_check_and_number_that_exist():
     assert {one["check"] for one in ENTRIES if "check" in one} <= {*exact.names()}
     counts = {name: len([*check(np.random.default_rng(0))]) for name, check in cheap().items()}
-    for one in inputs.read("errata", "."):
+    for one in ENTRIES:
         if one.get("check") in counts:
             assert 1 <= one.get("number", 1) <= counts[one["check"]], one["id"]
 

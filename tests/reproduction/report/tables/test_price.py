@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import runfiles
 from samplerun import put, settle
 from trialrows import around, trials
 
-from reproduction import catalogue, exhibits
-from reproduction.report import comparisons, figures, markup, summary, tables
+from reproduction import catalogue
+from reproduction.report import comparisons, markup, summary
 from reproduction.report.statistics import price, price_interval
 
 
@@ -37,7 +38,7 @@ def run(root: Path, metric: str, levels: dict[str, float], curves: dict[str, lis
     head = "mechanism,verdict,epsilon,epsilon_certified\n"
     put(root / "audit/regression.csv", head + audit)
     settle(root)
-    tables.write(["price"], results=root)
+    runfiles.write(root, "tables/price")
     return pd.read_csv(root / "tables/price.csv").set_index("mechanism")
 
 
@@ -73,8 +74,7 @@ def test_what_is_refuted_has_no_price(tmp_path: Path) -> None:
     words = "not private: epsilon at least 2.5"
     assert f"| Gaussian orthogonal ensemble | {words} |  | 100 |" in shown
     assert shown.startswith("### In 0 of 1 cases")
-    entry = figures.registry({"regression": exhibits.RELEASES})["price"]
-    (axes,) = entry.render(entry.frame(tmp_path)).axes
+    (axes,) = runfiles.entry("figures/price").render(runfiles.frame(tmp_path, "price")).axes
     assert [text.get_text() for text in axes.get_yticklabels()] == ["Laplace"]
     label = f"{catalogue.label('goe')} (not private: ε at least 2.5)"
     assert axes.texts[-1].get_text() == f"Without a price: {label}"
@@ -84,8 +84,7 @@ def test_the_figure_has_each_price_in_its_row_and_look(tmp_path: Path) -> None:
     levels = {"nonprivate": 0.0, "random": 3.0, "zero": 1.0}
     curves = {"laplace": [2.0, 0.75, 0.25], "imgm": [2.0, 1.0, 0.9], "knorm_l2": [0.1, 0.0, 0.0]}
     run(tmp_path, "rmse", levels, curves | {"knorm_frob": [2.0, 1.0, 0.05]})
-    entry = figures.registry({"regression": exhibits.RELEASES})["price"]
-    (axes,) = entry.render(entry.frame(tmp_path)).axes
+    (axes,) = runfiles.entry("figures/price").render(runfiles.frame(tmp_path, "price")).axes
     names = [text.get_text() for text in axes.get_yticklabels()]
     assert names == [catalogue.label(name) for name in ("laplace", "knorm_frob")]
     dots = {line.get_ydata()[0]: line for line in axes.lines if len(line.get_xdata()) == 1}
@@ -110,13 +109,6 @@ def test_accuracy_is_better_larger_and_a_true_epsilon_above_the_promised_one_cou
     assert found.loc["imgm", "price"] == pytest.approx(100 * 10**0.5)
     # A tight epsilon below the promised one is no bargain: the promise is what one pays.
     assert found.loc["laplace", "largest"] == 10
-
-
-def test_inputs_of_all_trainings_are_filled_in() -> None:
-    kinds = {"regression": exhibits.RELEASES, "adult": exhibits.TRAINING}
-    names = ["summary/{experiment}", "tables/table2", "summary/{training}"]
-    (filled,) = exhibits.fill("price", "", names, kinds)
-    assert filled.inputs == ("summary/regression", "tables/table2", "summary/adult")
 
 
 def test_an_interval_is_that_of_resampled_trials_which_rows_share():

@@ -5,12 +5,12 @@ import re
 
 import pandas as pd
 import pytest
+import runfiles
 from samplerun import put, settle
 
 from matrixdp.checks import InputError
 from reproduction import catalogue, discovery
 from reproduction.cli import latex
-from reproduction.report import tables
 
 SHARED = {"trials": 50, "epsilons": ["0.1", "1"]}
 CONFIG = {
@@ -62,7 +62,7 @@ def make(tmp_path):
         for facts in provenance:
             put(tmp_path / f"data/{facts['name']}/provenance.json", json.dumps(facts))
         settle(tmp_path, **config)
-        tables.write([f"table{number}"], results=tmp_path)
+        runfiles.write(tmp_path, f"tables/table{number}")
         stem = tmp_path / f"tables/table{number}"
         table = pd.read_csv(f"{stem}.csv", index_col="item", keep_default_na=False)
         latex.run([f"{stem}.json"])

@@ -35,13 +35,17 @@ def redraw(folder: str | os.PathLike, out: str | os.PathLike) -> None:
         InputError: there are no figures, or one differs by a byte.
     """
     files, reference, redrawn = inputs.below(folder), Path(folder, "figures"), Path(out)
-    words = {path.stem: json.loads(path.read_text()) for path in sorted(reference.glob("*.json"))}
+    words = {}
+    for path in sorted(reference.glob("*.json")):
+        with inputs.whole(path):
+            words[path.stem] = json.loads(path.read_text(encoding="utf-8"))
     if not words:
         raise InputError(f"{reference} has no figures; run the workflow and keep its results there")
     for name, entry in words.items():
-        used = {key: files[key] for key in entry["inputs"]}
+        used = {key: inputs.find(key, files) for key in entry["inputs"]}
         write(entry["recipe"], used, redrawn / f"{name}.svg")
-    expected = {path.relative_to(redrawn) for path in redrawn.rglob("*") if path.is_file()}
+    kinds = (("", "svg"), ("", "png"), ("", "json"), ("data", "csv"))
+    expected = {Path(part, f"{name}.{end}") for name in words for part, end in kinds}
     existing = {path.relative_to(reference) for path in reference.rglob("*") if path.is_file()}
     differ = [
         str(path)

@@ -232,12 +232,12 @@ def _item(files: Files, name: str) -> dict[str, Any]:
         file, data = f"{name}.svg", f"figures/data/{stem}"
         content = _figure(files, name)
     else:
-        with inputs.whole(path := files[f"{name}.json"]):
+        with inputs.whole(path := inputs.find(f"{name}.json", files)):
             table = markup.read(path)
         file, data = f"{name}.csv", name
         content = {"kind": "table", "title": table.name or stem, "table": _verdicts_first(table)}
         content["headline"] = table.headline
-    download = Markup(pictures.download(files[data]))
+    download = Markup(pictures.download(inputs.find(data, files)))
     words = {
         "id": _slug(name),
         "name": name,
@@ -261,7 +261,7 @@ def _is_verdict(header: str) -> bool:
 
 def _figure(files: Files, name: str) -> dict[str, Any]:
     picture = pictures.read(files[f"{name}.svg"])
-    with inputs.whole(path := files[f"{name}.json"]):
+    with inputs.whole(path := inputs.find(f"{name}.json", files)):
         entry = json.loads(path.read_text(encoding="utf-8"))
         topic, headline = entry["topic"], entry["headline"]
         words = {"title": headline, "caption": entry["caption"], "topic": topic}

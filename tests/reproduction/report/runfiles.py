@@ -1,0 +1,135 @@
+"""What each table and figure of a run is made from, as workflow/rules/report.smk lists it.
+
+A test beside this module holds the lists to those of a dry run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from reproduction import catalogue, discovery
+from reproduction.report import figures, inputs, tables
+from reproduction.report.entries import Entry
+
+RELEASES = ("regression", "first_pc", "covariance", "section10_2")
+TRAININGS = ("adult", "cora", "imdb", "mnist", "mnist_features")
+IN_PRINT = {"table3": "regression", "table4": "first_pc", "table5": "covariance"}
+DIRECTIONS = {"figure4_left": "regression"} | {
+    "figure4_middle": "first_pc",
+    "figure4_right": "covariance",
+}
+
+
+def _every(kinds: Iterable[str], runs: Iterable[str]) -> list[str]:
+    runs = [*runs]
+    return [f"{kind}/{run}" for kind in kinds for run in runs]
+
+
+_AUDITS = _every(["audit"], RELEASES)
+_RELEASED = _every(["summary", "comparisons"], RELEASES)
+_TRAINED = _every(["summary", "comparisons"], TRAININGS)
+_SECTION10_2 = [
+    *_every(["summary", "comparisons", "audit"], ["section10_2"]),
+    *_every(["summary", "comparisons", "audit"], ["regression"]),
+    *("published/section10_2", "published/table3"),
+]
+#: Tables and figures that are not of one experiment, by name.
+_NEEDED = {
+    "tables/advice": [*_RELEASED, *_AUDITS, *_TRAINED, "held_out"],
+    "tables/audit": [*_AUDITS, *(f"{name}_sensitivities" for name in _AUDITS), "audit/known_bugs"],
+    "tables/claims": ["claims"],
+    "tables/effective_noise": _AUDITS,
+    "tables/errata": ["errata", "theory/exact"],
+    "tables/imgm_settings": ["theory/settings"],
+    "tables/price": [*_RELEASED, *_AUDITS, *_TRAINED],
+    "tables/section10_2": _SECTION10_2,
+    "tables/table1": ["published/table1", *_every(["data"], ["adult", "cora", "imdb", "mnist"])],
+    "tables/table2": ["published/table2", *_every(["data"], ["liver", "movement", "ctg"])],
+    "figures/explainer": ["tables/effective_noise", "tables/table2"],
+    "figures/figure1": [
+        *_every(["summary", "comparisons"], ["imdb"]),
+        *_every(["summary", "comparisons"], ["mnist_features"]),
+    ],
+    "figures/figure3": ["theory/ellipses"],
+    "figures/imgm_gradients": [
+        *_every(["summary", "comparisons"], ["adult"]),
+        *_every(["summary", "comparisons"], ["cora"]),
+    ],
+    "figures/imgm_noise": ["theory/dimension"],
+    "figures/noise_levels": [*_RELEASED, *_AUDITS, "tables/table2"],
+    "figures/nominal": [
+        *_every(["summary"], RELEASES),
+        *_AUDITS,
+        *_every(["summary"], TRAININGS),
+        "theory/settings",
+    ],
+    "figures/price": ["tables/price"],
+    "figures/readings": [
+        name
+        for table, run in IN_PRINT.items()
+        for name in (f"readings/{run}", f"audit/{run}", f"published/{table}")
+    ],
+    "figures/sampler_times": ["theory/sampler_times"],
+    "figures/section10_2": _SECTION10_2,
+}
+#: All tables and figures of a run of config.yaml.
+TABLES = [
+    *(name.removeprefix("tables/") for name in _NEEDED if name.startswith("tables/")),
+    *IN_PRINT,
+    *(f"imgm_{name}" for name in TRAININGS),
+]
+FIGURES = [
+    *(name.removeprefix("figures/") for name in _NEEDED if name.startswith("figures/")),
+    *(f"curves_{name}" for name in IN_PRINT.values()),
+    *DIRECTIONS,
+]
+
+
+def recipe(name: str) -> tuple[str, str]:
+    """Return the recipe of a table or figure, such as ``tables/table3``, and its experiment."""
+    kind, _, stem = name.partition("/")
+    if name in _NEEDED:
+        return stem, ""
+    if kind == "figures":
+        curves = stem.startswith("curves_")
+        return ("curves", stem[7:]) if curves else ("directions", DIRECTIONS[stem])
+    training = stem.startswith("imgm_")
+    return ("training", stem[5:]) if training else ("experiment", IN_PRINT.get(stem, stem))
+
+
+def needed(name: str) -> list[str]:
+    """Return the names of what a table or figure is made from."""
+    kind, run = recipe(name)
+    if not run:
+        return [*_NEEDED[name], "settings"]
+    if kind == "training":
+        return [*_every(["summary", "comparisons"], [run]), "settings"]
+    printed = f"published/{catalogue.experiment(run).results}"
+    return [*_every(["summary", "comparisons", "audit"], [run]), printed, "settings"]
+
+
+def files(root: Path, name: str) -> dict[str, Path]:
+    """Return what a table or figure is made from, as far as it lies in a results' folder."""
+    every = inputs.below(root)
+    return {one: every[one] for one in needed(name) if one in every}
+
+
+def entry(name: str) -> Entry:
+    """Return the recipe of a table or figure."""
+    package, table = {"t": (tables, "TABLES"), "f": (figures, "FIGURES")}[name[0]]
+    return discovery.find(package, table, recipe=recipe(name)[0])
+
+
+def frame(root: Path, name: str) -> pd.DataFrame:
+    """Return the data of a figure of a run."""
+    return entry(f"figures/{name}").frame(files(root, f"figures/{name}"))
+
+
+def write(root: Path, *names: str, out: Path | None = None) -> None:
+    """Write tables and figures of a run, by default where the run has them."""
+    for name in names:
+        package, end = (tables, "csv") if name.startswith("tables/") else (figures, "svg")
+        package.write(recipe(name)[0], files(root, name), Path(out or root, f"{name}.{end}"))
