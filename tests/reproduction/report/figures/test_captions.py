@@ -8,26 +8,26 @@ import distinctrun
 import numpy as np
 import pandas as pd
 import pytest
+import runfiles
 from numbertexts import shows
 
-from reproduction import catalogue
+from reproduction import catalogue, discovery
 from reproduction.report import comparisons, figures, inputs, tables
 from reproduction.report.figures import noise_levels
 
-FIGURES = figures.registry(distinctrun.KINDS)
 TABLES = {"regression": "table3", "first_pc": "table4", "covariance": "table5"}
 
 
-@pytest.mark.parametrize("registry", [figures.registry, tables.registry])
-def test_a_caption_is_fixed_and_has_at_most_60_words(registry):
-    for name, entry in registry(distinctrun.KINDS).items():
+@pytest.mark.parametrize(("package", "table"), [(figures, "FIGURES"), (tables, "TABLES")])
+def test_a_caption_is_fixed_and_has_at_most_60_words(package, table):
+    for name, entry in discovery.collect(package, table).items():
         if isinstance(entry.caption, str):
             assert 3 < len(entry.caption.split()) <= 60, name
             assert entry.caption.endswith("."), name
 
 
 def test_figures_are_few():
-    assert len(FIGURES) <= 17
+    assert len(runfiles.FIGURES) <= 17
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def headline(root):
     """Return a function from a figure and a pattern to what its headline has in the groups."""
 
     def find(name, pattern):
-        text = FIGURES[name].headline(FIGURES[name].frame(root))
+        text = runfiles.entry(f"figures/{name}").headline(runfiles.frame(root, name))
         match = re.search(pattern, text)
         assert match, text
         return match.groups()
@@ -67,7 +67,7 @@ def test_curves_count_those_that_the_judge_finds_no_better(experiment, headline,
     chance = min(means, key=means.get)
     assert level == catalogue.label(chance).lower()
     assert int(total) == len(own)
-    compared = inputs.read(f"comparisons/{experiment}", root)
+    compared = inputs.read(f"comparisons/{experiment}", inputs.below(root))
     rows = comparisons.oriented(compared)
     rows = rows[rows["against"].eq(chance) & rows["epsilon"].eq(1) & rows["mechanism"].isin(own)]
     rows = rows[rows["direction"].isin(["", "a"])]
@@ -93,9 +93,10 @@ def test_noise_levels_hold_the_noisiest_family_against_exact_calibration():
 
 @pytest.mark.parametrize("experiment", TABLES)
 def test_noise_levels_are_those_at_the_claimed_epsilon(experiment, root):
-    summary = inputs.read(f"summary/{experiment}", root).query("epsilon == '1' and chosen")
+    summary = inputs.read(f"summary/{experiment}", inputs.below(root))
+    summary = summary.query("epsilon == '1' and chosen")
     on_records = catalogue.experiment(experiment).setup["query"] == "X"
-    frame = FIGURES["noise_levels"].frame(root)
+    frame = runfiles.frame(root, "noise_levels")
     frame = frame[frame["experiment"].eq(experiment) & frame["variant"].eq("")]
     assert len(frame) > 3
     for row in frame.to_dict("records"):
@@ -119,7 +120,7 @@ def test_directions_are_held_against_a_by_the_judge(experiment, headline, root):
             r"(\d+) and (\d+) of (\d+) calibrated exactly",
         ),
     )
-    frame = FIGURES[figure].frame(root)
+    frame = runfiles.frame(root, figure)
     rows = frame[frame["kind"].eq("mechanism") & frame["direction"].ne("a")]
     exact = rows["mechanism"].eq("directional_gaussian")
     # One other direction at each epsilon.

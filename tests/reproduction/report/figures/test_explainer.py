@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from reproduction.report.figures import explainer, registry, style
+from reproduction.report.figures import explainer, style
 
 TABLE2 = pd.DataFrame({"item": ["bounds"], "regression": ["[-1, 3]"], "first_pc": ["[0, 1]"]})
 
@@ -32,7 +32,7 @@ def test_the_record_and_both_noises_are_those_of_the_smallest_factor():
     (row,) = frame.to_dict("records")
     assert (row["noise_std"], row["rescaled_std"]) == (4000, 8)
     assert (row["lower"], row["upper"]) == (-1, 3)
-    entry = registry({})["explainer"]
+    entry = explainer.FIGURES["explainer"]
     assert "at least 500 times the noise" in entry.headline(frame)
     assert explainer.tidy(noise(*ROWS[:2])).empty
 

@@ -1,12 +1,14 @@
 import pandas as pd
 import pytest
+import runfiles
 
 from reproduction.experiments import readings
 from reproduction.report import all_readings as table
 from reproduction.report import inputs
-from reproduction.report.figures import registry, style
+from reproduction.report.figures import readings as figure_of_readings
+from reproduction.report.figures import style
 
-FIGURE = registry({"covariance": "releases"})["readings"]
+FIGURE = figure_of_readings.FIGURES["readings"]
 
 
 def row(mechanism, reading, mean, ci95=0.1, **more):
@@ -38,7 +40,7 @@ def results(tmp_path):
 
 
 def test_readings_stand_in_the_strip_of_their_row_private_ones_first_by_mean(results):
-    frame = FIGURE.frame(results)
+    frame = runfiles.frame(results, "readings")
     ours = frame[frame["kind"].eq("mechanism")]
     mvg = ours[ours["mechanism"].eq("mvg_binary")].sort_values("x")
     assert mvg["reading"].tolist() == ["ctg=centred", "zeta=literal", "default", "gamma=data"]
@@ -48,7 +50,7 @@ def test_readings_stand_in_the_strip_of_their_row_private_ones_first_by_mean(res
     theirs = frame[frame["kind"].eq("published")]
     assert theirs["mechanism"].tolist() == ["mvg_binary", "laplace"]
     printed = (
-        inputs.read("published/table5", ".")
+        inputs.read("published/table5", inputs.below(results))
         .set_index("mechanism")
         .loc[theirs["mechanism"], "value"]
     )
@@ -56,7 +58,7 @@ def test_readings_stand_in_the_strip_of_their_row_private_ones_first_by_mean(res
 
 
 def test_what_meets_a_published_value_is_told_by_unit_and_only_if_private(results):
-    frame = FIGURE.frame(results)
+    frame = runfiles.frame(results, "readings")
     meets = frame[frame["kind"].eq("mechanism")].set_index(["mechanism", "reading"])["meets"]
     assert meets["mvg_binary", "ctg=centred"] == "printed"
     assert meets["mvg_binary", "gamma=data"] == "conjectured"
@@ -70,7 +72,7 @@ def test_what_meets_a_published_value_is_told_by_unit_and_only_if_private(result
 
 
 def test_what_is_not_private_looks_otherwise(results):
-    frame = FIGURE.frame(results)
+    frame = runfiles.frame(results, "readings")
     with style.context():
         drawing = FIGURE.render(frame)
     (strip,) = drawing.axes
@@ -93,5 +95,5 @@ def test_what_is_not_private_looks_otherwise(results):
 
 
 def test_without_readings_there_is_nothing_to_show(tmp_path):
-    frame = FIGURE.frame(tmp_path)
-    assert "Nothing to show" in FIGURE.describe(frame)
+    frame = runfiles.frame(tmp_path, "readings")
+    assert "Nothing to show: nothing of it is in published/table3" in FIGURE.describe(frame)

@@ -5,19 +5,19 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+import runfiles
 from samplerun import settle
 from trialrows import reason, trials
 
 from matrixdp.checks import InputError
 from reproduction import catalogue, discovery
 from reproduction.experiments.readings import DEFAULT
-from reproduction.report import comparisons, figures, summary, tables
+from reproduction.report import comparisons, inputs, summary, tables
 from reproduction.report.figures import style
 from reproduction.report.tables import published_settings, training
 
 KIND = {"adult": "gradients", "cora": "gradients", "imdb": "features"}
 KIND |= {"mnist": "gradients", "mnist_features": "features"}
-TRAININGS = dict.fromkeys(KIND, "training")
 
 EPSILONS = ("0.1", "1")
 FIVE = np.array([-0.02, -0.01, 0.0, 0.01, 0.02])
@@ -74,7 +74,7 @@ def run(saved, tmp_path):
         summary.write(rows, file)
         comparisons.write(rows, file, tmp_path / "comparisons" / f"{experiment}.csv")
         settle(tmp_path, training={experiment: {"batch": batch}}, **options)
-        tables.write([f"imgm_{experiment}"], results=tmp_path)
+        runfiles.write(tmp_path, f"tables/imgm_{experiment}")
         return tmp_path
 
     return make
@@ -152,12 +152,12 @@ def test_a_budget_that_no_accountant_reaches_has_its_reason(run):
     assert f"| **{training.FURTHER}** |" in markdown
 
 
-def test_stand_ins_are_shouted_and_unknown_experiments_named(run):
+def test_stand_ins_are_shouted_and_unknown_recipes_named(run):
     rows = [part.assign(data_status="simulated") for part in imdb()]
     folder = run(*rows)
     assert (folder / "tables/imgm_imdb.md").read_text().startswith("> **SIMULATED DATA")
-    with pytest.raises(InputError, match="table is 'imgm_imbd'; did you mean 'imgm_imdb'"):
-        tables.write(["imgm_imbd"], results=folder)
+    with pytest.raises(InputError, match="table is 'trainign'; did you mean 'training'"):
+        tables.write("trainign", inputs.below(folder), folder / "tables/imgm_imdb.csv")
 
 
 def test_an_epsilon_that_was_not_run_gives_way_to_the_largest(run):
@@ -209,10 +209,10 @@ def test_the_true_epsilons_of_the_published_settings(tmp_path):
     ]
     theory(tmp_path, "settings", rows)
     settle(tmp_path)
-    tables.write(["imgm_settings"], results=tmp_path, out=tmp_path)
-    table = pd.read_csv(tmp_path / "imgm_settings.csv")
+    runfiles.write(tmp_path, "tables/imgm_settings")
+    table = pd.read_csv(tmp_path / "tables/imgm_settings.csv")
     assert table["verdict"].tolist() == ["not private"] * 2 + ["private"] * 2
-    markdown = (tmp_path / "imgm_settings.md").read_text()
+    markdown = (tmp_path / "tables/imgm_settings.md").read_text()
     assert "| Data set | Scheme | Lots of the | Batch | q | T | 0.5 | 1 | 3 |" in markdown
     label = catalogue.schemes("gradients")["imgm_amplified"].label
     assert f"| MNIST | {label} | paper | 5 | 0.01 | 7 | 0.5179† | 1.036† |  |" in markdown
@@ -234,8 +234,7 @@ def test_section_4_2_says_how_the_noise_grows(tmp_path):
         for size, epsilon in cells
     ]
     theory(tmp_path, "dimension", rows)
-    figure = figures.registry(TRAININGS)["imgm_noise"]
-    frame = figure.frame(tmp_path)
+    figure, frame = runfiles.entry("figures/imgm_noise"), runfiles.frame(tmp_path, "imgm_noise")
     # 1 / (2 Phi^-1((1 + delta) / 2)).
     assert figure.headline(frame) == (
         "As ε goes to 0, IMGM's noise stays below 39,900; MVG's grows in proportion to 1 / ε"

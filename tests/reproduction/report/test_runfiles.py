@@ -1,0 +1,40 @@
+"""The tests make tables and figures from what the rules make them from."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import runfiles
+from packages import PATH
+
+from reproduction.report import inputs
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.slow
+def test_tables_and_figures_are_made_from_what_the_rules_list(tmp_path):
+    """The quick run has every experiment and training."""
+    words = ["-n", "--forceall", "--printshellcmds", "--quiet", "host", "--workflow-profile=none"]
+    words += ["--snakefile", ROOT / "Snakefile", "--directory", tmp_path]
+    words += ["--configfile", ROOT / "workflow/config/quick.yaml"]
+    done = subprocess.run(
+        [sys.executable, "-m", "snakemake", *map(str, words)],
+        env={**os.environ, "PYTHONPATH": PATH},
+        capture_output=True,
+        text=True,
+    )
+    folder = "results/quick/"
+    commands = re.findall(r"reproduction (?:table|figure) (\w+) (.*) --out (\S+)", done.stdout)
+    planned = {}
+    for recipe, files, out in commands:
+        name = out.removeprefix(folder).rpartition(".")[0]
+        planned[name] = recipe, [inputs._name(Path(f), Path(folder)) for f in files.split()]
+    names = [f"tables/{name}" for name in runfiles.TABLES]
+    names += [f"figures/{name}" for name in runfiles.FIGURES]
+    assert planned == {name: (runfiles.recipe(name)[0], runfiles.needed(name)) for name in names}
