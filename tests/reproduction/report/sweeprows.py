@@ -10,14 +10,14 @@ from trialrows import around, trials
 
 from reproduction.experiments import readings
 from reproduction.experiments.readings import Reading
-from reproduction.report import all_readings
+from reproduction.report import all_readings, inputs
 
 #: What every row's trials have in common, far more than their own noise.
 SPLIT = 5 * np.random.default_rng(1).standard_normal(100)
 
 
-def sweeps(folder: Path, rows: list) -> Path:
-    """Write readings in which the zeta of MVG and the kernel of the task are open.
+def sweeps(folder: Path, rows: list) -> dict[str, Path]:
+    """Write readings with open zeta of MVG and kernel of the task; return the folder's files.
 
     Args:
         rows: of mechanism, private, mean, half-width beside what all trials share, zeta, kernel.
@@ -38,7 +38,7 @@ def sweeps(folder: Path, rows: list) -> Path:
         for name, mean, ci95, reading in table[["mechanism", "mean", "ci95", "reading"]].to_numpy()
     ]
     pd.concat(parts).to_csv(all_readings.trials_of(path), index=False)
-    return path
+    return inputs.below(folder)
 
 
 CROSS = [

@@ -16,7 +16,7 @@ OPTIONS = {"epsilon": "1", "larger": False, "every": True}
 
 
 def test_joint_readings_share_their_knobs_and_are_private(tmp_path):
-    swept = across.read(sweeps(tmp_path, CROSS))
+    swept = across.read("regression", sweeps(tmp_path, CROSS))
     one = Comparison(MVG, LAPLACE)
     share = across.share(swept, [one], **OPTIONS)
     assert share == (1, 3, ("zeta=literal",), 0)
@@ -27,7 +27,7 @@ def test_joint_readings_share_their_knobs_and_are_private(tmp_path):
     assert across.share(swept, [one, other], **either)[:2] == (3, 3)
     unknown = Comparison(Row("regression", "goe"), one.second)
     assert across.share(swept, [unknown], **OPTIONS) == (None, None, (), 0)
-    assert across.read(tmp_path / "none") is None
+    assert across.read("first_pc", sweeps(tmp_path, CROSS)) is None
 
 
 def test_what_a_baseline_meets_too_is_not_sure(tmp_path):
@@ -36,16 +36,16 @@ def test_what_a_baseline_meets_too_is_not_sure(tmp_path):
     options = {**OPTIONS, "baselines": [[baseline]]}
     for mean, sure in ((0.2, ((), 1)), (1.5, (("zeta=literal",), 0))):
         rows = [*CROSS, ("zero", True, mean, 0.1, "", "")]
-        swept = across.read(sweeps(tmp_path, rows))
+        swept = across.read("regression", sweeps(tmp_path, rows))
         assert across.share(swept, [one], **options) == (1, 3, *sure)
     # A baseline that was not run cannot be asked.
-    swept = across.read(sweeps(tmp_path, CROSS))
+    swept = across.read("regression", sweeps(tmp_path, CROSS))
     assert across.share(swept, [one], **options).sure == ("zeta=literal",)
 
 
 def test_readings_are_compared_by_the_differences_of_shared_trials(tmp_path):
     # The spread that trials share, 5, would hide a difference of 1.
-    swept = across.read(sweeps(tmp_path, CROSS))
+    swept = across.read("regression", sweeps(tmp_path, CROSS))
     assert swept.values.std(axis=1).min() > 3
     assert across.share(swept, [Comparison(LAPLACE, MVG)], **OPTIONS).holding == 2
     np.testing.assert_allclose(
@@ -57,7 +57,7 @@ def test_readings_are_compared_by_the_differences_of_shared_trials(tmp_path):
 
 def test_a_row_that_has_one_kernel_alone_is_compared_under_it_alone(tmp_path):
     rows = [*CROSS, ("jl_2012", True, 0.6, 0.1, "", "linear")]
-    swept = across.read(sweeps(tmp_path, rows))
+    swept = across.read("regression", sweeps(tmp_path, rows))
     share = across.share(swept, [Comparison(JL, MVG)], **OPTIONS)
     # Of the three private readings of MVG two have the linear kernel.
     assert share[:2] == (1, 2)
@@ -65,7 +65,7 @@ def test_a_row_that_has_one_kernel_alone_is_compared_under_it_alone(tmp_path):
 
 def test_a_larger_metric_may_be_better_and_factors_and_amounts_count(tmp_path):
     rows = [("mvg_binary", True, 18.0, 0.1, "", ""), ("laplace", True, 20.0, 0.1, "", "")]
-    swept = across.read(sweeps(tmp_path, rows))
+    swept = across.read("regression", sweeps(tmp_path, rows))
 
     def holds(*comparison, **options):
         return across.share(swept, [Comparison(*comparison)], **{**OPTIONS, **options}).holding
@@ -92,7 +92,7 @@ def test_what_is_sure_is_corrected_for_the_number_of_readings(tmp_path, count, s
     cells = [*itertools.product(("sqrt", "literal"), ("linear", "rbf"))][:count]
     rows = [("mvg_binary", True, 1.0, 0.1, zeta, kernel) for zeta, kernel in cells]
     rows += [("laplace", True, 1.16, 0.1, "", kernel) for kernel in sorted({k for _, k in cells})]
-    swept = across.read(sweeps(tmp_path, rows))
+    swept = across.read("regression", sweeps(tmp_path, rows))
     share = across.share(swept, [Comparison(MVG, LAPLACE)], **OPTIONS)
     assert share.holding == share.total == count
     assert bool(share.sure) is sure

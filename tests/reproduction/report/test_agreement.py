@@ -8,15 +8,14 @@ import pandas as pd
 import pytest
 
 from reproduction import catalogue
-from reproduction.report import comparisons
+from reproduction.report import comparisons, inputs
 from reproduction.report.article import build, numbers
 from reproduction.report.claims import findings
-from reproduction.report.figures import registry as figures
+from reproduction.report.figures import curves
 from reproduction.report.tables import comparison
 
 KEPT = Path(__file__).parents[3] / "results/reference"
 TABLES = {"regression": "table3", "first_pc": "table4", "covariance": "table5"}
-KINDS = dict.fromkeys(TABLES, "releases")
 KEYS = ["mechanism", "direction", "variant"]
 
 
@@ -113,7 +112,7 @@ def test_the_advice_follows_the_comparisons():
 def test_headlines_count_what_their_files_hold():
     for experiment in TABLES:
         frame = kept(f"figures/data/curves_{experiment}")
-        said = figures(KINDS)[f"curves_{experiment}"].finding(text(frame, "against_baseline"))
+        said = curves.FIGURES["curves"].finding(text(frame, "against_baseline"))
         rows = private(frame[frame["kind"].eq("mechanism")])
         failed = int(rows["against_baseline"].fillna("").ne("better").sum())
         assert f"{failed} of {len(rows)} mechanisms are not clearly better" in said
@@ -121,7 +120,7 @@ def test_headlines_count_what_their_files_hold():
 
 def test_the_article_counts_claims_and_errata_as_their_tables_do():
     entries = numbers.read_entries(build.SOURCE / "numbers.yaml")
-    stated = {name: entry.value for name, entry in numbers.collect(entries, KEPT).items()}
+    stated = {name: entry.value for name, entry in numbers.collect(entries, inputs.below(KEPT)).items()}
     claims = kept("claims")
     for paper in ("MVG", "IMGM"):
         rows = claims[claims["paper"].eq(paper)]

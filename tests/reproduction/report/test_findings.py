@@ -4,11 +4,12 @@ import distinctrun
 import numpy as np
 import pandas as pd
 import pytest
+import runfiles
 from samplerun import regression, settle
 from test_published import PRINTED
 from trialrows import trials
 
-from reproduction.report import comparisons, inputs, summary, tables
+from reproduction.report import comparisons, inputs, summary
 from reproduction.report.claims import findings
 
 NONE = pd.DataFrame()
@@ -23,8 +24,8 @@ def headline(saved, tmp_path):
         summary.write(*made)
         comparisons.write(*made, tmp_path / "comparisons/regression.csv")
         settle(tmp_path)
-        tables.write(["table3"], results=tmp_path)
-        return findings.headline(claims, inputs.read("tables/table3", tmp_path))
+        runfiles.write(tmp_path, "tables/table3")
+        return findings.headline(claims, inputs.read("tables/table3", inputs.below(tmp_path)))
 
     return run
 
@@ -85,8 +86,8 @@ def test_where_nothing_can_be_said_the_headline_says_why(headline, rows, expecte
 
 def test_every_number_in_the_box_is_recomputed(tmp_path):
     cells = distinctrun.write(tmp_path)
-    tables.write(["table3"], results=tmp_path)
-    said = findings.headline(NONE, inputs.read("tables/table3", tmp_path))
+    runfiles.write(tmp_path, "tables/table3")
+    said = findings.headline(NONE, inputs.read("tables/table3", inputs.below(tmp_path)))
     printed = {name: [*map(float, cell.split()), 0.0] for name, cell in PRINTED["table3"].items()}
     own = {
         key.mechanism: cell

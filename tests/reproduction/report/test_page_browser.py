@@ -7,9 +7,10 @@ from pathlib import Path
 import chromium
 import distinctrun
 import pytest
+import runfiles
 from samplerun import put, write
 
-from reproduction.report import page, tables
+from reproduction.report import inputs, page
 
 KEPT = Path(__file__).parents[3] / "results/reference"
 
@@ -29,7 +30,7 @@ def browser(tmp_path_factory):
 @pytest.fixture(scope="module")
 def html(tmp_path_factory):
     root = write(tmp_path_factory.mktemp("run") / "results")
-    return page.build(root, run={"Processor": "x" * 80})
+    return page.build(inputs.below(root), run={"Processor": "x" * 80})
 
 
 @pytest.fixture
@@ -65,14 +66,14 @@ def run(tmp_path_factory):
     empty += ("readings_holding,readings_total,data_status,experiments",)
     commas = "," * (1 + ",".join(empty).count(","))
     put(root / "claims.csv", "\n".join([",".join((head, *empty)), *(row + commas for row in rows)]))
-    tables.write(["advice"], results=root)
+    runfiles.write(root, "tables/advice")
     return root
 
 
 @pytest.fixture
 def whole(load, run):
     """Return a function that loads the page on the whole run."""
-    text = page.build(run, run={})
+    text = page.build(inputs.below(run), run={})
     return lambda *args, **options: load(*args, **options, text=text)
 
 
@@ -240,7 +241,7 @@ LENGTH = {(1400, 900): 20, (390, 844): 35}
 @pytest.mark.parametrize("window", LENGTH)
 def test_the_page_on_the_kept_results_is_short(browser, tmp_path, window):
     file = tmp_path / "page.html"
-    page.write(KEPT, file, run={})
+    page.write(inputs.below(KEPT), file, run={})
     shown = browser.open(file.as_uri(), *window)
     height = shown.run("document.documentElement.scrollHeight")
     assert height <= LENGTH[window] * window[1]

@@ -8,6 +8,7 @@ import shutil
 import distinctrun
 import pandas as pd
 import pytest
+import runfiles
 from distinctrun import Key
 from numbertexts import shows
 from samplerun import put
@@ -15,7 +16,7 @@ from scipy.stats import ttest_1samp
 from test_published import FACTORS, PRINTED
 
 from reproduction import catalogue
-from reproduction.report import comparisons, summary, tables
+from reproduction.report import comparisons, inputs, summary
 from reproduction.report.page import answers, appendix, cards
 
 TABLES = {3: "regression", 4: "first_pc", 5: "covariance"}
@@ -25,7 +26,7 @@ TABLES = {3: "regression", 4: "first_pc", 5: "covariance"}
 def root(tmp_path_factory):
     folder = tmp_path_factory.mktemp("distinct")
     distinctrun.write(folder)
-    tables.write([f"table{number}" for number in TABLES], results=folder)
+    runfiles.write(folder, *(f"tables/table{number}" for number in TABLES))
     return folder
 
 
@@ -52,7 +53,7 @@ def read_off(one):
 
 
 def test_dots_of_the_cards_can_be_read_off_their_scale(root):
-    found = {card.about.id: card for card in cards.cards(answers.Run(root))}
+    found = {card.about.id: card for card in cards.cards(answers.Run(inputs.below(root)))}
     # Of Adult there is no row of chance.
     assert found.keys() == {*TABLES.values(), "imdb"}
     for number, experiment in (*TABLES.items(), (None, "imdb")):
@@ -96,8 +97,8 @@ def test_dots_of_the_cards_can_be_read_off_their_scale(root):
 
 def test_the_best_mechanism_is_the_one_of_the_advice_and_few_trials_have_none(root, tmp_path):
     folder = shutil.copytree(root, tmp_path / "run")
-    tables.write(["advice"], results=folder)
-    run = answers.Run(folder)
+    runfiles.write(folder, "tables/advice")
+    run = answers.Run(inputs.below(folder))
     advised = {name: row["best_mechanism"] for name, row in run.advice().items()}
     assert advised.keys() == {*TABLES.values(), "adult", "imdb"}
     for card in cards.cards(run):
@@ -125,7 +126,7 @@ def test_the_unit_that_is_in_doubt_is_told_once(root):
             for name in ("nonprivate", "random")
             if float(printed[name].split()[0])
         )
-    told = cards.scale(answers.Run(root))
+    told = cards.scale(answers.Run(inputs.below(root)))
     values, names = re.search(r"touches are (.*) times what (.*) prints?\.", told).groups()
     assert names.split(" and ") == [*factors]
     for said, factor in zip(values.split(" and "), factors.values(), strict=True):
@@ -145,10 +146,10 @@ def test_every_number_of_the_answers_is_recomputed(root, tmp_path):
     ledger += "I13,IMGM,theorem,reproduced\nI1,IMGM,theorem,undecided\n"
     ledger += "M12,MVG,experiment,undecided\nI5,IMGM,experiment,undecided\n"
     put(folder / "claims.csv", ledger)
-    tables.write(["advice"], results=folder)
+    runfiles.write(folder, "tables/advice")
 
     def said():
-        found = answers.answers(answers.Run(folder))
+        found = answers.answers(answers.Run(inputs.below(folder)))
         return " ".join(text for texts in found.values() for text in texts)
 
     text = said()

@@ -6,10 +6,11 @@ import re
 
 import distinctrun
 import pytest
+import runfiles
 import yaml
 
-from reproduction import catalogue, places
-from reproduction.report import page, tables
+from reproduction import catalogue
+from reproduction.report import inputs, page
 
 FOLDER = catalogue.FILE.parent
 RETIRED = catalogue.section("retired")
@@ -34,7 +35,7 @@ def words(content):
 
 
 @pytest.mark.parametrize(
-    "file", [catalogue.FILE, places.ERRATA, FOLDER / "claims.yaml", FOLDER / "readings.yaml"]
+    "file", [catalogue.FILE, inputs.ERRATA, FOLDER / "claims.yaml", FOLDER / "readings.yaml"]
 )
 def test_what_stands_in_yaml(file):
     content = yaml.safe_load(file.read_text(encoding="utf-8"))
@@ -45,12 +46,8 @@ def test_what_stands_in_yaml(file):
 
 def test_what_stands_on_the_page(tmp_path):
     distinctrun.write(tmp_path)
-    known = tables.registry(distinctrun.KINDS)
-    # What rests on theory or claims is not part of this run.
-    absent = ("theory/", "claims")
-    theory = [name for name, one in known.items() if any(s.startswith(absent) for s in one.inputs)]
-    tables.write([name for name in known if name not in theory], results=tmp_path)
-    html = page.build(tmp_path)
+    runfiles.write(tmp_path, *distinctrun.TABLES)
+    html = page.build(inputs.below(tmp_path))
     # Data that one can take home keep the names of their columns.
     shown = re.sub(r"<(script|style)\b.*?</\1>|<[^>]*>", " ", html, flags=re.DOTALL)
     assert "Tight epsilon" in shown

@@ -30,19 +30,27 @@ def names(settings: Mapping[str, Any]) -> Vocabulary:
     from reproduction.report.claims.ledger import Vocabulary
     from reproduction.theory import exact
 
-    abouts = [about for about in catalogue.experiments().values() if not about.needs]
-    experiments = {*settings["experiments"], *(settings.get("training") or ())}
-    experiments |= {*(about.id for about in abouts), *discovery.tasks(), *discovery.trainings()}
-    figures = {*discovery.figures(), *(f"curves_{name}" for name in experiments)}
+    trainings = {*discovery.trainings(), *(settings.get("training") or ())}
+    releases = {*settings["experiments"], *discovery.tasks()}
+    releases |= {about.id for about in catalogue.experiments().values() if not about.needs}
+    releases -= trainings
+    # A part of another experiment stands in exhibits of its own.
+    abouts = [catalogue.experiment(name) for name in releases]
+    abouts = [about for about in abouts if not about.part_of]
+
+    def alone(entries: Mapping[str, discovery.Entry]) -> set[str]:
+        return {name for name in entries if not entries[name].words.get("of_experiment")}
+
+    figures = alone(discovery.figures()) | {f"curves_{about.id}" for about in abouts}
     figures |= {name for about in abouts for name in about.figures}
-    tables = {*discovery.tables(), *(f"imgm_{name}" for name in discovery.trainings())}
-    tables |= {about.results for about in abouts}
+    tables = alone(discovery.tables()) | {about.results for about in abouts}
+    tables |= {f"imgm_{name}" for name in trainings}
     return Vocabulary(
         mechanisms={
             *discovery.mechanisms(),
             *(name for training in discovery.trainings() for name in discovery.schemes(training)),
         },
-        experiments=experiments,
+        experiments=releases | trainings,
         checks=exact.names(),
         exhibits={
             *(f"theory/{name}" for name in discovery.theory()),

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from matrixdp.checks import InputError
+from reproduction.report import inputs
 from reproduction.report.article import build, numbers
 
 pytest.importorskip("typst")
@@ -61,7 +62,7 @@ def test_every_number_has_a_source_and_is_used():
     text = SOURCE.read_text(encoding="utf-8")
     uses = {*re.findall(r"#(?:n|when)\(\"([^\"]+)\"", text)}
     assert {*entries} <= uses
-    values = numbers.collect(entries, REFERENCE)
+    values = numbers.collect(entries, inputs.below(REFERENCE))
     assert uses <= {*values}
     assert not [name for name in uses if values[name].text == numbers.MISSING]
 
@@ -79,8 +80,8 @@ def reference(tmp_path_factory):
 
 def test_the_same_results_give_the_same_bytes(reference, tmp_path):
     first, second = tmp_path / "1" / "article.pdf", tmp_path / "2" / "article.pdf"
-    build.build(reference, first)
-    build.build(reference, second)
+    build.build(inputs.below(reference), first)
+    build.build(inputs.below(reference), second)
     assert first.read_bytes() == second.read_bytes()
     table = pd.read_csv(first.with_name("article_numbers.csv"))
     assert {"name", "text", "value", "rounding", "source"} == {*table.columns}
@@ -95,7 +96,7 @@ def test_another_verdict_stops_the_build_and_names_the_sentence(reference, tmp_p
     with pytest.raises(
         InputError, match=r"Theorem 3 beats MVG with Theorem 2.*claims\.M16"
     ) as stop:
-        build.build(changed, tmp_path / "article.pdf")
+        build.build(inputs.below(changed), tmp_path / "article.pdf")
     assert "rewrite the sentence" in str(stop.value)
     assert not (tmp_path / "article.pdf").exists()
 
@@ -108,13 +109,13 @@ def test_a_shorter_run_says_where_its_verdicts_differ(reference, tmp_path):
     claims.to_csv(changed / "claims.csv", index=False)
     settings = (changed / "settings.yaml").read_text(encoding="utf-8")
     (changed / "settings.yaml").write_text(settings.replace("trials: 100", "trials: 5"))
-    build.build(changed, tmp_path / "article.pdf")
+    build.build(inputs.below(changed), tmp_path / "article.pdf")
     assert (tmp_path / "article.pdf").stat().st_size > 20_000
 
 
 def test_the_epsilon_of_the_tables_needs_no_result():
     entries = numbers.read_entries(build.SOURCE / "numbers.yaml")
-    epsilon = numbers.collect(entries, REFERENCE / "quick")["table.epsilon"]
+    epsilon = numbers.collect(entries, inputs.below(REFERENCE / "quick"))["table.epsilon"]
     assert (epsilon.text, epsilon.source) == ("1", "settings, table_epsilon")
 
 
@@ -123,6 +124,6 @@ def test_simulated_data_are_marked(reference, tmp_path):
     shutil.copytree(reference, changed)
     file = changed / "data" / "liver" / "provenance.json"
     file.write_text(file.read_text().replace('"status": "original"', '"status": "simulated"'))
-    content = build._content(changed, {})
+    content = build._content(inputs.below(changed), {})
     assert content["simulated"]
     assert not content["strict"]

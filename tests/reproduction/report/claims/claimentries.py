@@ -2,27 +2,22 @@
 
 import numpy as np
 import pandas as pd
+import runfiles
 
 from reproduction import catalogue, discovery
-from reproduction.report import figures, tables
 from reproduction.report.claims import ledger
 from reproduction.theory import exact
 
 TRAININGS = discovery.trainings()
-KINDS = {
-    name: "training" if one.kind else "releases"
-    for name, one in catalogue.experiments().items()
-    if not one.needs
-}
 KNOWN = ledger.Vocabulary(
     mechanisms={*discovery.mechanisms(), *(n for one in TRAININGS for n in discovery.schemes(one))},
-    experiments=KINDS,
+    experiments={name for name, one in catalogue.experiments().items() if not one.needs},
     checks=exact.names(),
-    exhibits=[
-        *(f"tables/{name}" for name in tables.registry(KINDS)),
-        *(f"figures/{name}" for name in figures.registry(KINDS)),
+    exhibits={
+        *(f"tables/{name}" for name in runfiles.TABLES),
+        *(f"figures/{name}" for name in runfiles.FIGURES),
         *(f"theory/{name}" for name in discovery.theory()),
-    ],
+    },
 )
 CHECK = ("check", "statistic", "value", "relation", "expected", "tolerance", "holds")
 

@@ -4,7 +4,7 @@ import yaml
 from claimentries import KNOWN
 from trialrows import trials
 
-from reproduction.report import summary
+from reproduction.report import inputs, summary
 from reproduction.report.claims import ledger
 from reproduction.report.claims.judge import Judge
 
@@ -22,7 +22,7 @@ def run(tmp_path):
             paths.append(path)
         summary.write(paths, tmp_path / "summary" / f"{experiment}.csv")
 
-    def judge(entries, rows=None, **fields):
+    def judge(entries, rows=None, on_request=(), **fields):
         experiment = fields.get("experiment", "regression")
         if rows is not None:
             put(
@@ -36,8 +36,7 @@ def run(tmp_path):
             )
         path = tmp_path / "claims.yaml"
         path.write_text(yaml.safe_dump(entries))
-        there = [folder.name for folder in (tmp_path / "trials").glob("*")]
-        judge = Judge(tmp_path, experiments=[*there, experiment, "section10_2"])
+        judge = Judge(inputs.below(tmp_path), on_request=on_request)
         table, comparisons = judge.judge(ledger.read(KNOWN, path))
         return table.set_index("id"), comparisons
 

@@ -4,14 +4,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from claimentries import KINDS, KNOWN, entry, exact_entry, noise, numbers, shared, verdict
+from claimentries import KNOWN, entry, exact_entry, noise, numbers, shared, verdict
 from trialrows import trials
 
 from matrixdp.checks import InputError
 from reproduction import catalogue
-from reproduction.report import claims, inputs, tables
+from reproduction.cli import judge
+from reproduction.report import claims, inputs
 from reproduction.report.claims import ledger
 from reproduction.report.claims.findings import tally
+from reproduction.report.tables.claims import TABLES
 from reproduction.theory import exact
 
 
@@ -50,6 +52,19 @@ def test_no_claim_is_there_twice(tmp_path):
         ledger.read(KNOWN, path)
 
 
+def test_claims_may_name_what_some_run_has_and_nothing_else():
+    known = judge.names({"experiments": {"of_tomorrow": {}}, "training": {"later": {}}})
+    own = {"figures/curves_of_tomorrow", "tables/of_tomorrow", "tables/imgm_later"}
+    assert KNOWN.exhibits | own <= known.exhibits
+    assert {*KNOWN.experiments, "of_tomorrow", "later"} <= known.experiments
+    assert (known.mechanisms, {*known.checks}) == (KNOWN.mechanisms, {*KNOWN.checks})
+    # Recipes, a part of another experiment, and curves of trainings are no files of any run.
+    for name in ("figures/curves", "figures/directions", "tables/experiment", "tables/training"):
+        assert name not in known.exhibits
+    for name in ("figures/curves_section10_2", "figures/curves_adult", "tables/adult"):
+        assert name not in known.exhibits
+
+
 def test_every_claim_of_the_papers_is_in_the_ledger():
     ids = [claim.id for claim in ledger.read(KNOWN)]
     wanted = [*(f"M{i}" for i in range(1, 31)), *(f"I{i}" for i in range(1, 19)), "B1", "B2", "B3"]
@@ -69,7 +84,8 @@ def test_the_best_row_of_a_table_is_held_against_all_others_that_it_prints(
     name, subject, experiment
 ):
     (claim,) = [one for one in ledger.read(KNOWN) if one.id == name]
-    printed = inputs.read(f"published/{catalogue.experiment(experiment).results}", "")
+    results = catalogue.experiment(experiment).results
+    printed = pd.read_csv(inputs.PUBLISHED / f"{results}.csv", dtype=str, keep_default_na=False)
     private = {*printed["mechanism"]} - {*catalogue.BASELINES}
     # Where MVG as a whole is meant, its other row is no rival.
     rivals = {one for one in private if not one.startswith("mvg")} | (
@@ -117,7 +133,7 @@ def test_kinds_and_the_one_sentence_that_counts(run):
         "1 of 1 claims on experiments hold as stated; "
         "IMGM: 0 of 1 claims on experiments hold as stated"
     )
-    ledger_table = tables.registry(KINDS)["claims"]
+    ledger_table = TABLES["claims"]
     assert ledger_table.headline(ledger_table.data({"claims": table.reset_index()})) == said
 
 
@@ -154,13 +170,29 @@ def test_a_run_is_judged_the_same_each_time(run):
     settings = {"experiments": {"regression": {}}, "training": None, "table_epsilon": "1"}
     (run.folder / "settings.yaml").write_text(yaml.safe_dump(settings))
     kept = []
+    paths = [run.folder / "claims.csv", run.folder / "tables/claims_comparisons.csv"]
     for _ in range(2):
-        claims.write(run.folder, vocabulary=KNOWN)
-        paths = [run.folder / "claims.csv", run.folder / "tables/claims_comparisons.csv"]
+        claims.write(inputs.below(run.folder), *paths, vocabulary=KNOWN)
         kept.append([path.read_bytes() for path in paths])
     assert kept[0] == kept[1]
     table = pd.read_csv(run.folder / "claims.csv", keep_default_na=False).set_index("id")
     assert [*table.index] == [claim.id for claim in ledger.read(KNOWN)]
     assert table.loc["M12", ["verdict", "experiments"]].tolist() == ["reproduced", "regression"]
     assert table.loc["M15", "verdict"] == "undecided"
+    assert table.loc["I8", "reason"].startswith("not run: experiment imdb was not run")
+
+
+def test_claims_of_an_experiment_on_request_name_its_command(run):
+    settings = {"experiments": {}, "table_epsilon": "1"}
+    settings["training"] = {"mnist": {"on_request": True}, "imdb": {"on_request": False}}
+    (run.folder / "settings.yaml").write_text(yaml.safe_dump(settings))
+    files = inputs.below(run.folder)
+    paths = [run.folder / "claims.csv", run.folder / "claims_comparisons.csv"]
+    claims.write(files, *paths, vocabulary=KNOWN)
+    table = pd.read_csv(paths[0], keep_default_na=False).set_index("id")
+    of_mnist = [one.id for one in ledger.read(KNOWN) if "mnist" in one.experiments]
+    assert of_mnist
+    for name in of_mnist:
+        assert table.loc[name, "verdict"] == "undecided"
+        assert table.loc[name, "reason"].startswith("not run: `make mnist`. ")
     assert table.loc["I8", "reason"].startswith("not run: experiment imdb was not run")

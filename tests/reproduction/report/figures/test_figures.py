@@ -1,5 +1,6 @@
 """What holds for every figure that is drawn from a run."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -9,6 +10,7 @@ import distinctrun
 import numpy as np
 import pandas as pd
 import pytest
+import runfiles
 from matplotlib.text import Text
 from packages import PATH
 from PIL import Image
@@ -16,16 +18,11 @@ from PIL import Image
 from matrixdp.checks import InputError
 from reproduction import catalogue, discovery
 from reproduction.discovery import collect
-from reproduction.report import figures, inputs, tables
+from reproduction.report import figures, inputs
 from reproduction.report.figures import style
 
-FIGURES = figures.registry(distinctrun.KINDS)
 #: Figures of theory have tests of their own.
-NAMES = sorted(
-    name
-    for name, figure in FIGURES.items()
-    if not any(source.startswith("theory/") for source in figure.inputs)
-)
+NAMES = distinctrun.FIGURES
 #: One of each kind: the others differ in their inputs alone.
 KINDS = ("curves_first_pc", "figure4_left", "noise_levels", "section10_2")
 
@@ -34,8 +31,8 @@ KINDS = ("curves_first_pc", "figure4_left", "noise_levels", "section10_2")
 def saved(root, tmp_path_factory):
     """Return where a figure of each kind was written once."""
     out = tmp_path_factory.mktemp("figures")
-    figures.write(KINDS, results=root, out=out)
-    return out
+    runfiles.write(root, *(f"figures/{name}" for name in KINDS), out=out)
+    return out / "figures"
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +40,7 @@ def simulated(tmp_path_factory):
     """Return a run on simulated data, with the tables that figures are made from."""
     root = tmp_path_factory.mktemp("simulated")
     distinctrun.write(root, status="simulated")
-    tables.write(["table2", "price", "effective_noise"], results=root)
+    runfiles.write(root, "tables/table2", "tables/price", "tables/effective_noise")
     return root
 
 
@@ -70,21 +67,22 @@ def test_a_figure_is_svg_png_and_the_data_that_it_shows(name, saved):
 def test_the_same_data_give_the_same_bytes_in_another_process(root, saved, tmp_path):
     chosen = ["curves_first_pc", "section10_2"]
     code = (
-        "import sys; from reproduction.report import figures\n"
-        "figures.write(sys.argv[3:], results=sys.argv[1], out=sys.argv[2])"
+        "import sys; from pathlib import Path; import runfiles\n"
+        "runfiles.write(Path(sys.argv[1]), *sys.argv[3:], out=Path(sys.argv[2]))"
     )
     # A user's settings and another order of hashes change nothing.
     (tmp_path / "matplotlibrc").write_text("font.size: 20\naxes.grid: False\n")
     environment = os.environ | {
-        "PYTHONPATH": PATH,
+        "PYTHONPATH": os.pathsep.join([PATH, os.path.dirname(runfiles.__file__)]),
         "PYTHONHASHSEED": "7",
         "MATPLOTLIBRC": str(tmp_path),
     }
-    command = [sys.executable, "-c", code, str(root), str(tmp_path / "out"), *chosen]
+    command = [sys.executable, "-c", code, str(root), str(tmp_path / "out")]
+    command += [f"figures/{name}" for name in chosen]
     subprocess.run(command, check=True, env=environment)
     for name in chosen:
-        for file in (f"{name}.svg", f"{name}.png", f"data/{name}.csv"):
-            assert (tmp_path / "out" / file).read_bytes() == (saved / file).read_bytes(), file
+        for file in (f"{name}.svg", f"{name}.png", f"{name}.json", f"data/{name}.csv"):
+            assert (tmp_path / "out/figures" / file).read_bytes() == (saved / file).read_bytes(), file
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -92,8 +90,7 @@ def test_simulated_data_are_marked_and_no_text_covers_another(name, simulated, m
     drawn = {}
     draw = Text.draw
     monkeypatch.setattr(Text, "draw", lambda self, at: (drawn.setdefault(self), draw(self, at)))
-    figure = FIGURES[name]
-    frame = figure.frame(simulated)
+    figure, frame = runfiles.entry(f"figures/{name}"), runfiles.frame(simulated, name)
     with style.context():
         drawing = figure.render(frame)
         drawing.draw_without_rendering()
@@ -131,32 +128,52 @@ def test_overlapping_texts_are_found():
     assert len(overlaps(texts)) == 1
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_a_figure_without_its_tables_says_so_inside_the_frame(name, tmp_path):
-    figure = FIGURES[name]
-    frame = figure.frame(tmp_path)
+def test_a_figure_of_nothing_says_so_inside_the_frame(root, tmp_path):
+    summary = inputs.read("summary/regression", inputs.below(root))
+    (tmp_path / "summary").mkdir()
+    for folder in ("comparisons", "audit"):
+        shutil.copytree(root / folder, tmp_path / folder)
+    shutil.copy(root / "settings.yaml", tmp_path)
+    levels = summary[summary["mechanism"].isin(catalogue.BASELINES)]
+    levels.to_csv(tmp_path / "summary/regression.csv", index=False)
+    figure = runfiles.entry("figures/curves_regression")
+    frame = runfiles.frame(tmp_path, "curves_regression")
     assert {*frame.columns} == {"data_status", "note"}
     with style.context():
         drawing = figure.render(frame)
     texts = [text.get_text() for axes in drawing.axes for text in axes.texts]
-    assert any("been made yet" in " ".join(text.split()) for text in texts)
-    assert "been made yet" in figure.describe(frame)
+    said = "nothing of it is in summary/regression, comparisons/regression, audit/regression"
+    assert any(said in " ".join(text.split()) for text in texts)
+    assert f"Nothing to show: {said}" in figure.describe(frame)
+
+
+def test_a_figure_has_its_words_its_recipe_and_its_inputs_beside_it(root, saved):
+    words = json.loads((saved / "curves_first_pc.json").read_text(encoding="utf-8"))
+    entry, frame = runfiles.entry("figures/curves_first_pc"), runfiles.frame(root, "curves_first_pc")
+    about = catalogue.experiment("first_pc")
+    assert words["topic"] == f"Error against epsilon: {about.title}" == entry.topic(frame)
+    assert words["headline"] == entry.headline(frame) != words["topic"]
+    assert words["caption"] == entry.describe(frame) == entry.caption
+    assert (words["recipe"], words["inputs"]) == (
+        "curves",
+        ["summary/first_pc", "comparisons/first_pc", "audit/first_pc"]
+        + ["published/table4", "settings"],
+    )
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith("readings")])
 def test_a_figure_of_refusals_says_so_and_draws(name, root, tmp_path):
-    for folder in ("comparisons", "tables"):
+    for folder in ("comparisons", "audit", "tables"):
         shutil.copytree(root / folder, tmp_path / folder)
     shutil.copy(root / "settings.yaml", tmp_path)
     (tmp_path / "summary").mkdir()
     for experiment in distinctrun.KINDS:
-        table = inputs.read(f"summary/{experiment}", root)
+        table = inputs.read(f"summary/{experiment}", inputs.below(root))
         private = ~table["mechanism"].isin(catalogue.BASELINES)
         table.loc[private, ["mean", "sd", "ci95", "epsilon_actual", "noise_std"]] = np.nan
         table.loc[private, ["note", "n_trials"]] = ["no guarantee: none", 0]
         table.to_csv(tmp_path / f"summary/{experiment}.csv", index=False)
-    figure = FIGURES[name]
-    frame = figure.frame(tmp_path)
+    figure, frame = runfiles.entry(f"figures/{name}"), runfiles.frame(tmp_path, name)
     with style.context():
         figure.render(frame).draw_without_rendering()
     assert figure.describe(frame)
@@ -168,27 +185,29 @@ def test_a_damaged_table_is_one_sentence(root, tmp_path):
     shutil.copy(root / "settings.yaml", tmp_path)
     (tmp_path / "summary" / "regression.csv").write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match="is not a whole summary file"):
-        figures.write(["curves_regression"], results=tmp_path, out=tmp_path / "out")
+        runfiles.write(tmp_path, "figures/curves_regression")
 
 
-def test_an_unknown_figure_has_a_neighbour(root, tmp_path):
-    with pytest.raises(InputError, match="did you mean 'figure4_left'"):
-        figures.write(["figure4_lft"], results=root, out=tmp_path)
+def test_an_unknown_recipe_has_a_neighbour(tmp_path):
+    with pytest.raises(InputError, match="figure is 'curvs'; did you mean 'curves'"):
+        figures.write("curvs", {}, tmp_path / "curves_regression.svg")
 
 
 @pytest.fixture
-def two_kept(root, tmp_path, monkeypatch):
-    few = {name: FIGURES[name] for name in ("figure4_left", "curves_first_pc")}
-    monkeypatch.setattr(figures, "registry", lambda experiments: few)
-    for name in ("summary", "comparisons", "tables", "settings.yaml"):
-        (tmp_path / name).symlink_to(root / name)
-    figures.write(few, results=tmp_path, out=tmp_path / "figures")
+def two_kept(root, tmp_path):
+    for name in ("summary", "comparisons", "audit"):
+        shutil.copytree(root / name, tmp_path / name)
+    shutil.copy(root / "settings.yaml", tmp_path)
+    runfiles.write(tmp_path, "figures/figure4_left", "figures/curves_first_pc")
     return tmp_path
 
 
 def test_redrawing_compares_bytes(two_kept, capsys):
     out = two_kept / "redrawn"
-    figures.redraw(results=two_kept, out=out)
+    out.mkdir()
+    # What another drawing left there is none of it.
+    (out / "of_before.svg").touch()
+    figures.redraw(two_kept, out)
     assert "2 figures are the same" in capsys.readouterr().out
     with open(two_kept / "figures" / "figure4_left.svg", "a") as file:
         file.write(" ")
@@ -196,18 +215,18 @@ def test_redrawing_compares_bytes(two_kept, capsys):
     (two_kept / "figures" / "forgotten.svg").touch()
     message = r"^curves_first_pc\.png, figure4_left\.svg, forgotten\.svg: not the same in"
     with pytest.raises(InputError, match=message):
-        figures.redraw(results=two_kept, out=out)
+        figures.redraw(two_kept, out)
 
 
-def test_a_new_figure_is_not_kept_yet_and_no_difference(two_kept, capsys):
-    for path in (two_kept / "figures").rglob("figure4_left.*"):
-        path.unlink()
-    figures.redraw(results=two_kept, out=two_kept / "redrawn")
-    text = capsys.readouterr().out
-    assert "1 figures are the same" in text
-    assert "not kept yet: figure4_left" in text
+def test_what_redrawing_lacks_is_one_sentence(two_kept, tmp_path):
+    (two_kept / "audit/first_pc.csv").unlink()
+    with pytest.raises(InputError, match=r"^audit/first_pc is not among the files of this step"):
+        figures.redraw(two_kept, tmp_path / "redrawn")
+    (two_kept / "figures/figure4_left.json").write_text("{")
+    with pytest.raises(InputError, match=r"figure4_left\.json cannot be read .*delete it and run"):
+        figures.redraw(two_kept, tmp_path / "redrawn")
 
 
 def test_redrawing_needs_kept_figures(tmp_path):
-    with pytest.raises(InputError, match="does not exist; run the workflow and keep"):
-        figures.redraw(results=tmp_path, out=tmp_path / "out")
+    with pytest.raises(InputError, match="has no figures; run the workflow and keep"):
+        figures.redraw(tmp_path, tmp_path / "out")

@@ -4,12 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import runfiles
 
-from reproduction.report import entries, figures
 from reproduction.report.figures import style
 
 KEPT = Path(__file__).parents[4] / "results" / "reference"
-FIGURES = figures.registry(entries.experiments(KEPT))
 
 
 def test_a_headline_is_broken_before_it_leaves_the_figure():
@@ -24,18 +23,17 @@ def test_a_headline_is_broken_before_it_leaves_the_figure():
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in KEPT.glob("figures/*.svg")))
 def test_a_headline_is_short_and_follows_from_the_frame(name):
-    figure = FIGURES[name]
-    frame = figure.frame(KEPT)
+    figure, frame = runfiles.entry(f"figures/{name}"), runfiles.frame(KEPT, name)
     said = figure.headline(frame)
     with style.context():
         drawing, _ = style.canvas(2.0)
-        style.headline(drawing, said, figure.title)
+        style.headline(drawing, said, figure.topic(frame))
         drawing.draw_without_rendering()
         ends = [text.get_window_extent().x1 for text in drawing.texts]
     assert max(ends) <= drawing.bbox.x1
     assert len(said) <= 90
     few = "n_trials" in frame and frame["n_trials"].between(1, 9).any()
-    assert said != figure.title or few
+    assert said != figure.topic(frame) or few
 
 
 @pytest.mark.parametrize(
@@ -46,8 +44,7 @@ def test_a_headline_is_short_and_follows_from_the_frame(name):
     ],
 )
 def test_other_numbers_give_another_headline(name, column):
-    figure = FIGURES[name]
-    frame = figure.frame(KEPT)
+    figure, frame = runfiles.entry(f"figures/{name}"), runfiles.frame(KEPT, name)
     largest = frame[column].eq(frame[column].max())
     other = frame.assign(**{column: np.where(largest, 7 * frame[column], frame[column])})
     assert figure.headline(other) != figure.headline(frame)

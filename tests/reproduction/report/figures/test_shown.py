@@ -5,33 +5,22 @@ No two results of the run are alike, so that whatever is drawn can be traced to 
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import distinctrun
 import numpy as np
 import pytest
+import runfiles
 from distinctrun import Key
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 from matplotlib.container import ErrorbarContainer
 
 from reproduction import catalogue
-from reproduction.report import figures
 from reproduction.report.comparisons import BASES
 from reproduction.report.figures import style
 from reproduction.report.figures.training import LEAST, MOST
 
-KEPT = Path(__file__).parents[4] / "results" / "reference" / "figures"
-FIGURES = {
-    name: figure
-    for name, figure in figures.registry(distinctrun.KINDS).items()
-    # Those drawn from one table are tested beside it.
-    if (KEPT / f"{name}.svg").is_file()
-    and not any(
-        source.startswith(("theory/", "tables/price", "tables/effective"))
-        for source in figure.inputs
-    )
-}
+#: Those drawn from one table are tested beside it.
+FIGURES = [name for name in distinctrun.FIGURES if name not in ("explainer", "price")]
 READINGS = {"default": "default", "zeta=literal": "zeta_literal", "gamma=data": "gamma_of_data"}
 #: Tied curves stand side by side, at most this share of epsilon apart.
 ASIDE = 0.35
@@ -44,9 +33,9 @@ def pictures(root):
 
     def picture(name):
         if name not in made:
-            frame = FIGURES[name].frame(root)
+            frame = runfiles.frame(root, name)
             with style.context():
-                made[name] = frame, FIGURES[name].render(frame)
+                made[name] = frame, runfiles.entry(f"figures/{name}").render(frame)
         return made[name]
 
     return picture

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import runfiles
 from matplotlib.colors import to_hex
 from matplotlib.text import Text
 from test_figures import overlaps
 
 from reproduction import discovery, theory
-from reproduction.report import figures
 from reproduction.report.figures import style
 from reproduction.theory import samplers
 
@@ -38,9 +38,8 @@ def results(tmp_path_factory):
 
 
 def test_the_figures_read_what_the_computations_write():
-    known = figures.registry({})
-    assert {name: known[name].inputs for name in INPUTS} == {
-        name: (f"theory/{table}",) for name, table in INPUTS.items()
+    assert {name: runfiles.needed(f"figures/{name}") for name in INPUTS} == {
+        name: [f"theory/{table}", "settings"] for name, table in INPUTS.items()
     }
     assert set(INPUTS.values()) <= discovery.theory().keys()
 
@@ -49,8 +48,7 @@ def test_the_figures_read_what_the_computations_write():
 def test_a_figure_keeps_its_text_apart_and_inside(name, results, monkeypatch):
     drawn, draw = {}, Text.draw
     monkeypatch.setattr(Text, "draw", lambda self, at: (drawn.setdefault(self), draw(self, at)))
-    figure = figures.registry({})[name]
-    frame = figure.frame(results)
+    figure, frame = runfiles.entry(f"figures/{name}"), runfiles.frame(results, name)
     assert frame["data_status"].eq("computed").all()
     with style.context(name), warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -77,8 +75,7 @@ def _holds(page, box):
     ],
 )
 def test_headlines_say_what_the_numbers_say(name, finding, results):
-    known = figures.registry({})[name]
-    headline = known.headline(known.frame(results))
+    headline = runfiles.entry(f"figures/{name}").headline(runfiles.frame(results, name))
     assert re.search(finding, headline), headline
 
 
@@ -103,8 +100,7 @@ def series(name, frame):
 
 @pytest.mark.parametrize("name", INPUTS)
 def test_every_series_is_drawn_in_its_panel_and_colour(name, results):
-    figure = figures.registry({})[name]
-    frame = figure.frame(results)
+    figure, frame = runfiles.entry(f"figures/{name}"), runfiles.frame(results, name)
     with style.context():
         drawing = figure.render(frame)
     expected = list(series(name, frame))
@@ -124,9 +120,8 @@ def test_every_series_is_drawn_in_its_panel_and_colour(name, results):
 
 @pytest.mark.parametrize("name", ["sampler_times", "figure3"])
 def test_legends_give_each_look_its_name(name, results):
-    figure = figures.registry({})[name]
     with style.context():
-        drawing = figure.render(figure.frame(results))
+        drawing = runfiles.entry(f"figures/{name}").render(runfiles.frame(results, name))
     section = {"figure3": "ellipses"}.get(name, "samplers")
     colours = {one.label: one.look.colour for one in style.legends(section).values()}
     (legend,) = drawing.legends
@@ -140,8 +135,7 @@ def test_legends_give_each_look_its_name(name, results):
 
 
 def test_fitted_powers_stand_in_the_legend_of_their_sampler(results):
-    figure = figures.registry({})["sampler_times"]
-    frame = figure.frame(results)
+    figure, frame = runfiles.entry("figures/sampler_times"), runfiles.frame(results, "sampler_times")
     with style.context():
         (legend,) = figure.render(frame).legends
     texts = [text.get_text() for text in legend.get_texts()]
