@@ -1,73 +1,96 @@
-"""Entries of tables and figures: templates, inputs over experiments, and what is missing."""
+"""Entries of tables and figures: their inputs and titles, and what is missing or damaged."""
 
 import pandas as pd
 import pytest
+import runfiles
 from samplerun import put, settle
 
 from matrixdp.checks import InputError
-from reproduction.report import entries, inputs, tables
-
-RUN = {"regression": "releases", "section10_2": "releases", "new": "releases", "imdb": "training"}
+from reproduction import discovery
+from reproduction.report import entries, figures, inputs, tables
 
 
 def entry(**fields):
-    given = {"title": "A", "caption": "B.", "inputs": ("theory/x",), "data": lambda tables: None}
+    given = {"title": "A", "caption": "B.", "data": lambda tables: None}
     return entries.Entry(**{**given, **fields})
 
 
-def test_a_template_is_made_once_for_each_experiment_that_it_fits():
-    each = entry(title="{table}", inputs=("summary/{experiment}", "theory/x"), each="releases")
-    drawn = entry(each="training", title="{title}")
-    known = entries.expand({"{results}": each, "f_{experiment}": drawn, "x": entry()}, RUN)
-    assert [*known] == ["table3", "new", "f_imdb", "x"]
-    assert known["table3"].title == "Table 3"
-    assert known["new"].inputs == ("summary/new", "theory/x")
-    assert known["f_imdb"].title == "IMDB, private features"
-    both = entries.expand({"imgm_{experiment}": drawn, "{figure}": entry(each="releases")}, RUN)
-    assert [*both] == ["imgm_imdb", "figure4_left"]
+@pytest.mark.parametrize(
+    ("title", "experiment", "topic"),
+    [
+        ("{table}", "regression", "Table 3"),
+        ("{table}", "of_tomorrow", "of_tomorrow"),
+        ("Noise: {title}", "imdb", "Noise: IMDB, private features"),
+        ("A price", "", "A price"),
+    ],
+)
+def test_a_title_may_name_the_experiment_and_its_table(title, experiment, topic):
+    frame = pd.DataFrame({"a": [1]})
+    frame.attrs["experiment"] = experiment
+    one = entry(title=title)
+    assert (one.topic(frame), one.headline(frame)) == (topic, topic)
 
 
-def test_an_input_may_stand_for_those_of_all_experiments_on_releases():
-    audit = entry(inputs=("settings", "audit/{experiment}"))
-    found = entries.expand({"a": audit}, RUN)["a"].inputs
-    assert found == ("settings", "audit/regression", "audit/section10_2", "audit/new")
+def test_the_recipes_of_one_experiment_are_told_by_their_text():
+    for package, table, known in (
+        (tables, "TABLES", discovery.tables()),
+        (figures, "FIGURES", discovery.figures()),
+    ):
+        every = discovery.collect(package, table)
+        assert {name: one.of_experiment for name, one in every.items()} == {
+            name: one.words.get("of_experiment", False) for name, one in known.items()
+        }
+    names = [f"tables/{name}" for name in runfiles.TABLES]
+    for name in [*names, *(f"figures/{name}" for name in runfiles.FIGURES)]:
+        assert runfiles.entry(name).of_experiment == bool(runfiles.recipe(name)[1]), name
 
 
 def test_data_get_their_inputs_and_the_experiment(tmp_path):
     seen = []
 
-    def data(experiment, tables):
-        seen.append((experiment, sorted(tables)))
+    def data(*experiment, tables):
+        seen.append((*experiment, sorted(tables)))
         return pd.DataFrame({"a": [1]})
 
+    settle(tmp_path, matrix={"file": "here/people.csv"})
     put(tmp_path / "theory/x.csv", "data_status\noriginal\n")
     put(tmp_path / "data/liver/provenance.json", '{"status": "simulated"}')
-    optional = ("data/liver", "data/ctg")
-    template = entry(inputs=("theory/x",), optional=optional, data=data, each="training")
-    frame, status = entries.expand({"x": template}, {"imdb": "training"})["x"].collect(tmp_path)
-    assert seen == [("imdb", ["data/liver", "theory/x"])]
+    every = inputs.below(tmp_path)
+    files = {name: every[name] for name in ("theory/x", "data/liver", "settings")}
+    frame, status = entry(data=lambda tables: data(tables=tables)).collect(files)
+    assert seen == [(["data/liver", "settings", "theory/x"],)]
     assert (frame["a"].tolist(), status) == ([1], "simulated")
+    assert frame.attrs == {"file": "people.csv", "experiment": ""}
 
 
-def test_what_is_missing_is_said_and_what_is_damaged_is_refused(tmp_path):
+def test_data_of_one_experiment_get_its_name(root):
+    files = runfiles.files(root, "tables/imgm_imdb")
+    seen = []
+
+    def data(experiment, tables):
+        seen.append((experiment, [*tables]))
+        return pd.DataFrame({"a": [1]})
+
+    frame, status = entry(of_experiment=True, data=data).collect(files)
+    assert seen == [("imdb", ["summary/imdb", "comparisons/imdb", "settings"])]
+    assert (frame.attrs["experiment"], status) == ("imdb", "original")
+
+
+def test_what_is_empty_is_said_and_what_is_damaged_is_refused(tmp_path):
     one = entry(data=lambda tables: tables["theory/x"][["b"]])
-    frame, status = one.collect(tmp_path)
-    assert one.describe(frame) == "Nothing to show: theory/x has not been made yet."
-    assert status == "computed"
+    settle(tmp_path)
     put(tmp_path / "theory/x.csv", "b\n")
-    assert (
-        one.describe(one.collect(tmp_path)[0]) == "Nothing to show: nothing of it is in theory/x."
-    )
+    every = inputs.below(tmp_path)
+    files = {name: every[name] for name in ("theory/x", "settings")}
+    frame, status = one.collect(files)
+    assert one.describe(frame) == "Nothing to show: nothing of it is in theory/x."
+    assert status == "computed"
     put(tmp_path / "theory/x.csv", "a\n1\n")
-    with pytest.raises(InputError, match="one of theory/x lacks .*; delete it and run again"):
-        one.collect(tmp_path)
-
-
-def test_every_table_names_inputs_that_have_a_place(tmp_path):
-    settle(tmp_path, training={"imdb": {}})
-    for name, table in tables.registry(entries.experiments(tmp_path)).items():
-        assert "{" not in name + table.title + "".join(table.inputs)
-        assert isinstance(inputs.missing(table.inputs, tmp_path), list)
+    with pytest.raises(InputError, match="one of theory/x, settings lacks .*; delete it and run"):
+        one.collect(files)
+    (tmp_path / "theory/x.csv").unlink()
+    with pytest.raises(InputError, match=r"theory/x\.csv cannot be read .*; delete it and run"):
+        one.collect(files)
 
 
 def test_the_headline_is_the_finding_of_rows_with_enough_trials():

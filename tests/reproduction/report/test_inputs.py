@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from samplerun import put
+from samplerun import put, settle
 from trialrows import trials
 
 from matrixdp.checks import InputError
@@ -14,35 +14,67 @@ def test_every_kind_of_input_has_its_form(tmp_path, saved):
     put(tmp_path / "tables/table3.csv", "epsilon,published\n1,1.220\n,\n")
     put(tmp_path / "data/liver/provenance.json", '{"status": "original"}')
     put(tmp_path / "settings.yaml", "seed: 1\nreading: default\n")
-    assert inputs.read("summary/regression", tmp_path)["mechanism"].tolist() == ["laplace"]
-    exact = inputs.read("theory/exact", tmp_path)
+    files = inputs.below(tmp_path)
+    assert inputs.read("summary/regression", files)["mechanism"].tolist() == ["laplace"]
+    exact = inputs.read("theory/exact", files)
     assert exact["check"].tolist() == ["NA"]
     assert exact["value"].isna().all()
-    table = inputs.read("tables/table3", tmp_path)
+    table = inputs.read("tables/table3", files)
     assert table.iloc[0].to_dict() == {"epsilon": "1", "published": "1.220"}
-    assert inputs.read("data/liver", tmp_path) == {"status": "original"}
-    assert inputs.read("settings", tmp_path) == {"seed": 1, "reading": "default"}
-    assert inputs.read("published/table3", tmp_path)["value"].iloc[0] == "1.226"
-    assert {"id", "place"} <= inputs.read("errata", tmp_path)[0].keys()
+    assert inputs.read("data/liver", files) == {"status": "original"}
+    assert inputs.read("settings", files) == {"seed": 1, "reading": "default"}
+    assert inputs.read("published/table3", files)["value"].iloc[0] == "1.226"
+    assert {"id", "place"} <= inputs.read("errata", files)[0].keys()
 
 
-def test_what_no_paper_prints_is_an_empty_frame(tmp_path):
-    nothing = inputs.read("published/of_tomorrow", tmp_path)
+def test_files_have_the_same_names_listed_or_in_their_folder(tmp_path, monkeypatch):
+    root = tmp_path / "results/my_matrix/people"
+    settle(root)
+    names = {
+        "summary/regression": "summary/regression.csv",
+        "trials/regression/default/laplace.csv.gz": "trials/regression/default/laplace.csv.gz",
+        "tables/table3.json": "tables/table3.json",
+        "figures/data/price": "figures/data/price.csv",
+        "data/liver": "data/liver/provenance.json",
+        "claims": "claims.csv",
+        "settings": "settings.yaml",
+    }
+    for file in names.values():
+        put(root / file, "")
+    own = {name: root / file for name, file in names.items()}
+    project = {"published/table3": inputs.PUBLISHED / "table3.csv", "errata": inputs.ERRATA}
+    assert inputs.by_name([*own.values(), *project.values()]) == own | project
+    below = inputs.below(root)
+    assert {name: below[name] for name in own | project} == own | project
+    printed = {f"published/{path.stem}" for path in inputs.PUBLISHED.glob("*.csv")}
+    assert below.keys() == own.keys() | {"errata"} | printed
+    monkeypatch.chdir(tmp_path)
+    relative = {name: path.relative_to(tmp_path) for name, path in own.items()}
+    assert inputs.by_name(map(str, relative.values())) == relative
+
+
+def test_what_no_paper_prints_is_an_empty_frame():
+    nothing = inputs.published("of_tomorrow", {})
     assert nothing.empty
-    assert list(nothing.columns) == list(inputs.read("published/table3", tmp_path).columns)
+    printed = inputs.read("published/table3", {"published/table3": inputs.PUBLISHED / "table3.csv"})
+    assert list(nothing.columns) == list(printed.columns)
+    assert inputs.published("table3", {"published/table3": printed}) is printed
 
 
-def test_what_is_missing_is_named(tmp_path):
+def test_what_is_missing_is_named_with_the_command_that_makes_it(tmp_path):
     put(tmp_path / "theory/exact.csv", "a\n1\n")
-    names = ("tables/table3", "theory/exact", "published/of_tomorrow", "errata")
-    assert inputs.missing(names, tmp_path) == ["tables/table3"]
+    absent = tmp_path / "tables/table3.csv"
+    with pytest.raises(InputError) as caught:
+        inputs.by_name([tmp_path / "theory/exact.csv", absent])
+    assert str(caught.value) == f"{absent} is missing; run `snakemake {absent}`"
+    with pytest.raises(InputError, match="^tables/table3 is not among the files of this step; run"):
+        inputs.read("tables/table3", inputs.below(tmp_path))
 
 
 @pytest.mark.parametrize(
     ("name", "file", "content"),
     [
         ("theory/exact", "theory/exact.csv", ""),
-        ("theory/exact", "theory/other.csv", "a\n"),
         ("data/liver", "data/liver/provenance.json", "{"),
         ("data/liver", "data/liver/provenance.json", "[1]"),
         ("settings", "settings.yaml", "a: ["),
@@ -53,4 +85,4 @@ def test_what_is_missing_is_named(tmp_path):
 def test_a_damaged_file_is_one_sentence(tmp_path, name, file, content):
     put(tmp_path / file, content)
     with pytest.raises(InputError, match=r"(cannot be read|is not a whole).*\(.+\); delete it and"):
-        inputs.read(name, tmp_path)
+        inputs.read(name, inputs.below(tmp_path))

@@ -6,38 +6,31 @@ import dataclasses
 
 import pandas as pd
 import pytest
-from distinctrun import KINDS
+import runfiles
 from samplerun import put, settle
 
-from reproduction import places
-from reproduction.report import figures, markup, summary, tables
+from reproduction.report import markup, summary
 from reproduction.report.figures import style
 from reproduction.report.figures.base import Figure
 
-EXPERIMENTS = {**KINDS, "cora": "training"}
-ENTRIES = {
-    f"{kind}/{name}": entry
-    for kind, registry in (("tables", tables.registry), ("figures", figures.registry))
-    for name, entry in registry(EXPERIMENTS).items()
-}
+NAMES = [
+    *(f"tables/{name}" for name in runfiles.TABLES),
+    *(f"figures/{name}" for name in runfiles.FIGURES),
+]
 #: Inputs that rest on no data set, or stand beside a summary of the same trials.
 WITHOUT_DATA = ("audit", "comparisons", "errata", "published", "settings", "theory")
 CASES = {
-    name: [
-        source
-        for source in (*entry.inputs, *entry.optional)
-        if source.partition("/")[0] not in WITHOUT_DATA
-    ]
-    for name, entry in ENTRIES.items()
+    name: [one for one in runfiles.needed(name) if one.partition("/")[0] not in WITHOUT_DATA]
+    for name in NAMES
 }
 
 
 def lay(root, source, status):
     """Write an input that says where its data are from, and little else."""
-    path = places.place(source, root)
+    path = root / f"{source}.csv"
     folder = source.partition("/")[0]
     if folder == "data":
-        put(path, f'{{"status": "{status}"}}')
+        put(root / source / "provenance.json", f'{{"status": "{status}"}}')
     elif source == "settings":
         settle(root)
     elif folder == "summary":
@@ -52,7 +45,7 @@ def stub(entry):
     """Return an entry whose data are one number, whatever its inputs hold."""
     return dataclasses.replace(
         entry,
-        data=lambda given: pd.DataFrame({"shown": [1.0]}),
+        data=lambda *given: pd.DataFrame({"shown": [1.0]}),
         caption="Words.",
         finding=None,
         **(
@@ -63,14 +56,16 @@ def stub(entry):
     )
 
 
-def told(entry, root):
+def told(name, root):
     """Return what stands first in every form in which a reader meets an entry."""
+    entry, files = stub(runfiles.entry(name)), runfiles.files(root, name)
+    assert [*files] == runfiles.needed(name)
     if isinstance(entry, Figure):
-        frame = entry.frame(root)
+        frame = entry.frame(files)
         drawing = entry.render(frame)
         texts = [text.get_text() for text in drawing.texts]
         return [entry.describe(frame), texts[0], texts[-1]], {*frame["data_status"]}
-    frame, status = entry.collect(root)
+    frame, status = entry.collect(files)
     grid = entry.show(frame, status)
     latex = markup.latex(grid).partition(r"\caption{\textbf{")[2]
     return [grid.warning, markup.markdown(grid).removeprefix("> **"), latex], {status}
@@ -80,8 +75,8 @@ def told(entry, root):
 def mixed(tmp_path_factory):
     """Return a function that gives a folder in which one input alone is simulated, or none."""
     root = tmp_path_factory.mktemp("mixed")
-    for entry in ENTRIES.values():
-        for source in (*entry.inputs, *entry.optional):
+    for name in NAMES:
+        for source in runfiles.needed(name):
             lay(root, source, "original")
     changed: list[str] = []
 
@@ -99,12 +94,11 @@ def mixed(tmp_path_factory):
 
 @pytest.mark.parametrize("name", [name for name, sources in CASES.items() if sources])
 def test_one_simulated_input_marks_the_whole(name, mixed):
-    entry = stub(ENTRIES[name])
-    texts, status = told(entry, mixed())
+    texts, status = told(name, mixed())
     assert "SIMULATED" not in " ".join(texts)
     assert status == {"original"}
     for source in CASES[name]:
-        texts, status = told(entry, mixed(source))
+        texts, status = told(name, mixed(source))
         assert status == {"simulated"}, source
         for text in texts:
             assert text.startswith("SIMULATED"), (source, text)

@@ -40,7 +40,8 @@ def test_settings_are_those_that_the_paper_prints():
     def shape(cell):
         return None if cell == "-" else tuple(map(number, cell.split(" x ")))
 
-    cells = inputs.read("published/table1", ".").pivot(
+    files = {"published/table1": inputs.PUBLISHED / "table1.csv"}
+    cells = inputs.read("published/table1", files).pivot(
         index="experiment", columns="item", values="value"
     )
     assert {*published_settings.SETTINGS} == {*cells.index}
