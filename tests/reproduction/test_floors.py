@@ -21,7 +21,6 @@ SCHEMES = ["experiments", "experiments.readings", "experiments.schemes*"]
 #: What the modules that match a pattern may import from study and library, lowest floor first.
 FLOORS = {
     "catalogue": ["files", "trials"],
-    "places": ["matrixdp.checks"],
     "discovery": ["matrixdp.checks"],
     "trials": ["files"],
     "seeds": ["matrixdp.checks"],
@@ -48,7 +47,7 @@ FLOORS = {
     # These two stand apart; the report knows mechanisms by their rows and the catalogue alone.
     "data*": [*GROUND, "data*"],
     "report*": [
-        *(*GROUND, "catalogue", "places", "exhibits", "matrixdp.version", "report*"),
+        *(*GROUND, "catalogue", "matrixdp.version", "report*"),
         *("experiments", "experiments.readings", "matrixdp.auditing.standing"),
     ],
     "config": [*GROUND, "data.datasets", "experiments.readings"],
@@ -56,7 +55,6 @@ FLOORS = {
     "parts": ["matrixdp.checks", "discovery", "trials"],
     # A person's own matrix goes from what a release would ask to what the experiments run.
     "my_matrix": [*MECHANISMS, "config", "data*", "matrixdp.release*", "discovery"],
-    "exhibits": ["catalogue", "discovery", "parts"],
     "cli*": ["*"],
     "__main__": ["cli*"],
     "__init__": [],

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from reproduction.report import page
+from reproduction.report import inputs, page
 from reproduction.report.page import answers
 from reproduction.report.statistics import LEVEL
 
@@ -221,7 +221,7 @@ def test_the_first_screen_says_what_that_of_the_page_says():
 
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     (found,) = re.findall(r"^## In six sentences\n(.*?)^It is for", text, re.M | re.S)
-    said = answers.answers(answers.Run(KEPT))
+    said = answers.answers(answers.Run(inputs.below(KEPT)))
     assert sum(map(len, said.values())) == 6
     expected = "".join(
         f" **{question}** " + " ".join(f"- {plain(sentence)}" for sentence in sentences)

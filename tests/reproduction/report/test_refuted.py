@@ -16,9 +16,10 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+import runfiles
 
 from reproduction import catalogue
-from reproduction.report import figures, inputs, page, tables
+from reproduction.report import inputs, page
 from reproduction.report.article import build
 from reproduction.report.article import figures as article_figures
 from reproduction.report.page import answers, cards
@@ -71,30 +72,16 @@ def run(tmp_path_factory):
         audit[names.ne(UNAUDITED)].to_csv(file, index=False)
     (root / "theory").mkdir()
     shutil.copy(KEPT / "theory/settings.csv", root / "theory")
-    every = tables.registry(distinctrun.KINDS)
-    made = [
-        name
-        for name, entry in every.items()
-        if all(
-            s == "theory/settings" or not s.startswith(("theory", "claims")) for s in entry.inputs
-        )
-    ]
-    tables.write(made, results=root)
-    for name, entry in drawn(root).items():
+    runfiles.write(root, *distinctrun.TABLES, "tables/imgm_settings")
+    for name in DRAWN:
         path = root / f"figures/data/{name}.csv"
         path.parent.mkdir(parents=True, exist_ok=True)
-        entry.frame(root).to_csv(path, index=False)
+        runfiles.frame(root, name).to_csv(path, index=False)
     return root
 
 
-def drawn(root):
-    """Return the figures of the run that have all of their inputs, and show its mechanisms."""
-    every = figures.registry(distinctrun.KINDS)
-    return {
-        name: entry
-        for name, entry in every.items()
-        if not inputs.missing(entry.inputs, root) and name not in ("explainer", "figure3")
-    }
+#: The figures of the run that show its mechanisms.
+DRAWN = [*(name for name in distinctrun.FIGURES if name != "explainer"), "nominal"]
 
 
 def labelled(text):
@@ -151,16 +138,16 @@ def test_no_refuted_mechanism_is_advised_priced_joined_or_counted(run):
 def test_headlines_are_the_same_without_what_is_refuted(run):
     """Leaving these rows out of the frame changes no headline that counts mechanisms."""
     found = {}
-    for _, registry in (("tables", tables.registry(distinctrun.KINDS)), ("figures", drawn(run))):
-        for name, entry in registry.items():
-            if inputs.missing(entry.inputs, run) or name in ("audit", "nominal", "readings"):
-                continue
-            frame, _ = entry.collect(run)
-            if "mechanism" not in frame or "standing" not in frame:
-                continue
-            kept = frame[~(frame["mechanism"].isin(REFUTED) & frame["standing"].eq("refuted"))]
-            assert len(kept) < len(frame) or "laplace" not in {*frame["mechanism"]}, name
-            found[name] = entry.headline(frame), entry.headline(kept)
+    for path in [*distinctrun.TABLES, *(f"figures/{name}" for name in DRAWN)]:
+        entry, name = runfiles.entry(path), path.rpartition("/")[2]
+        if name in ("audit", "nominal", "readings"):
+            continue
+        frame, _ = entry.collect(runfiles.files(run, path))
+        if "mechanism" not in frame or "standing" not in frame:
+            continue
+        kept = frame[~(frame["mechanism"].isin(REFUTED) & frame["standing"].eq("refuted"))]
+        assert len(kept) < len(frame) or "laplace" not in {*frame["mechanism"]}, name
+        found[name] = entry.headline(frame), entry.headline(kept)
     assert {"table3", "price", "curves_regression", "noise_levels", "effective_noise"} <= {*found}
     for name, (all_rows, sound) in found.items():
         assert all_rows == sound, name
@@ -168,8 +155,8 @@ def test_headlines_are_the_same_without_what_is_refuted(run):
 
 def test_figures_say_not_private_beside_the_name(run):
     seen = set()
-    for name, entry in drawn(run).items():
-        frame = entry.frame(run)
+    for name in DRAWN:
+        entry, frame = runfiles.entry(f"figures/{name}"), runfiles.frame(run, name)
         if name == "nominal":
             # Its rows are red, and no scheme that is refuted keeps its promise.
             rows = frame[frame["mechanism"].isin(REFUTED) & frame["batch"].isna()]
@@ -189,12 +176,12 @@ def test_figures_say_not_private_beside_the_name(run):
 
 
 def test_the_page_and_its_answers(run):
-    text = page.build(run, run={})
+    text = page.build(inputs.below(run), run={})
     rows = re.findall(r"<tr>.*?</tr>", text, re.DOTALL)
     named = [row for row in rows if labelled(html.unescape(row.partition("</th>")[0]))]
     assert len(named) > 10
     assert all("not private" in row for row in named)
-    own = answers.Run(run)
+    own = answers.Run(inputs.below(run))
     for sentences in answers.answers(own).values():
         for sentence in sentences:
             assert not labelled(sentence)
@@ -206,14 +193,14 @@ def test_the_page_and_its_answers(run):
 
 def test_a_paper_whose_mechanism_is_refuted_is_not_called_private(run, tmp_path):
     root = shutil.copytree(run, tmp_path / "run")
-    own = answers.Run(root)
+    own = answers.Run(inputs.below(root))
     assert not own.refuted("MVG")
     assert answers._mvg_guarantee(own, {}) is not None
     # In one experiment of three.
     audit = pd.read_csv(root / "audit/regression.csv")
     audit.loc[audit["mechanism"].eq("mvg_binary"), "verdict"] = "refuted: x"
     audit.to_csv(root / "audit/regression.csv", index=False)
-    tables.write(["audit", "effective_noise"], results=root)
+    runfiles.write(root, "tables/audit", "tables/effective_noise")
     assert answers._mvg_guarantee(own, {}) is None
     assert answers._delivered(own, {"search": ""}) is None
     (card, *_) = cards.cards(own)
@@ -224,10 +211,10 @@ def test_a_paper_whose_mechanism_is_refuted_is_not_called_private(run, tmp_path)
 
 
 def test_the_article(run):
-    advice = build._advice(run)
+    advice = build._advice(inputs.below(run))
     assert not any(labelled(cell) for _, rows in advice["groups"] for row in rows for cell in row)
     for name, columns in build._COLUMNS.items():
-        grid = build._cut(build._grid(run, name), columns | build._VERDICT)
+        grid = build._cut(build._grid(inputs.below(run), name), columns | build._VERDICT)
         named = [row for _, rows in grid["groups"] for row in rows if labelled(row[0])]
         assert named
         assert all("not private" in cell for row in named for cell in row[-2:])
@@ -243,8 +230,8 @@ def test_the_article(run):
 
 
 def test_a_refuted_recommendation_says_so(run):
-    entry = tables.registry(distinctrun.KINDS)["table3"]
-    frame, _ = entry.collect(run)
+    entry = runfiles.entry("tables/table3")
+    frame, _ = entry.collect(runfiles.files(run, "tables/table3"))
     frame["_recommended"] = "of_tomorrow"
     assert "takes of_tomorrow (not private: no epsilon)." in entry.describe(frame)
     frame["_recommended"] = "imgm"
@@ -253,11 +240,9 @@ def test_a_refuted_recommendation_says_so(run):
 
 def test_every_entry_that_shows_results_reads_the_audit():
     """An entry that reads a summary of releases reads their audit too, or shows no mechanism."""
-    without = {"table1", "table2", "explainer"}
-    both = {**tables.registry(distinctrun.KINDS), **figures.registry(distinctrun.KINDS)}
-    for name, entry in both.items():
-        names = (*entry.inputs, *entry.optional)
-        for experiment, kind in distinctrun.KINDS.items():
-            shows = {f"summary/{experiment}", f"readings/{experiment}"} & {*names}
-            if kind == "releases" and shows and name not in without:
-                assert f"audit/{experiment}" in names, (name, experiment)
+    names = [f"tables/{name}" for name in runfiles.TABLES]
+    for name in [*names, *(f"figures/{name}" for name in runfiles.FIGURES)]:
+        needed = runfiles.needed(name)
+        for experiment in runfiles.RELEASES:
+            if {f"summary/{experiment}", f"readings/{experiment}"} & {*needed}:
+                assert f"audit/{experiment}" in needed, (name, experiment)
