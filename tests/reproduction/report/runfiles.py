@@ -32,9 +32,9 @@ _AUDITS = _every(["audit"], RELEASES)
 _RELEASED = _every(["summary", "comparisons"], RELEASES)
 _TRAINED = _every(["summary", "comparisons"], TRAININGS)
 _SECTION10_2 = [
-    *_every(["summary", "comparisons", "audit"], ["section10_2"]),
+    *_every(["summary", "comparisons", "audit", "published"], ["section10_2"]),
     *_every(["summary", "comparisons", "audit"], ["regression"]),
-    *("published/section10_2", "published/table3"),
+    "published/table3",
 ]
 #: Tables and figures that are not of one experiment, by name.
 _NEEDED = {

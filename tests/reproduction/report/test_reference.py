@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import numpy as np
@@ -203,6 +204,51 @@ def test_a_file_that_is_missing_is_named(tmp_path):
     (run / "tables/table3.csv").unlink()
     with pytest.raises(InputError, match="tables/table3.csv is missing"):
         held(tmp_path, run)
+
+
+def tables_of(folder, table, **inputs_of):
+    """Write tables and figures with the names of what they are made from."""
+    write(folder, frame())
+    frame(experiment="covariance").to_csv(folder / "summary/covariance.csv", index=False)
+    for name in ("comparisons/covariance", "audit/covariance", "audit/covariance_sensitivities"):
+        put(folder / f"{name}.csv", "a\n1\n")
+    for name, used in inputs_of.items():
+        data = "figures/data" if name.startswith("figure") else "tables"
+        put(folder / f"{data}/{name}.csv", f"mean\n{table}\n")
+        put(folder / f"{data.removesuffix('/data')}/{name}.json", json.dumps({"inputs": used}))
+    put(folder / "claims.csv", f"id,reason\nM9,{table}\n")
+    settle(folder, experiments={"regression": {}, "covariance": {}})
+    return folder
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_of_a_run_without_an_experiment_the_rest_is_compared(tmp_path, quick):
+    made = {
+        "table3": ["summary/regression", "settings"],
+        "table5": ["summary/covariance", "audit/covariance"],
+        "price": ["summary/regression", "summary/covariance"],
+        "figure_price": ["tables/price"],
+        "figure4": ["tables/table3"],
+    }
+    kept, out = tmp_path / "kept", tmp_path / "verify.csv"
+    reference.keep(tables_of(tmp_path / "first", "0.5", **made), kept)
+    if quick:
+        reference.keep(tmp_path / "first", kept, quick=True)
+        write(kept, frame(mean=0.7))
+    run = tables_of(tmp_path / "run", "0.5", **made)
+    assert "the 11 files that follow from them are those of" in reference.verify(run, kept, out)
+    run = tables_of(tmp_path / "part", "0.7", **made)
+    for path in [*run.rglob("covariance*.csv"), run / "tables/table5.csv"]:
+        path.unlink()
+    for name in ("tables/table3.csv", "figures/data/figure4.csv"):
+        put(run / name, "mean\n0.5\n")
+    # Its rows, Table 3 and the figure made from it; claims are corrected together.
+    said = reference.verify(run, kept, out)
+    assert "1 rows compared" in said
+    assert "the 3 files that follow from them are those of" in said
+    put(run / "figures/data/figure4.csv", "mean\n0.6\n")
+    with pytest.raises(InputError, match=r"1 of 3 files .*figure4.csv has '0.6' instead of '0.5'"):
+        reference.verify(run, kept, out)
 
 
 def test_files_are_compared_only_where_all_rows_are_the_same(tmp_path):

@@ -32,6 +32,7 @@ from scipy.special import stdtrit
 from matrixdp.checks import InputError
 from reproduction import files
 from reproduction.report import inputs, statistics, summary
+from reproduction.report.inputs import Files
 
 #: Files and folders of a run that are kept, where they exist.
 KEPT = (
@@ -137,9 +138,10 @@ def verify(
         for folder in (Path(reference_folder), Path(reference_folder, QUICK))
         if _same_rows(summaries, folder)
     ]
+    kept = inputs.below(reference_folder)
     if not twins:
         files_text = "no kept run has all its rows, so that no other file was compared"
-    elif wrong := differences(results, expected := _following(twins[0], {*summaries})):
+    elif wrong := differences(results, expected := _following(twins[0], kept, {*summaries})):
         raise InputError(
             f"all rows are those of {twins[0]}, but {len(wrong)} of {len(expected)} files that "
             f"follow from them are not (`make reference` keeps what is meant): {'; '.join(wrong)}"
@@ -180,18 +182,20 @@ def differences(results: str | os.PathLike, expected: Mapping[str, Path]) -> lis
     return sentences
 
 
-def _following(folder: Path, summaries: Collection[str]) -> dict[str, Path]:
-    """Return the kept files that follow from the summaries that a run has, by name."""
-    files = inputs.below(folder)
+def _following(folder: Path, kept: Files, summaries: Collection[str]) -> dict[str, Path]:
+    """Return the files of a kept run that follow from the summaries that a run has, by name.
+
+    What each is made from stands in the kept files of the full run.
+    """
     absent = {path.stem for path in folder.glob("summary/*.csv") if path.name not in summaries}
     # All claims are corrected together.
     others = {"claims", "tables/claims_comparisons"} if absent else set()
 
     @functools.cache
     def follows(name: str) -> bool:
-        if name in others or name.partition("/")[2] in absent:
+        if name in others or name.partition("/")[2].removesuffix("_sensitivities") in absent:
             return False
-        words = files.get(f"{name.replace('figures/data/', 'figures/')}.json")
+        words = kept.get(f"{name.replace('figures/data/', 'figures/')}.json")
         sources = json.loads(words.read_text(encoding="utf-8"))["inputs"] if words else ()
         return all(map(follows, sources))
 
