@@ -93,7 +93,7 @@ def verbs(call):
 def test_every_verb_explains_itself(call):
     names = verbs(call)
     assert names == [*cli.VERBS]
-    assert len(names) <= 22
+    assert len(names) <= 23
     for name in names:
         status, out, err = call(name, "--help")
         assert (status, err) == (0, "")
@@ -125,11 +125,22 @@ def assert_refused(outcome, sentence):
         ("trials laplace --data a --out OUT", "the following arguments are required: --settings"),
         ("theory exac --out OUT", "theory is 'exac'; did you mean 'exact'?"),
         ("theory exact --seed x --out OUT", "'x' must be a whole number of at least 0"),
+        ("table price --out OUT/price.csv", "the following arguments are required: file"),
+        ("table pric OUT/a.csv --out OUT/price.csv", "OUT/a.csv is missing; run `snakemake OUT/a"),
+        ("table price OUT/a.csv --out OUT/price.csv", "OUT/a.csv is missing; run `snakemake OUT/a"),
+        ("figure price OUT/a.csv --out OUT/price.svg", "OUT/a.csv is missing; run `snakemake OUT/"),
+        ("judge OUT/a.csv --out OUT/b --comparisons OUT/c", "OUT/a.csv is missing; run `snakema"),
+        (
+            "report OUT/a.csv --out OUT/report.html",
+            "OUT/a.csv is missing; run `snakemake OUT/a.csv",
+        ),
+        ("article OUT/a.csv --out OUT/article.pdf", "OUT/a.csv is missing; run `snakemake OUT/a.c"),
+        ("crate OUT/a.csv --out OUT/crate.json", "OUT/a.csv is missing; run `snakemake OUT/a.csv`"),
     ],
 )
 def test_bad_input_is_one_sentence(words, sentence, call, tmp_path):
     arguments = [word.replace("OUT", str(tmp_path)) for word in words.split()]
-    assert_refused(call(*arguments), sentence)
+    assert_refused(call(*arguments), sentence.replace("OUT", str(tmp_path)))
     assert not list(tmp_path.iterdir())
 
 
@@ -201,9 +212,24 @@ def test_from_trials_to_a_table(call, trials, results):
     others = call(*words, ",".join(["0", *digests[1:]]))
     assert_refused(others, f"{made[0]} is of other settings; delete it and run again")
     assert_refused(call(*words, digests[0]), "1 digests for 3 files")
-    for verb in ([*words, ",".join(digests)], ["table", "table3", "--results", results]):
+    made_from = [*places, ROOT / "workflow/published/table3.csv", results / "settings.yaml"]
+    table3 = ["table", "experiment", *made_from, "--out", results / "tables/table3.csv"]
+    for verb in ([*words, ",".join(digests)], table3):
         outcome = call(*verb)
         assert outcome[0] == 0, outcome
+    # What it is made from must be there, and be enough.
+    absent, nowhere = results / "audit/regression.csv", results / "other/table3.csv"
+    for files, sentence in (
+        ([*made_from, absent], f"{absent} is missing; run `snakemake {absent}`"),
+        (made_from[1:], "has 0 summaries; name that of the one experiment that is shown"),
+        (made_from[:-1], f"{places[0]} has no settings.yaml beside it; name that of the run too"),
+        (made_from[-1:], "settings alone show nothing; name the files that it is made from"),
+    ):
+        assert_refused(call("table", "experiment", *files, "--out", nowhere), sentence)
+    assert_refused(
+        call("table", "experimnet", *made_from, "--out", nowhere), "did you mean 'experiment'?"
+    )
+    assert not nowhere.parent.exists()
     summary = pd.read_csv(results / "summary" / "regression.csv")
     assert {*summary["mechanism"]} == {*rows}
     table = pd.read_csv(results / "tables" / "table3.csv").set_index("mechanism")

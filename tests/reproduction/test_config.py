@@ -22,6 +22,70 @@ def merged(overlay):
     return changed
 
 
+def test_an_overlay_alone_gives_the_keys_in_the_order_of_the_shipped_ones():
+    overlay = ROOT / "workflow/config/quick.yaml"
+    given = yaml.safe_load(overlay.read_text())
+    # As Snakemake does it where the overlay is the only --configfile.
+    first = {**given, **{name: SHIPPED[name] for name in SHIPPED if name not in given}}
+    assert [*first][:2] == ["pathvars", "options"]
+    ordered = config.in_order(first, SHIPPED)
+    assert ordered == first
+    assert [*ordered] == [*SHIPPED, *(name for name in given if name not in SHIPPED)]
+    for part in ("experiments", "training"):
+        assert [*ordered[part]] == [name for name in SHIPPED[part] if name in given[part]]
+    # Within every part too, and what is no mapping stays as it is.
+    base = {"a": {"x": 1, "y": {"p": 1, "q": 1}}, "b": 1}
+    mixed = {"c": {"z": 1, "y": 1}, "b": {"k": 1}, "a": {"w": 1, "y": {"q": [2, 1]}, "x": {}}}
+    ordered = config.in_order(mixed, base)
+    assert ordered == mixed
+    assert str(ordered) == str(
+        {"a": {"x": {}, "y": {"q": [2, 1]}, "w": 1}, "b": {"k": 1}, "c": {"z": 1, "y": 1}}
+    )
+
+
+@pytest.mark.parametrize("folder", ["results", "results/quick", "mine", "a b/c.d", "a..b/..c"])
+def test_results_have_a_folder_below_the_one_where_it_runs(folder):
+    resolved = config.resolve({**SHIPPED, "pathvars": {"results": folder}})
+    assert resolved["pathvars"] == {"results": folder}
+
+
+@pytest.mark.parametrize(
+    "folder",
+    [
+        *("/abs", "../x", "x/../y", "x/..", ".", "..", "./x", "~/x", "a~b", "", "results/", "a//b"),
+        *("results/reference", "results/reference/quick", "results/my_matrix"),
+        *("results/other_reading/x", 3, None, ["results"]),
+    ],
+)
+def test_no_other_folder_takes_results(folder):
+    with pytest.raises(InputError, match=r"^config.yaml: pathvars.results is .*; it must be a fol"):
+        config.resolve({**SHIPPED, "pathvars": {"results": folder}})
+
+
+def test_results_are_the_only_path_and_have_a_default():
+    with pytest.raises(InputError, match="pathvars has the unknown key 'logs'"):
+        config.resolve({**SHIPPED, "pathvars": {"logs": "x"}})
+    with pytest.raises(InputError, match="pathvars is 'x'; it must be a mapping of results alone"):
+        config.resolve({**SHIPPED, "pathvars": "x"})
+    assert config.resolve(SHIPPED)["pathvars"] == {"results": "results"}
+
+
+def test_a_training_may_wait_for_a_request():
+    resolved = config.resolve(SHIPPED)["training"]
+    assert [name for name, one in resolved.items() if one["on_request"]] == ["mnist"]
+    quick = config.resolve(merged(ROOT / "workflow/config/quick.yaml"))["training"]
+    assert not any(one["on_request"] for one in quick.values())
+    changed = copy.deepcopy(SHIPPED)
+    changed["training"]["adult"]["on_request"] = "yes"
+    with pytest.raises(InputError, match=r"training.adult.on_request is 'yes'; it must be true if"):
+        config.resolve(changed)
+
+
+def test_paths_and_options_are_not_among_the_settings_of_a_run():
+    changed = {**SHIPPED, "pathvars": {"results": "mine"}, "options": "--configfile x.yaml"}
+    assert config.text(config.resolve(changed)) == config.text(config.resolve(SHIPPED))
+
+
 @pytest.mark.parametrize(
     ("value", "token"),
     [(1, "1"), (1.0, "1"), (0.10, "0.1"), (1e-5, "0.00001"), (1e3, "1000")],

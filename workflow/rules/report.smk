@@ -52,7 +52,6 @@ if ON_PAPERS:
             *expand("<folder>/summary/{run}.csv", run=LEARNED),
             "<folder>/theory/settings.csv",
         ],
-        "readings": [file for name in SWEPT if name in IN_PRINT for file in readings_of(name)],
         "sampler_times": ["<folder>/theory/sampler_times.csv"],
     }
     if {"regression", "section10_2"} <= {*EXPERIMENTS}:
@@ -60,6 +59,8 @@ if ON_PAPERS:
             *rows_of("section10_2"),
             *rows_of("regression"),
         ]
+    if PRINTED := [name for name in SWEPT if name in IN_PRINT]:
+        FIGURES["readings"] = [file for name in PRINTED for file in readings_of(name)]
     if FEATURES := [name for name in ("imdb", "mnist_features") if name in LEARNED]:
         FIGURES["figure1"] = [file for name in FEATURES for file in rows_of(name)]
     if GRADIENTS := [name for name in ("adult", "cora") if name in LEARNED]:

@@ -120,7 +120,9 @@ def test_headlines_count_what_their_files_hold():
 
 def test_the_article_counts_claims_and_errata_as_their_tables_do():
     entries = numbers.read_entries(build.SOURCE / "numbers.yaml")
-    stated = {name: entry.value for name, entry in numbers.collect(entries, inputs.below(KEPT)).items()}
+    stated = {
+        name: entry.value for name, entry in numbers.collect(entries, inputs.below(KEPT)).items()
+    }
     claims = kept("claims")
     for paper in ("MVG", "IMGM"):
         rows = claims[claims["paper"].eq(paper)]

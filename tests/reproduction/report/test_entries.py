@@ -93,6 +93,22 @@ def test_what_is_empty_is_said_and_what_is_damaged_is_refused(tmp_path):
         one.collect(files)
 
 
+@pytest.mark.parametrize(("package", "table"), [(tables, "TABLES"), (figures, "FIGURES")])
+def test_settings_alone_show_nothing(package, table, tmp_path):
+    settle(tmp_path)
+    files = {"settings": tmp_path / "settings.yaml"}
+    for recipe in discovery.collect(package, table):
+        with pytest.raises(InputError, match="^settings alone show nothing; name the files that"):
+            package.write(recipe, files, tmp_path / "out" / f"{recipe}.csv")
+    assert not (tmp_path / "out").exists()
+
+
+def test_one_experiment_is_shown_at_a_time(root):
+    files = runfiles.files(root, "tables/imgm_imdb") | runfiles.files(root, "tables/imgm_adult")
+    with pytest.raises(InputError, match="has 2 summaries; name that of the one experiment"):
+        tables.write("training", files, root / "nowhere/imgm_imdb.csv")
+
+
 def test_the_headline_is_the_finding_of_rows_with_enough_trials():
     one = entry(title="Topic", finding=lambda frame: f"best is {frame['a'].max()}")
     frame = pd.DataFrame({"a": [1, 2, 3, 9], "n_trials": [100, 10, 0, 9]})

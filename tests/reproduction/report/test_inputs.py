@@ -67,6 +67,8 @@ def test_what_is_missing_is_named_with_the_command_that_makes_it(tmp_path):
     with pytest.raises(InputError) as caught:
         inputs.by_name([tmp_path / "theory/exact.csv", absent])
     assert str(caught.value) == f"{absent} is missing; run `snakemake {absent}`"
+    with pytest.raises(InputError, match=r"exact\.csv has no settings\.yaml beside it; name that"):
+        inputs.by_name([tmp_path / "theory/exact.csv"])
     with pytest.raises(InputError, match="^tables/table3 is not among the files of this step; run"):
         inputs.read("tables/table3", inputs.below(tmp_path))
 

@@ -15,4 +15,4 @@ def run(files: Sequence[str], *, out: str) -> None:
     from reproduction.report import inputs
     from reproduction.report.page import crate
 
-    crate.write(inputs.find("settings", inputs.by_name(files)).parent, files, out)
+    crate.write(inputs.by_name(files)["settings"].parent, files, out)

@@ -57,8 +57,10 @@ class Entry:
         A frame without rows becomes one with the column ``note``, whose entry says what is missing.
 
         Raises:
-            InputError: an input is damaged, or lacks a column.
+            InputError: an input is damaged or lacks a column, or there are the settings alone.
         """
+        if not {*files} - {"settings"}:
+            raise InputError("settings alone show nothing; name the files that it is made from")
         tables = {name: inputs.read(name, files) for name in files}
         experiment = _experiment(files) if self.of_experiment else ""
         with complete(files):
@@ -106,9 +108,18 @@ def complete(files: Files) -> Iterator[None]:
 
 
 def _experiment(files: Files) -> str:
-    """Return the experiment whose summary is the only one among the inputs."""
-    (name,) = (name for name in files if name.startswith("summary/"))
-    return name.partition("/")[2]
+    """Return the experiment whose summary is the only one among the inputs.
+
+    Raises:
+        InputError: there is none, or there are several.
+    """
+    names = [name for name in files if name.startswith("summary/")]
+    if len(names) != 1:
+        raise InputError(
+            f"{', '.join(files) or 'nothing'} has {len(names)} summaries; name that of the one "
+            "experiment that is shown"
+        )
+    return names[0].partition("/")[2]
 
 
 def own_file(settings: Mapping[str, Any]) -> str:

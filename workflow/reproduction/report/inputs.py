@@ -64,14 +64,16 @@ def by_name(paths: Iterable[str | os.PathLike]) -> dict[str, Path]:
     """Return files by name; the configuration among them marks the results' folder.
 
     Raises:
-        InputError: a file is missing.
+        InputError: a file is missing, or no configuration is among them.
     """
     files = [Path(path) for path in paths]
     for path in files:
         if not path.is_file():
             raise InputError(f"{path} is missing; run `snakemake {path}`")
-    root = next((path.parent for path in files if path.name == SETTINGS), None)
-    return {_name(path, root): path for path in files}
+    roots = [path.parent for path in files if path.name == SETTINGS]
+    if not roots:
+        raise InputError(f"{files[0]} has no {SETTINGS} beside it; name that of the run too")
+    return {_name(path, roots[0]): path for path in files}
 
 
 def below(folder: str | os.PathLike) -> dict[str, Path]:
@@ -81,8 +83,8 @@ def below(folder: str | os.PathLike) -> dict[str, Path]:
     return {_name(path, root): path for path in sorted(paths) if path.is_file()}
 
 
-def _name(path: Path, root: Path | None) -> str:
-    if root is None or not path.is_relative_to(root):
+def _name(path: Path, root: Path) -> str:
+    if not path.is_relative_to(root):
         path = Path(*path.parts[-2:]) if path.parent.name == PUBLISHED.name else Path(path.name)
     else:
         path = path.relative_to(root)

@@ -82,7 +82,9 @@ def test_the_same_data_give_the_same_bytes_in_another_process(root, saved, tmp_p
     subprocess.run(command, check=True, env=environment)
     for name in chosen:
         for file in (f"{name}.svg", f"{name}.png", f"{name}.json", f"data/{name}.csv"):
-            assert (tmp_path / "out/figures" / file).read_bytes() == (saved / file).read_bytes(), file
+            assert (tmp_path / "out/figures" / file).read_bytes() == (saved / file).read_bytes(), (
+                file
+            )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -149,7 +151,10 @@ def test_a_figure_of_nothing_says_so_inside_the_frame(root, tmp_path):
 
 def test_a_figure_has_its_words_its_recipe_and_its_inputs_beside_it(root, saved):
     words = json.loads((saved / "curves_first_pc.json").read_text(encoding="utf-8"))
-    entry, frame = runfiles.entry("figures/curves_first_pc"), runfiles.frame(root, "curves_first_pc")
+    entry, frame = (
+        runfiles.entry("figures/curves_first_pc"),
+        runfiles.frame(root, "curves_first_pc"),
+    )
     about = catalogue.experiment("first_pc")
     assert words["topic"] == f"Error against epsilon: {about.title}" == entry.topic(frame)
     assert words["headline"] == entry.headline(frame) != words["topic"]

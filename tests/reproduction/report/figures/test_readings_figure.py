@@ -1,6 +1,7 @@
 import pandas as pd
 import pytest
 import runfiles
+from samplerun import settle
 
 from reproduction.experiments import readings
 from reproduction.report import all_readings as table
@@ -95,5 +96,6 @@ def test_what_is_not_private_looks_otherwise(results):
 
 
 def test_without_readings_there_is_nothing_to_show(tmp_path):
+    settle(tmp_path)
     frame = runfiles.frame(tmp_path, "readings")
     assert "Nothing to show: nothing of it is in published/table3" in FIGURE.describe(frame)

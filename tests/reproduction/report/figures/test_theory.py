@@ -135,7 +135,10 @@ def test_legends_give_each_look_its_name(name, results):
 
 
 def test_fitted_powers_stand_in_the_legend_of_their_sampler(results):
-    figure, frame = runfiles.entry("figures/sampler_times"), runfiles.frame(results, "sampler_times")
+    figure, frame = (
+        runfiles.entry("figures/sampler_times"),
+        runfiles.frame(results, "sampler_times"),
+    )
     with style.context():
         (legend,) = figure.render(frame).legends
     texts = [text.get_text() for text in legend.get_texts()]
