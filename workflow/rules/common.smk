@@ -45,6 +45,11 @@ EXPERIMENTS, TRAININGS = config["experiments"], config["training"]
 RUNS = [*EXPERIMENTS, *TRAININGS]
 DATASETS = sorted(exhibits.datasets(config))
 SWEPT = exhibits.swept(config)
+# By data set, the scalings of a matrix beside the default one.
+SCALINGS = {
+    name: [scaling for scaling in entry.get("scalings", ()) if scaling != "default"]
+    for name, entry in configuration.datasets(config).items()
+}
 TABLES, FIGURES = exhibits.plan(config)
 if OTHER_READING:
     OF_RESULTS = {exhibits.catalogue.experiment(name).results for name in EXPERIMENTS}
@@ -64,6 +69,7 @@ wildcard_constraints:
     training="|".join(TRAININGS) or "none",
     run="|".join(RUNS),
     mechanism="[a-z0-9_]+",
+    scaling="|".join({scaling for name in DATASETS for scaling in SCALINGS[name]}) or "none",
     scheme="[a-z0-9_]+",
     theory="|".join(discovery.theory()),
     table="|".join(TABLES),
@@ -114,9 +120,26 @@ def mechanisms_of(wildcards):
 
 
 def matrix_of(wildcards):
-    """Return the prepared matrix of an experiment, beside which its other scalings lie."""
+    """Return the prepared matrix of an experiment; its other scalings lie in folders beside it."""
     folder = f"<results>/data/{parts.dataset(config, wildcards.experiment)}"
     return [f"{folder}/matrix.npy", f"{folder}/provenance.json"]
+
+
+def scalings_of(wildcards, *names):
+    """Return the matrix of an experiment in its other scalings, or in those of these names."""
+    dataset = parts.dataset(config, wildcards.experiment)
+    return expand(
+        "<results>/data/{dataset}/{scaling}/{file}",
+        dataset=dataset,
+        scaling=[name for name in SCALINGS[dataset] if name in (names or SCALINGS[dataset])],
+        file=["matrix.npy", "provenance.json"],
+    )
+
+
+def scaling_of_reading(wildcards):
+    """Return the matrix of an experiment in the scaling of the run's reading, if that is another."""
+    dataset = parts.dataset(config, wildcards.experiment)
+    return scalings_of(wildcards, readings.find(config["reading"]).scaling(dataset))
 
 
 def arrays_of(wildcards):
