@@ -33,6 +33,9 @@ TEXTS = {
     },
 }
 
+#: The module that every command starts with; it chooses the verb's own by name.
+MAIN = "__main__"
+
 #: Versions of all other packages, on which every module depends.
 LOCK = "requirements.lock"
 
@@ -50,7 +53,7 @@ def files(*modules: str) -> tuple[Path, ...]:
     Raises:
         grimp.exceptions.ModuleNotPresent: there is no such module.
     """
-    needed = _all_needed(*modules)
+    needed = _all_needed(MAIN, *modules)
     texts = [text for name in needed for text in TEXTS.get(_below(name), ())]
     beside = (file for text in [LOCK, *texts] for file in PACKAGE.parent.glob(text))
     return tuple(sorted({*map(_file, needed), *(file for file in beside if file.is_file())}))

@@ -49,6 +49,8 @@ os.environ.update(
 EXPERIMENTS, TRAININGS = config["experiments"], config["training"]
 # All experiments but those that are read beside another one.
 SWEPT = [name for name in EXPERIMENTS if name != "section10_2"]
+# The tables that the papers print of them.
+IN_PRINT = {"regression": "table3", "first_pc": "table4", "covariance": "table5"}
 # Those on request run by a target of their own alone. Once their results are there, all shows them.
 LEARNED = [
     name
@@ -57,6 +59,11 @@ LEARNED = [
 ]
 RUNS = [*EXPERIMENTS, *LEARNED]
 DATASETS = sorted({parts.dataset(config, name) for name in RUNS})
+# By data set, the scalings of a matrix beside the default one.
+SCALINGS = {
+    name: [scaling for scaling in entry.get("scalings", ()) if scaling != "default"]
+    for name, entry in configuration.datasets(config).items()
+}
 # Whether the run has claims and theory: they are on the papers, in the default reading.
 ON_PAPERS = not (MATRIX or OTHER_READING)
 
@@ -72,6 +79,7 @@ wildcard_constraints:
     training="|".join(TRAININGS) or "none",
     run="|".join([*EXPERIMENTS, *TRAININGS]),
     mechanism="[a-z0-9_]+",
+    scaling="|".join({scaling for name in DATASETS for scaling in SCALINGS[name]}) or "none",
     scheme="[a-z0-9_]+",
     theory="|".join(discovery.theory()),
 
@@ -123,9 +131,26 @@ def mechanisms_of(wildcards):
 
 
 def matrix_of(wildcards):
-    """Return the prepared matrix of an experiment, beside which its other scalings lie."""
+    """Return the prepared matrix of an experiment; its other scalings lie in folders beside it."""
     folder = f"<folder>/data/{parts.dataset(config, wildcards.experiment)}"
     return [f"{folder}/matrix.npy", f"{folder}/provenance.json"]
+
+
+def scalings_of(wildcards, *names):
+    """Return the matrix of an experiment in its other scalings, or in those of these names."""
+    dataset = parts.dataset(config, wildcards.experiment)
+    return expand(
+        "<folder>/data/{dataset}/{scaling}/{file}",
+        dataset=dataset,
+        scaling=[name for name in SCALINGS[dataset] if name in (names or SCALINGS[dataset])],
+        file=["matrix.npy", "provenance.json"],
+    )
+
+
+def scaling_of_reading(wildcards):
+    """Return the matrix of an experiment in the scaling of the run's reading, if that is another."""
+    dataset = parts.dataset(config, wildcards.experiment)
+    return scalings_of(wildcards, readings.find(config["reading"]).scaling(dataset))
 
 
 def arrays_of(wildcards):

@@ -39,11 +39,12 @@ rule matrix:
         source=config["data"]["source"],
         seed=config["seed"],
         entry=lambda wildcards: parts.data(configuration.datasets(config)[wildcards.dataset]),
+        folder=subpath(output.provenance, parent=True),
     message:
         "Data: {wildcards.dataset}"
     shell:
         "python -m reproduction data {wildcards.dataset} --source {params.source} --seed {params.seed}"
-        " --out $(dirname {output.provenance}) 2>&1 | tee {log}"
+        " --scaling default --out {params.folder:q} 2>&1 | tee {log}"
 
 
 use rule matrix as learning_set with:
@@ -52,6 +53,34 @@ use rule matrix as learning_set with:
         provenance="<folder>/data/{dataset}/provenance.json",
     wildcard_constraints:
         dataset="|".join({training["dataset"] for training in TRAININGS.values()}) or "none",
+
+
+rule scaling:
+    """A matrix in another of its scalings, which a reading of the papers chooses."""
+    input:
+        provenance="<folder>/data/{dataset}/provenance.json",
+    output:
+        matrix="<folder>/data/{dataset}/{scaling}/matrix.npy",
+        provenance="<folder>/data/{dataset}/{scaling}/provenance.json",
+    log:
+        "<folder>/logs/data/{dataset}/{scaling}.log",
+    benchmark:
+        "<folder>/benchmarks/data/{dataset}/{scaling}.tsv"
+    localrule: True
+    conda:
+        "../../environment.yml"
+    params:
+        *code("cli.data"),
+        module=lambda wildcards: code_of("cli.data", f"data.{wildcards.dataset}"),
+        source=config["data"]["source"],
+        seed=config["seed"],
+        entry=lambda wildcards: parts.data(configuration.datasets(config)[wildcards.dataset]),
+        folder=subpath(input.provenance, parent=True),
+    message:
+        "Data: {wildcards.dataset}, {wildcards.scaling}"
+    shell:
+        "python -m reproduction data {wildcards.dataset} --source {params.source} --seed {params.seed}"
+        " --scaling {wildcards.scaling} --out {params.folder:q} > {log} 2>&1"
 
 
 rule my_records:
@@ -71,11 +100,12 @@ rule my_records:
     params:
         *code("cli.my_matrix"),
         settings=lambda wildcards: parts.text(config["matrix"]),
+        folder=subpath(output.provenance, parent=True),
     message:
         "Data: a matrix of one's own"
     shell:
         "python -m reproduction my_matrix --settings {params.settings:q}"
-        " --out $(dirname {output.matrix}) > {log} 2>&1"
+        " --out {params.folder:q} > {log} 2>&1"
 
 
 rule features:

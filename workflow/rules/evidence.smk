@@ -5,6 +5,7 @@ rule sweep:
     """Trials of an experiment under all its readings, at the tables' epsilon."""
     input:
         data=matrix_of,
+        scalings=scalings_of,
     output:
         "<folder>/readings/{experiment}_trials.csv.gz",
     log:
@@ -216,7 +217,7 @@ rule judge:
         [file for run in RUNS for file in trials_of(run)],
         "<folder>/theory/exact.csv",
         expand("<folder>/readings/{name}{ending}", name=SWEPT, ending=[".csv", "_trials.csv.gz"]),
-        published("table1", "table2", "table3", "table4", "table5", "section10_2"),
+        [file for name in SWEPT for file in published_of(name)],
         settings="<folder>/settings.yaml",
     output:
         claims="<folder>/claims.csv",

@@ -3,7 +3,6 @@
 
 # Tables and figures of one experiment each, those of the papers and of a person's own: name and look
 # (a recipe), and the experiment.
-IN_PRINT = {"regression": "table3", "first_pc": "table4", "covariance": "table5"}
 EXPERIMENT_TABLES = {
     **{IN_PRINT.get(name, name): ("experiment", name) for name in SWEPT},
     **{f"imgm_{name}": ("training", name) for name in TRAININGS},

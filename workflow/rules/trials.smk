@@ -6,6 +6,7 @@ rule trials:
     """Trials of a mechanism, or of a baseline."""
     input:
         data=matrix_of,
+        scaling=scaling_of_reading,
     output:
         "<folder>/trials/{experiment}/<reading>/{mechanism}.csv.gz",
     log:

@@ -93,6 +93,32 @@ def test_another_scaling(tiny, server, tmp_path):
         load(tmp_path / "o", "halve")
 
 
+def contents(folder):
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*.*")}
+
+
+def test_scalings_one_by_one_are_those_of_all_together(tiny, server, tmp_path):
+    tiny(server.gives("/bupa.data", TEXT))
+    prepare("liver", out=tmp_path / "o")
+    prepare("liver", out=tmp_path / "p", scaling="default")
+    assert not (tmp_path / "p" / "half").exists()
+    prepare("liver", out=tmp_path / "p", scaling="half")
+    assert contents(tmp_path / "p") == contents(tmp_path / "o")
+    with pytest.raises(InputError, match="scaling is 'halve'; did you mean 'half'"):
+        prepare("liver", out=tmp_path / "p", scaling="halve")
+    with pytest.raises(InputError, match="provenance.json cannot be read"):
+        prepare("liver", out=tmp_path / "q", scaling="half")
+
+
+def test_a_scaling_is_simulated_where_the_default_one_is(tiny, nowhere, server, tmp_path):
+    tiny(f"{nowhere}/bupa.data")
+    prepare("liver", out=tmp_path / "o", scaling="default")
+    tiny(server.gives("/bupa.data", TEXT))
+    prepare("liver", out=tmp_path / "o", scaling="half")
+    assert load(tmp_path / "o", "half").status == "simulated"
+    assert read_provenance(tmp_path / "o" / "half")["requested"] == "auto"
+
+
 def test_some_features_of_a_matrix(tiny, tmp_path):
     tiny("http://127.0.0.1:9/bupa.data")
     prepare("liver", out=tmp_path, source="simulated")

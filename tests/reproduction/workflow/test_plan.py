@@ -54,6 +54,7 @@ def audited(*experiments):
                 **dict.fromkeys(("sweep", "gather_readings"), len(TABLES)),
                 **dict.fromkeys(("figure", "settings"), 1),
                 "matrix": MATRICES,
+                "scaling": 4,
             },
         ),
     ],
@@ -172,6 +173,26 @@ def test_one_more_mechanism_runs_alone(finished):
     planned = finished.plan("mvg", "--config", setting).jobs
     rows = jobs_of("regression", mechanisms=["jl_exact"])
     assert planned == {name.replace("jl_exact", "laplace") for name in rows} | SHOWN
+
+
+def test_a_scaling_that_was_deleted_is_made_again_before_what_reads_it(again):
+    swept = "results/readings/covariance_trials.csv.gz"
+    again.make(swept, "-c1")
+    scaling = again.folder / "results/data/ctg/centred"
+    content = [file.read_bytes() for file in sorted(scaling.iterdir())]
+    assert len(content) == 2
+    for file in scaling.iterdir():
+        file.unlink()
+    jobs = {"data/ctg/centred", "readings/covariance_trials"}
+    assert again.make(swept, "-c1", "--forcerun", "sweep").jobs == jobs
+    assert [file.read_bytes() for file in sorted(scaling.iterdir())] == content
+
+
+def test_another_reading_needs_its_scaling_alone(shipped):
+    outcome = shipped.plan("table4", "--config", "reading=movement=as_stored")
+    assert outcome.counts["scaling"] == 1
+    assert "data/movement/as_stored/matrix.npy" in outcome.output
+    assert "scaling" not in shipped.plan("table4").counts
 
 
 def edit(project, name, change=lambda text: f"{text}\nassert True\n"):

@@ -72,6 +72,7 @@ def prepare(
     source: str = "auto",
     mirror: str | os.PathLike | None = None,
     seed: int = 0,
+    scaling: str = "",
 ) -> None:
     """Write ``out``/matrix.npy (m x n), or a learning set's arrays.npz, and provenance.json.
 
@@ -86,13 +87,20 @@ def prepare(
             an error in any case.
         mirror: a folder that is searched before anything is downloaded.
         seed: of the stand-in.
+        scaling: one scaling alone; all if empty. A further one has the records, original or
+            simulated, of the default one, which must be there.
 
     Raises:
-        InputError: the name or source is unknown, or the originals are not available or are
-            not the expected ones.
+        InputError: the name, source or scaling is unknown, or the originals are not available or
+            are not the expected ones.
     """
     spec = datasets.find(name)
     checks.choice(SOURCES, source=source)
+    requested = source
+    if scaling:
+        checks.choice(_scalings(spec), scaling=scaling)
+        if scaling != DEFAULT:
+            source = prepared.read_provenance(Path(out))["status"]
     content = None
     if source != "simulated":
         try:
@@ -106,7 +114,7 @@ def prepare(
                 f"for the originals, run `make ARGS='--forcerun {out}/provenance.json'`",
                 file=sys.stderr,
             )
-    write(Path(out), spec, source, content or _stand_in(spec, seed))
+    write(Path(out), spec, requested, content or _stand_in(spec, seed), scaling)
 
 
 def _stand_in(spec: Spec, seed: int) -> Content:
@@ -116,14 +124,14 @@ def _stand_in(spec: Spec, seed: int) -> Content:
     return module.simulate(facts, rng), {"status": "simulated", "files": [], "seed": seed}
 
 
-def write(out: Path, spec: Spec, requested: str, content: Content) -> None:
-    """Write the numbers of every scaling, and then the provenance with their checksum."""
+def write(out: Path, spec: Spec, requested: str, content: Content, scaling: str = "") -> None:
+    """Write the numbers of one scaling or all, and then the provenance with their checksum."""
     records, origin = content
     file = prepared.ARRAYS if spec.is_learning_set else prepared.MATRIX
     kind = _kind(spec)
     # The default scaling comes last: if it is complete, all are.
-    for scaling in sorted(spec.scalings or [DEFAULT], key=DEFAULT.__eq__):
-        packed, description = kind.pack(spec, records, scaling)
+    for name in [scaling] if scaling else sorted(_scalings(spec), key=DEFAULT.__eq__):
+        packed, description = kind.pack(spec, records, name)
         provenance = {
             "name": spec.name,
             "title": spec.title,
@@ -138,15 +146,19 @@ def write(out: Path, spec: Spec, requested: str, content: Content) -> None:
             "citation": spec.citation,
             "software": {
                 "python": platform.python_version(),
-                **{name: version(name) for name in ("numpy", "pandas", "python-calamine")},
+                **{package: version(package) for package in ("numpy", "pandas", "python-calamine")},
             },
             prepared.checksum(file): hashlib.sha256(packed).hexdigest(),
         }
-        folder = prepared.place(out, scaling)
+        folder = prepared.place(out, name)
         with replacing(folder / file) as temporary:
             temporary.write_bytes(packed)
         text = json.dumps(provenance, indent=2, ensure_ascii=False, allow_nan=False)
         write_text(folder / "provenance.json", text + "\n")
+
+
+def _scalings(spec: Spec) -> list[str]:
+    return [*spec.scalings] or [DEFAULT]
 
 
 def _kind(spec: Spec) -> ModuleType:

@@ -127,6 +127,12 @@ def read(name: str, files: Files) -> Any:
         return pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=text)
 
 
+def data_sets(files: Files) -> list[Path]:
+    """Return the provenance of every data set, without those of a data set's other scalings."""
+    names = (name for name in files if name.startswith("data/") and name.count("/") == 1)
+    return sorted(path for path in map(files.__getitem__, names) if path.name == PROVENANCE)
+
+
 def published(name: str, tables: Mapping[str, Any]) -> pd.DataFrame:
     """Return a paper's numbers from inputs by name; a frame without rows where it prints none."""
     return tables.get(f"published/{name}", pd.DataFrame(columns=[*_PRINTED], dtype=str))

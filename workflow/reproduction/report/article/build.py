@@ -79,8 +79,7 @@ def _sentence(message: str) -> str:
 def _content(files: Files, values: Mapping[str, numbers.Number]) -> dict[str, Any]:
     """Return what the source reads as ``run.json``."""
     settings = inputs.read("settings", files)
-    paths = sorted(path for path in files.values() if path.name == inputs.PROVENANCE)
-    sources = [inputs.provenance(path) for path in paths]
+    sources = [inputs.provenance(path) for path in inputs.data_sets(files)]
     simulated = any(source["status"] == "simulated" for source in sources)
     claims = pd.DataFrame(inputs.read("claims", files))
     return {

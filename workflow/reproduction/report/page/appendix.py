@@ -53,7 +53,7 @@ def provenance(files: Files) -> tuple[Grid, list[dict[str, Any]]]:
     Raises:
         InputError: one of the files is damaged.
     """
-    paths = sorted(path for path in files.values() if path.name == inputs.PROVENANCE)
+    paths = inputs.data_sets(files)
     facts = [inputs.provenance(path) for path in paths]
     rows = [
         {
