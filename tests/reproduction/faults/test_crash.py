@@ -22,7 +22,7 @@ def test_a_killed_run_is_continued_to_the_same_bytes(fresh, finished):
         assert second.code == 2
         assert f"Another make is at work in {fresh.folder}: wait" in second.output
         # The workflow alone: its job lives on.
-        (workflow,) = processes_below(run.pid, b"snakemake")
+        (workflow,) = processes_below(run.pid, b"snakemake\0")
         os.kill(workflow, signal.SIGKILL)
         run.wait(60)
         data = fresh.folder / "results" / "data" / "liver" / "matrix.npy"
