@@ -31,18 +31,18 @@ verify: setup ## compare the last run with the kept results of a full run on the
 	@$(BIN)/python -m reproduction verify $(ARGS)
 
 reference: quick ## run quickly and in full, with MNIST, and keep the results in results/reference
-	@$(BIN)/python -m reproduction keep --quick --results results/quick
+	@$(BIN)/python -m reproduction keep --quick
 	@$(snakemake) mnist $(ARGS) && run $(ARGS)
 	@$(BIN)/python -m reproduction keep
 
 kept-page: setup ## the page on the kept results, without a run: results/page.html, in seconds
 	@$(BIN)/python -m reproduction report $(ARGS)
 
-kept-article: setup ## the article of the kept results: results/kept_article.pdf, in seconds
-	@$(BIN)/python -m reproduction article --results results/reference --out results/kept_article.pdf
+kept-article: setup ## the article of the kept results: results/kept/article.pdf, in seconds
+	@$(BIN)/python -m reproduction article --out results/kept/article.pdf $(ARGS)
 
 check-figures: setup ## draw the kept results' figures again and compare them, byte for byte
-	@$(BIN)/python -m reproduction figure $(ARGS)
+	@$(BIN)/python -m reproduction redraw $(ARGS)
 
 docs: setup ## the page on what `import matrixdp` gives: results/api/index.html
 	@$(BIN)/python docs/api.py $(ARGS)
@@ -179,8 +179,8 @@ if locked; then \
     echo "A snakemake on another machine is at work here, or was killed: stop it, or remove its locks" \
         "with \`.venv/bin/snakemake --unlock\`." >&2; exit 1; \
 fi; \
-made=$$($(BIN)/snakemake --quiet all --summary all mnist $(ARGS)) || exit 1; \
-$(BIN)/snakemake --quiet all --delete-all-output all mnist $(ARGS) || exit 1; \
+made=$$($(BIN)/snakemake --quiet all --summary $(ARGS)) || exit 1; \
+$(BIN)/snakemake --quiet all --delete-all-output $(ARGS) || exit 1; \
 column() { echo "$$made" | awk -F '\t' "NR > 1 && \$$4 != \"-\" {print \$$$$1}" | sort -u; }; \
 column 4 | sed 'p; s|/logs/\(.*\)\.log$$|/benchmarks/\1.tsv|' | while IFS= read -r file; do \
     rm -f "$$file"; rmdir -p "$${file%/*}" 2>/dev/null; \

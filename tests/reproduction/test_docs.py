@@ -25,7 +25,7 @@ def test_links_point_at_files(page):
 def test_commands_name_targets(page):
     text = page.read_text(encoding="utf-8")
     rules = "".join(file.read_text() for file in ROOT.glob("workflow/rules/*.smk"))
-    goals = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    goals = re.findall(r"^([\w-]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE)
     code = re.findall(r"^```\w*\n(.*?)^```$|`([^`\n]+)`", text, re.DOTALL | re.MULTILINE)
     for line in "\n".join("".join(pair) for pair in code).splitlines():
         words = line.partition("#")[0].split()
