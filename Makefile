@@ -1,6 +1,7 @@
 # Two commands do everything: `make` computes all results, `make test` runs the tests. Both first
 # make the environment in .venv if it is not there. Arguments for what runs below go into ARGS:
 # `make ARGS=--dry-run`, `make test ARGS="-k mvg"`. Another Python: `make PYTHON=python3.12`.
+# The words behind ## are what `make help` says, and a start without arguments.
 PYTHON ?= python3
 ARGS ?=
 BIN := .venv/bin
@@ -14,34 +15,37 @@ export PYTHONPATH := $(CURDIR)/src:$(CURDIR)/workflow
 # Containers set it; each of some two hundred jobs would then compile its code anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: all quick page docs verify reference figures test mutants faults bench lint slurm clean
-.PHONY: help setup article
+.PHONY: all quick mnist verify reference kept-page kept-article check-figures docs test mutants
+.PHONY: faults bench lint slurm clean help setup page article figures
 
-all: setup ## compute every table, figure and the report
-	@$(alone); exec $(BIN)/snakemake $(ARGS)
+all: setup ## every table, figure and the report, in about 20 minutes on two idle cores
+	@$(snakemake) $(ARGS)
 
-quick: setup ## the same with few trials: minutes, to see that everything works
-	@$(alone); exec $(BIN)/snakemake $(ARGS) --configfile config.yaml workflow/config/quick.yaml
+quick: setup ## the same with few trials, to see that everything works, in about 3 minutes
+	@$(snakemake) $(ARGS) --configfile workflow/config/quick.yaml
 
-page: setup ## the page on the kept results, without a run: results/page.html, in seconds
+mnist: setup ## the same and private gradients on MNIST, which take about half an hour more
+	@$(snakemake) mnist $(ARGS) && run $(ARGS)
+
+verify: setup ## compare the last run with the kept results of a full run on the original data
+	@$(BIN)/python -m reproduction verify $(ARGS)
+
+reference: quick ## run quickly and in full, with MNIST, and keep the results in results/reference
+	@$(BIN)/python -m reproduction keep --quick
+	@$(snakemake) mnist $(ARGS) && run $(ARGS)
+	@$(BIN)/python -m reproduction keep
+
+kept-page: setup ## the page on the kept results, without a run: results/page.html, in seconds
 	@$(BIN)/python -m reproduction report $(ARGS)
 
-article: setup ## the article of the last run, or of the kept results: results/article.pdf, in seconds
-	@$(BIN)/python -m reproduction article $(ARGS)
+kept-article: setup ## the article of the kept results: results/kept/article.pdf, in seconds
+	@$(BIN)/python -m reproduction article --out results/kept/article.pdf $(ARGS)
+
+check-figures: setup ## draw the kept results' figures again and compare them, byte for byte
+	@$(BIN)/python -m reproduction redraw $(ARGS)
 
 docs: setup ## the page on what `import matrixdp` gives: results/api/index.html
 	@$(BIN)/python docs/api.py $(ARGS)
-
-verify: all ## run, then compare with the kept results of a full run on the original data
-	@$(BIN)/python -m reproduction verify
-
-reference: quick ## run quickly and in full, and keep the results in results/reference
-	@$(BIN)/python -m reproduction keep --quick
-	@$(alone); exec $(BIN)/snakemake $(ARGS)
-	@$(BIN)/python -m reproduction keep
-
-figures: setup ## draw the kept results' figures again and compare them, byte for byte
-	@$(BIN)/python -m reproduction figure $(ARGS)
 
 test: setup ## run the tests
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
@@ -68,11 +72,19 @@ lint: ## check style, types and the workflow's form
 slurm: setup ## add to .venv what `snakemake --workflow-profile profiles/slurm` needs
 	@$(INSTALL) 'snakemake-executor-plugin-slurm>=2.8,<3'
 
-clean: setup ## delete the results of the present configuration, and nothing else
-	@$(alone); $(BIN)/snakemake --quiet all --delete-all-output $(ARGS)
+clean: ## delete what the present configuration has made, logs too, and no file of yours
+	@$(clean)
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## /make \1: /p' Makefile
+
+# What `snakemake` means by these words is something else: a run's figures, page and article.
+figures:
+	@echo "Say \`make check-figures\`; \`snakemake figures\` draws those of a run." >&2; exit 2
+page:
+	@echo "Say \`make kept-page\`; \`snakemake report\` makes the page of a run." >&2; exit 2
+article:
+	@echo "Say \`make kept-article\`; \`snakemake article\` typesets that of a run." >&2; exit 2
 
 # The set-up. A .venv without our stamp belongs to somebody else: it is filled, never wiped.
 INSTALL = $(if $(UV),uv pip install --quiet --compile-bytecode --python $(BIN)/python,$(BIN)/python -m pip install -qq)
@@ -102,17 +114,77 @@ done && echo "$$STATE" >$(STAMP) || { \
 endef
 
 # One run at a time. The system frees this lock with the last process that holds it, also after a
-# kill. Snakemake's own locks then stay behind: they go unless a snakemake without `make` is at work.
+# kill. A snakemake without `make` holds none.
 define alone
 mkdir -p .snakemake && exec 9>>.snakemake/make.lock || exit 1; \
-if command -v flock >/dev/null && [ -d /proc/self ]; then \
+if command -v flock >/dev/null; then \
     flock -n 9 || { \
         echo "Another make is at work in $(CURDIR): wait until it ends, or stop it." >&2; exit 1; }; \
-    for process in /proc/[0-9]*; do \
-        if [ $$process/cwd -ef . ] && grep -qsz '\(^\|/\)snakemake$$' $$process/cmdline; then \
-            echo "A snakemake (process $${process#/proc/}) is at work here: wait for it." >&2; exit 1; \
-        fi; \
-    done; \
-    rm -rf .snakemake/locks; \
+fi; \
+for process in /proc/[0-9]*; do \
+    if [ $$process/cwd -ef . ] && grep -qsz '\(^\|/\)snakemake$$' $$process/cmdline; then \
+        echo "A snakemake (process $${process#/proc/}) is at work here: wait for it." >&2; exit 1; \
+    fi; \
+done
+endef
+
+# What is killed with kill -9 leaves Snakemake's locks. Those of a `make` of this machine go: of the
+# same host, since the same boot, with the same numbers of processes, and dead. Others may be of a live
+# run on another node or in a container: they stay, and Snakemake says what to do. The mark lies beside
+# the locks because Snakemake removes the folder at any other end, and so does `--unlock`.
+MARK := .snakemake/locks/make
+define unlock
+boot=$$(cat /proc/sys/kernel/random/boot_id 2>/dev/null || sysctl -n kern.bootsessionuuid 2>/dev/null); \
+machine=$$(uname -n)/$$boot/$$(readlink /proc/self/ns/pid 2>/dev/null); \
+locked() { ls .snakemake/locks/*.lock >/dev/null 2>&1; }; \
+dead() { \
+    if command -v flock >/dev/null; then return; fi; \
+    command -v ps >/dev/null || return 1; \
+    case $$(ps -o stat= -p "$$1" 2>/dev/null) in ''|Z*) ;; *) return 1;; esac; \
+}; \
+if read -r process place 2>/dev/null <$(MARK) && \
+    [ "$${boot:+$$place}" = "$$machine" ] && dead "$$process"; then \
+    rm -f .snakemake/locks/0.input.lock .snakemake/locks/0.output.lock $(MARK); \
 fi
+endef
+
+# Snakemake with the arguments that follow; then `run` does it with others under the same lock. It is
+# in the background because a shell cannot pass signals on to a program in front, and there Ctrl-C
+# would be ignored. Only a run that finds no locks has the first ones, and is marked.
+FOREGROUND = import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); \
+    os.execv(sys.argv[1], sys.argv[1:])
+define snakemake
+$(if $(ARGS),,sed -n 's/^$@:.*## /make $@: /p' Makefile >&2;) $(alone); $(unlock); \
+run() { \
+    $(BIN)/python -IS -c '$(FOREGROUND)' $(BIN)/snakemake "$$@" & process=$$!; \
+    mkdir -p .snakemake/locks; \
+    [ -z "$$boot" ] || locked || echo "$$process $$machine" >$(MARK); \
+    trap : INT; trap "kill -TERM $$process" TERM; trap "kill -HUP $$process" HUP; \
+    wait $$process; code=$$?; \
+    while kill -0 $$process 2>/dev/null; do wait $$process; code=$$?; done; \
+    trap - INT TERM HUP; \
+    { [ $$code -gt 128 ] && locked; } || rm -f $(MARK); \
+    return $$code; \
+}; run
+endef
+
+# Snakemake deletes outputs alone. Logs go by its own record of each output, benchmarks have their
+# names, and the record goes last, so that what was interrupted can be done again.
+define clean
+[ -x $(BIN)/snakemake ] || { \
+    echo "There is no .venv/bin/snakemake, which knows what a run has made: say \`make setup\`." >&2; \
+    exit 1; }; \
+$(alone); $(unlock); \
+if locked; then \
+    echo "A snakemake on another machine is at work here, or was killed: stop it, or remove its locks" \
+        "with \`.venv/bin/snakemake --unlock\`." >&2; exit 1; \
+fi; \
+made=$$($(BIN)/snakemake --quiet all --summary $(ARGS)) || exit 1; \
+$(BIN)/snakemake --quiet all --delete-all-output $(ARGS) || exit 1; \
+column() { echo "$$made" | awk -F '\t' "NR > 1 && \$$4 != \"-\" {print \$$$$1}" | sort -u; }; \
+column 4 | sed 'p; s|/logs/\(.*\)\.log$$|/benchmarks/\1.tsv|' | while IFS= read -r file; do \
+    rm -f "$$file"; rmdir -p "$${file%/*}" 2>/dev/null; \
+done; \
+[ -z "$$(column 1)" ] || column 1 | tr '\n' '\0' | \
+    xargs -0 $(BIN)/snakemake --quiet all $(ARGS) --cleanup-metadata
 endef

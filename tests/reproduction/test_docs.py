@@ -8,7 +8,11 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-PAGES += sorted((ROOT / "src/matrixdp").glob("*.md"))
+PAGES += [
+    *sorted((ROOT / "src/matrixdp").glob("*.md")),
+    ROOT / "SECURITY.md",
+    ROOT / "config/README.md",
+]
 
 
 def test_readme_is_short():
@@ -25,7 +29,7 @@ def test_links_point_at_files(page):
 def test_commands_name_targets(page):
     text = page.read_text(encoding="utf-8")
     rules = "".join(file.read_text() for file in ROOT.glob("workflow/rules/*.smk"))
-    goals = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    goals = re.findall(r"^([\w-]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE)
     code = re.findall(r"^```\w*\n(.*?)^```$|`([^`\n]+)`", text, re.DOTALL | re.MULTILINE)
     for line in "\n".join("".join(pair) for pair in code).splitlines():
         words = line.partition("#")[0].split()
@@ -35,6 +39,15 @@ def test_commands_name_targets(page):
         elif words and words[0].removeprefix(".venv/bin/") == "snakemake":
             targets = itertools.takewhile(lambda word: word[0] != "-", words[1:])
             assert all("/" in name or f"rule {name}:" in rules for name in targets), line
+
+
+def test_hosted_checks_name_targets():
+    goals = re.findall(r"^([\w-]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    files = sorted((ROOT / ".github/workflows").glob("*.yml"))
+    lines = re.findall(r"run: make (.+)$", "".join(map(Path.read_text, files)), re.MULTILINE)
+    assert len(lines) > 2
+    words = [word for line in lines for word in line.partition(" ARGS=")[0].split()]
+    assert {*words} <= {*goals}
 
 
 def test_the_commands_of_a_page_are_seen():

@@ -138,6 +138,40 @@ def test_the_citation_is_complete():
         assert {"type", "title", "authors", "year"} <= paper.keys()
 
 
-def test_the_changelog_has_the_present_version_and_room_for_the_next():
-    headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
-    assert headings[0] == "Unreleased"
+CHANGELOGS = [ROOT / "CHANGELOG.md", ROOT / "src/matrixdp/CHANGELOG.md"]
+
+
+def releases(text, version):
+    """Return the versions in a changelog's headings; that of the code is the newest of them."""
+    first, *names = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    assert first == "Unreleased"
+    assert names == sorted({*names}, key=Version, reverse=True)
+    assert names[:1] in ([], [version])
+    return names
+
+
+def test_changelogs_have_the_present_version_and_room_for_the_next():
+    assert re.fullmatch(r"\d+\.\d+\.\d+", matrixdp.__version__)
+    project, library = (releases(file.read_text(), matrixdp.__version__) for file in CHANGELOGS)
+    assert project == library
+
+
+def test_every_tag_is_a_release_of_the_changelog():
+    done = subprocess.run(
+        ["git", "tag", "--list", "[0-9]*"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert {*done.stdout.split()} <= {*releases(CHANGELOGS[0].read_text(), matrixdp.__version__)}
+
+
+@pytest.mark.parametrize(
+    "headings",
+    [
+        ["0.2.0"],
+        ["Unreleased", "0.1.0"],
+        ["Unreleased", "0.2.0", "0.3.0"],
+        ["Unreleased"] + ["0.2.0"] * 2,
+    ],
+)
+def test_a_changelog_that_lacks_a_release_is_seen(headings):
+    with pytest.raises(AssertionError):
+        releases("".join(f"## {heading}\n" for heading in headings), "0.2.0")

@@ -4,6 +4,7 @@ import contextlib
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -55,7 +56,7 @@ class Folder:
             self.command(*words), env=self.variables(), capture_output=True, text=True, timeout=100
         )
         lines = (done.stdout + done.stderr).splitlines()
-        return done.returncode, [line for line in lines if not line.startswith("make")]
+        return done.returncode, [line for line in lines if line[:5] not in ("make:", "make[")]
 
     def noted(self):
         lines = self.calls.read_text().splitlines() if self.calls.exists() else []
@@ -187,9 +188,38 @@ def test_arguments_reach_snakemake_as_words(folder):
     assert folder.make("ARGS=table4 --config 'data={source: x}'")[1] == [
         "<table4><--config><data={source: x}>"
     ]
-    assert folder.make("quick", "ARGS=-n")[1] == [
-        "<-n><--configfile><config.yaml><workflow/config/quick.yaml>"
-    ]
+    assert folder.make("quick", "ARGS=-n")[1] == ["<-n><--configfile><workflow/config/quick.yaml>"]
+
+
+def test_mnist_is_two_runs_under_one_lock(folder):
+    folder.with_snakemake(f'echo "$@"; make -C . PYTHON={shlex.quote(sys.executable)} ARGS=-n 2>&1')
+    lines = folder.make("mnist", "ARGS=-k")[1]
+    if shutil.which("flock"):
+        assert lines.pop(1).startswith("Another make is at work")
+    assert lines[0] == "mnist -k"
+    folder.with_snakemake('echo "$@"; [ "$1" != mnist ]')
+    assert folder.make("mnist", "ARGS=-k") == (2, ["mnist -k"])
+    folder.with_snakemake('echo "$@"')
+    assert folder.make("mnist", "ARGS=-k") == (0, ["mnist -k", "-k"])
+
+
+def test_a_start_says_how_long_it_takes(folder):
+    folder.with_snakemake("")
+    for target in ("all", "quick", "mnist"):
+        (line,) = folder.make(target)[1]
+        assert line.startswith(f"make {target}: ")
+        assert "about" in line
+
+
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [("figures", "check-figures"), ("page", "kept-page"), ("article", "kept-article")],
+)
+def test_a_word_that_means_something_else_to_snakemake_names_the_one_to_say(word, says, folder):
+    code, (line,) = folder.make(word)
+    assert code == 2
+    assert line.startswith(f"Say `make {says}`; `snakemake ")
+    assert not (folder.root / ".venv").exists()
 
 
 def test_every_benchmark_is_run_and_a_failure_is_told_at_the_end(folder):
@@ -201,7 +231,8 @@ def test_every_benchmark_is_run_and_a_failure_is_told_at_the_end(folder):
 
 
 def test_help_lists_every_target(folder):
-    targets = "all quick page docs verify reference figures test faults mutants bench lint slurm"
+    targets = "all quick mnist verify reference kept-page kept-article check-figures docs test"
+    targets += " faults mutants bench lint slurm"
     text = subprocess.check_output(folder.command("help"), env=folder.variables(), text=True)
     for target in (*targets.split(), "clean", "help"):
         assert f"make {target}: " in text
@@ -227,29 +258,143 @@ def running(folder, *command, **options):
 def test_a_second_start_is_refused_at_once(target, folder):
     folder.with_snakemake("touch begun; sleep 60")
     with running(folder, *folder.command(), env=folder.variables()):
-        assert folder.make(target) == (
+        assert folder.make(target, "ARGS=-k") == (
             2,
             [f"Another make is at work in {folder.root}: wait until it ends, or stop it."],
         )
 
 
-@needs_flock
-def test_the_locks_of_a_killed_run_go_and_those_of_a_bare_snakemake_stay(folder):
-    program = folder.with_snakemake("touch begun; [ -e go ] || sleep 60")
-    locks = folder.root / ".snakemake" / "locks"
-    with running(folder, *folder.command(), env=folder.variables()):
-        pass
-    (folder.root / "begun").unlink()
-    locks.mkdir()
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
+def test_a_bare_snakemake_is_named(folder):
+    program = folder.with_snakemake("touch begun; sleep 60")
     with running(folder, program, cwd=folder.root) as bare:
-        assert folder.make() == (
+        assert folder.make("ARGS=-k") == (
             2,
             [f"A snakemake (process {bare.pid}) is at work here: wait for it."],
         )
-        assert locks.exists()
+
+
+# Locks
+
+#: Takes locks as Snakemake does; with a file `go` it ends as Snakemake does, unless they are taken.
+LOCKING = """
+mkdir -p .snakemake/locks; cd .snakemake/locks
+if [ -e 0.output.lock ]; then echo "Directory cannot be locked"; exit 1; fi
+touch 0.input.lock 0.output.lock ../../begun
+[ -e ../../go ] || sleep 60
+cd ..; rm -rf locks
+"""
+
+
+@pytest.fixture
+def locks(folder):
+    return folder.root / ".snakemake/locks"
+
+
+def kill(folder, victim="the run"):
+    """Start a run, and kill it once it has its locks."""
+    with running(folder, *folder.command(), env=folder.variables()) as run:
+        mark = folder.root / ".snakemake/locks/make"
+        if victim == "snakemake":
+            os.kill(int(mark.read_text().split()[0]), signal.SIGKILL)
+        else:
+            os.killpg(run.pid, signal.SIGKILL)
+        run.wait(60)
+    (folder.root / "begun").unlink()
+    assert (folder.root / ".snakemake/locks/0.output.lock").exists()
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
+@pytest.mark.parametrize("victim", ["the run", "snakemake"])
+def test_the_locks_of_a_killed_run_go_and_others_stay(victim, folder, locks):
+    folder.with_snakemake(LOCKING)
+    kill(folder, victim)
+    (locks / "1.output.lock").touch()  # of a run on other files, begun since
+    folder.with_snakemake("ls .snakemake/locks")
+    assert folder.make("ARGS=-k") == (0, ["1.output.lock"])
+    (locks / "1.output.lock").unlink()
+    folder.with_snakemake(LOCKING)
     (folder.root / "go").touch()
-    assert folder.make() == (0, [])
+    assert folder.make("ARGS=-k") == (0, [])
     assert not locks.exists()
+
+
+def test_locks_of_a_run_that_cannot_be_seen_stay(folder, locks):
+    folder.with_snakemake(LOCKING)
+    names = ["0.input.lock", "0.output.lock"]
+    locks.mkdir(parents=True)
+    for name in names:
+        (locks / name).touch()
+    assert folder.make("ARGS=-k") == (2, ["Directory cannot be locked"])
+    assert sorted(file.name for file in locks.iterdir()) == names
+    code, lines = folder.make("clean")
+    assert code == 2
+    assert "snakemake --unlock" in lines[0]
+
+
+@pytest.mark.parametrize("part", ["host", "boot", "space of processes"])
+def test_the_locks_of_another_make_stay(part, folder, locks):
+    folder.with_snakemake(LOCKING)
+    kill(folder)
+    mark = locks / "make"
+    host, boot, space = mark.read_text().rstrip("\n").split("/")
+    other = {
+        "host": f"{host}2/{boot}/{space}",
+        "boot": f"{host}/{boot}2/{space}",
+        "space of processes": f"{host}/{boot}/{space}2",
+    }
+    mark.write_text(f"{other[part]}\n")
+    (folder.root / "go").touch()
+    assert folder.make("ARGS=-k") == (2, ["Directory cannot be locked"])
+    assert (locks / "0.output.lock").exists()
+
+
+@pytest.mark.parametrize("commands", ["exit 0", "exit 1", "kill -9 $$", "rm -rf .snakemake/locks"])
+def test_a_run_that_leaves_no_locks_leaves_no_mark(commands, folder, locks):
+    folder.with_snakemake(f"sleep .3; [ -e .snakemake/locks/make ] || exit 0; {commands}")
+    code = folder.make("ARGS=-k")[0]
+    assert code == (0 if commands in ("exit 0", "rm -rf .snakemake/locks") else 2)
+    assert not (locks / "make").exists()
+
+
+@needs_flock
+def test_without_flock_the_process_of_the_mark_tells(folder, locks, monkeypatch):
+    folder.with_snakemake(LOCKING)
+    kill(folder)
+    needed = "cat cksum grep ls make mkdir ps readlink rm sed sh sleep touch uname"
+    for name in needed.split():
+        if (program := shutil.which(name)) is None:
+            pytest.skip(f"there is no {name}")
+        (folder.tools / name).symlink_to(program)
+    monkeypatch.setenv("PATH", str(folder.tools))
+    text = (locks / "make").read_text()
+    (folder.root / "go").touch()
+    (locks / "make").write_text(f"{os.getpid()} {text.split()[1]}\n")  # which is alive
+    assert folder.make("ARGS=-k") == (2, ["Directory cannot be locked"])
+    (locks / "make").write_text(text)
+    assert folder.make("ARGS=-k") == (0, [])
+
+
+@pytest.mark.parametrize("shell", ["/bin/sh", "/bin/bash"])
+@pytest.mark.parametrize("stop", ["Ctrl-C", "kill"])
+def test_a_run_can_be_stopped(stop, shell, folder):
+    if not os.access(shell, os.X_OK):
+        pytest.skip(f"there is no {shell}")
+    folder.with_snakemake(
+        """
+        trap 'sleep .2; touch INT; exit 1' INT; trap 'sleep .2; touch TERM; exit 1' TERM
+        touch begun; while :; do sleep .1; done
+        """
+    )
+    command = folder.command(f"SHELL={shell}")
+    with running(folder, *command, env=folder.variables(), stderr=subprocess.DEVNULL) as run:
+        time.sleep(0.1)
+        if stop == "kill":
+            run.terminate()
+        else:
+            os.killpg(run.pid, signal.SIGINT)
+        run.wait(20)
+        assert (folder.root / {"kill": "TERM", "Ctrl-C": "INT"}[stop]).exists()
 
 
 def test_a_folder_that_cannot_be_written_is_named(folder):
@@ -263,8 +408,13 @@ def test_a_folder_that_cannot_be_written_is_named(folder):
 
 SNAKEFILE = """
 rule all:
-    output: "results/tables/table3.md"
-    shell: "touch {output}"
+    input: "results/tables/table3.md"
+
+rule table:
+    output: "results/tables/{name}.md"
+    log: "results/logs/tables/{name}.log"
+    benchmark: "results/benchmarks/tables/{name}.tsv"
+    shell: "touch {output} {log}"
 """
 
 
@@ -279,15 +429,33 @@ def small(folder):
 @pytest.mark.slow
 def test_cleaning_deletes_what_the_workflow_made_and_nothing_of_a_users(small, tmp_path):
     assert small.make()[0] == 0
+    assert small.make("ARGS=results/tables/other.md")[0] == 0
     (tmp_path / "elsewhere").mkdir()
-    theirs = ["results/tables/notes.md", "results/.hidden", "results/reference/a.csv"]
-    for file in (small.root / name for name in theirs):
+    theirs = ["tables/notes.md", ".hidden", "reference/a.csv", "logs/my.log", "benchmarks/my.tsv"]
+    for file in (small.root / "results" / name for name in theirs):
         file.parent.mkdir(exist_ok=True)
         file.write_text("theirs")
     (tmp_path / "elsewhere/poster.pdf").touch()
     (small.root / "results/figures").symlink_to(tmp_path / "elsewhere")
-    code, lines = small.make("clean")
-    assert code == 0, lines
-    assert not (small.root / "results/tables/table3.md").exists()
-    assert all((small.root / name).read_text() == "theirs" for name in theirs)
+    # Nothing is installed for it.
+    (small.root / "workflow/requirements.lock").write_text("a==2 --hash=x\n")
+    for _ in range(2):
+        code, lines = small.make("clean")
+        assert code == 0, lines
+        assert small.noted() == []
+    others = ["tables/other.md", "logs/tables/other.log", "benchmarks/tables/other.tsv"]
+    files = [path for path in (small.root / "results").rglob("*") if path.is_file()]
+    left = {str(path.relative_to(small.root / "results")) for path in files}
+    assert left == {*theirs, *others}
+    assert all((small.root / "results" / name).read_text() == "theirs" for name in theirs)
     assert (small.root / "results/figures/poster.pdf").exists()
+    assert len(list((small.root / ".snakemake/metadata").iterdir())) == 1
+
+
+def test_cleaning_without_an_environment_is_one_sentence(folder):
+    code, lines = folder.make("clean")
+    assert code == 2
+    assert lines == [
+        "There is no .venv/bin/snakemake, which knows what a run has made: say `make setup`."
+    ]
+    assert not (folder.root / ".venv").exists()

@@ -85,7 +85,7 @@ def test_a_run_killed_at_any_instant_comes_to_the_same_bytes(fresh, finished, vi
     for instant in [draw.uniform(0.3, 9) for _ in range(20)]:
         with started(fresh, *fresh.make_command(*TARGET)) as run:
             time.sleep(instant)
-            name = {"workflow": b"/snakemake", "job": b"reproduction"}[victim]
+            name = {"workflow": b"snakemake\0", "job": b"reproduction"}[victim]
             for process in processes_below(run.pid, name)[:1]:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(process, signal.SIGKILL)
