@@ -311,13 +311,12 @@ class AdditiveMechanism(Separable):
             return noise + value
         distribution = self.noise
         assert isinstance(distribution, GaussianDistribution | Laplace)
-        values = np.broadcast_to(value, (len(noise), *distribution.shape))
-        return np.stack(
-            [
-                distribution.colour(np.ravel(distribution.whiten(exact)) + white)
-                for exact, white in zip(values, noise, strict=True)
-            ]
-        )
+        # A value that all trials share is whitened once.
+        values = value[None] if value.ndim == 2 else value
+        centres = [np.ravel(distribution.whiten(exact)) for exact in values]
+        centres *= len(noise) // len(centres)
+        pairs = zip(centres, noise, strict=True)
+        return np.stack([distribution.colour(centre + white) for centre, white in pairs])
 
     def release(self, records: ArrayLike) -> Array:
         """Return one release for real use, of records that are first clipped to the public bounds.

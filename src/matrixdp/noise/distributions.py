@@ -14,6 +14,7 @@ idealised: float64 samples are open to attacks on their rounding (Mironov, CCS 2
 from __future__ import annotations
 
 import abc
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -233,18 +234,18 @@ class SymmetricNormal(GaussianDistribution):
 
     def whiten(self, z: Array) -> Array:
         """Return the upper triangle with the diagonal over its standard deviations."""
-        upper = np.triu_indices(self.shape[0])
+        upper = _upper(self.shape[0])
         return z[..., *upper] / self._deviations[upper]
 
     def colour(self, white: Array) -> Array:
         """Return the symmetric matrix of this upper triangle, rescaled."""
-        noise, upper = np.empty(self.shape), np.triu_indices(self.shape[0])
+        noise, upper = np.empty(self.shape), _upper(self.shape[0])
         noise[upper] = white * self._deviations[upper]
         return mirror_upper(noise)
 
     def white_noise(self, streams: Streams) -> Array:
         """Return the upper triangle with the diagonal (trials, k), of a full matrix of draws."""
-        return normals(streams, self.shape)[:, *np.triu_indices(self.shape[0])]
+        return normals(streams, self.shape)[:, *_upper(self.shape[0])]
 
     @property
     def _deviations(self) -> Array:
@@ -352,7 +353,7 @@ class SymmetricLaplace(Laplace):
         """Return the upper triangle with the diagonal (trials, k), of a full matrix of draws."""
         rows, columns = self.shape
         full = laplaces(streams, rows * columns).reshape(-1, rows, columns)
-        return full[:, *np.triu_indices(rows)]
+        return full[:, *_upper(rows)]
 
     @property
     def _uniform(self) -> SymmetricNormal:
@@ -498,9 +499,21 @@ def stretch(noise: Array, lengths: Array) -> None:
 
 def mirror_upper(stack: Array) -> Array:
     """Copy the upper triangle of each square matrix of a stack to the lower, in place."""
-    row, column = np.tril_indices(stack.shape[-1], -1)
+    row, column = _below(stack.shape[-1])
     stack[..., row, column] = stack[..., column, row]
     return stack
+
+
+@functools.lru_cache(maxsize=64)
+def _upper(size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return rows and columns of the upper triangle with the diagonal; only for reading."""
+    return np.triu_indices(size)
+
+
+@functools.lru_cache(maxsize=64)
+def _below(size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return rows and columns of the lower triangle without the diagonal; only for reading."""
+    return np.tril_indices(size, -1)
 
 
 def laplaces(streams: Streams, count: int) -> Array:

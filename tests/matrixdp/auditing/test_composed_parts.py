@@ -37,8 +37,11 @@ PER_PERSON = 2
 #: Clipped moments about a private mean or about zero, and normal equations.
 KINDS = "mean", "zero", "equations"
 CASES = [*product(DOMAINS, (*ADJACENCIES, ADD_OR_REMOVE), KINDS, (None, PER_PERSON))]
-#: Cases of `make test`.
-FEW = {1, *range(0, len(CASES), 7)}
+#: Some are cases of `make test`.
+NUMBERS = [
+    number if number == 1 or number % 7 == 0 else pytest.param(number, marks=pytest.mark.long)
+    for number in range(len(CASES))
+]
 
 
 def built(domain="cube", adjacency="replace", kind="mean", per_person=None):
@@ -55,10 +58,8 @@ def executed(release):
     return parts.executed(release, np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("case", range(len(CASES)))
-def test_all_cases_are_executed_as_declared_and_tight(case, request):
-    if case not in FEW and not request.config.getoption("--long", default=False):
-        pytest.skip("make faults runs all cases")
+@pytest.mark.parametrize("case", NUMBERS)
+def test_all_cases_are_executed_as_declared_and_tight(case):
     release = built(*CASES[case])
     finding = executed(release)
     assert finding.other == 0
@@ -232,17 +233,17 @@ def proof(monkeypatch, pairs, above, share=1):
 
 
 def test_a_black_box_does_not_refute_honest_noise(monkeypatch, request):
-    many = request.config.getoption("--long", False)
+    many = request.config.getoption("--long")
     refuted, epsilon = proof(monkeypatch, 3000 if many else 200, 0.55)
     assert not refuted
     assert epsilon <= 1
 
 
-@pytest.mark.parametrize(("share", "short", "many"), [(6, 200, 600), (2, 0, 6000)])
+@pytest.mark.parametrize(
+    ("share", "short", "many"), [(6, 200, 600), pytest.param(2, 0, 6000, marks=pytest.mark.long)]
+)
 def test_a_black_box_refutes_too_little_noise(monkeypatch, request, share, short, many):
-    pairs = many if request.config.getoption("--long", False) else short
-    if not pairs:
-        pytest.skip("takes --long")
+    pairs = many if request.config.getoption("--long") else short
     refuted, epsilon = proof(monkeypatch, pairs, 0.53 if share == 6 else 0.58, share)
     assert refuted
     assert epsilon > 1

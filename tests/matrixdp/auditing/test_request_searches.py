@@ -139,7 +139,7 @@ def test_no_neighbours_are_further_apart_than_the_receipt_says(query, mechanism,
             (option,) = found
             some = bounds == "anywhere" and query in ("second_moments", "covariance", "regression")
             some = some and not per_person and adjacency != ADD_OR_REMOVE
-            if some or request.config.getoption("--long", default=False):
+            if some or request.config.getoption("--long"):
                 assert_executed_as_declared(option.release)
             continue
         rows = spec.box.middle + spec.box.widths / 2 * GRID

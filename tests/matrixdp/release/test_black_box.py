@@ -84,7 +84,7 @@ def proof(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("mechanism", DELTA)
 def test_honest_noise_is_not_refuted(proof, mechanism, request):
-    many = request.config.getoption("--long", False)
+    many = request.config.getoption("--long")
     refuted, epsilon = proof(mechanism, CLAIMED, 2000 if many else 120)
     assert not refuted
     assert epsilon <= CLAIMED
@@ -95,18 +95,16 @@ def test_honest_noise_is_not_refuted(proof, mechanism, request):
     ("mechanism", "epsilon", "short", "many", "above"),
     [
         ("laplace", 4, 80, 400, 0.05),
-        ("laplace", 2, 0, 1000, 0.05),
-        ("gaussian", 4, 0, 600, 0.05),
-        ("gaussian", 2, 0, 3000, 0.106),
-        ("adassp", 4, 0, 800, 0.05),
+        pytest.param("laplace", 2, 0, 1000, 0.05, marks=pytest.mark.long),
+        pytest.param("gaussian", 4, 0, 600, 0.05, marks=pytest.mark.long),
+        pytest.param("gaussian", 2, 0, 3000, 0.106, marks=pytest.mark.long),
+        pytest.param("adassp", 4, 0, 800, 0.05, marks=pytest.mark.long),
     ],
 )
 def test_noise_for_more_than_claimed_is_refuted(
     proof, mechanism, epsilon, short, many, above, request
 ):
-    pairs = many if request.config.getoption("--long", False) else short
-    if not pairs:
-        pytest.skip("takes --long")
+    pairs = many if request.config.getoption("--long") else short
     refuted, proved = proof(mechanism, epsilon, pairs, above)
     assert refuted
     assert CLAIMED < proved <= epsilon
@@ -116,17 +114,15 @@ def test_noise_for_more_than_claimed_is_refuted(
     ("mechanism", "share", "short", "many", "above"),
     [
         ("gaussian", 4, 100, 400, 0.05),
-        ("gaussian", 2, 0, 1500, 0.08),
+        pytest.param("gaussian", 2, 0, 1500, 0.08, marks=pytest.mark.long),
         ("adassp", 4, 120, 400, 0.045),
-        ("adassp", 2, 0, 3000, 0.083),
+        pytest.param("adassp", 2, 0, 3000, 0.083, marks=pytest.mark.long),
     ],
 )
 def test_noise_that_is_too_small_on_the_way_is_refuted(
     proof, mechanism, share, short, many, above, request, monkeypatch
 ):
-    pairs = many if request.config.getoption("--long", False) else short
-    if not pairs:
-        pytest.skip("takes --long")
+    pairs = many if request.config.getoption("--long") else short
     whole = safe.noise
     monkeypatch.setattr(safe, "noise", lambda *given: whole(*given) // share)
     assert proof(mechanism, CLAIMED, pairs, above)[0]

@@ -221,9 +221,9 @@ WISHES = [
 
 
 @pytest.mark.parametrize("wish", WISHES, ids=lambda wish: wish.__name__)
-@pytest.mark.parametrize("name", ["breast cancer", "wine", "diabetes", LONG])
-def test_every_wish_is_granted_on_every_file(tmp_path, monkeypatch, request, name, wish):
-    if name == LONG and not request.config.getoption("--long", default=False):
-        pytest.skip("takes --long")
+@pytest.mark.parametrize(
+    "name", ["breast cancer", "wine", "diabetes", pytest.param(LONG, marks=pytest.mark.long)]
+)
+def test_every_wish_is_granted_on_every_file(tmp_path, monkeypatch, name, wish):
     monkeypatch.setattr("os.urandom", np.random.default_rng(0).bytes)
     wish(Case(tmp_path, name))

@@ -122,10 +122,12 @@ PARTS = {
 }
 
 
-@pytest.mark.parametrize("most", [None, my_matrix.LIMITS["audit_pairs"]])
 @pytest.mark.parametrize("factor", [1 - composition.SHORTFALL, 1 + composition.SHORTFALL])
 @pytest.mark.parametrize(("name", "part"), PARTS)
-def test_one_percent_less_or_more_noise_of_any_part_is_found(name, part, factor, most):
+def test_one_percent_less_or_more_noise_of_any_part_is_found(name, part, factor):
+    # Few pairs are the first ones of many: what they show, many do.
+    most = my_matrix.LIMITS["audit_pairs"]
+    assert most < composition.PAIRS
     release = RELEASES[name]
     other = PARTS[name, part](release, factor)
     assert executed(other, declared=release, most=most).other > 0

@@ -14,6 +14,7 @@ import contextlib
 import importlib
 import inspect
 import pkgutil
+import re
 import sys
 from dataclasses import fields, replace
 from itertools import product
@@ -140,7 +141,7 @@ def searched(release, stream):
 
 
 def seeds(config):
-    return range(20) if config.getoption("--long", default=False) else range(1)
+    return range(20) if config.getoption("--long") else range(1)
 
 
 def test_all_that_is_public_is_searched():
@@ -231,7 +232,7 @@ def test_no_people_are_further_apart_than_public_mechanisms_say(name, kind, requ
     mechanism, first = example(name), [*MECHANISMS].index(name) + [*QUERIES].index(kind)
     if kind not in mechanism.queries:
         return
-    long = request.config.getoption("--long", default=False)
+    long = request.config.getoption("--long")
     for domain, adjacency in OF_PEOPLE if long else OF_PEOPLE[first % 4 :: 4]:
         if kind is IdentityQuery and adjacency == ADD_OR_REMOVE:
             with pytest.raises(mdp.InputError, match="show their number"):
@@ -339,7 +340,7 @@ def people_searched(name, kind, domain, adjacency, per_person):
 
 @pytest.mark.parametrize(("name", "kind"), SERVED)
 def test_a_mechanism_protects_people_or_refuses_them(name, kind, request):
-    long = request.config.getoption("--long", default=False)
+    long = request.config.getoption("--long")
     some = PEOPLE_CASES[SERVED.index((name, kind)) % len(PEOPLE_CASES)]
     for case in PEOPLE_CASES if long else (PEOPLE_CASES[0], some):
         people_searched(name, kind, *case)
@@ -541,10 +542,9 @@ def test_no_neighbours_are_further_apart_than_a_mechanism_says(name, kind, domai
     searched_case(name, kind, domain, adjacency, 0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "kind"), SERVED)
-def test_all_cases_of_a_mechanism(name, kind, request):
-    if not request.config.getoption("--long", default=False):
-        pytest.skip("make faults runs all cases")
+def test_all_cases_of_a_mechanism(name, kind):
     for case, seed in product(CASES, range(3)):
         searched_case(name, kind, *case, seed)
 
@@ -553,7 +553,16 @@ def test_make_faults_runs_all_that_takes_long():
     root = Path(__file__).parents[3]
     rule = (root / "Makefile").read_text().partition("\nfaults:")[2].partition("\n\n")[0]
     files = [file.relative_to(root) for file in (root / "tests").rglob("test_*.py")]
-    long = {str(file) for file in files if '"--long"' in (root / file).read_text()}
+    words = re.compile(r'"--long"|mark\.long\b')
+    long = {str(file) for file in files if words.search((root / file).read_text())}
     assert {file for file in long if not file.startswith("tests/reproduction/faults/")} <= {
         *rule.split()
     }
+
+
+def test_what_takes_long_is_left_out_and_not_skipped(request):
+    if not request.config.getoption("--long"):
+        assert not [one for one in request.session.items if one.get_closest_marker("long")]
+    for file in Path(__file__).parents[2].rglob("test_*.py"):
+        text = file.read_text()
+        assert not re.search(r"getoption\([^\n]*\n[^\n]*pytest\.skip\(", text), file

@@ -1,7 +1,5 @@
 """The audit tells wrong mechanisms from their correct twins."""
 
-import functools
-
 import numpy as np
 import pytest
 from wrong.cases import CASES
@@ -17,7 +15,7 @@ from reproduction.experiments.study import Settings
 from reproduction.mechanisms.base import Entry
 
 #: Limits of an audit, which are modest.
-LIMITS = releases.Limits(runs=200_000, pairs=6, numbers=10_000_000)
+LIMITS = releases.Limits(runs=50_000, pairs=6, numbers=2_500_000)
 
 #: Standings by the first words of a verdict.
 STANDINGS = {
@@ -44,7 +42,6 @@ def standing(verdict):
     raise ValueError(f"the verdict is {verdict!r}; its first words are no standing")
 
 
-@functools.cache
 def verdict(case, side):
     """Return the verdict on a side of a case, as a run of an experiment with it would have it."""
     mechanism = getattr(case, side)
@@ -104,12 +101,7 @@ def test_no_wrong_mechanism_passes(case):
     found = standing(verdict(case, "wrong"))
     assert found != "certified"
     assert found != "tested" or not case.visible
-
-
-@pytest.mark.parametrize("case", CASES, ids=NAMES)
-def test_what_can_be_seen_is_refuted(case):
-    if case.goal == "refuted":
-        assert standing(verdict(case, "wrong")) == "refuted"
+    assert found == "refuted" or case.goal != "refuted"
 
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)

@@ -35,6 +35,7 @@ ENDS = {
 }
 #: Ends that others have too: `make faults` also tries them alone.
 ALONE = ("small epsilon", "large epsilon", "small delta", "large delta")
+NAMES = [pytest.param(name, marks=pytest.mark.long) if name in ALONE else name for name in ENDS]
 MIDDLE = {
     "taus": {"grid": [0.75]},
     "sketch_sizes": [4],
@@ -53,10 +54,8 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("name", ENDS)
-def test_every_mechanism_runs_at_the_ends_of_what_is_allowed(folder, name, request):
-    if name in ALONE and not request.config.getoption("--long", False):
-        pytest.skip("takes --long")
+@pytest.mark.parametrize("name", NAMES)
+def test_every_mechanism_runs_at_the_ends_of_what_is_allowed(folder, name):
     chosen = copy.deepcopy(mutations.SHIPPED) | MIDDLE | ENDS[name]
     train, trials = chosen.pop("train", 60), chosen.pop("trials", 1)
     epsilon = chosen["table_epsilon"] = chosen.pop("epsilon", 1.0)

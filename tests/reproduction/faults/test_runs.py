@@ -75,11 +75,11 @@ def test_a_copied_folder_and_a_wrong_clock_rerun_nothing_and_change_nothing(fini
     assert copied.results() == finished.results()
 
 
+# test_crash.py kills at two instants.
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 @pytest.mark.parametrize("victim", ["workflow", "job"])
-def test_a_run_killed_at_any_instant_comes_to_the_same_bytes(fresh, finished, victim, request):
-    if not request.config.getoption("--long", False):
-        pytest.skip("takes --long; test_crash.py kills at two instants")
+def test_a_run_killed_at_any_instant_comes_to_the_same_bytes(fresh, finished, victim):
     fresh.with_environment()
     draw = random.Random(7)
     for instant in [draw.uniform(0.3, 9) for _ in range(20)]:

@@ -93,7 +93,7 @@ def apart(one, other):
 @pytest.mark.parametrize("epsilon", [1.0, 10.0])
 def test_errors_are_those_of_the_experiments(records, tmp_path, monkeypatch, request, epsilon):
     rows, original = records
-    trials = 1000 if request.config.getoption("--long", default=False) else 60
+    trials = 1000 if request.config.getoption("--long") else 60
     monkeypatch.setattr("os.fsync", lambda handle: None)
     errors = released(tmp_path, rows, epsilon, trials)
     assert apart(errors, simulated(rows, epsilon, trials)) < 4

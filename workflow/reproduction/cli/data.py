@@ -24,5 +24,5 @@ def run(
     from reproduction.data import store
 
     mirror = mirror or os.environ.get("DATA_MIRROR", "")
-    places = {"out": out, "mirror": mirror or None}
-    store.prepare(dataset, **places, source=source, seed=seed, scaling=scaling)
+    folder = mirror or None
+    store.prepare(dataset, out=out, mirror=folder, source=source, seed=seed, scaling=scaling)

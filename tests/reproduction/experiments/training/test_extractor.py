@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from reproduction.experiments.training import extractor, lenet, lstm, models
 from reproduction.experiments.training.examples import load
 
 LSTM = lstm.LSTM()
+features = jax.jit(LSTM.features)
 
 
 def reviews(count, length=12, seed=9):
@@ -63,7 +65,7 @@ def by_hand(params, review):
 
 def test_features_by_definition(params):
     words, _ = reviews(5)
-    found = LSTM.features(params, jnp.asarray(words, jnp.int32))
+    found = features(params, jnp.asarray(words, jnp.int32))
     np.testing.assert_allclose(found, [by_hand(params, one) for one in words], atol=2e-6)
 
 
@@ -72,8 +74,8 @@ def test_padding_and_the_batch_change_nothing(params):
     found = np.asarray(extractor.extract(LSTM, params, jnp.asarray(words, jnp.int32)))
     assert found.shape == (len(words), lstm.FEATURES)
     longer = jnp.pad(jnp.asarray(words, jnp.int32), ((0, 0), (0, 4)))
-    np.testing.assert_allclose(LSTM.features(params, longer), found, atol=1e-6)
-    nothing = LSTM.features(params, jnp.zeros((1, 4), jnp.int32))
+    np.testing.assert_allclose(features(params, longer), found, atol=1e-6)
+    nothing = features(params, jnp.zeros((1, 4), jnp.int32))
     np.testing.assert_array_equal(nothing, 0)
 
 

@@ -41,6 +41,17 @@ def flat(tree):
 clipped_sum = jax.jit(gradients.clipped_sum)
 
 
+@jax.jit
+def norms_and_sum(model, params, lot, weights):
+    norms, weighted = model.gradients(params, lot)
+    return norms, weighted(weights)
+
+
+@jax.jit
+def full_gradient(model, params, lot):
+    return jax.grad(lambda p: losses(model, p, lot).sum())(params)
+
+
 def clipped(model, params, lot, clip, size=None):
     size = len(lot) if size is None else size
     return flat(clipped_sum(model, params, jnp.asarray(lot), size, clip))
@@ -49,16 +60,16 @@ def clipped(model, params, lot, clip, size=None):
 def test_norms_and_sums_are_those_of_single_gradients(model, params):
     lot = jnp.arange(40)
     each = singles(model, params, len(lot))
-    norms, weighted = model.gradients(params, lot)
-    np.testing.assert_allclose(norms, np.linalg.norm(each, axis=1), rtol=2e-5)
     weights = np.random.default_rng(5).random(len(lot)).astype(np.float32)
-    np.testing.assert_allclose(flat(weighted(weights)), weights @ each, rtol=1e-4, atol=1e-4)
+    norms, weighted = norms_and_sum(model, params, lot, weights)
+    np.testing.assert_allclose(norms, np.linalg.norm(each, axis=1), rtol=2e-5)
+    np.testing.assert_allclose(flat(weighted), weights @ each, rtol=1e-4, atol=1e-4)
 
 
 @small
 def test_unclipped_gradients_sum_to_that_of_the_full_batch(model, params):
     lot = jnp.arange(len(model.labels))
-    full = flat(jax.grad(lambda p: losses(model, p, lot).sum())(params))
+    full = flat(full_gradient(model, params, lot))
     np.testing.assert_allclose(clipped(model, params, lot, np.inf), full, rtol=1e-4, atol=1e-4)
 
 

@@ -6,6 +6,7 @@ numbers that are put into the words. A sentence is left out if the run lacks its
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -69,6 +70,10 @@ class Run:
         Parts of other experiments are left out, and so are those on simulated data, which answer
         nothing about the papers.
         """
+        return {**self._experiments}
+
+    @functools.cached_property
+    def _experiments(self) -> dict[str, pd.DataFrame]:
         tables, order = {}, [*catalogue.experiments()]
         for name in sorted(
             self.runs(), key=lambda name: order.index(name) if name in order else 1000
