@@ -23,7 +23,7 @@ FLOORS = {
     "catalogue": ["files", "trials"],
     "places": ["matrixdp.checks"],
     "discovery": ["matrixdp.checks"],
-    "trials": ["files"],
+    "trials": ["matrixdp.checks", "files"],
     "seeds": ["matrixdp.checks"],
     "imports": [],
     "files": ["matrixdp.checks"],
