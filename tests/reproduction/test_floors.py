@@ -22,7 +22,7 @@ SCHEMES = ["experiments", "experiments.readings", "experiments.schemes*"]
 FLOORS = {
     "catalogue": ["files", "trials"],
     "discovery": ["matrixdp.checks"],
-    "trials": ["files"],
+    "trials": ["matrixdp.checks", "files"],
     "seeds": ["matrixdp.checks"],
     "imports": [],
     "files": ["matrixdp.checks"],

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from matrixdp.checks import InputError
 from reproduction import trials
 
 ROWS = [
@@ -45,3 +46,29 @@ def test_columns_have_one_value_for_all_rows_or_one_for_each():
         "trial": [0.0, 1.0, None],
         "note": [None, None, "none"],
     }
+
+
+def test_a_file_is_read_as_its_texts_and_written_to_the_same_bytes(tmp_path):
+    one, other = (tmp_path / f"{name}.csv.gz" for name in "ab")
+    trials.write(ROWS, one)
+    rows = trials.read(one)
+    assert rows[1]["value"] == "1e-17"
+    assert rows[-1]["note"] == ROWS[-1]["note"]
+    trials.write(rows, other)
+    assert one.read_bytes() == other.read_bytes()
+
+
+@pytest.mark.parametrize("kept", [0, 30, 60])
+def test_half_a_file_is_refused(kept, tmp_path):
+    trials.write(ROWS, tmp_path / "rows.csv.gz")
+    part = (tmp_path / "rows.csv.gz").read_bytes()[:kept]
+    (tmp_path / "rows.csv.gz").write_bytes(part)
+    with pytest.raises(InputError, match=r"rows.csv.gz .*delete it and run again"):
+        trials.read(tmp_path / "rows.csv.gz")
+
+
+@pytest.mark.parametrize("text", ["", "a,b\n1,2\n", ",".join(trials.COLUMNS) + "\n1,2\n"])
+def test_a_file_that_is_not_of_trials_is_refused(text, tmp_path):
+    (tmp_path / "rows.csv.gz").write_bytes(gzip.compress(text.encode()))
+    with pytest.raises(InputError, match="rows.csv.gz is not a whole trial file"):
+        trials.read(tmp_path / "rows.csv.gz")

@@ -33,6 +33,11 @@ class Entry:
         """The axes over which a mechanism is run."""
         return tuple(self.words.get("axes", ()))
 
+    @property
+    def twin(self) -> str:
+        """The scheme with the same noise; empty for none."""
+        return str(self.words.get("twin", ""))
+
 
 def collect(package: ModuleType, table: str) -> dict[str, Any]:
     """Return the merged dictionaries called ``table`` of all modules of ``package``."""

@@ -10,9 +10,11 @@ import csv
 import gzip
 import io
 import os
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from matrixdp.checks import InputError, why
 from reproduction import files
 
 #: Columns of a trial file, in order.
@@ -87,6 +89,22 @@ def write(rows: Rows, path: str | os.PathLike) -> None:
         gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as stream,
     ):
         stream.write(_text(rows, COLUMNS).encode())
+
+
+def read(path: str | os.PathLike) -> list[dict[str, str]]:
+    """Return trial rows as :func:`write` left them, each cell as its text.
+
+    Raises:
+        InputError: the file is damaged or has no rows.
+    """
+    try:
+        with gzip.open(path, "rt", encoding="utf-8", newline="") as stream:
+            names, *rows = [*csv.reader(stream, strict=True)] or [[]]
+    except (OSError, EOFError, zlib.error, ValueError, csv.Error) as error:
+        raise InputError(f"{path} cannot be read ({why(error)}); delete it and run again") from None
+    if tuple(names) != COLUMNS or {*map(len, rows)} != {len(COLUMNS)}:
+        raise InputError(f"{path} is not a whole trial file; delete it and run again")
+    return [dict(zip(COLUMNS, row, strict=True)) for row in rows]
 
 
 def write_csv(rows: Rows, columns: Sequence[str], path: str | os.PathLike) -> None:

@@ -166,6 +166,15 @@ def learned_from(wildcards):
     return arrays_of(wildcards)
 
 
+def twin_of(wildcards):
+    """Return the trials of the scheme with the same noise, if this run has it: drawn once."""
+    training, scheme = wildcards.training, wildcards.scheme
+    entry = discovery.schemes(training).get(scheme)
+    if entry and entry.twin in parts.rows(config, training):
+        return [f"<folder>/trials/{training}/<reading>/{entry.twin}.csv.gz"]
+    return []
+
+
 def trials_of(run):
     """Return the trial files of an experiment, one for each mechanism or scheme."""
     return [f"<folder>/trials/{run}/<reading>/{row}.csv.gz" for row in parts.rows(config, run)]

@@ -36,6 +36,7 @@ rule train:
     """Trials of private training under a scheme, or of a baseline."""
     input:
         data=learned_from,
+        twin=twin_of,
     output:
         "<folder>/trials/{training}/<reading>/{scheme}.csv.gz",
     log:
@@ -57,11 +58,12 @@ rule train:
             ),
         ),
         settings=lambda wildcards: settings_of(wildcards.training, wildcards.scheme),
+        twin=lambda wildcards, input: ["--twin", *input.twin] if input.twin else [],
     message:
         "Training: {wildcards.training}, {wildcards.scheme}"
     shell:
         "python -m reproduction train {wildcards.scheme} --settings {params.settings:q}"
-        " --data {input.data[0]} --out {output} > {log} 2>&1"
+        " --data {input.data[0]} {params.twin:q} --out {output} > {log} 2>&1"
 
 
 rule summary:

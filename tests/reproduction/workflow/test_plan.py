@@ -83,6 +83,18 @@ def test_jobs_of_a_quick_run_are_the_steps_of_its_rows(shipped):
     assert {name for names in rows for name in names} == full
 
 
+def test_schemes_with_one_noise_are_trained_once_where_both_are_run(shipped):
+    target = "results/trials/adult/default/matrix_mechanism.csv.gz"
+    twin = "results/trials/adult/default/gaussian_2014.csv.gz"
+    outcome = shipped.plan(target)
+    assert outcome.counts["train"] == 2
+    assert f"--twin {twin} --out {target}" in outcome.output
+    alone = '{"adult": {"kind": "gradients", "schemes": ["matrix_mechanism"]}}'
+    outcome = shipped.plan(target, "--config", f"training={alone}")
+    assert outcome.counts["train"] == 1
+    assert "--twin" not in outcome.output
+
+
 def test_a_reading_has_results_of_its_own(shipped):
     outcome = shipped.plan("table4", "--config", "reading=zeta_literal")
     assert "results/other_reading/zeta=literal/tables/table4.csv" in outcome.output

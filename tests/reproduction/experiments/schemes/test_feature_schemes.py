@@ -1,5 +1,7 @@
 """Schemes for private features: what they promise, what they keep, and who breaks it."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -34,6 +36,14 @@ def test_imgm_is_the_analytic_gaussian_mechanism_to_the_last_bit(epsilon):
     assert calibrated("imgm_amplified", epsilon) == calibrated(
         "analytic_gaussian_amplified", epsilon
     )
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_twins_are_the_schemes_with_one_noise(epsilon):
+    noise = {name: calibrated(name, epsilon) for name in SCHEMES}
+    for one, other in itertools.permutations(SCHEMES, 2):
+        twins = other == SCHEMES[one].twin or one == SCHEMES[other].twin
+        assert noise[one].equals(noise[other]) == twins
 
 
 @pytest.mark.parametrize(

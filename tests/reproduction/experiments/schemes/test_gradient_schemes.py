@@ -1,5 +1,6 @@
 """Schemes for private gradients: what they promise, what they keep, and who breaks it."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -278,6 +279,21 @@ def test_the_matrix_mechanism_on_an_average_is_the_gaussian_mechanism(noise, rec
     for epsilon in EPSILONS:
         ours = noise["adult", "matrix_mechanism", epsilon].deviations
         assert ours == noise["adult", "gaussian_2014", epsilon].deviations
+
+
+def test_twins_are_the_schemes_with_one_noise(noise):
+    batches = replace(ADULT, batch=256)
+    at_1 = {name: each.calibrate(batches, epsilon=1, delta=DELTA) for name, each in SCHEMES.items()}
+    same = {
+        (one, other)
+        for one, other in itertools.permutations(SCHEMES, 2)
+        if at_1[one].equals(at_1[other])
+    }
+    twins = {(name, each.twin) for name, each in SCHEMES.items() if each.twin}
+    assert same == twins | {(other, one) for one, other in twins} != set()
+    for one, other in twins:
+        for plan, epsilon in itertools.product(PLANS, EPSILONS):
+            assert noise[plan, one, epsilon].equals(noise[plan, other, epsilon])
 
 
 def test_the_best_strategy_for_single_answers_is_to_give_them():

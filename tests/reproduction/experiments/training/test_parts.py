@@ -5,12 +5,18 @@ import pytest
 from rowframes import frame
 
 from matrixdp.checks import InputError
+from reproduction import parts
+from reproduction.cli import train
 from reproduction.data import LearningSet
+from reproduction.experiments import schemes
+from reproduction.experiments.schemes import gradients
+from reproduction.experiments.schemes.base import Scheme
 from reproduction.experiments.training import base, examples, extractor
 
 PART = {"experiment": "adult", "dataset": "adult", "seed": 7, "trials": 2, "lot": 20, "epochs": 2}
 SCHEME = {"clip": 0.5, "epsilons": ["1", "2"], "delta": "0.00001"}
 IMDB = {**PART, **SCHEME, "experiment": "imdb", "dataset": "imdb", "clip": None}
+CLASSICAL = "gaussian_2014"
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +29,9 @@ def folders(monkeypatch, table, graph):
         for what, shape in (("tokens", (90, 7)), ("labels", 90))
     }
     sets = {"adult": table, "cora": graph, "imdb": reviews}
-    monkeypatch.setattr(examples, "load_arrays", lambda at: LearningSet(at, sets[at], "simulated"))
+    monkeypatch.setattr(
+        examples, "load_arrays", lambda at: LearningSet(str(at), sets[str(at)], "simulated")
+    )
 
 
 def test_schemes_that_run_together_are_what_each_is_alone():
@@ -44,6 +52,61 @@ def test_the_extractor_writes_what_training_reads(tmp_path):
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
     ((_, rows),) = base.trials(IMDB, ["imgm"], tmp_path / "a.npz")
     assert set(frame(rows)["data_status"]) == {"simulated"}
+
+
+def trained(scheme, out, part, **options):
+    place = "imdb.npz" if part is IMDB else "adult"
+    train.run(scheme, settings=parts.text(part), data=place, out=str(out), **options)
+    return out
+
+
+@pytest.mark.parametrize(
+    ("part", "scheme"),
+    [(PART | SCHEME, "matrix_mechanism"), (IMDB, "imgm"), (IMDB, "imgm_amplified")],
+)
+def test_trials_of_a_twin_are_the_bytes_that_training_would_give(
+    part, scheme, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    extractor.write({**IMDB, "extractor_epochs": 1}, "imdb", "imdb.npz")
+    kind = "features" if part is IMDB else "gradients"
+    alone = trained(scheme, "alone.csv.gz", part)
+    twin = trained(schemes.registry(kind)[scheme].twin, "twin.csv.gz", part)
+    monkeypatch.setattr(base, "_scores", None)
+    shared = trained(scheme, "shared.csv.gz", part, twin=twin)
+    files = [(tmp_path / file).read_bytes() for file in (alone, twin, shared)]
+    assert files[0] == files[2] != files[1]
+
+
+@pytest.mark.parametrize(
+    ("entry", "seed", "said"),
+    [
+        (Scheme(gradients._theorem_4, twin=CLASSICAL), 7, "different noise at epsilon 1; take"),
+        (Scheme(gradients._classical, gradients._in_turn, twin=CLASSICAL), 7, "different noise"),
+        (Scheme(gradients._classical, twin="imgm"), 7, "are not those of its twin, imgm"),
+        (Scheme(gradients._classical), 7, "are not those of its twin, none"),
+        (Scheme(gradients._classical, twin=CLASSICAL), 8, "is of other settings; delete it"),
+    ],
+)
+def test_trials_that_are_not_those_of_a_twin_are_refused(entry, seed, said, tmp_path, monkeypatch):
+    part = {**PART, **SCHEME, "trials": 1}
+    file = trained(CLASSICAL, tmp_path / "twin.csv.gz", part)
+    monkeypatch.setitem(gradients.SCHEMES, "matrix_mechanism", entry)
+    with pytest.raises(InputError, match=said):
+        trained("matrix_mechanism", tmp_path / "x.csv.gz", {**part, "seed": seed}, twin=str(file))
+    assert not (tmp_path / "x.csv.gz").exists()
+
+
+def test_twins_may_refuse_a_budget_for_the_same_reason_alone(monkeypatch):
+    part = {**PART, **SCHEME, "lot": 300, "epochs": 1, "epsilons": ["1000"]}
+    ((_, rows),) = base.trials(part, [CLASSICAL], "adult")
+    assert rows[0]["note"].startswith("no guarantee")
+    (row,) = base.twin_rows(part, "matrix_mechanism", "adult", rows)
+    assert row == {**rows[0], "mechanism": "matrix_mechanism"}
+    entry = Scheme(gradients._theorem_4, twin=CLASSICAL)
+    monkeypatch.setitem(gradients.SCHEMES, "matrix_mechanism", entry)
+    with pytest.raises(InputError, match="different noise at epsilon 1000"):
+        base.twin_rows(part, "matrix_mechanism", "adult", rows)
 
 
 @pytest.mark.parametrize(

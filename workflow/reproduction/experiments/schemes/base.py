@@ -48,6 +48,15 @@ class Noise:
     mu: float
     noise_std: float
 
+    def equals(self, other: Noise) -> bool:
+        """Return whether both have one distribution: one plan and, to the bit, one deviation."""
+        names = self.deviations.keys()
+        return bool(
+            self.plan == other.plan
+            and names == other.deviations.keys()
+            and all(np.array_equal(self.deviations[name], other.deviations[name]) for name in names)
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class Plan(abc.ABC):
@@ -108,11 +117,13 @@ class Scheme:
     """A way to spend a privacy budget.
 
     ``arrange`` maps a plan, epsilon and delta to the plan that the scheme needs. ``deviations``
-    maps the arranged plan, epsilon and delta to the standard deviations.
+    maps the arranged plan, epsilon and delta to the standard deviations. ``twin`` names a scheme
+    with the same noise at every budget, whose trials are then this one's too; empty for none.
     """
 
     deviations: Callable[[Any, float, float], Deviations] = field(repr=False)
     arrange: Callable[[Any, float, float], Any] = field(default=as_planned, repr=False)
+    twin: str = field(default="", kw_only=True)
 
     def calibrate(self, plan: Plan, *, epsilon: float, delta: float) -> Noise:
         """Return the noise for a plan and a claimed budget, with its tight epsilon.

@@ -94,13 +94,52 @@ def trials(
         names: schemes and baselines.
         place: folder of the prepared data set, or file of its features.
     """
+    chosen, data = _prepared(part, place)
+    for name in names:
+        yield name, run(chosen, name, data, Settings.of(part))
+
+
+def twin_rows(part: Mapping[str, Any], name: str, place: str | os.PathLike, trials: Rows) -> Rows:
+    """Return the trial rows of a scheme whose noise is that of its twin, from those of the twin.
+
+    Equal noise scales the same draws, and so gives the same rows: they need no second training.
+
+    Args:
+        part, place: see :func:`trials`.
+        name: a scheme with a twin.
+        trials: rows of the twin.
+
+    Raises:
+        InputError: the scheme has no twin, the rows are of another scheme, or the noise of the two
+            differs at an epsilon.
+    """
+    chosen, data = _prepared(part, place)
+    settings, available = Settings.of(part), schemes.registry(chosen.kind)
+    twin = available[checks.choice(available, scheme=name)].twin
+    if {row["mechanism"] for row in trials} != {twin}:
+        raise InputError(f"the trials for {name} are not those of its twin, {twin or 'none'}")
+    trainer = _trainer(chosen, data, settings.seed, settings.experiment)
+    noises, notes = _calibrated(trainer, available[name], settings)
+    twin_noises, twin_notes = _calibrated(trainer, available[twin], settings)
+    for token in settings.epsilons:
+        one, other = noises.get(token), twin_noises.get(token)
+        same = one.equals(other) if one and other else notes.get(token) == twin_notes.get(token)
+        if not same:
+            raise InputError(
+                f"{name} and its twin {twin} have different noise at epsilon {token}; take `twin` "
+                f"out of the entry of {name} in experiments/schemes/{chosen.kind}.py"
+            )
+    return [{**row, "mechanism": name} for row in trials]
+
+
+def _prepared(part: Mapping[str, Any], place: str | os.PathLike) -> tuple[Training, LearningSet]:
+    """Return the training of an experiment and its data (see :func:`trials`)."""
     setup: Training = training.find(part["experiment"])
     overrides = {
         key: part[key] for key in ("lot", "epochs", "clip", "batch", "records") if part.get(key)
     }
     data = load(place, part["dataset"], features=setup.kind == "features")
-    for name in names:
-        yield name, run(replace(setup, **overrides), name, data, Settings.of(part))
+    return replace(setup, **overrides), data
 
 
 def run(chosen: Training, name: str, data: LearningSet, settings: Settings) -> Rows:
@@ -178,19 +217,13 @@ def _finite(scores: Sequence[Mapping[str, float]]) -> bool:
 def _scheme_rows(
     trainer: Trainer, scheme: Scheme, name: str, settings: Settings, single_release: bool
 ) -> Iterator[Block]:
-    noises, notes = {}, {}
-    delta = checks.open_unit(delta=settings.delta)
-    for token in settings.epsilons:
-        try:
-            noises[token] = scheme.calibrate(trainer.plan, epsilon=float(token), delta=delta)
-        except NoGuarantee as reason:
-            notes[token] = f"no guarantee: {reason}"
+    noises, notes = _calibrated(trainer, scheme, settings)
     scores = _scores(trainer, name, noises, settings)
     for token, values in scores.items():
         if not _finite(values):
             notes[token] = f"skipped: noise of {noises[token].noise_std:.2g} overflows float32"
     for token in settings.epsilons:
-        columns: dict[str, Any] = {"epsilon": token, "delta": delta}
+        columns: dict[str, Any] = {"epsilon": token, "delta": settings.delta}
         if token in notes:
             yield {**columns, "reading": DEFAULT, "note": notes[token]}
             continue
@@ -199,6 +232,20 @@ def _scheme_rows(
         if single_release and np.isfinite(noise.mu):
             columns |= {"mu_actual": noise.mu, "mu_exact": True}
         yield from _rows(columns, scores[token])
+
+
+def _calibrated(
+    trainer: Trainer, scheme: Scheme, settings: Settings
+) -> tuple[dict[str, Noise], dict[str, str]]:
+    """Return by epsilon the noise of a scheme, or a note that says why there is none."""
+    noises, notes = {}, {}
+    delta = checks.open_unit(delta=settings.delta)
+    for token in settings.epsilons:
+        try:
+            noises[token] = scheme.calibrate(trainer.plan, epsilon=float(token), delta=delta)
+        except NoGuarantee as reason:
+            notes[token] = f"no guarantee: {reason}"
+    return noises, notes
 
 
 def _scores(

@@ -67,22 +67,24 @@ def classify(
     if radii is not None:
         noise = noise * (radii / jnp.linalg.norm(noise, axis=1, keepdims=True))
     inputs = (private + noise) / scale
-    start = jnp.zeros((private.shape[1], classes)), jnp.zeros(classes)
+    # Two classifiers side by side, the first without a bias: one product serves both.
+    start = jnp.zeros((private.shape[1], 2 * classes)), jnp.zeros((2, classes))
+    rates = RATE, jnp.array([[0], [RATE]])
 
-    def loss(params: tuple, lot: Array) -> Array:
+    def loss(params: tuple, batch: Array, truth: Array) -> Array:
         weights, bias = params
-        return cross_entropy(inputs[lot] @ weights + bias, labels[lot]).mean()
+        one, other = jnp.split(batch @ weights, 2, axis=1)
+        losses = cross_entropy(one + bias[0], truth) + cross_entropy(other + bias[1], truth)
+        return losses.mean()
 
-    def descend(rates: tuple) -> tuple[Array, Array]:
-        def step(params: tuple, lot: Array) -> tuple[tuple, None]:
-            slopes = jax.grad(loss)(params, lot)
-            return jax.tree.map(lambda p, rate, s: p - rate * s, params, rates, slopes), None
+    def step(params: tuple, lot: Array) -> tuple[tuple, None]:
+        slopes = jax.grad(loss)(params, inputs[lot], labels[lot])
+        return jax.tree.map(lambda p, rate, s: p - rate * s, params, rates, slopes), None
 
-        return jax.lax.scan(step, start, lots)[0]
-
-    plain, (weights, bias) = descend((RATE, 0.0)), descend((RATE, RATE))
+    (both, (none, bias)), _ = jax.lax.scan(step, start, lots)
+    plain, weights = jnp.split(both, 2, axis=1)
     divisor = jnp.reshape(scale, (-1, 1))
-    trained = (plain[0] / divisor, plain[1]), (weights / divisor, bias), (weights, bias)
+    trained = (plain / divisor, none), (weights / divisor, bias), (weights, bias)
     return dict(zip(READINGS, trained, strict=True))
 
 
