@@ -157,13 +157,13 @@ define snakemake
 $(if $(ARGS),,sed -n 's/^$@:.*## /make $@: /p' Makefile >&2;) $(alone); $(unlock); \
 run() { \
     $(BIN)/python -IS -c '$(FOREGROUND)' $(BIN)/snakemake "$$@" & process=$$!; \
-    mkdir -p .snakemake/locks; \
-    [ -z "$$boot" ] || locked || echo "$$process $$machine" >$(MARK); \
+    mkdir -p .snakemake/locks; mark=; \
+    [ -z "$$boot" ] || locked || { mark=$(MARK); echo "$$process $$machine" >$$mark; }; \
     trap : INT; trap "kill -TERM $$process" TERM; trap "kill -HUP $$process" HUP; \
     wait $$process; code=$$?; \
     while kill -0 $$process 2>/dev/null; do wait $$process; code=$$?; done; \
     trap - INT TERM HUP; \
-    { [ $$code -gt 128 ] && locked; } || rm -f $(MARK); \
+    [ -z "$$mark" ] || { [ $$code -gt 128 ] && locked; } || rm -f $$mark; \
     return $$code; \
 }; run
 endef

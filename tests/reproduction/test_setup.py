@@ -347,6 +347,7 @@ def test_the_locks_of_another_make_stay(part, folder, locks):
     (folder.root / "go").touch()
     assert folder.make("ARGS=-k") == (2, ["Directory cannot be locked"])
     assert (locks / "0.output.lock").exists()
+    assert mark.read_text() == f"{other[part]}\n"
 
 
 @pytest.mark.parametrize("commands", ["exit 0", "exit 1", "kill -9 $$", "rm -rf .snakemake/locks"])

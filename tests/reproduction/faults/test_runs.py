@@ -78,15 +78,16 @@ def test_a_copied_folder_and_a_wrong_clock_rerun_nothing_and_change_nothing(fini
 # test_crash.py kills at two instants.
 @pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
-@pytest.mark.parametrize("victim", ["workflow", "job"])
+@pytest.mark.parametrize("victim", ["workflow", "job", "make"])
 def test_a_run_killed_at_any_instant_comes_to_the_same_bytes(fresh, finished, victim):
     fresh.with_environment()
     draw = random.Random(7)
     for instant in [draw.uniform(0.3, 9) for _ in range(20)]:
         with started(fresh, *fresh.make_command(*TARGET)) as run:
             time.sleep(instant)
-            name = {"workflow": b"snakemake\0", "job": b"reproduction"}[victim]
-            for process in processes_below(run.pid, name)[:1]:
+            name = {"workflow": b"snakemake\0", "job": b"reproduction", "make": b""}[victim]
+            processes = processes_below(run.pid, name)
+            for process in [run.pid, *processes] if victim == "make" else processes[:1]:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(process, signal.SIGKILL)
             run.wait(120)
