@@ -102,6 +102,7 @@ def test_a_grid_survives_its_file(tmp_path):
         name="Table 9",
         caption="What it shows. More.",
         warning="Beware.",
+        inputs=["summary/regression", "settings"],
     )
     markup.write(tmp_path / "table9", pd.DataFrame({"a": [1]}), grid)
     assert markup.read(tmp_path / "table9.json") == grid

@@ -179,6 +179,18 @@ def test_what_is_not_there_is_listed_and_nothing_fails(make, tmp_path):
     assert "<b>Not built:</b> figures/readings." in section(html, "readings")
 
 
+def test_what_is_run_on_request_names_its_command_and_leads_to_the_kept_results(make, tmp_path):
+    root = write(tmp_path / "results")
+    about = {"dataset": "mnist", "trials": 3}
+    settle(root, training={"mnist": {**about, "on_request": True}, "mnist_features": about})
+    html = make(root)
+    title = catalogue.experiment("mnist").title
+    assert html.count(f"<b>{title}, not run:</b> <code>make mnist</code>. The kept results") == 1
+    assert re.search(r'make mnist</code>.* in <a href="page\.html#(\w+)">page\.html</a>', html)
+    assert "imgm_mnist_features" in html.partition("<b>Not built:</b>")[2]
+    assert "tables/imgm_mnist," not in html
+
+
 def test_simulated_data_are_told_loudly_and_compared_with_nothing(make, tmp_path):
     html = make(write(tmp_path / "results", status="simulated"))
     assert "<title>SIMULATED DATA:" in html

@@ -13,7 +13,7 @@ import pytest
 from tinyproject import ROOT, TINY
 
 from matrixdp.checks import InputError
-from reproduction import catalogue, discovery, exhibits, my_matrix
+from reproduction import catalogue, discovery, my_matrix
 from reproduction.data import load
 
 TEXT = (ROOT / "src/matrixdp/own_matrix.md").read_text(encoding="utf-8")
@@ -112,9 +112,10 @@ def test_the_baseline_of_a_regression_is_the_mean_of_the_target(described, tmp_p
     np.testing.assert_allclose(data.matrix[1], [1, -1, 1, -0.6])
 
 
-def test_nothing_on_the_papers_is_made(described):
-    tables, figures = exhibits.plan(described())
-    made = {*tables, *figures}
+def test_nothing_on_the_papers_is_made(described, shipped, tmp_path):
+    described()
+    outcome = shipped.plan("my_matrix", "--config", f"matrix={tmp_path / 'people.toml'}")
+    made = {*re.findall(r"my_matrix/people/(?:tables|figures)/(\w+)\.", outcome.output)}
     assert {"my_second_moments", "curves_my_second_moments", "audit", "advice", "price"} <= made
     assert not {"table1", "table2", "claims", "errata", "known_bugs", "nominal", "explainer"} & made
 
