@@ -11,7 +11,9 @@ rule settings:
     conda:
         "../../environment.yml"
     params:
-        text=configuration.text(config),
+        *[lambda wildcards, line=line: line for line in settings_lines(PUBLIC)],
+        order=jobs.digest(configuration.text(config)),
+        text=lambda wildcards, output: configuration.text(config),
     message:
         "Settings"
     shell:
@@ -38,7 +40,10 @@ rule matrix:
         module=lambda wildcards: code_of("cli.data", f"data.{wildcards.dataset}"),
         source=config["data"]["source"],
         seed=config["seed"],
-        entry=lambda wildcards: parts.data(configuration.datasets(config)[wildcards.dataset]),
+        **by_key(
+            lambda wildcards: parts.data(configuration.datasets(config)[wildcards.dataset]),
+            [Namespace(dataset=name) for name in DATASETS],
+        ),
         folder=subpath(output.provenance, parent=True),
     message:
         "Data: {wildcards.dataset}"
@@ -74,7 +79,10 @@ rule scaling:
         module=lambda wildcards: code_of("cli.data", f"data.{wildcards.dataset}"),
         source=config["data"]["source"],
         seed=config["seed"],
-        entry=lambda wildcards: parts.data(configuration.datasets(config)[wildcards.dataset]),
+        **by_key(
+            lambda wildcards: parts.data(configuration.datasets(config)[wildcards.dataset]),
+            [Namespace(dataset=name) for name in DATASETS],
+        ),
         folder=subpath(input.provenance, parent=True),
     message:
         "Data: {wildcards.dataset}, {wildcards.scaling}"
@@ -99,7 +107,7 @@ rule my_records:
         "../../environment.yml"
     params:
         *code("cli.my_matrix"),
-        settings=lambda wildcards: parts.text(config["matrix"]),
+        **by_key(lambda wildcards: config["matrix"], [Namespace()] if MATRIX else []),
         folder=subpath(output.provenance, parent=True),
     message:
         "Data: a matrix of one's own"
@@ -128,7 +136,10 @@ rule features:
         network=lambda wildcards: code_of(
             "cli.extract", *modules(discovery.extractors(), wildcards.training)
         ),
-        settings=lambda wildcards: parts.text(parts.extraction(config, wildcards.training)),
+        **by_key(
+            lambda wildcards: parts.extraction(config, wildcards.training),
+            [Namespace(training=run) for run in TRAININGS if "extractor_epochs" in TRAININGS[run]],
+        ),
     message:
         "Features: {wildcards.training}"
     shell:

@@ -25,7 +25,7 @@ rule sweep:
             for mechanism in discovery.mechanisms()
         },
         task=lambda wildcards: code_of("cli.sweep", *task_of(wildcards)),
-        settings=lambda wildcards: parts.text(parts.sweep(config, wildcards.experiment)),
+        **by_key(lambda wildcards: parts.sweep(config, wildcards.experiment), RELEASES),
     message:
         "Readings: trials of {wildcards.experiment}"
     shell:
@@ -70,8 +70,9 @@ rule audit_releases:
         *code("cli.audit"),
         task=lambda wildcards: code_of("cli.audit", *task_of(wildcards)),
         mechanism=lambda wildcards: code_of("cli.audit", *audit_of(wildcards.mechanism)),
-        settings=lambda wildcards: parts.text(
-            parts.audit(config, wildcards.experiment, wildcards.mechanism)
+        **by_key(
+            lambda wildcards: parts.audit(config, wildcards.experiment, wildcards.mechanism),
+            RELEASES,
         ),
     message:
         "Audit: {wildcards.experiment}, {wildcards.mechanism}"
@@ -118,7 +119,7 @@ rule attack_sensitivities:
     params:
         *code("cli.attack"),
         task=lambda wildcards: code_of("cli.attack", *task_of(wildcards)),
-        settings=lambda wildcards: parts.text(parts.attack(config, wildcards.experiment)),
+        **by_key(lambda wildcards: parts.attack(config, wildcards.experiment), RELEASES),
     message:
         "Audit: {wildcards.experiment}, sensitivities"
     shell:

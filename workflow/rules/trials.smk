@@ -24,7 +24,10 @@ rule trials:
         mechanism=lambda wildcards: code_of(
             "cli.trials", *modules(discovery.mechanisms(), wildcards.mechanism)
         ),
-        settings=lambda wildcards: settings_of(wildcards.experiment, wildcards.mechanism),
+        **by_key(
+            lambda wildcards: parts.trials(config, wildcards.experiment, wildcards.mechanism),
+            RELEASES,
+        ),
     message:
         "Trials: {wildcards.experiment}, {wildcards.mechanism}"
     shell:
@@ -56,7 +59,10 @@ rule train:
                 discovery.schemes(wildcards.training), *discovery.schemes(wildcards.training)
             ),
         ),
-        settings=lambda wildcards: settings_of(wildcards.training, wildcards.scheme),
+        **by_key(
+            lambda wildcards: parts.training(config, wildcards.training, wildcards.scheme),
+            LEARNERS,
+        ),
     message:
         "Training: {wildcards.training}, {wildcards.scheme}"
     shell:
