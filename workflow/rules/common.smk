@@ -4,6 +4,7 @@ import fnmatch
 import os
 import shlex
 import sys
+from types import SimpleNamespace as Namespace
 
 import yaml
 
@@ -47,6 +48,8 @@ os.environ.update(
 )
 
 EXPERIMENTS, TRAININGS = config["experiments"], config["training"]
+# All but a path of this machine.
+PUBLIC = {**config, "data": {"source": config["data"]["source"]}}
 # All experiments but those that are read beside another one.
 SWEPT = [name for name in EXPERIMENTS if name != "section10_2"]
 # The tables that the papers print of them.
@@ -59,6 +62,15 @@ LEARNED = [
 ]
 RUNS = [*EXPERIMENTS, *LEARNED]
 DATASETS = sorted({parts.dataset(config, name) for name in RUNS})
+# The wildcards of trials and of trainings.
+RELEASES = [
+    Namespace(experiment=run, mechanism=row)
+    for run in EXPERIMENTS
+    for row in parts.rows(config, run)
+]
+LEARNERS = [
+    Namespace(training=run, scheme=row) for run in TRAININGS for row in parts.rows(config, run)
+]
 # By data set, the scalings of a matrix beside the default one.
 SCALINGS = {
     name: [scaling for scaling in entry.get("scalings", ()) if scaling != "default"]
@@ -186,7 +198,42 @@ def settings_of(run, row):
     return parts.text(part(config, run, row))
 
 
-def digests_of(wildcards):
+def by_key(part, runs):
+    """Return params for a command's settings: their JSON, and a text for each key.
+
+    Snakemake compares the texts, so that `snakemake -n` names the key that has changed. It does not
+    compare the JSON, as that is a function of the output, too.
+
+    Args:
+        part: function of a job's wildcards that returns its settings.
+        runs: the wildcards of jobs that have all keys together.
+    """
+
+    def text(wildcards, key):
+        settings = part(wildcards)
+        return f"{key}: {parts.text(settings[key])}" if key in settings else ""
+
+    return {
+        "settings": lambda wildcards, output: parts.text(part(wildcards)),
+        **{
+            f"setting_{key}": lambda wildcards, key=key: text(wildcards, key)
+            for key in sorted({key for wildcards in runs for key in part(wildcards)})
+        },
+    }
+
+
+def settings_lines(settings, place=""):
+    """Return the settings below a place as texts, one for each key that has no keys of its own."""
+    lines = []
+    for key, value in settings.items():
+        if isinstance(value, dict) and value:
+            lines += settings_lines(value, f"{place}{key}.")
+        else:
+            lines.append(f"{place}{key}: {parts.text(value)}")
+    return lines
+
+
+def digests_of(wildcards, output):
     """Return the digests of the settings that the trials of an experiment must be of."""
     run = wildcards.run
     return ",".join(jobs.digest(settings_of(run, row)) for row in parts.rows(config, run))

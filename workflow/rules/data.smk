@@ -11,7 +11,9 @@ rule settings:
     conda:
         "../../environment.yml"
     params:
-        text=configuration.text(config),
+        *[lambda wildcards, line=line: line for line in settings_lines(PUBLIC)],
+        order=jobs.digest(configuration.text(config)),
+        text=lambda wildcards, output: configuration.text(config),
     message:
         "Settings"
     shell:
@@ -35,10 +37,13 @@ rule matrix:
         "../../environment.yml"
     params:
         *code("cli.data"),
+        **by_key(
+            lambda wildcards: parts.data(configuration.datasets(config)[wildcards.dataset]),
+            [Namespace(dataset=name) for name in DATASETS],
+        ),
         module=lambda wildcards: code_of("cli.data", f"data.{wildcards.dataset}"),
         source=config["data"]["source"],
         seed=config["seed"],
-        entry=lambda wildcards: parts.data(configuration.datasets(config)[wildcards.dataset]),
         folder=subpath(output.provenance, parent=True),
     message:
         "Data: {wildcards.dataset}"
@@ -71,10 +76,13 @@ rule scaling:
         "../../environment.yml"
     params:
         *code("cli.data"),
+        **by_key(
+            lambda wildcards: parts.data(configuration.datasets(config)[wildcards.dataset]),
+            [Namespace(dataset=name) for name in DATASETS],
+        ),
         module=lambda wildcards: code_of("cli.data", f"data.{wildcards.dataset}"),
         source=config["data"]["source"],
         seed=config["seed"],
-        entry=lambda wildcards: parts.data(configuration.datasets(config)[wildcards.dataset]),
         folder=subpath(input.provenance, parent=True),
     message:
         "Data: {wildcards.dataset}, {wildcards.scaling}"
@@ -99,7 +107,7 @@ rule my_records:
         "../../environment.yml"
     params:
         *code("cli.my_matrix"),
-        settings=lambda wildcards: parts.text(config["matrix"]),
+        **by_key(lambda wildcards: config["matrix"], [Namespace()] if MATRIX else []),
         folder=subpath(output.provenance, parent=True),
     message:
         "Data: a matrix of one's own"
@@ -125,10 +133,13 @@ rule features:
         runtime=60,
     params:
         *code("cli.extract"),
+        **by_key(
+            lambda wildcards: parts.extraction(config, wildcards.training),
+            [Namespace(training=run) for run in TRAININGS if "extractor_epochs" in TRAININGS[run]],
+        ),
         network=lambda wildcards: code_of(
             "cli.extract", *modules(discovery.extractors(), wildcards.training)
         ),
-        settings=lambda wildcards: parts.text(parts.extraction(config, wildcards.training)),
     message:
         "Features: {wildcards.training}"
     shell:

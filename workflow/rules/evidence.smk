@@ -24,8 +24,8 @@ rule sweep:
             )
             for mechanism in discovery.mechanisms()
         },
+        **by_key(lambda wildcards: parts.sweep(config, wildcards.experiment), RELEASES),
         task=lambda wildcards: code_of("cli.sweep", *task_of(wildcards)),
-        settings=lambda wildcards: parts.text(parts.sweep(config, wildcards.experiment)),
     message:
         "Readings: trials of {wildcards.experiment}"
     shell:
@@ -68,11 +68,12 @@ rule audit_releases:
         "../../environment.yml"
     params:
         *code("cli.audit"),
+        **by_key(
+            lambda wildcards: parts.audit(config, wildcards.experiment, wildcards.mechanism),
+            RELEASES,
+        ),
         task=lambda wildcards: code_of("cli.audit", *task_of(wildcards)),
         mechanism=lambda wildcards: code_of("cli.audit", *audit_of(wildcards.mechanism)),
-        settings=lambda wildcards: parts.text(
-            parts.audit(config, wildcards.experiment, wildcards.mechanism)
-        ),
     message:
         "Audit: {wildcards.experiment}, {wildcards.mechanism}"
     shell:
@@ -117,8 +118,8 @@ rule attack_sensitivities:
         "../../environment.yml"
     params:
         *code("cli.attack"),
+        **by_key(lambda wildcards: parts.attack(config, wildcards.experiment), RELEASES),
         task=lambda wildcards: code_of("cli.attack", *task_of(wildcards)),
-        settings=lambda wildcards: parts.text(parts.attack(config, wildcards.experiment)),
     message:
         "Audit: {wildcards.experiment}, sensitivities"
     shell:

@@ -14,19 +14,24 @@ for side, name in {"left": "regression", "middle": "first_pc", "right": "covaria
 
 # All that a run has on releases, and on private training.
 AUDITS = expand("<folder>/audit/{run}.csv", run=EXPERIMENTS)
-RELEASES = expand("<folder>/{kind}/{run}.csv", kind=["summary", "comparisons"], run=EXPERIMENTS)
-TRAINED = expand("<folder>/{kind}/{run}.csv", kind=["summary", "comparisons"], run=LEARNED)
+RELEASE_ROWS = expand("<folder>/{kind}/{run}.csv", kind=["summary", "comparisons"], run=EXPERIMENTS)
+TRAINING_ROWS = expand("<folder>/{kind}/{run}.csv", kind=["summary", "comparisons"], run=LEARNED)
 
 # Other tables by name, and what they are made from beside the settings.
 TABLES = {
-    "advice": [*RELEASES, *AUDITS, *TRAINED, *(["<folder>/held_out.csv"] if ON_PAPERS else [])],
+    "advice": [
+        *RELEASE_ROWS,
+        *AUDITS,
+        *TRAINING_ROWS,
+        *(["<folder>/held_out.csv"] if ON_PAPERS else []),
+    ],
     "audit": [
         *AUDITS,
         *expand("<folder>/audit/{run}_sensitivities.csv", run=EXPERIMENTS),
         *(["<folder>/audit/known_bugs.csv"] if ON_PAPERS else []),
     ],
     "effective_noise": AUDITS,
-    "price": [*RELEASES, *AUDITS, *TRAINED],
+    "price": [*RELEASE_ROWS, *AUDITS, *TRAINING_ROWS],
 }
 FIGURES = {
     "price": ["<folder>/tables/price.csv"],
@@ -44,7 +49,7 @@ if ON_PAPERS:
         "explainer": ["<folder>/tables/effective_noise.csv", "<folder>/tables/table2.csv"],
         "figure3": ["<folder>/theory/ellipses.csv"],
         "imgm_noise": ["<folder>/theory/dimension.csv"],
-        "noise_levels": [*RELEASES, *AUDITS, "<folder>/tables/table2.csv"],
+        "noise_levels": [*RELEASE_ROWS, *AUDITS, "<folder>/tables/table2.csv"],
         "nominal": [
             *expand("<folder>/summary/{run}.csv", run=EXPERIMENTS),
             *AUDITS,

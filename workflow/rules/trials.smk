@@ -20,11 +20,14 @@ rule trials:
         runtime=30,
     params:
         *code("cli.trials"),
+        **by_key(
+            lambda wildcards: parts.trials(config, wildcards.experiment, wildcards.mechanism),
+            RELEASES,
+        ),
         task=lambda wildcards: code_of("cli.trials", *task_of(wildcards)),
         mechanism=lambda wildcards: code_of(
             "cli.trials", *modules(discovery.mechanisms(), wildcards.mechanism)
         ),
-        settings=lambda wildcards: settings_of(wildcards.experiment, wildcards.mechanism),
     message:
         "Trials: {wildcards.experiment}, {wildcards.mechanism}"
     shell:
@@ -50,6 +53,10 @@ rule train:
         runtime=60,
     params:
         *code("cli.train"),
+        **by_key(
+            lambda wildcards: parts.training(config, wildcards.training, wildcards.scheme),
+            LEARNERS,
+        ),
         training=lambda wildcards: code_of(
             "cli.train",
             *modules(discovery.trainings(), wildcards.training),
@@ -57,7 +64,6 @@ rule train:
                 discovery.schemes(wildcards.training), *discovery.schemes(wildcards.training)
             ),
         ),
-        settings=lambda wildcards: settings_of(wildcards.training, wildcards.scheme),
         twin=lambda wildcards, input: ["--twin", *input.twin] if input.twin else [],
     message:
         "Training: {wildcards.training}, {wildcards.scheme}"

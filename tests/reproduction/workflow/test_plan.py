@@ -304,12 +304,27 @@ def test_an_edit_reruns_what_rests_on_it(name, again):
     assert again.plan("mvg").jobs == expected
 
 
+def reasons(outcome):
+    """Return what has changed of the params of each job that would run."""
+    return re.findall(
+        r"^Reason: Params have changed .* before: (.*) now: (.*?) *$", outcome.output, re.M
+    )
+
+
 def test_the_file_that_has_changed_is_named(again):
     edit(again, "mechanisms/jl.py")
-    line = r"workflow/reproduction/mechanisms/jl\.py [0-9a-f]{10}"
-    reasons = re.findall(r"Params have changed .*", again.plan("mvg").output)
-    assert len(reasons) == 2  # its trials and its audit
-    for reason in reasons:
-        before, now = re.fullmatch(rf".* before: .*({line}).* now: .*({line}).*", reason).groups()
+    named = reasons(again.plan("mvg"))
+    assert len(named) == 2  # its trials and its audit
+    for before, now in named:
+        assert re.search(r"workflow/reproduction/mechanisms/jl\.py [0-9a-f]{10}", before)
         assert before != now
-        assert "checks.py" not in reason
+        assert "checks.py" not in before + now
+
+
+def test_a_dry_run_names_the_setting_that_has_changed(finished, tmp_path):
+    setting = overlay(tmp_path, sketch_sizes=[4, 8])
+    outcome = finished.snakemake("--dry-run", "mvg", *setting)
+    changes = {*reasons(outcome)}
+    assert ("'rows: [\"4\"]'", '\'rows: ["4", "8"]\'') in changes
+    # Nor does the file of all settings print all of them.
+    assert all(len(before + now) < 200 for before, now in changes), changes

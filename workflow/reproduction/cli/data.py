@@ -24,5 +24,6 @@ def run(
     from reproduction.data import store
 
     mirror = mirror or os.environ.get("DATA_MIRROR", "")
-    folder = mirror or None
-    store.prepare(dataset, out=out, mirror=folder, source=source, seed=seed, scaling=scaling)
+    store.prepare(
+        dataset, out=out, source=source, mirror=mirror or None, seed=seed, scaling=scaling
+    )
