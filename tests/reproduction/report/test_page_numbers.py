@@ -110,6 +110,7 @@ def test_the_best_mechanism_is_the_one_of_the_advice_and_few_trials_have_none(ro
     files = [folder / "trials/regression.csv"], folder / "summary/regression.csv"
     summary.write(*files)
     comparisons.write(*files, folder / "comparisons/regression.csv")
+    run = answers.Run(inputs.below(folder))
     (card,) = (one for one in cards.cards(run) if one.about.id == "regression")
     assert not any(mark.kind == "best" or mark.stands for mark in card.marks)
     assert card.headline == "9 trials: too few to name a winner"
