@@ -22,10 +22,16 @@ TABLES = {3: "regression", 4: "first_pc", 5: "covariance"}
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("distinct")
-    distinctrun.write(folder)
-    tables.write([f"table{number}" for number in TABLES], results=folder)
+def root(root, tmp_path_factory):
+    """Return the distinct run with the papers' tables alone."""
+    folder = tmp_path_factory.mktemp("papers")
+    for path in root.iterdir():
+        if path.name != "tables":
+            (folder / path.name).symlink_to(path)
+    (folder / "tables").mkdir()
+    for number in TABLES:
+        for path in root.glob(f"tables/table{number}.*"):
+            (folder / "tables" / path.name).symlink_to(path)
     return folder
 
 
@@ -109,6 +115,7 @@ def test_the_best_mechanism_is_the_one_of_the_advice_and_few_trials_have_none(ro
     files = [folder / "trials/regression.csv"], folder / "summary/regression.csv"
     summary.write(*files)
     comparisons.write(*files, folder / "comparisons/regression.csv")
+    run = answers.Run(folder)
     (card,) = (one for one in cards.cards(run) if one.about.id == "regression")
     assert not any(mark.kind == "best" or mark.stands for mark in card.marks)
     assert card.headline == "9 trials: too few to name a winner"

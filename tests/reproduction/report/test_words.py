@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-import distinctrun
 import pytest
 import yaml
 
 from reproduction import catalogue, places
-from reproduction.report import page, tables
+from reproduction.report import page
 
 FOLDER = catalogue.FILE.parent
 RETIRED = catalogue.section("retired")
@@ -43,14 +42,8 @@ def test_what_stands_in_yaml(file):
     assert {text: found for text in words(content) if (found := retired(text))} == {}
 
 
-def test_what_stands_on_the_page(tmp_path):
-    distinctrun.write(tmp_path)
-    known = tables.registry(distinctrun.KINDS)
-    # What rests on theory or claims is not part of this run.
-    absent = ("theory/", "claims")
-    theory = [name for name, one in known.items() if any(s.startswith(absent) for s in one.inputs)]
-    tables.write([name for name in known if name not in theory], results=tmp_path)
-    html = page.build(tmp_path)
+def test_what_stands_on_the_page(root):
+    html = page.build(root)
     # Data that one can take home keep the names of their columns.
     shown = re.sub(r"<(script|style)\b.*?</\1>|<[^>]*>", " ", html, flags=re.DOTALL)
     assert "Tight epsilon" in shown

@@ -68,7 +68,8 @@ def test_a_figure_is_svg_png_and_the_data_that_it_shows(name, saved):
 
 
 def test_the_same_data_give_the_same_bytes_in_another_process(root, saved, tmp_path):
-    chosen = ["curves_first_pc", "section10_2"]
+    # `make figures` has all of them.
+    chosen = ["noise_levels", "section10_2"]
     code = (
         "import sys; from reproduction.report import figures\n"
         "figures.write(sys.argv[3:], results=sys.argv[1], out=sys.argv[2])"
@@ -178,7 +179,7 @@ def test_an_unknown_figure_has_a_neighbour(root, tmp_path):
 
 @pytest.fixture
 def two_kept(root, tmp_path, monkeypatch):
-    few = {name: FIGURES[name] for name in ("figure4_left", "curves_first_pc")}
+    few = {name: FIGURES[name] for name in ("figure4_left", "figure4_middle")}
     monkeypatch.setattr(figures, "registry", lambda experiments: few)
     for name in ("summary", "comparisons", "tables", "settings.yaml"):
         (tmp_path / name).symlink_to(root / name)
@@ -192,9 +193,9 @@ def test_redrawing_compares_bytes(two_kept, capsys):
     assert "2 figures are the same" in capsys.readouterr().out
     with open(two_kept / "figures" / "figure4_left.svg", "a") as file:
         file.write(" ")
-    (two_kept / "figures" / "curves_first_pc.png").unlink()
+    (two_kept / "figures" / "figure4_middle.png").unlink()
     (two_kept / "figures" / "forgotten.svg").touch()
-    message = r"^curves_first_pc\.png, figure4_left\.svg, forgotten\.svg: not the same in"
+    message = r"^figure4_left\.svg, figure4_middle\.png, forgotten\.svg: not the same in"
     with pytest.raises(InputError, match=message):
         figures.redraw(results=two_kept, out=out)
 
