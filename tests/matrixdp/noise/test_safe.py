@@ -99,11 +99,12 @@ def records(rows=40):
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_release_has_the_noise_that_it_declares(release, monkeypatch):
-    value = exact.value(release.query, [records()])
+    rows = records()
+    value = exact.value(release.query, [rows])
     value = value.T if release.query.yields == "matrix" else value
     count = 1500
     monkeypatch.setattr(os, "urandom", np.random.default_rng(1).bytes)
-    drawn = [release.release(records()) - value for _ in range(count)]
+    drawn = [release.release(rows) - value for _ in range(count)]
     square = np.mean(np.square(drawn), axis=0).mean()
     # Its relative standard error is at most sqrt(5 / (3 * count)) with three equal entries.
     assert np.sqrt(square) == pytest.approx(release.noise_std, rel=0.08)

@@ -85,7 +85,7 @@ def proof(tmp_path, monkeypatch):
 @pytest.mark.parametrize("mechanism", DELTA)
 def test_honest_noise_is_not_refuted(proof, mechanism, request):
     many = request.config.getoption("--long")
-    refuted, epsilon = proof(mechanism, CLAIMED, 2000 if many else 120)
+    refuted, epsilon = proof(mechanism, CLAIMED, 2000 if many else 60)
     assert not refuted
     assert epsilon <= CLAIMED
     assert not many or epsilon > (0.2 if mechanism == "adassp" else 0.3)

@@ -21,13 +21,16 @@ def saved(tmp_path: Path) -> Callable[..., Path]:
     return save
 
 
-@pytest.fixture(scope="session")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a run of which no two results are alike, with its tables."""
-    folder = tmp_path_factory.mktemp("distinct")
+def write(folder: Path) -> None:
+    """Write a run of which no two results are alike, with its tables."""
     distinctrun.write(folder)
     runfiles.write(folder, *distinctrun.TABLES)
-    return folder
+
+
+@pytest.fixture(scope="session")
+def root(common: Callable[..., Path]) -> Path:
+    """Return a folder with that run, only for reading."""
+    return common("distinct", write)
 
 
 @pytest.fixture(scope="session")

@@ -84,10 +84,8 @@ def test_where_nothing_can_be_said_the_headline_says_why(headline, rows, expecte
     assert expected in headline(*rows, claims=ledger(M12="reproduced"))
 
 
-def test_every_number_in_the_box_is_recomputed(tmp_path):
-    cells = distinctrun.write(tmp_path)
-    runfiles.write(tmp_path, "tables/table3")
-    said = findings.headline(NONE, inputs.read("tables/table3", inputs.below(tmp_path)))
+def test_every_number_in_the_box_is_recomputed(root, cells):
+    said = findings.headline(NONE, inputs.read("tables/table3", inputs.below(root)))
     printed = {name: [*map(float, cell.split()), 0.0] for name, cell in PRINTED["table3"].items()}
     own = {
         key.mechanism: cell

@@ -23,10 +23,16 @@ TABLES = {3: "regression", 4: "first_pc", 5: "covariance"}
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("distinct")
-    distinctrun.write(folder)
-    runfiles.write(folder, *(f"tables/table{number}" for number in TABLES))
+def root(root, tmp_path_factory):
+    """Return the distinct run with the papers' tables alone."""
+    folder = tmp_path_factory.mktemp("papers")
+    for path in root.iterdir():
+        if path.name != "tables":
+            (folder / path.name).symlink_to(path)
+    (folder / "tables").mkdir()
+    for number in TABLES:
+        for path in root.glob(f"tables/table{number}.*"):
+            (folder / "tables" / path.name).symlink_to(path)
     return folder
 
 

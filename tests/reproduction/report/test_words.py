@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 
-import distinctrun
 import pytest
-import runfiles
 import yaml
 
 from reproduction import catalogue
@@ -44,10 +42,8 @@ def test_what_stands_in_yaml(file):
     assert {text: found for text in words(content) if (found := retired(text))} == {}
 
 
-def test_what_stands_on_the_page(tmp_path):
-    distinctrun.write(tmp_path)
-    runfiles.write(tmp_path, *distinctrun.TABLES)
-    html = page.build(inputs.below(tmp_path))
+def test_what_stands_on_the_page(root):
+    html = page.build(inputs.below(root))
     # Data that one can take home keep the names of their columns.
     shown = re.sub(r"<(script|style)\b.*?</\1>|<[^>]*>", " ", html, flags=re.DOTALL)
     assert "Tight epsilon" in shown

@@ -79,7 +79,9 @@ def by_name(paths: Iterable[str | os.PathLike]) -> dict[str, Path]:
 def below(folder: str | os.PathLike) -> dict[str, Path]:
     """Return all files below a results' folder by name, and those of the project."""
     root = Path(folder)
-    paths = [*root.rglob("*"), *PUBLISHED.glob("*.csv"), ERRATA]
+    folders = os.walk(root, followlinks=True)
+    paths = [Path(place, name) for place, _, names in folders for name in names]
+    paths += [*PUBLISHED.glob("*.csv"), ERRATA]
     return {_name(path, root): path for path in sorted(paths) if path.is_file()}
 
 

@@ -65,7 +65,8 @@ def test_a_figure_is_svg_png_and_the_data_that_it_shows(name, saved):
 
 
 def test_the_same_data_give_the_same_bytes_in_another_process(root, saved, tmp_path):
-    chosen = ["curves_first_pc", "section10_2"]
+    # `make check-figures` has all of them.
+    chosen = ["noise_levels", "section10_2"]
     code = (
         "import sys; from pathlib import Path; import runfiles\n"
         "runfiles.write(Path(sys.argv[1]), *sys.argv[3:], out=Path(sys.argv[2]))"
@@ -203,7 +204,7 @@ def two_kept(root, tmp_path):
     for name in ("summary", "comparisons", "audit"):
         shutil.copytree(root / name, tmp_path / name)
     shutil.copy(root / "settings.yaml", tmp_path)
-    runfiles.write(tmp_path, "figures/figure4_left", "figures/curves_first_pc")
+    runfiles.write(tmp_path, "figures/figure4_left", "figures/figure4_middle")
     return tmp_path
 
 
@@ -216,9 +217,9 @@ def test_redrawing_compares_bytes(two_kept, capsys):
     assert "2 figures are the same" in capsys.readouterr().out
     with open(two_kept / "figures" / "figure4_left.svg", "a") as file:
         file.write(" ")
-    (two_kept / "figures" / "curves_first_pc.png").unlink()
+    (two_kept / "figures" / "figure4_middle.png").unlink()
     (two_kept / "figures" / "forgotten.svg").touch()
-    message = r"^curves_first_pc\.png, figure4_left\.svg, forgotten\.svg: not the same in"
+    message = r"^figure4_left\.svg, figure4_middle\.png, forgotten\.svg: not the same in"
     with pytest.raises(InputError, match=message):
         figures.redraw(two_kept, out)
 
