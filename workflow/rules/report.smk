@@ -28,11 +28,12 @@ rule table:
         "../../environment.yml"
     params:
         *code("cli.table", *modules(discovery.tables(), *discovery.tables())),
+        python=python,
     message:
         "Table: {wildcards.table}"
     shell:
-        "python -m reproduction table {wildcards.table} --results $(dirname {input.settings})"
-        " --out $(dirname {output.csv}) > {log} 2>&1"
+        '{params.python} -m reproduction table {wildcards.table} --results "$(dirname {input.settings:q})"'
+        ' --out "$(dirname {output.csv:q})" > {log:q} 2>&1'
 
 
 rule latex:
@@ -50,10 +51,11 @@ rule latex:
         "../../environment.yml"
     params:
         *code("cli.latex"),
+        python=python,
     message:
         "LaTeX: {wildcards.table}"
     shell:
-        "python -m reproduction latex {input.table} > {log} 2>&1"
+        "{params.python} -m reproduction latex {input.table:q} > {log:q} 2>&1"
 
 
 rule figure:
@@ -79,11 +81,12 @@ rule figure:
         "../../environment.yml"
     params:
         *code("cli.figure", *modules(discovery.figures(), *discovery.figures())),
+        python=python,
     message:
         "Figure: {wildcards.figure}"
     shell:
-        "python -m reproduction figure {wildcards.figure} --results $(dirname {input.settings})"
-        " --out $(dirname {output.svg}) > {log} 2>&1"
+        '{params.python} -m reproduction figure {wildcards.figure} --results "$(dirname {input.settings:q})"'
+        ' --out "$(dirname {output.svg:q})" > {log:q} 2>&1'
 
 
 rule report:
@@ -107,11 +110,12 @@ rule report:
     params:
         *code("cli.report"),
         arguments=shlex.join(["--configfile", *OVERLAYS] if OVERLAYS else []),
+        python=python,
     message:
         "Report"
     shell:
-        "python -m reproduction report --results $(dirname {input.settings})"
-        " --arguments={params.arguments:q} --out {output} > {log} 2>&1"
+        '{params.python} -m reproduction report --results "$(dirname {input.settings:q})"'
+        " --arguments={params.arguments:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule article:
@@ -133,9 +137,10 @@ rule article:
         "../../environment.yml"
     params:
         *code("cli.article"),
+        python=python,
     shell:
-        "python -m reproduction article --results $(dirname {input.settings}) --out {output.pdf}"
-        " > {log} 2>&1"
+        '{params.python} -m reproduction article --results "$(dirname {input.settings:q})" --out {output.pdf:q}'
+        " > {log:q} 2>&1"
 
 
 rule crate:
@@ -153,8 +158,9 @@ rule crate:
         "../../environment.yml"
     params:
         *code("cli.crate"),
+        python=python,
     message:
         "RO-Crate"
     shell:
-        "python -m reproduction crate {input.files} {input.page}"
-        " --results $(dirname {input.settings}) --out {output} > {log} 2>&1"
+        "{params.python} -m reproduction crate {input.files:q} {input.page:q}"
+        ' --results "$(dirname {input.settings:q})" --out {output:q} > {log:q} 2>&1'

@@ -20,19 +20,20 @@ rule trials:
         runtime=30,
     params:
         *code("cli.trials"),
-        task=lambda wildcards: code_of("cli.trials", *task_of(wildcards)),
-        mechanism=lambda wildcards: code_of(
-            "cli.trials", *modules(discovery.mechanisms(), wildcards.mechanism)
-        ),
         **by_key(
             lambda wildcards: parts.trials(config, wildcards.experiment, wildcards.mechanism),
             RELEASES,
         ),
+        task=lambda wildcards: code_of("cli.trials", *task_of(wildcards)),
+        mechanism=lambda wildcards: code_of(
+            "cli.trials", *modules(discovery.mechanisms(), wildcards.mechanism)
+        ),
+        python=python,
     message:
         "Trials: {wildcards.experiment}, {wildcards.mechanism}"
     shell:
-        "python -m reproduction trials {wildcards.mechanism} --settings {params.settings:q}"
-        " --data {input.data[0]} --out {output} > {log} 2>&1"
+        "{params.python} -m reproduction trials {wildcards.mechanism} --settings {params.settings:q}"
+        " --data {input.data[0]:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule train:
@@ -52,6 +53,10 @@ rule train:
         runtime=60,
     params:
         *code("cli.train"),
+        **by_key(
+            lambda wildcards: parts.training(config, wildcards.training, wildcards.scheme),
+            LEARNERS,
+        ),
         training=lambda wildcards: code_of(
             "cli.train",
             *modules(discovery.trainings(), wildcards.training),
@@ -59,15 +64,12 @@ rule train:
                 discovery.schemes(wildcards.training), *discovery.schemes(wildcards.training)
             ),
         ),
-        **by_key(
-            lambda wildcards: parts.training(config, wildcards.training, wildcards.scheme),
-            LEARNERS,
-        ),
+        python=python,
     message:
         "Training: {wildcards.training}, {wildcards.scheme}"
     shell:
-        "python -m reproduction train {wildcards.scheme} --settings {params.settings:q}"
-        " --data {input.data[0]} --out {output} > {log} 2>&1"
+        "{params.python} -m reproduction train {wildcards.scheme} --settings {params.settings:q}"
+        " --data {input.data[0]:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule summary:
@@ -87,8 +89,9 @@ rule summary:
     params:
         *code("cli.summary"),
         settings=digests_of,
+        python=python,
     message:
         "Summary: {wildcards.run}"
     shell:
-        "python -m reproduction summary {input.trials} --settings {params.settings}"
-        " --out {output.summary} --comparisons {output.comparisons} > {log} 2>&1"
+        "{params.python} -m reproduction summary {input.trials:q} --settings {params.settings}"
+        " --out {output.summary:q} --comparisons {output.comparisons:q} > {log:q} 2>&1"
