@@ -3,6 +3,7 @@
 import fnmatch
 import os
 import shlex
+import shutil
 import sys
 from types import SimpleNamespace as Namespace
 
@@ -35,17 +36,19 @@ except InputError as error:
     # One sentence and no more: Snakemake would add this file and line.
     sys.exit(str(error))
 
+if os.path.isfile(folder := FOLDER.partition("/")[0]):
+    sys.exit(f"{folder} is a file, where the folder of all results goes; move it away")
+
 # Another reading changes the tables of the experiments on releases, and nothing else.
 if OTHER_READING := config["reading"] != readings.DEFAULT:
     config = {**config, "training": {}}
     FOLDER = f"{FOLDER}/other_reading/{config['reading']}"
 
-# A bare `snakemake` works from a venv or conda environment that is not activated, uninstalled.
-os.environ.update(
-    PATH=os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", ""),
-    PYTHONPATH=os.pathsep.join(PACKAGES),
-    DATA_MIRROR=os.environ.get("DATA_MIRROR", "") or config["data"]["mirror"],
-)
+# A bare `snakemake` works from a venv or conda environment that is not activated: `python` is the one
+# that runs this, unless a rule's own environment replaces it. Nothing else of a host's is changed.
+if os.path.dirname(shutil.which("python") or "") != os.path.dirname(sys.executable):
+    own = [os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)]
+    os.environ.update(PATH=os.pathsep.join(own))
 
 EXPERIMENTS, TRAININGS = config["experiments"], config["training"]
 # All but a path of this machine.
@@ -90,9 +93,9 @@ wildcard_constraints:
     experiment="|".join(EXPERIMENTS),
     training="|".join(TRAININGS) or "none",
     run="|".join([*EXPERIMENTS, *TRAININGS]),
-    mechanism="[a-z0-9_]+",
+    mechanism="|".join(sorted({job.mechanism for job in RELEASES})) or "none",
     scaling="|".join({scaling for name in DATASETS for scaling in SCALINGS[name]}) or "none",
-    scheme="[a-z0-9_]+",
+    scheme="|".join(sorted({job.scheme for job in LEARNERS})) or "none",
     theory="|".join(discovery.theory()),
 
 
@@ -102,7 +105,19 @@ def within(path):
     return local(str(path) if near.startswith(os.pardir) else near)
 
 
-REPRODUCTION = "python -m reproduction"
+def python(wildcards, output):
+    """Return the interpreter with the packages, for the commands of this workflow alone.
+
+    As a function of the output it is not compared: both folders may be moved.
+    """
+    places = [os.path.relpath(place) for place in PACKAGES]
+    below = all(not place.startswith(os.pardir) for place in places)
+    return f"PYTHONPATH={shlex.quote(os.pathsep.join(places if below else PACKAGES))} python"
+
+
+def mirror(wildcards, output):
+    """Return the folder of the original files, a path of this machine, which is not compared."""
+    return os.environ.get("DATA_MIRROR") or config["data"]["mirror"]
 
 
 def code(*modules):

@@ -17,7 +17,7 @@ rule settings:
     message:
         "Settings"
     shell:
-        "printf %s {params.text:q} > {output} 2> {log}"
+        "printf %s {params.text:q} > {output:q} 2> {log:q}"
 
 
 rule matrix:
@@ -45,11 +45,14 @@ rule matrix:
         source=config["data"]["source"],
         seed=config["seed"],
         folder=subpath(output.provenance, parent=True),
+        mirror=mirror,
+        python=python,
     message:
         "Data: {wildcards.dataset}"
     shell:
-        "python -m reproduction data {wildcards.dataset} --source {params.source} --seed {params.seed}"
-        " --scaling default --out {params.folder:q} 2>&1 | tee {log}"
+        "{params.python} -m reproduction data {wildcards.dataset} --source {params.source}"
+        " --seed {params.seed} --mirror={params.mirror:q}"
+        " --scaling default --out {params.folder:q} 2>&1 | tee {log:q}"
 
 
 use rule matrix as learning_set with:
@@ -84,11 +87,14 @@ rule scaling:
         source=config["data"]["source"],
         seed=config["seed"],
         folder=subpath(input.provenance, parent=True),
+        mirror=mirror,
+        python=python,
     message:
         "Data: {wildcards.dataset}, {wildcards.scaling}"
     shell:
-        "python -m reproduction data {wildcards.dataset} --source {params.source} --seed {params.seed}"
-        " --scaling {wildcards.scaling} --out {params.folder:q} > {log} 2>&1"
+        "{params.python} -m reproduction data {wildcards.dataset} --source {params.source}"
+        " --seed {params.seed} --mirror={params.mirror:q}"
+        " --scaling {wildcards.scaling} --out {params.folder:q} > {log:q} 2>&1"
 
 
 rule my_records:
@@ -109,11 +115,12 @@ rule my_records:
         *code("cli.my_matrix"),
         **by_key(lambda wildcards: config["matrix"], [Namespace()] if MATRIX else []),
         folder=subpath(output.provenance, parent=True),
+        python=python,
     message:
         "Data: a matrix of one's own"
     shell:
-        "python -m reproduction my_matrix --settings {params.settings:q}"
-        " --out {params.folder:q} > {log} 2>&1"
+        "{params.python} -m reproduction my_matrix --settings {params.settings:q}"
+        " --out {params.folder:q} > {log:q} 2>&1"
 
 
 rule features:
@@ -140,8 +147,9 @@ rule features:
         network=lambda wildcards: code_of(
             "cli.extract", *modules(discovery.extractors(), wildcards.training)
         ),
+        python=python,
     message:
         "Features: {wildcards.training}"
     shell:
-        "python -m reproduction extract --settings {params.settings:q} --data {input.data[0]}"
-        " --out {output} > {log} 2>&1"
+        "{params.python} -m reproduction extract --settings {params.settings:q} --data {input.data[0]:q}"
+        " --out {output:q} > {log:q} 2>&1"

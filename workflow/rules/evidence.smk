@@ -26,11 +26,12 @@ rule sweep:
         },
         **by_key(lambda wildcards: parts.sweep(config, wildcards.experiment), RELEASES),
         task=lambda wildcards: code_of("cli.sweep", *task_of(wildcards)),
+        python=python,
     message:
         "Readings: trials of {wildcards.experiment}"
     shell:
-        "python -m reproduction sweep --settings {params.settings:q} --data {input.data[0]}"
-        " --out {output} > {log} 2>&1"
+        "{params.python} -m reproduction sweep --settings {params.settings:q} --data {input.data[0]:q}"
+        " --out {output:q} > {log:q} 2>&1"
 
 
 rule gather_readings:
@@ -48,10 +49,11 @@ rule gather_readings:
         "../../environment.yml"
     params:
         *code("cli.gather", "report.all_readings"),
+        python=python,
     message:
         "Readings: {wildcards.experiment}"
     shell:
-        "python -m reproduction gather readings {input} --out {output} > {log} 2>&1"
+        "{params.python} -m reproduction gather readings {input:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule audit_releases:
@@ -74,11 +76,12 @@ rule audit_releases:
         ),
         task=lambda wildcards: code_of("cli.audit", *task_of(wildcards)),
         mechanism=lambda wildcards: code_of("cli.audit", *audit_of(wildcards.mechanism)),
+        python=python,
     message:
         "Audit: {wildcards.experiment}, {wildcards.mechanism}"
     shell:
-        "python -m reproduction audit {wildcards.mechanism} --settings {params.settings:q}"
-        " --data {input.data[0]} --out {output} > {log} 2>&1"
+        "{params.python} -m reproduction audit {wildcards.mechanism} --settings {params.settings:q}"
+        " --data {input.data[0]:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule gather_audit:
@@ -98,10 +101,11 @@ rule gather_audit:
         "../../environment.yml"
     params:
         *code("cli.gather", "auditing.table"),
+        python=python,
     message:
         "Audit: {wildcards.experiment}"
     shell:
-        "python -m reproduction gather audit {input} --out {output} > {log} 2>&1"
+        "{params.python} -m reproduction gather audit {input:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule attack_sensitivities:
@@ -120,11 +124,12 @@ rule attack_sensitivities:
         *code("cli.attack"),
         **by_key(lambda wildcards: parts.attack(config, wildcards.experiment), RELEASES),
         task=lambda wildcards: code_of("cli.attack", *task_of(wildcards)),
+        python=python,
     message:
         "Audit: {wildcards.experiment}, sensitivities"
     shell:
-        "python -m reproduction attack --settings {params.settings:q} --data {input.data[0]}"
-        " --out {output} > {log} 2>&1"
+        "{params.python} -m reproduction attack --settings {params.settings:q} --data {input.data[0]:q}"
+        " --out {output:q} > {log:q} 2>&1"
 
 
 rule known_bugs:
@@ -140,10 +145,11 @@ rule known_bugs:
     params:
         *code("cli.known_bugs", *imports.audits("cli.known_bugs")),
         seed=config["seed"],
+        python=python,
     message:
         "Known-bug tests: mistakes that the audit must catch"
     shell:
-        "python -m reproduction known_bugs --seed {params.seed} --out {output} > {log} 2>&1"
+        "{params.python} -m reproduction known_bugs --seed {params.seed} --out {output:q} > {log:q} 2>&1"
 
 
 rule held_out:
@@ -160,11 +166,12 @@ rule held_out:
         *code("cli.held_out", *modules(discovery.mechanisms(), *discovery.mechanisms())),
         seed=config["seed"],
         trials=config["experiment_defaults"]["trials"],
+        python=python,
     message:
         "Held-out data: trials"
     shell:
-        "python -m reproduction held_out --seed {params.seed} --trials {params.trials}"
-        " --out {output} > {log} 2>&1"
+        "{params.python} -m reproduction held_out --seed {params.seed} --trials {params.trials}"
+        " --out {output:q} > {log:q} 2>&1"
 
 
 rule gather_held_out:
@@ -182,10 +189,11 @@ rule gather_held_out:
         "../../environment.yml"
     params:
         *code("cli.gather", "report.evidence"),
+        python=python,
     message:
         "Held-out data"
     shell:
-        "python -m reproduction gather held_out {input} --out {output} > {log} 2>&1"
+        "{params.python} -m reproduction gather held_out {input:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule theory:
@@ -204,11 +212,12 @@ rule theory:
             "cli.theory", *modules(discovery.theory(), wildcards.theory)
         ),
         seed=config["seed"],
+        python=python,
     message:
         "Theory: {wildcards.theory}"
     shell:
-        "python -m reproduction theory {wildcards.theory} --seed {params.seed} --out {output}"
-        " > {log} 2>&1"
+        "{params.python} -m reproduction theory {wildcards.theory} --seed {params.seed} --out {output:q}"
+        " > {log:q} 2>&1"
 
 
 rule judge:
@@ -232,8 +241,9 @@ rule judge:
         "../../environment.yml"
     params:
         *code("cli.judge"),
+        python=python,
     message:
         "Claims: the verdicts"
     shell:
-        "{REPRODUCTION} judge {input:q} --out {output.claims:q}"
+        "{params.python} -m reproduction judge {input:q} --out {output.claims:q}"
         " --comparisons {output.comparisons:q} > {log:q} 2>&1"

@@ -102,10 +102,11 @@ rule table:
         *code("cli.table"),
         recipe="{table}",
         entry=lambda wildcards: code_of("cli.table", *modules(discovery.tables(), wildcards.table)),
+        python=python,
     message:
         "Table: {wildcards.table}"
     shell:
-        "{REPRODUCTION} table {params.recipe} {input:q} --out {output.csv:q} > {log:q} 2>&1"
+        "{params.python} -m reproduction table {params.recipe} {input:q} --out {output.csv:q} > {log:q} 2>&1"
 
 
 use rule table as experiment_table with:
@@ -117,6 +118,7 @@ use rule table as experiment_table with:
     params:
         *code("cli.table", *modules(discovery.tables(), "experiment", "training")),
         recipe=lambda wildcards: EXPERIMENT_TABLES[wildcards.table][0],
+        python=python,
 
 
 rule latex:
@@ -134,10 +136,11 @@ rule latex:
         "../../environment.yml"
     params:
         *code("cli.latex"),
+        python=python,
     message:
         "LaTeX: {wildcards.table}"
     shell:
-        "{REPRODUCTION} latex {input:q} > {log:q} 2>&1"
+        "{params.python} -m reproduction latex {input:q} > {log:q} 2>&1"
 
 
 rule figure:
@@ -170,10 +173,11 @@ rule figure:
         entry=lambda wildcards: code_of(
             "cli.figure", *modules(discovery.figures(), wildcards.figure)
         ),
+        python=python,
     message:
         "Figure: {wildcards.figure}"
     shell:
-        "{REPRODUCTION} figure {params.recipe} {input:q} --out {output.svg:q} > {log:q} 2>&1"
+        "{params.python} -m reproduction figure {params.recipe} {input:q} --out {output.svg:q} > {log:q} 2>&1"
 
 
 use rule figure as experiment_figure with:
@@ -185,6 +189,7 @@ use rule figure as experiment_figure with:
     params:
         *code("cli.figure", *modules(discovery.figures(), "curves", "directions")),
         recipe=lambda wildcards: EXPERIMENT_FIGURES[wildcards.figure][0],
+        python=python,
 
 
 rule report:
@@ -206,10 +211,11 @@ rule report:
     params:
         *code("cli.report"),
         options=config["options"],
+        python=python,
     message:
         "Report"
     shell:
-        "{REPRODUCTION} report {input:q} --options={params.options:q} --out {output:q}"
+        "{params.python} -m reproduction report {input:q} --options={params.options:q} --out {output:q}"
         " > {log:q} 2>&1"
 
 
@@ -230,10 +236,11 @@ rule article:
         "../../environment.yml"
     params:
         *code("cli.article"),
+        python=python,
     message:
         "Article"
     shell:
-        "{REPRODUCTION} article {input:q} --out {output.pdf:q} > {log:q} 2>&1"
+        "{params.python} -m reproduction article {input:q} --out {output.pdf:q} > {log:q} 2>&1"
 
 
 rule crate:
@@ -251,7 +258,8 @@ rule crate:
         "../../environment.yml"
     params:
         *code("cli.crate"),
+        python=python,
     message:
         "RO-Crate"
     shell:
-        "{REPRODUCTION} crate {input:q} --out {output:q} > {log:q} 2>&1"
+        "{params.python} -m reproduction crate {input:q} --out {output:q} > {log:q} 2>&1"

@@ -28,11 +28,12 @@ rule trials:
         mechanism=lambda wildcards: code_of(
             "cli.trials", *modules(discovery.mechanisms(), wildcards.mechanism)
         ),
+        python=python,
     message:
         "Trials: {wildcards.experiment}, {wildcards.mechanism}"
     shell:
-        "python -m reproduction trials {wildcards.mechanism} --settings {params.settings:q}"
-        " --data {input.data[0]} --out {output} > {log} 2>&1"
+        "{params.python} -m reproduction trials {wildcards.mechanism} --settings {params.settings:q}"
+        " --data {input.data[0]:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule train:
@@ -65,11 +66,12 @@ rule train:
             ),
         ),
         twin=lambda wildcards, input: ["--twin", *input.twin] if input.twin else [],
+        python=python,
     message:
         "Training: {wildcards.training}, {wildcards.scheme}"
     shell:
-        "python -m reproduction train {wildcards.scheme} --settings {params.settings:q}"
-        " --data {input.data[0]} {params.twin:q} --out {output} > {log} 2>&1"
+        "{params.python} -m reproduction train {wildcards.scheme} --settings {params.settings:q}"
+        " --data {input.data[0]:q} {params.twin:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule summary:
@@ -89,8 +91,9 @@ rule summary:
     params:
         *code("cli.summary"),
         settings=digests_of,
+        python=python,
     message:
         "Summary: {wildcards.run}"
     shell:
-        "python -m reproduction summary {input.trials} --settings {params.settings}"
-        " --out {output.summary} --comparisons {output.comparisons} > {log} 2>&1"
+        "{params.python} -m reproduction summary {input.trials:q} --settings {params.settings}"
+        " --out {output.summary:q} --comparisons {output.comparisons:q} > {log:q} 2>&1"

@@ -40,6 +40,26 @@ def test_an_unknown_target(fresh):
     assert not (fresh.folder / "results").exists()
 
 
+@pytest.mark.parametrize(
+    "target",
+    [
+        "results/trials/regression/default/nosuch.csv.gz",
+        "results/audit/regression/nosuch.csv",
+        "results/data/liver/nosuch/matrix.npy",
+    ],
+)
+def test_a_result_of_nothing_that_is_configured(target, fresh):
+    outcome = fresh.snakemake(target)
+    assert_refused(outcome, f"No rule to produce {target}", noise=20)
+    assert not (fresh.folder / "results").exists()
+
+
+def test_a_file_in_the_place_of_the_results(fresh):
+    (fresh.folder / "results").write_text("")
+    outcome = fresh.snakemake("table5")
+    assert_refused(outcome, "results is a file, where the folder of all results goes;", noise=2)
+
+
 def test_a_wrong_file_in_the_mirror_is_never_a_reason_to_simulate(fresh, tmp_path):
     (tmp_path / "bupa.data").write_text("85,92,45,27,31,0.0,1\n" * 345)
     setting = ["--config", "data={source: auto}"]

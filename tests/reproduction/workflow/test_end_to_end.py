@@ -46,7 +46,7 @@ def test_a_printed_command_by_hand_writes_the_same_bytes(again, finished):
     name = "results/trials/regression/default/jl_exact.csv.gz"
     (again.folder / name).unlink()
     (command,) = re.findall(r"^Shell command: (.*jl_exact.*)$", again.plan(name).output, re.M)
-    variables = {"PYTHONPATH": "src:workflow", "OMP_NUM_THREADS": "1"}
+    variables = {"OMP_NUM_THREADS": "1"}
     variables["PATH"] = f"{Path(sys.executable).parent}:/usr/bin:/bin"
     assert again.run("bash", "-c", command, **variables).code == 0
     assert (again.folder / name).read_bytes() == finished.results()[name]
@@ -65,10 +65,17 @@ MODULE = """
 module matrices:
     snakefile: "{project}/Snakefile"
     config: {config!r}
-    prefix: "private"
+    prefix: "private run"
 
 
 use rule * from matrices as dp_*
+
+
+rule host:
+    output:
+        "host.txt",
+    shell:
+        "printenv PYTHONPATH DATA_MIRROR > {{output}} || true"
 """
 
 
@@ -77,10 +84,11 @@ def test_a_module_of_another_workflow_with_a_prefix(unrun, finished, tmp_path):
     text = MODULE.format(project=unrun.folder, config=config)
     (tmp_path / "Snakefile").write_text(text)
     project = type(unrun)(tmp_path)
-    project.make("dp_table5", "-c1")
+    project.make("dp_table5", "host.txt", "-c1", PYTHONPATH="own")
+    assert (tmp_path / "host.txt").read_text() == "own\n"
     assert not (tmp_path / "results").exists()
     for name in ("summary/covariance.csv", "tables/table5.tex"):
-        made = (tmp_path / "private" / "results" / name).read_bytes()
+        made = (tmp_path / "private run" / "results" / name).read_bytes()
         assert made == (finished.folder / "results" / name).read_bytes()
     assert project.plan("dp_table5").idle
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,18 +12,21 @@ import pandas as pd
 from reproduction.report import inputs
 
 
-def span(folder: str | os.PathLike) -> tuple[float, datetime] | None:
+def span(paths: Iterable[str | os.PathLike]) -> tuple[float, datetime] | None:
     """Return the seconds in which at least one job ran, and the end of the last one, in UTC.
 
-    Parallel jobs count once; a job ends when its benchmark file (*.tsv) is written. The result is
-    None without such files. Snakemake measures wall time to the millisecond, but samples processor
-    time so rarely that its sum is too small.
+    Parallel jobs count once; a job ends when its benchmark file is written. The result is None
+    without such files. Snakemake measures wall time to the millisecond, but samples processor time
+    so rarely that its sum is too small.
+
+    Args:
+        paths: the benchmark files of the run's jobs; those of jobs that have not run are missing.
 
     Raises:
         InputError: a file is not a table.
     """
     spans = []
-    for path in Path(folder).rglob("*.tsv"):
+    for path in filter(Path.is_file, map(Path, paths)):
         end = path.stat().st_mtime
         spans.append((end - _seconds(path), end))
     total, last = 0.0, 0.0

@@ -320,7 +320,7 @@ def _table_item(table: Grid) -> dict[str, Any]:
 def _timing(root: Path) -> dict[str, str]:
     """Return when the run ended and how long it took; empty if nothing was measured."""
     try:
-        span = timing.span(root / "benchmarks")
+        span = timing.span((root / "benchmarks").rglob("*.tsv"))
     except InputError:
         span = None
     if span is None:
