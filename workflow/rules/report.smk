@@ -116,9 +116,10 @@ use rule table as experiment_table with:
     wildcard_constraints:
         table="|".join(EXPERIMENT_TABLES),
     params:
-        *code("cli.table", *modules(discovery.tables(), "experiment", "training")),
         recipe=lambda wildcards: EXPERIMENT_TABLES[wildcards.table][0],
-        python=python,
+        entry=lambda wildcards: code_of(
+            "cli.table", *modules(discovery.tables(), EXPERIMENT_TABLES[wildcards.table][0])
+        ),
 
 
 rule latex:
@@ -187,9 +188,10 @@ use rule figure as experiment_figure with:
     wildcard_constraints:
         figure="|".join(EXPERIMENT_FIGURES) or "none",
     params:
-        *code("cli.figure", *modules(discovery.figures(), "curves", "directions")),
         recipe=lambda wildcards: EXPERIMENT_FIGURES[wildcards.figure][0],
-        python=python,
+        entry=lambda wildcards: code_of(
+            "cli.figure", *modules(discovery.figures(), EXPERIMENT_FIGURES[wildcards.figure][0])
+        ),
 
 
 rule report:

@@ -125,7 +125,7 @@ def build(
             matrix=matrix,
             statuses=sorted(statuses),
             marks=[(mark, names) for mark, names in marks if mark.text],
-            timing=_timing(files["settings"].parent) if facts else {},
+            timing=_timing(outputs) if facts else {},
             commit=facts.get("Git commit", ""),
             health=_health(outputs),
             style=_source("style.css"),
@@ -317,10 +317,25 @@ def _table_item(table: Grid) -> dict[str, Any]:
     return {"kind": "table", "id": _slug(table.name), "title": table.name, "table": table}
 
 
-def _timing(root: Path) -> dict[str, str]:
+def _benchmarks(outputs: answers.Run) -> list[Path]:
+    """Return the benchmark files of jobs whose results the run still has."""
+    settings, files = outputs.settings, outputs.files
+    runs = {**settings["experiments"], **(settings.get("training") or {})}
+    jobs = {name.partition(".")[0] for name in files}
+    jobs |= {"audit/known_bugs", "held_out", "held_out_trials", "theory/exact"}
+    for run, about in runs.items():
+        jobs |= {f"{kind}/{run}" for kind in ("audit", "features", "readings")}
+        jobs |= {f"audit/{run}_sensitivities", f"readings/{run}_trials"}
+        for row in about.get("mechanisms") or about.get("schemes", ()):
+            jobs |= {f"audit/{run}/{row}", f"trials/{run}/{settings['reading']}/{row}"}
+    folder = files["settings"].parent / "benchmarks"
+    return [folder / f"{name}.tsv" for name in sorted(jobs)]
+
+
+def _timing(outputs: answers.Run) -> dict[str, str]:
     """Return when the run ended and how long it took; empty if nothing was measured."""
     try:
-        span = timing.span((root / "benchmarks").rglob("*.tsv"))
+        span = timing.span(_benchmarks(outputs))
     except InputError:
         span = None
     if span is None:
