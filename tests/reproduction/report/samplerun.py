@@ -22,7 +22,7 @@ CONFIG = {
     "table_epsilon": "1",
     "taus": {"public": "0.75"},
     "data": {"source": "auto", "mirror": "/home/somebody/private-folder"},
-    "experiments": {"regression": {"dataset": "liver"}},
+    "experiments": {"regression": {"dataset": "liver", "mechanisms": ["laplace"]}},
     "training": {},
 }
 
@@ -83,7 +83,7 @@ def write(root: Path, rows: list[pd.DataFrame] | None = None, status: str = "ori
     put(root / "data/liver/provenance.json", json.dumps(provenance))
     words = {"topic": "Directions", "headline": "It is <0.2>", "caption": "The error is <0.201>."}
     draw(root, "figure4_left", words)
-    put(root / "benchmarks/trials/regression/laplace.tsv", "s\n60\n")
+    put(root / "benchmarks/trials/regression/default/laplace.tsv", "s\n60\n")
     return root
 
 

@@ -86,6 +86,13 @@ def test_the_first_screen_says_on_which_data_and_trials_it_rests_and_how_long_it
     assert "0 of 3 published values are met." in section(make(), "regression")
 
 
+def test_the_time_of_a_run_is_that_of_its_own_jobs(make, tmp_path):
+    root = write(tmp_path / "results")
+    put(root / "benchmarks/trials/regression/default/left_out.tsv", "s\n9999\n")
+    put(root / "benchmarks/notes.tsv", "what a person writes")
+    assert "commit 0123abc: 60 s in which jobs were at work.</p>" in make(root)
+
+
 def test_the_papers_table_stands_open_and_further_evidence_is_folded(make):
     html = section(make(), "regression")
     box, evidence = html.split('<details class="evidence"><summary>')
@@ -280,7 +287,7 @@ def test_the_same_results_give_the_same_page_but_for_facts_on_the_run(make, tmp_
     root = write(tmp_path / "results")
     first = make(root)
     assert first == make(root)
-    put(root / "benchmarks/trials/regression/laplace.tsv", "s\n9999\n")
+    put(root / "benchmarks/trials/regression/default/laplace.tsv", "s\n9999\n")
     second = make(root, run={"Git commit": "9999", "Processor": "another"})
     assert first != second
     assert Reader(first).steady == Reader(second).steady
