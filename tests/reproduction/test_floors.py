@@ -52,6 +52,7 @@ FLOORS = {
     ],
     "config": [*GROUND, "data.datasets", "experiments.readings"],
     "jobs": ["matrixdp.checks"],
+    "costs": [],
     "parts": ["matrixdp.checks", "discovery", "trials"],
     # A person's own matrix goes from what a release would ask to what the experiments run.
     "my_matrix": [*MECHANISMS, "config", "data*", "matrixdp.release*", "discovery"],

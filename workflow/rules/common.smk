@@ -14,7 +14,7 @@ WORKFLOW = os.path.dirname(str(workflow.current_basedir))
 PACKAGES = [os.path.join(os.path.dirname(WORKFLOW), "src"), WORKFLOW]
 sys.path[:0] = PACKAGES
 
-from reproduction import config as configuration, discovery, imports, jobs, parts
+from reproduction import config as configuration, costs, discovery, imports, jobs, parts
 from matrixdp.checks import InputError
 from reproduction.experiments import readings
 
@@ -211,6 +211,44 @@ def settings_of(run, row):
     """Return what rows of an experiment depend on, as the command has it."""
     part = parts.training if run in TRAININGS else parts.trials
     return parts.text(part(config, run, row))
+
+
+def of_trials(wildcards):
+    """Return the settings of a mechanism's trials."""
+    return parts.trials(config, wildcards.experiment, wildcards.mechanism)
+
+
+def of_training(wildcards):
+    """Return the settings of a scheme's training."""
+    return parts.training(config, wildcards.training, wildcards.scheme)
+
+
+def of_extraction(wildcards):
+    """Return the settings of an extractor."""
+    return parts.extraction(config, wildcards.training)
+
+
+def of_sweep(wildcards):
+    """Return the settings of an experiment under all readings."""
+    return parts.sweep(config, wildcards.experiment)
+
+
+def of_audit(wildcards):
+    """Return the settings of the audit of a mechanism."""
+    return parts.audit(config, wildcards.experiment, wildcards.mechanism)
+
+
+def limits(cost):
+    """Return resources by a function of a job's wildcards: minutes, megabytes; both times attempt."""
+    return {
+        "runtime": lambda wildcards, attempt: attempt * cost(wildcards)[0],
+        "mem_mb": lambda wildcards, attempt: attempt * cost(wildcards)[1],
+    }
+
+
+def records_of(wildcards):
+    """Return the number of records that a neural experiment has."""
+    return configuration.datasets(config)[parts.dataset(config, wildcards.training)]["shape"][0]
 
 
 def by_key(part, runs):

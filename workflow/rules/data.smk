@@ -136,12 +136,13 @@ rule features:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=2000,
-        runtime=60,
+        **limits(
+            lambda wildcards: costs.extraction(of_extraction(wildcards), records_of(wildcards))
+        ),
     params:
         *code("cli.extract"),
         **by_key(
-            lambda wildcards: parts.extraction(config, wildcards.training),
+            of_extraction,
             [Namespace(training=run) for run in TRAININGS if "extractor_epochs" in TRAININGS[run]],
         ),
         network=lambda wildcards: code_of(

@@ -14,6 +14,8 @@ rule sweep:
         "<folder>/benchmarks/readings/{experiment}_trials.tsv"
     conda:
         "../../environment.yml"
+    resources:
+        **limits(lambda wildcards: costs.sweep(of_sweep(wildcards))),
     params:
         *code("cli.sweep"),
         **{
@@ -24,7 +26,7 @@ rule sweep:
             )
             for mechanism in discovery.mechanisms()
         },
-        **by_key(lambda wildcards: parts.sweep(config, wildcards.experiment), RELEASES),
+        **by_key(of_sweep, RELEASES),
         task=lambda wildcards: code_of("cli.sweep", *task_of(wildcards)),
         python=python,
     message:
@@ -68,12 +70,11 @@ rule audit_releases:
         "<folder>/benchmarks/audit/{experiment}/{mechanism}.tsv"
     conda:
         "../../environment.yml"
+    resources:
+        **limits(lambda wildcards: costs.audit(of_audit(wildcards))),
     params:
         *code("cli.audit"),
-        **by_key(
-            lambda wildcards: parts.audit(config, wildcards.experiment, wildcards.mechanism),
-            RELEASES,
-        ),
+        **by_key(of_audit, RELEASES),
         task=lambda wildcards: code_of("cli.audit", *task_of(wildcards)),
         mechanism=lambda wildcards: code_of("cli.audit", *audit_of(wildcards.mechanism)),
         python=python,
@@ -142,6 +143,8 @@ rule known_bugs:
         "<folder>/benchmarks/audit/known_bugs.tsv"
     conda:
         "../../environment.yml"
+    resources:
+        **limits(lambda wildcards: costs.KNOWN_BUGS),
     params:
         *code("cli.known_bugs", *imports.audits("cli.known_bugs")),
         seed=config["seed"],
@@ -162,6 +165,8 @@ rule held_out:
         "<folder>/benchmarks/held_out_trials.tsv"
     conda:
         "../../environment.yml"
+    resources:
+        **limits(lambda wildcards: costs.held_out(config["experiment_defaults"]["trials"])),
     params:
         *code("cli.held_out", *modules(discovery.mechanisms(), *discovery.mechanisms())),
         seed=config["seed"],
@@ -206,6 +211,8 @@ rule theory:
         "<folder>/benchmarks/theory/{theory}.tsv"
     conda:
         "../../environment.yml"
+    resources:
+        **limits(lambda wildcards: costs.THEORY),
     params:
         *code("cli.theory"),
         module=lambda wildcards: code_of(

@@ -16,14 +16,10 @@ rule trials:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1200,
-        runtime=30,
+        **limits(lambda wildcards: costs.trials(of_trials(wildcards))),
     params:
         *code("cli.trials"),
-        **by_key(
-            lambda wildcards: parts.trials(config, wildcards.experiment, wildcards.mechanism),
-            RELEASES,
-        ),
+        **by_key(of_trials, RELEASES),
         task=lambda wildcards: code_of("cli.trials", *task_of(wildcards)),
         mechanism=lambda wildcards: code_of(
             "cli.trials", *modules(discovery.mechanisms(), wildcards.mechanism)
@@ -50,14 +46,10 @@ rule train:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=2000,
-        runtime=60,
+        **limits(lambda wildcards: costs.training(of_training(wildcards), records_of(wildcards))),
     params:
         *code("cli.train"),
-        **by_key(
-            lambda wildcards: parts.training(config, wildcards.training, wildcards.scheme),
-            LEARNERS,
-        ),
+        **by_key(of_training, LEARNERS),
         training=lambda wildcards: code_of(
             "cli.train",
             *modules(discovery.trainings(), wildcards.training),

@@ -1,0 +1,55 @@
+"""What jobs may take: enough for what was measured, and no day for what takes seconds."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from snakemake.utils import update_config
+
+from reproduction import config, costs, parts
+from reproduction.data import datasets
+
+ROOT = Path(__file__).parents[2]
+
+
+def resolved(*overlays):
+    settings = yaml.safe_load((ROOT / "config.yaml").read_text())
+    for name in overlays:
+        update_config(settings, yaml.safe_load((ROOT / "workflow/config" / name).read_text()))
+    return config.resolve(settings)
+
+
+def training(settings, run, scheme="imgm"):
+    records = datasets.entries()[settings["training"][run]["dataset"]]["shape"][0]
+    return costs.training(parts.training(settings, run, scheme), records)
+
+
+def test_mnist_with_the_epochs_of_the_paper_has_hours():
+    """One scheme took three."""
+    minutes, megabytes = training(resolved("mnist.yaml"), "mnist")
+    assert 180 * 1.5 < minutes < 180 * 5
+    assert 1500 < megabytes < 4000
+
+
+@pytest.mark.parametrize("run", ["adult", "cora", "imdb", "mnist_features"])
+def test_what_takes_less_than_a_minute_has_less_than_half_an_hour(run):
+    assert 10 < training(resolved(), run)[0] < 30
+
+
+def test_limits_follow_the_settings():
+    settings = resolved()
+    few = parts.trials(settings, "regression", "mvg_binary")
+    many = {**few, "trials": 1000 * few["trials"]}
+    assert costs.trials(few)[0] < 15
+    assert all(
+        more > less for more, less in zip(costs.trials(many), costs.trials(few), strict=True)
+    )
+    audited = parts.audit(settings, "regression", "mvg_binary")
+    assert costs.audit({**audited, "audit_runs": 10**7})[0] > 10 * costs.audit(audited)[0]
+    swept = parts.sweep(settings, "regression")
+    assert costs.sweep({**swept, "trials": 10_000})[0] > costs.sweep(swept)[0]
+    assert costs.held_out(10_000)[0] > costs.held_out(100)[0]
+    extracted = parts.extraction(settings, "mnist_features")
+    # A minute was measured; one network may take as long as the dearest.
+    assert costs.extraction(extracted, 70_000)[0] > 60
+    assert costs.extraction({**extracted, "records": 100}, 70_000)[0] < 15

@@ -1,0 +1,79 @@
+"""What jobs may take on a cluster, from their settings: minutes and megabytes.
+
+Measured on one core of a shared machine (docs/clusters.md). A limit that is too low ends a job, and
+one that is too high makes it wait: each is three times what was measured, and a base. Snakemake
+multiplies it by the attempt.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+#: Seconds of a training record in an epoch, at one epsilon, by training. Another one may take as
+#: long as the dearest.
+PER_RECORD = {"adult": 3e-7, "imdb": 6e-7, "mnist_features": 2e-6, "cora": 6e-5, "mnist": 6e-5}
+DEAREST = max(PER_RECORD.values())
+
+#: Seconds of a record in an epoch of the dearest extractor, the LSTM.
+PER_EXTRACTED = 2.5e-3
+
+#: Seconds of a trial at one epsilon: of MVG with all its shares and directions, of all mechanisms
+#: in all readings, and of all mechanisms on all held-out data.
+PER_TRIAL, PER_SWEPT, PER_HELD_OUT = 1.2e-3, 0.15, 0.2
+
+#: Seconds of a run of the audit, in all variants of a mechanism.
+PER_AUDITED = 2e-3
+
+#: Megabytes of any job, of an epsilon in a trial, and of a training record.
+BASE, PER_ROW, PER_STORED = 1200, 0.02, 0.015
+
+#: Minutes and megabytes of a computation without data, and of all known-bug tests.
+THEORY, KNOWN_BUGS = (12, BASE), (13, 2 * BASE)
+
+
+def minutes(seconds: float) -> int:
+    """Return the limit of a job that takes so many seconds, with its start."""
+    return 10 + math.ceil(3 * seconds / 60)
+
+
+def trials(part: Mapping[str, Any]) -> tuple[int, int]:
+    """Return minutes and megabytes of trials, from :func:`reproduction.parts.trials`."""
+    count = part["trials"] * len(part.get("epsilons", [0])) + part.get("claim_trials", 0)
+    return minutes(count * PER_TRIAL), BASE + round(count * PER_ROW)
+
+
+def training(part: Mapping[str, Any], records: int) -> tuple[int, int]:
+    """Return minutes and megabytes of a scheme's training, from ``parts.training``.
+
+    Args:
+        part: settings; their ``records``, if any, limit those of the data set.
+        records: number of records of the data set.
+    """
+    records = min(part.get("records") or records, records)
+    count = part["trials"] * len(part.get("epsilons", [0])) * part["epochs"] * records
+    seconds = count * PER_RECORD.get(part["experiment"], DEAREST)
+    return minutes(seconds), BASE + round(records * PER_STORED)
+
+
+def extraction(part: Mapping[str, Any], records: int) -> tuple[int, int]:
+    """Return minutes and megabytes of an extractor, as :func:`training` does."""
+    records = min(part.get("records") or records, records)
+    seconds = part["extractor_epochs"] * records * PER_EXTRACTED
+    return minutes(seconds), BASE + round(records * PER_STORED)
+
+
+def sweep(part: Mapping[str, Any]) -> tuple[int, int]:
+    """Return minutes and megabytes of an experiment under all readings, from ``parts.sweep``."""
+    return minutes(part["trials"] * PER_SWEPT), BASE + round(part["trials"] * PER_ROW)
+
+
+def audit(part: Mapping[str, Any]) -> tuple[int, int]:
+    """Return minutes and megabytes of the audit of a mechanism, from ``parts.audit``."""
+    return minutes(120 + (part["audit_runs"] or 0) * PER_AUDITED), BASE
+
+
+def held_out(trials: int) -> tuple[int, int]:
+    """Return minutes and megabytes of all mechanisms on held-out data."""
+    return minutes(trials * PER_HELD_OUT), BASE + round(trials * PER_ROW)
