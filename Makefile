@@ -153,10 +153,12 @@ endef
 # would be ignored. Only a run that finds no locks has the first ones, and is marked.
 FOREGROUND = import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); \
     os.execv(sys.argv[1], sys.argv[1:])
+# A run does not say of each job why, which takes a screen for the last ones; a dry run does.
+QUIET = $(if $(filter -n --dry-run --dryrun,$(ARGS)),,--quiet host reason --show-failed-logs)
 define snakemake
 $(if $(ARGS),,sed -n 's/^$@:.*## /make $@: /p' Makefile >&2;) $(alone); $(unlock); \
 run() { \
-    $(BIN)/python -IS -c '$(FOREGROUND)' $(BIN)/snakemake "$$@" & process=$$!; \
+    $(BIN)/python -IS -c '$(FOREGROUND)' $(BIN)/snakemake $(QUIET) "$$@" & process=$$!; \
     mkdir -p .snakemake/locks; mark=; \
     [ -z "$$boot" ] || locked || { mark=$(MARK); echo "$$process $$machine" >$$mark; }; \
     trap : INT; trap "kill -TERM $$process" TERM; trap "kill -HUP $$process" HUP; \

@@ -186,7 +186,7 @@ def test_what_a_linked_environment_leads_to_is_left_alone(folder, tmp_path):
 def test_arguments_reach_snakemake_as_words(folder):
     folder.with_snakemake('printf "<%s>" "$@"; echo')
     assert folder.make("ARGS=table4 --config 'data={source: x}'")[1] == [
-        "<table4><--config><data={source: x}>"
+        "<--quiet><host><reason><--show-failed-logs><table4><--config><data={source: x}>"
     ]
     assert folder.make("quick", "ARGS=-n")[1] == ["<-n><--configfile><workflow/config/quick.yaml>"]
 
