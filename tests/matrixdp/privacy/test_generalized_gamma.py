@@ -42,7 +42,7 @@ def integrated_radial_delta(epsilon: float, scale: float, power: float, dimensio
 
     Delta is the mean of max(0, 1 - e^(epsilon - loss)) over the radius and the angle to the shift.
     """
-    nodes, weights = np.polynomial.legendre.leggauss(200)
+    nodes, weights = np.polynomial.legendre.leggauss(150)
     k, half = dimension / power, (dimension - 1) / 2
     # Integrate over a root of the radius: the integrand is then smooth near 0.
     ends = special.gammaincinv(k, 1e-30), special.gammainccinv(k, 1e-30)

@@ -1,10 +1,12 @@
 """Estimators: scikit-learn's own checks, and what they find with much and little privacy."""
 
+import contextlib
 import copy
 import os
 import pickle
 import traceback
 from itertools import product
+from unittest import SkipTest
 
 import joblib
 import numpy as np
@@ -49,7 +51,9 @@ def test_estimator_checks(estimator, check, monkeypatch):
         spend(self, release)
 
     monkeypatch.setattr(estimators._Private, "_spend", repeated)
-    check(estimator)
+    # Checks of other kinds of estimators (array libraries, fits without chance) leave by this.
+    with contextlib.suppress(SkipTest):
+        check(estimator)
 
 
 @pytest.fixture(scope="module")
