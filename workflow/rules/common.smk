@@ -71,8 +71,8 @@ DATASETS = sorted(exhibits.datasets(config))
 SWEPT = exhibits.swept(config)
 # By data set, the scalings of a matrix beside the default one.
 SCALINGS = {
-    name: [scaling for scaling in entry.get("scalings", ()) if scaling != "default"]
-    for name, entry in configuration.datasets(config).items()
+    dataset: [scaling for scaling in entry.get("scalings", ()) if scaling != "default"]
+    for dataset, entry in configuration.datasets(config).items()
 }
 TABLES, FIGURES = exhibits.plan(config)
 if OTHER_READING:
