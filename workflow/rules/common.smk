@@ -76,8 +76,8 @@ LEARNERS = [
 ]
 # By data set, the scalings of a matrix beside the default one.
 SCALINGS = {
-    name: [scaling for scaling in entry.get("scalings", ()) if scaling != "default"]
-    for name, entry in configuration.datasets(config).items()
+    dataset: [scaling for scaling in entry.get("scalings", ()) if scaling != "default"]
+    for dataset, entry in configuration.datasets(config).items()
 }
 # Whether the run has claims and theory: they are on the papers, in the default reading.
 ON_PAPERS = not (MATRIX or OTHER_READING)
