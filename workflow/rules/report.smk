@@ -224,10 +224,13 @@ rule report:
 rule article:
     """The replication article: text, tables and figures of this run."""
     input:
-        summaries(),
-        tables("*"),
-        figures("*"),
+        files=[*summaries(), *tables("*"), *figures("*")],
         settings="<folder>/settings.yaml",
+        # Its authors, and the settings that its text is written for.
+        beside=[
+            within(os.path.join(os.path.dirname(WORKFLOW), name))
+            for name in ("CITATION.cff", "results/reference/settings.yaml")
+        ],
     output:
         pdf=report("<folder>/article.pdf", caption="../report/page.rst", category="Report"),
         numbers="<folder>/article_numbers.csv",
@@ -242,7 +245,7 @@ rule article:
     message:
         "Article"
     shell:
-        "{params.python} -m reproduction article {input:q} --out {output.pdf:q} > {log:q} 2>&1"
+        "{params.python} -m reproduction article {input.files:q} {input.settings:q} --out {output.pdf:q} > {log:q} 2>&1"
 
 
 rule crate:

@@ -10,12 +10,15 @@ from __future__ import annotations
 import ast
 import json
 import shlex
+import shutil
+import sys
 import sysconfig
 import tempfile
 from pathlib import Path
 
 import pytest
 from test_training import TINY as TRAINING
+from tinyproject import ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -43,7 +46,7 @@ from reproduction.cli import main
 sys.exit(main())
 """
 
-#: One job of each verb, but of those whose inputs are a whole run (`report`, `article`, `crate`).
+#: One job of each verb, but of those whose inputs are a whole run (see ``WHOLE``).
 TARGETS = [
     "results/data/adult/provenance.json",
     "results/data/ctg/provenance.json",
@@ -71,15 +74,24 @@ TARGETS = [
     "results/figures/curves_first_pc.svg",
 ]
 VERBS = ["data", "extract", "trials", "train", "summary", "audit", "attack", "known_bugs"]
-VERBS += ["sweep", "gather", "held_out", "theory", "latex"]
+VERBS += ["sweep", "gather", "held_out", "theory", "judge", "table", "figure", "latex"]
 
-#: Verbs that still derive names of files from names of results.
-DERIVING, DERIVED = ["judge", "table", "figure"], "it derives inputs from names of results"
+#: Verbs on a whole run, and what their rules declare beside the files of it.
+WHOLE = {
+    "report": [],
+    "article": ["CITATION.cff", "results/reference/settings.yaml"],
+    "crate": [],
+}
 
 #: Files that a verb may open besides, and what keeps its results right.
 BESIDES = {
     # The entry of its data set is a param.
     "data": {"workflow/datasets.yaml"},
+    # Facts on the machine, which are marked as such.
+    "report": {"pyproject.toml"},
+    "crate": {"pyproject.toml"},
+    # In its own temporary folder, which it deletes.
+    "article": {"figures"},
 }
 
 #: Folders of registries: their files are read as text, to find the one that is then imported.
@@ -143,7 +155,10 @@ def undeclared(folder, note, record):
     }
     # An import looks through these; a file is replaced beside what a killed job has left.
     outputs = [folder / word for word in words if "/" in word]
+    outputs += [place.parent / "data" for place in outputs if verb == "figure"]
     beside = {*map(Path, note["path"]), *(place.parent for place in outputs)}
+    # Every file of it counts as code.
+    beside |= {folder / "workflow" / "article"}
     homes = [folder / "src" / "matrixdp", folder / "workflow" / "reproduction", *outputs]
     return missed | {
         f"{path}/"
@@ -163,15 +178,34 @@ def _source(path, folder):
     return name, path.suffix == ".py" and not compiled
 
 
-@pytest.mark.parametrize(
-    "verb",
-    [
-        *VERBS,
-        *(pytest.param(verb, marks=pytest.mark.xfail(reason=DERIVED)) for verb in DERIVING),
-    ],
-)
+@pytest.mark.parametrize("verb", VERBS)
 def test_what_a_job_opens_is_declared(verb, noted):
     folder, jobs = noted
     assert jobs[verb]
     missed = {" ".join(note["words"]): undeclared(folder, note, job) for note, job in jobs[verb]}
     assert {job: sorted(names) for job, names in missed.items() if names} == {}
+
+
+@pytest.mark.parametrize("verb", WHOLE)
+def test_what_is_opened_for_a_whole_run_is_declared(verb, unrun, tmp_path):
+    project = unrun.copy(tmp_path / "project")
+    (project.folder / "workflow" / "reproduction" / "__main__.py").write_text(MAIN)
+    kept = project.folder / "results" / "reference"
+    shutil.copytree(ROOT / "results" / "reference", kept, ignore=shutil.ignore_patterns("quick"))
+    files = [str(path.relative_to(project.folder)) for path in kept.rglob("*") if path.is_file()]
+    paths = sorted(files)
+    if verb != "crate":
+        paths += [f"workflow/published/table{number}.csv" for number in (3, 4, 5)]
+    words = [verb, *paths, "--out", f"results/made.{verb}"]
+    done = project.run(sys.executable, "-m", "reproduction", *words, PYTHONPATH="src:workflow")
+    assert done.code == 0, done.output
+    (note,) = (json.loads(file.read_text()) for file in (project.folder / "noted").iterdir())
+    code = project.run(
+        sys.executable,
+        "-c",
+        f"from reproduction import imports; print(*imports.lines('cli.{verb}'), sep='\\n')",
+        PYTHONPATH="src:workflow",
+    )
+    params = [repr(line) for line in code.output.splitlines()]
+    record = {"input": [*paths, *WHOLE[verb]], "params": params}
+    assert undeclared(project.folder, note, record) == set()

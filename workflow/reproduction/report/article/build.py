@@ -23,7 +23,7 @@ from reproduction.report.inputs import Files
 from reproduction.report.tables.training import DAGGER
 
 SOURCE = Path(__file__).parents[3] / "article"
-KEPT = Path("results", "reference")
+KEPT = SOURCE.parents[1] / "results" / "reference"
 
 #: Columns of the tables of the article: from the header on the page to the one in print.
 _COLUMNS = {
