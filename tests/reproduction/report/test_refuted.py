@@ -214,6 +214,7 @@ def test_a_paper_whose_mechanism_is_refuted_is_not_called_private(run, tmp_path)
     audit.loc[audit["mechanism"].eq("mvg_binary"), "verdict"] = "refuted: x"
     audit.to_csv(root / "audit/regression.csv", index=False)
     tables.write(["audit", "effective_noise"], results=root)
+    own = answers.Run(root)
     assert answers._mvg_guarantee(own, {}) is None
     assert answers._delivered(own, {"search": ""}) is None
     (card, *_) = cards.cards(own)
