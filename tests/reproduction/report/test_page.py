@@ -313,6 +313,12 @@ def test_commands_end_with_the_options_of_the_run(make):
     assert "snakemake --configfile config.yaml quick.yaml --forceall table3" in html
 
 
+def test_commands_and_files_are_in_the_folder_of_the_run(make):
+    html = make(folder="results/of mine")
+    assert "snakemake 'results/of mine/tables/table3.csv'" in html.replace("&#39;", "'")
+    assert "results/tables" not in html
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [

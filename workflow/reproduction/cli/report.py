@@ -18,7 +18,9 @@ def run(files: Sequence[str] = (), *, options: str = "", out: str = "") -> None:
     from reproduction.report import inputs, page
 
     if files:
-        page.write(inputs.by_name(files), out, options=options)
+        by_name = inputs.by_name(files)
+        folder = by_name["settings"].parent
+        page.write(by_name, out, folder=folder, options=options)
     else:
         # Without facts on the machine and the time, the bytes are the same everywhere.
         page.write(inputs.below(KEPT), out or KEPT_PAGE, options=options, run={})

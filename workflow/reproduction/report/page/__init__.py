@@ -12,6 +12,7 @@ import functools
 import json
 import os
 import re
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,7 @@ def write(files: Files, out: str | os.PathLike, **options: Any) -> None:
 def build(
     files: Files,
     *,
+    folder: str | os.PathLike = "results",
     options: str = "",
     run: Mapping[str, str] | None = None,
 ) -> str:
@@ -75,6 +77,7 @@ def build(
 
     Args:
         files: files of a run by name, its settings among them.
+        folder: the results' folder, as commands on the page have it.
         options: the end of every command on the page, such as ``--configfile ...``.
         run: facts on the machine and the time; by default the current ones. With an empty mapping
             the page is the same on every machine.
@@ -97,12 +100,18 @@ def build(
         added = _added(outputs, data, facts)
     if len(claims):
         added["dashboard"] = [_dashboard(claims, placed)]
-    words = {"config": config, "options": options, "matrix": matrix}
+    words = {
+        "config": config,
+        "options": options,
+        "folder": shlex.quote(os.fspath(folder)),
+        "matrix": matrix,
+    }
     chapters = []
     for chapter in placed:
         items = [_item(files, name) for name in chapter.results]
         for item in items:
-            target = "my_matrix" if matrix else f"results/{item['file']}"
+            target = "my_matrix" if matrix else shlex.quote(os.path.join(folder, item["file"]))
+            item["path"] = os.path.join(folder, item["data"])
             item["command"] = f"snakemake {target} {options}".strip()
         items += added.get(chapter.section.builtin, ())
         chapters.append(_chapter(chapter, items, claims, outputs, words))
