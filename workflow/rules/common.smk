@@ -295,7 +295,7 @@ def digests_of(wildcards, output):
 def published(*names):
     """Return files of the numbers that the papers print, as far as there are any."""
     paths = (f"{WORKFLOW}/published/{name}.csv" for name in names)
-    return [within(path) for path in paths if ON_PAPERS and os.path.isfile(path)]
+    return [within(path) for path in paths if not MATRIX and os.path.isfile(path)]
 
 
 def published_of(experiment):

@@ -37,6 +37,14 @@ FIGURES = {
     "price": ["<folder>/tables/price.csv"],
 }
 
+if {"regression", "section10_2"} <= {*EXPERIMENTS}:
+    TABLES["section10_2"] = FIGURES["section10_2"] = [
+        *rows_of("section10_2"),
+        *rows_of("regression"),
+    ]
+if PRINTED := [name for name in SWEPT if name in IN_PRINT]:
+    FIGURES["readings"] = [file for name in PRINTED for file in readings_of(name)]
+
 if ON_PAPERS:
     TABLES |= {
         "table1": [*published("table1"), *provenance("adult", "cora", "imdb", "mnist")],
@@ -58,13 +66,6 @@ if ON_PAPERS:
         ],
         "sampler_times": ["<folder>/theory/sampler_times.csv"],
     }
-    if {"regression", "section10_2"} <= {*EXPERIMENTS}:
-        TABLES["section10_2"] = FIGURES["section10_2"] = [
-            *rows_of("section10_2"),
-            *rows_of("regression"),
-        ]
-    if PRINTED := [name for name in SWEPT if name in IN_PRINT]:
-        FIGURES["readings"] = [file for name in PRINTED for file in readings_of(name)]
     if FEATURES := [name for name in ("imdb", "mnist_features") if name in LEARNED]:
         FIGURES["figure1"] = [file for name in FEATURES for file in rows_of(name)]
     if GRADIENTS := [name for name in ("adult", "cora") if name in LEARNED]:
@@ -72,7 +73,8 @@ if ON_PAPERS:
 
 if OTHER_READING:
     # Another reading changes the experiments' tables, and nothing else.
-    TABLES, FIGURES, EXPERIMENT_FIGURES = {}, {}, {}
+    TABLES = {name: TABLES[name] for name in TABLES if name == "section10_2"}
+    FIGURES, EXPERIMENT_FIGURES = {}, {}
 
 
 rule table:
@@ -228,8 +230,9 @@ rule article:
         settings="<folder>/settings.yaml",
         # Its authors, and the settings that its text is written for.
         beside=[
-            within(os.path.join(os.path.dirname(WORKFLOW), name))
+            within(path)
             for name in ("CITATION.cff", "results/reference/settings.yaml")
+            if os.path.isfile(path := os.path.join(os.path.dirname(WORKFLOW), name))
         ],
     output:
         pdf=report("<folder>/article.pdf", caption="../report/page.rst", category="Report"),

@@ -353,7 +353,11 @@ def test_each_row_of_a_sweep_goes_with_its_own_trials(data, tmp_path):
     rows = [sweep(REGRESSION, n, {"default": data}, SETTINGS) for n in ("jl_2012", "jl_exact")]
     pd.concat(rows).to_csv(results.trials_of(out), index=False)
     results.write([results.trials_of(out)], out)
-    swept = across.read(out)
+    files = {
+        "readings/regression": out,
+        "readings/regression_trials.csv.gz": results.trials_of(out),
+    }
+    swept = across.read("regression", files)
     assert {*swept.table["ran"]} == {"jl_2012", "jl_exact"}
     assert len(swept.table) == len(swept.values) > len({*swept.table["reading"]})
     np.testing.assert_allclose(swept.values.mean(axis=1), swept.table["mean"].astype(float))
