@@ -100,13 +100,16 @@ REGISTRIES += ["experiments/schemes", "report/tables", "report/figures"]
 REGISTRIES = ["src/matrixdp/cli", *(f"workflow/reproduction/{name}" for name in REGISTRIES)]
 
 
-@pytest.fixture(scope="module")
-def noted(finished, tmp_path_factory):
+@pytest.fixture(scope="session")
+def noted(once, finished):
     """Return by verb what jobs have opened and listed, with the records that Snakemake keeps."""
-    project = finished.copy(tmp_path_factory.mktemp("noted") / "project")
-    project.configure(training=TRAINING)
-    (project.folder / "workflow" / "reproduction" / "__main__.py").write_text(MAIN)
-    project.make("--force", "-c2", "--", *TARGETS)
+
+    def fill(folder):
+        project = finished.copy(folder).configure(training=TRAINING)
+        (folder / "workflow" / "reproduction" / "__main__.py").write_text(MAIN)
+        project.make("--force", "-c2", "--", *TARGETS)
+
+    project = once("noted", fill)
     records = {}
     for file in (project.folder / ".snakemake" / "metadata").rglob("*"):
         if file.is_file():
