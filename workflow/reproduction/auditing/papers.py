@@ -5,26 +5,20 @@ Whoever audits one of them takes :func:`audit_of` from here, so that a job depen
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
-
 import numpy as np
 from scipy import special
 
 from matrixdp import library
 from matrixdp.auditing import proofs, sensitivities
 from matrixdp.auditing.base import Audit
-from matrixdp.auditing.composition import Answer, _matrix
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.parts import fits, noise_mu, parts_mu
 from matrixdp.auditing.projection import ChosenAudit, ComposedAudit
 from matrixdp.auditing.releases import audit_of as audit_of
-from matrixdp.checks import Array
-from matrixdp.mechanisms.moments import CONSTANT
-from matrixdp.privacy.sensitivity import IdentityQuery, SecondMomentQuery, second_moments
+from matrixdp.privacy.sensitivity import IdentityQuery, SecondMomentQuery
 from reproduction.auditing.direction import DirectionAudit
 from reproduction.auditing.sketch import SketchAudit
-from reproduction.mechanisms.adaptive import ChosenBySearch, Spectrum
+from reproduction.mechanisms.adaptive import ChosenBySearch, SearchNoise, Spectrum
 from reproduction.mechanisms.exponential import PrincipalDirection
 from reproduction.mechanisms.jl import Sketch
 from reproduction.mechanisms.mvg import AlongPrivateDirections
@@ -124,23 +118,13 @@ def _search_mus(release: ChosenBySearch) -> list[float]:
 
 
 def _search_mu(release: ChosenBySearch) -> float:
+    """Return mu of the search, by the scales of its noise: see Dwork & Roth (2014), Theorem 3.23.
+
+    One record changes an answer by 1. The threshold costs 1 / scale, and the answers 2 / scale.
+    """
+    noise = release.comparison.noise
+    assert isinstance(noise, SearchNoise)
+    threshold, *answers = noise.scales.ravel().tolist()
+    epsilon = 1 / threshold + 2 / min(answers)
     # An epsilon-DP release is mu-Gaussian DP with Phi(mu / 2) = 1 / (1 + e^-epsilon).
-    return 2 * float(special.ndtri(special.expit(release.search)))
-
-
-def replay_target_mean(release: TargetMean, records: Array, answer: Answer) -> None:
-    """Replay the mean of a target."""
-    exact = second_moments(records)[CONSTANT, release.query.target]
-    answer(np.array([exact]) / release.mean_std)
-
-
-def replay_private_directions(
-    release: AlongPrivateDirections, records: Array, answer: Answer
-) -> None:
-    """Replay noise along private directions."""
-    noisy = _matrix(release.moments, second_moments(records), answer)
-    public: Any = SimpleNamespace(simulate=lambda *_: noisy[None])
-    directions, spectrum = release.private.draw(public, records, [])
-    shared = release.allocation.precisions(release.limit, len(noisy), spectrum)
-    precisions = np.maximum(np.broadcast_to(shared, spectrum.shape)[0], 0)
-    answer(np.sqrt(precisions)[:, None] * (directions[0].T @ records))
+    return 2 * float(special.ndtri(special.expit(epsilon)))
