@@ -25,8 +25,12 @@ from sklearn.utils.validation import (
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import AdditiveMechanism
-from matrixdp.mechanisms.composed import ComposedMoments, clipped_moments
-from matrixdp.mechanisms.equations import InParts, adaptive_equations
+from matrixdp.mechanisms.composed import (
+    ComposedMoments,
+    InParts,
+    adaptive_equations,
+    clipped_moments,
+)
 from matrixdp.mechanisms.moments import Centred, centred, with_constant
 from matrixdp.privacy import exact
 from matrixdp.privacy.domain import Box

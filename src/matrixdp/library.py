@@ -21,6 +21,7 @@ MODULES = frozenset(
         "matrixdp.mechanisms.centred",
         "matrixdp.mechanisms.clipped",
         "matrixdp.mechanisms.directions",
+        "matrixdp.mechanisms.programs",
         "matrixdp.mechanisms.scaled",
         "matrixdp.noise.distributions",
         "matrixdp.noise.gamma_distributions",

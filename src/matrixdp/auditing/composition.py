@@ -13,6 +13,7 @@ show most. The stream of draws accepts only the declared kinds and numbers of dr
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,11 +23,11 @@ from matrixdp.auditing import sensitivities
 from matrixdp.auditing.base import Finding, declared
 from matrixdp.auditing.neighbours import farthest, random_records, worst
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms.adassp import RidgedEquations
 from matrixdp.mechanisms.base import AdditiveGaussian, CalibratedMechanism
 from matrixdp.mechanisms.centred import CentredMoments
 from matrixdp.mechanisms.clipped import ChosenByHistogram, shells
-from matrixdp.noise.distributions import SymmetricNormal
+from matrixdp.mechanisms.programs import NoisyMean, Program
+from matrixdp.noise.distributions import GaussianDistribution, MatrixNormal, SymmetricNormal
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import NormalEquations, Query, SecondMomentQuery, second_moments
 
@@ -241,6 +242,8 @@ def _model(release: CalibratedMechanism) -> Callable[[Any, Array, Answer], None]
     Raises:
         InputError: its class is not in ``MODELS``, and declares none in ``replayed_by``.
     """
+    if isinstance(release, Program):
+        return _program
     for kind, model in MODELS.items():
         if isinstance(release, kind):
             return model
@@ -261,6 +264,40 @@ def _clipped(query: Query, records: Array) -> Array:
     return records * np.minimum(1, query.domain.radius / np.maximum(norms, 1e-300))
 
 
+@dataclass(frozen=True)
+class _Clipped:
+    """Records (m, n) whose second moments are computed here, independently of the query."""
+
+    columns: Array
+
+    def value(self, query: Query) -> Array:
+        """Return the exact value of a query."""
+        if isinstance(query, SecondMomentQuery):
+            return second_moments(_clipped(query, self.columns))
+        return query.value(self.columns)
+
+
+def _program(release: Program, records: Array, answer: Answer) -> None:
+    """Run a program on records, with noise of every part from ``answer``."""
+
+    def ask(part: AdditiveGaussian | NoisyMean, value: Array) -> Array:
+        noise = part.noise
+        white = np.zeros(noise.shape)
+        drawn = _drawn(noise)
+        white[drawn] = noise.whiten(value)
+        return noise.colour(answer(white)[drawn])
+
+    release.run(_Clipped(records), ask)
+
+
+def _drawn(noise: GaussianDistribution) -> Array:
+    """Return which of the numbers (m, n) that a sampler draws enter its noise."""
+    if isinstance(noise, SymmetricNormal):
+        return np.triu(np.ones(noise.shape, dtype=bool))
+    assert isinstance(noise, MatrixNormal)
+    return np.ones(noise.shape, dtype=bool)
+
+
 def _moments(part: AdditiveGaussian, records: Array, answer: Answer) -> None:
     _matrix(part, second_moments(_clipped(part.query, records)), answer)
 
@@ -279,8 +316,8 @@ def _by_histogram(release: ChosenByHistogram, records: Array, answer: Answer) ->
     counts = shells(records, release.query.domain.radius, len(release.candidates))
     noisy = release.count_std * answer(counts / release.count_std)
     part = release.part(int(release._best(noisy[None])[0]))[1]
-    if isinstance(part, RidgedEquations):
-        _equations(part, _clipped(part.query, records), answer)
+    if isinstance(part, Program):
+        _program(part, records, answer)
     else:
         assert isinstance(part, AdditiveGaussian)
         _moments(part, records, answer)
@@ -296,20 +333,9 @@ def _centred(release: CentredMoments, records: Array, answer: Answer) -> None:
         _moments(release.about, about, answer)
 
 
-def _equations(release: RidgedEquations, records: Array, answer: Answer) -> None:
-    moments, query = second_moments(records), release.query
-    assert isinstance(query, NormalEquations)
-    x, y = np.array(query.others), query.target
-    explaining = moments[x[:, None], x]
-    answer(np.linalg.eigvalsh(explaining)[:1] / release.eigenvalue_std)
-    _matrix(release.explaining, explaining, answer)
-    answer(moments[x, y] / release.target_std)
-
-
 #: Models of composed releases by class. A model takes the release, the records (m, n) and an
 #: ``Answer``, which it calls once per part, in the order of the draws.
 MODELS: dict[type[CalibratedMechanism], Callable[[Any, Array, Answer], None]] = {
     ChosenByHistogram: _by_histogram,
     CentredMoments: _centred,
-    RidgedEquations: _equations,
 }

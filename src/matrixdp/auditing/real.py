@@ -42,7 +42,7 @@ def scale(release: CalibratedMechanism, stream: np.random.Generator) -> Scale:
     count = min(RELEASES, -(-REPLAYED // value.size))
     pairs = []
     for seed in stream.integers(2**32, size=count).tolist():
-        released = release._noisy(value, np.random.default_rng(seed).bytes)
+        released = release.add_noise(value, np.random.default_rng(seed).bytes)
         noise = distribution.whiten(released - value) / stretch
         steps = safe.noise(unit, noise.size, np.random.default_rng(seed).bytes)
         pairs.append((noise, steps * safe.STEP))

@@ -19,6 +19,8 @@ biases least squares where large and small records have different regressions.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,18 +29,108 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.clipped import ChosenByHistogram, PrivatelyClipped, records_of
 from matrixdp.mechanisms.gaussian import independent_triangle
+from matrixdp.mechanisms.programs import Ask, NoisyMean, Part, Program, Records
 from matrixdp.mechanisms.ridge import lifted
-from matrixdp.noise.distributions import Streams, normals
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.domain import Ball
-from matrixdp.privacy.sensitivity import NormalEquations, Query
+from matrixdp.privacy.domain import Ball, Box
+from matrixdp.privacy.sensitivity import MeanQuery, NormalEquations, Query
 
 #: Probability that the ridge is too small for the noise, the paper's rho.
 FAILURE = 0.05
 
 
+#: Largest error of a computed eigenvalue, in d^2 units in the last place of the largest norm. It
+#: covers the sums of products and the reduction to a tridiagonal matrix (Higham, Accuracy and
+#: Stability of Numerical Algorithms, 2002, chapter 19).
+_EIGENVALUE_ROUNDINGS = 64
+#: How many times R^2 the trace of X X^T / n may be where n is a guess of the number of records.
+_FARTHEST = 2.0**10
+
+
+@dataclass(frozen=True)
+class EigenvalueQuery(MeanQuery):
+    """The smallest eigenvalue of X X^T / n, a number from 0 to R^2 for |x| <= R.
+
+    A record moves it by R^2 / n at most. Take two neighbours, and the unit eigenvector v of the
+    smaller eigenvalue. The larger one is at most the quadratic form of v on its own data. This form
+    exceeds the smaller one by ((v . x)^2 - (v . x')^2) / n <= R^2 / n, where x is the record of its
+    own data, and x' that of the other data or 0. So a mean of numbers from 0 to R^2 has the same
+    sensitivity, for all relations and for the k records of a person.
+
+    Rounding errors are relative to the trace, which a private number of records leaves unbounded.
+    The value is therefore the minimum of the eigenvalue and of ``reach`` minus the trace, at
+    least 0. The trace, too, moves by R^2 / n at most.
+
+    ``order`` is the number of rows of X.
+    """
+
+    order: int = 1
+    name = "smallest_eigenvalue"
+
+    @property
+    def reach(self) -> float:
+        """Largest trace for which the value is not 0; more than all traces of a public number."""
+        return (_FARTHEST if self.private_count else 2.0) * self.domain.radius
+
+    @property
+    def rounding(self) -> float:
+        """Largest error of the computed eigenvalue."""
+        return _EIGENVALUE_ROUNDINGS * self.order**2 * 2.0**-53 * self.reach
+
+    def of(self, moments: Array) -> Array:
+        """Return the value for exact X X^T / n (..., d, d), shape (..., 1, 1)."""
+        room = np.maximum(0.0, self.reach - np.trace(moments, axis1=-2, axis2=-1))
+        return np.minimum(np.linalg.eigvalsh(moments)[..., 0], room)[..., None, None]
+
+
+class ProductQuery(MeanQuery):
+    """The mean of x y, shape (d, 1): that of vectors within a box, or a ball, of its own."""
+
+    name = "products"
+
+
+def eigenvalue_query(query: NormalEquations) -> EigenvalueQuery:
+    """Return the query of the first part."""
+    explaining = query.explaining
+    values = Box((0.0,), (explaining.max_norm,))
+    relation = query.n_records, query.adjacency, explaining.features
+    return EigenvalueQuery(values, *relation, per_person=query.per_person)
+
+
+def product_query(query: NormalEquations) -> ProductQuery:
+    """Return the query of the last part: |x y| <= R^2 / 2 in a ball of radius R."""
+    if isinstance(query.domain, Ball):
+        domain: Box | Ball = Ball(query.domain.radius**2 / 2, query.features - 1)
+    else:
+        sides = query.domain.magnitudes
+        upper = sides[query.others] * sides[query.target]
+        lower = np.zeros_like(upper) if query.domain.nonnegative else -upper
+        domain = Box(tuple(lower), tuple(upper))
+    return ProductQuery(domain, query.n_records, query.adjacency, per_person=query.per_person)
+
+
+class Equations(NamedTuple):
+    """Noisy normal equations in the unit of the records, and their ridge.
+
+    Attributes:
+        smallest: noisy smallest eigenvalue of X X^T / n, (...).
+        moments: noisy X X^T / n, (..., d, d).
+        products: noisy sum_j x_j y_j / n, (..., d).
+        smallest_std, moments_std, products_std: standard deviation of the noise of an entry.
+        ridge: number to add to the diagonal of the moments, (...).
+    """
+
+    smallest: Array
+    moments: Array
+    products: Array
+    smallest_std: float
+    moments_std: float
+    products_std: float
+    ridge: Array
+
+
 @dataclass(frozen=True, kw_only=True)
-class RidgedEquations(CalibratedMechanism):
+class RidgedEquations(Program):
     """The normal equations of a regression with their ridge, as second moments of z = (x, y).
 
     The entry of y with itself is not released: its public bound stands there, which leaves a
@@ -61,25 +153,54 @@ class RidgedEquations(CalibratedMechanism):
     yields = "second_moments"
     stream = "RidgedEquations"
 
-    def ridge_of(self, exact: Array, normal: Array) -> Array:
-        """Return the ridge of each trial for exact second moments of x and a standard normal."""
-        smallest = np.linalg.eigvalsh(exact)[..., 0]
-        return self.ridge_for(smallest + self.eigenvalue_std * normal)
+    @cached_property
+    def smallest(self) -> NoisyMean:
+        """The first part."""
+        query = eigenvalue_query(self.query)
+        return NoisyMean(query, self.eigenvalue_std, self.epsilon, self.delta)
+
+    @cached_property
+    def products(self) -> NoisyMean:
+        """The last part."""
+        return NoisyMean(product_query(self.query), self.target_std, self.epsilon, self.delta)
+
+    @property
+    def parts(self) -> list[Part]:
+        """The smallest eigenvalue, the moments of x, and the products of x and y."""
+        return [
+            Part("smallest eigenvalue", (self.smallest.additive,)),
+            Part("moments", (self.explaining,)),
+            Part("products", (self.products.additive,)),
+        ]
+
+    def run(self, records: Records, ask: Ask) -> Equations:
+        """Return the noisy equations with their ridge."""
+        value, query = records.value(self.query), self.smallest.query
+        assert isinstance(query, EigenvalueQuery)
+        x, y = np.array(self.query.others), self.query.target
+        block = value[..., x[:, None], x]
+        smallest = ask(self.smallest, query.of(block))[..., 0, 0]
+        return Equations(
+            smallest=smallest,
+            smallest_std=self.eigenvalue_std,
+            moments=ask(self.explaining, block),
+            moments_std=self.explaining.noise_std,
+            products=ask(self.products, value[..., x, y, None])[..., 0],
+            products_std=self.target_std,
+            ridge=self.ridge_for(smallest),
+        )
 
     def ridge_for(self, noisy: Array) -> Array:
         """Return the ridge for noisy smallest eigenvalues."""
         lower = np.maximum(0, noisy - self.eigenvalue_std * self.margin)
-        return np.maximum(0, self.needed - lower)
+        return np.asarray(np.maximum(0, self.needed - lower))
 
-    def _draw(self, value: Array, streams: Streams) -> Array:
+    def released(self, outcome: Equations) -> Array:
+        """Return the equations of many trials as second moments of z, (trials, m, m)."""
         x, y = np.array(self.query.others), self.query.target
-        exact = value[..., x[:, None], x]
-        ridge = self.ridge_of(exact, normals(streams, (1,))[:, 0])
-        moments = lifted(self.explaining.simulate(exact, streams), ridge)
-        released = np.zeros((len(streams), *self.query.shape))
-        released[:, x[:, None], x] = moments
-        cross = value[..., x, y] + self.target_std * normals(streams, (len(x),))
-        released[:, x, y] = released[:, y, x] = cross
+        released = np.zeros((len(outcome.ridge), *self.query.shape))
+        released[:, x[:, None], x] = lifted(outcome.moments, outcome.ridge)
+        released[:, x, y] = released[:, y, x] = outcome.products
         released[:, y, y] = self.query.domain.magnitudes[y] ** 2
         return released
 

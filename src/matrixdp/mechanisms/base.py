@@ -346,14 +346,14 @@ class AdditiveMechanism(Separable):
         Raises:
             InputError: as :attr:`stretch`; whether it is raised never depends on the value.
         """
-        released = self._noisy(value, os.urandom)
+        released = self.add_noise(value, os.urandom)
         if self.query.yields == "matrix":
             return released.T
         # Second moments are symmetric, but some noise on them is not.
         symmetric: Array = (released + released.T) / 2
         return symmetric
 
-    def _noisy(self, value: Array, bits: safe.Bits) -> Array:
+    def add_noise(self, value: Array, bits: safe.Bits) -> Array:
         """Return a value plus safe noise from a source of random bits, which audits replace."""
         distribution, unit, _ = self.whitened
         stretch = self.stretch

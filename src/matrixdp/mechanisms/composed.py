@@ -5,8 +5,8 @@ nevertheless (Dong, Roth & Su, JRSS B 2022, Corollary 3.3). Records enter throug
 so that all other steps are post-processing.
 
 The parts of :class:`ComposedMoments` are the mean, the shares of records by length, and the second
-moments of records clipped to the radius that the shares select. Those of a regression are in
-:mod:`matrixdp.mechanisms.equations`.
+moments of records clipped to the radius that the shares select. Those of
+:class:`ComposedEquations` are the parts of AdaSSP, see :mod:`matrixdp.mechanisms.adassp`.
 
 Where the number of records is private, all parts are sums over the stated number. The mean is that
 of (x, 1): its last entry says by what the sums are to be divided. Without a mean the shares say it,
@@ -26,10 +26,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from matrixdp.checks import Array
+from matrixdp.mechanisms.adassp import AdaSSP, Equations, RidgedEquations
 from matrixdp.mechanisms.base import (
     AdditiveGaussian,
     Budget,
-    CalibratedMechanism,
     Mechanism,
     NoGuarantee,
     PrivacyStatement,
@@ -37,15 +37,26 @@ from matrixdp.mechanisms.base import (
     promised,
 )
 from matrixdp.mechanisms.centred import Centred, CentredMoments, mean_query
-from matrixdp.mechanisms.clipped import ChosenByHistogram, PrivatelyClipped, shells, squared_move
+from matrixdp.mechanisms.clipped import (
+    ChosenByHistogram,
+    PrivatelyClipped,
+    records_of,
+    shells,
+    squared_move,
+)
 from matrixdp.mechanisms.moments import LEAST, positive
 from matrixdp.mechanisms.moments import Centred as Estimate
+from matrixdp.mechanisms.programs import Ask, NoisyMean, Part, Value
 from matrixdp.noise import safe
-from matrixdp.noise.distributions import MatrixNormal
 from matrixdp.privacy import exact
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.quadratic import UPWARDS
-from matrixdp.privacy.sensitivity import MeanQuery, SecondMomentQuery
+from matrixdp.privacy.sensitivity import (
+    IdentityQuery,
+    MeanQuery,
+    NormalEquations,
+    SecondMomentQuery,
+)
 
 #: Returns the records in blocks (k, m); each call starts anew.
 Rows = Callable[[], Iterable[Array]]
@@ -69,23 +80,6 @@ class ShellQuery(MeanQuery):
         return float(np.sqrt(squared_move(self))) / self.people
 
 
-class Part(NamedTuple):
-    """A part of a release: its name, and its releases, one for each earlier choice."""
-
-    name: str
-    releases: tuple[AdditiveGaussian, ...]
-
-    @property
-    def mu(self) -> float:
-        """The largest mu of the part, for any earlier choice."""
-        return max(release.mu for release in self.releases)
-
-    @property
-    def numbers(self) -> int:
-        """The largest number of random numbers of the part."""
-        return max(release.numbers for release in self.releases)
-
-
 @dataclass(frozen=True)
 class Composed(abc.ABC):
     """A release in several parts.
@@ -99,9 +93,12 @@ class Composed(abc.ABC):
     query: SecondMomentQuery
     epsilon: float
     delta: float
-    simulated: CalibratedMechanism
+    simulated: Any
 
     def __post_init__(self) -> None:
+        reads = isinstance(self.simulated.query, IdentityQuery)
+        if self.simulated.query != (records_of(self.query) if reads else self.query):
+            raise NoGuarantee("the parts are calibrated to another query; calibrate them to this")
         together = float(np.linalg.norm([part.mu for part in self.parts]))
         if not together <= self.mu * UPWARDS:
             raise NoGuarantee(f"the parts spend mu {together:.4g} of {self.mu:.4g} together")
@@ -242,14 +239,14 @@ class ComposedMoments(Composed):
         inner, parts = self.simulated, []
         budget = Budget(inner.epsilon, inner.delta)
         if isinstance(inner, CentredMoments):
-            mean = mean_release(mean_query(self.query), inner.centre_std, budget)
+            mean = NoisyMean(mean_query(self.query), inner.centre_std, *budget).additive
             parts.append(Part("mean", (mean,)))
         chosen = self._chosen
         box = Box.cube(len(chosen.candidates), 0.0, 1.0)
         query = self.query
         shares = ShellQuery(box, query.n_records, query.adjacency, per_person=query.per_person)
         std = chosen.count_std / self.query.n_records
-        parts.append(Part("lengths", (mean_release(shares, std, budget),)))
+        parts.append(Part("lengths", (NoisyMean(shares, std, *budget).additive,)))
         parts.append(Part("moments", chosen.candidates))
         return parts
 
@@ -327,6 +324,40 @@ class ComposedMoments(Composed):
         return np.clip(block, domain.lower, domain.upper)
 
 
+@dataclass(frozen=True)
+class ComposedEquations(Composed):
+    """Normal equations, and a ridge that follows from their private smallest eigenvalue."""
+
+    query: NormalEquations
+    simulated: RidgedEquations
+
+    @cached_property
+    def parts(self) -> list[Part]:
+        """The smallest eigenvalue, the moments of x, and the products of x and y."""
+        return self.simulated.parts
+
+    @property
+    def noise_std(self) -> float:
+        """Noise of an entry of the moments."""
+        return self.simulated.explaining.noise_std
+
+    def run(self, rows: Rows, answer: Answer | None = None) -> Equations:
+        """Return the outcome of one release, as :meth:`Composed.run`."""
+        return self._run(Value(exact.value(self.query, rows())), answer or safe_answer)
+
+    def prepare(self, rows: Rows) -> Callable[[], Equations]:
+        """Read the records once for all parts, as :meth:`Composed.prepare`."""
+        value = Value(exact.value(self.query, rows()))
+        return lambda: self._run(value, safe_answer)
+
+    def _run(self, value: Value, answer: Answer) -> Equations:
+        return self.simulated.run(value, asking(answer))
+
+
+#: All releases in parts.
+InParts = ComposedMoments | ComposedEquations
+
+
 def clipped_moments(
     query: SecondMomentQuery, *, epsilon: float, delta: float, about_mean: bool
 ) -> ComposedMoments:
@@ -344,12 +375,28 @@ def clipped_moments(
     return ComposedMoments.calibrated(mechanism, query, epsilon=epsilon, delta=delta)
 
 
-def mean_release(query: MeanQuery, std: float, budget: Budget) -> AdditiveGaussian:
-    """Return a mean with independent noise of a standard deviation."""
-    noise = MatrixNormal(query.shape, std)
-    return AdditiveGaussian.by_mu(
-        query.l2_sensitivity / std, budget, query=query, noise=noise, noise_std=std
-    )
+def adaptive_equations(
+    query: NormalEquations, *, epsilon: float, delta: float
+) -> ComposedEquations:
+    """Return the release of normal equations with a private ridge.
+
+    Args:
+        query: with its public bounds.
+        epsilon, delta: the guarantee, delta above 0.
+
+    Raises:
+        InputError: as :meth:`Composed.calibrated`.
+    """
+    return ComposedEquations.calibrated(AdaSSP(), query, epsilon=epsilon, delta=delta)
+
+
+def asking(answer: Answer) -> Ask:
+    """Return what a program asks, of a function of a part as a release for itself."""
+
+    def ask(part: AdditiveGaussian | NoisyMean, value: Array) -> Array:
+        return answer(part.additive if isinstance(part, NoisyMean) else part, value)
+
+    return ask
 
 
 def _positive(weight: float) -> float:
@@ -359,4 +406,4 @@ def _positive(weight: float) -> float:
 
 def safe_answer(part: AdditiveGaussian, value: Array) -> Array:
     """Return the answer of a part, with noise from the bits of the operating system."""
-    return part._noisy(value, os.urandom)
+    return part.add_noise(value, os.urandom)

@@ -34,6 +34,7 @@ can cause. No query's set is a Frobenius ball, which is why directional noise ca
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -479,7 +480,7 @@ class NormalEquations(SecondMomentQuery):
         """Indices of x among the features."""
         return [i for i in range(self.features) if i != self.target]
 
-    @property
+    @cached_property
     def explaining(self) -> SecondMomentQuery:
         """The second moments of x alone."""
         if isinstance(self.domain, Ball):

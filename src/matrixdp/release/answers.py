@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from matrixdp.checks import Array
+from matrixdp.mechanisms.adassp import Equations
 from matrixdp.mechanisms.base import AdditiveMechanism
-from matrixdp.mechanisms.equations import ComposedEquations, Equations
+from matrixdp.mechanisms.composed import ComposedEquations
 from matrixdp.mechanisms.moments import CONSTANT, Centred, centred, regression
+from matrixdp.mechanisms.programs import Value
 from matrixdp.mechanisms.ridge import lifted, moments_ridge
 from matrixdp.privacy.domain import Ball
 
@@ -207,14 +209,16 @@ def _simulated_lines(
         noise = release.noise.sample([stream] * _DRAWS)
         noise = (noise + np.swapaxes(noise, 1, 2)) / 2
         return regression(centred(moments + noise), moments_ridge(release.noise_std, features))
-    inner, exact, products = release.simulated, moments[:-1, :-1], moments[:-1, -1]
-    blocks = inner.explaining.simulate(exact, [stream] * _DRAWS)
+    inner = release.simulated
+    parts = inner.explaining, inner.smallest, inner.products
+    drawn = {part.query.name: part.noise.sample([stream] * _DRAWS) for part in parts}
+    equations = inner.run(Value(moments), lambda part, value: value + drawn[part.query.name])
+    blocks = equations.moments
     if not release.query.private_count:
-        blocks[:, features:, features:] = exact[features:, features:]
-    ridge = inner.ridge_of(exact, stream.standard_normal(_DRAWS))
-    noisy = products + inner.target_std * stream.standard_normal((_DRAWS, len(products)))
-    inverse = np.linalg.pinv(lifted(blocks, ridge), hermitian=True)
-    solutions = np.column_stack([(inverse @ noisy[..., None])[..., 0], np.zeros(_DRAWS)])
+        blocks[:, features:, features:] = moments[features:-1, features:-1]
+    inverse = np.linalg.pinv(lifted(blocks, equations.ridge), hermitian=True)
+    solved = (inverse @ equations.products[..., None])[..., 0]
+    solutions = np.column_stack([solved, np.zeros(_DRAWS)])
     return solutions[:, :features], solutions[:, features]
 
 

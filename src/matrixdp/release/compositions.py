@@ -7,12 +7,19 @@ from typing import Any
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.adassp import AdaSSP
+from matrixdp.mechanisms.adassp import AdaSSP, Equations
 from matrixdp.mechanisms.base import AdditiveGaussian, Mechanism
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
-from matrixdp.mechanisms.composed import Composed, ComposedMoments, Outcome, clipped_moments
-from matrixdp.mechanisms.equations import ComposedEquations, Equations, InParts, adaptive_equations
+from matrixdp.mechanisms.composed import (
+    Composed,
+    ComposedEquations,
+    ComposedMoments,
+    InParts,
+    Outcome,
+    adaptive_equations,
+    clipped_moments,
+)
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import NormalEquations, SecondMomentQuery
 from matrixdp.release import answers, recommend, uncertainty
@@ -110,8 +117,8 @@ def details(spec: Specification, release: InParts, outcome: Outcome | Equations)
     assert isinstance(outcome, Equations)
     errors = uncertainty.adaptive_errors(spec.output, outcome, weighted=spec.weighted)
     return {
-        "smallest_eigenvalue_in_half_ranges": outcome.smallest,
-        "ridge_in_half_ranges": outcome.ridge,
+        "smallest_eigenvalue_in_half_ranges": float(outcome.smallest),
+        "ridge_in_half_ranges": float(outcome.ridge),
         "standard_errors": uncertainty.errors_table(spec.columns, errors),
     }
 

@@ -14,8 +14,7 @@ import numpy as np
 
 from matrixdp.checks import plural
 from matrixdp.mechanisms.base import AdditiveMechanism
-from matrixdp.mechanisms.composed import ComposedMoments
-from matrixdp.mechanisms.equations import ComposedEquations
+from matrixdp.mechanisms.composed import ComposedEquations, ComposedMoments
 from matrixdp.noise import safe
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Box

@@ -12,8 +12,8 @@ from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms import intervals
 from matrixdp.mechanisms.base import AdditiveMechanism, Mechanism, delta_for_noise, promised
+from matrixdp.mechanisms.composed import InParts
 from matrixdp.mechanisms.directional import DirectionalGaussian
-from matrixdp.mechanisms.equations import InParts
 from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.scaled import Scaled, units

@@ -16,7 +16,7 @@ import numpy as np
 
 from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.base import AdditiveMechanism
-from matrixdp.mechanisms.equations import InParts
+from matrixdp.mechanisms.composed import InParts
 from matrixdp.mechanisms.moments import CONSTANT, LEAST, centred, with_constant
 from matrixdp.privacy import exact
 from matrixdp.privacy.domain import Ball, Box

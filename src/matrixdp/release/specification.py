@@ -70,7 +70,7 @@ _SYMMETRIC = ("goe", "analyze_gauss", "clipped")
 #: Second moments of records that are clipped to a private radius. Queries about the mean clip about
 #: a private mean, see :mod:`matrixdp.mechanisms.composed`.
 CLIPPED = "clipped"
-#: Normal equations of a regression with a private ridge, see :mod:`matrixdp.mechanisms.equations`.
+#: Normal equations of a regression with a private ridge, see :mod:`matrixdp.mechanisms.adassp`.
 ADASSP = "adassp"
 #: Mechanisms that release in parts.
 IN_PARTS = (CLIPPED, ADASSP)

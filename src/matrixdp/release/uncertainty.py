@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from matrixdp.checks import Array
+from matrixdp.mechanisms.adassp import Equations
 from matrixdp.mechanisms.base import AdditiveMechanism
-from matrixdp.mechanisms.equations import Equations
 from matrixdp.mechanisms.moments import CONSTANT, Centred
 from matrixdp.release import answers
 from matrixdp.release.answers import Output

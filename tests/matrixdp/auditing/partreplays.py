@@ -16,9 +16,10 @@ from matrixdp.auditing import composition, real, sensitivities
 from matrixdp.auditing.base import Finding, Scale
 from matrixdp.auditing.neighbours import random_records, worst
 from matrixdp.checks import Array
+from matrixdp.mechanisms.adassp import EigenvalueQuery, ProductQuery
 from matrixdp.mechanisms.base import AdditiveGaussian
-from matrixdp.mechanisms.composed import Composed, ComposedMoments, Part, ShellQuery
-from matrixdp.mechanisms.equations import EigenvalueQuery, ProductQuery
+from matrixdp.mechanisms.composed import Composed, ComposedMoments, ShellQuery
+from matrixdp.mechanisms.programs import Part
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import MeanQuery
 

@@ -10,6 +10,7 @@ from matrixdp.auditing import releases, sensitivities
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.adassp import AdaSSP, PrivatelyClippedAdaSSP
 from matrixdp.mechanisms.moments import centred, regression, with_constant
+from matrixdp.mechanisms.programs import Value
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Ball, Box, NormalEquations
 
@@ -110,8 +111,19 @@ def test_the_ridge_is_that_of_the_paper():
     smallest = np.maximum(0.01 + sigma * normal - sigma * root, 0)
     needed = release.explaining.noise_std * np.sqrt(5 * np.log(2 * 25 / 0.05))
     expected = np.maximum(0, needed - smallest)
-    np.testing.assert_allclose(release.ridge_of(exact, normal), expected, rtol=1e-12)
-    assert (release.ridge_of(1e6 * exact, normal) == 0).all()
+
+    def ridge(moments):
+        value = np.zeros((6, 6))
+        value[:5, :5] = moments
+
+        def ask(part, value):
+            noise = sigma * normal[:, None, None] if part is release.smallest else 0.0
+            return value + noise
+
+        return release.run(Value(value), ask).ridge
+
+    np.testing.assert_allclose(ridge(exact), expected, rtol=1e-12)
+    assert (ridge(np.eye(5)) == 0).all()
 
 
 def test_with_a_constant_its_limit_is_least_squares_with_an_intercept():

@@ -9,9 +9,9 @@ import pytest
 from scipy import linalg
 
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.adassp import AdaSSP
+from matrixdp.mechanisms.adassp import AdaSSP, eigenvalue_query, product_query
 from matrixdp.mechanisms.base import NoGuarantee
-from matrixdp.mechanisms.equations import adaptive_equations, eigenvalue_query, product_query
+from matrixdp.mechanisms.composed import adaptive_equations
 from matrixdp.mechanisms.moments import with_constant
 from matrixdp.noise import safe
 from matrixdp.privacy import gaussian
@@ -197,7 +197,7 @@ def test_without_noise_it_is_the_simulation_of_the_experiments(monkeypatch, doma
     np.testing.assert_allclose(found.products, products, atol=1e-4 * np.abs(value).max())
     assert found.smallest == pytest.approx(np.linalg.eigvalsh(block)[0], abs=1e-4)
     inner = AdaSSP().calibrate(query, **BUDGET)
-    ridge = inner.ridge_of(block, np.zeros(()))
+    ridge = inner.ridge_for(np.linalg.eigvalsh(block)[0])
     assert found.ridge == pytest.approx(float(ridge), rel=1e-3)
     assert found.ridge > 0
 

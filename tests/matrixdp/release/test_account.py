@@ -13,8 +13,7 @@ import matrixdp as mdp
 from matrixdp import cli
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
-from matrixdp.mechanisms.composed import clipped_moments
-from matrixdp.mechanisms.equations import adaptive_equations
+from matrixdp.mechanisms.composed import adaptive_equations, clipped_moments
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import NormalEquations
 from matrixdp.release import ledger

@@ -8,7 +8,7 @@ import pytest
 
 import matrixdp as mdp
 from matrixdp import cli
-from matrixdp.mechanisms.equations import adaptive_equations
+from matrixdp.mechanisms.composed import adaptive_equations
 from matrixdp.mechanisms.moments import centred, with_constant
 from matrixdp.noise import safe
 from matrixdp.privacy.sensitivity import NormalEquations

@@ -12,8 +12,7 @@ import matrixdp as mdp
 from matrixdp import cli
 from matrixdp.mechanisms import intervals
 from matrixdp.mechanisms.allocation import Shares
-from matrixdp.mechanisms.composed import clipped_moments
-from matrixdp.mechanisms.equations import adaptive_equations
+from matrixdp.mechanisms.composed import adaptive_equations, clipped_moments
 from matrixdp.mechanisms.moments import CONSTANT, centred, with_constant
 from matrixdp.privacy import exact
 from matrixdp.privacy.sensitivity import NormalEquations

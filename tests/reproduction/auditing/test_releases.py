@@ -320,8 +320,8 @@ def test_every_row_states_a_power_of_one_percent():
 
 
 class LittleRealNoise(type(GOE().calibrate(LIVER_MOMENTS, epsilon=1.0, delta=0.01))):
-    def _noisy(self, value, bits):
-        return value + 0.99 * (super()._noisy(value, bits) - value)
+    def add_noise(self, value, bits):
+        return value + 0.99 * (super().add_noise(value, bits) - value)
 
 
 def test_less_noise_in_real_releases_alone_is_found():

@@ -91,12 +91,12 @@ def run(command, capsys):
 def reader(tmp_path, monkeypatch):
     """Give a reader an empty folder, and each release fixed random bits."""
     monkeypatch.chdir(tmp_path)
-    noisy = AdditiveMechanism._noisy
+    noisy = AdditiveMechanism.add_noise
 
     def with_fixed_bits(release, value, bits):
         return noisy(release, value, np.random.default_rng([SEED, value.size]).bytes)
 
-    monkeypatch.setattr(AdditiveMechanism, "_noisy", with_fixed_bits)
+    monkeypatch.setattr(AdditiveMechanism, "add_noise", with_fixed_bits)
 
 
 @pytest.mark.usefixtures("reader")

@@ -11,10 +11,11 @@ from wrong.base import Case, case
 from wrong.evidence import event, projection, unlike
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.adassp import AdaSSP, RidgedEquations
+from matrixdp.mechanisms.adassp import AdaSSP, Equations, RidgedEquations
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.centred import Centred, CentredMoments
 from matrixdp.mechanisms.clipped import ChosenByHistogram, PrivatelyClipped, shells
+from matrixdp.mechanisms.programs import Ask, Records
 from matrixdp.noise.distributions import Streams, SymmetricNormal, normals
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
@@ -39,8 +40,12 @@ class Instead(Mechanism):
 
 
 class ExactEigenvalue(RidgedEquations):
-    def ridge_of(self, exact: Array, normal: Array) -> Array:
-        return super().ridge_of(exact, 0 * normal)
+    def run(self, records: Records, ask: Ask) -> Equations:
+        def quiet(part: Any, value: Array) -> Array:
+            noisy = ask(part, value)
+            return value + 0 * noisy if part is self.smallest else noisy
+
+        return super().run(records, quiet)
 
 
 class SharedNoise(RidgedEquations):

@@ -143,8 +143,8 @@ def _inverted_ratio(wrong: bool) -> CalibratedMechanism:
 
 
 class _LittleRealNoise(AdditiveGaussian):
-    def _noisy(self, value: Array, bits: safe.Bits) -> Array:
-        return value + 0.95 * (super()._noisy(value, bits) - value)
+    def add_noise(self, value: Array, bits: safe.Bits) -> Array:
+        return value + 0.95 * (super().add_noise(value, bits) - value)
 
 
 @real_scale("real noise x 0.95", "a real release with less noise than a simulated one")

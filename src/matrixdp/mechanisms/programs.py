@@ -1,0 +1,134 @@
+"""Composed mechanisms as programs, which ask for one noisy answer after another.
+
+A program stands once, as ``run(records, ask)``. It passes exact values of the records to ``ask``,
+which adds the noise of a part. What it does with the answers is post-processing, and they alone
+decide what it asks next. mu^2 adds up nevertheless (Dong, Roth & Su, JRSS B 2022, Corollary 3.3).
+
+Who runs it passes other records and another ``ask``:
+
+- a simulation, of many trials at once: :class:`Stack` and :class:`Simulation`;
+- a real release, of exact sums with safe noise: :mod:`matrixdp.mechanisms.composed`;
+- an audit, of data sets and noise of its choice: :mod:`matrixdp.auditing.composition`.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from matrixdp.checks import Array
+from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism
+from matrixdp.noise.distributions import MatrixNormal, Streams, normals
+from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query
+
+#: Maps a part and its exact value (..., m, n) to the noisy value. Where ``ask`` answers many
+#: trials, their axis comes first, and the exact value may be one for all of them. A part has the
+#: distribution ``noise``.
+Ask = Callable[[Any, Array], Array]
+
+
+class Records(Protocol):
+    """Records that a program reads, of one release or of many trials."""
+
+    def value(self, query: Query) -> Array:
+        """Return the exact value of a query, shape (..., m, n)."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """The exact value of the only query that a program asks of its records."""
+
+    exact: Array
+
+    def value(self, query: Query) -> Array:
+        """Return the value."""
+        return self.exact
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Records of trials: a matrix (m, n) for all of them, or one each (trials, m, n)."""
+
+    columns: Array
+
+    def value(self, query: Query) -> Array:
+        """Return the value of a query, shape (..., m, n)."""
+        return query.value(self.columns)
+
+
+@dataclass(frozen=True)
+class NoisyMean:
+    """A mean with independent noise of one standard deviation, as a part of a program.
+
+    ``epsilon`` and ``delta`` are those of the whole program.
+    """
+
+    query: MeanQuery
+    std: float
+    epsilon: float
+    delta: float
+
+    @cached_property
+    def noise(self) -> MatrixNormal:
+        """The noise."""
+        return MatrixNormal(self.query.shape, self.std)
+
+    @cached_property
+    def additive(self) -> AdditiveGaussian:
+        """The part as a release for itself; a simulation does without its calibration."""
+        mu, budget = self.query.l2_sensitivity / self.std, Budget(self.epsilon, self.delta)
+        parts = {"query": self.query, "noise": self.noise, "noise_std": self.std}
+        return AdditiveGaussian.by_mu(mu, budget, **parts)
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """Answers of many trials, of one stream each."""
+
+    streams: Streams
+
+    def __call__(self, part: AdditiveGaussian | NoisyMean, value: Array) -> Array:
+        """Return the noisy answers of a part, shape (trials, m, n)."""
+        if isinstance(part, NoisyMean):
+            return value + part.std * normals(self.streams, part.query.shape)
+        return part.simulate(value, self.streams)
+
+
+class Part(NamedTuple):
+    """A part of a release: its name, and its releases, one for each earlier choice."""
+
+    name: str
+    releases: tuple[AdditiveGaussian, ...]
+
+    @property
+    def mu(self) -> float:
+        """The largest mu of the part, for any earlier choice."""
+        return max(release.mu for release in self.releases)
+
+    @property
+    def numbers(self) -> int:
+        """The largest number of random numbers of the part."""
+        return max(release.numbers for release in self.releases)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Program(CalibratedMechanism):
+    """A calibrated mechanism in several parts."""
+
+    @abc.abstractmethod
+    def run(self, records: Records, ask: Ask) -> Any:
+        """Return the outcome of one release, or of many trials along the first axis."""
+
+    def released(self, outcome: Any) -> Array:
+        """Return what ``simulate`` gives of the outcome of many trials."""
+        return np.asarray(outcome)
+
+    def _draw(self, value: Array, streams: Streams) -> Array:
+        reads = isinstance(self.query, IdentityQuery)
+        records = Stack(value) if reads else Value(value)
+        return self.released(self.run(records, Simulation(streams)))
