@@ -24,10 +24,8 @@ from matrixdp.auditing.base import Finding, declared
 from matrixdp.auditing.neighbours import farthest, random_records, worst
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import AdditiveGaussian, CalibratedMechanism
-from matrixdp.mechanisms.centred import CentredMoments
-from matrixdp.mechanisms.clipped import ChosenByHistogram, shells
-from matrixdp.mechanisms.programs import NoisyMean, Program
-from matrixdp.noise.distributions import GaussianDistribution, MatrixNormal, SymmetricNormal
+from matrixdp.mechanisms.programs import Asked, Comparison, Program
+from matrixdp.noise.distributions import GaussianDistribution, NoiseDistribution, SymmetricNormal
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import NormalEquations, Query, SecondMomentQuery, second_moments
 
@@ -276,26 +274,32 @@ class _Clipped:
             return second_moments(_clipped(query, self.columns))
         return query.value(self.columns)
 
+    def about(self, centre: Array) -> _Clipped:
+        """Return the records minus a centre (m,)."""
+        return _Clipped(self.columns - centre[:, None])
+
 
 def _program(release: Program, records: Array, answer: Answer) -> None:
     """Run a program on records, with noise of every part from ``answer``."""
+    # A shift that depends on the data, which cancels where entries are compared alone.
+    shift = 10 * float((records**2).sum(axis=0).mean()) / release.query.domain.radius**2
 
-    def ask(part: AdditiveGaussian | NoisyMean, value: Array) -> Array:
-        noise = part.noise
-        white = np.zeros(noise.shape)
-        drawn = _drawn(noise)
+    def ask(part: Asked, value: Array) -> Array:
+        noise: Any = part.noise
+        if isinstance(part, Comparison):
+            value = value + shift * part.unit
+        white, drawn = np.zeros(noise.shape), _drawn(noise)
         white[drawn] = noise.whiten(value)
-        return noise.colour(answer(white)[drawn])
+        kind = "normal" if isinstance(noise, GaussianDistribution) else "laplace"
+        return noise.colour(answer(white, kind)[drawn])
 
     release.run(_Clipped(records), ask)
 
 
-def _drawn(noise: GaussianDistribution) -> Array:
+def _drawn(noise: NoiseDistribution) -> Array:
     """Return which of the numbers (m, n) that a sampler draws enter its noise."""
-    if isinstance(noise, SymmetricNormal):
-        return np.triu(np.ones(noise.shape, dtype=bool))
-    assert isinstance(noise, MatrixNormal)
-    return np.ones(noise.shape, dtype=bool)
+    every = np.ones(noise.shape, dtype=bool)
+    return np.triu(every) if isinstance(noise, SymmetricNormal) else every
 
 
 def _moments(part: AdditiveGaussian, records: Array, answer: Answer) -> None:
@@ -312,30 +316,6 @@ def _matrix(part: AdditiveGaussian, exact: Array, answer: Answer) -> Array:
     return distribution.colour(answer(white)[upper])
 
 
-def _by_histogram(release: ChosenByHistogram, records: Array, answer: Answer) -> None:
-    counts = shells(records, release.query.domain.radius, len(release.candidates))
-    noisy = release.count_std * answer(counts / release.count_std)
-    part = release.part(int(release._best(noisy[None])[0]))[1]
-    if isinstance(part, Program):
-        _program(part, records, answer)
-    else:
-        assert isinstance(part, AdditiveGaussian)
-        _moments(part, records, answer)
-
-
-def _centred(release: CentredMoments, records: Array, answer: Answer) -> None:
-    noisy = release.centre_std * answer(records.mean(axis=-1) / release.centre_std)
-    about = records - release._inside(noisy[None])[0][:, None]
-    if isinstance(release.about, ChosenByHistogram):
-        _by_histogram(release.about, about, answer)
-    else:
-        assert isinstance(release.about, AdditiveGaussian)
-        _moments(release.about, about, answer)
-
-
 #: Models of composed releases by class. A model takes the release, the records (m, n) and an
 #: ``Answer``, which it calls once per part, in the order of the draws.
-MODELS: dict[type[CalibratedMechanism], Callable[[Any, Array, Answer], None]] = {
-    ChosenByHistogram: _by_histogram,
-    CentredMoments: _centred,
-}
+MODELS: dict[type[CalibratedMechanism], Callable[[Any, Array, Answer], None]] = {}

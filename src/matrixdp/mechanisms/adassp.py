@@ -196,12 +196,12 @@ class RidgedEquations(Program):
         return np.asarray(np.maximum(0, self.needed - lower))
 
     def released(self, outcome: Equations) -> Array:
-        """Return the equations of many trials as second moments of z, (trials, m, m)."""
+        """Return the equations as second moments of z, (..., m, m)."""
         x, y = np.array(self.query.others), self.query.target
-        released = np.zeros((len(outcome.ridge), *self.query.shape))
-        released[:, x[:, None], x] = lifted(outcome.moments, outcome.ridge)
-        released[:, x, y] = released[:, y, x] = outcome.products
-        released[:, y, y] = self.query.domain.magnitudes[y] ** 2
+        released = np.zeros((*outcome.ridge.shape, *self.query.shape))
+        released[..., x[:, None], x] = lifted(outcome.moments, outcome.ridge)
+        released[..., x, y] = released[..., y, x] = outcome.products
+        released[..., y, y] = self.query.domain.magnitudes[y] ** 2
         return released
 
 
@@ -264,6 +264,13 @@ class RidgedByHistogram(ChosenByHistogram):
     def part(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
         """Return the release at a radius."""
         return self.candidates[number], self.equations[number]
+
+    @property
+    def parts(self) -> list[Part]:
+        """The numbers of records by length, and the parts of the equations, at every radius."""
+        names = zip(*(release.parts for release in self.equations), strict=True)
+        parts = [(same[0].name, *(part.releases for part in same)) for same in names]
+        return [super().parts[0], *(Part(name, sum(releases, ())) for name, *releases in parts)]
 
     def added_ridge(self, scale: AdditiveGaussian) -> float:
         """Return 0: the equations already have a ridge."""

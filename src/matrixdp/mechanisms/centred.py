@@ -10,26 +10,70 @@ second moments about c. Where the mean is near zero, its share of the budget is 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import CalibratedMechanism, Mechanism
-from matrixdp.mechanisms.clipped import PrivatelyClipped, clipped, records_of
+from matrixdp.mechanisms.base import AdditiveGaussian, Mechanism
+from matrixdp.mechanisms.clipped import (
+    ChosenByHistogram,
+    PrivatelyClipped,
+    Selection,
+    clipped,
+    records_of,
+)
 from matrixdp.mechanisms.gaussian import orthogonal_ensemble
+from matrixdp.mechanisms.moments import LEAST
+from matrixdp.mechanisms.programs import Ask, NoisyMean, Part, Program, Records, answered
 from matrixdp.mechanisms.ridge import lifted, moments_ridge
-from matrixdp.noise.distributions import Streams, normals
+from matrixdp.noise.distributions import Streams
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball, Box
-from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
+from matrixdp.privacy.sensitivity import (
+    ADD_OR_REMOVE,
+    IdentityQuery,
+    MeanQuery,
+    Query,
+    SecondMomentQuery,
+)
 
 #: Numbers of records about their means at a time: 2 MB, which stay in the processor's cache.
 NUMBERS = 1 << 18
 
 
+@dataclass(frozen=True)
+class CentreQuery(MeanQuery):
+    """The mean of the records x, or of (x, 1) where their number is private.
+
+    The last entry of the latter says by what sums over the stated number are to be divided.
+    """
+
+    def terms(self, rows: Array) -> Array:
+        """Return what records (k, m) add, one per row."""
+        return np.column_stack([rows, np.ones(len(rows))]) if self.private_count else rows
+
+    def value(self, records: Array) -> Array:
+        """Return the mean of records (..., m, n) as a column, with the entry for their number."""
+        mean = records.sum(axis=-1, keepdims=True) / self._count(records)
+        if not self.private_count:
+            return np.asarray(mean)
+        share = np.full((*mean.shape[:-2], 1, 1), records.shape[-1] / self.n_records)
+        return np.concatenate([mean, share], axis=-2)
+
+
+class About(NamedTuple):
+    """Second moments about a private centre (..., m); the weight is as in ``selection``."""
+
+    centre: Array
+    weight: Array
+    selection: Selection
+
+
 @dataclass(frozen=True, kw_only=True)
-class CentredMoments(CalibratedMechanism):
+class CentredMoments(Program):
     """Second moments about a private mean, with the square of the mean added.
 
     ``query`` is the identity query, because the release reads the records. Only the mechanism knows
@@ -41,9 +85,53 @@ class CentredMoments(CalibratedMechanism):
     """
 
     centre_std: float
-    about: CalibratedMechanism
+    about: AdditiveGaussian | ChosenByHistogram
     yields = "second_moments"
     stream = "CentredMoments"
+
+    @cached_property
+    def mean(self) -> NoisyMean:
+        """The first part."""
+        about, query = self.about, self.query
+        private = about.private_count if isinstance(about, Program) else about.query.private_count
+        near = SecondMomentQuery(
+            query.domain,
+            query.n_records,
+            ADD_OR_REMOVE if private else query.adjacency,
+            per_person=query.per_person,
+        )
+        return NoisyMean(mean_query(near), self.centre_std, self.epsilon, self.delta)
+
+    @property
+    def parts(self) -> list[Part]:
+        """The mean, and the parts of the second moments about it."""
+        about = self.about
+        rest = about.parts if isinstance(about, Program) else [Part("moments", (about,))]
+        return [Part("mean", (self.mean.additive,)), *rest]
+
+    def run(self, records: Records, ask: Ask) -> About:
+        """Return the noisy centre, and the noisy second moments about it."""
+        noisy = ask(self.mean, records.value(self.mean.query))[..., 0]
+        weight = np.ones(noisy.shape[:-1])
+        if self.mean.query.private_count:
+            weight = np.maximum(noisy[..., -1], LEAST)
+            noisy = noisy[..., :-1] / weight[..., None]
+        # The point of the public domain that is nearest to the noisy mean.
+        centre = self.query.domain.clip(noisy[..., None])[..., 0]
+        apart = records.about(centre)
+        if isinstance(self.about, Program):
+            return About(centre, weight, self.about.run(apart, ask))
+        # Records themselves need no clipping: their ball has the diameter of the domain.
+        moments = answered(self.about, apart, ask)
+        ridge = np.full(weight.shape, moments_ridge(self.about.noise_std, self.query.features))
+        number = np.zeros(weight.shape, dtype=int)
+        return About(centre, weight, Selection(number, moments, ridge, weight))
+
+    def released(self, outcome: About) -> Array:
+        """Return the second moments with their ridge, plus the square of the centre."""
+        selection, centre = outcome.selection, outcome.centre
+        moments = lifted(selection.moments, selection.ridge)
+        return np.asarray(moments + centre[..., :, None] * centre[..., None, :])
 
     def _draw(self, value: Array, streams: Streams) -> Array:
         m, n = self.query.shape
@@ -52,28 +140,8 @@ class CentredMoments(CalibratedMechanism):
         for start in range(0, len(streams), step):
             block = slice(start, start + step)
             records = value[block] if value.ndim == 3 else value
-            released[block] = self._part(records, streams[block])
+            released[block] = super()._draw(records, streams[block])
         return released
-
-    def _part(self, records: Array, streams: Streams) -> Array:
-        noise = normals(streams, self.query.shape[:1])
-        centre = self._inside(records.mean(axis=-1) + self.centre_std * noise)[..., None]
-        value = records - centre
-        if not isinstance(self.about.query, IdentityQuery):
-            value = self.about.query.value(value)
-        # Records themselves need no clipping: their ball has the diameter of the domain.
-        moments = self.about.simulate(value, streams)
-        if np.isfinite(self.about.noise_std):
-            ridge = moments_ridge(self.about.noise_std, self.query.features)
-            moments = lifted(moments, np.full(len(streams), ridge))
-        return np.asarray(moments + centre * np.swapaxes(centre, 1, 2))
-
-    def _inside(self, centre: Array) -> Array:
-        """Return the point of the public domain that is nearest to each centre (trials, m)."""
-        domain = self.query.domain
-        if isinstance(domain, Box):
-            return np.clip(centre, domain.lower, domain.upper)
-        return domain.clip(centre[..., None])[..., 0]
 
 
 @dataclass(frozen=True)
@@ -108,7 +176,7 @@ class Centred(Mechanism):
         # Given the mean, a record that is added adds its own square; a null record is not zero.
         adjacency = query.adjacency if query.private_count else "replace"
         apart = SecondMomentQuery(widest, query.n_records, adjacency, per_person=query.per_person)
-        about: CalibratedMechanism
+        about: AdditiveGaussian | ChosenByHistogram
         if self.squared_radius_fraction is None:
             about = PrivatelyClipped().spending(apart, each, budget)
         else:
@@ -119,12 +187,12 @@ class Centred(Mechanism):
         return CentredMoments.by_mu(mu, budget, query=records, centre_std=std, about=about)
 
 
-def mean_query(query: SecondMomentQuery) -> MeanQuery:
-    """Return the mean of the records x, or of (x, 1) where their number is private."""
+def mean_query(query: SecondMomentQuery) -> CentreQuery:
+    """Return the mean of the records, or of (x, 1), with its bounds."""
     domain = query.domain
     if query.private_count:
         if isinstance(domain, Ball):
             domain = Ball(float(np.hypot(domain.radius, 1)), query.features + 1)
         else:
             domain = Box((*domain.lower, -1.0), (*domain.upper, 1.0))
-    return MeanQuery(domain, query.n_records, query.adjacency, per_person=query.per_person)
+    return CentreQuery(domain, query.n_records, query.adjacency, per_person=query.per_person)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import abc
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -19,11 +19,27 @@ from matrixdp import checks
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.gaussian import GOE, orthogonal_ensemble
+from matrixdp.mechanisms.moments import LEAST
+from matrixdp.mechanisms.programs import (
+    Ask,
+    NoisyMean,
+    Part,
+    Program,
+    Records,
+    Simulation,
+    Stack,
+    answered,
+)
 from matrixdp.mechanisms.ridge import lifted, moments_ridge
-from matrixdp.noise.distributions import Streams, normals
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.domain import Ball, squared_norms
-from matrixdp.privacy.sensitivity import IdentityQuery, Query, SecondMomentQuery
+from matrixdp.privacy.domain import Ball, Box, squared_norms
+from matrixdp.privacy.sensitivity import (
+    ADD_OR_REMOVE,
+    IdentityQuery,
+    MeanQuery,
+    Query,
+    SecondMomentQuery,
+)
 
 #: The public choice of R^2, as a share of the largest squared norm in the box. It was chosen after
 #: looking at results on the data of both papers.
@@ -92,8 +108,49 @@ def attained(query: Query, radius: float) -> bool:
     return query.domain.contains_zero and min(piles) >= radius**2
 
 
+@dataclass(frozen=True)
+class ShellQuery(MeanQuery):
+    """Numbers of records by length, (shells, 1): sums of indicators, each from 0 to n.
+
+    ``radius`` is that of the outermost shell. A changed record moves from one shell to another. One
+    that is added or removed changes the number of its own shell.
+    """
+
+    radius: float = 1.0
+    name = "shells"
+
+    @property
+    def l2_sensitivity(self) -> float:
+        """L2 sensitivity: sqrt(2), or 1 where the number of records is private."""
+        return self.group * float(np.sqrt(squared_move(self)))
+
+    def indicators(self, rows: Array) -> Array:
+        """Return the indicators (k, shells) of records (k, m)."""
+        return shells(rows[:, :, None], self.radius, self.features)
+
+    def value(self, records: Array) -> Array:
+        """Return the numbers of records (..., m, n) by length."""
+        return shells(records, self.radius, self.features)[..., None]
+
+
+class Selection(NamedTuple):
+    """Second moments (..., m, m) of records clipped to a radius that was chosen in private.
+
+    Attributes:
+        number: of the radius (...).
+        moments: the noisy second moments.
+        ridge: what their noise requires (...), a multiple of the identity.
+        weight: the noisy number of records over the stated one (...), 1 where it is public.
+    """
+
+    number: Array
+    moments: Array
+    ridge: Array
+    weight: Array
+
+
 @dataclass(frozen=True, kw_only=True)
-class Chosen(CalibratedMechanism):
+class Chosen(Program):
     """Second moments of records clipped to a radius that each trial first chooses privately.
 
     ``query`` is the identity query, because the release reads the records. Only the mechanism knows
@@ -105,8 +162,8 @@ class Chosen(CalibratedMechanism):
     yields = "second_moments"
 
     @abc.abstractmethod
-    def choose(self, records: Array, streams: Streams) -> Array:
-        """Return the number of the radius that each trial chooses, shape (trials,)."""
+    def choose(self, records: Records, ask: Ask) -> tuple[Array, Array]:
+        """Return the number of the radius (...), and the weight of :class:`Selection`."""
 
     @abc.abstractmethod
     def part(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
@@ -115,16 +172,31 @@ class Chosen(CalibratedMechanism):
         They are often the same.
         """
 
-    def _draw(self, value: Array, streams: Streams) -> Array:
-        numbers = self.choose(value, streams)
-        released = np.empty((len(streams), self.query.features, self.query.features))
-        for number in np.unique(numbers):
-            trials = np.flatnonzero(numbers == number)
-            scale, part = self.part(int(number))
-            moments = part.query.value(value[trials] if value.ndim == 3 else value)
-            noisy = part.simulate(moments, [streams[int(trial)] for trial in trials])
-            released[trials] = lifted(noisy, np.full(len(trials), self.added_ridge(scale)))
-        return released
+    def run(self, records: Records, ask: Ask) -> Selection:
+        """Return the noisy second moments at the radius of each trial."""
+        number, weight = self.choose(records, ask)
+        if not number.ndim:
+            moments, ridge = self._at(int(number), records, ask)
+            return Selection(number, moments, np.array(ridge), weight)
+        assert isinstance(records, Stack)
+        assert isinstance(ask, Simulation)
+        released = np.empty((len(number), self.query.features, self.query.features))
+        ridges = np.empty(len(number))
+        for one in np.unique(number):
+            trials = np.flatnonzero(number == one)
+            released[trials], ridges[trials] = self._at(
+                int(one), records.of(trials), ask.of(trials)
+            )
+        return Selection(number, released, ridges, weight)
+
+    def _at(self, number: int, records: Records, ask: Ask) -> tuple[Array, float]:
+        """Return the noisy second moments at a radius, and their ridge."""
+        scale, part = self.part(number)
+        return answered(part, records, ask), self.added_ridge(scale)
+
+    def released(self, outcome: Selection) -> Array:
+        """Return the second moments with their ridge."""
+        return lifted(outcome.moments, outcome.ridge)
 
     def added_ridge(self, scale: AdditiveGaussian) -> float:
         """Return the ridge, a multiple of the identity, for the noise of the release ``scale``."""
@@ -143,15 +215,38 @@ class ChosenByHistogram(Chosen):
     count_std: float
     stream = "ChosenByHistogram"
 
+    @property
+    def private_count(self) -> bool:
+        """Whether the number of records is private, which the identity query does not say."""
+        return self.candidates[0].query.private_count
+
+    @cached_property
+    def lengths(self) -> NoisyMean:
+        """The first part, the histogram."""
+        query, domain = self.query, self.query.domain
+        box = Box.cube(len(self.candidates), 0.0, float(query.n_records))
+        adjacency = ADD_OR_REMOVE if self.private_count else query.adjacency
+        shell = ShellQuery(
+            box, query.n_records, adjacency, domain.radius, per_person=query.per_person
+        )
+        return NoisyMean(shell, self.count_std, self.epsilon, self.delta)
+
+    @property
+    def parts(self) -> list[Part]:
+        """The numbers of records by length, and the second moments."""
+        return [Part("lengths", (self.lengths.additive,)), Part("moments", self.candidates)]
+
     def part(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
         """Return the release at a radius."""
         return self.candidates[number], self.candidates[number]
 
-    def choose(self, records: Array, streams: Streams) -> Array:
-        """Return the number of the radius that each trial chooses."""
-        exact = shells(records, self.query.domain.radius, len(self.candidates))
-        noise = normals(streams, exact.shape[-1:])
-        return self._best(exact + self.count_std * noise)
+    def choose(self, records: Records, ask: Ask) -> tuple[Array, Array]:
+        """Return the number of the radius of each trial, and the weight."""
+        counts = ask(self.lengths, records.value(self.lengths.query))[..., 0]
+        if not self.private_count:
+            return self.best(counts), np.ones(counts.shape[:-1])
+        stated = self.query.n_records
+        return self.best(counts, stated), np.maximum(counts.sum(axis=-1) / stated, LEAST)
 
     @cached_property
     def _clipped_squares(self) -> Array:
@@ -167,8 +262,8 @@ class ChosenByHistogram(Chosen):
         """Return the ridge that the noise at each radius requires."""
         return [self.added_ridge(candidate) for candidate in self.candidates]
 
-    def _best(self, counts: Array, divisor: float | None = None) -> Array:
-        """Return the number of the radius for noisy counts (trials, shells).
+    def best(self, counts: Array, divisor: float | None = None) -> Array:
+        """Return the number of the radius for noisy counts (..., shells).
 
         ``divisor`` is that of the second moments, if it is not the number of records.
         """

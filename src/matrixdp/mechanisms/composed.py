@@ -29,34 +29,26 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms.adassp import AdaSSP, Equations, RidgedEquations
 from matrixdp.mechanisms.base import (
     AdditiveGaussian,
-    Budget,
     Mechanism,
     NoGuarantee,
     PrivacyStatement,
     delta_for_noise,
     promised,
 )
-from matrixdp.mechanisms.centred import Centred, CentredMoments, mean_query
+from matrixdp.mechanisms.centred import About, Centred, CentredMoments, CentreQuery
 from matrixdp.mechanisms.clipped import (
     ChosenByHistogram,
     PrivatelyClipped,
+    ShellQuery,
     records_of,
-    shells,
-    squared_move,
 )
-from matrixdp.mechanisms.moments import LEAST, positive
 from matrixdp.mechanisms.moments import Centred as Estimate
+from matrixdp.mechanisms.moments import positive
 from matrixdp.mechanisms.programs import Ask, NoisyMean, Part, Value
 from matrixdp.noise import safe
 from matrixdp.privacy import exact
-from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.quadratic import UPWARDS
-from matrixdp.privacy.sensitivity import (
-    IdentityQuery,
-    MeanQuery,
-    NormalEquations,
-    SecondMomentQuery,
-)
+from matrixdp.privacy.sensitivity import IdentityQuery, NormalEquations, Query, SecondMomentQuery
 
 #: Returns the records in blocks (k, m); each call starts anew.
 Rows = Callable[[], Iterable[Array]]
@@ -64,20 +56,35 @@ Rows = Callable[[], Iterable[Array]]
 Answer = Callable[[AdditiveGaussian, Array], Array]
 
 
-@dataclass(frozen=True)
-class ShellQuery(MeanQuery):
-    """Shares of records by length: the mean of indicators of shells, one per record.
+#: Why a release in parts has no guarantee.
+OTHER = "the parts are calibrated to another query; calibrate them to this one"
 
-    A changed record moves from one shell to another. One that is added or removed changes the
-    share of its own shell.
+
+@dataclass(frozen=True)
+class Blocks:
+    """Records of a real release, whose exact values are sums of integers.
+
+    ``rows`` returns them within the public bounds, in blocks (k, m); each call starts anew.
     """
 
-    name = "shells"
+    rows: Rows
 
-    @property
-    def l2_sensitivity(self) -> float:
-        """L2 sensitivity: sqrt(2) / n, or 1 / n where the number of records is private."""
-        return float(np.sqrt(squared_move(self))) / self.people
+    def value(self, query: Query) -> Array:
+        """Return the exact value of a query (m, n).
+
+        Raises:
+            InputError: as :func:`matrixdp.privacy.exact.value`.
+        """
+        if isinstance(query, ShellQuery):
+            blocks = exact.clipped(query, map(query.indicators, self.rows()))
+            # Whole numbers, which float64 adds up without rounding.
+            return sum((block.sum(axis=0) for block in blocks), np.zeros(query.features))[:, None]
+        rows = map(query.terms, self.rows()) if isinstance(query, CentreQuery) else self.rows()
+        return exact.value(query, rows)
+
+    def about(self, centre: Array) -> Blocks:
+        """Return the records minus a centre (m,)."""
+        return Blocks(lambda: (block - centre for block in self.rows()))
 
 
 @dataclass(frozen=True)
@@ -98,15 +105,20 @@ class Composed(abc.ABC):
     def __post_init__(self) -> None:
         reads = isinstance(self.simulated.query, IdentityQuery)
         if self.simulated.query != (records_of(self.query) if reads else self.query):
-            raise NoGuarantee("the parts are calibrated to another query; calibrate them to this")
+            raise NoGuarantee(OTHER)
+        relation = self.query.n_records, self.query.private_count, self.query.group
+        queries = [release.query for part in self.parts for release in part.releases]
+        if any(relation != (one.n_records, one.private_count, one.group) for one in queries):
+            raise NoGuarantee(OTHER)
         together = float(np.linalg.norm([part.mu for part in self.parts]))
         if not together <= self.mu * UPWARDS:
             raise NoGuarantee(f"the parts spend mu {together:.4g} of {self.mu:.4g} together")
 
-    @property
-    @abc.abstractmethod
+    @cached_property
     def parts(self) -> list[Part]:
         """The parts in their order."""
+        parts: list[Part] = self.simulated.parts
+        return parts
 
     @abc.abstractmethod
     def run(self, rows: Rows, answer: Answer | None = None) -> tuple[Any, ...]:
@@ -233,23 +245,6 @@ class ComposedMoments(Composed):
 
     simulated: CentredMoments | ChosenByHistogram
 
-    @cached_property
-    def parts(self) -> list[Part]:
-        """The mean, where it is subtracted, the shares by length, and the second moments."""
-        inner, parts = self.simulated, []
-        budget = Budget(inner.epsilon, inner.delta)
-        if isinstance(inner, CentredMoments):
-            mean = NoisyMean(mean_query(self.query), inner.centre_std, *budget).additive
-            parts.append(Part("mean", (mean,)))
-        chosen = self._chosen
-        box = Box.cube(len(chosen.candidates), 0.0, 1.0)
-        query = self.query
-        shares = ShellQuery(box, query.n_records, query.adjacency, per_person=query.per_person)
-        std = chosen.count_std / self.query.n_records
-        parts.append(Part("lengths", (NoisyMean(shares, std, *budget).additive,)))
-        parts.append(Part("moments", chosen.candidates))
-        return parts
-
     @property
     def _chosen(self) -> ChosenByHistogram:
         inner = self.simulated
@@ -279,49 +274,17 @@ class ComposedMoments(Composed):
 
     def run(self, rows: Rows, answer: Answer | None = None) -> Outcome:
         """Return the outcome of one release, as :meth:`Composed.run`."""
-        answer = answer or safe_answer
-        *first, lengths, moments = self.parts
-        centre, centre_std, weight = np.zeros(self.query.features), 0.0, 1.0
-        if first:
-            (mean,) = first[0].releases
-            centre, weight = self._centre(mean, rows, answer)
-            centre_std = mean.noise_std
-        chosen, (counting,) = self._chosen, lengths.releases
-        radius, count = chosen.query.domain.radius, len(chosen.candidates)
-
-        def moved() -> Iterable[Array]:
-            return (self._within(block) - centre for block in rows())
-
-        indicators = (shells(block[:, :, None], radius, count) for block in moved())
-        shares = answer(counting, exact.value(counting.query, indicators))
-        divisor = None
-        if self.query.private_count:
-            weight, divisor = weight if first else _positive(shares.sum()), self.query.n_records
-        number = chosen._best(self.query.n_records * shares.T, divisor)
-        release = moments.releases[int(number[0])]
-        released = answer(release, exact.value(release.query, moved()))
-        radius = release.query.domain.radius
-        return Outcome(released, release.noise_std, radius, centre, centre_std, weight)
-
-    def _centre(self, mean: AdditiveGaussian, rows: Rows, answer: Answer) -> tuple[Array, float]:
-        """Return the noisy mean (m,), in the public domain, and the weight of an outcome."""
-        assert isinstance(self.simulated, CentredMoments)
-        within: Iterable[Array] = map(self._within, rows())
-        if not self.query.private_count:
-            noisy, weight = answer(mean, exact.value(mean.query, within)), 1.0
-        else:
-            within = (np.column_stack([block, np.ones(len(block))]) for block in within)
-            sums = answer(mean, exact.value(mean.query, within))
-            weight = _positive(sums[-1, 0])
-            noisy = sums[:-1] / weight
-        return self.simulated._inside(noisy.T)[0], weight
-
-    def _within(self, block: Array) -> Array:
-        """Return records (k, m) within the public bounds."""
         domain = self.query.domain
-        if isinstance(domain, Ball):
-            return domain.clip(block.T).T
-        return np.clip(block, domain.lower, domain.upper)
+        records = Blocks(lambda: (domain.clip(block.T).T for block in rows()))
+        outcome = self.simulated.run(records, asking(answer or safe_answer))
+        if isinstance(outcome, About):
+            assert isinstance(self.simulated, CentredMoments)
+            about = outcome.centre, self.simulated.centre_std, float(outcome.weight)
+            outcome = outcome.selection
+        else:
+            about = np.zeros(self.query.features), 0.0, float(outcome.weight)
+        release = self.radii[int(outcome.number)]
+        return Outcome(outcome.moments, release.noise_std, release.query.domain.radius, *about)
 
 
 @dataclass(frozen=True)
@@ -330,11 +293,6 @@ class ComposedEquations(Composed):
 
     query: NormalEquations
     simulated: RidgedEquations
-
-    @cached_property
-    def parts(self) -> list[Part]:
-        """The smallest eigenvalue, the moments of x, and the products of x and y."""
-        return self.simulated.parts
 
     @property
     def noise_std(self) -> float:
@@ -397,11 +355,6 @@ def asking(answer: Answer) -> Ask:
         return answer(part.additive if isinstance(part, NoisyMean) else part, value)
 
     return ask
-
-
-def _positive(weight: float) -> float:
-    """Return a noisy weight that can divide."""
-    return max(float(weight), LEAST)
 
 
 def safe_answer(part: AdditiveGaussian, value: Array) -> Array:

@@ -20,10 +20,11 @@ from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism
-from matrixdp.noise.distributions import MatrixNormal, Streams, normals
+from matrixdp.noise.distributions import MatrixNormal, NoiseDistribution, Streams, normals
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query
 
 #: Maps a part and its exact value (..., m, n) to the noisy value. Where ``ask`` answers many
@@ -38,6 +39,9 @@ class Records(Protocol):
     def value(self, query: Query) -> Array:
         """Return the exact value of a query, shape (..., m, n)."""
 
+    def about(self, centre: Array) -> Records:
+        """Return the records minus a centre (..., m)."""
+
 
 @dataclass(frozen=True)
 class Value:
@@ -49,6 +53,10 @@ class Value:
         """Return the value."""
         return self.exact
 
+    def about(self, centre: Array) -> Records:
+        """Raise ValueError: a value has no centre."""
+        raise ValueError("the records themselves are not there")
+
 
 @dataclass(frozen=True)
 class Stack:
@@ -59,6 +67,14 @@ class Stack:
     def value(self, query: Query) -> Array:
         """Return the value of a query, shape (..., m, n)."""
         return query.value(self.columns)
+
+    def about(self, centre: Array) -> Stack:
+        """Return the records minus a centre (..., m)."""
+        return Stack(self.columns - centre[..., None])
+
+    def of(self, trials: NDArray[np.intp]) -> Stack:
+        """Return the records of some trials."""
+        return Stack(self.columns[trials]) if self.columns.ndim == 3 else self
 
 
 @dataclass(frozen=True)
@@ -73,6 +89,11 @@ class NoisyMean:
     epsilon: float
     delta: float
 
+    @property
+    def mu(self) -> float:
+        """The Gaussian-DP parameter of the part."""
+        return self.query.l2_sensitivity / self.std
+
     @cached_property
     def noise(self) -> MatrixNormal:
         """The noise."""
@@ -81,9 +102,29 @@ class NoisyMean:
     @cached_property
     def additive(self) -> AdditiveGaussian:
         """The part as a release for itself; a simulation does without its calibration."""
-        mu, budget = self.query.l2_sensitivity / self.std, Budget(self.epsilon, self.delta)
+        budget = Budget(self.epsilon, self.delta)
         parts = {"query": self.query, "noise": self.noise, "noise_std": self.std}
-        return AdditiveGaussian.by_mu(mu, budget, **parts)
+        return AdditiveGaussian.by_mu(self.mu, budget, **parts)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A part whose noisy entries are compared alone: the same shift of all changes nothing.
+
+    ``unit`` is a shift of about the size of the noise, and ``mu`` the Gaussian-DP parameter.
+    """
+
+    noise: NoiseDistribution
+    unit: float
+    mu: float
+
+    def simulate(self, value: Array, streams: Streams) -> Array:
+        """Return noisy entries, shape (trials, m, n)."""
+        return value + self.noise.sample(streams)
+
+
+#: What a program asks.
+Asked = AdditiveGaussian | NoisyMean | Comparison
 
 
 @dataclass(frozen=True)
@@ -92,11 +133,15 @@ class Simulation:
 
     streams: Streams
 
-    def __call__(self, part: AdditiveGaussian | NoisyMean, value: Array) -> Array:
+    def __call__(self, part: Asked, value: Array) -> Array:
         """Return the noisy answers of a part, shape (trials, m, n)."""
         if isinstance(part, NoisyMean):
             return value + part.std * normals(self.streams, part.query.shape)
         return part.simulate(value, self.streams)
+
+    def of(self, trials: NDArray[np.intp]) -> Simulation:
+        """Return the answers of some trials."""
+        return Simulation([self.streams[int(trial)] for trial in trials])
 
 
 class Part(NamedTuple):
@@ -132,3 +177,10 @@ class Program(CalibratedMechanism):
         reads = isinstance(self.query, IdentityQuery)
         records = Stack(value) if reads else Value(value)
         return self.released(self.run(records, Simulation(streams)))
+
+
+def answered(part: CalibratedMechanism, records: Records, ask: Ask) -> Array:
+    """Return what a part releases, which may be a program of its own."""
+    if isinstance(part, Program):
+        return part.released(part.run(records, ask))
+    return ask(part, records.value(part.query))

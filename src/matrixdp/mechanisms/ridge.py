@@ -20,5 +20,5 @@ def moments_ridge(noise_std: float, features: int) -> float:
 
 
 def lifted(moments: Array, ridge: Array) -> Array:
-    """Return a stack of matrices (trials, m, m), each plus its ridge (trials,) times identity."""
-    return moments + ridge[:, None, None] * np.eye(moments.shape[-1])
+    """Return matrices (..., m, m), each plus its ridge (...) times the identity."""
+    return moments + ridge[..., None, None] * np.eye(moments.shape[-1])

@@ -67,6 +67,10 @@ class Box:
         """Largest absolute value of each feature, shape (m,)."""
         return np.maximum(np.abs(self.lower), np.abs(self.upper))
 
+    def clip(self, records: Array) -> Array:
+        """Return the records, one per column (..., m, n), within the bounds."""
+        return np.clip(records, np.array(self.lower)[:, None], np.array(self.upper)[:, None])
+
     def scaled(self, rows: Array) -> Array:
         """Return records (n, m), clipped, and in half ranges around the middle."""
         # A missing value (NaN) may be one that warns.

@@ -18,7 +18,8 @@ from matrixdp.auditing.neighbours import random_records, worst
 from matrixdp.checks import Array
 from matrixdp.mechanisms.adassp import EigenvalueQuery, ProductQuery
 from matrixdp.mechanisms.base import AdditiveGaussian
-from matrixdp.mechanisms.composed import Composed, ComposedMoments, ShellQuery
+from matrixdp.mechanisms.clipped import ShellQuery
+from matrixdp.mechanisms.composed import Composed, ComposedMoments
 from matrixdp.mechanisms.programs import Part
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import MeanQuery
@@ -146,7 +147,7 @@ def _worst(composed: Composed, part: Part, stream: np.random.Generator) -> float
         if isinstance(query, ShellQuery):
             # All records of a person move from one shell to another, or are added to one.
             moves = np.array([[1.0], [0.0 if query.private_count else -1.0]])
-            change = query.group * np.eye(query.features)[:, :2] @ moves / query.n_records
+            change = query.group * np.eye(query.features)[:, :2] @ moves
             return float(np.linalg.norm(whiten(change)))
         return worst(query, lambda d: np.linalg.norm(whiten(d), axis=-1), stream).size
 

@@ -9,8 +9,8 @@ import pytest
 
 from matrixdp.auditing import evidence
 from matrixdp.checks import InputError
-from matrixdp.mechanisms import composed
 from matrixdp.mechanisms.base import NoGuarantee
+from matrixdp.mechanisms.clipped import shells
 from matrixdp.mechanisms.composed import (
     ComposedEquations,
     ComposedMoments,
@@ -254,10 +254,8 @@ def test_a_release_is_that_of_the_experiments(monkeypatch):
     monkeypatch.setattr(safe, "noise", lambda distribution, count, bits: np.zeros(count, np.int64))
     outcome = release.release(rows)
     chosen = release._chosen
-    counts = composed.shells(rows.T, chosen.query.domain.radius, len(chosen.candidates))
-    assert (
-        outcome.radius == chosen.candidates[int(chosen._best(counts[None])[0])].query.domain.radius
-    )
+    counts = shells(rows.T, chosen.query.domain.radius, len(chosen.candidates))
+    assert outcome.radius == chosen.candidates[int(chosen.best(counts))].query.domain.radius
     limited = rows * np.minimum(1, outcome.radius / np.linalg.norm(rows, axis=1))[:, None]
     assert outcome.moments == pytest.approx(limited.T @ limited / 60, abs=1e-5)
 

@@ -10,7 +10,7 @@ from matrixdp.auditing import releases, sensitivities
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.adassp import AdaSSP, PrivatelyClippedAdaSSP
 from matrixdp.mechanisms.moments import centred, regression, with_constant
-from matrixdp.mechanisms.programs import Value
+from matrixdp.mechanisms.programs import Simulation, Stack, Value
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Ball, Box, NormalEquations
 
@@ -210,7 +210,7 @@ def test_the_private_radius_shares_mu_and_adds_no_ridge_of_its_own():
     radii = [one.query.domain.radius for one in release.equations[1:]]
     np.testing.assert_allclose(radii, np.sqrt(6 * 2.0 ** -np.arange(1, 9)))
     records = np.random.default_rng(0).uniform(-1, 1, (6, 248)) / 8
-    number = release.choose(records, streams(1))[0]
+    number = release.choose(Stack(records), Simulation(streams(1)))[0][0]
     drawn = release.simulate(records, streams(1))[0]
     assert number > 0
     # The target's entry with itself is its public bound: no ridge stands there.

@@ -18,6 +18,7 @@ from matrixdp.mechanisms.clipped import (
     shells,
 )
 from matrixdp.mechanisms.gaussian import GOE
+from matrixdp.mechanisms.programs import Simulation, Stack
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Ball, Box, SecondMomentQuery
 
@@ -187,14 +188,19 @@ def test_shells_count_squared_norms_and_neighbours_move_two():
     assert sorted(moved[moved != 0]) == [-1, 1]
 
 
+def chosen(release, columns, streams):
+    """The number of the radius of each trial."""
+    return release.choose(Stack(columns), Simulation(streams))[0]
+
+
 def test_the_private_radius_follows_the_noise_and_the_records():
     release = PrivatelyClipped().calibrate(MOMENTS, epsilon=1, delta=1 / 248)
     quiet = PrivatelyClipped().calibrate(MOMENTS, epsilon=1e4, delta=1 / 248)
     short, long = records(MOMENTS, spread=0.05), records(MOMENTS, spread=2.0)
     given = streams(50)
     # Without noise to speak of nothing is clipped; where all is noise, short records choose less.
-    assert (quiet.choose(long, given) == 0).all()
-    assert release.choose(short, given).mean() > release.choose(long, given).mean() + 2
+    assert (chosen(quiet, long, given) == 0).all()
+    assert chosen(release, short, given).mean() > chosen(release, long, given).mean() + 2
 
 
 def test_counts_get_the_noise_that_is_paid_for(monkeypatch):
@@ -202,9 +208,9 @@ def test_counts_get_the_noise_that_is_paid_for(monkeypatch):
     noisy = []
     monkeypatch.setattr(
         type(release),
-        "_best",
+        "best",
         lambda _, counts: noisy.append(counts) or np.zeros(len(counts), int),
     )
-    release.choose(records(MOMENTS), one_stream(150_000))
+    chosen(release, records(MOMENTS), one_stream(150_000))
     exact = shells(records(MOMENTS), np.sqrt(6), 9)
     assert_standard((noisy[0] - exact) / release.count_std)

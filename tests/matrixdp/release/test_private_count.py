@@ -190,7 +190,7 @@ def test_releases_in_parts_are_divided_by_the_noisy_number(tmp_path, monkeypatch
 def test_errors_on_the_file_are_those_of_its_true_number(tmp_path, monkeypatch, query):
     """Without noise and clipping nothing is off, though twice as many records were stated."""
     monkeypatch.setattr(safe, "noise", lambda distribution, count, bits: np.zeros(count, np.int64))
-    monkeypatch.setattr(ChosenByHistogram, "_best", lambda self, *_: np.zeros(1, int))
+    monkeypatch.setattr(ChosenByHistogram, "best", lambda self, *_: np.array(0))
     spec = specification.read(written(tmp_path, query, people(400), 800, CLIPPED))
     (off,) = release.compare(spec, times=1).values()
     assert off < 1e-4

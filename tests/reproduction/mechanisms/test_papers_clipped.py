@@ -13,6 +13,7 @@ from matrixdp.mechanisms.clipped import (
     ClippedMoments,
     PrivatelyClipped,
 )
+from matrixdp.mechanisms.programs import Simulation, Stack
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Box, SecondMomentQuery, second_moments
@@ -30,6 +31,11 @@ def records(query, seed=0, spread=0.6):
     lower, upper = (np.array(side)[:, None] for side in (query.domain.lower, query.domain.upper))
     rng = np.random.default_rng(seed)
     return np.clip(spread * rng.standard_normal((query.features, query.n_records)), lower, upper)
+
+
+def chosen(release, columns, streams):
+    """The number of the radius of each trial."""
+    return release.choose(Stack(columns), Simulation(streams))[0]
 
 
 @pytest.mark.parametrize("mechanism", [ClippedMoments(), PrivatelyClipped(), AdaptiveCovariance()])
@@ -114,7 +120,7 @@ def test_trials_depend_on_their_own_stream_and_records_alone(mechanism):
 def test_a_chosen_release_brings_the_ridge_of_its_noise(mechanism):
     release = mechanism.calibrate(MOMENTS, epsilon=1, delta=1 / 248)
     found, given = records(MOMENTS), streams(20)
-    numbers = release.choose(found, given)
+    numbers = chosen(release, found, given)
     for k, released in enumerate(release.simulate(found, streams(20))):
         noisy, part = release.part(int(numbers[k]))
         drawn = part.simulate(part.query.value(found), [given[k]])[0]
@@ -138,7 +144,10 @@ def test_the_adaptive_method_keeps_eigenvalues_in_their_range_and_long_records_w
     # Where all records are of full norm, the first smaller radius loses far more than noise.
     full, short = np.ones((6, 248)), 0.02 * np.ones((6, 248))
     given = streams(50)
-    steps = {"full": release.choose(full, given) // 2, "short": release.choose(short, given) // 2}
+    steps = {
+        "full": chosen(release, full, given) // 2,
+        "short": chosen(release, short, given) // 2,
+    }
     assert steps["full"].max() <= 1
     assert steps["short"].mean() > steps["full"].mean() + 1
 
@@ -150,18 +159,18 @@ def test_the_search_has_the_noise_of_a_sparse_vector(monkeypatch):
 
     def expected(_, trace, steps):
         traces.append(trace)
-        level = np.full((1, len(steps)), below / release.search / 248)
-        return level, np.repeat(2 * level, len(trace), axis=0)
+        level = np.full((*trace.shape, len(steps)), below / release.search / 248)
+        return level, 2 * level
 
     monkeypatch.setattr(type(release), "expected", expected)
     tiny = np.full((6, 248), 1e-30)
-    stopped = (release.choose(tiny, one_stream(runs)) == 0).mean()
+    stopped = (chosen(release, tiny, one_stream(runs)) == 0).mean()
     tail = (a**2 * np.exp(-below / a) - b**2 * np.exp(-below / b)) / (2 * (a**2 - b**2))
     assert stopped == pytest.approx(tail, abs=4 * np.sqrt(tail * (1 - tail) / runs))
     # The trace is clipped to at most 1 and at least 0: what is seen is the middle of its noise.
     half = np.full((6, 248), np.sqrt(0.5))
     strong = AdaptiveCovariance().calibrate(MOMENTS, epsilon=300, delta=1 / 248)
-    strong.choose(half, one_stream(2000))
+    chosen(strong, half, one_stream(2000))
     centre = 0.5 + strong.trace_std * np.sqrt(2 * np.log(8 / FAILURE))
     white = (traces[-1] - centre) / strong.trace_std
     assert abs(white.std() - 1) < 0.08

@@ -1,4 +1,4 @@
-"""The audit and the replay of a release that first searches its radius."""
+"""The audit of a release that first searches its radius."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from scipy import special
 from matrixdp import library
 from matrixdp.auditing import proofs
 from matrixdp.auditing.base import Audit
-from matrixdp.auditing.composition import Answer, _clipped, _matrix
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.parts import fits, parts_mu
 from matrixdp.auditing.projection import ChosenAudit
 from matrixdp.auditing.releases import audit_of
-from matrixdp.checks import Array
-from matrixdp.privacy.sensitivity import IdentityQuery, second_moments
-from reproduction.mechanisms.adaptive import FAILURE, ChosenBySearch, Spectrum, losses
+from matrixdp.privacy.sensitivity import IdentityQuery
+from reproduction.mechanisms.adaptive import ChosenBySearch, Spectrum
 
 #: Steps of a radius search that are audited; all further ones scale with the radius.
 STEPS = 4
@@ -64,28 +62,3 @@ def _search_mus(release: ChosenBySearch) -> list[float]:
 def _search_mu(release: ChosenBySearch) -> float:
     # An epsilon-DP release is mu-Gaussian DP with Phi(mu / 2) = 1 / (1 + e^-epsilon).
     return 2 * float(special.ndtri(special.expit(release.search)))
-
-
-def replay_search(release: ChosenBySearch, records: Array, answer: Answer) -> None:
-    """Replay a release whose radius a search chooses."""
-    count = records.shape[1]
-    squares = np.einsum("ij,ij->j", records, records) / release.query.domain.radius**2
-    mean = np.array([squares.mean()])
-    trace = release.trace_std * answer(mean / release.trace_std)
-    trace = trace + release.trace_std * np.sqrt(2 * np.log(8 / FAILURE))
-    steps = release.steps
-    whole, apart = release.expected(np.clip(trace, 1e-16, 1.0), steps)
-    exact = (losses(squares, steps) - count * np.minimum(whole, apart)[0]) * release.search / 4
-    # Only differences from the threshold count, and a shift that depends on the data cancels there.
-    shift = 10 * mean
-    noisy = answer(np.concatenate([2 * shift, exact + shift]), "laplace")
-    above = noisy[1:] >= noisy[0] / 2
-    step = int(above.argmax()) if above.any() else len(steps) - 1
-    moments, spectrum = release.part(
-        2 * step + bool(apart[0, step] < np.broadcast_to(whole, apart.shape)[0, step])
-    )
-    assert isinstance(spectrum, Spectrum)
-    value = second_moments(_clipped(moments.query, records))
-    _matrix(moments, value, answer)
-    if spectrum.eigenvalue_std:
-        answer(np.linalg.eigvalsh(value) / spectrum.eigenvalue_std)

@@ -14,6 +14,7 @@ of the pure one; it is convex, and so nowhere above the two lines.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import special
@@ -22,10 +23,11 @@ from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.clipped import Chosen, clipped, halvings, tallies
 from matrixdp.mechanisms.gaussian import independent_triangle
-from matrixdp.noise.distributions import Streams, normals
+from matrixdp.mechanisms.programs import Ask, Comparison, NoisyMean, Program, Records
+from matrixdp.noise.distributions import NoiseDistribution, Streams
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.domain import squared_norms
-from matrixdp.privacy.sensitivity import IdentityQuery, Query, SecondMomentQuery
+from matrixdp.privacy.domain import Box, squared_norms
+from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
 from reproduction.mechanisms.base import Entry
 
 #: Shares of mu^2: for the trace, and for the search.
@@ -38,8 +40,59 @@ FAILURE = 0.1
 RADII = 79
 
 
+@dataclass(frozen=True)
+class EigenvaluesQuery(MeanQuery):
+    """All eigenvalues of second moments, which change by no more than these in the l2 norm.
+
+    This is the inequality of Hoffman and Wielandt. ``l2_moments`` is the change of the moments.
+    """
+
+    l2_moments: float = 0.0
+    name = "eigenvalues"
+
+    @property
+    def l2_sensitivity(self) -> float:
+        """L2 sensitivity: that of the second moments."""
+        return self.l2_moments
+
+
+class SquaredNorms(IdentityQuery):
+    """Squared norms of records over the largest one, (..., 1, n)."""
+
+    def value(self, records: Array) -> Array:
+        """Return the squared norms of records (..., m, n)."""
+        return (squared_norms(records) / self.domain.radius**2)[..., None, :]
+
+
+@dataclass(frozen=True, eq=False)
+class SearchNoise(NoiseDistribution):
+    """Laplace noise of a sparse-vector search of ``epsilon``: the threshold comes first."""
+
+    epsilon: float
+
+    @property
+    def scales(self) -> Array:
+        """Scale of each entry, (k, 1)."""
+        scales = np.full(self.shape, 4 / self.epsilon)
+        scales[0] = 2 / self.epsilon
+        return scales
+
+    def _draw(self, streams: Streams, stack: Array) -> None:
+        for stream, trial in zip(streams, stack, strict=True):
+            trial[:, 0] = stream.laplace(size=len(trial))
+        stack *= self.scales
+
+    def whiten(self, z: Array) -> Array:
+        """Map noise (..., k, 1) to numbers of scale 1 (..., k)."""
+        return np.asarray((z / self.scales)[..., 0])
+
+    def colour(self, white: Array) -> Array:
+        """Map numbers of scale 1 (k,) to noise (k, 1), the inverse."""
+        return np.asarray(white[:, None] * self.scales)
+
+
 @dataclass(frozen=True, kw_only=True)
-class Spectrum(CalibratedMechanism):
+class Spectrum(Program):
     """Noisy second moments with eigenvalues in [0, R^2].
 
     Eigenvectors are those of the noisy ``moments``, and so are the eigenvalues where
@@ -51,13 +104,23 @@ class Spectrum(CalibratedMechanism):
     eigenvalue_std: float
     stream = "Spectrum"
 
-    def _draw(self, value: Array, streams: Streams) -> Array:
-        eigenvalues, vectors = np.linalg.eigh(self.moments.simulate(value, streams))
+    @cached_property
+    def eigenvalues(self) -> NoisyMean:
+        """The second part, if it is one."""
+        query = self.moments.query
+        box = Box.cube(query.features, 0.0, query.max_norm)
+        values = EigenvaluesQuery(box, query.n_records, query.adjacency, query.l2_sensitivity)
+        return NoisyMean(values, self.eigenvalue_std, self.epsilon, self.delta)
+
+    def run(self, records: Records, ask: Ask) -> Array:
+        """Return the noisy second moments."""
+        value = records.value(self.query)
+        eigenvalues, vectors = np.linalg.eigh(ask(self.moments, value))
         if self.eigenvalue_std:
-            noise = normals(streams, eigenvalues.shape[1:])
-            eigenvalues = np.linalg.eigvalsh(value) + self.eigenvalue_std * noise
+            exact = np.asarray(np.linalg.eigvalsh(value), dtype=float)
+            eigenvalues = ask(self.eigenvalues, exact[..., None])[..., 0]
         eigenvalues = np.clip(eigenvalues, 0, self.query.max_norm)
-        return (vectors * eigenvalues[:, None, :]) @ np.swapaxes(vectors, 1, 2)
+        return np.asarray((vectors * eigenvalues[..., None, :]) @ np.swapaxes(vectors, -1, -2))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +140,6 @@ class ChosenBySearch(Chosen):
     rest: float
     stream = "ChosenBySearch"
     audited_by = "reproduction.auditing.search:audit_search"
-    replayed_by = "reproduction.auditing.search:replay_search"
 
     def part(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
         """Return the moments and the release for a number of :meth:`choose`."""
@@ -90,22 +152,35 @@ class ChosenBySearch(Chosen):
         of = {"query": query, "moments": moments, "eigenvalue_std": std}
         return moments, Spectrum.by_mu(self.rest, budget, **of)
 
-    def choose(self, records: Array, streams: Streams) -> Array:
+    def choose(self, records: Records, ask: Ask) -> tuple[Array, Array]:
         """Return twice the step of the search's stop, plus 1 for separate eigenvalues."""
-        count = records.shape[-1]
-        steps = self.steps
-        squares = squared_norms(records) / self.query.domain.radius**2
-        loss = losses(squares, steps)
-        noisy = squares.mean(axis=-1) + self.trace_std * (
-            normals(streams, (1,))[:, 0] + np.sqrt(2 * np.log(8 / FAILURE))
-        )
+        count, steps = self.query.n_records, self.steps
+        squares = records.value(SquaredNorms(self.query.domain, count))[..., 0, :]
+        noisy = ask(self.trace, squares.mean(axis=-1)[..., None, None])[..., 0, 0]
+        noisy = noisy + self.trace_std * np.sqrt(2 * np.log(8 / FAILURE))
         whole, apart = self.expected(np.clip(noisy, 1e-16, 1.0), steps)
-        uniform = np.stack([stream.laplace(size=len(steps) + 1) for stream in streams])
-        answers = loss - count * np.minimum(whole, apart) + 4 / self.search * uniform[:, 1:]
-        above = answers >= 2 / self.search * uniform[:, :1]
-        first = np.where(above.any(axis=1), above.argmax(axis=1), len(steps) - 1)
-        rows = np.arange(len(streams))
-        return 2 * first + (apart < np.broadcast_to(whole, apart.shape))[rows, first]
+        exact = losses(squares, steps) - count * np.minimum(whole, apart)
+        # The threshold is 0.
+        values = np.concatenate([np.zeros_like(exact[..., :1]), exact], axis=-1)
+        answers = ask(self.comparison, values[..., None])[..., 0]
+        above = answers[..., 1:] >= answers[..., :1]
+        first = np.where(above.any(axis=-1), above.argmax(axis=-1), len(steps) - 1)
+        separate = np.take_along_axis(apart < whole, first[..., None], axis=-1)[..., 0]
+        return 2 * first + separate, np.ones(first.shape)
+
+    @cached_property
+    def trace(self) -> NoisyMean:
+        """The first part: the mean squared norm over the largest one."""
+        query = MeanQuery(Box((0.0,), (1.0,)), self.query.n_records, self.query.adjacency)
+        return NoisyMean(query, self.trace_std, self.epsilon, self.delta)
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """The second part, the search."""
+        noise = SearchNoise((len(self.steps) + 1, 1), self.search)
+        # A pure guarantee is one of Gaussian DP; see the docstring of the module.
+        mu = 2 * float(special.ndtri(special.expit(self.search)))
+        return Comparison(noise, 4 / self.search, mu)
 
     @property
     def steps(self) -> Array:
@@ -116,12 +191,12 @@ class ChosenBySearch(Chosen):
         """Return the authors' bounds on the Frobenius error of both releases at the steps.
 
         Args:
-            trace: bounds on the mean squared norm over its largest value, shape (trials,).
+            trace: bounds on the mean squared norm over its largest value, shape (...).
             steps: numbers j of the radii 2^-j of the largest norm, shape (s,).
 
         Returns:
-            The bounds for the noisy matrix, shape (1, s), and for separate eigenvectors and
-            eigenvalues, shape (trials, s).
+            The bounds for the noisy matrix, and for separate eigenvectors and eigenvalues, shape
+            (..., s) each.
         """
         m, n, beta = self.query.features, self.query.n_records, 0.75 * FAILURE
         root = self.rest / np.sqrt(2)
@@ -133,8 +208,8 @@ class ChosenBySearch(Chosen):
         tail = np.sqrt(m + 2 * np.sqrt(m * log) + 2 * log)
         along = 2**1.25 * np.sqrt(trace / n / root * norm) / 6
         whole = 4.0**-steps * size / root / n
-        apart = 2.0**-steps * along[:, None] + 4.0**-steps * np.sqrt(2) * tail / root / n
-        return whole[None], apart
+        apart = 2.0**-steps * along[..., None] + 4.0**-steps * np.sqrt(2) * tail / root / n
+        return np.broadcast_to(whole, apart.shape), apart
 
 
 def losses(squares: Array, steps: Array) -> Array:

@@ -13,12 +13,12 @@ from wrong.evidence import event, projection, unlike
 from matrixdp.checks import Array
 from matrixdp.mechanisms.adassp import AdaSSP, Equations, RidgedEquations
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Mechanism
-from matrixdp.mechanisms.centred import Centred, CentredMoments
+from matrixdp.mechanisms.centred import About, Centred, CentredMoments
 from matrixdp.mechanisms.clipped import ChosenByHistogram, PrivatelyClipped, shells
 from matrixdp.mechanisms.programs import Ask, Records
-from matrixdp.noise.distributions import Streams, SymmetricNormal, normals
+from matrixdp.noise.distributions import Streams, SymmetricNormal
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Query
 
 
 @dataclass(frozen=True)
@@ -72,30 +72,34 @@ class ExactProducts(RidgedEquations):
 class ExactSquare(CentredMoments):
     """Second moments about the noisy mean; the square of the exact one is added back."""
 
-    def _part(self, records: Array, streams: Streams) -> Array:
-        exact = records.mean(axis=-1)
-        noise = self.centre_std * normals(streams, self.query.shape[:1])
-        value = records - self._about(exact, noise)[..., None]
-        assert isinstance(self.about.query, SecondMomentQuery)
-        square = exact[..., :, None] * exact[..., None, :]
-        return self.about.simulate(self.about.query.value(value), streams) + square
+    def run(self, records: Records, ask: Ask) -> About:
+        outcome = super().run(records, self._quiet(ask))
+        # Without a ridge, which does not hide anything.
+        bare = outcome.selection._replace(ridge=0 * outcome.selection.ridge)
+        exact = records.value(self.mean.query)[..., 0] + 0 * outcome.centre
+        return outcome._replace(centre=exact, selection=bare)
 
-    def _about(self, exact: Array, noise: Array) -> Array:
-        return self._inside(exact + noise)
+    def _quiet(self, ask: Ask) -> Ask:
+        return ask
 
 
 class ExactCentre(ExactSquare):
     """Second moments about the exact mean, whose square is added back."""
 
-    def _about(self, exact: Array, noise: Array) -> Array:
-        return self._inside(exact + 0 * noise)
+    def _quiet(self, ask: Ask) -> Ask:
+        def quiet(part: Any, value: Array) -> Array:
+            noisy = ask(part, value)
+            return value + 0 * noisy if part is self.mean else noisy
+
+        return quiet
 
 
 class ExactShells(ChosenByHistogram):
-    def choose(self, records: Array, streams: Streams) -> Array:
-        exact = shells(records, self.query.domain.radius, len(self.candidates))
-        noise = normals(streams, exact.shape[-1:])
-        return self._best(exact + 0 * noise)
+    def choose(self, records: Records, ask: Ask) -> tuple[Array, Array]:
+        def quiet(part: Any, value: Array) -> Array:
+            return value + 0 * ask(part, value)
+
+        return super().choose(records, quiet)
 
 
 class HalfNoise(ChosenByHistogram):
@@ -137,7 +141,7 @@ def along_ones(release: CalibratedMechanism) -> tuple[Array, Array]:
 def number_of(release: ChosenByHistogram, data: Array) -> int:
     """Return the number of the radius that the exact histogram selects."""
     counts = shells(data, release.query.domain.radius, len(release.candidates))
-    return int(release._best(counts[None])[0])
+    return int(release.best(counts))
 
 
 def at_the_switch(release: CalibratedMechanism) -> tuple[Array, Array]:
