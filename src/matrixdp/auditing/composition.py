@@ -18,12 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrixdp import library
-from matrixdp.auditing import sensitivities
-from matrixdp.auditing.base import Finding, declared
+from matrixdp.auditing import proofs, sensitivities
+from matrixdp.auditing.base import ROUNDING, Finding
 from matrixdp.auditing.neighbours import farthest, random_records, worst
-from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms.base import AdditiveGaussian, CalibratedMechanism
+from matrixdp.checks import Array
+from matrixdp.mechanisms.base import AdditiveGaussian
 from matrixdp.mechanisms.programs import Asked, Comparison, Program
 from matrixdp.noise.distributions import GaussianDistribution, NoiseDistribution, SymmetricNormal
 from matrixdp.privacy.domain import Ball
@@ -46,9 +45,9 @@ RESOLUTION, FARTHEST = 1e-3, 1e5
 #: least .95; ``tests/matrixdp/auditing/test_composition.py`` measures it.
 SHORTFALL = 0.01
 
-#: Function from a part's exact value over its deviation to the noisy one. A second argument is the
-#: kind of noise, ``normal`` or ``laplace``.
-Answer = Callable[..., Array]
+#: Function from a part's exact value over its deviation, and the kind of noise, ``normal`` or
+#: ``laplace``, to the noisy one.
+Answer = Callable[[Array, str], Array]
 
 
 class Draw(NamedTuple):
@@ -114,15 +113,15 @@ class Noise(NamedTuple):
         return Draw(kind, numbers)
 
 
-def executed(
-    release: CalibratedMechanism, stream: np.random.Generator, most: int | None = None
-) -> Finding:
+def executed(release: Program, stream: np.random.Generator, most: int | None = None) -> Finding:
     """Return the finding of replays on a composed release.
 
-    Where a part's noise makes a discrete choice, draws on both sides of a change are replayed.
+    Where a part's noise makes a discrete choice, draws on both sides of a change are replayed. A
+    part whose noise, however large, changes nothing is not used as declared. Neither are parts that
+    spend more together than the release declares.
 
     Args:
-        release: release of a class in ``MODELS``, or one that declares its model.
+        release: a composed release, whose program runs with other noise.
         stream: source of data sets and noise.
         most: largest number of pairs of data sets that are far apart, and of neighbours. None for
             ``PAIRS`` and ``NEIGHBOURS``.
@@ -131,15 +130,18 @@ def executed(
     pairs, neighbours = PAIRS, NEIGHBOURS
     if most is not None:
         pairs, neighbours = min(most, pairs), min(most, neighbours)
-    others = []
+    others, moves = [], dict[int, bool]()
     for number in range(pairs):
         first, second = (random_records(query, stream) for _ in range(2))
         noise = Noise(int(stream.integers(2**32)), SIZES[number % len(SIZES)])
-        trials = [noise]
+        trials, (*_, parts) = [noise], _scripted(release, first, noise)
+        spent = not _mu(parts) <= (release.mu or np.inf) * (1 + ROUNDING)
         if number < CHANGES:
-            for part in range(len(_scripted(release, first, noise)[0])):
-                trials += _change(release, first, noise._replace(part=part))
-        others += [_replay(release, first, second, trial) is None for trial in trials]
+            for part in range(len(parts)):
+                shaken = noise._replace(part=part)
+                trials += _change(release, first, shaken)
+                moves[part] = moves.get(part, False) or _moves(release, first, shaken)
+        others += [spent or _replay(release, first, second, trial) is None for trial in trials]
     moments = SecondMomentQuery(query.domain, query.n_records, query.adjacency)
     extremes = [farthest(query), farthest(moments)]
     if isinstance(query, NormalEquations):
@@ -152,26 +154,27 @@ def executed(
         first[:, 0], second[:, 0] = extremes[number % len(extremes)][:2]
         noise = Noise(int(stream.integers(2**32)), 1.0)
         mus.append(_replay(release, first, second, noise) or 0.0)
-    return Finding(float(np.mean(others)), max(mus) / float(release.mu or np.nan), SHORTFALL)
+    other = float(np.mean(others)) or float(not all(moves.values()))
+    return Finding(other, max(mus) / float(release.mu or np.nan), SHORTFALL)
 
 
 def _scripted(
-    release: CalibratedMechanism, records: Array, noise: Noise
-) -> tuple[list[Draw], list[Array]]:
-    """Return the draws of all parts, and their noisy answers."""
+    release: Program, records: Array, noise: Noise
+) -> tuple[list[Draw], list[Array], list[Asked]]:
+    """Return the draws of all parts, their noisy answers, and the parts themselves."""
     draws: list[Draw] = []
     noisy: list[Array] = []
 
-    def answer(white: Array, kind: str = "normal") -> Array:
+    def answer(white: Array, kind: str) -> Array:
         draws.append(noise.draw(kind, np.shape(white), len(draws)))
         noisy.append(white + draws[-1].numbers)
         return noisy[-1]
 
-    _model(release)(release, _clipped(release.query, records), answer)
-    return draws, noisy
+    parts = _replayed(release, records, answer)
+    return draws, noisy, parts
 
 
-def _run(release: CalibratedMechanism, records: Array, draws: list[Draw]) -> Array | None:
+def _run(release: Program, records: Array, draws: list[Draw]) -> Array | None:
     """Return the release under these draws; None if it consumes other draws."""
     script = Script(draws)
     try:
@@ -188,7 +191,16 @@ def _same(first: Array | None, second: Array | None) -> bool:
     return bool(np.abs(first - second).max() <= CLOSE * np.abs(first).max())
 
 
-def _change(release: CalibratedMechanism, records: Array, noise: Noise) -> list[Noise]:
+def _moves(release: Program, records: Array, noise: Noise) -> bool:
+    """Return whether far larger noise of a part, in either direction, changes the release."""
+    start, *far = (
+        _run(release, records, _scripted(release, records, noise._replace(shift=shift))[0])
+        for shift in (0.0, FARTHEST, -FARTHEST)
+    )
+    return not all(_same(start, one) for one in far)
+
+
+def _change(release: Program, records: Array, noise: Noise) -> list[Noise]:
     """Return noise just before and after a change of the release; empty without a change."""
 
     def released(shift: float) -> Array | None:
@@ -209,22 +221,27 @@ def _change(release: CalibratedMechanism, records: Array, noise: Noise) -> list[
     return [noise._replace(shift=low), noise._replace(shift=high)]
 
 
-def _replay(
-    release: CalibratedMechanism, first: Array, second: Array, noise: Noise
-) -> float | None:
+def _replay(release: Program, first: Array, second: Array, noise: Noise) -> float | None:
     """Return the distance between the draws of two data sets with the same noisy answers.
 
     It is None if their releases differ.
     """
-    draws, noisy = _scripted(release, first, noise)
+    draws, noisy, _ = _scripted(release, first, noise)
     moved: list[Draw] = []
 
-    def repeat(white: Array, kind: str = "normal") -> Array:
-        moved.append(Draw(kind, noisy[len(moved)] - white))
-        return noisy[len(moved) - 1]
+    def repeat(white: Array, kind: str) -> Array:
+        place = len(moved)
+        if place == len(noisy) or np.shape(white) != np.shape(noisy[place]):
+            raise Undeclared
+        moved.append(Draw(kind, noisy[place] - white))
+        return noisy[place]
 
-    _model(release)(release, _clipped(release.query, second), repeat)
-    if not _same(_run(release, first, draws), _run(release, second, moved)):
+    try:
+        _replayed(release, second, repeat)
+    except Undeclared:
+        return None
+    same = len(moved) == len(draws)
+    if not (same and _same(_run(release, first, draws), _run(release, second, moved))):
         return None
     apart = [
         float(np.linalg.norm(new.numbers - old.numbers))
@@ -232,26 +249,6 @@ def _replay(
         if new.kind == "normal"
     ]
     return float(np.linalg.norm(apart))
-
-
-def _model(release: CalibratedMechanism) -> Callable[[Any, Array, Answer], None]:
-    """Return the model of a composed release.
-
-    Raises:
-        InputError: its class is not in ``MODELS``, and declares none in ``replayed_by``.
-    """
-    if isinstance(release, Program):
-        return _program
-    for kind, model in MODELS.items():
-        if isinstance(release, kind):
-            return model
-    if place := library.declaration(release, "replayed_by"):
-        other: Callable[[Any, Array, Answer], None] = declared(place)
-        return other
-    raise InputError(
-        f"a release of class {type(release).__name__} has no model for replays; name one in its "
-        "class, in `replayed_by`"
-    )
 
 
 def _clipped(query: Query, records: Array) -> Array:
@@ -279,12 +276,14 @@ class _Clipped:
         return _Clipped(self.columns - centre[:, None])
 
 
-def _program(release: Program, records: Array, answer: Answer) -> None:
-    """Run a program on records, with noise of every part from ``answer``."""
+def _replayed(release: Program, records: Array, answer: Answer) -> list[Asked]:
+    """Run a program on records, with noise from ``answer``; return the parts that it asks."""
+    parts: list[Asked] = []
     # A shift that depends on the data, which cancels where entries are compared alone.
     shift = 10 * float((records**2).sum(axis=0).mean()) / release.query.domain.radius**2
 
     def ask(part: Asked, value: Array) -> Array:
+        parts.append(part)
         noise: Any = part.noise
         if isinstance(part, Comparison):
             value = value + shift * part.unit
@@ -293,29 +292,20 @@ def _program(release: Program, records: Array, answer: Answer) -> None:
         kind = "normal" if isinstance(noise, GaussianDistribution) else "laplace"
         return noise.colour(answer(white, kind)[drawn])
 
-    release.run(_Clipped(records), ask)
+    release.run(_Clipped(_clipped(release.query, records)), ask)
+    return parts
+
+
+def _mu(parts: list[Asked]) -> float:
+    """Return what parts spend together: what the library proves of their noise, or they state."""
+    mus = []
+    for part in parts:
+        proven = proofs.mu(part.query, part.noise) if isinstance(part, AdditiveGaussian) else np.nan
+        mus.append(part.mu if np.isnan(proven) else proven)
+    return float(np.linalg.norm(mus))
 
 
 def _drawn(noise: NoiseDistribution) -> Array:
     """Return which of the numbers (m, n) that a sampler draws enter its noise."""
     every = np.ones(noise.shape, dtype=bool)
     return np.triu(every) if isinstance(noise, SymmetricNormal) else every
-
-
-def _moments(part: AdditiveGaussian, records: Array, answer: Answer) -> None:
-    _matrix(part, second_moments(_clipped(part.query, records)), answer)
-
-
-def _matrix(part: AdditiveGaussian, exact: Array, answer: Answer) -> Array:
-    """Return noisy second moments, from the draws on and above the diagonal."""
-    distribution = part.noise
-    assert isinstance(distribution, SymmetricNormal)
-    upper = np.triu_indices(distribution.shape[0])
-    white = np.zeros(distribution.shape)
-    white[upper] = distribution.whiten(exact)
-    return distribution.colour(answer(white)[upper])
-
-
-#: Models of composed releases by class. A model takes the release, the records (m, n) and an
-#: ``Answer``, which it calls once per part, in the order of the draws.
-MODELS: dict[type[CalibratedMechanism], Callable[[Any, Array, Answer], None]] = {}

@@ -16,6 +16,7 @@ from matrixdp.auditing.gaussian import PURE, epsilon_of, waste_of
 from matrixdp.auditing.neighbours import farthest, frobenius
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import CalibratedMechanism
+from matrixdp.mechanisms.programs import Program
 from matrixdp.privacy.sensitivity import SecondMomentQuery
 
 #: Least and largest number of runs on each neighbour that choose the statistic.
@@ -118,10 +119,11 @@ class ComposedAudit(BlackBoxAudit):
     """
 
     tool = "composition"
+    release: Program
 
     def __init__(
         self,
-        release: CalibratedMechanism,
+        release: Program,
         mus: Iterable[float],
         noisy: Audit | None,
         proven: Iterable[float] = (proofs.UNPROVEN,),
@@ -158,7 +160,7 @@ class ChosenAudit(ComposedAudit):
 
     def __init__(
         self,
-        release: CalibratedMechanism,
+        release: Program,
         mus: Iterable[float],
         noisy: Audit | None,
         proven: Iterable[float] = (proofs.UNPROVEN,),

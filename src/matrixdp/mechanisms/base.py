@@ -129,10 +129,9 @@ class CalibratedMechanism(abc.ABC):
     noise_std: float = float("nan")
     ridge: float = 0.0
 
-    #: Functions ``module:name`` that audit a release of the class and model its replays, where
-    #: :mod:`matrixdp.auditing` does not know the class.
+    #: Function ``module:name`` that audits a release of the class, where :mod:`matrixdp.auditing`
+    #: does not know the class.
     audited_by: ClassVar[str] = ""
-    replayed_by: ClassVar[str] = ""
 
     @classmethod
     def by_mu(cls, mu: Mu | float, budget: Budget, **others: Any) -> Self:

@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike
 
 from matrixdp import checks
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import AdditiveGaussian, CalibratedMechanism
+from matrixdp.mechanisms.base import AdditiveGaussian
 from matrixdp.mechanisms.gaussian import AnalyzeGauss
-from matrixdp.noise.distributions import Streams
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 
 
@@ -37,19 +36,17 @@ class PrivateDirections:
             moments, epsilon=self.budget_fraction * epsilon, delta=self.budget_fraction * delta
         )
 
-    def draw(
-        self, release: CalibratedMechanism, matrix: Array, streams: Streams
-    ) -> tuple[Array, Array]:
-        """Return directions (trials, m, m), one per column, and eigenvalues of X X^T (trials, m).
+    def of(self, noisy: Array, records: int) -> tuple[Array, Array]:
+        """Return directions (..., m, m), one per column, and eigenvalues of X X^T (..., m).
 
-        ``release`` is the result of ``calibrate``; X has shape (m, n) or (trials, m, n).
+        Args:
+            noisy: answer of the release that ``calibrate`` returns, (..., m, m).
+            records: number of records of X.
         """
-        records = matrix.shape[-1]
-        noisy = release.simulate(matrix @ np.swapaxes(matrix, -1, -2) / records, streams)
         eigenvalues, directions = np.linalg.eigh(noisy)
-        spectrum = records * eigenvalues[:, ::-1]
-        largest = np.abs(spectrum).max(axis=1, keepdims=True)
-        return directions[:, :, ::-1], np.maximum(spectrum, self.floor * largest)
+        spectrum = records * eigenvalues[..., ::-1]
+        largest = np.abs(spectrum).max(axis=-1, keepdims=True)
+        return directions[..., ::-1], np.maximum(spectrum, self.floor * largest)
 
 
 def checked_basis(directions: ArrayLike | None, features: int) -> Array | None:

@@ -17,17 +17,9 @@ BOX = Box.cube(6, -1, 1)
 MOMENTS = SecondMomentQuery(BOX, 200)
 
 
-def executed(release, declared=None, seed=0, most=None):
-    """What replays show of a release, held against what another one declares."""
-    models, model = dict(composition.MODELS), composition._model(release)
-    kind = next((one for one in models if isinstance(release, one)), type(release))
-    try:
-        if declared is not None:
-            composition.MODELS[kind] = lambda _, *others: model(declared, *others)
-        return composition.executed(release, np.random.default_rng(seed), most)
-    finally:
-        composition.MODELS.clear()
-        composition.MODELS.update(models)
+def executed(release, seed=0):
+    """What replays show of a release."""
+    return composition.executed(release, np.random.default_rng(seed))
 
 
 @pytest.mark.parametrize("query", [MOMENTS, replace(MOMENTS, domain=Ball(1.0, 6))])

@@ -145,8 +145,8 @@ class TestPrivateDirections:
         private = PrivateDirections()
         moments = private.calibrate(LIVER, **budget(LIVER))
         x = np.random.default_rng(3).uniform(-1, 1, (40, 6, 248))
-        directions, spectrum = private.draw(moments, x, streams(40))
         noisy = moments.simulate(x @ x.swapaxes(1, 2) / 248, streams(40))
+        directions, spectrum = private.of(noisy, 248)
         eigenvalues = np.einsum("tik,tij,tjk->tk", directions, 248 * noisy, directions)
         np.testing.assert_allclose(
             directions.swapaxes(1, 2) @ directions,
@@ -164,7 +164,7 @@ class TestPrivateDirections:
         private = PrivateDirections()
         moments = private.calibrate(LIVER, epsilon=1e9, delta=0.1)
         x = np.random.default_rng(3).uniform(-1, 1, (6, 248)) * np.linspace(1, 0.1, 6)[:, None]
-        _, spectrum = private.draw(moments, x, streams(1))
+        _, spectrum = private.of(moments.simulate(x @ x.T / 248, streams(1)), 248)
         np.testing.assert_allclose(spectrum[0], np.linalg.svd(x)[1] ** 2, rtol=1e-2)
 
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from matrixdp.mechanisms.allocation import MaxPNR
 from matrixdp.mechanisms.directions import PrivateDirections
@@ -11,7 +12,7 @@ from matrixdp.privacy.sensitivity import IdentityQuery, SecondMomentQuery
 from reproduction.auditing.private_directions import _private_directions_mus
 from reproduction.auditing.search import _search_mus
 from reproduction.auditing.target_mean import _target_mean_mus
-from reproduction.mechanisms.adaptive import AdaptiveCovariance
+from reproduction.mechanisms.adaptive import AdaptiveCovariance, SearchNoise
 from reproduction.mechanisms.mvg import MVG
 from reproduction.mechanisms.target_mean import InterceptEquations, PrivateTargetMean
 
@@ -39,9 +40,9 @@ def test_what_the_study_calibrates_is_proven():
 
 def test_directions_of_another_class_are_not_proven():
     class Others(PrivateDirections):
-        def draw(self, release, matrix, streams):
-            directions, spectrum = super().draw(release, matrix, streams)
-            return directions * (1 + matrix[0, 0]), spectrum
+        def of(self, noisy, records):
+            directions, spectrum = super().of(noisy, records)
+            return directions * (1 + noisy[..., :1, :1]), spectrum
 
     assert not within(_private_directions_mus(replace(DIRECTED, private=Others())), DIRECTED)
 
@@ -68,3 +69,12 @@ def test_nothing_is_proven_of_a_person_with_several_records():
     assert within(_target_mean_mus(release), release)
     several = replace(release, query=replace(query, per_person=3))
     assert not within(_target_mean_mus(several), release)
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_search_with_half_the_noise_is_not_proven(place, monkeypatch):
+    """Neither the threshold's noise nor that of the answers may be smaller."""
+    scales = SEARCHED.comparison.noise.scales.copy()
+    scales[place:][: 1 if place == 0 else None] /= 2
+    monkeypatch.setattr(SearchNoise, "scales", scales)
+    assert not within(_search_mus(SEARCHED), SEARCHED)

@@ -62,7 +62,7 @@ STREAMS = {
     *("SymmetricLaplace", "SymmetricNormal", "SymmetrisedNormal"),
     *("AlongPrivateDirections", "CentredMoments", "ChosenByHistogram", "ChosenBySearch"),
     *("PrincipalDirection", "RidgedByHistogram", "RidgedEquations", "Sketch", "Spectrum"),
-    "TargetMean",
+    *("SearchNoise", "TargetMean"),
 }
 
 

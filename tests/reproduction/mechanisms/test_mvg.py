@@ -210,7 +210,8 @@ class TestPrivateDirections:
         """Release, and with the same streams again what the release has drawn first."""
         released = release.simulate(self.value, streams(trials))
         again = streams(trials)
-        directions, spectrum = release.private.draw(release.moments, self.value, again)
+        noisy = release.moments.simulate(self.value @ self.value.T / 248, again)
+        directions, spectrum = release.private.of(noisy, 248)
         return released, directions, spectrum, again
 
     def test_the_budget_is_split_in_epsilon_and_in_delta(self):

@@ -1,22 +1,17 @@
-"""The audit and the replay of noise along private directions."""
+"""The audit of noise along private directions."""
 
 from __future__ import annotations
-
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 
 from matrixdp import library
 from matrixdp.auditing import proofs
 from matrixdp.auditing.base import Audit
-from matrixdp.auditing.composition import Answer, _matrix
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.parts import noise_mu
 from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.auditing.releases import audit_of
-from matrixdp.checks import Array
-from matrixdp.privacy.sensitivity import IdentityQuery, SecondMomentQuery, second_moments
+from matrixdp.privacy.sensitivity import IdentityQuery, SecondMomentQuery
 from reproduction.mechanisms.mvg import AlongPrivateDirections
 
 
@@ -41,15 +36,3 @@ def _private_directions_mus(release: AlongPrivateDirections) -> list[float]:
         query.domain, query.n_records, query.adjacency, per_person=query.per_person
     )
     return [noise_mu(release.moments, second), along]
-
-
-def replay_private_directions(
-    release: AlongPrivateDirections, records: Array, answer: Answer
-) -> None:
-    """Replay noise along private directions."""
-    noisy = _matrix(release.moments, second_moments(records), answer)
-    public: Any = SimpleNamespace(simulate=lambda *_: noisy[None])
-    directions, spectrum = release.private.draw(public, records, [])
-    shared = release.allocation.precisions(release.limit, len(noisy), spectrum)
-    precisions = np.maximum(np.broadcast_to(shared, spectrum.shape)[0], 0)
-    answer(np.sqrt(precisions)[:, None] * (directions[0].T @ records))

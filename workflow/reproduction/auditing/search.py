@@ -13,7 +13,7 @@ from matrixdp.auditing.parts import fits, parts_mu
 from matrixdp.auditing.projection import ChosenAudit
 from matrixdp.auditing.releases import audit_of
 from matrixdp.privacy.sensitivity import IdentityQuery
-from reproduction.mechanisms.adaptive import ChosenBySearch, Spectrum
+from reproduction.mechanisms.adaptive import ChosenBySearch, SearchNoise, Spectrum
 
 #: Steps of a radius search that are audited; all further ones scale with the radius.
 STEPS = 4
@@ -60,5 +60,13 @@ def _search_mus(release: ChosenBySearch) -> list[float]:
 
 
 def _search_mu(release: ChosenBySearch) -> float:
+    """Return mu of the search, by the scales of its noise: see Dwork & Roth (2014), Theorem 3.23.
+
+    One record changes an answer by 1. The threshold costs 1 / scale, and the answers 2 / scale.
+    """
+    noise = release.comparison.noise
+    assert isinstance(noise, SearchNoise)
+    threshold, *answers = noise.scales.ravel().tolist()
+    epsilon = 1 / threshold + 2 / min(answers)
     # An epsilon-DP release is mu-Gaussian DP with Phi(mu / 2) = 1 / (1 + e^-epsilon).
-    return 2 * float(special.ndtri(special.expit(release.search)))
+    return 2 * float(special.ndtri(special.expit(epsilon)))

@@ -1,4 +1,4 @@
-"""The audit and the replay of the mean of a target."""
+"""The audit of the mean of a target."""
 
 from __future__ import annotations
 
@@ -7,11 +7,7 @@ import numpy as np
 from matrixdp import library
 from matrixdp.auditing import proofs, sensitivities
 from matrixdp.auditing.base import Audit
-from matrixdp.auditing.composition import Answer
 from matrixdp.auditing.projection import ComposedAudit
-from matrixdp.checks import Array
-from matrixdp.mechanisms.moments import CONSTANT
-from matrixdp.privacy.sensitivity import second_moments
 from reproduction.mechanisms.target_mean import TargetMean
 
 
@@ -29,9 +25,3 @@ def _target_mean_mus(release: TargetMean) -> list[float]:
     if not (library.owns(release) and proofs.owned(query) and query.group == 1):
         return [proofs.UNPROVEN]
     return [release.query.l2_mean / release.mean_std]
-
-
-def replay_target_mean(release: TargetMean, records: Array, answer: Answer) -> None:
-    """Replay the mean of a target."""
-    exact = second_moments(records)[CONSTANT, release.query.target]
-    answer(np.array([exact]) / release.mean_std)

@@ -69,6 +69,7 @@ class SearchNoise(NoiseDistribution):
     """Laplace noise of a sparse-vector search of ``epsilon``: the threshold comes first."""
 
     epsilon: float
+    stream = "SearchNoise"
 
     @property
     def scales(self) -> Array:

@@ -19,6 +19,7 @@ from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.allocation import Allocation, Binary, MaxPNR, Shares
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.directions import PrivateDirections, checked_basis, noise_factor
+from matrixdp.mechanisms.programs import Ask, Program, Records
 from matrixdp.noise.distributions import MatrixNormal, Streams
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Mu, Query, SecondMomentQuery
 from reproduction.mechanisms.base import Entry
@@ -157,8 +158,22 @@ class MVG(Mechanism):
         return AlongPrivateDirections.by_mu(mu, budget, query=query, private=private, **parts)
 
 
+@dataclass(frozen=True)
+class Rows:
+    """A part that adds noise to the records along directions; ``mu`` is its Gaussian-DP bound."""
+
+    noise: MatrixNormal
+    mu: float
+
+    def simulate(self, value: Array, streams: Streams) -> Array:
+        """Return the noisy matrices (trials, m, n)."""
+        released = self.noise.sample(streams)
+        released += value
+        return released
+
+
 @dataclass(frozen=True, kw_only=True)
-class AlongPrivateDirections(CalibratedMechanism):
+class AlongPrivateDirections(Program):
     """Unimodal MVG noise along directions that each trial first releases.
 
     A direction without precision would get infinite noise. The release is 0 along it instead.
@@ -170,18 +185,22 @@ class AlongPrivateDirections(CalibratedMechanism):
     limit: float
     stream = "AlongPrivateDirections"
     audited_by = "reproduction.auditing.private_directions:audit_private_directions"
-    replayed_by = "reproduction.auditing.private_directions:replay_private_directions"
 
-    def _draw(self, value: Array, streams: Streams) -> Array:
-        directions, spectrum = self.private.draw(self.moments, value, streams)
+    def run(self, records: Records, ask: Ask) -> Array:
+        """Return the noisy matrix."""
+        noisy = ask(self.moments, records.value(self.moments.query))
+        directions, spectrum = self.private.of(noisy, self.query.n_records)
         shared = self.allocation.precisions(self.limit, self.query.features, spectrum)
         precisions = np.broadcast_to(shared, spectrum.shape)
         positive = precisions > 0
-        deviations = np.where(positive, 1 / np.sqrt(np.where(positive, precisions, 1)), 0)
-        released = MatrixNormal(self.query.shape, deviations[..., None]).sample(streams)
-        along = np.swapaxes(directions, 1, 2) @ value
+        # What has no precision is not asked for: in its place there is noise, and then 0.
+        deviations = 1 / np.sqrt(np.where(positive, precisions, 1))
+        along = np.swapaxes(directions, -1, -2) @ records.value(self.query)
         along *= positive[..., None]
-        released += along
+        rows = deviations if deviations.ndim == 1 else deviations[..., None]
+        mu = self.query.l2_sensitivity * float(np.sqrt(self.limit))
+        released = ask(Rows(MatrixNormal(self.query.shape, rows), mu), along)
+        released[~positive] = 0
         return np.matmul(directions, released, out=along)
 
 

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import CalibratedMechanism, Mechanism
+from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.moments import CONSTANT
-from matrixdp.noise.distributions import Streams, normals
+from matrixdp.mechanisms.programs import Ask, NoisyMean, Program, Records
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.domain import Box
-from matrixdp.privacy.sensitivity import NormalEquations, Query
+from matrixdp.privacy.domain import Ball, Box
+from matrixdp.privacy.sensitivity import MeanQuery, NormalEquations, Query
 from reproduction.mechanisms.base import Entry
 
 
@@ -41,7 +42,7 @@ class InterceptEquations(NormalEquations):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TargetMean(CalibratedMechanism):
+class TargetMean(Program):
     """Second moments that contain the noisy mean of y, and the identity in place of x.
 
     A regression on them is a constant: the noisy mean, clipped to its public bounds. ``mean_std``
@@ -53,18 +54,30 @@ class TargetMean(CalibratedMechanism):
     yields = "second_moments"
     stream = "TargetMean"
     audited_by = "reproduction.auditing.target_mean:audit_target_mean"
-    replayed_by = "reproduction.auditing.target_mean:replay_target_mean"
 
-    def _draw(self, value: Array, streams: Streams) -> Array:
-        domain, last = self.query.domain, self.query.features - 1
-        lower, upper = -domain.magnitudes[last], domain.magnitudes[last]
+    @cached_property
+    def mean(self) -> NoisyMean:
+        """The only part."""
+        query, domain, last = self.query, self.query.domain, self.query.features - 1
+        side: Box | Ball = Ball(domain.radius, 1)
         if isinstance(domain, Box):
-            lower, upper = domain.lower[last], domain.upper[last]
-        noisy = value[..., CONSTANT, last] + self.mean_std * normals(streams, (1,))[:, 0]
-        mean = np.clip(noisy, lower, upper)
-        released = np.tile(np.eye(self.query.features), (len(streams), 1, 1))
-        released[:, CONSTANT, last] = released[:, last, CONSTANT] = mean
-        released[:, last, last] = mean**2
+            side = Box((domain.lower[last],), (domain.upper[last],))
+        mean = MeanQuery(side, query.n_records, query.adjacency)
+        return NoisyMean(mean, self.mean_std, self.epsilon, self.delta)
+
+    def run(self, records: Records, ask: Ask) -> Array:
+        """Return the noisy mean (...), within its bounds."""
+        last = self.query.features - 1
+        exact = records.value(self.query)[..., CONSTANT, last]
+        noisy = ask(self.mean, exact[..., None, None])
+        return self.mean.query.domain.clip(noisy)[..., 0, 0]
+
+    def released(self, outcome: Array) -> Array:
+        """Return second moments (..., m, m) with the mean in its place."""
+        last = self.query.features - 1
+        released = np.tile(np.eye(self.query.features), (*outcome.shape, 1, 1))
+        released[..., CONSTANT, last] = released[..., last, CONSTANT] = outcome
+        released[..., last, last] = outcome**2
         return released
 
 

@@ -13,6 +13,7 @@ from matrixdp.auditing.blackbox import Statistic, prove
 from matrixdp.auditing.releases import ROUNDING, audit_of
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveGaussian, CalibratedMechanism
+from matrixdp.mechanisms.programs import Program
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Query
 
@@ -121,7 +122,7 @@ def _by_replay(case: Replay, generators: Generators) -> Outcome:
     return Outcome(caught, f"mu {mu:.4g}, declared {release.mu:.4g}")
 
 
-def _by_execution(release: CalibratedMechanism, generators: Generators) -> Outcome:
+def _by_execution(release: Program, generators: Generators) -> Outcome:
     other = composition.executed(release, generators[0]).other
     observation = f"{other:.0%} of replays with the same noisy answers give another release"
     return Outcome(other > 0, observation)
