@@ -260,5 +260,5 @@ def test_moments_of_records_that_are_not_clipped_are_found(name):
         balls = tuple(unclipped(one) for one in chosen.candidates[1:])
         wrong = replace(chosen, candidates=(chosen.candidates[0], *balls))
         wrong = replace(release, about=wrong) if name == "centred" else wrong
-    finding = executed(wrong)
-    assert finding.other > 0 or finding.mu > 1 + releases.ROUNDING
+    # The audit clips by itself, and asks other values than the release does.
+    assert executed(wrong).other > 0
