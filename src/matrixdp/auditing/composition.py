@@ -23,7 +23,7 @@ from matrixdp.auditing.base import ROUNDING, Finding
 from matrixdp.auditing.neighbours import farthest, random_records, worst
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveGaussian
-from matrixdp.mechanisms.programs import Asked, Comparison, Program
+from matrixdp.mechanisms.programs import Program, Question, Records, Step
 from matrixdp.noise.distributions import GaussianDistribution, NoiseDistribution, SymmetricNormal
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import NormalEquations, Query, SecondMomentQuery, second_moments
@@ -160,7 +160,7 @@ def executed(release: Program, stream: np.random.Generator, most: int | None = N
 
 def _scripted(
     release: Program, records: Array, noise: Noise
-) -> tuple[list[Draw], list[Array], list[Asked]]:
+) -> tuple[list[Draw], list[Array], list[Question]]:
     """Return the draws of all parts, their noisy answers, and the parts themselves."""
     draws: list[Draw] = []
     noisy: list[Array] = []
@@ -260,7 +260,7 @@ def _clipped(query: Query, records: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class _Clipped:
+class _Clipped(Records):
     """Records (m, n) whose second moments are computed here, independently of the query."""
 
     columns: Array
@@ -276,16 +276,16 @@ class _Clipped:
         return _Clipped(self.columns - centre[:, None])
 
 
-def _replayed(release: Program, records: Array, answer: Answer) -> list[Asked]:
+def _replayed(release: Program, records: Array, answer: Answer) -> list[Question]:
     """Run a program on records, with noise from ``answer``; return the parts that it asks."""
-    parts: list[Asked] = []
+    parts: list[Question] = []
     # A shift that depends on the data, which cancels where entries are compared alone.
     shift = 10 * float((records**2).sum(axis=0).mean()) / release.query.domain.radius**2
 
-    def ask(part: Asked, value: Array) -> Array:
+    def ask(part: Question, value: Array) -> Array:
         parts.append(part)
         noise: Any = part.noise
-        if isinstance(part, Comparison):
+        if isinstance(part, Step):
             value = value + shift * part.unit
         white, drawn = np.zeros(noise.shape), _drawn(noise)
         white[drawn] = noise.whiten(value)
@@ -296,7 +296,7 @@ def _replayed(release: Program, records: Array, answer: Answer) -> list[Asked]:
     return parts
 
 
-def _mu(parts: list[Asked]) -> float:
+def _mu(parts: list[Question]) -> float:
     """Return what parts spend together: what the library proves of their noise, or they state."""
     mus = []
     for part in parts:

@@ -265,13 +265,6 @@ class RidgedByHistogram(ChosenByHistogram):
         """Return the release at a radius."""
         return self.candidates[number], self.equations[number]
 
-    @property
-    def parts(self) -> list[Part]:
-        """The numbers of records by length, and the parts of the equations, at every radius."""
-        names = zip(*(release.parts for release in self.equations), strict=True)
-        parts = [(same[0].name, *(part.releases for part in same)) for same in names]
-        return [super().parts[0], *(Part(name, sum(releases, ())) for name, *releases in parts)]
-
     def added_ridge(self, scale: AdditiveGaussian) -> float:
         """Return 0: the equations already have a ridge."""
         return 0.0

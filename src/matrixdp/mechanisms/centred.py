@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -64,14 +63,6 @@ class CentreQuery(MeanQuery):
         return np.concatenate([mean, share], axis=-2)
 
 
-class About(NamedTuple):
-    """Second moments about a private centre (..., m); the weight is as in ``selection``."""
-
-    centre: Array
-    weight: Array
-    selection: Selection
-
-
 @dataclass(frozen=True, kw_only=True)
 class CentredMoments(Program):
     """Second moments about a private mean, with the square of the mean added.
@@ -94,12 +85,8 @@ class CentredMoments(Program):
         """The first part."""
         about, query = self.about, self.query
         private = about.private_count if isinstance(about, Program) else about.query.private_count
-        near = SecondMomentQuery(
-            query.domain,
-            query.n_records,
-            ADD_OR_REMOVE if private else query.adjacency,
-            per_person=query.per_person,
-        )
+        relation = query.n_records, ADD_OR_REMOVE if private else query.adjacency
+        near = SecondMomentQuery(query.domain, *relation, per_person=query.per_person)
         return NoisyMean(mean_query(near), self.centre_std, self.epsilon, self.delta)
 
     @property
@@ -109,7 +96,7 @@ class CentredMoments(Program):
         rest = about.parts if isinstance(about, Program) else [Part("moments", (about,))]
         return [Part("mean", (self.mean.additive,)), *rest]
 
-    def run(self, records: Records, ask: Ask) -> About:
+    def run(self, records: Records, ask: Ask) -> Selection:
         """Return the noisy centre, and the noisy second moments about it."""
         noisy = ask(self.mean, records.value(self.mean.query))[..., 0]
         weight = np.ones(noisy.shape[:-1])
@@ -120,17 +107,16 @@ class CentredMoments(Program):
         centre = self.query.domain.clip(noisy[..., None])[..., 0]
         apart = records.about(centre)
         if isinstance(self.about, Program):
-            return About(centre, weight, self.about.run(apart, ask))
+            return self.about.run(apart, ask)._replace(centre=centre, weight=weight)
         # Records themselves need no clipping: their ball has the diameter of the domain.
         moments = answered(self.about, apart, ask)
         ridge = np.full(weight.shape, moments_ridge(self.about.noise_std, self.query.features))
         number = np.zeros(weight.shape, dtype=int)
-        return About(centre, weight, Selection(number, moments, ridge, weight))
+        return Selection(number, moments, ridge, weight, centre)
 
-    def released(self, outcome: About) -> Array:
+    def released(self, outcome: Selection) -> Array:
         """Return the second moments with their ridge, plus the square of the centre."""
-        selection, centre = outcome.selection, outcome.centre
-        moments = lifted(selection.moments, selection.ridge)
+        moments, centre = lifted(outcome.moments, outcome.ridge), outcome.centre
         return np.asarray(moments + centre[..., :, None] * centre[..., None, :])
 
     def _draw(self, value: Array, streams: Streams) -> Array:

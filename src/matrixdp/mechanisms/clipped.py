@@ -141,12 +141,14 @@ class Selection(NamedTuple):
         moments: the noisy second moments.
         ridge: what their noise requires (...), a multiple of the identity.
         weight: the noisy number of records over the stated one (...), 1 where it is public.
+        centre: the point (..., m) from which lengths are measured.
     """
 
     number: Array
     moments: Array
     ridge: Array
     weight: Array
+    centre: Array
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,19 +177,18 @@ class Chosen(Program):
     def run(self, records: Records, ask: Ask) -> Selection:
         """Return the noisy second moments at the radius of each trial."""
         number, weight = self.choose(records, ask)
+        m = self.query.features
+        centre = np.zeros((*number.shape, m))
         if not number.ndim:
             moments, ridge = self._at(int(number), records, ask)
-            return Selection(number, moments, np.array(ridge), weight)
+            return Selection(number, moments, np.array(ridge), weight, centre)
         assert isinstance(records, Stack)
         assert isinstance(ask, Simulation)
-        released = np.empty((len(number), self.query.features, self.query.features))
-        ridges = np.empty(len(number))
+        moments, ridges = np.empty((len(number), m, m)), np.empty(len(number))
         for one in np.unique(number):
-            trials = np.flatnonzero(number == one)
-            released[trials], ridges[trials] = self._at(
-                int(one), records.of(trials), ask.of(trials)
-            )
-        return Selection(number, released, ridges, weight)
+            of = np.flatnonzero(number == one)
+            moments[of], ridges[of] = self._at(int(one), records.of(of), ask.of(of))
+        return Selection(number, moments, ridges, weight, centre)
 
     def _at(self, number: int, records: Records, ask: Ask) -> tuple[Array, float]:
         """Return the noisy second moments at a radius, and their ridge."""

@@ -35,7 +35,7 @@ from matrixdp.mechanisms.base import (
     delta_for_noise,
     promised,
 )
-from matrixdp.mechanisms.centred import About, Centred, CentredMoments, CentreQuery
+from matrixdp.mechanisms.centred import Centred, CentredMoments, CentreQuery
 from matrixdp.mechanisms.clipped import (
     ChosenByHistogram,
     PrivatelyClipped,
@@ -44,7 +44,7 @@ from matrixdp.mechanisms.clipped import (
 )
 from matrixdp.mechanisms.moments import Centred as Estimate
 from matrixdp.mechanisms.moments import positive
-from matrixdp.mechanisms.programs import Ask, NoisyMean, Part, Value
+from matrixdp.mechanisms.programs import Ask, NoisyMean, Part, Records, Value
 from matrixdp.noise import safe
 from matrixdp.privacy import exact
 from matrixdp.privacy.quadratic import UPWARDS
@@ -61,7 +61,7 @@ OTHER = "the parts are calibrated to another query; calibrate them to this one"
 
 
 @dataclass(frozen=True)
-class Blocks:
+class Blocks(Records):
     """Records of a real release, whose exact values are sums of integers.
 
     ``rows`` returns them within the public bounds, in blocks (k, m); each call starts anew.
@@ -277,14 +277,10 @@ class ComposedMoments(Composed):
         domain = self.query.domain
         records = Blocks(lambda: (domain.clip(block.T).T for block in rows()))
         outcome = self.simulated.run(records, asking(answer or safe_answer))
-        if isinstance(outcome, About):
-            assert isinstance(self.simulated, CentredMoments)
-            about = outcome.centre, self.simulated.centre_std, float(outcome.weight)
-            outcome = outcome.selection
-        else:
-            about = np.zeros(self.query.features), 0.0, float(outcome.weight)
-        release = self.radii[int(outcome.number)]
-        return Outcome(outcome.moments, release.noise_std, release.query.domain.radius, *about)
+        inner, release = self.simulated, self.radii[int(outcome.number)]
+        std = inner.centre_std if isinstance(inner, CentredMoments) else 0.0
+        noise = release.noise_std, release.query.domain.radius
+        return Outcome(outcome.moments, *noise, outcome.centre, std, float(outcome.weight))
 
 
 @dataclass(frozen=True)

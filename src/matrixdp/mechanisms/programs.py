@@ -17,7 +17,7 @@ import abc
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,18 +33,20 @@ from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query
 Ask = Callable[[Any, Array], Array]
 
 
-class Records(Protocol):
+class Records:
     """Records that a program reads, of one release or of many trials."""
 
     def value(self, query: Query) -> Array:
         """Return the exact value of a query, shape (..., m, n)."""
+        raise NotImplementedError
 
     def about(self, centre: Array) -> Records:
         """Return the records minus a centre (..., m)."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class Value:
+class Value(Records):
     """The exact value of the only query that a program asks of its records."""
 
     exact: Array
@@ -53,13 +55,9 @@ class Value:
         """Return the value."""
         return self.exact
 
-    def about(self, centre: Array) -> Records:
-        """Raise ValueError: a value has no centre."""
-        raise ValueError("the records themselves are not there")
-
 
 @dataclass(frozen=True)
-class Stack:
+class Stack(Records):
     """Records of trials: a matrix (m, n) for all of them, or one each (trials, m, n)."""
 
     columns: Array
@@ -108,23 +106,26 @@ class NoisyMean:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """A part whose noisy entries are compared alone: the same shift of all changes nothing.
+class Step:
+    """A part that is only simulated.
 
-    ``unit`` is a shift of about the size of the noise, and ``mu`` the Gaussian-DP parameter.
+    ``mu`` is its Gaussian-DP parameter. Where noisy entries are compared alone, a shift of all of
+    them by ``unit`` changes nothing; elsewhere it is 0.
     """
 
     noise: NoiseDistribution
-    unit: float
     mu: float
+    unit: float = 0.0
 
     def simulate(self, value: Array, streams: Streams) -> Array:
-        """Return noisy entries, shape (trials, m, n)."""
-        return value + self.noise.sample(streams)
+        """Return noisy values, shape (trials, m, n)."""
+        released = self.noise.sample(streams)
+        released += value
+        return released
 
 
 #: What a program asks.
-Asked = AdditiveGaussian | NoisyMean | Comparison
+Question = AdditiveGaussian | NoisyMean | Step
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ class Simulation:
 
     streams: Streams
 
-    def __call__(self, part: Asked, value: Array) -> Array:
+    def __call__(self, part: Question, value: Array) -> Array:
         """Return the noisy answers of a part, shape (trials, m, n)."""
         if isinstance(part, NoisyMean):
             return value + part.std * normals(self.streams, part.query.shape)

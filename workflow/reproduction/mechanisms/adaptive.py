@@ -14,7 +14,6 @@ of the pure one; it is convex, and so nowhere above the two lines.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy import special
@@ -23,11 +22,11 @@ from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.clipped import Chosen, clipped, halvings, tallies
 from matrixdp.mechanisms.gaussian import independent_triangle
-from matrixdp.mechanisms.programs import Ask, Comparison, NoisyMean, Program, Records
-from matrixdp.noise.distributions import NoiseDistribution, Streams
+from matrixdp.mechanisms.programs import Ask, Program, Records, Step
+from matrixdp.noise.distributions import MatrixNormal, NoiseDistribution, Streams
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.domain import Box, squared_norms
-from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
+from matrixdp.privacy.domain import squared_norms
+from matrixdp.privacy.sensitivity import IdentityQuery, Query, SecondMomentQuery
 from reproduction.mechanisms.base import Entry
 
 #: Shares of mu^2: for the trace, and for the search.
@@ -38,22 +37,6 @@ FAILURE = 0.1
 
 #: Number of radii of the search: down to 2^-79 of the largest norm, or 2^-(m n).
 RADII = 79
-
-
-@dataclass(frozen=True)
-class EigenvaluesQuery(MeanQuery):
-    """All eigenvalues of second moments, which change by no more than these in the l2 norm.
-
-    This is the inequality of Hoffman and Wielandt. ``l2_moments`` is the change of the moments.
-    """
-
-    l2_moments: float = 0.0
-    name = "eigenvalues"
-
-    @property
-    def l2_sensitivity(self) -> float:
-        """L2 sensitivity: that of the second moments."""
-        return self.l2_moments
 
 
 class SquaredNorms(IdentityQuery):
@@ -105,21 +88,16 @@ class Spectrum(Program):
     eigenvalue_std: float
     stream = "Spectrum"
 
-    @cached_property
-    def eigenvalues(self) -> NoisyMean:
-        """The second part, if it is one."""
-        query = self.moments.query
-        box = Box.cube(query.features, 0.0, query.max_norm)
-        values = EigenvaluesQuery(box, query.n_records, query.adjacency, query.l2_sensitivity)
-        return NoisyMean(values, self.eigenvalue_std, self.epsilon, self.delta)
-
     def run(self, records: Records, ask: Ask) -> Array:
         """Return the noisy second moments."""
         value = records.value(self.query)
         eigenvalues, vectors = np.linalg.eigh(ask(self.moments, value))
         if self.eigenvalue_std:
-            exact = np.asarray(np.linalg.eigvalsh(value), dtype=float)
-            eigenvalues = ask(self.eigenvalues, exact[..., None])[..., 0]
+            exact = np.asarray(np.linalg.eigvalsh(value)[..., None], dtype=float)
+            noise = MatrixNormal(exact.shape[-2:], self.eigenvalue_std)
+            # Eigenvalues move by no more than the matrix (Hoffman & Wielandt).
+            part = Step(noise, self.query.l2_sensitivity / self.eigenvalue_std)
+            eigenvalues = ask(part, exact)[..., 0]
         eigenvalues = np.clip(eigenvalues, 0, self.query.max_norm)
         return np.asarray((vectors * eigenvalues[..., None, :]) @ np.swapaxes(vectors, -1, -2))
 
@@ -169,19 +147,19 @@ class ChosenBySearch(Chosen):
         separate = np.take_along_axis(apart < whole, first[..., None], axis=-1)[..., 0]
         return 2 * first + separate, np.ones(first.shape)
 
-    @cached_property
-    def trace(self) -> NoisyMean:
+    @property
+    def trace(self) -> Step:
         """The first part: the mean squared norm over the largest one."""
-        query = MeanQuery(Box((0.0,), (1.0,)), self.query.n_records, self.query.adjacency)
-        return NoisyMean(query, self.trace_std, self.epsilon, self.delta)
+        noise = MatrixNormal((1, 1), self.trace_std)
+        return Step(noise, 1 / (self.query.n_records * self.trace_std))
 
-    @cached_property
-    def comparison(self) -> Comparison:
+    @property
+    def comparison(self) -> Step:
         """The second part, the search."""
         noise = SearchNoise((len(self.steps) + 1, 1), self.search)
         # A pure guarantee is one of Gaussian DP; see the docstring of the module.
         mu = 2 * float(special.ndtri(special.expit(self.search)))
-        return Comparison(noise, 4 / self.search, mu)
+        return Step(noise, mu, 4 / self.search)
 
     @property
     def steps(self) -> Array:

@@ -19,8 +19,8 @@ from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.allocation import Allocation, Binary, MaxPNR, Shares
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.directions import PrivateDirections, checked_basis, noise_factor
-from matrixdp.mechanisms.programs import Ask, Program, Records
-from matrixdp.noise.distributions import MatrixNormal, Streams
+from matrixdp.mechanisms.programs import Ask, Program, Records, Step
+from matrixdp.noise.distributions import MatrixNormal
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Mu, Query, SecondMomentQuery
 from reproduction.mechanisms.base import Entry
 
@@ -158,20 +158,6 @@ class MVG(Mechanism):
         return AlongPrivateDirections.by_mu(mu, budget, query=query, private=private, **parts)
 
 
-@dataclass(frozen=True)
-class Rows:
-    """A part that adds noise to the records along directions; ``mu`` is its Gaussian-DP bound."""
-
-    noise: MatrixNormal
-    mu: float
-
-    def simulate(self, value: Array, streams: Streams) -> Array:
-        """Return the noisy matrices (trials, m, n)."""
-        released = self.noise.sample(streams)
-        released += value
-        return released
-
-
 @dataclass(frozen=True, kw_only=True)
 class AlongPrivateDirections(Program):
     """Unimodal MVG noise along directions that each trial first releases.
@@ -199,7 +185,7 @@ class AlongPrivateDirections(Program):
         along *= positive[..., None]
         rows = deviations if deviations.ndim == 1 else deviations[..., None]
         mu = self.query.l2_sensitivity * float(np.sqrt(self.limit))
-        released = ask(Rows(MatrixNormal(self.query.shape, rows), mu), along)
+        released = ask(Step(MatrixNormal(self.query.shape, rows), mu), along)
         released[~positive] = 0
         return np.matmul(directions, released, out=along)
 

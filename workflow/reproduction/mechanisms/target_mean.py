@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.moments import CONSTANT
-from matrixdp.mechanisms.programs import Ask, NoisyMean, Program, Records
+from matrixdp.mechanisms.programs import Ask, Program, Records, Step
+from matrixdp.noise.distributions import MatrixNormal
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.domain import Ball, Box
-from matrixdp.privacy.sensitivity import MeanQuery, NormalEquations, Query
+from matrixdp.privacy.domain import Box
+from matrixdp.privacy.sensitivity import NormalEquations, Query
 from reproduction.mechanisms.base import Entry
 
 
@@ -55,22 +55,15 @@ class TargetMean(Program):
     stream = "TargetMean"
     audited_by = "reproduction.auditing.target_mean:audit_target_mean"
 
-    @cached_property
-    def mean(self) -> NoisyMean:
-        """The only part."""
-        query, domain, last = self.query, self.query.domain, self.query.features - 1
-        side: Box | Ball = Ball(domain.radius, 1)
-        if isinstance(domain, Box):
-            side = Box((domain.lower[last],), (domain.upper[last],))
-        mean = MeanQuery(side, query.n_records, query.adjacency)
-        return NoisyMean(mean, self.mean_std, self.epsilon, self.delta)
-
     def run(self, records: Records, ask: Ask) -> Array:
         """Return the noisy mean (...), within its bounds."""
-        last = self.query.features - 1
+        domain, last = self.query.domain, self.query.features - 1
+        lower, upper = -domain.magnitudes[last], domain.magnitudes[last]
+        if isinstance(domain, Box):
+            lower, upper = domain.lower[last], domain.upper[last]
         exact = records.value(self.query)[..., CONSTANT, last]
-        noisy = ask(self.mean, exact[..., None, None])
-        return self.mean.query.domain.clip(noisy)[..., 0, 0]
+        part = Step(MatrixNormal((1, 1), self.mean_std), self.query.l2_mean / self.mean_std)
+        return np.clip(ask(part, exact[..., None, None])[..., 0, 0], lower, upper)
 
     def released(self, outcome: Array) -> Array:
         """Return second moments (..., m, m) with the mean in its place."""

@@ -13,8 +13,8 @@ from wrong.evidence import event, projection, unlike
 from matrixdp.checks import Array
 from matrixdp.mechanisms.adassp import AdaSSP, Equations, RidgedEquations
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Mechanism
-from matrixdp.mechanisms.centred import About, Centred, CentredMoments
-from matrixdp.mechanisms.clipped import ChosenByHistogram, PrivatelyClipped, shells
+from matrixdp.mechanisms.centred import Centred, CentredMoments
+from matrixdp.mechanisms.clipped import ChosenByHistogram, PrivatelyClipped, Selection, shells
 from matrixdp.mechanisms.programs import Ask, Records
 from matrixdp.noise.distributions import Streams, SymmetricNormal
 from matrixdp.privacy import gaussian
@@ -72,12 +72,11 @@ class ExactProducts(RidgedEquations):
 class ExactSquare(CentredMoments):
     """Second moments about the noisy mean; the square of the exact one is added back."""
 
-    def run(self, records: Records, ask: Ask) -> About:
+    def run(self, records: Records, ask: Ask) -> Selection:
         outcome = super().run(records, self._quiet(ask))
-        # Without a ridge, which does not hide anything.
-        bare = outcome.selection._replace(ridge=0 * outcome.selection.ridge)
         exact = records.value(self.mean.query)[..., 0] + 0 * outcome.centre
-        return outcome._replace(centre=exact, selection=bare)
+        # Without a ridge, which does not hide anything.
+        return outcome._replace(centre=exact, ridge=0 * outcome.ridge)
 
     def _quiet(self, ask: Ask) -> Ask:
         return ask
