@@ -26,7 +26,13 @@ from matrixdp.mechanisms.base import AdditiveGaussian
 from matrixdp.mechanisms.programs import Program, Question, Records, Step
 from matrixdp.noise.distributions import GaussianDistribution, NoiseDistribution, SymmetricNormal
 from matrixdp.privacy.domain import Ball
-from matrixdp.privacy.sensitivity import NormalEquations, Query, SecondMomentQuery, second_moments
+from matrixdp.privacy.sensitivity import (
+    MeanQuery,
+    NormalEquations,
+    Query,
+    SecondMomentQuery,
+    second_moments,
+)
 
 #: Number of replayed pairs of data sets that are far apart, of replayed pairs of neighbours, and of
 #: the former pairs whose releases are searched for changes.
@@ -300,7 +306,9 @@ def _mu(parts: list[Question]) -> float:
     """Return what parts spend together: what the library proves of their noise, or they state."""
     mus = []
     for part in parts:
-        proven = proofs.mu(part.query, part.noise) if isinstance(part, AdditiveGaussian) else np.nan
+        proven = proofs.UNPROVEN
+        if isinstance(part, AdditiveGaussian) and not isinstance(part.query, MeanQuery):
+            proven = proofs.mu(part.query, part.noise)
         mus.append(part.mu if np.isnan(proven) else proven)
     return float(np.linalg.norm(mus))
 

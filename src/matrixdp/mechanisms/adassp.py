@@ -29,7 +29,7 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.clipped import ChosenByHistogram, PrivatelyClipped, records_of
 from matrixdp.mechanisms.gaussian import independent_triangle
-from matrixdp.mechanisms.programs import Ask, NoisyMean, Part, Program, Records
+from matrixdp.mechanisms.programs import Ask, Part, Program, Records
 from matrixdp.mechanisms.ridge import lifted
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball, Box
@@ -79,8 +79,9 @@ class EigenvalueQuery(MeanQuery):
 
     def of(self, moments: Array) -> Array:
         """Return the value for exact X X^T / n (..., d, d), shape (..., 1, 1)."""
-        room = np.maximum(0.0, self.reach - np.trace(moments, axis1=-2, axis2=-1))
-        return np.minimum(np.linalg.eigvalsh(moments)[..., 0], room)[..., None, None]
+        room = self.reach - np.trace(moments, axis1=-2, axis2=-1)
+        least = np.minimum(np.linalg.eigvalsh(moments)[..., 0], room)
+        return np.asarray(np.maximum(0.0, least))[..., None, None]
 
 
 class ProductQuery(MeanQuery):
@@ -154,23 +155,22 @@ class RidgedEquations(Program):
     stream = "RidgedEquations"
 
     @cached_property
-    def smallest(self) -> NoisyMean:
+    def smallest(self) -> AdditiveGaussian:
         """The first part."""
-        query = eigenvalue_query(self.query)
-        return NoisyMean(query, self.eigenvalue_std, self.epsilon, self.delta)
+        return self.noisy_mean(eigenvalue_query(self.query), self.eigenvalue_std)
 
     @cached_property
-    def products(self) -> NoisyMean:
+    def products(self) -> AdditiveGaussian:
         """The last part."""
-        return NoisyMean(product_query(self.query), self.target_std, self.epsilon, self.delta)
+        return self.noisy_mean(product_query(self.query), self.target_std)
 
     @property
     def parts(self) -> list[Part]:
         """The smallest eigenvalue, the moments of x, and the products of x and y."""
         return [
-            Part("smallest eigenvalue", (self.smallest.additive,)),
+            Part("smallest eigenvalue", (self.smallest,)),
             Part("moments", (self.explaining,)),
-            Part("products", (self.products.additive,)),
+            Part("products", (self.products,)),
         ]
 
     def run(self, records: Records, ask: Ask) -> Equations:

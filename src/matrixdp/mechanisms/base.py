@@ -9,6 +9,7 @@ Calibration never sees data.
 from __future__ import annotations
 
 import abc
+import functools
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -104,6 +105,12 @@ def _change(query: Query) -> str:
     return f"all records of one person, {query.per_person} at most, are {verb}"
 
 
+@functools.lru_cache(maxsize=1024)
+def _epsilon(delta: float, mu: float) -> float:
+    """Return the epsilon of mu-Gaussian DP; releases, and parts of them, often have the same mu."""
+    return float(gaussian.epsilon(delta, mu))
+
+
 @dataclass(frozen=True, kw_only=True)
 class CalibratedMechanism(abc.ABC):
     """A calibrated mechanism.
@@ -137,7 +144,7 @@ class CalibratedMechanism(abc.ABC):
     def by_mu(cls, mu: Mu | float, budget: Budget, **others: Any) -> Self:
         """Return the release with Gaussian noise of this mu; for several parts mu^2 is the sum."""
         value, exact = mu if isinstance(mu, Mu) else (mu, False)
-        actual = gaussian.epsilon(budget.delta, value) if np.isfinite(value) else np.inf
+        actual = _epsilon(float(budget.delta), float(value)) if np.isfinite(value) else np.inf
         return cls(mu=value, mu_exact=exact, epsilon_actual=actual, **budget._asdict(), **others)
 
     @property

@@ -26,7 +26,7 @@ from matrixdp.mechanisms.clipped import (
 )
 from matrixdp.mechanisms.gaussian import orthogonal_ensemble
 from matrixdp.mechanisms.moments import LEAST
-from matrixdp.mechanisms.programs import Ask, NoisyMean, Part, Program, Records, answered
+from matrixdp.mechanisms.programs import Ask, Part, Program, Records, answered
 from matrixdp.mechanisms.ridge import lifted, moments_ridge
 from matrixdp.noise.distributions import Streams
 from matrixdp.privacy import gaussian
@@ -81,20 +81,20 @@ class CentredMoments(Program):
     stream = "CentredMoments"
 
     @cached_property
-    def mean(self) -> NoisyMean:
+    def mean(self) -> AdditiveGaussian:
         """The first part."""
         about, query = self.about, self.query
         private = about.private_count if isinstance(about, Program) else about.query.private_count
         relation = query.n_records, ADD_OR_REMOVE if private else query.adjacency
         near = SecondMomentQuery(query.domain, *relation, per_person=query.per_person)
-        return NoisyMean(mean_query(near), self.centre_std, self.epsilon, self.delta)
+        return self.noisy_mean(mean_query(near), self.centre_std)
 
     @property
     def parts(self) -> list[Part]:
         """The mean, and the parts of the second moments about it."""
         about = self.about
         rest = about.parts if isinstance(about, Program) else [Part("moments", (about,))]
-        return [Part("mean", (self.mean.additive,)), *rest]
+        return [Part("mean", (self.mean,)), *rest]
 
     def run(self, records: Records, ask: Ask) -> Selection:
         """Return the noisy centre, and the noisy second moments about it."""

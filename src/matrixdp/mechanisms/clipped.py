@@ -22,7 +22,6 @@ from matrixdp.mechanisms.gaussian import GOE, orthogonal_ensemble
 from matrixdp.mechanisms.moments import LEAST
 from matrixdp.mechanisms.programs import (
     Ask,
-    NoisyMean,
     Part,
     Program,
     Records,
@@ -222,7 +221,7 @@ class ChosenByHistogram(Chosen):
         return self.candidates[0].query.private_count
 
     @cached_property
-    def lengths(self) -> NoisyMean:
+    def lengths(self) -> AdditiveGaussian:
         """The first part, the histogram."""
         query, domain = self.query, self.query.domain
         box = Box.cube(len(self.candidates), 0.0, float(query.n_records))
@@ -230,12 +229,12 @@ class ChosenByHistogram(Chosen):
         shell = ShellQuery(
             box, query.n_records, adjacency, domain.radius, per_person=query.per_person
         )
-        return NoisyMean(shell, self.count_std, self.epsilon, self.delta)
+        return self.noisy_mean(shell, self.count_std)
 
     @property
     def parts(self) -> list[Part]:
         """The numbers of records by length, and the second moments."""
-        return [Part("lengths", (self.lengths.additive,)), Part("moments", self.candidates)]
+        return [Part("lengths", (self.lengths,)), Part("moments", self.candidates)]
 
     def part(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
         """Return the release at a radius."""

@@ -44,7 +44,7 @@ from matrixdp.mechanisms.clipped import (
 )
 from matrixdp.mechanisms.moments import Centred as Estimate
 from matrixdp.mechanisms.moments import positive
-from matrixdp.mechanisms.programs import Ask, NoisyMean, Part, Records, Value
+from matrixdp.mechanisms.programs import Ask, Part, Records, Value
 from matrixdp.noise import safe
 from matrixdp.privacy import exact
 from matrixdp.privacy.quadratic import UPWARDS
@@ -52,9 +52,6 @@ from matrixdp.privacy.sensitivity import IdentityQuery, NormalEquations, Query, 
 
 #: Returns the records in blocks (k, m); each call starts anew.
 Rows = Callable[[], Iterable[Array]]
-#: Maps a part and its exact value to the noisy value.
-Answer = Callable[[AdditiveGaussian, Array], Array]
-
 
 #: Why a release in parts has no guarantee.
 OTHER = "the parts are calibrated to another query; calibrate them to this one"
@@ -121,7 +118,7 @@ class Composed(abc.ABC):
         return parts
 
     @abc.abstractmethod
-    def run(self, rows: Rows, answer: Answer | None = None) -> tuple[Any, ...]:
+    def run(self, rows: Rows, answer: Ask | None = None) -> tuple[Any, ...]:
         """Return the outcome of one release, in the order of the parts.
 
         Args:
@@ -272,11 +269,11 @@ class ComposedMoments(Composed):
         """Noise of an entry of the second moments at the largest radius."""
         return self.widest.noise_std
 
-    def run(self, rows: Rows, answer: Answer | None = None) -> Outcome:
+    def run(self, rows: Rows, answer: Ask | None = None) -> Outcome:
         """Return the outcome of one release, as :meth:`Composed.run`."""
         domain = self.query.domain
         records = Blocks(lambda: (domain.clip(block.T).T for block in rows()))
-        outcome = self.simulated.run(records, asking(answer or safe_answer))
+        outcome = self.simulated.run(records, answer or safe_answer)
         inner, release = self.simulated, self.radii[int(outcome.number)]
         std = inner.centre_std if isinstance(inner, CentredMoments) else 0.0
         noise = release.noise_std, release.query.domain.radius
@@ -295,7 +292,7 @@ class ComposedEquations(Composed):
         """Noise of an entry of the moments."""
         return self.simulated.explaining.noise_std
 
-    def run(self, rows: Rows, answer: Answer | None = None) -> Equations:
+    def run(self, rows: Rows, answer: Ask | None = None) -> Equations:
         """Return the outcome of one release, as :meth:`Composed.run`."""
         return self._run(Value(exact.value(self.query, rows())), answer or safe_answer)
 
@@ -304,8 +301,8 @@ class ComposedEquations(Composed):
         value = Value(exact.value(self.query, rows()))
         return lambda: self._run(value, safe_answer)
 
-    def _run(self, value: Value, answer: Answer) -> Equations:
-        return self.simulated.run(value, asking(answer))
+    def _run(self, value: Value, answer: Ask) -> Equations:
+        return self.simulated.run(value, answer)
 
 
 #: All releases in parts.
@@ -342,15 +339,6 @@ def adaptive_equations(
         InputError: as :meth:`Composed.calibrated`.
     """
     return ComposedEquations.calibrated(AdaSSP(), query, epsilon=epsilon, delta=delta)
-
-
-def asking(answer: Answer) -> Ask:
-    """Return what a program asks, of a function of a part as a release for itself."""
-
-    def ask(part: AdditiveGaussian | NoisyMean, value: Array) -> Array:
-        return answer(part.additive if isinstance(part, NoisyMean) else part, value)
-
-    return ask
 
 
 def safe_answer(part: AdditiveGaussian, value: Array) -> Array:

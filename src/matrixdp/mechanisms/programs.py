@@ -16,7 +16,6 @@ from __future__ import annotations
 import abc
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +23,7 @@ from numpy.typing import NDArray
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism
-from matrixdp.noise.distributions import MatrixNormal, NoiseDistribution, Streams, normals
+from matrixdp.noise.distributions import MatrixNormal, NoiseDistribution, Streams
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query
 
 #: Maps a part and its exact value (..., m, n) to the noisy value. Where ``ask`` answers many
@@ -76,36 +75,6 @@ class Stack(Records):
 
 
 @dataclass(frozen=True)
-class NoisyMean:
-    """A mean with independent noise of one standard deviation, as a part of a program.
-
-    ``epsilon`` and ``delta`` are those of the whole program.
-    """
-
-    query: MeanQuery
-    std: float
-    epsilon: float
-    delta: float
-
-    @property
-    def mu(self) -> float:
-        """The Gaussian-DP parameter of the part."""
-        return self.query.l2_sensitivity / self.std
-
-    @cached_property
-    def noise(self) -> MatrixNormal:
-        """The noise."""
-        return MatrixNormal(self.query.shape, self.std)
-
-    @cached_property
-    def additive(self) -> AdditiveGaussian:
-        """The part as a release for itself; a simulation does without its calibration."""
-        budget = Budget(self.epsilon, self.delta)
-        parts = {"query": self.query, "noise": self.noise, "noise_std": self.std}
-        return AdditiveGaussian.by_mu(self.mu, budget, **parts)
-
-
-@dataclass(frozen=True)
 class Step:
     """A part that is only simulated.
 
@@ -117,15 +86,9 @@ class Step:
     mu: float
     unit: float = 0.0
 
-    def simulate(self, value: Array, streams: Streams) -> Array:
-        """Return noisy values, shape (trials, m, n)."""
-        released = self.noise.sample(streams)
-        released += value
-        return released
-
 
 #: What a program asks.
-Question = AdditiveGaussian | NoisyMean | Step
+Question = AdditiveGaussian | Step
 
 
 @dataclass(frozen=True)
@@ -136,9 +99,12 @@ class Simulation:
 
     def __call__(self, part: Question, value: Array) -> Array:
         """Return the noisy answers of a part, shape (trials, m, n)."""
-        if isinstance(part, NoisyMean):
-            return value + part.std * normals(self.streams, part.query.shape)
-        return part.simulate(value, self.streams)
+        if isinstance(part, AdditiveGaussian) and not isinstance(part.query, MeanQuery):
+            return part.simulate(value, self.streams)
+        # A program has its own means within their bounds.
+        released = part.noise.sample(self.streams)
+        released += value
+        return released
 
     def of(self, trials: NDArray[np.intp]) -> Simulation:
         """Return the answers of some trials."""
@@ -165,6 +131,12 @@ class Part(NamedTuple):
 @dataclass(frozen=True, kw_only=True)
 class Program(CalibratedMechanism):
     """A calibrated mechanism in several parts."""
+
+    def noisy_mean(self, query: MeanQuery, std: float) -> AdditiveGaussian:
+        """Return a part: a mean with independent noise of one standard deviation."""
+        budget, noise = Budget(self.epsilon, self.delta), MatrixNormal(query.shape, std)
+        mu = query.l2_sensitivity / std if std else np.inf
+        return AdditiveGaussian.by_mu(mu, budget, query=query, noise=noise, noise_std=std)
 
     @abc.abstractmethod
     def run(self, records: Records, ask: Ask) -> Any:
