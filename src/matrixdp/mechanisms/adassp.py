@@ -261,6 +261,13 @@ class RidgedByHistogram(ChosenByHistogram):
     equations: tuple[RidgedEquations, ...]
     stream = "RidgedByHistogram"
 
+    @property
+    def parts(self) -> list[Part]:
+        """The numbers of records by length, and the parts of the equations."""
+        rest = zip(*(equations.parts for equations in self.equations), strict=True)
+        same = [Part(radii[0].name, sum((part.releases for part in radii), ())) for radii in rest]
+        return [super().parts[0], *same]
+
     def part(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
         """Return the release at a radius."""
         return self.candidates[number], self.equations[number]

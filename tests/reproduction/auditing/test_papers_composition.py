@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from matrixdp.auditing import composition, releases
+from matrixdp.auditing.neighbours import random_records
 from matrixdp.mechanisms.adassp import AdaSSP, PrivatelyClippedAdaSSP
 from matrixdp.mechanisms.allocation import MaxPNR
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PUBLIC, PrivatelyClipped
 from matrixdp.mechanisms.directions import PrivateDirections
-from matrixdp.mechanisms.programs import Simulation
+from matrixdp.mechanisms.programs import Simulation, Stack, Value
 from matrixdp.noise.distributions import SymmetricNormal
 from matrixdp.privacy.sensitivity import (
     Box,
@@ -223,6 +224,44 @@ def test_a_step_that_is_not_accounted_for_is_found(name, place):
 def test_a_step_that_reads_the_exact_value_is_found(name, place):
     exact = twin(RELEASES[name], place, lambda ask, part, value: value + 0 * ask(part, value))
     assert executed(exact).other > 0
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_records_that_are_read_without_a_question_are_found(name):
+    """A hundredth of what is released depends on an exact number."""
+
+    class Reading(type(RELEASES[name])):
+        def run(self, records, ask):
+            outcome = super().run(records, ask)
+            share = 1 + 0.01 * records.value(self.query)[..., 0, -1]
+            if hasattr(outcome, "_replace"):
+                return outcome._replace(moments=share * outcome.moments)
+            return share * outcome
+
+    release = RELEASES[name]
+    wrong = Reading(**{field.name: getattr(release, field.name) for field in fields(release)})
+    assert executed(wrong, most=4).other > 0
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_what_a_program_asks_adds_up_to_what_is_declared(name):
+    release, asked = RELEASES[name], []
+
+    def ask(part, value):
+        asked.append(part)
+        return value + part.noise.sample([np.random.default_rng(0)])[0]
+
+    exact = random_records(release.query, np.random.default_rng(1))
+    reads = isinstance(release.query, IdentityQuery)
+    release.run(Stack(exact) if reads else Value(release.query.value(exact)), ask)
+    assert np.linalg.norm([part.mu for part in asked]) == pytest.approx(release.mu)
+    assert len(asked) == COUNTS[name]
+    # What a receipt and an account state.
+    declared = getattr(release, "parts", None)
+    if declared:
+        assert np.linalg.norm([part.mu for part in declared]) == pytest.approx(release.mu)
+        pairs = zip(asked, declared, strict=True)
+        assert all(any(one is part for one in stated.releases) for part, stated in pairs)
 
 
 @pytest.mark.parametrize(("name", "place"), ASKED)
