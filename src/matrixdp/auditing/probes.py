@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.noise.distributions import GaussianDistribution, Laplace, _both_sides
+from matrixdp.noise.distributions import GaussianDistribution, Laplace, both_sides
 
 #: Number of random values.
 PROBES = 4
@@ -66,7 +66,7 @@ def defect(noise: Whitened, symmetric: bool, stream: np.random.Generator) -> str
             ANSWER: max(map(_apart, coloured, values)),
         }
         if any(factor is not None for factor in noise.factors):
-            declared = _both_sides(values, *noise.factors, inverse=True)
+            declared = both_sides(values, *noise.factors, inverse=True)
             sizes = [np.array([_norm(one) for one in side]) for side in (white, declared)]
             errors[COVARIANCE] = float(np.max(np.abs(sizes[0] ** 2 / sizes[1] ** 2 - 1)))
     limit = CLOSE * condition

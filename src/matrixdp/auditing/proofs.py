@@ -224,7 +224,7 @@ def _variances(noise: NoiseDistribution) -> Array | None:
         spread = _variances(noise.distribution)
         return None if spread is None else spread * noise.sizes**2
     if isinstance(noise, SymmetricNormal):
-        return np.asarray(noise._deviations**2)
+        return np.asarray(noise.deviations**2)
     if isinstance(noise, MatrixNormal):
         rows, columns = (
             np.diag(_covariance(factor, size))

@@ -29,7 +29,7 @@ class _ScaledDistribution(NoiseDistribution):
     sizes: Array
 
     def _draw(self, streams: Streams, stack: Array) -> None:
-        self.distribution._draw(streams, stack)
+        self.distribution.sample(streams, stack)
         stack *= self.sizes
 
     @property

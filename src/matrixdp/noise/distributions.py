@@ -199,16 +199,16 @@ class MatrixNormal(GaussianDistribution):
 
     def largest(self, z: Array) -> Array:
         """Return |A^-1| z |B^-T|, flat."""
-        return _both_sides(z, *self.factors, inverse=True, sizes=True).ravel()
+        return both_sides(z, *self.factors, inverse=True, sizes=True).ravel()
 
     def whiten(self, z: Array) -> Array:
         """Return A^-1 Z B^-T, flat, for factors that are the same in all trials."""
-        white = _both_sides(z, self.row_factor, self.column_factor, inverse=True)
+        white = both_sides(z, self.row_factor, self.column_factor, inverse=True)
         return white.reshape(*z.shape[:-2], -1)
 
     def colour(self, white: Array) -> Array:
         """Return A N B^T."""
-        return _both_sides(white.reshape(self.shape), self.row_factor, self.column_factor)
+        return both_sides(white.reshape(self.shape), self.row_factor, self.column_factor)
 
     def white_noise(self, streams: Streams) -> Array:
         """Return the entries of N (trials, k)."""
@@ -229,18 +229,18 @@ class SymmetricNormal(GaussianDistribution):
 
     def _draw(self, streams: Streams, stack: Array) -> None:
         normals(streams, self.shape, stack)
-        stack *= self._deviations
+        stack *= self.deviations
         mirror_upper(stack)
 
     def whiten(self, z: Array) -> Array:
         """Return the upper triangle with the diagonal over its standard deviations."""
         upper = _upper(self.shape[0])
-        return z[..., *upper] / self._deviations[upper]
+        return z[..., *upper] / self.deviations[upper]
 
     def colour(self, white: Array) -> Array:
         """Return the symmetric matrix of this upper triangle, rescaled."""
         noise, upper = np.empty(self.shape), _upper(self.shape[0])
-        noise[upper] = white * self._deviations[upper]
+        noise[upper] = white * self.deviations[upper]
         return mirror_upper(noise)
 
     def white_noise(self, streams: Streams) -> Array:
@@ -248,7 +248,8 @@ class SymmetricNormal(GaussianDistribution):
         return normals(streams, self.shape)[:, *_upper(self.shape[0])]
 
     @property
-    def _deviations(self) -> Array:
+    def deviations(self) -> Array:
+        """Standard deviation of each entry (m, m)."""
         std = np.full(self.shape, float(self.off_diagonal_std))
         np.fill_diagonal(std, self.diagonal_std)
         return std
@@ -273,16 +274,16 @@ class SymmetrisedNormal(GaussianDistribution):
 
     def largest(self, z: Array) -> Array:
         """Return |A^-1| z |A^-T|, whitened."""
-        sizes = _both_sides(z, *self.factors, inverse=True, sizes=True)
+        sizes = both_sides(z, *self.factors, inverse=True, sizes=True)
         return self._ensemble.whiten(sizes)
 
     def whiten(self, z: Array) -> Array:
         """Return A^-1 Z A^-T, which is of the Gaussian orthogonal ensemble, whitened."""
-        return self._ensemble.whiten(_both_sides(z, *self.factors, inverse=True))
+        return self._ensemble.whiten(both_sides(z, *self.factors, inverse=True))
 
     def colour(self, white: Array) -> Array:
         """Return A G A^T with G of the Gaussian orthogonal ensemble."""
-        return _both_sides(self._ensemble.colour(white), self.factor, self.factor)
+        return both_sides(self._ensemble.colour(white), self.factor, self.factor)
 
     def white_noise(self, streams: Streams) -> Array:
         """Return the whitened symmetric part (trials, k) of a full matrix of draws."""
@@ -447,7 +448,7 @@ def _factor(trials: int, size: int, name: str, value: ArrayLike | None) -> Array
     )
 
 
-def _both_sides(
+def both_sides(
     z: Array,
     left: ArrayLike | None,
     right: ArrayLike | None,

@@ -9,9 +9,7 @@ from matrixdp.mechanisms.allocation import MaxPNR
 from matrixdp.mechanisms.directions import PrivateDirections
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import IdentityQuery, SecondMomentQuery
-from reproduction.auditing.private_directions import _private_directions_mus
-from reproduction.auditing.search import _search_mus
-from reproduction.auditing.target_mean import _target_mean_mus
+from reproduction.auditing import private_directions, search, target_mean
 from reproduction.mechanisms.adaptive import AdaptiveCovariance, SearchNoise
 from reproduction.mechanisms.mvg import MVG
 from reproduction.mechanisms.target_mean import InterceptEquations, PrivateTargetMean
@@ -29,13 +27,13 @@ def within(mus, release):
 
 
 def test_what_the_study_calibrates_is_proven():
-    assert within(_private_directions_mus(DIRECTED), DIRECTED)
-    assert within(_search_mus(SEARCHED), SEARCHED)
+    assert within(private_directions.proven_mus(DIRECTED), DIRECTED)
+    assert within(search.proven_mus(SEARCHED), SEARCHED)
     for domain in (BOX, Ball(1.0, 3)):
         release = AdaptiveCovariance().calibrate(
             SecondMomentQuery(domain, 30, "zero_out"), **BUDGET
         )
-        assert within(_search_mus(release), release)
+        assert within(search.proven_mus(release), release)
 
 
 def test_directions_of_another_class_are_not_proven():
@@ -44,31 +42,31 @@ def test_directions_of_another_class_are_not_proven():
             directions, spectrum = super().of(noisy, records)
             return directions * (1 + noisy[..., :1, :1]), spectrum
 
-    assert not within(_private_directions_mus(replace(DIRECTED, private=Others())), DIRECTED)
+    assert not within(private_directions.proven_mus(replace(DIRECTED, private=Others())), DIRECTED)
 
 
 def test_the_moments_of_directions_answer_the_records_of_the_release():
     for changes in ({"n_records": 300}, {"domain": Ball(0.1, 3)}, {"adjacency": "zero_out"}):
         query = replace(DIRECTED.moments.query, **changes)
         release = replace(DIRECTED, moments=replace(DIRECTED.moments, query=query))
-        assert not within(_private_directions_mus(release), release)
+        assert not within(private_directions.proven_mus(release), release)
 
 
 def test_the_source_of_a_search_has_the_records_of_the_release():
     for changes in ({"n_records": 300}, {"domain": Ball(0.1, 3)}, {"adjacency": "zero_out"}):
         release = replace(SEARCHED, source=replace(SEARCHED.source, **changes))
-        assert not within(_search_mus(release), release)
+        assert not within(search.proven_mus(release), release)
 
 
 def test_nothing_is_proven_of_a_person_with_several_records():
     query = replace(SEARCHED.query, per_person=3)
     source = replace(SEARCHED.source, per_person=3)
-    assert not within(_search_mus(replace(SEARCHED, query=query, source=source)), SEARCHED)
+    assert not within(search.proven_mus(replace(SEARCHED, query=query, source=source)), SEARCHED)
     query = InterceptEquations(BOX, 30, target=2)
     release = PrivateTargetMean().calibrate(query, **BUDGET)
-    assert within(_target_mean_mus(release), release)
+    assert within(target_mean.proven_mus(release), release)
     several = replace(release, query=replace(query, per_person=3))
-    assert not within(_target_mean_mus(several), release)
+    assert not within(target_mean.proven_mus(several), release)
 
 
 @pytest.mark.parametrize("place", [0, 1])
@@ -77,4 +75,4 @@ def test_a_search_with_half_the_noise_is_not_proven(place, monkeypatch):
     scales = SEARCHED.comparison.noise.scales.copy()
     scales[place:][: 1 if place == 0 else None] /= 2
     monkeypatch.setattr(SearchNoise, "scales", scales)
-    assert not within(_search_mus(SEARCHED), SEARCHED)
+    assert not within(search.proven_mus(SEARCHED), SEARCHED)

@@ -17,14 +17,14 @@ from reproduction.mechanisms.mvg import AlongPrivateDirections
 
 def audit_private_directions(release: AlongPrivateDirections, stream: np.random.Generator) -> Audit:
     """Return the audit of noise along private directions."""
-    proven = _private_directions_mus(release)
+    proven = proven_mus(release)
     # Precisions are at most ``limit``, whatever the directions.
     along = farthest(release.query).size * np.sqrt(release.limit)
     first = audit_of(release.moments, stream)
     return ComposedAudit(release, [first.mu, along], first, proven)
 
 
-def _private_directions_mus(release: AlongPrivateDirections) -> list[float]:
+def proven_mus(release: AlongPrivateDirections) -> list[float]:
     """Return upper bounds on the mu of the parts; NaN where nothing is proven."""
     query = release.query
     drawn = library.owns(release.private) and type(query) is IdentityQuery

@@ -21,7 +21,7 @@ STEPS = 4
 
 def audit_search(release: ChosenBySearch, stream: np.random.Generator) -> Audit:
     """Return the audit of a release that first searches its radius, by the worst radius."""
-    proven = _search_mus(release)
+    proven = proven_mus(release)
     query = release.query
     steps = []
     for number in range(2 * STEPS):
@@ -37,7 +37,7 @@ def audit_search(release: ChosenBySearch, stream: np.random.Generator) -> Audit:
     return ChosenAudit(release, [trace, _search_mu(release), rest], steps[0][1], proven)
 
 
-def _search_mus(release: ChosenBySearch) -> list[float]:
+def proven_mus(release: ChosenBySearch) -> list[float]:
     """Return upper bounds on the mu of the parts; NaN where nothing is proven."""
     query = release.query
     source = release.source

@@ -13,12 +13,12 @@ from reproduction.mechanisms.target_mean import TargetMean
 
 def audit_target_mean(release: TargetMean, stream: np.random.Generator) -> Audit:
     """Return the audit of the mean of a target."""
-    proven = _target_mean_mus(release)
+    proven = proven_mus(release)
     change = sensitivities.largest_changes(release.query, stream)["mean of y"]
     return ComposedAudit(release, [change / release.mean_std], None, proven)
 
 
-def _target_mean_mus(release: TargetMean) -> list[float]:
+def proven_mus(release: TargetMean) -> list[float]:
     """Return upper bounds on the mu of the parts; NaN where nothing is proven."""
     query = release.query
     # The mean's sensitivity is that of one record.
