@@ -24,13 +24,10 @@ from sklearn.utils.validation import (
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
+from matrixdp.mechanisms.adassp import AdaSSP
 from matrixdp.mechanisms.base import AdditiveMechanism
-from matrixdp.mechanisms.composed import (
-    ComposedMoments,
-    InParts,
-    adaptive_equations,
-    clipped_moments,
-)
+from matrixdp.mechanisms.centred import Centred as AboutMean
+from matrixdp.mechanisms.composed import ComposedEquations, ComposedMoments, InParts
 from matrixdp.mechanisms.moments import Centred, centred, with_constant
 from matrixdp.privacy import exact
 from matrixdp.privacy.domain import Box
@@ -155,7 +152,8 @@ class _Private(BaseEstimator):
         if checks.choice(self._mechanisms, mechanism=self.mechanism) == CLIPPED:
             box = Box.cube(features, -1.0, 1.0)
             query = SecondMomentQuery(box, count, per_person=self.per_person)
-            release = clipped_moments(query, epsilon=epsilon, delta=delta, about_mean=True)
+            budget = {"epsilon": epsilon, "delta": delta}
+            release = ComposedMoments.calibrated(AboutMean(), query, **budget)
         else:
             box = Box.cube(features + 1, -1.0, 1.0)
             query = SecondMomentQuery(box, count, per_person=self.per_person)
@@ -367,7 +365,8 @@ class PrivateRidge(RegressorMixin, _Private):
             scaled = (box.middle + _scaled(box, rows) * box.widths / 2) / box.magnitudes
         last = domain.features - 1
         query = NormalEquations(domain, len(rows), target=last, per_person=self.per_person)
-        release = adaptive_equations(query, epsilon=self.epsilon, delta=self.delta)
+        budget = {"epsilon": self.epsilon, "delta": self.delta}
+        release = ComposedEquations.calibrated(AdaSSP(), query, **budget)
         self._spend(release)
         self.release_ = release
         outcome = release.release(scaled)

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.adassp import AdaSSP, Equations, RidgedEquations
+from matrixdp.mechanisms.adassp import Equations, RidgedEquations
 from matrixdp.mechanisms.base import (
     AdditiveGaussian,
     Mechanism,
@@ -35,10 +35,9 @@ from matrixdp.mechanisms.base import (
     delta_for_noise,
     promised,
 )
-from matrixdp.mechanisms.centred import Centred, CentredMoments, CentreQuery
+from matrixdp.mechanisms.centred import CentredMoments, CentreQuery
 from matrixdp.mechanisms.clipped import (
     ChosenByHistogram,
-    PrivatelyClipped,
     ShellQuery,
     records_of,
 )
@@ -118,8 +117,11 @@ class Composed(abc.ABC):
         return parts
 
     @abc.abstractmethod
-    def run(self, rows: Rows, answer: Ask | None = None) -> tuple[Any, ...]:
-        """Return the outcome of one release, in the order of the parts.
+    def reads(self, rows: Rows) -> Records:
+        """Return the records as the program reads them."""
+
+    def run(self, rows: Rows, answer: Ask | None = None) -> Any:
+        """Return the outcome of one release, a tuple.
 
         Args:
             rows: the records, which are clipped to the public bounds.
@@ -129,6 +131,7 @@ class Composed(abc.ABC):
         Raises:
             InputError: as :func:`matrixdp.privacy.exact.value` and :meth:`check`.
         """
+        return self.simulated.run(self.reads(rows), answer or safe_answer)
 
     def prepare(self, rows: Rows) -> Callable[[], Any]:
         """Read the records once, so that bad ones end it; return a function that runs a release."""
@@ -269,12 +272,15 @@ class ComposedMoments(Composed):
         """Noise of an entry of the second moments at the largest radius."""
         return self.widest.noise_std
 
+    def reads(self, rows: Rows) -> Blocks:
+        """Return the records, clipped to the public bounds."""
+        domain = self.query.domain
+        return Blocks(lambda: (domain.clip(block.T).T for block in rows()))
+
     def run(self, rows: Rows, answer: Ask | None = None) -> Outcome:
         """Return the outcome of one release, as :meth:`Composed.run`."""
-        domain = self.query.domain
-        records = Blocks(lambda: (domain.clip(block.T).T for block in rows()))
-        outcome = self.simulated.run(records, answer or safe_answer)
-        inner, release = self.simulated, self.radii[int(outcome.number)]
+        outcome, inner = super().run(rows, answer), self.simulated
+        release = self.radii[int(outcome.number)]
         std = inner.centre_std if isinstance(inner, CentredMoments) else 0.0
         noise = release.noise_std, release.query.domain.radius
         return Outcome(outcome.moments, *noise, outcome.centre, std, float(outcome.weight))
@@ -292,53 +298,18 @@ class ComposedEquations(Composed):
         """Noise of an entry of the moments."""
         return self.simulated.explaining.noise_std
 
-    def run(self, rows: Rows, answer: Ask | None = None) -> Equations:
-        """Return the outcome of one release, as :meth:`Composed.run`."""
-        return self._run(Value(exact.value(self.query, rows())), answer or safe_answer)
+    def reads(self, rows: Rows) -> Value:
+        """Return the exact second moments, which are computed once."""
+        return Value(exact.value(self.query, rows()))
 
     def prepare(self, rows: Rows) -> Callable[[], Equations]:
-        """Read the records once for all parts, as :meth:`Composed.prepare`."""
-        value = Value(exact.value(self.query, rows()))
-        return lambda: self._run(value, safe_answer)
-
-    def _run(self, value: Value, answer: Ask) -> Equations:
-        return self.simulated.run(value, answer)
+        """Read the records once for all releases, as :meth:`Composed.prepare`."""
+        value = self.reads(rows)
+        return lambda: self.simulated.run(value, safe_answer)
 
 
 #: All releases in parts.
 InParts = ComposedMoments | ComposedEquations
-
-
-def clipped_moments(
-    query: SecondMomentQuery, *, epsilon: float, delta: float, about_mean: bool
-) -> ComposedMoments:
-    """Return the release of second moments of records clipped to a private radius.
-
-    Args:
-        query: with its public bounds.
-        epsilon, delta: the guarantee, delta above 0.
-        about_mean: whether a private mean, for half of mu^2, is first subtracted from the records.
-
-    Raises:
-        InputError: as :meth:`Composed.calibrated`.
-    """
-    mechanism = Centred() if about_mean else PrivatelyClipped()
-    return ComposedMoments.calibrated(mechanism, query, epsilon=epsilon, delta=delta)
-
-
-def adaptive_equations(
-    query: NormalEquations, *, epsilon: float, delta: float
-) -> ComposedEquations:
-    """Return the release of normal equations with a private ridge.
-
-    Args:
-        query: with its public bounds.
-        epsilon, delta: the guarantee, delta above 0.
-
-    Raises:
-        InputError: as :meth:`Composed.calibrated`.
-    """
-    return ComposedEquations.calibrated(AdaSSP(), query, epsilon=epsilon, delta=delta)
 
 
 def safe_answer(part: AdditiveGaussian, value: Array) -> Array:

@@ -17,8 +17,6 @@ from matrixdp.mechanisms.composed import (
     ComposedMoments,
     InParts,
     Outcome,
-    adaptive_equations,
-    clipped_moments,
 )
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import NormalEquations, SecondMomentQuery
@@ -47,15 +45,15 @@ def options(spec: Specification, delta: float) -> list[recommend.Option]:
     """
     query, budget = spec.query, {"epsilon": spec.epsilon, "delta": delta}
     if isinstance(query, NormalEquations):
-        equations = adaptive_equations(query, **budget)
+        equations = ComposedEquations.calibrated(AdaSSP(), query, **budget)
         spread = recommend.variances(equations.simulated.explaining)
         sides = query.explaining.domain.magnitudes
         error = float(np.sqrt(np.mean(spread / np.outer(sides, sides) ** 2)))
         return [recommend.Option(AdaSSP(), equations, spread, error)]
     about_mean = spec.kind in answers.WITH_CONSTANT
     assert isinstance(query, SecondMomentQuery)
-    moments = clipped_moments(query, **budget, about_mean=about_mean)
     mechanism: Mechanism = Centred() if about_mean else PrivatelyClipped()
+    moments = ComposedMoments.calibrated(mechanism, query, **budget)
     error = max(
         float(np.sqrt(recommend.variances(candidate).mean())) / _filled(candidate)
         for candidate in moments.radii

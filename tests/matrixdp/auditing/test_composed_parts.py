@@ -9,13 +9,13 @@ import pytest
 
 from matrixdp.auditing import evidence
 from matrixdp.checks import InputError
+from matrixdp.mechanisms.adassp import AdaSSP
 from matrixdp.mechanisms.base import NoGuarantee
-from matrixdp.mechanisms.clipped import shells
+from matrixdp.mechanisms.centred import Centred
+from matrixdp.mechanisms.clipped import PrivatelyClipped, shells
 from matrixdp.mechanisms.composed import (
     ComposedEquations,
     ComposedMoments,
-    adaptive_equations,
-    clipped_moments,
 )
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import MatrixNormal, SymmetricNormal
@@ -53,9 +53,10 @@ def built(domain="cube", adjacency="replace", kind="mean", per_person=None):
     if kind == "equations":
         last = bounds.features - 1
         query = NormalEquations(bounds, 60, adjacency, last, per_person=per_person)
-        return adaptive_equations(query, **BUDGET)
+        return ComposedEquations.calibrated(AdaSSP(), query, **BUDGET)
     query = SecondMomentQuery(bounds, 60, adjacency, per_person=per_person)
-    return clipped_moments(query, **BUDGET, about_mean=kind == "mean")
+    mechanism = Centred() if kind == "mean" else PrivatelyClipped()
+    return ComposedMoments.calibrated(mechanism, query, **BUDGET)
 
 
 def executed(release):
@@ -209,9 +210,8 @@ def test_the_noise_of_every_part_is_what_is_declared(monkeypatch, kind):
 
 def proof(monkeypatch, pairs, above, share=1):
     """Return whether pairs of releases on neighbours refute, and the epsilon that they prove."""
-    release = clipped_moments(
-        SecondMomentQuery(Box.cube(1, -1.0, 1.0), 20), **BUDGET, about_mean=False
-    )
+    query = SecondMomentQuery(Box.cube(1, -1.0, 1.0), 20)
+    release = ComposedMoments.calibrated(PrivatelyClipped(), query, **BUDGET)
     whole, found = safe.noise, []
     for seed, first in product(range(pairs), (1.0, 0.0)):
         bits = np.random.default_rng(seed).bytes

@@ -11,7 +11,7 @@ from scipy import linalg
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.adassp import AdaSSP, eigenvalue_query, product_query
 from matrixdp.mechanisms.base import NoGuarantee
-from matrixdp.mechanisms.composed import adaptive_equations
+from matrixdp.mechanisms.composed import ComposedEquations
 from matrixdp.mechanisms.moments import with_constant
 from matrixdp.noise import safe
 from matrixdp.privacy import gaussian
@@ -41,7 +41,7 @@ def test_parts_have_the_sensitivities_of_the_whole_query(domain, adjacency, per_
     query = replace(posed(domain, adjacency), per_person=per_person)
     assert eigenvalue_query(query).l2_sensitivity == pytest.approx(query.l2_eigenvalue, rel=1e-12)
     assert product_query(query).l2_sensitivity == pytest.approx(query.l2_target, rel=1e-12)
-    release = adaptive_equations(query, **BUDGET)
+    release = ComposedEquations.calibrated(AdaSSP(), query, **BUDGET)
     assert [part.name for part in release.parts] == ["smallest eigenvalue", "moments", "products"]
     shares = [part.mu**2 / release.mu**2 for part in release.parts]
     np.testing.assert_allclose(shares, 1 / 3, rtol=1e-9)
@@ -50,7 +50,7 @@ def test_parts_have_the_sensitivities_of_the_whole_query(domain, adjacency, per_
 
 def test_the_noise_of_each_part_by_hand():
     """|x|^2 <= 4 and |y| <= 1: one of 60 records moves the parts by 4, 4 and 4 / 60."""
-    release = adaptive_equations(posed(), **BUDGET)
+    release = ComposedEquations.calibrated(AdaSSP(), posed(), **BUDGET)
     unit = np.sqrt(3) / 60 / release.mu
     for part in release.parts:
         (single,) = part.releases
@@ -60,7 +60,7 @@ def test_the_noise_of_each_part_by_hand():
 
 @pytest.mark.parametrize("part", ["eigenvalue_std", "target_std"])
 def test_a_hundredth_less_noise_than_the_budget_pays_for_is_refused(part):
-    release = adaptive_equations(posed(), **BUDGET)
+    release = ComposedEquations.calibrated(AdaSSP(), posed(), **BUDGET)
     less = replace(release.simulated, **{part: 0.99 * getattr(release.simulated, part)})
     with pytest.raises(NoGuarantee, match="the parts spend"):
         replace(release, simulated=less)
@@ -154,7 +154,7 @@ def test_rounding_of_the_eigenvalue_is_below_its_bound(spread):
 
 def test_rounding_of_the_eigenvalue_is_paid_for(monkeypatch):
     """Neighbours may be so much further apart, which larger noise makes up for."""
-    release = adaptive_equations(posed(records=10**7), **BUDGET)
+    release = ComposedEquations.calibrated(AdaSSP(), posed(records=10**7), **BUDGET)
     part = release.parts[0].releases[0]
     paid = 2 * part.query.rounding / part.noise_std
     moved = part.statement.mu - part.mu / part.stretch
@@ -185,7 +185,7 @@ def test_a_private_number_of_records_of_any_size_bounds_the_rounding():
 def test_without_noise_it_is_the_simulation_of_the_experiments(monkeypatch, domain):
     monkeypatch.setattr(safe, "noise", lambda distribution, count, bits: np.zeros(count, np.int64))
     query = posed(domain)
-    release = adaptive_equations(query, **BUDGET)
+    release = ComposedEquations.calibrated(AdaSSP(), query, **BUDGET)
     rng = np.random.default_rng(1)
     rows = rng.uniform(-1, 1, (60, query.features))
     if isinstance(query.domain, Box):
@@ -203,7 +203,7 @@ def test_without_noise_it_is_the_simulation_of_the_experiments(monkeypatch, doma
 
 
 def test_the_ridge_follows_from_the_noisy_eigenvalue_alone():
-    release = adaptive_equations(posed(records=400), **BUDGET)
+    release = ComposedEquations.calibrated(AdaSSP(), posed(records=400), **BUDGET)
     rng = np.random.default_rng(2)
     rows = rng.uniform(-1, 1, (400, 5))
     for _ in range(20):
@@ -213,7 +213,7 @@ def test_the_ridge_follows_from_the_noisy_eigenvalue_alone():
 
 def test_a_constant_is_a_column_like_others():
     rows = np.random.default_rng(3).uniform(-1, 1, (60, 4))
-    found = adaptive_equations(posed(), **BUDGET).release(with_constant(rows))
+    found = ComposedEquations.calibrated(AdaSSP(), posed(), **BUDGET).release(with_constant(rows))
     assert found.moments.shape == (4, 4)
     assert found.products.shape == (4,)
 
@@ -221,7 +221,7 @@ def test_a_constant_is_a_column_like_others():
 @pytest.mark.parametrize("rows", [np.zeros((59, 5)), np.zeros((60, 4)), np.zeros(60), [["secret"]]])
 def test_bad_records_are_one_sentence_without_a_value(rows):
     with pytest.raises(InputError, match="record") as refused:
-        adaptive_equations(posed(), **BUDGET).release(rows)
+        ComposedEquations.calibrated(AdaSSP(), posed(), **BUDGET).release(rows)
     assert "secret" not in str(refused.value)
 
 
@@ -235,4 +235,4 @@ def test_bad_records_are_one_sentence_without_a_value(rows):
 )
 def test_a_bad_budget_is_one_sentence_that_names_epsilon_first(budget, message):
     with pytest.raises(InputError, match=message):
-        adaptive_equations(posed(), **budget)
+        ComposedEquations.calibrated(AdaSSP(), posed(), **budget)

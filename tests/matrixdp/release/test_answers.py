@@ -8,7 +8,8 @@ import pytest
 
 import matrixdp as mdp
 from matrixdp import cli
-from matrixdp.mechanisms.composed import adaptive_equations
+from matrixdp.mechanisms.adassp import AdaSSP
+from matrixdp.mechanisms.composed import ComposedEquations
 from matrixdp.mechanisms.moments import centred, with_constant
 from matrixdp.noise import safe
 from matrixdp.privacy.sensitivity import NormalEquations
@@ -362,7 +363,7 @@ def test_the_simulation_of_a_regression_agrees_with_draws_of_records():
 def test_the_simulation_of_adassp_agrees_with_draws_of_records(intercept):
     features = 3 + intercept
     query = NormalEquations(mdp.Box.cube(features, -1, 1), 3000, target=features - 1)
-    release = adaptive_equations(query, epsilon=1, delta=1e-6)
+    release = ComposedEquations.calibrated(AdaSSP(), query, epsilon=1, delta=1e-6)
     rng, fits = np.random.default_rng(1), []
     output = answers.Output("regression", np.zeros(3), np.ones(3), intercept=intercept)
     for _ in range(60):

@@ -11,8 +11,10 @@ import pytest
 import matrixdp as mdp
 from matrixdp import cli
 from matrixdp.mechanisms import intervals
+from matrixdp.mechanisms.adassp import AdaSSP
 from matrixdp.mechanisms.allocation import Shares
-from matrixdp.mechanisms.composed import adaptive_equations, clipped_moments
+from matrixdp.mechanisms.centred import Centred
+from matrixdp.mechanisms.composed import ComposedEquations, ComposedMoments
 from matrixdp.mechanisms.moments import CONSTANT, centred, with_constant
 from matrixdp.privacy import exact
 from matrixdp.privacy.sensitivity import NormalEquations
@@ -164,7 +166,7 @@ def test_standard_errors_are_those_of_simulated_regressions(request, name, line)
 def test_intervals_about_a_private_mean_cover_clipped_moments_about_it():
     X = 0.2 + 0.1 * (records(500) - 0.3)
     query = mdp.SecondMomentQuery(mdp.Box.cube(4, -1.0, 1.0), len(X))
-    release = clipped_moments(query, epsilon=2, delta=1e-6, about_mean=True)
+    release = ComposedMoments.calibrated(Centred(), query, epsilon=2, delta=1e-6)
     stream, inside, spectra, ready = np.random.default_rng(0), [], [], {}
 
     def answer(part, value):
@@ -215,7 +217,7 @@ def test_standard_errors_of_adassp_are_those_of_simulated_releases(domain, line)
     features = 4 + intercept
     domain = mdp.Box.cube(4, -1.0, 1.0) if features == 4 else domain
     query = NormalEquations(domain, len(X), target=features - 1)
-    release = adaptive_equations(query, epsilon=3, delta=1e-6)
+    release = ComposedEquations.calibrated(AdaSSP(), query, epsilon=3, delta=1e-6)
     middle, half = np.array([1.0, -2.0, 3.0, 50.0]), np.array([2.0, 0.5, 1.0, 10.0])
     output = answers.Output("regression", middle, half, **line)
     weighted = {"weighted": isinstance(domain, mdp.Ball)}
