@@ -22,9 +22,13 @@ from matrixdp.auditing import proofs, sensitivities
 from matrixdp.auditing.base import ROUNDING, Finding
 from matrixdp.auditing.neighbours import farthest, random_records, worst
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import AdditiveGaussian
 from matrixdp.mechanisms.programs import Program, Question, Records, Step
-from matrixdp.noise.distributions import GaussianDistribution, NoiseDistribution, SymmetricNormal
+from matrixdp.noise.distributions import (
+    GaussianDistribution,
+    MatrixNormal,
+    NoiseDistribution,
+    SymmetricNormal,
+)
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import (
     MeanQuery,
@@ -304,13 +308,17 @@ def _replayed(release: Program, records: Array, answer: Answer) -> list[Question
 
 def _mu(parts: list[Question]) -> float:
     """Return what parts spend together: what the library proves of their noise, or they state."""
-    mus = []
-    for part in parts:
-        proven = proofs.UNPROVEN
-        if isinstance(part, AdditiveGaussian) and not isinstance(part.query, MeanQuery):
-            proven = proofs.mu(part.query, part.noise)
-        mus.append(part.mu if np.isnan(proven) else proven)
-    return float(np.linalg.norm(mus))
+
+    def spent(part: Question) -> float:
+        if isinstance(part, Step):
+            return part.mu
+        if isinstance(part.query, MeanQuery) and isinstance(part.noise, MatrixNormal):
+            deviations = np.asarray(part.noise.row_factor, dtype=float)
+            return float(part.query.l2_sensitivity / deviations.min())
+        proven = proofs.mu(part.query, part.noise)
+        return part.mu if np.isnan(proven) else proven
+
+    return float(np.linalg.norm([spent(part) for part in parts]))
 
 
 def _drawn(noise: NoiseDistribution) -> Array:

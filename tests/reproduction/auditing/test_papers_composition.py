@@ -15,7 +15,7 @@ from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PUBLIC, PrivatelyClipped
 from matrixdp.mechanisms.directions import PrivateDirections
 from matrixdp.mechanisms.programs import Simulation, Stack, Value
-from matrixdp.noise.distributions import SymmetricNormal
+from matrixdp.noise.distributions import MatrixNormal, SymmetricNormal
 from matrixdp.privacy.sensitivity import (
     Box,
     IdentityQuery,
@@ -224,6 +224,23 @@ def test_a_step_that_is_not_accounted_for_is_found(name, place):
 def test_a_step_that_reads_the_exact_value_is_found(name, place):
     exact = twin(RELEASES[name], place, lambda ask, part, value: value + 0 * ask(part, value))
     assert executed(exact).other > 0
+
+
+MEANS = [
+    ("histogram", "lengths"),
+    ("centred", "mean"),
+    ("adassp", "smallest"),
+    ("adassp", "products"),
+]
+
+
+@pytest.mark.parametrize(("name", "part"), MEANS)
+def test_a_part_that_has_less_noise_than_it_states_is_found(name, part):
+    release = replace(RELEASES[name])
+    stated = getattr(release, part)
+    less = MatrixNormal(stated.noise.shape, 0.99 * stated.noise.row_factor)
+    vars(release)[part] = replace(stated, noise=less)
+    assert executed(release, most=4).other > 0
 
 
 @pytest.mark.parametrize("name", RELEASES)
