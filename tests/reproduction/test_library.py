@@ -263,9 +263,9 @@ def test_noise_of_another_author_is_found_inside_noise_of_the_library(mechanism,
 @pytest.mark.parametrize(
     ("changes", "standing"),
     [
-        ({"mu_exact": False}, "certified"),
+        ({"epsilon_exact": False}, "certified"),
         ({"mu": float("nan")}, "refuted"),
-        ({"mu": float("nan"), "mu_exact": False}, "refuted"),
+        ({"mu": float("nan"), "epsilon_exact": False}, "refuted"),
         ({"epsilon_actual": float("nan")}, "refuted"),
         ({"epsilon_actual": 1.5}, "declared"),
         ({"epsilon_actual": 500.0}, "declared"),

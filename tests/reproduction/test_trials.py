@@ -9,8 +9,8 @@ from reproduction import trials
 
 ROWS = [
     {"experiment": "e", "epsilon": "0.1", "trial": np.arange(3), "value": [0.1, 1e-17, np.nan]},
-    {"experiment": "e", "mu_exact": True, "delta": np.float64(1e22), "trial": 7, "value": 2.0},
-    {"experiment": "e", "mu_exact": np.bool_(False), "trial": np.array([4]), "value": [5.0]},
+    {"experiment": "e", "epsilon_exact": True, "delta": np.float64(1e22), "trial": 7, "value": 2.0},
+    {"experiment": "e", "epsilon_exact": np.bool_(False), "trial": np.array([4]), "value": [5.0]},
     {"experiment": "e", "noise_std": np.inf, "trial": 0, "note": 'a "word", and\nanother', "x": 1},
 ]
 

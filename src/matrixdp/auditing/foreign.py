@@ -209,7 +209,7 @@ class WhitenedGaussianAudit(WhitenedAudit):
     ) -> None:
         super().__init__(release, distribution, stream)
         self.mu = self._pair.size
-        declared = self.mu if release.mu is None or release.mu_exact else release.mu
+        declared = self.mu if release.mu is None or release.epsilon_exact else release.mu
         largest = max(self.mu, declared)
         self.attained = epsilon_of(release.delta, self.mu)
         self.bound = epsilon_of(release.delta, largest)

@@ -61,7 +61,7 @@ class GaussianAudit(Audit):
         self._whiten, query, delta = distribution.whiten, release.query, release.delta
         self._pair = worst(query, lambda d: np.linalg.norm(distribution.whiten(d), axis=-1), stream)
         self.mu = self._pair.size
-        declared = self.mu if release.mu is None or release.mu_exact else release.mu
+        declared = self.mu if release.mu is None or release.epsilon_exact else release.mu
         largest = max(self.mu, declared)
         if not delta:
             self.attained = self.bound = float("inf")

@@ -118,10 +118,11 @@ class CalibratedMechanism(abc.ABC):
     Attributes:
         query: the query, with the public bounds of the calibration.
         epsilon, delta: the claimed guarantee (delta = 0: pure differential privacy).
-        epsilon_actual: the epsilon that the noise delivers at ``delta``: tight where a closed form
-            exists, otherwise an upper bound.
-        mu: the Gaussian-DP parameter, an upper bound unless ``mu_exact``; None for noise that is
-            not Gaussian.
+        epsilon_actual: the epsilon that the noise delivers at ``delta``, an upper bound unless
+            ``epsilon_exact``.
+        epsilon_exact: whether some neighbours attain ``epsilon_actual``.
+        mu: the Gaussian-DP parameter, an upper bound unless ``epsilon_exact``; None for noise that
+            is not Gaussian.
         noise_std: root mean square over the released entries of the noise standard deviation;
             NaN where a release is not value plus noise.
         ridge: known multiple of the identity inside a sketch's Gram matrix, 0 elsewhere.
@@ -131,8 +132,8 @@ class CalibratedMechanism(abc.ABC):
     epsilon: float
     delta: float = 0.0
     epsilon_actual: float
+    epsilon_exact: bool = False
     mu: float | None = None
-    mu_exact: bool = True
     noise_std: float = float("nan")
     ridge: float = 0.0
 
@@ -145,7 +146,8 @@ class CalibratedMechanism(abc.ABC):
         """Return the release with Gaussian noise of this mu; for several parts mu^2 is the sum."""
         value, exact = mu if isinstance(mu, Mu) else (mu, False)
         actual = _epsilon(float(budget.delta), float(value)) if np.isfinite(value) else np.inf
-        return cls(mu=value, mu_exact=exact, epsilon_actual=actual, **budget._asdict(), **others)
+        others |= {"mu": value, "epsilon_actual": actual, "epsilon_exact": exact}
+        return cls(**budget._asdict(), **others)
 
     @property
     def stream(self) -> str:

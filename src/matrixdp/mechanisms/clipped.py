@@ -67,7 +67,7 @@ class ClippedMoments(Mechanism):
             clipped(query, self.squared_radius_fraction), epsilon=epsilon, delta=delta
         )
         reached = self.squared_radius_fraction == 1 or attained(query, release.query.domain.radius)
-        return replace(release, mu_exact=release.mu_exact and reached)
+        return replace(release, epsilon_exact=release.epsilon_exact and reached)
 
 
 def clipped(query: Query, squared_radius_fraction: float) -> SecondMomentQuery:

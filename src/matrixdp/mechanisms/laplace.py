@@ -9,7 +9,7 @@ import numpy as np
 from matrixdp import checks
 from matrixdp.mechanisms.base import AdditiveMechanism, Mechanism
 from matrixdp.noise import distributions
-from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Box, IdentityQuery, MeanQuery, Query, SecondMomentQuery
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,16 @@ class Laplace(Mechanism):
         else:
             noise = distributions.Laplace(query.shape, query.l1_sensitivity / epsilon)
         std = float(np.sqrt(2) * noise.scale)
+        attained = False
+        if isinstance(query.domain, Box):
+            # Opposite corners attain the l1 sensitivity, for second moments a corner and 0.
+            zero = query.adjacency == "zero_out" or query.domain.contains_zero
+            attained = query.yields == "matrix" or zero
         return AdditiveMechanism(
-            query=query, epsilon=epsilon, epsilon_actual=epsilon, noise_std=std, noise=noise
+            query=query,
+            epsilon=epsilon,
+            epsilon_actual=epsilon,
+            epsilon_exact=attained,
+            noise_std=std,
+            noise=noise,
         )

@@ -87,7 +87,7 @@ def share(release, constant):
     """
     query = release.query
     if release.mu is not None:
-        return 1.0 if release.mu_exact else 0.0
+        return 1.0 if release.epsilon_exact else 0.0
     if isinstance(query.domain, Ball):
         return 0.0
     if query.yields == "matrix":

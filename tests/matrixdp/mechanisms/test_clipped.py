@@ -79,7 +79,7 @@ def test_one_feature_cannot_turn_and_needs_less():
     line = SecondMomentQuery(Box((-1.0,), (1.0,)), 20)
     release = ClippedMoments(1 / 4).calibrate(line, epsilon=1, delta=0.01)
     assert release.noise.diagonal_std == pytest.approx(0.25 / 20 / gaussian.mu(1, 0.01), rel=1e-12)
-    assert release.mu_exact
+    assert release.epsilon_exact
     found = release.mu * replay.ratio(release, line, np.random.default_rng(0))
     assert found <= release.mu * (1 + 1e-9)
 
@@ -157,10 +157,10 @@ def test_a_search_over_records_of_the_box_attains_the_radius_and_no_more():
 def test_mu_is_a_bound_where_no_records_of_the_box_attain_it():
     narrow = SecondMomentQuery(Box((-1.0, -0.1), (1.0, 0.1)), 20)
     release = ClippedMoments(1 / 4).calibrate(narrow, epsilon=1, delta=0.01)
-    assert not release.mu_exact
-    assert ClippedMoments(1 / 4).calibrate(MOMENTS, epsilon=1, delta=0.01).mu_exact
+    assert not release.epsilon_exact
+    assert ClippedMoments(1 / 4).calibrate(MOMENTS, epsilon=1, delta=0.01).epsilon_exact
     far = SecondMomentQuery(Box((1.0, 1.0), (2.0, 2.0)), 20)
-    assert not ClippedMoments(1 / 4).calibrate(far, epsilon=1, delta=0.01).mu_exact
+    assert not ClippedMoments(1 / 4).calibrate(far, epsilon=1, delta=0.01).epsilon_exact
 
 
 def test_pure_privacy_is_gaussian_privacy_at_all_points_of_its_curve():

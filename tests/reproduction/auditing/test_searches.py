@@ -178,8 +178,7 @@ def test_no_neighbours_are_further_apart_than_public_mechanisms_say(
         stream = np.random.default_rng(seed)
         pair, widest, declared = searched(release, stream)
         assert widest <= declared * (1 + 1e-9)
-        # A pure release is tight where a box is all that changes.
-        if release.mu_exact if release.mu else query.yields == "matrix" and domain != "ball":
+        if release.epsilon_exact:
             assert pair.size > 0.99 * declared
         # The same on what is released for real, with all roundings.
         rows = np.clip(random_pairs(query, stream, RECORDS)[0], -10, 10)
@@ -219,8 +218,7 @@ def people_apart(mechanism, query, stream):
     assert release.statement.per_person == PER_PERSON
     pair, widest, declared = searched(release, stream)
     assert widest <= declared * (1 + 1e-9)
-    exact = release.mu_exact if release.mu else query.yields == "matrix"
-    if exact and (release.mu or isinstance(query.domain, Box)):
+    if release.epsilon_exact:
         assert pair.size > 0.99 * declared
     single = mechanism.calibrate(replace(query, per_person=None), **BUDGET)
     return widest / declared, searched(replace(release, noise=single.noise), stream)[1] / declared

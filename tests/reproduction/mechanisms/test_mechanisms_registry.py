@@ -1,7 +1,9 @@
 """What holds of every mechanism of the registry: how it is found, and what it refuses."""
 
+import contextlib
 import importlib
 import inspect
+import itertools
 import pkgutil
 import sys
 
@@ -10,13 +12,33 @@ import pytest
 from registryqueries import QUERIES, built
 
 import matrixdp.mechanisms
+from matrixdp.auditing.releases import audit_of
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
+from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism, NoGuarantee
 from matrixdp.noise.distributions import NoiseDistribution
+from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQuery
 from reproduction import mechanisms
 
 BAD = [("epsilon", bad) for bad in (0, -1, np.nan, np.inf, "1")]
 BAD += [("delta", bad) for bad in (0, -0.1, np.nan, np.inf, 1, 2)]
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "zero_out"])
+@pytest.mark.parametrize("domain", [Box.cube(4, -1, 1), Box.cube(4, 0, 1), Ball(1.0, 4)], ids=str)
+def test_a_delivered_epsilon_is_called_exact_where_neighbours_attain_it(domain, adjacency):
+    queries = [kind(domain, 20, adjacency) for kind in (IdentityQuery, SecondMomentQuery)]
+    exact = []
+    for mechanism, query in itertools.product(map(built, mechanisms.registry().values()), queries):
+        if type(query) not in mechanism.queries:
+            continue
+        with contextlib.suppress(NoGuarantee):
+            release = mechanism.calibrate(query, epsilon=1.0, delta=1e-3)
+            exact.append(release.epsilon_exact)
+            if release.epsilon_exact:
+                attained = audit_of(release, np.random.default_rng(0)).attained
+                assert attained == pytest.approx(release.epsilon_actual, rel=1e-4)
+    assert sum(exact) > 10
+    assert not all(exact)
 
 
 def test_a_mechanism_is_found_by_its_name_alone():

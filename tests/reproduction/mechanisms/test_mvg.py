@@ -55,7 +55,7 @@ def test_the_papers_experiments(query, theorem, zeta, zeta_value, first, beta, p
     assert found == pytest.approx(phi, rel=1e-6)
     release = MVG(theorem, zeta).calibrate(query, **budget(query))
     assert release.noise_std == pytest.approx(std, rel=1e-5)
-    assert release.mu_exact
+    assert release.epsilon_exact
     if slack:
         assert gaussian.mu(1, 1 / query.n_records) / release.mu == pytest.approx(slack, rel=1e-4)
 
@@ -78,7 +78,7 @@ def test_the_least_and_most_wasteful_shares_of_second_moments(theorem, important
     """The factors by which noise could shrink, against the exact supremum over records."""
     mechanism = MVG(theorem, allocation=Binary(important, tau))
     release = mechanism.calibrate(MOVEMENT, **budget(MOVEMENT))
-    assert release.mu_exact
+    assert release.epsilon_exact
     limit = gaussian.mu(1, 1 / MOVEMENT.n_records)
     assert limit / release.mu == pytest.approx(slack, rel=1e-6)
 
@@ -281,7 +281,7 @@ class TestPrivateDirections:
         mechanism = MVG(allocation=MaxPNR(), directions=PrivateDirections())
         release = mechanism.calibrate(LIVER, epsilon=epsilon, delta=1 / 248)
         assert release.moments.mu < release.mu < gaussian.mu(epsilon, 1 / 248)
-        assert not release.mu_exact
+        assert not release.epsilon_exact
         assert np.isnan(release.noise_std)
 
     def test_one_value_per_trial(self):

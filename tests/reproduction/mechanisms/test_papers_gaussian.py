@@ -29,7 +29,7 @@ from reproduction.mechanisms.gaussian import IMGM
 def test_noise_of_the_papers_experiments(mechanism, query, std):
     release = mechanism.calibrate(query, **budget(query))
     assert release.noise_std == pytest.approx(std, rel=1e-6)
-    assert release.mu_exact
+    assert release.epsilon_exact
     assert release.delta == 1 / query.n_records
     assert release.epsilon_actual <= 1 + 1e-9
 
@@ -86,7 +86,7 @@ def test_a_sensitivity_that_is_only_a_bound_makes_mu_a_bound():
     unequal = SecondMomentQuery(Box((-1, -2), (2, 1)), 50)
     for mechanism in MECHANISMS:
         release = mechanism.calibrate(unequal, epsilon=1, delta=1e-3)
-        assert not release.mu_exact
+        assert not release.epsilon_exact
 
 
 def test_the_law_of_iid_noise():

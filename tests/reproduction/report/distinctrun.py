@@ -241,7 +241,7 @@ def _rows(key: Key, cell: Cell, status: str) -> pd.DataFrame:
     del fields["mechanism"]
     if key.epsilon:
         fields |= {name: getattr(cell, name) for name in ("epsilon_actual", "mu_actual")}
-        fields |= {"noise_std": cell.noise_std, "mu_exact": not np.isnan(cell.mu_actual) or ""}
+        fields |= {"noise_std": cell.noise_std, "epsilon_exact": not np.isnan(cell.mu_actual) or ""}
         if key.mechanism in PURE:
             fields["delta"] = 0.0
     else:

@@ -119,21 +119,31 @@ def test_noise_that_differs_between_trials_counts_as_its_least_private(saved):
         noise_std=[3.0, 5.0],
         mu_actual=[0.1, 0.2],
         epsilon_actual=[0.5, 0.25],
-        mu_exact=[True, False],
+        epsilon_exact=[True, False],
     )
     row = summary.summarise([saved(part)]).iloc[0]
     assert row["noise_std"] == pytest.approx(np.sqrt(17), rel=1e-15)
-    assert (row["mu_actual"], row["epsilon_actual"], row["mu_exact"]) == (0.2, 0.5, "False")
+    assert (row["mu_actual"], row["epsilon_actual"], row["epsilon_exact"]) == (0.2, 0.5, "False")
 
 
 def test_columns_and_round_trip(saved, tmp_path):
-    part = trials("laplace", around(0.2, 0.01), epsilon_actual=1.0, noise_std=0.1, mu_exact=True)
+    part = trials(
+        "laplace", around(0.2, 0.01), epsilon_actual=1.0, noise_std=0.1, epsilon_exact=True
+    )
     path = saved(part, trials("nonprivate", [0.1, 0.2], epsilon="", delta=np.nan))
     summary.write([path], tmp_path / "summary.csv")
     table = summary.read(tmp_path / "summary.csv")
     assert tuple(table.columns) == (
         *("experiment", "dataset", "data_status", "mechanism", "variant", "direction", "reading"),
-        *("epsilon", "delta", "epsilon_actual", "mu_actual", "mu_exact", "noise_std", "metric"),
+        *(
+            "epsilon",
+            "delta",
+            "epsilon_actual",
+            "mu_actual",
+            "epsilon_exact",
+            "noise_std",
+            "metric",
+        ),
         *("mean", "sd", "ci95", "median", "median_low", "median_high"),
         *("n_trials", "select_mean", "chosen", "note"),
     )

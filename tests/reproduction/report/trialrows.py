@@ -7,7 +7,7 @@ import pandas as pd
 
 TRIAL_COLUMNS = [
     *("experiment", "dataset", "data_status", "mechanism", "variant", "direction", "reading"),
-    *("epsilon", "delta", "epsilon_actual", "mu_actual", "mu_exact", "noise_std"),
+    *("epsilon", "delta", "epsilon_actual", "mu_actual", "epsilon_exact", "noise_std"),
     *("phase", "trial", "metric", "value", "note"),
 ]
 

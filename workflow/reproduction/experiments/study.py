@@ -311,7 +311,7 @@ class Case:
             "delta": self.release.delta,
             "epsilon_actual": self.release.epsilon_actual,
             "mu_actual": self.release.mu,
-            "mu_exact": None if self.release.mu is None else self.release.mu_exact,
+            "epsilon_exact": self.release.epsilon_exact,
             "noise_std": self.release.noise_std,
         }
 

@@ -68,7 +68,12 @@ class KNorm(Mechanism):
             std = query.l2_sensitivity * np.sqrt(m * n + 1) / spent
             noise = distributions.FrobeniusExponential(query.shape, query.l2_sensitivity / spent)
         return AdditiveMechanism(
-            query=query, epsilon=epsilon, epsilon_actual=spent, noise_std=float(std), noise=noise
+            query=query,
+            epsilon=epsilon,
+            epsilon_actual=spent,
+            epsilon_exact=True,
+            noise_std=float(std),
+            noise=noise,
         )
 
 

@@ -45,13 +45,16 @@ class SphericalGamma(Mechanism):
         units = generalized_gamma.scale(epsilon, delta, powers, dimension)
         deviations = generalized_gamma.deviation(units, powers, dimension)
         best = int(np.argmin(deviations))
-        shift = query.l2_upper if isinstance(query, SecondMomentQuery) else query.l2_sensitivity
+        shift, attained = query.l2_sensitivity, query.l2_exact
+        if isinstance(query, SecondMomentQuery):
+            shift, attained = query.l2_upper, query.l2_upper_exact
         distribution = SymmetricGeneralizedGamma if symmetric else GeneralizedGamma
         return AdditiveMechanism(
             query=query,
             epsilon=epsilon,
             delta=delta,
             epsilon_actual=epsilon,
+            epsilon_exact=attained,
             noise_std=float(shift * deviations[best]),
             noise=distribution(query.shape, float(shift * units[best]), float(powers[best])),
         )

@@ -100,6 +100,11 @@ class JohnsonLindenstrauss(Mechanism):
             ridge = float((distance * lift) ** 2)
             leverage = squared_radius / (ridge + squared_radius)
         actual = sketching.epsilon(delta, leverage, sketch_size, query.adjacency)
+        # A record and its replacement attain it if they are orthogonal and of full norm.
+        orthogonal = np.sqrt(2) * squared_radius / query.people * (1 - 1e-9)
+        attained = query.adjacency != "replace" or (
+            query.l2_exact and query.l2_sensitivity >= orthogonal
+        )
         if actual > epsilon:
             raise NoGuarantee(
                 f"the JL mechanism with the constants of 2012 has epsilon {actual:.4g} instead of "
@@ -110,6 +115,7 @@ class JohnsonLindenstrauss(Mechanism):
             epsilon=epsilon,
             delta=delta,
             epsilon_actual=actual,
+            epsilon_exact=attained,
             ridge=ridge,
             sketch_size=sketch_size,
         )

@@ -19,13 +19,13 @@ KEYS = (
     *("experiment", "dataset", "metric", "reading"),
     *("mechanism", "direction", "variant", "epsilon"),
 )
-TEXT = (*KEYS, "data_status", "mu_exact", "phase", "note")
+TEXT = (*KEYS, "data_status", "epsilon_exact", "phase", "note")
 NUMBERS = ("delta", "epsilon_actual", "mu_actual", "noise_std", "trial", "value")
 
 #: Columns of a summary, in order.
 COLUMNS = (
     *("experiment", "dataset", "data_status", "mechanism", "variant", "direction", "reading"),
-    *("epsilon", "delta", "epsilon_actual", "mu_actual", "mu_exact", "noise_std", "metric"),
+    *("epsilon", "delta", "epsilon_actual", "mu_actual", "epsilon_exact", "noise_std", "metric"),
     *("mean", "sd", "ci95", "median", "median_low", "median_high"),
     *("n_trials", "select_mean", "chosen", "note"),
 )
@@ -87,7 +87,7 @@ def summarise(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
         # With private directions each trial has different noise: state the least private one.
         epsilon_actual=("epsilon_actual", "max"),
         mu_actual=("mu_actual", "max"),
-        mu_exact=("mu_exact", "min"),  # "False" comes before "True"
+        epsilon_exact=("epsilon_exact", "min"),  # "False" comes before "True"
         noise_std=("noise_std", _root_mean_square),
         note=("note", "max"),  # a text before an empty one
     )

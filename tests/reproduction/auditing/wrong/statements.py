@@ -149,7 +149,7 @@ CASES = (
         "bound on mu / 2",
         "A bound on mu is declared, half of what the worst neighbours attain.",
         "mean",
-        (answer(mu=times(0.5), mu_exact=lambda _: False), HONEST),
+        (answer(mu=times(0.5), epsilon_exact=lambda _: False), HONEST),
         "mu is twice the declared bound",
         projection(against=declared_mu),
     ),

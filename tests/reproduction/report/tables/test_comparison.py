@@ -51,13 +51,18 @@ def make(saved, tmp_path):
 
 def regression():
     """Return trials of Table 3 with known means."""
-    private = {"epsilon_actual": 0.0, "mu_actual": 2.6e-4, "mu_exact": True, "noise_std": 1800.0}
+    private = {
+        "epsilon_actual": 0.0,
+        "mu_actual": 2.6e-4,
+        "epsilon_exact": True,
+        "noise_std": 1800.0,
+    }
     parts = [
         trials("nonprivate", around(0.18, 0.004), epsilon="", delta=np.nan),
         trials("random", around(0.62, 0.005), epsilon="", delta=np.nan),
         trials("zero", around(0.198, 0.005), epsilon="", delta=np.nan),
         trials("laplace", around(0.2, 0.004), delta=0, epsilon_actual=1.0, noise_std=17.0),
-        trials("imgm", around(0.201, 0.004), epsilon_actual=1.0, mu_actual=0.4, mu_exact=True),
+        trials("imgm", around(0.201, 0.004), epsilon_actual=1.0, mu_actual=0.4, epsilon_exact=True),
         reason("gaussian_2006", "no guarantee: epsilon 1 is past the crossover"),
         reason("goe", "skipped: it answers covariance queries", epsilon="", delta=np.nan),
     ]
@@ -281,7 +286,7 @@ def test_markdown_is_readable(make):
 
 def test_an_upper_bound_of_mu_is_shown_as_one(make):
     part = trials(
-        "mvg_maxpnr", around(0.2, 0.01), epsilon_actual=0.1, mu_actual=0.02, mu_exact=False
+        "mvg_maxpnr", around(0.2, 0.01), epsilon_actual=0.1, mu_actual=0.02, epsilon_exact=False
     )
     assert "0.1 (mu ≤ 0.02)" in make(3, part)[1]
 

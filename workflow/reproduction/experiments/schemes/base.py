@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -34,9 +34,10 @@ class Noise:
         deviations: standard deviations by name of the released matrix, the same in every release.
             Each is one number for all entries, or one per row, shape (m, 1). Where noise is
             correlated over the steps, they are those of its independent draws.
-        epsilon_actual: the epsilon that all releases together deliver at the stated delta. It is
-            tight for equal noise on all entries (within the accountant's 2e-5), else an upper
-            bound.
+        epsilon_actual: the epsilon that all releases together deliver at the stated delta, an
+            upper bound unless ``epsilon_exact``. An accountant's is within 2e-5 of it for equal
+            noise on all entries.
+        epsilon_exact: whether some neighbours attain ``epsilon_actual``.
         mu: Gaussian-DP parameter of one release without sampling, or an upper bound; NaN where
             noise is not Gaussian.
         noise_std: root mean square of the noise over all released entries.
@@ -45,6 +46,7 @@ class Noise:
     plan: Any
     deviations: Deviations
     epsilon_actual: float
+    epsilon_exact: bool
     mu: float
     noise_std: float
 
@@ -69,6 +71,9 @@ class Plan(abc.ABC):
 
     records: int
     lot: int
+
+    #: Whether ``epsilon`` is the supremum over neighbours, or an upper bound.
+    exact: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         checks.count(records=self.records)
@@ -137,6 +142,7 @@ class Scheme:
             plan=plan,
             deviations=deviations,
             epsilon_actual=plan.epsilon(deviations, delta),
+            epsilon_exact=plan.exact,
             mu=plan.mu(deviations),
             noise_std=plan.stretch * _root_mean_square(plan.released, deviations),
         )

@@ -50,6 +50,7 @@ class Features(Plan):
 
     features: int
     power: float = 2.0
+    exact = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -228,9 +228,13 @@ def _scheme_rows(
             yield {**columns, "reading": DEFAULT, "note": notes[token]}
             continue
         noise = noises[token]
-        columns |= {"epsilon_actual": noise.epsilon_actual, "noise_std": noise.noise_std}
+        columns |= {
+            "epsilon_actual": noise.epsilon_actual,
+            "epsilon_exact": noise.epsilon_exact,
+            "noise_std": noise.noise_std,
+        }
         if single_release and np.isfinite(noise.mu):
-            columns |= {"mu_actual": noise.mu, "mu_exact": True}
+            columns |= {"mu_actual": noise.mu}
         yield from _rows(columns, scores[token])
 
 

@@ -15,7 +15,7 @@ NOTHING = 1e-12
 
 COLUMNS = (
     *("kind", "experiment", "metric", "mechanism", "direction", "variant", "chosen"),
-    *("epsilon", "epsilon_actual", "mu_actual", "mu_exact", "noise_std", "mean", "ci95"),
+    *("epsilon", "epsilon_actual", "mu_actual", "epsilon_exact", "noise_std", "mean", "ci95"),
     *("n_trials", "note"),
 )
 
@@ -106,7 +106,7 @@ def published(table: pd.DataFrame, experiment: str) -> pd.DataFrame:
 def join(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Return frames below each other; missing columns are empty in text and NaN in numbers."""
     joined = pd.concat([pd.DataFrame(), *parts], ignore_index=True)
-    text = ["direction", "variant", "mu_exact", "note", "also", "against_baseline", "standing"]
+    text = ["direction", "variant", "epsilon_exact", "note", "also", "against_baseline", "standing"]
     text = joined.columns.intersection(text)
     joined[text] = joined[text].fillna("")
     return joined

@@ -110,7 +110,7 @@ def comparison(
     results = results[summary.in_first_direction(results)]
     rows = [_paper_row(cell, results, epsilon, level) for cell in published.to_dict("records")]
     rows += _further_rows(results, published, epsilon, f"tau={settings['taus']['public']}")
-    table = pd.DataFrame(rows, columns=[*COLUMNS, "mu_exact", "_qualifier", "_margin"])
+    table = pd.DataFrame(rows, columns=[*COLUMNS, "epsilon_exact", "_qualifier", "_margin"])
     table = standings.joined(table, audit)
     table["n_trials"] = table["n_trials"].astype("Int64")
     text = ["variant", "direction", "published", "published_ci", "verdict", "note", "_qualifier"]
@@ -122,7 +122,7 @@ def comparison(
     trivial, simulated = summary.trivial(results), status == summary.SIMULATED
     outcomes = comparisons.verdicts(table, compared, trivial).replace(comparisons.EVEN, AT_BASELINE)
     outcomes = outcomes.mask(standings.refuted(table), "")
-    return table.rename(columns={"mu_exact": "_mu_exact"}).assign(
+    return table.rename(columns={"epsilon_exact": "_mu_exact"}).assign(
         data_status=status,
         reading=reading,
         base=level.mechanism,
