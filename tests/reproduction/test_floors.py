@@ -50,7 +50,7 @@ FLOORS = {
         *(*GROUND, "catalogue", "matrixdp.version", "report*"),
         *("experiments", "experiments.readings", "matrixdp.auditing.standing"),
     ],
-    "config": [*GROUND, "data.datasets", "experiments.readings"],
+    "config": [*GROUND, "parts", "data.datasets", "experiments.readings"],
     "jobs": ["matrixdp.checks"],
     "costs": [],
     "parts": ["matrixdp.checks", "discovery", "trials"],

@@ -23,8 +23,8 @@ CLAIMED = {"claim_trials", "table_epsilon"}
         ("regression", "laplace", RELEASE | BUDGET | CLAIMED | {"target", "train"}),
         ("section10_2", "zero", RELEASE | {"target", "train", "features", "claim_trials"}),
         ("covariance", "laplace", RELEASE | BUDGET | CLAIMED),
-        ("first_pc", "jl_exact", RELEASE | BUDGET | {"rows"}),
-        ("first_pc", "mvg_thm2", RELEASE | BUDGET | {"directions", "taus"}),
+        ("first_pc", "jl_exact", RELEASE | BUDGET | {"grids"}),
+        ("first_pc", "mvg_thm2", RELEASE | BUDGET | {"directions", "grids"}),
         ("adult", "nonprivate", TRAINED | {"clip"}),
         ("adult", "imgm", TRAINED | {"clip", "batch"} | BUDGET),
         ("imdb", "imgm", TRAINED | BUDGET),
@@ -45,7 +45,7 @@ def test_a_part_of_several_mechanisms_is_all_that_one_of_them_needs():
     both = parts.trials(RESOLVED, "covariance", "jl_exact", "mvg_binary")
     names = "jl_exact", "mvg_binary"
     one, other = (parts.trials(RESOLVED, "covariance", name) for name in names)
-    assert both == one | other
+    assert both == one | other | {"grids": one["grids"] | other["grids"]}
 
 
 def test_a_part_of_an_experiment_that_is_not_to_run_is_refused():
@@ -57,10 +57,11 @@ def test_readings_and_audit_are_at_the_epsilon_of_the_tables():
     swept = parts.sweep(RESOLVED, "regression")
     audited = parts.audit(RESOLVED, "regression", "mvg_binary")
     assert swept["epsilons"] == audited["epsilons"] == [RESOLVED["table_epsilon"]]
-    assert (swept["taus"], list(swept["directions"])) == ([RESOLVED["taus"]["public"]], ["a"])
+    assert swept["grids"]["taus"] == [RESOLVED["taus"]["public"]]
+    assert list(swept["directions"]) == ["a"]
     assert (swept["trials"], audited["trials"]) == (RESOLVED["experiment_defaults"]["trials"], 1)
     assert not CLAIMED & {*swept, *audited}
-    assert len(audited["taus"]) > 1
+    assert len(audited["grids"]["taus"]) > 1
 
 
 def test_a_part_survives_the_command_line_with_its_order():

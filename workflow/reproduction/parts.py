@@ -57,19 +57,26 @@ def trials(settings: Mapping[str, Any], experiment: str, *mechanisms: str) -> Pa
     # Claims are judged only under the default reading.
     if settings["reading"] == DEFAULT and entry.get("trials_for_claims"):
         part["claim_trials"] = entry["trials_for_claims"]
-    axes = {
-        "direction": _chosen(entry, "directions"),
-        "tau": {"taus": settings["taus"]["grid"]},
-        "rows": {"rows": settings["sketch_sizes"]},
-        "radius": {"radii": settings["squared_radius_fractions"]},
-    }
+    grids: dict[str, list[str]] = {}
     for name in mechanisms:
-        if name in discovery.mechanisms():
+        if mechanism := discovery.mechanisms().get(name):
             part |= _chosen(entry, "epsilons") | _chosen(settings, "delta")
             part |= _chosen(settings, "table_epsilon") if "claim_trials" in part else {}
-            for axis in discovery.mechanisms()[name].axes:
-                part |= axes[axis]
-    return part
+            part |= _chosen(entry, "directions") if mechanism.directed else {}
+            grids |= {key: grid(settings, key) for key in [mechanism.values] if key}
+    return part | ({"grids": grids} if grids else {})
+
+
+def grid(settings: Mapping[str, Any], key: str) -> list[str]:
+    """Return the values of a grid: those of a list, or of a mapping's ``grid``."""
+    values = settings[key]
+    return list(values["grid"] if isinstance(values, Mapping) else values)
+
+
+def public(settings: Mapping[str, Any], key: str) -> str:
+    """Return the value of a grid that is fixed in public; empty without one."""
+    values = settings[key]
+    return str(values["public"]) if isinstance(values, Mapping) else ""
 
 
 def training(settings: Mapping[str, Any], experiment: str, scheme: str) -> Part:
@@ -95,8 +102,10 @@ def sweep(settings: Mapping[str, Any], experiment: str) -> Part:
     """Return the part of an experiment under all readings: one epsilon, direction and share."""
     names = rows(settings, experiment)
     part = _at_table_epsilon(settings, experiment, *names) | {"mechanisms": names}
-    # The public share is fixed, so that readings do not choose it again.
-    part |= {"taus": [settings["taus"]["public"]]} if "taus" in part else {}
+    # A public value is fixed, so that readings do not choose it again.
+    for key in part.get("grids", {}):
+        if value := public(settings, key):
+            part["grids"][key] = [value]
     directions = list(part.get("directions", {}).items())[:1]
     return part | ({"directions": dict(directions)} if "directions" in part else {})
 

@@ -16,7 +16,13 @@ from reproduction.experiments.settings import Settings
 from reproduction.experiments.tasks.components import AllComponents
 from reproduction.experiments.tasks.regression import Regression
 
-SETTINGS = Settings("held_out", seed=1, trials=60, epsilons=("0.3", "1", "10"), radii=("0.0625",))
+SETTINGS = Settings(
+    "held_out",
+    seed=1,
+    trials=60,
+    epsilons=("0.3", "1", "10"),
+    grids={"squared_radius_fractions": ("0.0625",)},
+)
 
 
 @pytest.fixture(scope="module")

@@ -36,9 +36,11 @@ SETTINGS = Settings(
     trials=3,
     epsilons=("1",),
     directions={"a": (0, 3)},
-    taus=("0.75",),
-    rows=("2", "4"),
-    radii=("0.0625", "1"),
+    grids={
+        "taus": ("0.75",),
+        "sketch_sizes": ("2", "4"),
+        "squared_radius_fractions": ("0.0625", "1"),
+    },
 )
 
 

@@ -23,9 +23,8 @@ class Settings:
         epsilons: claimed epsilons as text, e.g. ``"0.1"``; they also name the noise streams.
         delta: claimed delta; None stands for 1 / n, with n private records.
         directions: indices of favoured features by name of a noise direction; none: i.i.d. noise.
-        taus: shares for the favoured features, as text.
-        rows: rows of a sketch as multiples of m, as text.
-        radii: squared clipping radii as shares of the largest squared norm of a record, as text.
+        grids: values of the mechanisms' parameters as text, by their key in config.yaml (see
+            :class:`reproduction.mechanisms.base.Entry`).
         adjacency: neighbouring relation (see :mod:`matrixdp.privacy.sensitivity`).
         reading: name of a reading of the papers (see :mod:`reproduction.experiments.readings`).
         changes: parameters that the reading changes.
@@ -37,9 +36,7 @@ class Settings:
     epsilons: tuple[str, ...] = ()
     delta: float | None = None
     directions: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    taus: tuple[str, ...] = ()
-    rows: tuple[str, ...] = ()
-    radii: tuple[str, ...] = ()
+    grids: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     adjacency: str = "replace"
     reading: str = "default"
     changes: Mapping[str, Any] = field(default_factory=dict)
@@ -49,11 +46,13 @@ class Settings:
     @classmethod
     def of(cls, part: Mapping[str, Any], **others: Any) -> Settings:
         """Return the settings in a part of the configuration, with fields ``others``."""
-        lists = {key: tuple(part.get(key, ())) for key in ("epsilons", "taus", "rows", "radii")}
+        epsilons = tuple(part.get("epsilons", ()))
+        grids = {key: tuple(values) for key, values in part.get("grids", {}).items()}
         plain = {key: part[key] for key in ("experiment", "seed", "trials")}
         plain |= {key: part[key] for key in ("claim_trials", "table_epsilon") if key in part}
         delta = part.get("delta", "1/n")
-        return cls(**{**plain, **lists, **others}, delta=None if delta == "1/n" else float(delta))
+        plain |= {"delta": None if delta == "1/n" else float(delta)}
+        return cls(**{**plain, "epsilons": epsilons, "grids": grids, **others})
 
 
 @contextlib.contextmanager

@@ -20,7 +20,13 @@ from reproduction.experiments.tasks.regression import (
 from reproduction.seeds import streams
 
 REGRESSION = Regression(target=3, train=40)
-SETTINGS = Settings(experiment="regression", seed=7, trials=3, epsilons=("1",), rows=("2", "4"))
+SETTINGS = Settings(
+    experiment="regression",
+    seed=7,
+    trials=3,
+    epsilons=("1",),
+    grids={"sketch_sizes": ("2", "4")},
+)
 
 
 def test_radial_predictions_are_those_of_scikit_learn():
