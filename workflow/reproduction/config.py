@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from matrixdp.checks import InputError, as_input_error, choice, nearest, short
-from reproduction import discovery, files, parts
+from reproduction import discovery, files, job_settings
 from reproduction.data import datasets as sets
 from reproduction.experiments import readings
 from reproduction.trials import MEAN, MY_MATRIX, OF_COMPONENTS, OF_REGRESSION, OF_TRAINING, ZERO
@@ -172,8 +172,8 @@ def _check_experiment(
     for key in dict.fromkeys(entry.values for entry in run.values() if entry.values):
         if key not in settings:
             raise InputError(f"{key}, the values of a mechanism, is missing; name at least one")
-        if value := parts.public(settings, key):
-            choice(parts.grid(settings, key), **{f"{key}.public": value})
+        if value := job_settings.public(settings, key):
+            choice(job_settings.grid(settings, key), **{f"{key}.public": value})
 
 
 def _check_training(name: str, training: Mapping[str, Any]) -> None:

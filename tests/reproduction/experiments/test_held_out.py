@@ -12,9 +12,9 @@ import pytest
 from rowframes import run
 
 from reproduction.experiments import held_out
-from reproduction.experiments.settings import Settings
 from reproduction.experiments.tasks.components import AllComponents
 from reproduction.experiments.tasks.regression import Regression
+from reproduction.job_settings import Settings
 
 SETTINGS = Settings(
     "held_out",

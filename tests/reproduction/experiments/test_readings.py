@@ -19,9 +19,9 @@ from reproduction.experiments.readings import (
     parameters,
     questions,
 )
-from reproduction.experiments.settings import Settings
 from reproduction.experiments.tasks.components import AllComponents, FirstComponent
 from reproduction.experiments.tasks.regression import Regression
+from reproduction.job_settings import Settings
 from reproduction.mechanisms import registry
 from reproduction.mechanisms.mvg import MVG
 from reproduction.report import all_readings as results

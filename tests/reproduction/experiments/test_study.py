@@ -15,12 +15,12 @@ from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveGaussian
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.noise import distributions
-from reproduction import discovery, parts
+from reproduction import discovery, job_settings
 from reproduction.data import load, store
 from reproduction.experiments import study
-from reproduction.experiments.settings import Settings
 from reproduction.experiments.tasks.components import AllComponents, FirstComponent
 from reproduction.experiments.tasks.regression import Regression
+from reproduction.job_settings import Settings
 from reproduction.mechanisms import jl, registry
 from reproduction.mechanisms.base import Entry
 from reproduction.trials import COLUMNS
@@ -248,7 +248,7 @@ def test_a_new_axis_is_declared_by_its_mechanism_alone(monkeypatch):
     words = {"axis": "power", "values": "powers"}
     monkeypatch.setattr(discovery, "mechanisms", lambda: {"mine": discovery.Entry(Path(), words)})
     experiment = {"task": "x", "dataset": "y", "trials": 3, "epsilons": ["1"]}
-    part = parts.trials(
+    part = job_settings.trials(
         {
             "seed": 1,
             "adjacency": "replace",

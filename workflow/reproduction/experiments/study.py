@@ -30,6 +30,7 @@ from matrixdp.mechanisms.base import (
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, second_moments
 from reproduction.data.prepared import Dataset, load
 from reproduction.experiments import readings, tasks
+from reproduction.experiments.progress import progress
 from reproduction.experiments.readings import (
     FROM_DATA,
     Parameters,
@@ -37,8 +38,8 @@ from reproduction.experiments.readings import (
     combinations,
     parameters,
 )
-from reproduction.experiments.settings import Settings, progress
 from reproduction.experiments.tasks.base import NoBaseline, Shared, Task
+from reproduction.job_settings import Settings
 from reproduction.mechanisms import find
 from reproduction.mechanisms.base import Entry
 from reproduction.seeds import streams

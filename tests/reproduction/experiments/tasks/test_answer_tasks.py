@@ -8,12 +8,12 @@ from sklearn.linear_model import LinearRegression
 from matrixdp.privacy.sensitivity import Box, second_moments
 from reproduction.data.prepared import Dataset
 from reproduction.experiments import study, tasks
-from reproduction.experiments.settings import Settings
 from reproduction.experiments.tasks.answers import (
     CapturedVariance,
     InterceptRegression,
     MomentsError,
 )
+from reproduction.job_settings import Settings
 from reproduction.mechanisms import registry
 from reproduction.trials import MEAN, MY_MATRIX, NONPRIVATE, RANDOM, ZERO
 

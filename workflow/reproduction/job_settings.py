@@ -1,14 +1,16 @@
-"""The part of a run's settings that a job reads, so that unrelated settings do not rerun it.
+"""The settings of a job: the part of a run's that it reads, so that no other reruns it.
 
-A job gets its part as JSON on its command line (see :mod:`reproduction.jobs`). ``settings`` is a
-resolved configuration, and ``experiment`` names one of its experiments or trainings (otherwise
-InputError).
+A job gets them as JSON on its command line: rules choose and write them, verbs read them. Below,
+``settings`` is a resolved configuration, and ``experiment`` names one of its experiments or
+trainings (otherwise InputError).
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from matrixdp import checks
@@ -16,13 +18,60 @@ from matrixdp.checks import InputError
 from reproduction import discovery
 from reproduction.trials import DEFAULT
 
-Part = dict[str, Any]
+#: The settings of a job, which JSON can hold.
+JobSettings = dict[str, Any]
 
 #: Settings that affect only the further trials for claims.
 _CLAIMS = ("claim_trials", "table_epsilon")
 
 #: Keys of a data set that affect no number.
 _WORDS = ("title", "publisher", "licence", "doi", "citation")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of one experiment in config.yaml.
+
+    Attributes:
+        experiment: name of the experiment.
+        seed: root seed.
+        trials: number of trials per row; trial numbers start at 0.
+        claim_trials: number of trials per row at ``table_epsilon`` for judging claims, if larger
+            than ``trials``; the first of them are those of the row.
+        table_epsilon: the tables' epsilon as text.
+        epsilons: claimed epsilons as text, e.g. ``"0.1"``; they also name the noise streams.
+        delta: claimed delta; None stands for 1 / n, with n private records.
+        directions: indices of favoured features by name of a noise direction; none: i.i.d. noise.
+        grids: values of the mechanisms' parameters as text, by their key in config.yaml (see
+            :class:`reproduction.mechanisms.base.Entry`).
+        adjacency: neighbouring relation (see :mod:`matrixdp.privacy.sensitivity`).
+        reading: name of a reading of the papers (see :mod:`reproduction.experiments.readings`).
+        changes: parameters that the reading changes.
+    """
+
+    experiment: str
+    seed: int
+    trials: int
+    epsilons: tuple[str, ...] = ()
+    delta: float | None = None
+    directions: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    grids: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    adjacency: str = "replace"
+    reading: str = "default"
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    claim_trials: int = 0
+    table_epsilon: str = ""
+
+    @classmethod
+    def of(cls, part: Mapping[str, Any], **others: Any) -> Settings:
+        """Return the settings in a part of the configuration, with fields ``others``."""
+        epsilons = tuple(part.get("epsilons", ()))
+        grids = {key: tuple(values) for key, values in part.get("grids", {}).items()}
+        plain = {key: part[key] for key in ("experiment", "seed", "trials")}
+        plain |= {key: part[key] for key in ("claim_trials", "table_epsilon") if key in part}
+        delta = part.get("delta", "1/n")
+        plain |= {"delta": None if delta == "1/n" else float(delta)}
+        return cls(**{**plain, "epsilons": epsilons, "grids": grids, **others})
 
 
 def rows(settings: Mapping[str, Any], experiment: str) -> list[str]:
@@ -38,7 +87,7 @@ def release(settings: Mapping[str, Any], experiment: str) -> dict[str, Any]:
     return releases[checks.choice([*releases, *settings["training"]], experiment=experiment)]
 
 
-def data(entry: Mapping[str, Any]) -> Part:
+def data(entry: Mapping[str, Any]) -> JobSettings:
     """Return the entry of a data set in datasets.yaml without keys that affect no number."""
     return {key: value for key, value in entry.items() if key not in _WORDS}
 
@@ -48,10 +97,10 @@ def dataset(settings: Mapping[str, Any], experiment: str) -> str:
     return {**settings["experiments"], **settings["training"]}[experiment]["dataset"]
 
 
-def trials(settings: Mapping[str, Any], experiment: str, *mechanisms: str) -> Part:
+def trials(settings: Mapping[str, Any], experiment: str, *mechanisms: str) -> JobSettings:
     """Return the settings that may affect mechanisms' rows; no budget affects baselines."""
     entry = release(settings, experiment)
-    part: Part = {"experiment": experiment}
+    part: JobSettings = {"experiment": experiment}
     part |= _chosen(entry, "task", "dataset", "features", "target", "train", "trials")
     part |= _chosen(settings, "seed", "adjacency", "reading")
     # Claims are judged only under the default reading.
@@ -79,17 +128,17 @@ def public(settings: Mapping[str, Any], key: str) -> str:
     return str(values["public"]) if isinstance(values, Mapping) else ""
 
 
-def training(settings: Mapping[str, Any], experiment: str, scheme: str) -> Part:
+def training(settings: Mapping[str, Any], experiment: str, scheme: str) -> JobSettings:
     """Return the settings that may affect the rows of a scheme; no budget affects baselines."""
     specification = settings["training"][experiment]
-    part: Part = {"experiment": experiment, "seed": settings["seed"]}
+    part: JobSettings = {"experiment": experiment, "seed": settings["seed"]}
     part |= _chosen(specification, "dataset", "trials", "lot", "epochs", "clip", "records")
     if scheme in discovery.schemes(experiment):
         part |= _chosen(specification, "epsilons", "delta", "batch")
     return part
 
 
-def extraction(settings: Mapping[str, Any], experiment: str) -> Part:
+def extraction(settings: Mapping[str, Any], experiment: str) -> JobSettings:
     """Return the settings that may affect the features of a neural experiment."""
     specification = settings["training"].get(experiment, {})
     if "extractor_epochs" not in specification:
@@ -98,7 +147,22 @@ def extraction(settings: Mapping[str, Any], experiment: str) -> Part:
     return part | _chosen(specification, "dataset", "extractor_epochs", "records")
 
 
-def sweep(settings: Mapping[str, Any], experiment: str) -> Part:
+def fixed(settings: Mapping[str, Any], *, middle: bool = False) -> dict[str, str]:
+    """Return the variant of each mechanism that is fixed in public, such as ``tau=0.75``.
+
+    A grid without a public value has none, or with ``middle`` that in its middle.
+    """
+    variants = {}
+    for name, entry in discovery.mechanisms().items():
+        if entry.axis:
+            values = grid(settings, entry.values)
+            between = values[(len(values) - 1) // 2] if middle else ""
+            if value := public(settings, entry.values) or between:
+                variants[name] = f"{entry.axis}={value}"
+    return variants
+
+
+def sweep(settings: Mapping[str, Any], experiment: str) -> JobSettings:
     """Return the part of an experiment under all readings: one epsilon, direction and share."""
     names = rows(settings, experiment)
     part = _at_table_epsilon(settings, experiment, *names) | {"mechanisms": names}
@@ -110,28 +174,53 @@ def sweep(settings: Mapping[str, Any], experiment: str) -> Part:
     return part | ({"directions": dict(directions)} if "directions" in part else {})
 
 
-def audit(settings: Mapping[str, Any], experiment: str, mechanism: str) -> Part:
+def audit(settings: Mapping[str, Any], experiment: str, mechanism: str) -> JobSettings:
     """Return the part of the audit of a mechanism in an experiment, which runs no trials."""
     part = _at_table_epsilon(settings, experiment, mechanism)
     part |= _chosen(release(settings, experiment), "audit_pairs", "audit_numbers")
     return part | {"trials": 1, "audit_runs": settings["audit_runs"]}
 
 
-def attack(settings: Mapping[str, Any], experiment: str) -> Part:
+def attack(settings: Mapping[str, Any], experiment: str) -> JobSettings:
     """Return the part of the attacks on the sensitivities of an experiment's queries."""
     return _at_table_epsilon(settings, experiment) | {"trials": 1}
 
 
 def text(part: Mapping[str, Any]) -> str:
-    """Return a part as the JSON of a command line."""
+    """Return a job's settings as the JSON of a command line."""
     return json.dumps(part)
 
 
-def _at_table_epsilon(settings: Mapping[str, Any], experiment: str, *mechanisms: str) -> Part:
+def digest(text: str) -> str:
+    """Return a short hash of a job's settings, which trial files carry."""
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def read(text: str) -> dict[str, Any]:
+    """Return the settings in a text of a command line.
+
+    Raises:
+        InputError: the text is not a JSON object with an experiment.
+    """
+    try:
+        part = json.loads(text)
+    except ValueError:
+        part = None
+    if isinstance(part, dict) and "experiment" in part:
+        return part
+    raise InputError(
+        f"settings is {checks.short(text)}, no JSON object with an experiment; "
+        "`snakemake --printshellcmds` prints the commands of a run"
+    )
+
+
+def _at_table_epsilon(
+    settings: Mapping[str, Any], experiment: str, *mechanisms: str
+) -> JobSettings:
     part = trials({**settings, "reading": DEFAULT}, experiment, *mechanisms)
     part = {key: value for key, value in part.items() if key not in _CLAIMS}
     return {**part, "epsilons": [settings["table_epsilon"]]}
 
 
-def _chosen(source: Mapping[str, Any], *keys: str) -> Part:
+def _chosen(source: Mapping[str, Any], *keys: str) -> JobSettings:
     return {key: source[key] for key in keys if key in source}
