@@ -155,9 +155,11 @@ def fixed(settings: Mapping[str, Any], *, middle: bool = False) -> dict[str, str
     variants = {}
     for name, entry in discovery.mechanisms().items():
         if entry.axis:
-            values = grid(settings, entry.values)
-            between = values[(len(values) - 1) // 2] if middle else ""
-            if value := public(settings, entry.values) or between:
+            value = public(settings, entry.values)
+            if middle and not value:
+                values = grid(settings, entry.values)
+                value = values[(len(values) - 1) // 2]
+            if value:
                 variants[name] = f"{entry.axis}={value}"
     return variants
 

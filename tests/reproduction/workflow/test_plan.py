@@ -328,7 +328,7 @@ def test_a_dry_run_names_the_setting_that_has_changed(finished, tmp_path):
     setting = overlay(tmp_path, sketch_sizes=[4, 8])
     outcome = finished.snakemake("--dry-run", "mvg", *setting)
     changes = {*reasons(outcome)}
-    before, now = ("'grids: {\"sketch_sizes\": %s}'" % sizes for sizes in ('["4"]', '["4", "8"]'))
+    before, now = (f"'grids: {{\"sketch_sizes\": {sizes}}}'" for sizes in ('["4"]', '["4", "8"]'))
     assert (before, now) in changes
     # Nor does the file of all settings print all of them.
     assert all(len(before + now) < 200 for before, now in changes), changes
