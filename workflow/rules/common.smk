@@ -72,7 +72,9 @@ RELEASES = [
     for row in job_settings.rows(config, run)
 ]
 LEARNERS = [
-    Namespace(training=run, scheme=row) for run in TRAININGS for row in job_settings.rows(config, run)
+    Namespace(training=run, scheme=row)
+    for run in TRAININGS
+    for row in job_settings.rows(config, run)
 ]
 # By data set, the scalings of a matrix beside the default one.
 SCALINGS = {
@@ -204,7 +206,9 @@ def twin_of(wildcards):
 
 def trials_of(run):
     """Return the trial files of an experiment, one for each mechanism or scheme."""
-    return [f"<folder>/trials/{run}/<reading>/{row}.csv.gz" for row in job_settings.rows(config, run)]
+    return [
+        f"<folder>/trials/{run}/<reading>/{row}.csv.gz" for row in job_settings.rows(config, run)
+    ]
 
 
 def settings_of(run, row):
@@ -248,7 +252,8 @@ def limits(cost):
 
 def records_of(wildcards):
     """Return the number of records that a neural experiment has."""
-    return configuration.datasets(config)[job_settings.dataset(config, wildcards.training)]["shape"][0]
+    dataset = job_settings.dataset(config, wildcards.training)
+    return configuration.datasets(config)[dataset]["shape"][0]
 
 
 def by_key(part, runs):
@@ -289,7 +294,9 @@ def settings_lines(settings, place=""):
 def digests_of(wildcards, output):
     """Return the digests of the settings that the trials of an experiment must be of."""
     run = wildcards.run
-    return ",".join(job_settings.digest(settings_of(run, row)) for row in job_settings.rows(config, run))
+    return ",".join(
+        job_settings.digest(settings_of(run, row)) for row in job_settings.rows(config, run)
+    )
 
 
 def fixed_of(wildcards):
