@@ -17,7 +17,7 @@ import pytest
 import yaml
 from packages import PATH
 
-from reproduction import cli, config, jobs, parts
+from reproduction import cli, config, job_settings
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text())
@@ -37,8 +37,8 @@ def settings(**changes):
 
 def trials_words(results, mechanism, chosen, experiment="regression"):
     """Return the words that run a mechanism of an experiment."""
-    text = parts.text(parts.trials(chosen, experiment, mechanism))
-    data = results / "data" / parts.dataset(chosen, experiment) / "matrix.npy"
+    text = job_settings.text(job_settings.trials(chosen, experiment, mechanism))
+    data = results / "data" / job_settings.dataset(chosen, experiment) / "matrix.npy"
     out = results / "trials" / experiment / "default" / f"{mechanism}.csv.gz"
     return ["trials", mechanism, "--settings", text, "--data", data, "--out", out]
 
@@ -155,7 +155,7 @@ def test_bad_input_is_one_sentence(words, sentence, call, tmp_path):
 )
 def test_bad_parts_are_one_sentence(mechanism, changes, sentence, call, results):
     words = trials_words(results, mechanism, settings())
-    words[3] = parts.text(json.loads(words[3]) | changes)
+    words[3] = job_settings.text(json.loads(words[3]) | changes)
     assert_refused(call(*words), sentence)
     assert not (results / "trials").exists()
 
@@ -206,7 +206,7 @@ def test_from_trials_to_a_table(call, trials, results):
     (results / "settings.yaml").write_text(config.text(chosen))
     made = [trials(row, chosen) for row in rows]
     file = made[-1]
-    digests = [jobs.digest(trials_words(results, row, chosen)[3]) for row in rows]
+    digests = [job_settings.digest(trials_words(results, row, chosen)[3]) for row in rows]
     places = [results / kind / "regression.csv" for kind in ("summary", "comparisons")]
     words = ["summary", *made, "--out", places[0], "--comparisons", places[1], "--settings"]
     others = call(*words, ",".join(["0", *digests[1:]]))

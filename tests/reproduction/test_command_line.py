@@ -19,7 +19,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from matrixdp.mechanisms.base import CalibratedMechanism, Separable
-from reproduction import cli, config, discovery, parts
+from reproduction import cli, config, discovery, job_settings
 from reproduction.auditing import known_bugs
 from reproduction.data import datasets, store
 from reproduction.experiments.tasks.regression import Regression
@@ -66,7 +66,7 @@ class Run(NamedTuple):
 
 
 def run_trials(results, chosen, name, out):
-    text = parts.text(parts.trials(chosen, "regression", name))
+    text = job_settings.text(job_settings.trials(chosen, "regression", name))
     data = results / "data" / "liver" / "matrix.npy"
     call("trials", name, "--settings", text, "--data", data, "--out", out / f"{name}.csv.gz")
 
@@ -271,15 +271,15 @@ def test_noise_is_drawn_anew_but_for_other_mechanisms_in_the_same_place(matched)
 def audited(ran):
     _, (results, chosen), _, _ = ran
     data = ["--data", results / "data" / "liver" / "matrix.npy"]
-    names = parts.rows(chosen, "regression")
+    names = job_settings.rows(chosen, "regression")
     audits = {name: results / f"{name}.csv" for name in names if name in discovery.mechanisms()}
     for name, out in audits.items():
-        part = parts.audit(chosen, "regression", name)
-        call("audit", name, "--settings", parts.text(part), *data, "--out", out)
+        part = job_settings.audit(chosen, "regression", name)
+        call("audit", name, "--settings", job_settings.text(part), *data, "--out", out)
     places = [results / "audit.csv", results / "sensitivities.csv"]
     call("gather", "audit", *audits.values(), "--out", places[0])
-    part = parts.attack(chosen, "regression")
-    call("attack", "--settings", parts.text(part), *data, "--out", places[1])
+    part = job_settings.attack(chosen, "regression")
+    call("attack", "--settings", job_settings.text(part), *data, "--out", places[1])
     return [pd.read_csv(place) for place in places]
 
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from matrixdp.checks import InputError
-from reproduction import config, parts
+from reproduction import config, job_settings
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text())
@@ -125,7 +125,7 @@ def test_an_experiment_has_trials_and_epsilons_of_its_own_or_those_of_all():
     first_pc, covariance = (resolved["experiments"][name] for name in ("first_pc", "covariance"))
     assert (first_pc["trials"], first_pc["epsilons"]) == (9, ["1", "2"])
     assert (covariance["trials"], covariance["epsilons"]) == (7, ["0.5", "1"])
-    part = parts.trials(resolved, "first_pc", "laplace")
+    part = job_settings.trials(resolved, "first_pc", "laplace")
     assert (part["trials"], part["epsilons"]) == (9, ["1", "2"])
     changed["experiments"]["first_pc"]["epsilons"] = [2]
     with pytest.raises(InputError, match=r"table_epsilon, one of experiments.first_pc.epsil"):
@@ -261,7 +261,9 @@ def test_a_regression_needs_its_target():
 def test_an_experiment_of_any_name_is_a_task_on_a_data_set():
     own = {"task": "covariance", "dataset": "liver", "mechanisms": ["laplace"]}
     changed = {**SHIPPED, "experiments": {"my_matrix": own}}
-    assert parts.trials(config.resolve(changed), "my_matrix", "laplace")["task"] == "covariance"
+    assert (
+        job_settings.trials(config.resolve(changed), "my_matrix", "laplace")["task"] == "covariance"
+    )
     own["task"] = "covarianc"
     with pytest.raises(InputError, match="my_matrix.task is 'covarianc'; did you mean 'covarianc"):
         config.resolve(changed)

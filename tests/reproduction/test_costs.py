@@ -6,7 +6,7 @@ import pytest
 import yaml
 from snakemake.utils import update_config
 
-from reproduction import config, costs, parts
+from reproduction import config, costs, job_settings
 from reproduction.data import datasets
 
 ROOT = Path(__file__).parents[2]
@@ -21,7 +21,7 @@ def resolved(*overlays):
 
 def training(settings, run, scheme="imgm"):
     records = datasets.entries()[settings["training"][run]["dataset"]]["shape"][0]
-    return costs.training(parts.training(settings, run, scheme), records)
+    return costs.training(job_settings.training(settings, run, scheme), records)
 
 
 def test_mnist_with_the_epochs_of_the_paper_has_hours():
@@ -38,18 +38,18 @@ def test_what_takes_less_than_a_minute_has_less_than_half_an_hour(run):
 
 def test_limits_follow_the_settings():
     settings = resolved()
-    few = parts.trials(settings, "regression", "mvg_binary")
+    few = job_settings.trials(settings, "regression", "mvg_binary")
     many = {**few, "trials": 1000 * few["trials"]}
     assert costs.trials(few)[0] < 15
     assert all(
         more > less for more, less in zip(costs.trials(many), costs.trials(few), strict=True)
     )
-    audited = parts.audit(settings, "regression", "mvg_binary")
+    audited = job_settings.audit(settings, "regression", "mvg_binary")
     assert costs.audit({**audited, "audit_runs": 10**7})[0] > 10 * costs.audit(audited)[0]
-    swept = parts.sweep(settings, "regression")
+    swept = job_settings.sweep(settings, "regression")
     assert costs.sweep({**swept, "trials": 10_000})[0] > costs.sweep(swept)[0]
     assert costs.held_out(10_000)[0] > costs.held_out(100)[0]
-    extracted = parts.extraction(settings, "mnist_features")
+    extracted = job_settings.extraction(settings, "mnist_features")
     # A minute was measured; one network may take as long as the dearest.
     assert costs.extraction(extracted, 70_000)[0] > 60
     assert costs.extraction({**extracted, "records": 100}, 70_000)[0] < 15

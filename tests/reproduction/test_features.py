@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from matrixdp.checks import InputError
-from reproduction import config, parts, trials
+from reproduction import config, job_settings, trials
 from reproduction.data import Dataset
 from reproduction.experiments import study
 
@@ -28,7 +28,7 @@ def dataset():
 def run(dataset, mechanism="gaussian_2006", column="noise_std", **changes):
     """Return a column of the trials of section 10.2 on the data set."""
     resolved = config.resolve({**SHIPPED, "experiment_defaults": {"trials": 30, "epsilons": [1]}})
-    part = parts.trials(resolved, "section10_2", mechanism) | {"train": 40, **changes}
+    part = job_settings.trials(resolved, "section10_2", mechanism) | {"train": 40, **changes}
     task, private, settings = study.prepared(part, dataset)
     return np.array(trials.columns(study.run(task, mechanism, private, settings))[column])
 

@@ -14,8 +14,8 @@ MECHANISMS = [
     *("matrixdp.__init__", "matrixdp.library", "matrixdp.noise*", "matrixdp.privacy*"),
     *("matrixdp.mechanisms*", "bingham", "privacy*", "mechanisms*"),
 ]
-STUDIES = ["experiments", "experiments.readings", "experiments.settings", "experiments.study"]
-STUDIES += ["experiments.tasks*", "data.prepared"]
+STUDIES = ["experiments", "experiments.progress", "experiments.readings", "experiments.study"]
+STUDIES += ["experiments.tasks*", "data.prepared", "job_settings"]
 SCHEMES = ["experiments", "experiments.readings", "experiments.schemes*"]
 
 #: What the modules that match a pattern may import from study and library, lowest floor first.
@@ -31,13 +31,14 @@ FLOORS = {
     "mechanisms*": MECHANISMS,
     "experiments": [],
     "experiments.readings": ["matrixdp.checks", "files", "trials"],
-    "experiments.settings": [],
+    "experiments.progress": [],
     "experiments.tasks*": [*MECHANISMS, "experiments.tasks*"],
     "experiments.study": [*MECHANISMS, *STUDIES],
     "experiments.held_out": [*MECHANISMS, *STUDIES, "data.scaling"],
     "experiments.schemes*": [*MECHANISMS, "experiments.schemes*"],
     "experiments.training*": [
-        *(*MECHANISMS, *SCHEMES, "experiments.settings", "experiments.training*", "data.prepared")
+        *(*MECHANISMS, *SCHEMES, "experiments.progress", "experiments.training*"),
+        *("data.prepared", "job_settings"),
     ],
     "theory*": [*MECHANISMS, *SCHEMES, "theory*"],
     "auditing.training": [
@@ -47,13 +48,12 @@ FLOORS = {
     # These two stand apart; the report knows mechanisms by their rows and the catalogue alone.
     "data*": [*GROUND, "data*"],
     "report*": [
-        *(*GROUND, "catalogue", "matrixdp.version", "report*"),
+        *(*GROUND, "catalogue", "job_settings", "matrixdp.version", "report*"),
         *("experiments", "experiments.readings", "matrixdp.auditing.standing"),
     ],
-    "config": [*GROUND, "data.datasets", "experiments.readings"],
-    "jobs": ["matrixdp.checks"],
+    "config": [*GROUND, "job_settings", "data.datasets", "experiments.readings"],
     "costs": [],
-    "parts": ["matrixdp.checks", "discovery", "trials"],
+    "job_settings": ["matrixdp.checks", "discovery", "trials"],
     # A person's own matrix goes from what a release would ask to what the experiments run.
     "my_matrix": [*MECHANISMS, "config", "data*", "matrixdp.release*", "discovery"],
     "cli*": ["*"],

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from matrixdp.checks import InputError, as_input_error, choice, nearest, short
-from reproduction import discovery, files
+from reproduction import discovery, files, job_settings
 from reproduction.data import datasets as sets
 from reproduction.experiments import readings
 from reproduction.trials import MEAN, MY_MATRIX, OF_COMPONENTS, OF_REGRESSION, OF_TRAINING, ZERO
@@ -31,8 +31,9 @@ MOVED = {
     "radii": "squared_radius_fractions",
     "claim_trials": "trials_for_claims",
 }
-#: Keys of lists of numbers, which are sorted, and of numbers. All become canonical text.
-_LISTS = ("epsilons", "grid", "sketch_sizes", "squared_radius_fractions")
+#: Keys of lists of numbers beside those of mechanisms' grids, which are sorted, and of numbers. All
+#: become canonical text.
+_LISTS = ("epsilons", "grid")
 _NUMBERS = ("table_epsilon", "public", "delta")
 
 
@@ -51,9 +52,12 @@ def resolve(config: dict[str, Any]) -> dict[str, Any]:
     shared, entries = resolved["experiment_defaults"], resolved["experiments"]
     resolved["experiments"] = {name: shared | entry for name, entry in entries.items()}
     runs = [*resolved["experiments"].values(), *resolved["training"].values()]
-    for settings in (resolved, resolved["taus"], shared, *runs):
-        for key in settings.keys() & set(_LISTS):
-            settings[key] = sorted({_token(value) for value in settings[key]}, key=Decimal)
+    grids = {entry.values for entry in discovery.mechanisms().values()}
+    pairs = [resolved[key] for key in grids if isinstance(resolved.get(key), dict)]
+    for settings in (resolved, shared, *pairs, *runs):
+        for key in settings.keys() & {*_LISTS, *grids}:
+            if isinstance(settings[key], list):
+                settings[key] = sorted({_token(value) for value in settings[key]}, key=Decimal)
         for key in settings.keys() & set(_NUMBERS):
             settings[key] = _token(settings[key])
     try:
@@ -156,14 +160,20 @@ def _check_experiment(
         _check_names(f"{where}.directions.{direction}", members, features)
         if len(members) == len(features):
             raise InputError(f"{where}.directions.{direction} has every feature; leave one out")
-    for name in _run_over("direction", experiment) if not experiment["directions"] else ():
+    entries = discovery.mechanisms()
+    run = {name: entries[name] for name in experiment["mechanisms"] if name in entries}
+    directed = [name for name, entry in run.items() if entry.directed]
+    for name in directed if not experiment["directions"] else ():
         raise InputError(f"{where}.directions is empty and {name} needs one; name one or drop it")
     if "target" in experiment:
         choice(features, **{f"{where}.target": experiment["target"]})
     shown = {f"table_epsilon, one of {where}.epsilons,": settings["table_epsilon"]}
     choice(experiment["epsilons"], **shown)
-    if _run_over("tau", experiment):
-        choice(settings["taus"]["grid"], **{"taus.public": settings["taus"]["public"]})
+    for key in dict.fromkeys(entry.values for entry in run.values() if entry.values):
+        if key not in settings:
+            raise InputError(f"{key}, the values of a mechanism, is missing; name at least one")
+        if value := job_settings.public(settings, key):
+            choice(job_settings.grid(settings, key), **{f"{key}.public": value})
 
 
 def _check_training(name: str, training: Mapping[str, Any]) -> None:
@@ -198,12 +208,6 @@ def _check_names(where: str, names: Sequence[str], allowed: Iterable[str]) -> No
     """
     for i, name in enumerate(names):
         choice(allowed, **{f"{where}[{i}]": name})
-
-
-def _run_over(axis: str, experiment: Mapping[str, Any]) -> list[str]:
-    """Return the mechanisms of an experiment that have a grid along an axis."""
-    table = discovery.mechanisms()
-    return [name for name in experiment["mechanisms"] if name in table and axis in table[name].axes]
 
 
 def _validator() -> jsonschema.protocols.Validator:

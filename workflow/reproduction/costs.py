@@ -39,13 +39,13 @@ def minutes(seconds: float) -> int:
 
 
 def trials(part: Mapping[str, Any]) -> tuple[int, int]:
-    """Return minutes and megabytes of trials, from :func:`reproduction.parts.trials`."""
+    """Return minutes and megabytes of trials, from :func:`reproduction.job_settings.trials`."""
     count = part["trials"] * len(part.get("epsilons", [0])) + part.get("claim_trials", 0)
     return minutes(count * PER_TRIAL), BASE + round(count * PER_ROW)
 
 
 def training(part: Mapping[str, Any], records: int) -> tuple[int, int]:
-    """Return minutes and megabytes of a scheme's training, from ``parts.training``.
+    """Return minutes and megabytes of a scheme's training, from its ``training``.
 
     Args:
         part: settings; their ``records``, if any, limit those of the data set.
@@ -65,12 +65,12 @@ def extraction(part: Mapping[str, Any], records: int) -> tuple[int, int]:
 
 
 def sweep(part: Mapping[str, Any]) -> tuple[int, int]:
-    """Return minutes and megabytes of an experiment under all readings, from ``parts.sweep``."""
+    """Return minutes and megabytes of an experiment under all readings, from its ``sweep``."""
     return minutes(part["trials"] * PER_SWEPT), BASE + round(part["trials"] * PER_ROW)
 
 
 def audit(part: Mapping[str, Any]) -> tuple[int, int]:
-    """Return minutes and megabytes of the audit of a mechanism, from ``parts.audit``."""
+    """Return minutes and megabytes of the audit of a mechanism, from its ``audit``."""
     return minutes(120 + (part["audit_runs"] or 0) * PER_AUDITED), BASE
 
 

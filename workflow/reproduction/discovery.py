@@ -29,9 +29,19 @@ class Entry:
     words: Mapping[str, Any] = field(hash=False, default_factory=dict)
 
     @property
-    def axes(self) -> tuple[str, ...]:
-        """The axes over which a mechanism is run."""
-        return tuple(self.words.get("axes", ()))
+    def directed(self) -> bool:
+        """Whether a mechanism is run in every direction."""
+        return bool(self.words.get("directed", False))
+
+    @property
+    def axis(self) -> str:
+        """The parameter of a mechanism that a grid varies; empty for none."""
+        return str(self.words.get("axis", ""))
+
+    @property
+    def values(self) -> str:
+        """The key of the configuration with the values of the grid; empty for none."""
+        return str(self.words.get("values", ""))
 
     @property
     def twin(self) -> str:

@@ -14,7 +14,7 @@ WORKFLOW = os.path.dirname(str(workflow.current_basedir))
 PACKAGES = [os.path.join(os.path.dirname(WORKFLOW), "src"), WORKFLOW]
 sys.path[:0] = PACKAGES
 
-from reproduction import config as configuration, costs, discovery, imports, jobs, parts
+from reproduction import config as configuration, costs, discovery, imports, job_settings
 from matrixdp.checks import InputError
 from reproduction.experiments import readings
 
@@ -64,15 +64,17 @@ LEARNED = [
     if not training["on_request"] or os.path.isfile(f"{FOLDER}/summary/{name}.csv")
 ]
 RUNS = [*EXPERIMENTS, *LEARNED]
-DATASETS = sorted({parts.dataset(config, name) for name in RUNS})
+DATASETS = sorted({job_settings.dataset(config, name) for name in RUNS})
 # The wildcards of trials and of trainings.
 RELEASES = [
     Namespace(experiment=run, mechanism=row)
     for run in EXPERIMENTS
-    for row in parts.rows(config, run)
+    for row in job_settings.rows(config, run)
 ]
 LEARNERS = [
-    Namespace(training=run, scheme=row) for run in TRAININGS for row in parts.rows(config, run)
+    Namespace(training=run, scheme=row)
+    for run in TRAININGS
+    for row in job_settings.rows(config, run)
 ]
 # By data set, the scalings of a matrix beside the default one.
 SCALINGS = {
@@ -153,19 +155,19 @@ def task_of(wildcards):
 
 def mechanisms_of(wildcards):
     """Return the mechanisms of an experiment, without its baselines."""
-    rows = parts.rows(config, wildcards.experiment)
+    rows = job_settings.rows(config, wildcards.experiment)
     return [name for name in rows if name in discovery.mechanisms()]
 
 
 def matrix_of(wildcards):
     """Return the prepared matrix of an experiment; its other scalings lie in folders beside it."""
-    folder = f"<folder>/data/{parts.dataset(config, wildcards.experiment)}"
+    folder = f"<folder>/data/{job_settings.dataset(config, wildcards.experiment)}"
     return [f"{folder}/matrix.npy", f"{folder}/provenance.json"]
 
 
 def scalings_of(wildcards, *names):
     """Return the matrix of an experiment in its other scalings, or in those of these names."""
-    dataset = parts.dataset(config, wildcards.experiment)
+    dataset = job_settings.dataset(config, wildcards.experiment)
     return expand(
         "<folder>/data/{dataset}/{scaling}/{file}",
         dataset=dataset,
@@ -176,13 +178,13 @@ def scalings_of(wildcards, *names):
 
 def scaling_of_reading(wildcards):
     """Return the matrix of an experiment in the scaling of the run's reading, if that is another."""
-    dataset = parts.dataset(config, wildcards.experiment)
+    dataset = job_settings.dataset(config, wildcards.experiment)
     return scalings_of(wildcards, readings.find(config["reading"]).scaling(dataset))
 
 
 def arrays_of(wildcards):
     """Return what a neural experiment learns from."""
-    folder = f"<folder>/data/{parts.dataset(config, wildcards.training)}"
+    folder = f"<folder>/data/{job_settings.dataset(config, wildcards.training)}"
     return [f"{folder}/arrays.npz", f"{folder}/provenance.json"]
 
 
@@ -197,45 +199,47 @@ def twin_of(wildcards):
     """Return the trials of the scheme with the same noise, if this run has it: drawn once."""
     training, scheme = wildcards.training, wildcards.scheme
     entry = discovery.schemes(training).get(scheme)
-    if entry and entry.twin in parts.rows(config, training):
+    if entry and entry.twin in job_settings.rows(config, training):
         return [f"<folder>/trials/{training}/<reading>/{entry.twin}.csv.gz"]
     return []
 
 
 def trials_of(run):
     """Return the trial files of an experiment, one for each mechanism or scheme."""
-    return [f"<folder>/trials/{run}/<reading>/{row}.csv.gz" for row in parts.rows(config, run)]
+    return [
+        f"<folder>/trials/{run}/<reading>/{row}.csv.gz" for row in job_settings.rows(config, run)
+    ]
 
 
 def settings_of(run, row):
     """Return what rows of an experiment depend on, as the command has it."""
-    part = parts.training if run in TRAININGS else parts.trials
-    return parts.text(part(config, run, row))
+    part = job_settings.training if run in TRAININGS else job_settings.trials
+    return job_settings.text(part(config, run, row))
 
 
 def of_trials(wildcards):
     """Return the settings of a mechanism's trials."""
-    return parts.trials(config, wildcards.experiment, wildcards.mechanism)
+    return job_settings.trials(config, wildcards.experiment, wildcards.mechanism)
 
 
 def of_training(wildcards):
     """Return the settings of a scheme's training."""
-    return parts.training(config, wildcards.training, wildcards.scheme)
+    return job_settings.training(config, wildcards.training, wildcards.scheme)
 
 
 def of_extraction(wildcards):
     """Return the settings of an extractor."""
-    return parts.extraction(config, wildcards.training)
+    return job_settings.extraction(config, wildcards.training)
 
 
 def of_sweep(wildcards):
     """Return the settings of an experiment under all readings."""
-    return parts.sweep(config, wildcards.experiment)
+    return job_settings.sweep(config, wildcards.experiment)
 
 
 def of_audit(wildcards):
     """Return the settings of the audit of a mechanism."""
-    return parts.audit(config, wildcards.experiment, wildcards.mechanism)
+    return job_settings.audit(config, wildcards.experiment, wildcards.mechanism)
 
 
 def limits(cost):
@@ -248,7 +252,8 @@ def limits(cost):
 
 def records_of(wildcards):
     """Return the number of records that a neural experiment has."""
-    return configuration.datasets(config)[parts.dataset(config, wildcards.training)]["shape"][0]
+    dataset = job_settings.dataset(config, wildcards.training)
+    return configuration.datasets(config)[dataset]["shape"][0]
 
 
 def by_key(part, runs):
@@ -264,10 +269,10 @@ def by_key(part, runs):
 
     def text(wildcards, key):
         settings = part(wildcards)
-        return f"{key}: {parts.text(settings[key])}" if key in settings else ""
+        return f"{key}: {job_settings.text(settings[key])}" if key in settings else ""
 
     return {
-        "settings": lambda wildcards, output: parts.text(part(wildcards)),
+        "settings": lambda wildcards, output: job_settings.text(part(wildcards)),
         **{
             f"setting_{key}": lambda wildcards, key=key: text(wildcards, key)
             for key in sorted({key for wildcards in runs for key in part(wildcards)})
@@ -282,14 +287,23 @@ def settings_lines(settings, place=""):
         if isinstance(value, dict) and value:
             lines += settings_lines(value, f"{place}{key}.")
         else:
-            lines.append(f"{place}{key}: {parts.text(value)}")
+            lines.append(f"{place}{key}: {job_settings.text(value)}")
     return lines
 
 
 def digests_of(wildcards, output):
     """Return the digests of the settings that the trials of an experiment must be of."""
     run = wildcards.run
-    return ",".join(jobs.digest(settings_of(run, row)) for row in parts.rows(config, run))
+    return ",".join(
+        job_settings.digest(settings_of(run, row)) for row in job_settings.rows(config, run)
+    )
+
+
+def fixed_of(wildcards):
+    """Return the publicly fixed variants of an experiment's mechanisms, as the command has them."""
+    variants = job_settings.fixed(config, middle=True) if wildcards.run in EXPERIMENTS else {}
+    names = job_settings.rows(config, wildcards.run)
+    return job_settings.text({name: variants[name] for name in names if name in variants})
 
 
 def published(*names):

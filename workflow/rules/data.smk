@@ -12,7 +12,7 @@ rule settings:
         "../../environment.yml"
     params:
         *[lambda wildcards, line=line: line for line in settings_lines(PUBLIC)],
-        order=jobs.digest(configuration.text(config)),
+        order=job_settings.digest(configuration.text(config)),
         text=lambda wildcards, output: configuration.text(config),
     message:
         "Settings"
@@ -38,7 +38,7 @@ rule matrix:
     params:
         *code("cli.data"),
         **by_key(
-            lambda wildcards: parts.data(configuration.datasets(config)[wildcards.dataset]),
+            lambda wildcards: job_settings.data(configuration.datasets(config)[wildcards.dataset]),
             [Namespace(dataset=name) for name in DATASETS],
         ),
         module=lambda wildcards: code_of("cli.data", f"data.{wildcards.dataset}"),
@@ -80,7 +80,7 @@ rule scaling:
     params:
         *code("cli.data"),
         **by_key(
-            lambda wildcards: parts.data(configuration.datasets(config)[wildcards.dataset]),
+            lambda wildcards: job_settings.data(configuration.datasets(config)[wildcards.dataset]),
             [Namespace(dataset=name) for name in DATASETS],
         ),
         module=lambda wildcards: code_of("cli.data", f"data.{wildcards.dataset}"),

@@ -123,7 +123,7 @@ rule attack_sensitivities:
         "../../environment.yml"
     params:
         *code("cli.attack"),
-        **by_key(lambda wildcards: parts.attack(config, wildcards.experiment), RELEASES),
+        **by_key(lambda wildcards: job_settings.attack(config, wildcards.experiment), RELEASES),
         task=lambda wildcards: code_of("cli.attack", *task_of(wildcards)),
         python=python,
     message:

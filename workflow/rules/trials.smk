@@ -83,9 +83,10 @@ rule summary:
     params:
         *code("cli.summary"),
         settings=digests_of,
+        fixed=fixed_of,
         python=python,
     message:
         "Summary: {wildcards.run}"
     shell:
         "{params.python} -m reproduction summary {input.trials:q} --settings {params.settings}"
-        " --out {output.summary:q} --comparisons {output.comparisons:q} > {log:q} 2>&1"
+        " --fixed {params.fixed:q} --out {output.summary:q} --comparisons {output.comparisons:q} > {log:q} 2>&1"

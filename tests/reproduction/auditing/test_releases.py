@@ -409,7 +409,7 @@ def test_every_variant_has_a_row_and_the_same_seed_gives_the_same_rows():
         trials=1,
         epsilons=("1", "10"),
         directions={"a": (0,), "iid": ()},
-        taus=("0.55", "0.95"),
+        grids={"taus": ("0.55", "0.95")},
     )
     queries = {"identity": LIVER, "covariance": LIVER_MOMENTS}
     first, again = (experiment.run("mvg_binary", queries, settings) for _ in range(2))

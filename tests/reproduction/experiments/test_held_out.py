@@ -12,11 +12,17 @@ import pytest
 from rowframes import run
 
 from reproduction.experiments import held_out
-from reproduction.experiments.settings import Settings
 from reproduction.experiments.tasks.components import AllComponents
 from reproduction.experiments.tasks.regression import Regression
+from reproduction.job_settings import Settings
 
-SETTINGS = Settings("held_out", seed=1, trials=60, epsilons=("0.3", "1", "10"), radii=("0.0625",))
+SETTINGS = Settings(
+    "held_out",
+    seed=1,
+    trials=60,
+    epsilons=("0.3", "1", "10"),
+    grids={"squared_radius_fractions": ("0.0625",)},
+)
 
 
 @pytest.fixture(scope="module")

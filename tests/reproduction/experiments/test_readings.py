@@ -19,9 +19,9 @@ from reproduction.experiments.readings import (
     parameters,
     questions,
 )
-from reproduction.experiments.settings import Settings
 from reproduction.experiments.tasks.components import AllComponents, FirstComponent
 from reproduction.experiments.tasks.regression import Regression
+from reproduction.job_settings import Settings
 from reproduction.mechanisms import registry
 from reproduction.mechanisms.mvg import MVG
 from reproduction.report import all_readings as results
@@ -36,9 +36,11 @@ SETTINGS = Settings(
     trials=3,
     epsilons=("1",),
     directions={"a": (0, 3)},
-    taus=("0.75",),
-    rows=("2", "4"),
-    radii=("0.0625", "1"),
+    grids={
+        "taus": ("0.75",),
+        "sketch_sizes": ("2", "4"),
+        "squared_radius_fractions": ("0.0625", "1"),
+    },
 )
 
 

@@ -3,6 +3,7 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,11 +15,12 @@ from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveGaussian
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.noise import distributions
+from reproduction import discovery, job_settings
 from reproduction.data import load, store
 from reproduction.experiments import study
-from reproduction.experiments.settings import Settings
 from reproduction.experiments.tasks.components import AllComponents, FirstComponent
 from reproduction.experiments.tasks.regression import Regression
+from reproduction.job_settings import Settings
 from reproduction.mechanisms import jl, registry
 from reproduction.mechanisms.base import Entry
 from reproduction.trials import COLUMNS
@@ -29,9 +31,11 @@ SETTINGS = Settings(
     trials=6,
     epsilons=("0.1", "1"),
     directions={"a": (0, 3), "iid": ()},
-    taus=("0.55", "0.95"),
-    rows=("2", "4"),
-    radii=("0.0625", "1"),
+    grids={
+        "taus": ("0.55", "0.95"),
+        "sketch_sizes": ("2", "4"),
+        "squared_radius_fractions": ("0.0625", "1"),
+    },
 )
 REGRESSION = Regression(target=3, train=40)
 
@@ -59,14 +63,20 @@ def test_every_mechanism_serves_a_task_or_says_why_not(mechanism, data):
 def test_axes_make_variants_and_iid_has_no_tau(data):
     table = run(REGRESSION, "mvg_binary", data, SETTINGS)
     found = set(zip(table["direction"], table["variant"], table["phase"], strict=True))
-    taus = {("a", f"tau={tau}", phase) for tau in SETTINGS.taus for phase in ("report", "select")}
+    taus = {
+        ("a", f"tau={tau}", phase)
+        for tau in SETTINGS.grids["taus"]
+        for phase in ("report", "select")
+    }
     assert found == taus | {("iid", "", "report")}
 
 
 def test_radii_are_variants_and_a_share_of_one_has_the_noise_of_the_box(data):
     table = run(AllComponents(), "clipped_moments", data, SETTINGS)
     assert set(zip(table["variant"], table["phase"], strict=True)) == {
-        (f"radius={radius}", phase) for radius in SETTINGS.radii for phase in ("report", "select")
+        (f"radius={radius}", phase)
+        for radius in SETTINGS.grids["squared_radius_fractions"]
+        for phase in ("report", "select")
     }
     noise = table.groupby(["epsilon", "variant"])["noise_std"].max().unstack()
     box = run(AllComponents(), "goe", data, SETTINGS).groupby("epsilon")["noise_std"].max()
@@ -230,9 +240,31 @@ def test_another_name_of_a_configuration_leaves_its_noise(mechanism, data, monke
 
 
 def test_every_axis_has_a_written_name_in_keys():
-    axes = {axis for entry in registry().values() for axis in entry.axes}
-    assert axes - {"direction"} == study.STREAM_AXES.keys()
-    assert study.STREAM_AXES == {"tau": "tau", "rows": "rows", "radius": "radius"}
+    streams = {entry.stream or entry.axis for entry in registry().values() if entry.axis}
+    assert streams == {"tau", "rows", "radius"}
+
+
+def test_a_new_axis_is_declared_by_its_mechanism_alone(monkeypatch):
+    words = {"axis": "power", "values": "powers"}
+    monkeypatch.setattr(discovery, "mechanisms", lambda: {"mine": discovery.Entry(Path(), words)})
+    experiment = {"task": "x", "dataset": "y", "trials": 3, "epsilons": ["1"]}
+    part = job_settings.trials(
+        {
+            "seed": 1,
+            "adjacency": "replace",
+            "reading": "default",
+            "delta": "1/n",
+            "experiments": {"z": experiment},
+            "training": {},
+            "powers": ["2", "4"],
+        },
+        "z",
+        "mine",
+    )
+    entry = Entry(lambda power: Gaussian() if power > 1 else None, **words)
+    variants = study.configurations(entry, Settings.of(part))
+    assert [variant.name for variant in variants] == ["power=2", "power=4"]
+    assert [variant.stream for variant in variants] == ["power=2", "power=4"]
 
 
 def test_splits_are_paired_between_mechanisms(data):
@@ -273,7 +305,7 @@ def test_bad_settings_are_one_sentence(data):
     with pytest.raises(InputError, match="mechanism is 'laplac'; did you mean 'laplace'"):
         run(REGRESSION, "laplac", data, SETTINGS)
     with pytest.raises(InputError, match="tau has no values"):
-        run(REGRESSION, "mvg_binary", data, replace(SETTINGS, taus=()))
+        run(REGRESSION, "mvg_binary", data, replace(SETTINGS, grids={}))
 
 
 def test_values_outside_the_public_bounds_are_refused_before_any_noise(data):
@@ -297,8 +329,7 @@ PART = {
     "epsilons": ["1"],
     "delta": "1/n",
     "directions": {"a": ["sgpt", "drinks"], "iid": []},
-    "taus": ["0.75"],
-    "rows": ["4"],
+    "grids": {"taus": ["0.75"], "sketch_sizes": ["4"]},
 }
 
 
@@ -315,7 +346,8 @@ def test_names_in_the_configuration_become_places_among_the_features_that_are_ke
     task, data, settings = study.prepared(PART, liver)
     assert (task, data.matrix.shape) == (Regression(target=5, train=248), (6, 345))
     assert settings.directions == {"a": (2, 5), "iid": ()}
-    assert (settings.delta, settings.epsilons, settings.taus) == (None, ("1",), ("0.75",))
+    assert (settings.delta, settings.epsilons) == (None, ("1",))
+    assert settings.grids == {"taus": ("0.75",), "sketch_sizes": ("4",)}
     few = {**PART, "features": ["drinks", "sgpt"], "delta": "0.01", "reading": "rbf"}
     task, data, settings = study.prepared(few, liver)
     assert (task.target, task.kernel, data.features) == (0, "rbf", ("drinks", "sgpt"))

@@ -8,7 +8,7 @@ import mutations
 import numpy as np
 import pytest
 
-from reproduction import config, parts
+from reproduction import config, job_settings
 from reproduction.data import store
 from reproduction.experiments import study
 
@@ -65,7 +65,7 @@ def test_every_mechanism_runs_at_the_ends_of_what_is_allowed(folder, name):
     settings = config.resolve(chosen)
     ran = 0
     for experiment, own in settings["experiments"].items():
-        part = parts.trials(settings, experiment, *own["mechanisms"])
+        part = job_settings.trials(settings, experiment, *own["mechanisms"])
         for _, rows in study.trials(part, own["mechanisms"], folder / own["dataset"]):
             for block in rows:
                 assert np.isfinite(block.get("value", 0)).all()

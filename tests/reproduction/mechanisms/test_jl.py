@@ -202,7 +202,7 @@ def test_bad_values():
 def test_entries_build_both_calibrations():
     assert set(MECHANISMS) == {"jl_2012", "jl_exact"}
     for name, entry in MECHANISMS.items():
-        assert entry.axes == ("rows",)
+        assert (entry.axis, entry.values) == ("rows", "sketch_sizes")
         assert entry.build(rows=8) == JohnsonLindenstrauss(8, name.removeprefix("jl_"))
     assert not issubclass(NonPrivateCirculantSketch, Mechanism)
     assert not any("circulant" in name for name in mechanisms.registry())

@@ -19,7 +19,7 @@ from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Box, SecondMomentQuery, second_moments
 from reproduction.auditing import experiment
 from reproduction.experiments import study
-from reproduction.experiments.settings import Settings
+from reproduction.job_settings import Settings
 from reproduction.mechanisms.adaptive import FAILURE, SEARCH, TRACE, AdaptiveCovariance, losses
 from reproduction.mechanisms.base import Entry
 

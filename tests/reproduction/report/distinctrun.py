@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from samplerun import put, settle
+from samplerun import FIXED, put, settle
 from trialrows import reason, trials
 
 from reproduction.experiments import readings
@@ -208,7 +208,8 @@ def write(root: Path, status: str = "original") -> dict[Key, Cell]:
         file.parent.mkdir(parents=True, exist_ok=True)
         pd.concat(parts).to_csv(file, index=False)
         summary.write([file], root / f"summary/{name}.csv")
-        comparisons.write([file], root / f"summary/{name}.csv", root / f"comparisons/{name}.csv")
+        made = root / f"summary/{name}.csv", root / f"comparisons/{name}.csv"
+        comparisons.write([file], *made, FIXED)
         if KINDS[name] == "releases":
             _sweep(name, status_of[name]).to_csv(_made(root / f"readings/{name}.csv"), index=False)
             _audit(name).to_csv(_made(root / f"audit/{name}.csv"), index=False)

@@ -11,6 +11,7 @@ import runfiles
 import yaml
 from trialrows import around, reason, trials
 
+from reproduction import job_settings
 from reproduction.report import comparisons, summary
 
 CONFIG = {
@@ -20,11 +21,16 @@ CONFIG = {
     "delta": "1/n",
     "adjacency": "replace",
     "table_epsilon": "1",
-    "taus": {"public": "0.75"},
+    "taus": {"grid": ["0.55", "0.75", "0.95"], "public": "0.75"},
+    "sketch_sizes": ["2", "4", "8", "20", "50"],
+    "squared_radius_fractions": ["0.015625", "0.0625", "0.25", "1"],
     "data": {"source": "auto", "mirror": "/home/somebody/private-folder"},
     "experiments": {"regression": {"dataset": "liver", "mechanisms": ["laplace"]}},
     "training": {},
 }
+
+#: The publicly fixed variants of the mechanisms.
+FIXED = job_settings.fixed(CONFIG, middle=True)
 
 #: A drawing as matplotlib writes it, 100 x 50 points.
 SVG = """<?xml version="1.0" encoding="utf-8" standalone="no"?>
@@ -68,7 +74,7 @@ def write(root: Path, rows: list[pd.DataFrame] | None = None, status: str = "ori
     pd.concat(rows).to_csv(file, index=False)
     summary.write([file], root / "summary/regression.csv")
     made = root / "summary/regression.csv", root / "comparisons/regression.csv"
-    comparisons.write([file], *made)
+    comparisons.write([file], *made, FIXED)
     settle(root)
     runfiles.write(root, "tables/table3")
     provenance = {

@@ -21,10 +21,10 @@ def noisy(mean, seed):
 def compare(saved, tmp_path):
     """Return a function from trial rows to the table of pairs, as it is read back."""
 
-    def run(*parts):
+    def run(*parts, fixed=None):
         file = saved(*parts)
         summary.write([file], tmp_path / "summary.csv")
-        comparisons.write([file], tmp_path / "summary.csv", tmp_path / "out.csv")
+        comparisons.write([file], tmp_path / "summary.csv", tmp_path / "out.csv", fixed)
         return pd.read_csv(tmp_path / "out.csv", dtype={"epsilon": str}, keep_default_na=False)
 
     return run
@@ -73,7 +73,18 @@ def test_directions_are_held_against_a(compare):
     row = only(table, kind="direction")
     assert (row.direction, row.variant) == ("b", "tau=0.95")
     assert (row.against_direction, row.against_variant) == ("a", "tau=0.55")
-    assert comparisons.base("rows", ["2", "4", "50"]) == "4"
+
+
+@pytest.mark.parametrize("tau", ["0.55", "0.75"])
+def test_a_public_value_is_held_against_baselines_whatever_it_is(compare, tau):
+    parts = [trials("zero", noisy(1.0, 9), epsilon="", delta=np.nan)]
+    for i, value in enumerate(("0.55", "0.75", "0.95")):
+        at = {"direction": "a", "variant": f"tau={value}"}
+        parts.append(trials("mvg_binary", noisy(2 + i, i), **at))
+        parts.append(trials("mvg_binary", SPLIT - float(value), **at, phase="select"))
+    table = compare(*parts, fixed={"mvg_binary": f"tau={tau}"})
+    row = only(table, kind="fixed")
+    assert (row.variant, row.against, row.verdict) == (f"tau={tau}", "zero", "worse")
 
 
 def test_one_law_under_two_names_is_known_and_never_ordered(compare):

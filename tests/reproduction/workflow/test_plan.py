@@ -295,7 +295,7 @@ EDITS = {
         coded,
         jobs_of_report(),
     ),
-    "which settings a job gets": ("parts.py", coded, set()),
+    "which settings a job gets": ("job_settings.py", coded, jobs_of()),
     "a private scheme": ("experiments/schemes/features.py", coded, set()),
 }
 
@@ -328,6 +328,7 @@ def test_a_dry_run_names_the_setting_that_has_changed(finished, tmp_path):
     setting = overlay(tmp_path, sketch_sizes=[4, 8])
     outcome = finished.snakemake("--dry-run", "mvg", *setting)
     changes = {*reasons(outcome)}
-    assert ("'rows: [\"4\"]'", '\'rows: ["4", "8"]\'') in changes
+    before, now = (f"'grids: {{\"sketch_sizes\": {sizes}}}'" for sizes in ('["4"]', '["4", "8"]'))
+    assert (before, now) in changes
     # Nor does the file of all settings print all of them.
     assert all(len(before + now) < 200 for before, now in changes), changes

@@ -13,12 +13,12 @@ def run(*, settings: str, data: str, out: str) -> None:
         data: matrix.npy of the prepared data set
         out: one row per query and measure, CSV
     """
-    from reproduction import jobs, trials
+    from reproduction import job_settings, trials
     from reproduction.auditing import attacks
     from reproduction.data import load
     from reproduction.experiments import study
 
-    part = jobs.read(settings)
+    part = job_settings.read(settings)
     task, private, chosen = study.prepared(part, load(Path(data).parent))
     queries = study.queries(task, private, chosen)
     attacked = attacks.run(part["experiment"], queries, chosen.seed)

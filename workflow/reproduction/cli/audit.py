@@ -15,12 +15,12 @@ def run(mechanism: str, *, settings: str, data: str, out: str) -> None:
         out: one row per release, CSV; none where the mechanism cannot serve the task
     """
     from matrixdp.auditing.releases import Limits
-    from reproduction import jobs, trials
+    from reproduction import job_settings, trials
     from reproduction.auditing import experiment
     from reproduction.data import load
     from reproduction.experiments import study
 
-    part = jobs.read(settings)
+    part = job_settings.read(settings)
     task, private, chosen = study.prepared(part, load(Path(data).parent))
     queries = study.queries(task, private, chosen)
     limits = Limits(part["audit_runs"], part.get("audit_pairs"), part.get("audit_numbers"))

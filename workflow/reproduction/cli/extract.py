@@ -13,7 +13,7 @@ def run(*, settings: str, data: str, out: str) -> None:
         data: arrays.npz of the prepared data set
         out: features, labels and settings, npz
     """
-    from reproduction import jobs
+    from reproduction import job_settings
     from reproduction.experiments.training import extractor
 
-    extractor.write(jobs.read(settings), Path(data).parent, out)
+    extractor.write(job_settings.read(settings), Path(data).parent, out)

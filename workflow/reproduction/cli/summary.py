@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def run(files: Sequence[str], *, settings: str = "", out: str, comparisons: str) -> None:
+def run(
+    files: Sequence[str], *, settings: str = "", fixed: str = "{}", out: str, comparisons: str
+) -> None:
     """Run the verb.
 
     Args:
         files: trial files
         settings: digests of the settings that the trials must have, comma-separated (default: any)
+        fixed: publicly fixed variants by mechanism, which are compared too, a JSON object
         out: summary, CSV
         comparisons: comparisons of its rows, CSV
     """
+    import json
+
     from reproduction.report import comparisons as compared
     from reproduction.report import summary
 
     if settings:
         summary.check_settings(files, settings.split(","))
     summary.write(files, out)
-    compared.write(files, out, comparisons)
+    compared.write(files, out, comparisons, json.loads(fixed))

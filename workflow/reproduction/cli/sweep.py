@@ -13,9 +13,9 @@ def run(*, settings: str, data: str, out: str) -> None:
         data: matrix.npy of the prepared data set
         out: one row per trial, .csv.gz
     """
-    from reproduction import jobs, trials
+    from reproduction import job_settings, trials
     from reproduction.experiments import study
 
-    part = jobs.read(settings)
+    part = job_settings.read(settings)
     rows = study.all_readings(part, part["mechanisms"], Path(data).parent)
-    trials.write(trials.assigned(rows, settings=jobs.digest(settings)), out)
+    trials.write(trials.assigned(rows, settings=job_settings.digest(settings)), out)

@@ -16,13 +16,13 @@ def run(scheme: str, *, settings: str, data: str, twin: str = "", out: str) -> N
         out: tidy rows, .csv.gz
     """
     from matrixdp.checks import InputError
-    from reproduction import jobs, trials
+    from reproduction import job_settings, trials
     from reproduction.data.prepared import ARRAYS
     from reproduction.experiments.training import base
 
-    part, place = jobs.read(settings), Path(data)
+    part, place = job_settings.read(settings), Path(data)
     place = place.parent if place.name == ARRAYS else place
-    digest = jobs.digest(settings)
+    digest = job_settings.digest(settings)
     if twin:
         drawn = trials.read(twin)
         if {row["settings"] for row in drawn} != {digest}:

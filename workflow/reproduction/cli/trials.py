@@ -14,9 +14,9 @@ def run(mechanism: str, *, settings: str, data: str, out: str) -> None:
         data: matrix.npy of the prepared data set
         out: one row per trial, .csv.gz
     """
-    from reproduction import jobs, trials
+    from reproduction import job_settings, trials
     from reproduction.experiments import study
 
-    part, folder = jobs.read(settings), Path(data).parent
+    part, folder = job_settings.read(settings), Path(data).parent
     for _, rows in study.trials(part, [mechanism], folder):
-        trials.write(trials.assigned(rows, settings=jobs.digest(settings)), out)
+        trials.write(trials.assigned(rows, settings=job_settings.digest(settings)), out)

@@ -11,10 +11,10 @@ import numpy as np
 from reproduction.data import scaling
 from reproduction.data.prepared import Dataset
 from reproduction.experiments import study
-from reproduction.experiments.settings import Settings
 from reproduction.experiments.tasks.base import Task
 from reproduction.experiments.tasks.components import AllComponents, FirstComponent
 from reproduction.experiments.tasks.regression import Regression
+from reproduction.job_settings import Settings
 from reproduction.mechanisms import registry
 from reproduction.trials import NONPRIVATE, RECORD_FREE, Rows
 

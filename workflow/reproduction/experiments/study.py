@@ -30,6 +30,7 @@ from matrixdp.mechanisms.base import (
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, second_moments
 from reproduction.data.prepared import Dataset, load
 from reproduction.experiments import readings, tasks
+from reproduction.experiments.progress import progress
 from reproduction.experiments.readings import (
     FROM_DATA,
     Parameters,
@@ -37,8 +38,8 @@ from reproduction.experiments.readings import (
     combinations,
     parameters,
 )
-from reproduction.experiments.settings import Settings, progress
 from reproduction.experiments.tasks.base import NoBaseline, Shared, Task
+from reproduction.job_settings import Settings
 from reproduction.mechanisms import find
 from reproduction.mechanisms.base import Entry
 from reproduction.seeds import streams
@@ -46,10 +47,6 @@ from reproduction.trials import CONTROL, MY_MATRIX, Block, Rows, assigned
 
 #: Largest number of entries in a stack of released values.
 STACK = 2**20
-
-#: Axes of mechanisms in keys of random streams. Names of axes may change; a change here is other
-#: noise.
-STREAM_AXES = {"tau": "tau", "rows": "rows", "radius": "radius"}
 
 #: Number of splits on which a task may choose its options; no reported trial uses them.
 TUNING = 20
@@ -75,33 +72,25 @@ class Configuration:
 
 
 def configurations(entry: Entry, settings: Settings) -> list[Configuration]:
-    """Return a mechanism's variants over its axes, in the order of the settings.
+    """Return a mechanism's variants over directions and its grid, in the order of the settings.
 
     Raises:
-        InputError: an axis of the mechanism has no values in the settings.
+        InputError: the mechanism has a grid without values, or needs a direction, in the settings.
     """
     results = []
-    values = {"direction": settings.directions, "tau": settings.taus}
-    values |= {"rows": settings.rows, "radius": settings.radii}
-    for axis in entry.axes:
-        if not values[axis]:
-            raise InputError(f"{axis} has no values; name at least one in config.yaml")
-    directions = settings.directions if "direction" in entry.axes else {"": ()}
-    # At most one axis is a numeric parameter of the mechanism itself.
-    axis = next((axis for axis in ("rows", "radius") if axis in entry.axes), "")
-    sizes = values[axis] if axis else ("",)
-    for (direction, important), size in itertools.product(directions.items(), sizes):
-        # Without important features there is no precision to divide by tau.
-        divided = "tau" in entry.axes and important
-        for tau in settings.taus if divided else ("",):
-            options: dict[str, object] = {}
-            if "direction" in entry.axes:
-                options |= {"important": important, "tau": float(tau) if tau else 0.5}
-            if axis:
-                options[axis] = float(size)
-            varied, value = ("tau", tau) if tau else (axis, size)
-            name = f"{varied}={value}" if varied else ""
-            stream = f"{STREAM_AXES[varied]}={value}" if varied else ""
+    grid = settings.grids.get(entry.values, ())
+    directions = settings.directions if entry.directed else {"": ()}
+    for name, values in {"direction": directions, entry.axis: grid if entry.axis else True}.items():
+        if not values:
+            raise InputError(f"{name} has no values; name at least one in config.yaml")
+    for direction, important in directions.items():
+        varied = entry.axis and (important or not entry.directed)
+        for value in grid if varied else ("",):
+            options: dict[str, object] = {"important": important} if entry.directed else {}
+            name = stream = ""
+            if value:
+                options[entry.axis] = float(value)
+                name, stream = f"{entry.axis}={value}", f"{entry.stream or entry.axis}={value}"
             mechanism = entry.build(**options)
             results.append(Configuration(name, stream, direction, mechanism, bool(important)))
     return results

@@ -12,5 +12,7 @@ MECHANISMS = {
     "adassp": Entry(AdaSSP),
     "adassp_public": Entry(partial(AdaSSP, PUBLIC)),
     "adassp_private": Entry(PrivatelyClippedAdaSSP),
-    "adassp_clipped": Entry(lambda radius: AdaSSP(radius), axes=("radius",)),
+    "adassp_clipped": Entry(
+        lambda radius: AdaSSP(radius), axis="radius", values="squared_radius_fractions"
+    ),
 }

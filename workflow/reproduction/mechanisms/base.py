@@ -10,16 +10,28 @@ from matrixdp.mechanisms.base import Mechanism
 
 @dataclass(frozen=True)
 class Entry:
-    """A mechanism that config.yaml names, with the axes of its parameter grid.
+    """A mechanism that config.yaml names, with the grid of its parameter.
 
-    ``build`` makes the mechanism from one value per axis:
+    The keywords are literals, which :mod:`reproduction.discovery` reads without an import.
 
-    - ``direction`` (argument ``important``): indices of the features that get the larger share,
-      empty for i.i.d. noise;
-    - ``tau``: the share of these features;
-    - ``rows``: rows of a sketch as a multiple of m;
-    - ``radius``: squared clipping radius as a share of the largest squared norm.
+    Attributes:
+        build: makes the mechanism from one value of the grid, and from a direction.
+        axis: the argument of ``build`` that the grid varies, as variants name it; empty for none.
+        values: the key of config.yaml with the values of the grid: a list of numbers, or a mapping
+            of such a list (``grid``) and the value that is fixed in public (``public``).
+        stream: the axis in keys of random streams, if they name it otherwise: a change here is
+            other noise.
+        directed: whether ``build`` also takes ``important``, the indices of the features that a
+            direction favours. Of none, which is i.i.d. noise, it gets no value of the grid.
     """
 
     build: Callable[..., Mechanism]
-    axes: tuple[str, ...] = ()
+    axis: str = ""
+    values: str = ""
+    stream: str = ""
+    directed: bool = False
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """What varies between the variants of the mechanism; empty for a single one."""
+        return ("direction",) * self.directed + (self.axis,) * bool(self.axis)

@@ -8,7 +8,9 @@ from reproduction.mechanisms.base import Entry
 
 MECHANISMS = {
     "directional_gaussian": Entry(
-        lambda important, tau: DirectionalGaussian(Binary(important=important, tau=tau)),
-        axes=("direction", "tau"),
+        lambda important, tau=0.5: DirectionalGaussian(Binary(important=important, tau=tau)),
+        axis="tau",
+        values="taus",
+        directed=True,
     )
 }

@@ -169,6 +169,10 @@ class NonPrivateCirculantSketch:
 
 
 MECHANISMS = {
-    "jl_2012": Entry(lambda rows: JohnsonLindenstrauss(rows, "2012"), axes=("rows",)),
-    "jl_exact": Entry(lambda rows: JohnsonLindenstrauss(rows, "exact"), axes=("rows",)),
+    "jl_2012": Entry(
+        lambda rows: JohnsonLindenstrauss(rows, "2012"), axis="rows", values="sketch_sizes"
+    ),
+    "jl_exact": Entry(
+        lambda rows: JohnsonLindenstrauss(rows, "exact"), axis="rows", values="sketch_sizes"
+    ),
 }

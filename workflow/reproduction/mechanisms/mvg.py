@@ -190,13 +190,13 @@ class AlongPrivateDirections(Program):
         return np.matmul(directions, released, out=along)
 
 
-def _binary(important: tuple[int, ...], tau: float, *, theorem: int = 2) -> MVG:
+def _binary(important: tuple[int, ...], tau: float = 0.5, *, theorem: int = 2) -> MVG:
     return MVG(theorem=theorem, allocation=Binary(important=important, tau=tau))
 
 
 MECHANISMS = {
-    "mvg_binary": Entry(_binary, axes=("direction", "tau")),
+    "mvg_binary": Entry(_binary, axis="tau", values="taus", directed=True),
     "mvg_maxpnr": Entry(lambda: MVG(allocation=MaxPNR(), directions=PrivateDirections())),
-    "mvg_thm2": Entry(_binary, axes=("direction", "tau")),
-    "mvg_thm3": Entry(partial(_binary, theorem=3), axes=("direction", "tau")),
+    "mvg_thm2": Entry(_binary, axis="tau", values="taus", directed=True),
+    "mvg_thm3": Entry(partial(_binary, theorem=3), axis="tau", values="taus", directed=True),
 }

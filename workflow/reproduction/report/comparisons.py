@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 import pandas as pd
@@ -48,12 +48,12 @@ BETTER, WORSE, EVEN = "better", "worse", "even"
 #: By how many equal trials two mechanisms are of one distribution, and the relative tolerance.
 SHARED, EQUAL = 2, 1e-9
 
-#: Base value of each parameter, which other values are compared with; if it was not run, the middle
-#: one.
-BASES = {"tau": "0.75", "rows": "8", "radius": "0.0625"}
 
-
-def table(trial_files: Iterable[str | os.PathLike], results: pd.DataFrame) -> pd.DataFrame:
+def table(
+    trial_files: Iterable[str | os.PathLike],
+    results: pd.DataFrame,
+    fixed: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
     """Return one row per pair and epsilon (``COLUMNS``), under the default reading if it was run.
 
     ``difference`` is the mean over the shared trials of a row minus ``against``, with ``low`` and
@@ -66,6 +66,7 @@ def table(trial_files: Iterable[str | os.PathLike], results: pd.DataFrame) -> pd
     Args:
         trial_files: trial files of one experiment, at least those behind its summary.
         results: the summary, as :func:`reproduction.report.summary.read` returns it.
+        fixed: the publicly fixed variant of mechanisms by name, such as ``tau=0.75``.
     """
     readings = {*results["reading"]}
     reading = summary.DEFAULT if summary.DEFAULT in readings else min(readings)
@@ -75,7 +76,7 @@ def table(trial_files: Iterable[str | os.PathLike], results: pd.DataFrame) -> pd
     values = rows.pivot(index=ROW, columns="trial", values="value")
     parts = [
         _compared(kind, left, right, values)
-        for kind, left, right in _pairs(results)
+        for kind, left, right in _pairs(results, fixed or {})
         if len(left) and len(right)
     ]
     if not parts:
@@ -175,13 +176,14 @@ def write(
     trial_files: Iterable[str | os.PathLike],
     summary_file: str | os.PathLike,
     out: str | os.PathLike,
+    fixed: Mapping[str, str] | None = None,
 ) -> None:
     """Write :func:`table` to the CSV ``out``, numbers to six digits.
 
     Raises:
         InputError: a file is damaged.
     """
-    compared = table(trial_files, summary.read(summary_file))
+    compared = table(trial_files, summary.read(summary_file), fixed)
     text = compared.to_csv(index=False, lineterminator="\n", float_format="%.6g")
     files.write_text(out, text)
 
@@ -281,7 +283,9 @@ def twins(rows: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(also=also.fillna(""), _twin=~rows["mechanism"].isin(others))
 
 
-def _pairs(results: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame]]:
+def _pairs(
+    results: pd.DataFrame, fixed: Mapping[str, str]
+) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame]]:
     """Yield the kind of a comparison, its rows, and the rows to compare these with.
 
     Both frames have the columns ``ROW``.
@@ -301,9 +305,9 @@ def _pairs(results: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.DataFr
     yield PAIR, levels.iloc[first].assign(epsilon_shown=""), levels.iloc[second]
     private = rows[~free & summary.in_first_direction(results)]
     if len(private):
-        is_base = private["variant"].ne("") & private["variant"].eq(_bases(private))
-        fixed = private[is_base & ~private.index.isin(rows.index[visible])]
-        both = fixed.merge(levels, how="cross", suffixes=("", "_base"))
+        public = private["variant"].eq(private["mechanism"].map(fixed))
+        beside = private[public & ~private.index.isin(rows.index[visible])]
+        both = beside.merge(levels, how="cross", suffixes=("", "_base"))
         against = both[[f"{name}_base" for name in ROW]].set_axis(ROW, axis=1)
         yield FIXED, both.assign(epsilon_shown=both["epsilon"]), against
     directed = rows[~free & results["chosen"] & rows["direction"].ne("")]
@@ -312,24 +316,6 @@ def _pairs(results: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.DataFr
     both = directed[~is_a].merge(directed[is_a], on=keys, suffixes=("", "_a"))
     against = both.assign(direction=both["direction_a"], variant=both["variant_a"])
     yield DIRECTION, both.assign(epsilon_shown=both["epsilon"]), against
-
-
-def _bases(rows: pd.DataFrame) -> pd.Series:
-    """Return the base variant of each row; empty for none."""
-    parts = rows["variant"].str.partition("=")
-    bases = {
-        key: f"{key[1]}={base(key[1], values)}"
-        for key, values in parts[2].groupby([rows["mechanism"], parts[0]])
-        if key[1] in BASES
-    }
-    keys = zip(rows["mechanism"], parts[0], strict=True)
-    return pd.Series([bases.get(key, "") for key in keys], rows.index)
-
-
-def base(parameter: str, values: Iterable[str]) -> str:
-    """Return the base value of a parameter in ``BASES`` among the values that were run."""
-    ran = sorted({*values}, key=float)
-    return BASES[parameter] if BASES[parameter] in ran else ran[(len(ran) - 1) // 2]
 
 
 def _compared(

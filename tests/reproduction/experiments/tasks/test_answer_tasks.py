@@ -8,12 +8,12 @@ from sklearn.linear_model import LinearRegression
 from matrixdp.privacy.sensitivity import Box, second_moments
 from reproduction.data.prepared import Dataset
 from reproduction.experiments import study, tasks
-from reproduction.experiments.settings import Settings
 from reproduction.experiments.tasks.answers import (
     CapturedVariance,
     InterceptRegression,
     MomentsError,
 )
+from reproduction.job_settings import Settings
 from reproduction.mechanisms import registry
 from reproduction.trials import MEAN, MY_MATRIX, NONPRIVATE, RANDOM, ZERO
 
@@ -93,7 +93,8 @@ def test_every_mechanism_runs_or_says_why_not(name):
     data = Dataset(MY_MATRIX, MATRIX, ("a", "b", "c"), (-1.0,) * 3, (1.0,) * 3, "original")
     settings = Settings(
         experiment="x", seed=0, trials=2, epsilons=("1",), delta=1e-6, directions={"a": (0,)},
-        taus=("0.9",), rows=("2",), radii=("0.1",), table_epsilon="1",
+        grids={"taus": ("0.9",), "sketch_sizes": ("2",), "squared_radius_fractions": ("0.1",)},
+        table_epsilon="1",
     )  # fmt: skip
     posed = study.queries(task, data, settings)
     for mechanism in registry():

@@ -9,7 +9,6 @@ from sklearn.kernel_ridge import KernelRidge
 
 from matrixdp.checks import InputError
 from reproduction.experiments.readings import adjusted, find
-from reproduction.experiments.settings import Settings
 from reproduction.experiments.tasks.components import FirstComponent
 from reproduction.experiments.tasks.regression import (
     PENALTIES,
@@ -17,10 +16,17 @@ from reproduction.experiments.tasks.regression import (
     radial_kernels,
     radial_predictions,
 )
+from reproduction.job_settings import Settings
 from reproduction.seeds import streams
 
 REGRESSION = Regression(target=3, train=40)
-SETTINGS = Settings(experiment="regression", seed=7, trials=3, epsilons=("1",), rows=("2", "4"))
+SETTINGS = Settings(
+    experiment="regression",
+    seed=7,
+    trials=3,
+    epsilons=("1",),
+    grids={"sketch_sizes": ("2", "4")},
+)
 
 
 def test_radial_predictions_are_those_of_scikit_learn():

@@ -5,7 +5,7 @@ import pytest
 from rowframes import frame
 
 from matrixdp.checks import InputError
-from reproduction import parts
+from reproduction import job_settings
 from reproduction.cli import train
 from reproduction.data import LearningSet
 from reproduction.experiments import schemes
@@ -56,7 +56,7 @@ def test_the_extractor_writes_what_training_reads(tmp_path):
 
 def trained(scheme, out, part, **options):
     place = "imdb.npz" if part is IMDB else "adult"
-    train.run(scheme, settings=parts.text(part), data=place, out=str(out), **options)
+    train.run(scheme, settings=job_settings.text(part), data=place, out=str(out), **options)
     return out
 
 

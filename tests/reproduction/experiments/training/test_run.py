@@ -13,9 +13,9 @@ from rowframes import frame
 from matrixdp.checks import InputError
 from reproduction.data import LearningSet
 from reproduction.experiments import training
-from reproduction.experiments.settings import Settings
 from reproduction.experiments.training import base, gradients
 from reproduction.experiments.training.features import READINGS
+from reproduction.job_settings import Settings
 from reproduction.trials import COLUMNS
 
 ADULT = replace(training.find("adult"), lot=50, epochs=10)

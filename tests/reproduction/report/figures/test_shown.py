@@ -13,9 +13,9 @@ from distinctrun import Key
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 from matplotlib.container import ErrorbarContainer
+from samplerun import FIXED
 
 from reproduction import catalogue
-from reproduction.report.comparisons import BASES
 from reproduction.report.figures import style
 from reproduction.report.figures.training import LEAST, MOST
 
@@ -61,8 +61,7 @@ def test_the_data_of_a_figure_are_those_of_the_run(name, pictures, cells):
                 assert np.isnan(row["mean"])
                 continue
             assert bool(row["chosen"]) == (key in chosen)
-            fixed = {f"{parameter}={value}" for parameter, value in BASES.items()}
-            public = name == "noise_levels" and row["variant"] in fixed
+            public = name == "noise_levels" and row["variant"] == FIXED.get(row["mechanism"])
             assert row["chosen"] or public
             cell = cells[key]
             shown = ("mean", "ci95", "noise_std", "mu_actual", "epsilon_actual")

@@ -30,7 +30,7 @@ def parts(tmp_path_factory):
         trials=1,
         epsilons=("1",),
         directions={"a": (0,), "iid": ()},
-        taus=("0.75",),
+        grids={"taus": ("0.75",)},
     )
     rows = [
         pd.DataFrame(experiment.run(mechanism, QUERIES, settings))

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import runfiles
-from samplerun import put, settle
+from samplerun import CONFIG, put, settle
 from trialrows import around, reason, trials
 
 from matrixdp.checks import InputError
-from reproduction import catalogue
+from reproduction import catalogue, job_settings
 from reproduction.cli import latex
 from reproduction.report import comparisons, markup, summary, tables
 
@@ -37,7 +37,8 @@ def make(saved, tmp_path):
         summary.write([saved(*parts)], file)
         against = tmp_path / f"comparisons/{EXPERIMENTS[number]}.csv"
         known = [part for part in parts if part["metric"].iloc[0] in catalogue.metrics()]
-        comparisons.write([saved(*known, name="compared")], file, against)
+        fixed = job_settings.fixed({**CONFIG, **settings})
+        comparisons.write([saved(*known, name="compared")], file, against, fixed)
         settle(tmp_path, experiments={EXPERIMENTS[number]: {}}, **settings)
         runfiles.write(tmp_path, f"tables/table{number}")
         stem = tmp_path / "tables" / f"table{number}"
@@ -112,9 +113,12 @@ def test_a_public_tau_has_a_row_of_its_own(make):
     assert fixed["mean"] == pytest.approx(0.3)
     assert pd.isna(fixed["published"])
     assert pd.isna(fixed["verdict"])
+    assert fixed["against_baseline"] == "worse"
     table, *_ = make(3, *regression(), taus={"public": "0.95"})
     fixed = row(table, "MVG using the binary allocation strategy, fixed in public")
     assert fixed["mean"] == pytest.approx(0.4)
+    # Whatever the public value is, its verdict is not lost.
+    assert fixed["against_baseline"] == "worse"
 
 
 def test_rows_without_a_result_say_why(make):

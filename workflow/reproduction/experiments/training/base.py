@@ -24,9 +24,10 @@ from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import NoGuarantee
 from reproduction.data.prepared import Arrays, LearningSet
 from reproduction.experiments import schemes, training
+from reproduction.experiments.progress import progress
 from reproduction.experiments.schemes.base import Noise, Plan, Scheme
-from reproduction.experiments.settings import Settings, progress
 from reproduction.experiments.training.examples import classes, limited, load
+from reproduction.job_settings import Settings
 from reproduction.seeds import streams
 from reproduction.trials import (
     DEFAULT,

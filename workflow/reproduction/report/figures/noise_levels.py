@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from reproduction import catalogue
+from reproduction import catalogue, job_settings
 from reproduction.report import comparisons, markup, standings, summary
 from reproduction.report.entries import Tables, by_experiment
 from reproduction.report.figures import base, frames, style
@@ -35,7 +35,7 @@ def tidy(tables: Tables) -> pd.DataFrame:
     A mechanism with a free parameter has the public value; ``least`` and ``most`` are the noise
     over all values and directions. The range comes from Table 2; it is NaN where features differ.
     """
-    parts = []
+    parts, fixed = [], job_settings.fixed(tables["settings"], middle=True)
     for experiment, table in by_experiment(tables, "summary").items():
         rows = frames.cells(table)
         rows = rows[rows["kind"].eq("mechanism") & rows["epsilon"].eq(CLAIMED_EPSILON)]
@@ -43,14 +43,8 @@ def tidy(tables: Tables) -> pd.DataFrame:
         rows = rows[~rows["variant"].str.startswith("radius=")]
         ends = rows.groupby("mechanism")["noise_std"].agg(least="min", most="max")
         rows = rows[summary.in_first_direction(rows)]
-        parameter, _, value = rows["variant"].str.partition("=").to_numpy(dtype=object).T
-        public = [
-            comparisons.base(name, value[rows["mechanism"].eq(mechanism) & (parameter == name)])
-            if name in comparisons.BASES
-            else of
-            for mechanism, name, of in zip(rows["mechanism"], parameter, value, strict=True)
-        ]
-        rows = rows[value == public].join(ends, on="mechanism")
+        public = rows["mechanism"].map(fixed)
+        rows = rows[rows["variant"].eq("") | rows["variant"].eq(public)].join(ends, on="mechanism")
         rows = standings.joined(rows, tables[f"audit/{experiment}"])
         rows = comparisons.once(rows, tables[f"comparisons/{experiment}"])
         on_data = catalogue.experiment(experiment).setup.get("query") == "X"

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from reproduction import catalogue
+from reproduction import catalogue, job_settings
 from reproduction.experiments import readings
 from reproduction.report import comparisons, inputs, markup, standings, statistics, summary
 from reproduction.report.comparisons import BETTER
@@ -101,15 +101,15 @@ def comparison(
     (:mod:`reproduction.report.standings`).
 
     ``about`` is the experiment, or the one whose unit it shares. The settings give the epsilon
-    (``table_epsilon``) and the reading (``reading``). The share ``taus.public``, which is fixed
-    before any data are read, has rows of its own.
+    (``table_epsilon``) and the reading (``reading``). A parameter that is fixed in public, such as
+    ``taus.public``, has rows of its own.
     """
     epsilon, reading = settings["table_epsilon"], settings["reading"]
     status = results["data_status"].iloc[0]
     results = _select_rows(results, reading)
     results = results[summary.in_first_direction(results)]
     rows = [_paper_row(cell, results, epsilon, level) for cell in published.to_dict("records")]
-    rows += _further_rows(results, published, epsilon, f"tau={settings['taus']['public']}")
+    rows += _further_rows(results, published, epsilon, job_settings.fixed(settings))
     table = pd.DataFrame(rows, columns=[*COLUMNS, "epsilon_exact", "_qualifier", "_margin"])
     table = standings.joined(table, audit)
     table["n_trials"] = table["n_trials"].astype("Int64")
@@ -122,7 +122,7 @@ def comparison(
     trivial, simulated = summary.trivial(results), status == summary.SIMULATED
     outcomes = comparisons.verdicts(table, compared, trivial).replace(comparisons.EVEN, AT_BASELINE)
     outcomes = outcomes.mask(standings.refuted(table), "")
-    return table.rename(columns={"epsilon_exact": "_mu_exact"}).assign(
+    return table.rename(columns={"epsilon_exact": "_epsilon_exact"}).assign(
         data_status=status,
         reading=reading,
         base=level.mechanism,
@@ -263,7 +263,7 @@ def _verdict(row: Mapping) -> str:
 
 
 def _further_rows(
-    results: pd.DataFrame, published: pd.DataFrame, epsilon: str, public: str
+    results: pd.DataFrame, published: pd.DataFrame, epsilon: str, public: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     """Return rows beyond the paper: public shares, and mechanisms that the paper lacks."""
     theirs = dict(zip(published["mechanism"], published["method"], strict=True))
@@ -274,8 +274,8 @@ def _further_rows(
         if mechanism not in theirs:
             rows.append(_find(results, mechanism, epsilon) | {"method": label})
         variants = {*results["variant"][results["mechanism"] == mechanism]}
-        if public in variants and len(variants) > 1:
-            fixed = _find(results, mechanism, epsilon, public)
+        if public.get(mechanism) in variants and len(variants) > 1:
+            fixed = _find(results, mechanism, epsilon, public[mechanism])
             rows.append(fixed | {"method": f"{label}, fixed in public"})
     return [row for row in rows if not str(row["note"]).startswith(SKIPPED)]
 
@@ -333,7 +333,7 @@ def _privacy(row: Mapping[str, Any]) -> str:
     delivered = standings.mark(short(row["epsilon_actual"]), row)
     if np.isnan(row["mu_actual"]) or standings.text(row):
         return delivered
-    relation = "≤" if row["_mu_exact"] == "False" else "="
+    relation = "≤" if row["_epsilon_exact"] == "False" else "="
     return f"{delivered} (mu {relation} {short(row['mu_actual'], 2)})"
 
 

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from matrixdp.checks import InputError
-from reproduction import config, jobs, parts
+from reproduction import config, job_settings
 
 SHIPPED = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text())
 RESOLVED = config.resolve(SHIPPED)
@@ -23,71 +23,76 @@ CLAIMED = {"claim_trials", "table_epsilon"}
         ("regression", "laplace", RELEASE | BUDGET | CLAIMED | {"target", "train"}),
         ("section10_2", "zero", RELEASE | {"target", "train", "features", "claim_trials"}),
         ("covariance", "laplace", RELEASE | BUDGET | CLAIMED),
-        ("first_pc", "jl_exact", RELEASE | BUDGET | {"rows"}),
-        ("first_pc", "mvg_thm2", RELEASE | BUDGET | {"directions", "taus"}),
+        ("first_pc", "jl_exact", RELEASE | BUDGET | {"grids"}),
+        ("first_pc", "mvg_thm2", RELEASE | BUDGET | {"directions", "grids"}),
         ("adult", "nonprivate", TRAINED | {"clip"}),
         ("adult", "imgm", TRAINED | {"clip", "batch"} | BUDGET),
         ("imdb", "imgm", TRAINED | BUDGET),
     ],
 )
 def test_a_part_holds_what_rows_may_depend_on(experiment, mechanism, keys):
-    of = parts.training if experiment in RESOLVED["training"] else parts.trials
+    of = job_settings.training if experiment in RESOLVED["training"] else job_settings.trials
     part = of(RESOLVED, experiment, mechanism)
     assert part.keys() == keys
 
 
 def test_claims_are_judged_in_the_default_reading_alone():
-    other = parts.trials({**RESOLVED, "reading": "zeta=literal"}, "regression", "laplace")
+    other = job_settings.trials({**RESOLVED, "reading": "zeta=literal"}, "regression", "laplace")
     assert not CLAIMED & other.keys()
 
 
 def test_a_part_of_several_mechanisms_is_all_that_one_of_them_needs():
-    both = parts.trials(RESOLVED, "covariance", "jl_exact", "mvg_binary")
+    both = job_settings.trials(RESOLVED, "covariance", "jl_exact", "mvg_binary")
     names = "jl_exact", "mvg_binary"
-    one, other = (parts.trials(RESOLVED, "covariance", name) for name in names)
-    assert both == one | other
+    one, other = (job_settings.trials(RESOLVED, "covariance", name) for name in names)
+    assert both == one | other | {"grids": one["grids"] | other["grids"]}
 
 
 def test_a_part_of_an_experiment_that_is_not_to_run_is_refused():
     with pytest.raises(InputError, match="experiment is 'regresion'; did you mean 'regression'"):
-        parts.trials(RESOLVED, "regresion", "zero")
+        job_settings.trials(RESOLVED, "regresion", "zero")
 
 
 def test_readings_and_audit_are_at_the_epsilon_of_the_tables():
-    swept = parts.sweep(RESOLVED, "regression")
-    audited = parts.audit(RESOLVED, "regression", "mvg_binary")
+    swept = job_settings.sweep(RESOLVED, "regression")
+    audited = job_settings.audit(RESOLVED, "regression", "mvg_binary")
     assert swept["epsilons"] == audited["epsilons"] == [RESOLVED["table_epsilon"]]
-    assert (swept["taus"], list(swept["directions"])) == ([RESOLVED["taus"]["public"]], ["a"])
+    assert swept["grids"]["taus"] == [RESOLVED["taus"]["public"]]
+    assert list(swept["directions"]) == ["a"]
     assert (swept["trials"], audited["trials"]) == (RESOLVED["experiment_defaults"]["trials"], 1)
     assert not CLAIMED & {*swept, *audited}
-    assert len(audited["taus"]) > 1
+    assert len(audited["grids"]["taus"]) > 1
 
 
 def test_a_part_survives_the_command_line_with_its_order():
-    part = parts.trials(RESOLVED, "covariance", "mvg_binary")
-    again = jobs.read(parts.text(part))
+    part = job_settings.trials(RESOLVED, "covariance", "mvg_binary")
+    again = job_settings.read(job_settings.text(part))
     assert again == part
     assert list(again["directions"]) == list(RESOLVED["experiments"]["covariance"]["directions"])
-    assert jobs.digest(parts.text(part)) == jobs.digest(parts.text(again))
-    assert jobs.digest(parts.text(part)) != jobs.digest(parts.text({**part, "seed": 1}))
+    assert job_settings.digest(job_settings.text(part)) == job_settings.digest(
+        job_settings.text(again)
+    )
+    assert job_settings.digest(job_settings.text(part)) != job_settings.digest(
+        job_settings.text({**part, "seed": 1})
+    )
 
 
 def test_trials_of_an_experiment_go_before_those_of_all():
     settings = {**RESOLVED, "experiments": {**RESOLVED["experiments"]}}
     settings["experiments"]["first_pc"] = {**settings["experiments"]["first_pc"], "trials": 7}
-    assert parts.trials(settings, "first_pc", "goe")["trials"] == 7
+    assert job_settings.trials(settings, "first_pc", "goe")["trials"] == 7
     assert (
-        parts.trials(settings, "covariance", "imgm")["trials"]
+        job_settings.trials(settings, "covariance", "imgm")["trials"]
         == RESOLVED["experiment_defaults"]["trials"]
     )
 
 
 def test_what_trains_on_its_data_has_no_features():
     with pytest.raises(InputError, match="adult trains on its data as they are; it has no extr"):
-        parts.extraction(RESOLVED, "adult")
-    part = parts.extraction(RESOLVED, "imdb")
+        job_settings.extraction(RESOLVED, "adult")
+    part = job_settings.extraction(RESOLVED, "imdb")
     assert part.keys() == {"experiment", "dataset", "seed", "extractor_epochs", "records"}
 
 
 def test_words_on_a_data_set_are_no_part():
-    assert parts.data({"title": "x", "shape": [1, 2], "doi": "10/1"}) == {"shape": [1, 2]}
+    assert job_settings.data({"title": "x", "shape": [1, 2], "doi": "10/1"}) == {"shape": [1, 2]}

@@ -1,0 +1,228 @@
+"""The settings of a job: the part of a run's that it reads, so that no other reruns it.
+
+A job gets them as JSON on its command line: rules choose and write them, verbs read them. Below,
+``settings`` is a resolved configuration, and ``experiment`` names one of its experiments or
+trainings (otherwise InputError).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from matrixdp import checks
+from matrixdp.checks import InputError
+from reproduction import discovery
+from reproduction.trials import DEFAULT
+
+#: The settings of a job, which JSON can hold.
+JobSettings = dict[str, Any]
+
+#: Settings that affect only the further trials for claims.
+_CLAIMS = ("claim_trials", "table_epsilon")
+
+#: Keys of a data set that affect no number.
+_WORDS = ("title", "publisher", "licence", "doi", "citation")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of one experiment in config.yaml.
+
+    Attributes:
+        experiment: name of the experiment.
+        seed: root seed.
+        trials: number of trials per row; trial numbers start at 0.
+        claim_trials: number of trials per row at ``table_epsilon`` for judging claims, if larger
+            than ``trials``; the first of them are those of the row.
+        table_epsilon: the tables' epsilon as text.
+        epsilons: claimed epsilons as text, e.g. ``"0.1"``; they also name the noise streams.
+        delta: claimed delta; None stands for 1 / n, with n private records.
+        directions: indices of favoured features by name of a noise direction; none: i.i.d. noise.
+        grids: values of the mechanisms' parameters as text, by their key in config.yaml (see
+            :class:`reproduction.mechanisms.base.Entry`).
+        adjacency: neighbouring relation (see :mod:`matrixdp.privacy.sensitivity`).
+        reading: name of a reading of the papers (see :mod:`reproduction.experiments.readings`).
+        changes: parameters that the reading changes.
+    """
+
+    experiment: str
+    seed: int
+    trials: int
+    epsilons: tuple[str, ...] = ()
+    delta: float | None = None
+    directions: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    grids: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    adjacency: str = "replace"
+    reading: str = "default"
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    claim_trials: int = 0
+    table_epsilon: str = ""
+
+    @classmethod
+    def of(cls, part: Mapping[str, Any], **others: Any) -> Settings:
+        """Return the settings in a part of the configuration, with fields ``others``."""
+        epsilons = tuple(part.get("epsilons", ()))
+        grids = {key: tuple(values) for key, values in part.get("grids", {}).items()}
+        plain = {key: part[key] for key in ("experiment", "seed", "trials")}
+        plain |= {key: part[key] for key in ("claim_trials", "table_epsilon") if key in part}
+        delta = part.get("delta", "1/n")
+        plain |= {"delta": None if delta == "1/n" else float(delta)}
+        return cls(**{**plain, "epsilons": epsilons, "grids": grids, **others})
+
+
+def rows(settings: Mapping[str, Any], experiment: str) -> list[str]:
+    """Return the mechanisms or schemes and the baselines of an experiment."""
+    if experiment in settings["training"]:
+        return list(settings["training"][experiment]["schemes"])
+    return list(release(settings, experiment)["mechanisms"])
+
+
+def release(settings: Mapping[str, Any], experiment: str) -> dict[str, Any]:
+    """Return the settings of an experiment on releases; InputError if it is a training."""
+    releases = settings["experiments"]
+    return releases[checks.choice([*releases, *settings["training"]], experiment=experiment)]
+
+
+def data(entry: Mapping[str, Any]) -> JobSettings:
+    """Return the entry of a data set in datasets.yaml without keys that affect no number."""
+    return {key: value for key, value in entry.items() if key not in _WORDS}
+
+
+def dataset(settings: Mapping[str, Any], experiment: str) -> str:
+    """Return the name of an experiment's data set."""
+    return {**settings["experiments"], **settings["training"]}[experiment]["dataset"]
+
+
+def trials(settings: Mapping[str, Any], experiment: str, *mechanisms: str) -> JobSettings:
+    """Return the settings that may affect mechanisms' rows; no budget affects baselines."""
+    entry = release(settings, experiment)
+    part: JobSettings = {"experiment": experiment}
+    part |= _chosen(entry, "task", "dataset", "features", "target", "train", "trials")
+    part |= _chosen(settings, "seed", "adjacency", "reading")
+    # Claims are judged only under the default reading.
+    if settings["reading"] == DEFAULT and entry.get("trials_for_claims"):
+        part["claim_trials"] = entry["trials_for_claims"]
+    grids: dict[str, list[str]] = {}
+    for name in mechanisms:
+        if mechanism := discovery.mechanisms().get(name):
+            part |= _chosen(entry, "epsilons") | _chosen(settings, "delta")
+            part |= _chosen(settings, "table_epsilon") if "claim_trials" in part else {}
+            part |= _chosen(entry, "directions") if mechanism.directed else {}
+            grids |= {key: grid(settings, key) for key in [mechanism.values] if key}
+    return part | ({"grids": grids} if grids else {})
+
+
+def grid(settings: Mapping[str, Any], key: str) -> list[str]:
+    """Return the values of a grid: those of a list, or of a mapping's ``grid``."""
+    values = settings[key]
+    return list(values["grid"] if isinstance(values, Mapping) else values)
+
+
+def public(settings: Mapping[str, Any], key: str) -> str:
+    """Return the value of a grid that is fixed in public; empty without one."""
+    values = settings[key]
+    return str(values["public"]) if isinstance(values, Mapping) else ""
+
+
+def training(settings: Mapping[str, Any], experiment: str, scheme: str) -> JobSettings:
+    """Return the settings that may affect the rows of a scheme; no budget affects baselines."""
+    specification = settings["training"][experiment]
+    part: JobSettings = {"experiment": experiment, "seed": settings["seed"]}
+    part |= _chosen(specification, "dataset", "trials", "lot", "epochs", "clip", "records")
+    if scheme in discovery.schemes(experiment):
+        part |= _chosen(specification, "epsilons", "delta", "batch")
+    return part
+
+
+def extraction(settings: Mapping[str, Any], experiment: str) -> JobSettings:
+    """Return the settings that may affect the features of a neural experiment."""
+    specification = settings["training"].get(experiment, {})
+    if "extractor_epochs" not in specification:
+        raise InputError(f"{experiment} trains on its data as they are; it has no extractor")
+    part = {"experiment": experiment, "seed": settings["seed"]}
+    return part | _chosen(specification, "dataset", "extractor_epochs", "records")
+
+
+def fixed(settings: Mapping[str, Any], *, middle: bool = False) -> dict[str, str]:
+    """Return the variant of each mechanism that is fixed in public, such as ``tau=0.75``.
+
+    A grid without a public value has none, or with ``middle`` that in its middle.
+    """
+    variants = {}
+    for name, entry in discovery.mechanisms().items():
+        if entry.axis:
+            value = public(settings, entry.values)
+            if middle and not value:
+                values = grid(settings, entry.values)
+                value = values[(len(values) - 1) // 2]
+            if value:
+                variants[name] = f"{entry.axis}={value}"
+    return variants
+
+
+def sweep(settings: Mapping[str, Any], experiment: str) -> JobSettings:
+    """Return the part of an experiment under all readings: one epsilon, direction and share."""
+    names = rows(settings, experiment)
+    part = _at_table_epsilon(settings, experiment, *names) | {"mechanisms": names}
+    # A public value is fixed, so that readings do not choose it again.
+    for key in part.get("grids", {}):
+        if value := public(settings, key):
+            part["grids"][key] = [value]
+    directions = list(part.get("directions", {}).items())[:1]
+    return part | ({"directions": dict(directions)} if "directions" in part else {})
+
+
+def audit(settings: Mapping[str, Any], experiment: str, mechanism: str) -> JobSettings:
+    """Return the part of the audit of a mechanism in an experiment, which runs no trials."""
+    part = _at_table_epsilon(settings, experiment, mechanism)
+    part |= _chosen(release(settings, experiment), "audit_pairs", "audit_numbers")
+    return part | {"trials": 1, "audit_runs": settings["audit_runs"]}
+
+
+def attack(settings: Mapping[str, Any], experiment: str) -> JobSettings:
+    """Return the part of the attacks on the sensitivities of an experiment's queries."""
+    return _at_table_epsilon(settings, experiment) | {"trials": 1}
+
+
+def text(part: Mapping[str, Any]) -> str:
+    """Return a job's settings as the JSON of a command line."""
+    return json.dumps(part)
+
+
+def digest(text: str) -> str:
+    """Return a short hash of a job's settings, which trial files carry."""
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def read(text: str) -> dict[str, Any]:
+    """Return the settings in a text of a command line.
+
+    Raises:
+        InputError: the text is not a JSON object with an experiment.
+    """
+    try:
+        part = json.loads(text)
+    except ValueError:
+        part = None
+    if isinstance(part, dict) and "experiment" in part:
+        return part
+    raise InputError(
+        f"settings is {checks.short(text)}, no JSON object with an experiment; "
+        "`snakemake --printshellcmds` prints the commands of a run"
+    )
+
+
+def _at_table_epsilon(
+    settings: Mapping[str, Any], experiment: str, *mechanisms: str
+) -> JobSettings:
+    part = trials({**settings, "reading": DEFAULT}, experiment, *mechanisms)
+    part = {key: value for key, value in part.items() if key not in _CLAIMS}
+    return {**part, "epsilons": [settings["table_epsilon"]]}
+
+
+def _chosen(source: Mapping[str, Any], *keys: str) -> JobSettings:
+    return {key: source[key] for key in keys if key in source}
