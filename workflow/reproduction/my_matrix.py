@@ -23,6 +23,7 @@ from reproduction import discovery
 from reproduction.config import complete, resolve
 from reproduction.data import store
 from reproduction.data.datasets import Spec
+from reproduction.data.prepared import PRIVATE
 from reproduction.mechanisms import registry
 from reproduction.trials import MEAN, MY_MATRIX, NONPRIVATE, RANDOM, ZERO
 
@@ -36,9 +37,6 @@ TASKS = {
 
 #: The mechanism that predicts a private constant, of regressions alone.
 TARGET_MEAN = "target_mean"
-
-#: The status of a file that is not public, wherever its rows are shown.
-PRIVATE = "private"
 
 #: Default number of runs of the audit.
 _AUDIT_RUNS = 20_000
@@ -156,7 +154,7 @@ def prepare(entry: Mapping[str, Any], out: str | os.PathLike) -> None:
         files=(),
         members=(),
         shape=tuple(entry["shape"]),
-        sha256="",
+        sha256=None,
         licence="",
         citation="",
         columns=columns,
@@ -171,9 +169,11 @@ def prepare(entry: Mapping[str, Any], out: str | os.PathLike) -> None:
             f"{file} has {plural(len(records), 'record')} where {spec.shape[0]} "
             "are stated; correct one"
         )
-    with file.open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    origin = {"file": file.name, "source": os.fspath(file), "sha256": digest}
+    origin = {"file": file.name}
+    if entry["status"] != PRIVATE:
+        with file.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        origin |= {"source": os.fspath(file), "sha256": digest}
     store.write(
         Path(out), spec, "original", (records, {"status": entry["status"], "files": [origin]})
     )

@@ -16,6 +16,7 @@ sys.path[:0] = PACKAGES
 
 from reproduction import config as configuration, costs, discovery, imports, jobs, parts
 from matrixdp.checks import InputError
+from reproduction.data import prepared
 from reproduction.experiments import readings
 
 MATRIX, FOLDER = config.get("matrix"), config.get("pathvars", {}).get("results", "results")
@@ -81,6 +82,10 @@ SCALINGS = {
 }
 # Whether the run has claims and theory: they are on the papers, in the default reading.
 ON_PAPERS = not (MATRIX or OTHER_READING)
+# Whether a data set is private: its results are marked, and no bundle of them is made.
+PRIVATE = any(
+    configuration.datasets(config)[name].get("status") == prepared.PRIVATE for name in DATASETS
+)
 
 
 pathvars:

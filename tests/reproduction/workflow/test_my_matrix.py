@@ -99,6 +99,17 @@ def test_the_matrix_is_clipped_and_scaled_by_its_public_bounds(described, tmp_pa
     assert prepared(public, tmp_path / "data").status == "original"
 
 
+def test_no_hash_and_no_path_of_a_private_file_is_written(described, tmp_path):
+    settings = described()
+    prepared(settings, tmp_path / "data")
+    written = (tmp_path / "data/provenance.json").read_text()
+    provenance = json.loads(written)
+    assert provenance["files"] == [{"file": "people.csv"}]
+    assert provenance["content_sha256"] == {"expected": None, "found": None}
+    assert len(re.findall(r"\b[0-9a-f]{64}\b", written)) == 1, "that of the prepared matrix"
+    assert str(tmp_path) not in written
+
+
 def test_the_baseline_of_a_regression_is_the_mean_of_the_target(described, tmp_path):
     settings = described('"regression"\ntarget = "income"\nimportance = {age = 2}')
     (experiment,) = settings["experiments"].values()
@@ -118,6 +129,21 @@ def test_nothing_on_the_papers_is_made(described, shipped, tmp_path):
     made = {*re.findall(r"my_matrix/people/(?:tables|figures)/(\w+)\.", outcome.output)}
     assert {"my_second_moments", "curves_my_second_moments", "audit", "advice", "price"} <= made
     assert not {"table1", "table2", "claims", "errata", "known_bugs", "nominal", "explainer"} & made
+
+
+def test_no_bundle_of_private_results_is_made(described, shipped, tmp_path):
+    specification = tmp_path / "people.toml"
+    described()
+    of_matrix = ("all", "--config", f"matrix={specification}")
+    counts = shipped.plan(*of_matrix).counts
+    assert counts["report"] == 1
+    assert "crate" not in counts
+    bundle = shipped.snakemake(
+        "results/my_matrix/people/ro-crate-metadata.json", "-n", *of_matrix[1:]
+    )
+    assert bundle.code != 0
+    described(epsilon="epsilon = 2\npublic = true")
+    assert shipped.plan(*of_matrix).counts["crate"] == 1
 
 
 @pytest.mark.parametrize(

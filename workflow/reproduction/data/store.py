@@ -24,7 +24,7 @@ from reproduction.data import datasets, download, learning, matrices, prepared, 
 from reproduction.data.datasets import Spec
 from reproduction.data.download import Mismatch, Unreachable
 from reproduction.data.learning import Encoded
-from reproduction.data.prepared import DEFAULT
+from reproduction.data.prepared import DEFAULT, PRIVATE
 from reproduction.files import replacing, write_text
 
 #: Sources of the numbers, see :func:`prepare`.
@@ -129,6 +129,7 @@ def write(out: Path, spec: Spec, requested: str, content: Content, scaling: str 
     records, origin = content
     file = prepared.ARRAYS if spec.is_learning_set else prepared.MATRIX
     kind = _kind(spec)
+    found = None if origin["status"] == PRIVATE else kind.content_sha256(records)
     # The default scaling comes last: if it is complete, all are.
     for name in [scaling] if scaling else sorted(_scalings(spec), key=DEFAULT.__eq__):
         packed, description = kind.pack(spec, records, name)
@@ -138,7 +139,7 @@ def write(out: Path, spec: Spec, requested: str, content: Content, scaling: str 
             "publisher": spec.publisher,
             "requested": requested,
             **origin,
-            "content_sha256": {"expected": spec.sha256, "found": kind.content_sha256(records)},
+            "content_sha256": {"expected": spec.sha256, "found": found},
             "records_shape": list(records.shape),
             **description,
             "licence": spec.licence,
