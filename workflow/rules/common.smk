@@ -52,8 +52,8 @@ if os.path.dirname(shutil.which("python") or "") != os.path.dirname(sys.executab
     os.environ.update(PATH=os.pathsep.join(own))
 
 EXPERIMENTS, TRAININGS = config["experiments"], config["training"]
-# All but a path of this machine.
-PUBLIC = {**config, "data": {"source": config["data"]["source"]}}
+# All but paths of this machine.
+PUBLIC = {**config, "data": {"source": config["data"]["source"]}, "matrix": ""}
 # All experiments but those that are read beside another one.
 SWEPT = [name for name in EXPERIMENTS if name != "section10_2"]
 # The tables that the papers print of them.
@@ -66,6 +66,11 @@ LEARNED = [
 ]
 RUNS = [*EXPERIMENTS, *LEARNED]
 DATASETS = sorted({parts.dataset(config, name) for name in RUNS})
+# Entries of data sets that datasets.yaml lacks, with the path of their file.
+ENTRIES = {
+    name: {**entry, "file": config["matrix"]}
+    for name, entry in config.get("datasets", {}).items()
+}
 # The wildcards of trials and of trainings.
 RELEASES = [
     Namespace(experiment=run, mechanism=row)
@@ -81,11 +86,9 @@ SCALINGS = {
     for dataset, entry in configuration.datasets(config).items()
 }
 # Whether the run has claims and theory: they are on the papers, in the default reading.
-ON_PAPERS = not (MATRIX or OTHER_READING)
-# Whether a data set is private: its results are marked, and no bundle of them is made.
-PRIVATE = any(
-    configuration.datasets(config)[name].get("status") == prepared.PRIVATE for name in DATASETS
-)
+ON_PAPERS = not (ENTRIES or OTHER_READING)
+# Whether records are private: results on them are marked, and no bundle of them is made.
+PRIVATE = any(entry["status"] == prepared.PRIVATE for entry in ENTRIES.values())
 
 
 pathvars:
@@ -300,7 +303,7 @@ def digests_of(wildcards, output):
 def published(*names):
     """Return files of the numbers that the papers print, as far as there are any."""
     paths = (f"{WORKFLOW}/published/{name}.csv" for name in names)
-    return [within(path) for path in paths if not MATRIX and os.path.isfile(path)]
+    return [within(path) for path in paths if os.path.isfile(path)]
 
 
 def published_of(experiment):

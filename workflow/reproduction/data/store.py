@@ -12,6 +12,7 @@ import json
 import os
 import platform
 import sys
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
@@ -39,6 +40,8 @@ def original(
 ) -> Content:
     """Return the original records, shape ``spec.shape``, and their origin.
 
+    A person's own file has neither an address nor a checksum: its module reads it.
+
     Args:
         spec: the data set.
         folder: where downloads are stored.
@@ -49,6 +52,9 @@ def original(
         Mismatch: the records or a file are not the expected ones.
         InputError: see :func:`reproduction.data.download.fetch`.
     """
+    if spec.file:
+        content: Content = _module(spec).original(spec)
+        return content
     files = download.fetch(spec, folder, mirror)
     records = _module(spec).read(download.members(files, spec.members))
     if not spec.is_learning_set:
@@ -73,6 +79,7 @@ def prepare(
     mirror: str | os.PathLike | None = None,
     seed: int = 0,
     scaling: str = "",
+    entry: Mapping[str, Any] | None = None,
 ) -> None:
     """Write ``out``/matrix.npy (m x n), or a learning set's arrays.npz, and provenance.json.
 
@@ -89,12 +96,13 @@ def prepare(
         seed: of the stand-in.
         scaling: one scaling alone; all if empty. A further one has the records, original or
             simulated, of the default one, which must be there.
+        entry: what workflow/datasets.yaml would have of it, if it does not.
 
     Raises:
         InputError: the name, source or scaling is unknown, or the originals are not available or
             are not the expected ones.
     """
-    spec = datasets.find(name)
+    spec = datasets.parse(name, entry) if entry else datasets.find(name)
     checks.choice(SOURCES, source=source)
     requested = source
     if scaling:
