@@ -15,7 +15,7 @@ from matrixdp.checks import InputError, as_input_error, choice, nearest, short
 from reproduction import discovery, files, job_settings
 from reproduction.data import datasets as sets
 from reproduction.experiments import readings
-from reproduction.trials import MEAN, MY_MATRIX, OF_COMPONENTS, OF_REGRESSION, OF_TRAINING, ZERO
+from reproduction.trials import MEAN, OF_COMPONENTS, OF_REGRESSION, OF_TRAINING, ZERO
 
 if TYPE_CHECKING:
     import jsonschema
@@ -37,18 +37,19 @@ _LISTS = ("epsilons", "grid")
 _NUMBERS = ("table_epsilon", "public", "delta")
 
 
-def resolve(config: dict[str, Any]) -> dict[str, Any]:
+def resolve(config: dict[str, Any], data_sets: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the configuration with defaults filled in and numbers in their canonical form.
 
     Every experiment has its own trials and epsilons afterwards.
 
     Args:
         config: config.yaml as read, with overlays and command line merged in.
+        data_sets: entries by name beside those of workflow/datasets.yaml, which go to ``datasets``.
 
     Raises:
         InputError: see :func:`complete`; or a name, or a combination of values, is not allowed.
     """
-    resolved = complete(config)
+    resolved = complete(config) | ({"datasets": data_sets} if data_sets else {})
     shared, entries = resolved["experiment_defaults"], resolved["experiments"]
     resolved["experiments"] = {name: shared | entry for name, entry in entries.items()}
     runs = [*resolved["experiments"].values(), *resolved["training"].values()]
@@ -107,17 +108,13 @@ def complete(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def datasets(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entries of workflow/datasets.yaml, and that of a person's own matrix.
-
-    The latter is the setting ``matrix``, see :mod:`reproduction.my_matrix`.
-    """
-    matrix = settings["matrix"]
-    return {**sets.entries(), **({MY_MATRIX: matrix} if isinstance(matrix, dict) else {})}
+    """Return the entries of workflow/datasets.yaml, and those of the configuration alone."""
+    return {**sets.entries(), **settings.get("datasets", {})}
 
 
 def text(settings: Mapping[str, Any]) -> str:
     """Return a resolved configuration as YAML, without paths and options: they change nothing."""
-    public = {**settings, "data": {**settings["data"], "mirror": ""}}
+    public = {**settings, "data": {**settings["data"], "mirror": ""}, "matrix": ""}
     public = {name: value for name, value in public.items() if name not in ("pathvars", "options")}
     return yaml.safe_dump(public, sort_keys=False, allow_unicode=True)
 

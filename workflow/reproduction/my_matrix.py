@@ -6,23 +6,20 @@ reads the records, so that none of its results is private.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
-from collections.abc import Mapping
+import shlex
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from matrixdp.checks import InputError, choice, plural
+from matrixdp.checks import InputError, choice
 from matrixdp.release import choices, specification
 from matrixdp.release.specification import Specification
-from matrixdp.release.tables import blocks
 from reproduction import discovery
 from reproduction.config import complete, resolve
-from reproduction.data import store
-from reproduction.data.datasets import Spec
+from reproduction.data.prepared import PRIVATE
 from reproduction.mechanisms import registry
 from reproduction.trials import MEAN, MY_MATRIX, NONPRIVATE, RANDOM, ZERO
 
@@ -33,12 +30,6 @@ TASKS = {
     "first_component": ("captured_variance", RANDOM),
     "regression": ("intercept_regression", MEAN),
 }
-
-#: The mechanism that predicts a private constant, of regressions alone.
-TARGET_MEAN = "target_mean"
-
-#: The status of a file that is not public, wherever its rows are shown.
-PRIVATE = "private"
 
 #: Default number of runs of the audit.
 _AUDIT_RUNS = 20_000
@@ -56,9 +47,10 @@ def folder(file: str | os.PathLike) -> str:
 def configuration(config: dict[str, Any]) -> dict[str, Any]:
     """Return the resolved configuration of a run on the matrix that config.yaml names.
 
-    Its data set is described under ``matrix``, its one experiment has every mechanism, and which of
-    them is ``recommended``. Epsilon, delta and neighbours are those of the specification;
-    ``experiment_defaults`` adds epsilons. A quarter of the records tests a regression.
+    Under ``datasets`` it has an entry as those of workflow/datasets.yaml, and ``matrix`` is the
+    file of records. Its one experiment has every mechanism, and which of them is ``recommended``.
+    Epsilon, delta and neighbours are those of the specification; ``experiment_defaults`` adds
+    epsilons. A quarter of the records tests a regression.
 
     Raises:
         InputError: the specification cannot be used, or asks for what no task can judge.
@@ -77,6 +69,8 @@ def configuration(config: dict[str, Any]) -> dict[str, Any]:
             )
     except InputError as error:
         raise InputError(f"{path}: {error}; a release needs no comparison") from None
+    # The commands on the page name the specification, too.
+    options = f"--config matrix={shlex.quote(os.path.relpath(path))} {config['options']}"
     weights = np.array(spec.importance or [1.0] * len(spec.columns))
     if len(weights) > len(spec.columns):
         # That of a regression's constant stands before the one of its target.
@@ -84,12 +78,11 @@ def configuration(config: dict[str, Any]) -> dict[str, Any]:
     important = [spec.columns[i] for i in np.flatnonzero(weights > weights.mean())]
     task, baseline = TASKS[spec.kind]
     defaults = config["experiment_defaults"]
-    mechanisms = [name for name in discovery.mechanisms() if spec.target or name != TARGET_MEAN]
     experiment: dict[str, Any] = {
         "task": task,
         "dataset": MY_MATRIX,
         "directions": {"a": important},
-        "mechanisms": [NONPRIVATE, baseline, *mechanisms],
+        "mechanisms": [NONPRIVATE, baseline, *discovery.mechanisms()],
         "trials": defaults["trials"],
         "epsilons": [*defaults["epsilons"], spec.epsilon],
     }
@@ -102,11 +95,14 @@ def configuration(config: dict[str, Any]) -> dict[str, Any]:
         "table_epsilon": spec.epsilon,
         "delta": spec.delta or config["delta"],
         "adjacency": spec.query.adjacency,
-        "matrix": _entry(spec),
+        "matrix": os.fspath(spec.file),
+        "options": options.strip(),
+        # A stand-in is not what a person asks for.
+        "data": {**config["data"], "source": "original"},
         "experiments": {name: experiment},
         "training": {},
     }
-    resolved = resolve({**config, **changes})
+    resolved = resolve({**config, **changes}, {MY_MATRIX: _entry(spec)})
     resolved["experiments"][name]["recommended"] = recommended(spec)
     if spec.query.n_records * len(spec.columns) >= LARGE:
         resolved["experiments"][name] |= LIMITS
@@ -121,10 +117,12 @@ def recommended(spec: Specification) -> str:
 
 
 def _entry(spec: Specification) -> dict[str, Any]:
-    """Return the data set as an entry of datasets.yaml has it, with its file and status."""
+    """Return the data set as an entry of datasets.yaml has it, with its status."""
     sides = {"lower": spec.box.lower, "upper": spec.box.upper, "middle": spec.middle}
     return {
-        "file": os.fspath(spec.file),
+        "title": spec.file.name,
+        "publisher": "a file of one's own",
+        "files": {},
         "status": "original" if spec.public else PRIVATE,
         "shape": [spec.query.n_records, len(spec.columns)],
         "columns": [*spec.columns],
@@ -135,45 +133,6 @@ def _entry(spec: Specification) -> dict[str, Any]:
                 **{name: [*map(float, side)] for name, side in sides.items()},
             }
         },
+        "licence": "",
+        "citation": "",
     }
-
-
-def prepare(entry: Mapping[str, Any], out: str | os.PathLike) -> None:
-    """Write the matrix and its provenance (see :func:`reproduction.data.store.prepare`).
-
-    Args:
-        entry: the value of ``matrix`` in the result of :func:`configuration`.
-        out: the folder of the files.
-
-    Raises:
-        InputError: the file differs from its entry.
-    """
-    file, columns = Path(entry["file"]), tuple(entry["columns"])
-    spec = Spec(
-        MY_MATRIX,
-        title=file.name,
-        publisher="a file of one's own",
-        files=(),
-        members=(),
-        shape=tuple(entry["shape"]),
-        sha256="",
-        licence="",
-        citation="",
-        columns=columns,
-        scalings=entry["scalings"],
-    )
-    fill = np.array(entry["fill"], dtype=float)
-    records = np.concatenate([np.empty((0, len(columns))), *blocks(file, columns, fill)])
-    scaling = entry["scalings"]["default"]
-    records = np.clip(records, scaling["lower"], scaling["upper"])
-    if records.shape != spec.shape:
-        raise InputError(
-            f"{file} has {plural(len(records), 'record')} where {spec.shape[0]} "
-            "are stated; correct one"
-        )
-    with file.open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    origin = {"file": file.name, "source": os.fspath(file), "sha256": digest}
-    store.write(
-        Path(out), spec, "original", (records, {"status": entry["status"], "files": [origin]})
-    )

@@ -16,6 +16,7 @@ sys.path[:0] = PACKAGES
 
 from reproduction import config as configuration, costs, discovery, imports, job_settings
 from matrixdp.checks import InputError
+from reproduction.data import prepared
 from reproduction.experiments import readings
 
 MATRIX, FOLDER = config.get("matrix"), config.get("pathvars", {}).get("results", "results")
@@ -51,8 +52,8 @@ if os.path.dirname(shutil.which("python") or "") != os.path.dirname(sys.executab
     os.environ.update(PATH=os.pathsep.join(own))
 
 EXPERIMENTS, TRAININGS = config["experiments"], config["training"]
-# All but a path of this machine.
-PUBLIC = {**config, "data": {"source": config["data"]["source"]}}
+# All but paths of this machine.
+PUBLIC = {**config, "data": {"source": config["data"]["source"]}, "matrix": ""}
 # All experiments but those that are read beside another one.
 SWEPT = [name for name in EXPERIMENTS if name != "section10_2"]
 # The tables that the papers print of them.
@@ -65,6 +66,11 @@ LEARNED = [
 ]
 RUNS = [*EXPERIMENTS, *LEARNED]
 DATASETS = sorted({job_settings.dataset(config, name) for name in RUNS})
+# Entries of data sets that datasets.yaml lacks, with the path of their file.
+ENTRIES = {
+    name: {**entry, "file": config["matrix"]}
+    for name, entry in config.get("datasets", {}).items()
+}
 # The wildcards of trials and of trainings.
 RELEASES = [
     Namespace(experiment=run, mechanism=row)
@@ -82,7 +88,9 @@ SCALINGS = {
     for dataset, entry in configuration.datasets(config).items()
 }
 # Whether the run has claims and theory: they are on the papers, in the default reading.
-ON_PAPERS = not (MATRIX or OTHER_READING)
+ON_PAPERS = not (ENTRIES or OTHER_READING)
+# Whether records are private: results on them are marked, and no bundle of them is made.
+PRIVATE = any(entry["status"] == prepared.PRIVATE for entry in ENTRIES.values())
 
 
 pathvars:
@@ -309,7 +317,7 @@ def fixed_of(wildcards):
 def published(*names):
     """Return files of the numbers that the papers print, as far as there are any."""
     paths = (f"{WORKFLOW}/published/{name}.csv" for name in names)
-    return [within(path) for path in paths if not MATRIX and os.path.isfile(path)]
+    return [within(path) for path in paths if os.path.isfile(path)]
 
 
 def published_of(experiment):

@@ -21,7 +21,11 @@ rule settings:
 
 
 rule matrix:
-    """A data set of the MVG paper: a matrix in a public box."""
+    """A data set of the MVG paper, or of a person: a matrix in a public box."""
+    input:
+        lambda wildcards: [
+            local(entry["file"]) for name, entry in ENTRIES.items() if name == wildcards.dataset
+        ],
     output:
         matrix="<folder>/data/{dataset}/matrix.npy",
         provenance="<folder>/data/{dataset}/provenance.json",
@@ -30,8 +34,7 @@ rule matrix:
     benchmark:
         "<folder>/benchmarks/data/{dataset}.tsv"
     wildcard_constraints:
-        dataset="|".join({each["dataset"] for each in EXPERIMENTS.values()} - {"my_matrix"})
-        or "none",
+        dataset="|".join({each["dataset"] for each in EXPERIMENTS.values()}) or "none",
     localrule: True
     conda:
         "../../environment.yml"
@@ -46,13 +49,14 @@ rule matrix:
         seed=config["seed"],
         folder=subpath(output.provenance, parent=True),
         mirror=mirror,
+        entry=lambda wildcards, output: job_settings.text(ENTRIES.get(wildcards.dataset)),
         python=python,
     message:
         "Data: {wildcards.dataset}"
     shell:
         "{params.python} -m reproduction data {wildcards.dataset} --source {params.source}"
         " --seed {params.seed} --mirror={params.mirror:q}"
-        " --scaling default --out {params.folder:q} 2>&1 | tee {log:q}"
+        " --scaling default --entry {params.entry:q} --out {params.folder:q} 2>&1 | tee {log:q}"
 
 
 use rule matrix as learning_set with:
@@ -95,32 +99,6 @@ rule scaling:
         "{params.python} -m reproduction data {wildcards.dataset} --source {params.source}"
         " --seed {params.seed} --mirror={params.mirror:q}"
         " --scaling {wildcards.scaling} --out {params.folder:q} > {log:q} 2>&1"
-
-
-rule my_records:
-    """A matrix of one's own, scaled by its public bounds."""
-    input:
-        file=lambda wildcards: local(config["matrix"]["file"]),
-    output:
-        matrix="<folder>/data/my_matrix/matrix.npy",
-        provenance="<folder>/data/my_matrix/provenance.json",
-    log:
-        "<folder>/logs/data/my_matrix.log",
-    benchmark:
-        "<folder>/benchmarks/data/my_matrix.tsv"
-    localrule: True
-    conda:
-        "../../environment.yml"
-    params:
-        *code("cli.my_matrix"),
-        **by_key(lambda wildcards: config["matrix"], [Namespace()] if MATRIX else []),
-        folder=subpath(output.provenance, parent=True),
-        python=python,
-    message:
-        "Data: a matrix of one's own"
-    shell:
-        "{params.python} -m reproduction my_matrix --settings {params.settings:q}"
-        " --out {params.folder:q} > {log:q} 2>&1"
 
 
 rule features:

@@ -251,23 +251,25 @@ rule article:
         "{params.python} -m reproduction article {input.files:q} {input.settings:q} --out {output.pdf:q} > {log:q} 2>&1"
 
 
-rule crate:
-    """The files of the run with their checksums and origins, as an RO-Crate."""
-    input:
-        results_files(),
-        "<folder>/report.html",
-        settings="<folder>/settings.yaml",
-    output:
-        "<folder>/ro-crate-metadata.json",
-    log:
-        "<folder>/logs/crate.log",
-    localrule: True
-    conda:
-        "../../environment.yml"
-    params:
-        *code("cli.crate"),
-        python=python,
-    message:
-        "RO-Crate"
-    shell:
-        "{params.python} -m reproduction crate {input:q} --out {output:q} > {log:q} 2>&1"
+if not PRIVATE:
+
+    rule crate:
+        """The files of the run with their checksums and origins, as an RO-Crate."""
+        input:
+            results_files(),
+            "<folder>/report.html",
+            settings="<folder>/settings.yaml",
+        output:
+            "<folder>/ro-crate-metadata.json",
+        log:
+            "<folder>/logs/crate.log",
+        localrule: True
+        conda:
+            "../../environment.yml"
+        params:
+            *code("cli.crate"),
+            python=python,
+        message:
+            "RO-Crate"
+        shell:
+            "{params.python} -m reproduction crate {input:q} --out {output:q} > {log:q} 2>&1"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shlex
@@ -13,8 +14,9 @@ import pytest
 from tinyproject import ROOT, TINY
 
 from matrixdp.checks import InputError
-from reproduction import catalogue, discovery, my_matrix
-from reproduction.data import load
+from reproduction import catalogue, config, discovery, my_matrix
+from reproduction.data import load, store
+from reproduction.trials import MY_MATRIX
 
 TEXT = (ROOT / "src/matrixdp/own_matrix.md").read_text(encoding="utf-8")
 (WINE,) = re.findall(r"^```toml\n(# wine.toml\n.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
@@ -51,7 +53,8 @@ def described(tmp_path):
 
 
 def prepared(settings, folder):
-    my_matrix.prepare(settings["matrix"], folder)
+    entry = settings["datasets"][MY_MATRIX] | {"file": settings["matrix"]}
+    store.prepare(MY_MATRIX, out=folder, source=settings["data"]["source"], entry=entry)
     return load(folder)
 
 
@@ -59,8 +62,7 @@ def test_the_configuration_is_that_of_one_experiment_on_all_mechanisms(described
     settings = described()
     ((name, experiment),) = settings["experiments"].items()
     assert (name, experiment["task"]) == ("my_second_moments", "moments_error")
-    mechanisms = [name for name in discovery.mechanisms() if name != "target_mean"]
-    assert experiment["mechanisms"] == ["nonprivate", "zero", *mechanisms]
+    assert experiment["mechanisms"] == ["nonprivate", "zero", *discovery.mechanisms()]
     assert experiment["recommended"] == "laplace", "a pure guarantee is asked for"
     assert settings["training"] == {}
     assert (settings["table_epsilon"], experiment["epsilons"]) == ("2", ["0.1", "1", "2"])
@@ -85,7 +87,7 @@ def test_a_mechanism_in_parts_is_compared_as_all_others(described, mechanism):
         for query in (text, '"regression"\ntarget = "age"')
     )
     assert settings["experiments"] == plain["experiments"]
-    assert settings["matrix"]["scalings"] == plain["matrix"]["scalings"]
+    assert settings["datasets"] == plain["datasets"]
 
 
 def test_the_matrix_is_clipped_and_scaled_by_its_public_bounds(described, tmp_path):
@@ -97,6 +99,17 @@ def test_the_matrix_is_clipped_and_scaled_by_its_public_bounds(described, tmp_pa
     assert (data.lower, data.upper) == ((0, -0.25), (1, 1))
     public = described(epsilon="epsilon = 2\npublic = true")
     assert prepared(public, tmp_path / "data").status == "original"
+
+
+def test_no_hash_and_no_path_of_a_private_file_is_written(described, tmp_path):
+    settings = described()
+    prepared(settings, tmp_path / "data")
+    written = (tmp_path / "data/provenance.json").read_text()
+    provenance = json.loads(written)
+    assert provenance["files"] == [{"file": "people.csv"}]
+    assert provenance["content_sha256"] == {"expected": None, "found": None}
+    assert len(re.findall(r"\b[0-9a-f]{64}\b", written)) == 1, "that of the prepared matrix"
+    assert str(tmp_path) not in written + config.text(settings)
 
 
 def test_the_baseline_of_a_regression_is_the_mean_of_the_target(described, tmp_path):
@@ -118,6 +131,21 @@ def test_nothing_on_the_papers_is_made(described, shipped, tmp_path):
     made = {*re.findall(r"my_matrix/people/(?:tables|figures)/(\w+)\.", outcome.output)}
     assert {"my_second_moments", "curves_my_second_moments", "audit", "advice", "price"} <= made
     assert not {"table1", "table2", "claims", "errata", "known_bugs", "nominal", "explainer"} & made
+
+
+def test_no_bundle_of_private_results_is_made(described, shipped, tmp_path):
+    specification = tmp_path / "people.toml"
+    described()
+    of_matrix = ("all", "--config", f"matrix={specification}")
+    counts = shipped.plan(*of_matrix).counts
+    assert counts["report"] == 1
+    assert "crate" not in counts
+    bundle = shipped.snakemake(
+        "results/my_matrix/people/ro-crate-metadata.json", "-n", *of_matrix[1:]
+    )
+    assert bundle.code != 0
+    described(epsilon="epsilon = 2\npublic = true")
+    assert shipped.plan(*of_matrix).counts["crate"] == 1
 
 
 @pytest.mark.parametrize(
@@ -153,7 +181,7 @@ def test_what_cannot_be_compared_is_said_in_one_sentence(described, query, chang
 def test_a_bad_file_is_said_in_one_sentence(described, tmp_path, records, sentence):
     settings = described(people=records)
     with pytest.raises(InputError, match=sentence):
-        my_matrix.prepare(settings["matrix"], tmp_path / "data")
+        prepared(settings, tmp_path / "data")
 
 
 def test_each_matrix_has_a_folder_of_its_own():
@@ -180,10 +208,12 @@ def test_the_example_of_the_docs(fresh, request):
             if file.name not in FEW:
                 file.write_text(file.read_text().replace("\nMECHANISMS = {", "\nOTHERS = {"))
     fresh.run(sys.executable, *shlex.split(MAKE))
-    (fresh.folder / "wine.toml").write_text(WINE.replace("public = true", "#"))
+    records = fresh.folder / "wine.csv"
+    described = WINE.replace('"wine.csv"', f'"{records}"')
+    (fresh.folder / "wine.toml").write_text(described.replace("public = true", "#"))
     words = shlex.split(RUN)
     done = fresh.make(*words, "-c2")
-    assert done.counts["my_records"] == 1
+    assert done.counts["matrix"] == 1
     assert {file.name for file in (fresh.folder / "results").iterdir()} == {"my_matrix"}
     results = fresh.folder / "results" / "my_matrix" / "wine"
     table = pd.read_csv(results / "tables" / "my_second_moments.csv")
@@ -205,6 +235,10 @@ def test_the_example_of_the_docs(fresh, request):
     assert "Table 3" not in page
     drawn = pd.read_csv(results / "figures" / "data" / "curves_my_second_moments.csv")
     assert {*drawn["data_status"]} == {"private"}
+    written = {file: file.read_bytes() for file in results.rglob("*") if file.is_file()}
+    digest = hashlib.sha256(records.read_bytes()).hexdigest()
+    for secret in (digest, digest[:12], str(fresh.folder)):
+        assert not [file for file, content in written.items() if secret.encode() in content]
     assert fresh.make(*words).idle
 
     (fresh.folder / "wine.toml").write_text(WINE)

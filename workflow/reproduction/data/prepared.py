@@ -21,6 +21,10 @@ from matrixdp.checks import Array, InputError, as_input_error
 #: The scaling in a data set's main folder; other scalings are in subfolders of their names.
 DEFAULT = "default"
 
+#: The status of records that are not public, wherever results on them are shown. No hash of them is
+#: written beside that of the prepared matrix: whoever has it can try what the records are.
+PRIVATE = "private"
+
 Arrays = Mapping[str, NDArray]
 
 _REMEDY = "delete it and run `snakemake data`"
@@ -38,7 +42,7 @@ class Dataset:
         matrix: m features x n records, float64, read-only.
         features: m names.
         lower, upper: the public bounds of each feature, which the matrix satisfies exactly.
-        status: ``original`` or ``simulated``.
+        status: ``original``, ``simulated`` or ``private``.
     """
 
     name: str

@@ -12,6 +12,7 @@ import json
 import os
 import platform
 import sys
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
@@ -24,7 +25,7 @@ from reproduction.data import datasets, download, learning, matrices, prepared, 
 from reproduction.data.datasets import Spec
 from reproduction.data.download import Mismatch, Unreachable
 from reproduction.data.learning import Encoded
-from reproduction.data.prepared import DEFAULT
+from reproduction.data.prepared import DEFAULT, PRIVATE
 from reproduction.files import replacing, write_text
 
 #: Sources of the numbers, see :func:`prepare`.
@@ -39,6 +40,8 @@ def original(
 ) -> Content:
     """Return the original records, shape ``spec.shape``, and their origin.
 
+    A person's own file has neither an address nor a checksum: its module reads it.
+
     Args:
         spec: the data set.
         folder: where downloads are stored.
@@ -49,6 +52,9 @@ def original(
         Mismatch: the records or a file are not the expected ones.
         InputError: see :func:`reproduction.data.download.fetch`.
     """
+    if spec.file:
+        content: Content = _module(spec).original(spec)
+        return content
     files = download.fetch(spec, folder, mirror)
     records = _module(spec).read(download.members(files, spec.members))
     if not spec.is_learning_set:
@@ -73,6 +79,7 @@ def prepare(
     mirror: str | os.PathLike | None = None,
     seed: int = 0,
     scaling: str = "",
+    entry: Mapping[str, Any] | None = None,
 ) -> None:
     """Write ``out``/matrix.npy (m x n), or a learning set's arrays.npz, and provenance.json.
 
@@ -89,12 +96,13 @@ def prepare(
         seed: of the stand-in.
         scaling: one scaling alone; all if empty. A further one has the records, original or
             simulated, of the default one, which must be there.
+        entry: what workflow/datasets.yaml would have of it, if it does not.
 
     Raises:
         InputError: the name, source or scaling is unknown, or the originals are not available or
             are not the expected ones.
     """
-    spec = datasets.find(name)
+    spec = datasets.parse(name, entry) if entry else datasets.find(name)
     checks.choice(SOURCES, source=source)
     requested = source
     if scaling:
@@ -129,6 +137,7 @@ def write(out: Path, spec: Spec, requested: str, content: Content, scaling: str 
     records, origin = content
     file = prepared.ARRAYS if spec.is_learning_set else prepared.MATRIX
     kind = _kind(spec)
+    found = None if origin["status"] == PRIVATE else kind.content_sha256(records)
     # The default scaling comes last: if it is complete, all are.
     for name in [scaling] if scaling else sorted(_scalings(spec), key=DEFAULT.__eq__):
         packed, description = kind.pack(spec, records, name)
@@ -138,7 +147,7 @@ def write(out: Path, spec: Spec, requested: str, content: Content, scaling: str 
             "publisher": spec.publisher,
             "requested": requested,
             **origin,
-            "content_sha256": {"expected": spec.sha256, "found": kind.content_sha256(records)},
+            "content_sha256": {"expected": spec.sha256, "found": found},
             "records_shape": list(records.shape),
             **description,
             "licence": spec.licence,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -124,8 +123,7 @@ def _experiment(files: Files) -> str:
 
 def own_file(settings: Mapping[str, Any]) -> str:
     """Return the name of the user's file behind a run; empty for the papers' data."""
-    matrix = settings.get("matrix")
-    return os.path.basename(matrix["file"]) if isinstance(matrix, dict) else ""
+    return next((entry["title"] for entry in settings.get("datasets", {}).values()), "")
 
 
 def only(tables: Tables) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Tasks on a person's own records, with a metric for each kind of release.
+"""Tasks on what a release answers, with a metric for each kind of release.
 
 Second moments are scored by their relative Frobenius error, a first component by its captured
 variance, a regression by its error on test records. As in a real release, records get a constant
@@ -17,7 +17,8 @@ from matrixdp.mechanisms.moments import CONSTANT, centred, regression, with_cons
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.privacy.sensitivity import Box, NormalEquations, Query, second_moments
 from reproduction.experiments.tasks.base import Entry, Instance, Released, Shared, Streams, Task
-from reproduction.experiments.tasks.regression import Regression
+from reproduction.experiments.tasks.components import uniform
+from reproduction.experiments.tasks.regression import Regression, Split
 from reproduction.mechanisms.target_mean import InterceptEquations
 from reproduction.trials import MEAN, NONPRIVATE, RANDOM, ZERO
 
@@ -89,8 +90,7 @@ class _Captured(Instance):
         return np.repeat(self._lost(top[None]), len(streams))
 
     def without_records(self, name: str, streams: Streams, domain: Box) -> Array:
-        normals = np.stack([stream.standard_normal(len(self._covariance)) for stream in streams])
-        return self._lost(normals / np.linalg.norm(normals, axis=1, keepdims=True))
+        return self._lost(uniform(streams, len(self._covariance)))
 
 
 @dataclass(frozen=True)
@@ -152,17 +152,10 @@ class InterceptRegression(_WithConstant, Regression):
     def instance(self, matrix: Array, streams: Streams) -> Instance:
         """Split the records anew for each trial."""
         train, test = self._split(matrix, streams)
-        return _Line(constant_row(train), test)
+        return _Line(self, constant_row(train), test)
 
 
-class _Line(Instance):
-    def __init__(self, train: Array, test: Array) -> None:
-        self.matrix = train
-        self._features, self._target = test[:, :-1], test[:, -1]
-
-    def _rmse(self, predictions: Array) -> Array:
-        return np.asarray(np.sqrt(((predictions - self._target) ** 2).mean(axis=1)))
-
+class _Line(Split):
     def _score(self, released: Released, shared: Shared) -> Array:
         records, yields = self.matrix.shape[-1], released.yields
         if yields == "matrix":
@@ -184,8 +177,7 @@ class _Line(Instance):
 
     def _predicted(self, coefficients: Array, intercept: Array) -> Array:
         # Every target lies in the public bounds.
-        lines = (coefficients[:, None, :] @ self._features)[:, 0] + intercept[:, None]
-        return self._rmse(np.clip(lines, -1, 1))
+        return self._rmse(np.clip(self._linear(coefficients) + intercept[:, None], -1, 1))
 
     def without_privacy(self, records: Array, streams: Streams) -> Array:
         return self._predicted(*regression(centred(second_moments(records)), 0.0))

@@ -42,6 +42,12 @@ def feature_axes(domain: Box) -> Array:
     return np.eye(domain.features)[:, np.argsort(-domain.magnitudes, kind="stable")]
 
 
+def uniform(streams: Streams, features: int) -> Array:
+    """Return a uniformly random unit vector for each stream, shape (trials, m)."""
+    normals = np.stack([stream.standard_normal(features) for stream in streams])
+    return np.asarray(normals / np.linalg.norm(normals, axis=1, keepdims=True))
+
+
 BASES = {CONSTANT: constant_basis, AXES: feature_axes}
 
 
@@ -100,9 +106,7 @@ class _First(_Moments):
         return self.score(basis[:, :, 0], yields="direction")
 
     def random(self, streams: Streams) -> Array:
-        normals = np.stack([stream.standard_normal(len(self.moments)) for stream in streams])
-        directions = normals / np.linalg.norm(normals, axis=1, keepdims=True)
-        return self.score(directions, yields="direction")
+        return self.score(uniform(streams, len(self.moments)), yields="direction")
 
 
 class _All(_Moments):

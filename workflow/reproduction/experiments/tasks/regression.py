@@ -108,7 +108,7 @@ class Regression(Task):
         rivals = [replace(self, penalty=penalty) for penalty in PENALTIES]
         # Every draw advances the generators: split once for all penalties.
         train, test = self._split(matrix, streams)
-        errors = [_Split(rival, train, test).without_privacy(train, ()).mean() for rival in rivals]
+        errors = [Split(rival, train, test).without_privacy(train, ()).mean() for rival in rivals]
         return rivals[int(np.argmin(errors))]
 
     def records(self, matrix: Array) -> int:
@@ -122,7 +122,7 @@ class Regression(Task):
 
     def instance(self, matrix: Array, streams: Streams) -> Instance:
         """Split the records anew for each trial."""
-        return _Split(self, *self._split(matrix, streams))
+        return Split(self, *self._split(matrix, streams))
 
     def query(self, name: str, domain: Box, records: int, adjacency: str) -> Query:
         """Return a query that serves the task; the normal equations depend on the target."""
@@ -137,7 +137,9 @@ class Regression(Task):
         return split[..., :train], split[..., train:]
 
 
-class _Split(Instance):
+class Split(Instance):
+    """Training and test records of each trial, (trials, m, n)."""
+
     def __init__(self, task: Regression, train: Array, test: Array) -> None:
         self.matrix = train
         self._task = task
@@ -184,9 +186,11 @@ class _Split(Instance):
         return self._linear(ridge_coefficients(gram, task.target, max(penalty - ridge, 0.0)))
 
     def without_privacy(self, records: Array, streams: Streams) -> Array:
+        """Return the error of a regression on records (trials, m, n)."""
         return self.score(records, yields="matrix")
 
     def without_records(self, name: str, streams: Streams, domain: Box) -> Array:
+        """Return the error of a constant or a random prediction."""
         if name == ZERO:
             return self._rmse(0.0)
         guesses = np.stack([stream.uniform(-1, 1, self._target.shape[1]) for stream in streams])

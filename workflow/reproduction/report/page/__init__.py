@@ -87,7 +87,7 @@ def build(
     """
     outputs = answers.Run(files)
     config = outputs.settings
-    matrix = config["matrix"] if isinstance(config.get("matrix"), dict) else None
+    matrix = next(iter(config.get("datasets", {}).values()), None)
     sections, aside = layout.read(FOLDER / "layout.yaml")
     if matrix:
         sections = _of_matrix(sections, matrix, outputs.runs())
@@ -110,7 +110,7 @@ def build(
     for chapter in placed:
         items = [_item(files, name) for name in chapter.results]
         for item in items:
-            target = "my_matrix" if matrix else shlex.quote(os.path.join(folder, item["file"]))
+            target = shlex.quote(os.path.join(folder, item["file"]))
             item["path"] = os.path.join(folder, item["data"])
             item["command"] = f"snakemake {target} {options}".strip()
         items += added.get(chapter.section.builtin, ())
@@ -157,11 +157,10 @@ def _of_matrix(
     sections: list[layout.Section], matrix: Mapping[str, Any], experiments: list[str]
 ) -> list[layout.Section]:
     """Return the sections of the page on a user's matrix."""
-    file = os.path.basename(matrix["file"])
     own = [
         layout.Section(
             name,
-            f"{file}: {catalogue.experiment(name).topic}",
+            f"{matrix['title']}: {catalogue.experiment(name).topic}",
             part="Answers",
             show=MATRIX_RESULTS,
             open=(f"tables/{name}", f"figures/curves_{name}"),
@@ -296,7 +295,7 @@ def _added(
     texts += [_text_item("Machine and packages", of_run) | {"run": True}] if facts else []
     deck = cards.cards(outputs)
     ends = {"zero": cards.ZERO.at, "one": cards.ONE.at, "scale": cards.scale(outputs)}
-    gaps = appendix.gaps(summaries, isinstance(settings.get("matrix"), dict))
+    gaps = appendix.gaps(summaries, "datasets" in settings)
     return {
         "cards": [{"kind": "cards", "cards": deck} | ends] if deck else [],
         "gaps": [_table_item(gaps)],

@@ -70,7 +70,8 @@ def provenance(files: Files) -> tuple[Grid, list[dict[str, Any]]]:
 
 
 def _files(facts: Mapping[str, Any]) -> str:
-    return "; ".join(f"{file['file']} {file['sha256']}" for file in facts.get("files", ()))
+    files = facts.get("files", ())
+    return "; ".join(f"{file['file']} {file.get('sha256', '')}".strip() for file in files)
 
 
 def _shapes(facts: Mapping[str, Any]) -> str:
