@@ -1,8 +1,8 @@
-# What judges the papers beside trials: all readings, audits, theory, and the verdicts on claims.
+# What judges the papers beside trials: other readings, audits, theory, and the verdicts on claims.
 
 
 rule sweep:
-    """Trials of an experiment under all its readings, at the tables' epsilon."""
+    """Trials of an experiment, with one open question changed at a time, at the tables' epsilon."""
     input:
         data=matrix_of,
         scalings=scalings_of,
@@ -37,7 +37,7 @@ rule sweep:
 
 
 rule gather_readings:
-    """The means of an experiment under all its readings."""
+    """The means of an experiment, with one open question changed at a time."""
     input:
         "<folder>/readings/{experiment}_trials.csv.gz",
     output:

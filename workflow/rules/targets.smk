@@ -133,7 +133,7 @@ rule figures:
 
 
 rule readings:
-    """Every mechanism under all its readings."""
+    """Every mechanism, with one open question changed at a time."""
     input:
         expand("<folder>/readings/{name}.csv", name=SWEPT),
         figures("readings"),

@@ -17,14 +17,15 @@ SPLIT = 5 * np.random.default_rng(1).standard_normal(100)
 
 
 def sweeps(folder: Path, rows: list) -> dict[str, Path]:
-    """Write readings with open zeta of MVG and kernel of the task; return the folder's files.
+    """Write readings with open zeta and gamma of MVG and kernel of the task; return the files.
 
     Args:
-        rows: of mechanism, private, mean, half-width beside what all trials share, zeta, kernel.
+        rows: of mechanism, private, mean, half-width beside what all trials share, zeta, kernel,
+            gamma.
     """
-    names = ["mechanism", "private", "mean", "ci95", "zeta", "kernel"]
+    names = ["mechanism", "private", "mean", "ci95", "zeta", "kernel", "gamma"]
     table = pd.DataFrame(rows, columns=names)
-    choices = table[["zeta", "kernel"]].to_dict("records")
+    choices = table[["zeta", "kernel", "gamma"]].to_dict("records")
     found = [Reading({k: v for k, v in one.items() if v}).name for one in choices]
     table = table.assign(epsilon="1", direction="", variant="", reading=found)
     table["ran"] = table["mechanism"]
@@ -42,10 +43,10 @@ def sweeps(folder: Path, rows: list) -> dict[str, Path]:
 
 
 CROSS = [
-    ("mvg_binary", True, 2.0, 0.1, "sqrt", "linear"),
-    ("mvg_binary", True, 2.0, 0.1, "sqrt", "rbf"),
-    ("mvg_binary", True, 0.5, 0.1, "literal", "linear"),
-    ("mvg_binary", False, 0.1, 0.1, "literal", "rbf"),
-    ("laplace", True, 1.0, 0.1, "", "linear"),
-    ("laplace", True, 0.9, 0.1, "", "rbf"),
+    ("mvg_binary", True, 2.0, 0.1, "sqrt", "linear", "public"),
+    ("mvg_binary", True, 2.0, 0.1, "sqrt", "rbf", "public"),
+    ("mvg_binary", True, 0.5, 0.1, "literal", "linear", "public"),
+    ("mvg_binary", False, 0.1, 0.1, "sqrt", "linear", "data"),
+    ("laplace", True, 1.0, 0.1, "", "linear", ""),
+    ("laplace", True, 0.9, 0.1, "", "rbf", ""),
 ]

@@ -1,4 +1,4 @@
-"""Run an experiment under all its readings."""
+"""Run an experiment, with one open question changed at a time."""
 
 from __future__ import annotations
 

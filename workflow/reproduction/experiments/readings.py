@@ -2,13 +2,13 @@
 
 workflow/readings.yaml names every open question, its values, and what it acts on. A reading gives
 each question one value. Its canonical name lists the questions that differ from their first value.
+Experiments run under the default reading, and under each that differs from it in one question.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -160,10 +160,21 @@ def find(reading: str | Mapping[str, str]) -> Reading:
     return Reading({name: value for name, _, value in parts})
 
 
-def combinations(
+def variations(asked: Iterable[Question]) -> list[Reading]:
+    """Return the default reading, and then all that differ from it in one of the questions."""
+    changes = [
+        Reading({question.name: value})
+        for question in asked
+        for value in question.values
+        if value != question.default
+    ]
+    return [Reading({}), *changes]
+
+
+def acting(
     experiment: str, mechanism: str, *, dataset: str, things: Iterable[object], adjacent: bool
-) -> list[Reading]:
-    """Return all readings that differ for one mechanism of an experiment, the default one first.
+) -> list[Question]:
+    """Return the questions that act on one mechanism of an experiment.
 
     Questions of kind ``row`` are ignored: they choose between mechanisms and change none.
 
@@ -176,16 +187,13 @@ def combinations(
     """
     places = {f"{DATA}{dataset}"} | ({ADJACENCY} if adjacent else set())
     places |= {place for thing in things for place in parameters(thing)}
-    crossed = [
+    return [
         question
         for question in questions().values()
         if experiment in question.experiments
         and mechanism not in question.spares
         and question.acts_on in places
     ]
-    names = [question.name for question in crossed]
-    products = itertools.product(*(question.values for question in crossed))
-    return [Reading(dict(zip(names, values, strict=True))) for values in products]
 
 
 def parameters(thing: object) -> Parameters:

@@ -34,9 +34,10 @@ from reproduction.experiments.progress import progress
 from reproduction.experiments.readings import (
     FROM_DATA,
     Parameters,
+    acting,
     adjusted,
-    combinations,
     parameters,
+    variations,
 )
 from reproduction.experiments.tasks.base import NoBaseline, Shared, Task
 from reproduction.job_settings import Settings
@@ -122,7 +123,7 @@ def trials(
 
 
 def all_readings(part: Mapping[str, Any], names: Sequence[str], folder: str | os.PathLike) -> Rows:
-    """Return the trial rows of mechanisms and baselines under all readings.
+    """Return the trial rows of mechanisms and baselines under all variations of the reading.
 
     Args:
         part: settings of the experiment under the default reading, see :func:`prepared`.
@@ -194,7 +195,9 @@ def run(
 
 
 def sweep(task: Task, mechanism: str, scaled: Callable[[str], Dataset], settings: Settings) -> Rows:
-    """Return the trial rows of one mechanism under all its readings (see :func:`run`).
+    """Return the trial rows of one mechanism under all variations of its reading.
+
+    See :func:`run` for the rows, and :func:`~reproduction.experiments.readings.variations`.
 
     All readings share their base draws; readings that differ only in the task share the releases.
 
@@ -210,9 +213,10 @@ def sweep(task: Task, mechanism: str, scaled: Callable[[str], Dataset], settings
     name = scaled(readings.DEFAULT).name
     of_task = parameters(task)
     groups: dict[tuple, dict[str, Task]] = {}
-    for reading in combinations(
+    asked = acting(
         settings.experiment, mechanism, dataset=name, things=things, adjacent=len(things) > 1
-    ):
+    )
+    for reading in variations(asked):
         changes = {k: v for k, v in reading.parameters.items() if k not in of_task}
         near = reading.adjacency(settings.adjacency)
         group = reading.scaling(name), near, tuple(changes.items())

@@ -1,4 +1,4 @@
-"""Results under every reading: one row per mechanism and reading, from trial rows."""
+"""Results under variations of the reading: a row per mechanism and reading, from trial rows."""
 
 from __future__ import annotations
 
@@ -59,15 +59,10 @@ def _alternatives(rows: pd.DataFrame) -> Iterable[pd.DataFrame]:
             continue
         for value, replaced in question.values.items():
             for usual, other in replaced.items():
-                alternatives = rows[rows["mechanism"].eq(other)]
-                if rows["mechanism"].eq(usual).any() and len(alternatives):
-                    names = {
-                        name: Reading({**readings.find(name).choices, question.name: value}).name
-                        for name in alternatives["reading"].unique()
-                    }
-                    yield alternatives.assign(
-                        mechanism=usual, reading=alternatives["reading"].map(names)
-                    )
+                alternatives = rows[rows["mechanism"].eq(other) & rows["reading"].eq(DEFAULT)]
+                if rows["mechanism"].eq(usual).any():
+                    name = Reading({question.name: value}).name
+                    yield alternatives.assign(mechanism=usual, reading=name)
 
 
 def trials_of(table_file: str | os.PathLike) -> Path:

@@ -492,8 +492,8 @@ def test_what_the_papers_own_intervals_do_not_separate_is_said_or_left_out(run):
 def test_a_refuted_claim_says_why_readings_in_which_it_holds_do_not_count(run):
     # In one reading of three, at 0.05 and not at 0.05 / 3.
     cells = [row for row in CROSS if row[0] == "laplace"]
-    cells += [("mvg_binary", True, 2.0, 0.1, "sqrt", kernel) for kernel in ("linear", "rbf")]
-    cells.append(("mvg_binary", True, 0.837, 0.1, "literal", "linear"))
+    cells += [("mvg_binary", True, 2.0, 0.1, "sqrt", kernel, "") for kernel in ("linear", "rbf")]
+    cells.append(("mvg_binary", True, 0.837, 0.1, "literal", "linear", ""))
     sweeps(run.folder, cells)
     rows = {"mvg_binary": noise(2.0, 0.1, 1), "laplace": noise(1.0, 0.1, 2)}
     found = verdict(run, "mvg_binary beats laplace", rows=rows)
@@ -501,7 +501,7 @@ def test_a_refuted_claim_says_why_readings_in_which_it_holds_do_not_count(run):
     said = "it holds in 1 of 3 readings, but "
     assert found["reason"].endswith(f"{said}in none after correction for their number")
     # Where it is sure, a baseline satisfies it too.
-    sweeps(run.folder, [*CROSS, ("zero", True, 0.2, 0.1, "", "")])
+    sweeps(run.folder, [*CROSS, ("zero", True, 0.2, 0.1, "", "", "")])
     rows["zero"] = noise(0.2, 0.1, 3)
     found = verdict(run, "mvg_binary beats laplace", rows=rows)
     assert found["verdict"] == "not reproduced"

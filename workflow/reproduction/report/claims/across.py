@@ -20,7 +20,7 @@ from reproduction.report.statistics import LEVEL, Pair
 
 
 class Swept(NamedTuple):
-    """An experiment under all its readings.
+    """An experiment under all variations of its reading.
 
     Attributes:
         table: one row per mechanism and reading (`reproduction.report.all_readings.table`).
@@ -50,7 +50,7 @@ class Share(NamedTuple):
 
 
 def read(experiment: str, files: Files) -> Swept | None:
-    """Return an experiment under all its readings, or None if it was not run."""
+    """Return an experiment under all variations of its reading, or None if it was not run."""
     if f"readings/{experiment}" not in files:
         return None
     path, trial_file = (files[f"readings/{experiment}{end}"] for end in ("", "_trials.csv.gz"))
@@ -70,12 +70,8 @@ def read(experiment: str, files: Files) -> Swept | None:
 
 
 def _without_rows(reading: str) -> str:
-    """Return a reading without its choices of mechanisms for rows of the paper."""
-    choices, questions = readings.find(reading).choices.items(), readings.questions()
-    mechanism_choices = {
-        name: value for name, value in choices if questions[name].acts_on != readings.ROW
-    }
-    return readings.Reading(mechanism_choices).name
+    """Return the reading of the trials: one that chooses a mechanism for a row changes no other."""
+    return readings.DEFAULT if readings.find(reading).rows else reading
 
 
 def share(
@@ -89,13 +85,13 @@ def share(
 ) -> Share:
     """Return counts of the joint readings under which the comparisons clearly hold.
 
-    A joint reading gives every question that acts on one of the rows the same value for all rows.
-    A row that exists only at one value of a question is only in readings with that value. Readings
-    that are not private never count. Rows are compared by the differences of their trials, as in
-    :func:`reproduction.report.claims.evidence.gather`.
+    A joint reading gives every question the same value for all rows that it acts on, and differs
+    from the default one in at most one. A row that exists only at one value of a question is only
+    in readings with that value. Readings that are not private never count. Rows are compared by
+    the differences of their trials, as in :func:`reproduction.report.claims.evidence.gather`.
 
     Args:
-        swept: the experiment under all its readings.
+        swept: the experiment under all variations of its reading.
         comparisons: comparisons of rows of that experiment.
         epsilon: epsilon of the rows, as text.
         larger: whether a larger metric is better.
@@ -109,8 +105,9 @@ def share(
     ]
     rows = ledger.rows([*comparisons, *itertools.chain(*baselines)])
     joint = _joint(swept.table, rows, epsilon)
-    if joint.empty:
+    if not joint:
         return Share()
+    cells = np.array([*joint.values()])
 
     def holds(group: Sequence[Comparison], level: float) -> np.ndarray:
         each = []
@@ -120,8 +117,8 @@ def share(
                 if larger
                 else (comparison.second, comparison.first)
             )
-            cells = (joint[f"cell{rows.index(row)}"].to_numpy() for row in ends)
-            estimate = surplus(comparison, Pair(*(swept.values[cell] for cell in cells)))
+            pair = Pair(*(swept.values[cells[:, rows.index(row)]] for row in ends))
+            estimate = surplus(comparison, pair)
             each.append(estimate.above() < level / 2)
         return np.all(each, axis=0) if every else np.any(each, axis=0)
 
@@ -132,28 +129,34 @@ def share(
     return Share(
         holding=int(holds(comparisons, LEVEL).sum()),
         total=len(joint),
-        sure=tuple(joint["reading"][sure]),
+        sure=tuple(itertools.compress(joint, sure)),
         met_by_baseline=int((corrected & ~sure).sum()),
     )
 
 
-def _joint(table: pd.DataFrame, rows: Sequence[Row], epsilon: str) -> pd.DataFrame:
-    """Return one line per private joint reading; ``cell<i>`` is the index of row i in ``table``."""
-    questions = list(readings.questions())
-    joint = pd.DataFrame({"_": [0]})
-    for i, row in enumerate(rows):
-        cells = table[
-            table["mechanism"].eq(row.mechanism)
-            & table["epsilon"].isin(["", epsilon])
-            # Non-private baselines need not be private.
-            & (table["private"] | (row.mechanism == "nonprivate"))
-        ]
-        if row.direction is not None:
-            cells = cells[cells["direction"].eq(row.direction)]
-        acting = [name for name in questions if cells[name].ne("").any()]
-        cells = cells[acting].assign(**{f"cell{i}": cells.index})
-        shared = [name for name in acting if name in joint]
-        joint = joint.merge(cells, on=shared) if shared else joint.merge(cells, how="cross")
-    choices = joint[[name for name in questions if name in joint]].to_dict("records")
-    names = [readings.Reading({str(k): v for k, v in choice.items()}).name for choice in choices]
-    return joint.assign(reading=names)
+def _joint(table: pd.DataFrame, rows: Sequence[Row], epsilon: str) -> dict[str, list[int]]:
+    """Return the index in ``table`` of each row, by the name of the private joint reading."""
+    by_row = [_private(table, row, epsilon) for row in rows]
+    joint = {}
+    for reading in readings.variations(readings.questions().values()):
+        acts = [cells[[*reading.choices]].ne("").any(axis=None) for cells in by_row]
+        names = [reading.name if act else readings.DEFAULT for act in acts]
+        here = all(name in cells.index for name, cells in zip(names, by_row, strict=True))
+        if here and (any(acts) or reading.name == readings.DEFAULT):
+            joint[reading.name] = [
+                int(cells.at[name, "cell"]) for name, cells in zip(names, by_row, strict=True)
+            ]
+    return joint
+
+
+def _private(table: pd.DataFrame, row: Row, epsilon: str) -> pd.DataFrame:
+    """Return the lines of a row under private readings, by reading; ``cell`` is their index."""
+    cells = table[
+        table["mechanism"].eq(row.mechanism)
+        & table["epsilon"].isin(["", epsilon])
+        # Non-private baselines need not be private.
+        & (table["private"] | (row.mechanism == "nonprivate"))
+    ]
+    if row.direction is not None:
+        cells = cells[cells["direction"].eq(row.direction)]
+    return cells.assign(cell=cells.index).set_index("reading")

@@ -1,4 +1,4 @@
-"""Results under every reading of the paper, beside the published ones."""
+"""Results under variations of the reading of the paper, beside the published ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def tidy(tables: Tables) -> pd.DataFrame:
 
 
 def panel(experiment: str, tables: Tables) -> pd.DataFrame:
-    """Return every reading of the paper's rows, baselines, and published values.
+    """Return all variations of the paper's rows, baselines, and published values.
 
     ``row`` is the paper's name of a row. ``x`` is its number plus the rank of the reading; private
     readings come first, by mean. ``meets`` is the unit in which the 95 % interval of the
@@ -119,7 +119,7 @@ def _outcomes(axes: Axes, part: pd.DataFrame, look: catalogue.Look) -> None:
     low = np.maximum(part["mean"] - part["ci95"], part["mean"] / 2)
     colours = [look.colour if is_private else style.ALARM for is_private in private]
     axes.vlines(part["x"], low, part["mean"] + part["ci95"], colors=colours, alpha=0.35, lw=0.8)
-    dot: dict[str, Any] = {"ms": 4 if len(part) < 60 else 2, "mew": 0.6}
+    dot: dict[str, Any] = {"ms": 4, "mew": 0.6}
     for kind, colour, fill in ((private, *[look.colour] * 2), (~private, style.ALARM, "white")):
         axes.plot(part["x"][kind], part["mean"][kind], "o", color=colour, mfc=fill, **dot)
     usual = part[part["reading"].eq(readings.DEFAULT)]
@@ -168,10 +168,11 @@ def finding(frame: pd.DataFrame) -> str:
 
 FIGURES = {
     "readings": base.Figure(
-        title="Every reading of what the MVG paper leaves open",
+        title="Other readings of what the MVG paper leaves open",
         caption=(
-            "Outcomes at ε = 1 under every combination of what the paper leaves open, sorted "
-            "within each row of its table, beside the published value. On red ground readings "
+            "Outcomes at ε = 1 under the default reading, and under each that changes one thing "
+            "that the paper leaves open, sorted within each row of its table, beside the "
+            "published value. On red ground readings "
             "give up the guarantee, and only explain. A value is met where the 95 % interval of "
             "the difference covers 0."
         ),

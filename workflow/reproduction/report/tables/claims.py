@@ -69,7 +69,8 @@ TABLES = {
             "Orderings of results are tested on the differences of trials, corrected over the "
             "claims on one experiment; theorems are checked in numbers. Shows: how far from what "
             "is asked an effect must be for these trials to show it with probability "
-            f"{POWER:g}. Readings: in how many private readings it clearly holds."
+            f"{POWER:g}. Readings: in how many private readings, "
+            "the default one and all that change one question, it clearly holds."
         ),
         finding=tally,
         data=data,
