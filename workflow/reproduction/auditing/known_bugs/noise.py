@@ -27,7 +27,6 @@ from reproduction.auditing.known_bugs.tools import (
 )
 from reproduction.mechanisms import wishart
 from reproduction.mechanisms.exponential import PPCA, KNorm, PrincipalDirection
-from reproduction.mechanisms.jl import JohnsonLindenstrauss, NonPrivateCirculantSketch
 from reproduction.mechanisms.rank_one import NonPrivateRankOne, deviation
 from reproduction.privacy.published import LIVER
 
@@ -98,27 +97,6 @@ def _wishart(wrong: bool) -> Attack:
     honest = Laplace().calibrate(query, epsilon=1.0)
     release = wishart.calibrated(query, 1.0) if wrong else honest
     return Attack(release, BlackBoxAudit(release).statistic, 4000)
-
-
-@black_box("circulant sketch", "a JL sketch with a circulant matrix and signs (Upadhyay 2014)")
-def _circulant(wrong: bool) -> Attack:
-    query = SecondMomentQuery(Box.cube(2, -1, 1), 4)
-    release = JohnsonLindenstrauss(2.5).calibrate(query, epsilon=1.0, delta=0.01)
-    circulant = NonPrivateCirculantSketch(release.sketch_size, np.sqrt(release.ridge))
-    records, neighbour = (
-        np.array([[first, -0.7, 0.4, 0.9], [1.0, 0.3, -0.5, 0.1]]) for first in (0.2, -0.9)
-    )
-
-    def statistic(count: int, stream: np.random.Generator) -> tuple[Array, Array]:
-        sides = []
-        for data in (records, neighbour):
-            sketches = np.swapaxes(release.simulate(query.value(data), [stream] * count), 1, 2)
-            if wrong:
-                sketches = np.stack([circulant.sample(data, stream) for _ in range(count)])
-            sides.append(-circulant.support_residuals(sketches, records))
-        return sides[0], sides[1]
-
-    return Attack(release, statistic, 2000)
 
 
 @dataclass(frozen=True, kw_only=True)
