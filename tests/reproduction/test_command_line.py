@@ -20,7 +20,7 @@ from scipy.stats import norm
 
 from matrixdp.mechanisms.base import CalibratedMechanism, Separable
 from reproduction import cli, config, discovery, job_settings
-from reproduction.auditing import known_bugs
+from reproduction.auditing import negative_control
 from reproduction.data import datasets, store
 from reproduction.experiments.tasks.regression import Regression
 from reproduction.trials import CONTROL
@@ -360,14 +360,15 @@ def test_the_reading_and_the_seed_are_those_that_are_asked_for(ran, tmp_path):
     ("words", "file"),
     [
         (["data", "liver", "--source", "simulated", "--out"], "matrix.npy"),
-        (["known_bugs", "--out"], "known_bugs.csv"),
+        (["negative_control", "--out"], "negative_control.csv"),
     ],
 )
-def test_the_seed_of_stand_ins_and_known_bugs_is_the_one_that_is_given(
+def test_the_seed_of_stand_ins_and_wrong_mechanisms_is_the_one_that_is_given(
     words, file, tmp_path, monkeypatch
 ):
-    quick = {name: known_bugs.KNOWN_BUGS[name] for name in ("circulant sketch", "wrong radius")}
-    monkeypatch.setattr(known_bugs, "KNOWN_BUGS", quick)
+    names = "inverted Bingham ratio", "Wishart noise"
+    quick = {name: negative_control.CASES[name] for name in names}
+    monkeypatch.setattr(negative_control, "CASES", quick)
 
     def made(seed):
         call(*words, tmp_path if words[0] == "data" else tmp_path / file, "--seed", seed)

@@ -29,8 +29,8 @@ PER_AUDITED = 2e-3
 #: Megabytes of any job, of an epsilon in a trial, and of a training record.
 BASE, PER_ROW, PER_STORED = 1200, 0.02, 0.015
 
-#: Minutes and megabytes of a computation without data, and of all known-bug tests.
-THEORY, KNOWN_BUGS = (12, BASE), (13, 2 * BASE)
+#: Minutes and megabytes of a computation without data, and of all wrong mechanisms.
+THEORY, NEGATIVE_CONTROL = (12, BASE), (11, 2 * BASE)
 
 
 def minutes(seconds: float) -> int:

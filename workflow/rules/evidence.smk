@@ -133,26 +133,27 @@ rule attack_sensitivities:
         " --out {output:q} > {log:q} 2>&1"
 
 
-rule known_bugs:
-    """Mistakes that the audit must catch."""
+rule negative_control:
+    """Wrong mechanisms that the audit must catch."""
     output:
-        "<folder>/audit/known_bugs.csv",
+        "<folder>/audit/negative_control.csv",
     log:
-        "<folder>/logs/audit/known_bugs.log",
+        "<folder>/logs/audit/negative_control.log",
     benchmark:
-        "<folder>/benchmarks/audit/known_bugs.tsv"
+        "<folder>/benchmarks/audit/negative_control.tsv"
     conda:
         "../../environment.yml"
     resources:
-        **limits(lambda wildcards: costs.KNOWN_BUGS),
+        **limits(lambda wildcards: costs.NEGATIVE_CONTROL),
     params:
-        *code("cli.known_bugs", *imports.audits("cli.known_bugs")),
+        *code("cli.negative_control", *imports.audits("cli.negative_control")),
         seed=config["seed"],
         python=python,
     message:
-        "Known-bug tests: mistakes that the audit must catch"
+        "Negative control: wrong mechanisms that the audit must catch"
     shell:
-        "{params.python} -m reproduction known_bugs --seed {params.seed} --out {output:q} > {log:q} 2>&1"
+        "{params.python} -m reproduction negative_control --seed {params.seed} --out {output:q}"
+        " > {log:q} 2>&1"
 
 
 rule held_out:

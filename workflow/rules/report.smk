@@ -28,7 +28,7 @@ TABLES = {
     "audit": [
         *AUDITS,
         *expand("<folder>/audit/{run}_sensitivities.csv", run=EXPERIMENTS),
-        *(["<folder>/audit/known_bugs.csv"] if ON_PAPERS else []),
+        *(["<folder>/audit/negative_control.csv"] if ON_PAPERS else []),
     ],
     "effective_noise": AUDITS,
     "price": [*RELEASE_ROWS, *AUDITS, *TRAINING_ROWS],

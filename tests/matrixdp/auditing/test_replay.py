@@ -1,8 +1,17 @@
-import numpy as np
+from dataclasses import replace
 
-from matrixdp.auditing import replay
+import numpy as np
+import pytest
+
+from matrixdp.auditing import releases, replay
+from matrixdp.mechanisms.clipped import ClippedMoments
 from matrixdp.mechanisms.gaussian import Gaussian
-from matrixdp.privacy.sensitivity import Box, IdentityQuery
+from matrixdp.privacy.sensitivity import (
+    Box,
+    IdentityQuery,
+    SecondMomentQuery,
+    second_moments,
+)
 
 RECORDS = IdentityQuery(Box.cube(4, -1, 1), 20)
 
@@ -17,3 +26,26 @@ def test_neighbours_that_draw_other_noise_are_told():
         return np.zeros(records.shape)
 
     assert replay.largest_difference(run, release, RECORDS, np.random.default_rng(0)) == np.inf
+
+
+MOMENTS = SecondMomentQuery(Box.cube(6, -1, 1), 50)
+CLIPPED = ClippedMoments().calibrate(MOMENTS, epsilon=1.0, delta=0.01)
+
+
+@pytest.mark.parametrize("wrong", [True, False])
+def test_clipping_the_moments_in_the_place_of_the_records_is_found(wrong):
+    def run(records, noise):
+        moments = second_moments(records)
+        clipped = moments * min(1.0, CLIPPED.query.max_norm / np.trace(moments))
+        value = clipped if wrong else CLIPPED.query.value(records)
+        return CLIPPED.simulate(value, [noise])[0]
+
+    mu = replay.largest_difference(run, CLIPPED, MOMENTS, np.random.default_rng(0))
+    assert (mu > CLIPPED.mu * (1 + releases.ROUNDING)) == wrong
+
+
+@pytest.mark.parametrize("wrong", [True, False])
+def test_records_in_a_box_with_noise_for_a_ball_are_refuted(wrong):
+    release = replace(CLIPPED, query=MOMENTS) if wrong else CLIPPED
+    attained = releases.audit_of(release, np.random.default_rng(0)).attained
+    assert (attained > release.epsilon * (1 + releases.ROUNDING)) == wrong

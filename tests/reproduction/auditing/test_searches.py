@@ -369,7 +369,7 @@ def test_noise_for_one_record_of_a_person_is_seen_in_every_part(name, adjacency)
 def subclasses(kind):
     """Return all classes of the package below a class that can have objects.
 
-    The known bugs are wrong on purpose.
+    The negative control's classes are wrong on purpose.
     """
     below = {*kind.__subclasses__()}
     for one in kind.__subclasses__():
@@ -378,7 +378,7 @@ def subclasses(kind):
         one
         for one in below
         if one.__module__.startswith("matrixdp.")
-        and ".known_bugs" not in one.__module__
+        and ".negative_control" not in one.__module__
         and getattr(sys.modules[one.__module__], one.__name__, None) is one
         and not inspect.isabstract(one)
     }

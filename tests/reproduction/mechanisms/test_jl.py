@@ -3,10 +3,9 @@ import pytest
 from numpy.random import default_rng
 
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.base import Mechanism, NoGuarantee
+from matrixdp.mechanisms.base import NoGuarantee
 from matrixdp.privacy.sensitivity import Ball, Box, SecondMomentQuery
-from reproduction import mechanisms
-from reproduction.mechanisms.jl import MECHANISMS, JohnsonLindenstrauss, NonPrivateCirculantSketch
+from reproduction.mechanisms.jl import MECHANISMS, JohnsonLindenstrauss
 from reproduction.seeds import streams
 
 LIVER = SecondMomentQuery(Box.cube(6, -1.0, 1.0), 248)
@@ -196,7 +195,7 @@ def test_bad_values():
         release.simulate(np.eye(5), noises(1))
 
 
-# --- the registry, and what must never be in it ----------------------------------------------
+# --- the registry ----------------------------------------------------------------------------
 
 
 def test_entries_build_both_calibrations():
@@ -204,30 +203,3 @@ def test_entries_build_both_calibrations():
     for name, entry in MECHANISMS.items():
         assert (entry.axis, entry.values) == ("rows", "sketch_sizes")
         assert entry.build(rows=8) == JohnsonLindenstrauss(8, name.removeprefix("jl_"))
-    assert not issubclass(NonPrivateCirculantSketch, Mechanism)
-    assert not any("circulant" in name for name in mechanisms.registry())
-    assert "NOT private" in NonPrivateCirculantSketch.__doc__
-
-
-def test_a_circulant_sketch_tells_neighbours_apart():
-    rng = default_rng(5)
-    records = rng.uniform(-1, 1, (2, 8))
-    neighbour = records.copy()
-    neighbour[:, 3] = rng.uniform(-1, 1, 2)
-    demonstration = NonPrivateCirculantSketch(sketch_size=5, lift=50.0)
-    for _ in range(20):
-        sketch = demonstration.sample(records, rng)
-        assert sketch.shape == (5, 2)
-        assert demonstration.support_residuals(sketch[None], records) < 1e-13
-        assert demonstration.support_residuals(sketch[None], neighbour) > 1e-4
-
-
-def test_a_circulant_sketch_is_p_d_times_the_lifted_records():
-    records, lift = default_rng(6).uniform(-1, 1, (2, 4)), 3.0
-    sketch = NonPrivateCirculantSketch(sketch_size=3, lift=lift).sample(records, default_rng(8))
-    stream = default_rng(8)
-    signs, g = stream.choice([-1.0, 1.0], size=4), stream.standard_normal(4)
-    circulant = np.array([np.roll(g, i) for i in range(3)])
-    u, s, vt = np.linalg.svd(records.T, full_matrices=False)
-    lifted = u @ np.diag(np.sqrt(s**2 + lift**2)) @ vt
-    np.testing.assert_allclose(sketch, circulant @ np.diag(signs) @ lifted, rtol=1e-10)

@@ -100,7 +100,7 @@ def test_every_class_that_is_simulated_writes_the_name_of_its_streams():
         kind
         for kind in below(NoiseDistribution) | below(CalibratedMechanism) - below(AdditiveMechanism)
         if kind.__module__.startswith(("matrixdp.", "reproduction."))
-        and ".known_bugs" not in kind.__module__
+        and ".negative_control" not in kind.__module__
         # A class of a test may call itself one of ours.
         and getattr(sys.modules[kind.__module__], kind.__name__, None) is kind
         and not (inspect.isabstract(kind) or kind.__name__.startswith("_"))

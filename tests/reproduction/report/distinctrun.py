@@ -216,7 +216,7 @@ def write(root: Path, status: str = "original") -> dict[Key, Cell]:
             SENSITIVITIES.assign(experiment=name).to_csv(
                 root / f"audit/{name}_sensitivities.csv", index=False
             )
-    BUGS.to_csv(root / "audit/known_bugs.csv", index=False)
+    WRONG.to_csv(root / "audit/negative_control.csv", index=False)
     _provenance(root, status_of)
     settle(root, **SETTINGS)
     return found
@@ -311,9 +311,9 @@ SENSITIVITIES = pd.DataFrame(
         "verdict": ["holds, attained", "holds, attained", "holds, not attained by the search"],
     }
 )
-BUGS = pd.DataFrame(
+WRONG = pd.DataFrame(
     {
-        "known_bug": ["noise x 0.9", "epsilon / q"],
+        "mechanism": ["noise x 0.9", "epsilon / q"],
         "mistake": ["too little noise", "nothing is sampled"],
         "tool": ["black box", "exact curve"],
         "caught": True,

@@ -39,7 +39,11 @@ _SECTION10_2 = [
 #: Tables and figures that are not of one experiment, by name.
 _NEEDED = {
     "tables/advice": [*_RELEASED, *_AUDITS, *_TRAINED, "held_out"],
-    "tables/audit": [*_AUDITS, *(f"{name}_sensitivities" for name in _AUDITS), "audit/known_bugs"],
+    "tables/audit": [
+        *_AUDITS,
+        *(f"{name}_sensitivities" for name in _AUDITS),
+        "audit/negative_control",
+    ],
     "tables/claims": ["claims"],
     "tables/effective_noise": _AUDITS,
     "tables/errata": ["errata", "theory/exact"],

@@ -250,16 +250,14 @@ def test_the_run_passes_or_fails_at_the_top(tmp_path):
     root = write(tmp_path / "results")
     run = page.answers.Run(inputs.below(root))
     assert page._health(run) == {"passed": True, "words": []}
-    rows = (
-        "releases,certified,regression,x\n" + "known-bug tests,caught,,\nknown-bug tests,MISSED,,\n"
-    )
+    rows = "releases,certified,regression,x\nnegative control,caught,,\nnegative control,MISSED,,\n"
     put(root / "tables/audit.csv", f"kind,verdict,experiment,mechanism\n{rows}")
-    words = ["known-bug tests: 1 of 2 failed", "releases: 0 of 1 failed"]
+    words = ["releases: 0 of 1 failed", "1 of 2 wrong mechanisms caught"]
     run = page.answers.Run(inputs.below(root))
     assert page._health(run) == {"passed": False, "words": words}
     html = page.build(inputs.below(root), run={})
     assert '<p class="status alarm">FAILED' in html
-    assert html.index("known-bug tests: 1 of 2 failed") < html.index('<dl class="answers">')
+    assert html.index("1 of 2 wrong mechanisms caught") < html.index('<dl class="answers">')
 
 
 def test_the_page_needs_no_network_and_no_file(make):

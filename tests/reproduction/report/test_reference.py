@@ -290,5 +290,5 @@ def test_the_kept_files_are_those_that_a_run_makes():
     kept = root / "results" / "reference"
     assert {path.name for path in kept.iterdir()} <= {*reference.KEPT, reference.QUICK}
     experiments = yaml.safe_load((root / "config.yaml").read_text())["experiments"]
-    made = {*experiments, *(f"{name}_sensitivities" for name in experiments), "known_bugs"}
+    made = {*experiments, *(f"{name}_sensitivities" for name in experiments), "negative_control"}
     assert {path.stem for path in (kept / "audit").iterdir()} == made

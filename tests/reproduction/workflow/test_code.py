@@ -61,7 +61,7 @@ TARGETS = [
     "results/audit/regression/jl_exact.csv",
     "results/audit/regression.csv",
     "results/audit/first_pc_sensitivities.csv",
-    "results/audit/known_bugs.csv",
+    "results/audit/negative_control.csv",
     "results/readings/covariance_trials.csv.gz",
     "results/readings/covariance.csv",
     "results/held_out_trials.csv.gz",
@@ -73,7 +73,7 @@ TARGETS = [
     "results/tables/table3.tex",
     "results/figures/curves_first_pc.svg",
 ]
-VERBS = ["data", "extract", "trials", "train", "summary", "audit", "attack", "known_bugs"]
+VERBS = ["data", "extract", "trials", "train", "summary", "audit", "attack", "negative_control"]
 VERBS += ["sweep", "gather", "held_out", "theory", "judge", "table", "figure", "latex"]
 
 #: Verbs on a whole run, and what their rules declare beside the files of it.

@@ -130,7 +130,8 @@ def test_nothing_on_the_papers_is_made(described, shipped, tmp_path):
     outcome = shipped.plan("my_matrix", "--config", f"matrix={tmp_path / 'people.toml'}")
     made = {*re.findall(r"my_matrix/people/(?:tables|figures)/(\w+)\.", outcome.output)}
     assert {"my_second_moments", "curves_my_second_moments", "audit", "advice", "price"} <= made
-    assert not {"table1", "table2", "claims", "errata", "known_bugs", "nominal", "explainer"} & made
+    assert not {"table1", "table2", "claims", "errata", "nominal", "explainer"} & made
+    assert "negative_control" not in outcome.counts
 
 
 def test_no_bundle_of_private_results_is_made(described, shipped, tmp_path):

@@ -118,7 +118,7 @@ def test_every_named_target_can_be_planned(shipped):
     # A job is planned once, whoever asks for it.
     assert outcome.counts["matrix"] == MATRICES
     assert outcome.counts["learning_set"] == len(TRAINING) - 1
-    assert outcome.counts["known_bugs"] == outcome.counts["report"] == 1
+    assert outcome.counts["negative_control"] == outcome.counts["report"] == 1
 
 
 def test_a_target_asks_for_all_of_its_files(again):

@@ -1,1 +1,1 @@
-"""Audits of the papers' mechanisms, of private training, and known-bug tests."""
+"""Audits of the papers' mechanisms, of private training, and the audit's negative control."""

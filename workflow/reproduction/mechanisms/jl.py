@@ -1,4 +1,4 @@
-"""The Johnson-Lindenstrauss mechanism, and a structured sketch that is not private.
+"""The Johnson-Lindenstrauss mechanism.
 
 Blocki, Blum, Datta & Sheffet (FOCS 2012) publish random Gaussian combinations of the records. First
 they lift every singular value s of the data matrix to sqrt(s^2 + w^2). The distribution of such a
@@ -119,53 +119,6 @@ class JohnsonLindenstrauss(Mechanism):
             ridge=ridge,
             sketch_size=sketch_size,
         )
-
-
-@dataclass(frozen=True)
-class NonPrivateCirculantSketch:
-    """The circulant sketch of Upadhyay (IACR ePrint 2014/818): NOT private, a demonstration only.
-
-    The Gaussian matrix of a JL sketch is replaced by P D. P has the first r rows of a circulant
-    matrix of n normals, and D is diagonal with n random signs. Given D, the r m published numbers
-    are linear in those n normals. If r m > n, they therefore lie in one of 2^n subspaces that the
-    data determine. A neighbour has other subspaces, so that an adversary distinguishes neighbours
-    with certainty, whatever the lift.
-
-    Singular values s are lifted to sqrt(s^2 + ``lift``^2); r is ``sketch_size``.
-    """
-
-    sketch_size: int
-    lift: float
-
-    def sample(self, records: Array, stream: np.random.Generator) -> Array:
-        """Return the sketch, shape (r, m), of a data matrix X, shape (m, n)."""
-        count = records.shape[1]
-        signs = stream.choice([-1.0, 1.0], size=(1, count))
-        combinations = self._maps(records, signs)[0] @ stream.standard_normal(count)
-        return combinations.reshape(self.sketch_size, -1)
-
-    def support_residuals(self, sketches: Array, records: Array) -> Array:
-        """Return relative distances of sketches (k, r, m) from the support of sketches of X (m, n).
-
-        For n < r m, they are 0 up to rounding for the X that was sketched, and almost surely not
-        for any other. All 2^n sign vectors are tried.
-        """
-        count, published = records.shape[1], sketches.reshape(len(sketches), -1)
-        signs = np.where(np.arange(2**count)[:, None] >> np.arange(count) & 1, -1.0, 1.0)
-        bases, _ = np.linalg.qr(self._maps(records, signs))
-        projections = published @ bases @ np.swapaxes(bases, 1, 2)
-        distances = np.linalg.norm(published - projections, axis=2).min(axis=0)
-        return np.asarray(distances / np.linalg.norm(published, axis=1))
-
-    def _maps(self, records: Array, signs: Array) -> Array:
-        """Return, per sign vector, the matrix (r m, n) that takes the normals to the sketch."""
-        left, singular, right = np.linalg.svd(records, full_matrices=False)
-        lifted = ((left * np.hypot(singular, self.lift)) @ right).T
-        count = len(lifted)
-        # Row i of the circulant matrix has normal l in column l + i.
-        column = (np.arange(self.sketch_size)[:, None] + np.arange(count)) % count
-        signed = signs[:, :, None] * lifted
-        return signed[:, column].swapaxes(2, 3).reshape(len(signs), -1, count)
 
 
 MECHANISMS = {

@@ -47,8 +47,8 @@ def parts(tmp_path_factory):
     found = pd.DataFrame(attacks.run("regression", QUERIES, 1))
     found.to_csv(folder / "regression_sensitivities.csv", index=False)
     found.iloc[:0].to_csv(folder / "first_pc_sensitivities.csv", index=False)
-    table = pd.DataFrame({name: ["x"] for name in ("known_bug", "mistake", "tool", "evidence")})
-    table.assign(caught=True, control=True).to_csv(folder / "known_bugs.csv", index=False)
+    table = pd.DataFrame({name: ["x"] for name in ("mechanism", "mistake", "tool", "evidence")})
+    table.assign(caught=True, control=True).to_csv(folder / "negative_control.csv", index=False)
     return folder
 
 
@@ -69,7 +69,7 @@ def test_the_tables_say_what_was_found(parts, tmp_path):
     assert every["kind"].value_counts().to_dict() == {
         "releases": 4,
         "sensitivities": 8,
-        "known-bug tests": 1,
+        "negative control": 1,
     }
     full = every[every["kind"].eq("releases")]
     assert "None of 4 releases failed" in shown["audit"]
@@ -85,7 +85,9 @@ def test_the_tables_say_what_was_found(parts, tmp_path):
     for query in ("records", "second moments"):
         (row,) = (line for line in shown["audit"].splitlines() if f"sensitivity of {query}" in line)
         assert "| search |" in row
-    assert re.search(r"\| \*\*Known bugs,.*\n\| x: x \|.*\| caught \|", shown["audit"])
+    assert every.loc[every["kind"].eq("negative control"), "verdict"].tolist() == ["caught"]
+    assert "; 1 of 1 wrong mechanisms caught" in shown["audit"]
+    assert "x: x" not in shown["audit"]
     rescaled = full["noise_std"] / full["kappa"]
     assert full["rescaled_std"].to_numpy() == pytest.approx(rescaled.to_numpy())
     assert "MVG, binary allocation | records" in shown["effective_noise"]
@@ -98,11 +100,11 @@ def test_failures_cannot_be_missed(parts, tmp_path):
     table.loc[laplace, "verdict"] = "refuted: the black box proves it"
     table.loc[laplace, ["epsilon_attained", "epsilon_certified"]] = [1.0, 1.7]
     table.to_csv(tmp_path / "in" / "regression.csv", index=False)
-    bad = pd.read_csv(parts / "known_bugs.csv").assign(caught=False)
-    bad.to_csv(tmp_path / "in" / "known_bugs.csv", index=False)
+    bad = pd.read_csv(parts / "negative_control.csv").assign(caught=False)
+    bad.to_csv(tmp_path / "in" / "negative_control.csv", index=False)
     shown = written(tmp_path / "in", tmp_path / "out")
-    assert shown["audit"].startswith("> **Failed releases: 1. Failed known-bug tests: 1.**")
-    assert "| MISSED |" in shown["audit"]
+    assert shown["audit"].startswith("> **Failed releases: 1. Failed negative control: 1.**")
+    assert "; 0 of 1 wrong mechanisms caught" in shown["audit"]
     assert "1 of 4 releases failed" in shown["audit"]
     for name in STEMS:
         (row,) = (line for line in shown[name].splitlines() if "| Laplace" in line)

@@ -309,8 +309,9 @@ def _health(outputs: answers.Run) -> dict[str, Any]:
     if (table := outputs.table("tables/audit")).empty:
         return {"passed": True, "words": []}
     totals, failed = table["kind"].value_counts(), audit.failures(table)
+    totals = totals.drop(audit.CONTROL, errors="ignore")
     words = [f"{kind}: {failed[kind]} of {n} failed" for kind, n in totals.items()]
-    return {"passed": not any(failed.values()), "words": words}
+    return {"passed": not any(failed.values()), "words": words + audit.caught(table)}
 
 
 def _source(name: str) -> Markup:
@@ -330,7 +331,7 @@ def _benchmarks(outputs: answers.Run) -> list[Path]:
     settings, files = outputs.settings, outputs.files
     runs = {**settings["experiments"], **(settings.get("training") or {})}
     jobs = {name.partition(".")[0] for name in files}
-    jobs |= {"audit/known_bugs", "held_out", "held_out_trials", "theory/exact"}
+    jobs |= {"audit/negative_control", "held_out", "held_out_trials", "theory/exact"}
     for run, about in runs.items():
         jobs |= {f"{kind}/{run}" for kind in ("audit", "features", "readings")}
         jobs |= {f"audit/{run}_sensitivities", f"readings/{run}_trials"}

@@ -26,15 +26,14 @@ RELEASED = {
 #: By how many times a mechanism's noise could shrink at the same guarantee.
 EXCESS = "Noise inflation (times)"
 
-#: What is audited, and the title of the known bugs.
-RELEASE, SENSITIVITY, BUG = "releases", "sensitivities", "known-bug tests"
-BUGS = "Known bugs, which the tool named must catch"
+#: What is audited, and what tests the audit.
+RELEASE, SENSITIVITY, CONTROL = "releases", "sensitivities", "negative control"
 
 
 def data(tables: Tables) -> pd.DataFrame:
-    """Return releases, declared sensitivities and known bugs, told apart by ``kind``.
+    """Return releases, declared sensitivities and wrong mechanisms, told apart by ``kind``.
 
-    A sensitivity has its measure as ``variant``, and a known bug its mistake in its name.
+    A sensitivity has its measure as ``variant``, and a wrong mechanism its mistake in its name.
     """
     parts = [_releases(tables).assign(kind=RELEASE)]
     for name, found in tables.items():
@@ -42,45 +41,52 @@ def data(tables: Tables) -> pd.DataFrame:
             words = {"mechanism": "sensitivity of " + found["query"].replace(RELEASED)}
             words |= {"variant": found["measure"], "tool": "search", "kind": SENSITIVITY}
             parts.append(found.drop(columns="measure").assign(**words))
-    if (bugs := tables.get("audit/known_bugs")) is not None:
-        passes = bugs[["caught", "control"]].astype(str).eq("True")
+    if (wrong := tables.get("audit/negative_control")) is not None:
+        passes = wrong[["caught", "control"]].astype(str).eq("True")
         verdict = passes["caught"].map({True: "caught", False: "MISSED"})
         verdict = verdict.where(passes["control"], "CONTROL FAILS")
-        names = bugs["known_bug"] + ": " + bugs["mistake"]
-        columns = {"experiment": "", "mechanism": names, "tool": bugs["tool"], "kind": BUG}
-        parts.append(pd.DataFrame(columns | {"verdict": verdict, "note": bugs["evidence"]}))
+        names = wrong["mechanism"] + ": " + wrong["mistake"]
+        columns = {"experiment": "", "mechanism": names, "tool": wrong["tool"], "kind": CONTROL}
+        parts.append(pd.DataFrame(columns | {"verdict": verdict, "note": wrong["evidence"]}))
     return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
 
 
 def _releases(tables: Tables) -> pd.DataFrame:
     """Return the audited releases of all experiments."""
-    others = ("_sensitivities", "/known_bugs")
+    others = ("_sensitivities", "/negative_control")
     names = [name for name in tables if name.startswith("audit/") and not name.endswith(others)]
     audits = [tables[name] for name in names]
     return pd.concat([table for table in audits if len(table)] or audits, ignore_index=True)
 
 
 def finding(table: pd.DataFrame) -> str:
-    """Return how many releases failed, and what shortfall of noise the audit would detect."""
+    """Return how many releases failed, and what the audit would detect and has caught."""
     releases = table[table["kind"].eq(RELEASE)]
     failed, power = failures(table)[RELEASE] or "None", releases["shortfall"].max()
     words = "" if pd.isna(power) else f" an audit that finds noise {power:.1%} too small"
     if untested := int(releases["shortfall"].isna().sum()):
         words += f" ({untested} untested)"
-    return f"{failed} of {len(releases)} releases failed{words}"
+    sentences = [f"{failed} of {len(releases)} releases failed{words}", *caught(table)]
+    return "; ".join(sentences)
+
+
+def caught(table: pd.DataFrame) -> list[str]:
+    """Return one sentence on the negative control, or none if it was not run."""
+    missed, count = failures(table)[CONTROL], int(table["kind"].eq(CONTROL).sum())
+    return [f"{count - missed} of {count} wrong mechanisms caught"] if count else []
 
 
 def failures(table: pd.DataFrame) -> dict[str, int]:
-    """Return by kind how many releases failed, sensitivities are refuted, and bugs got through."""
+    """Return by kind how many releases failed, sensitivities are refuted, and wrong ones passed."""
     verdict = table["verdict"].astype(str)
-    wrong = {RELEASE: verdict.str.startswith(standing.REFUTED), BUG: verdict.ne("caught")}
+    wrong = {RELEASE: verdict.str.startswith(standing.REFUTED), CONTROL: verdict.ne("caught")}
     wrong[SENSITIVITY] = ~verdict.str.startswith("holds")
     of_kind = {kind: table["kind"].eq(kind) for kind in wrong}
     return {kind: int((rows & of_kind[kind]).sum()) for kind, rows in wrong.items()}
 
 
 def grid(table: pd.DataFrame) -> Grid:
-    """Return one row per mechanism and experiment, and the known bugs; the CSV has all variants."""
+    """Return one row per mechanism and experiment; the CSV has variants and wrong mechanisms."""
     cells: Cells = {
         "Mechanism": markup.mechanism,
         "Number": lambda rows: str(len(rows)),
@@ -96,10 +102,8 @@ def grid(table: pd.DataFrame) -> Grid:
     declared = int(table["verdict"].str.startswith(standing.DECLARED).sum())
     sentences = [f"Failed {kind}: {count}." for kind, count in failures(table).items() if count]
     sentences += [f"The audit is undecided on {plural(declared, 'release')}."] * bool(declared)
-    titles = table["experiment"].map(
-        lambda name: catalogue.experiment(name).title if name else BUGS
-    )
-    grid = markup.grid(table, titles, cells, title=str, each=["mechanism"])
+    audited = table[table["kind"].ne(CONTROL)]
+    grid = markup.grid(audited, "experiment", cells, each=["mechanism"])
     return replace(grid, warning=" ".join(sentences))
 
 

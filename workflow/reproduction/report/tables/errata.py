@@ -20,7 +20,6 @@ GROUPS = {"MVG": "MVG paper", "IMGM": "IMGM paper"}
 GROUPS |= dict.fromkeys(("R1SMG", "Wishart", "DP"), "Other papers")
 
 NO_NUMBER, NOT_RUN, NOT_INSTALLED = "none", "not run", "not installed"
-TYPOGRAPHIC = "typographic, from our copy of the text"
 
 
 def data(tables: Tables) -> pd.DataFrame:
@@ -35,7 +34,6 @@ def data(tables: Tables) -> pd.DataFrame:
     for entry in tables["errata"]:
         _check(entry)
         fields = {name: " ".join(str(entry[name]).split()) for name in COLUMNS[:5]}
-        fields["consequence"] += f" ({TYPOGRAPHIC})" if entry.get("typographic") else ""
         rows.append(fields | _evidence(entry, numbers))
     return pd.DataFrame(rows, columns=[*COLUMNS])
 
@@ -49,11 +47,11 @@ def grid(table: pd.DataFrame) -> Grid:
 
 def _check(entry: Any) -> None:
     name = entry.get("id") if isinstance(entry, dict) else entry
-    allowed = NEEDED | {"check", "number", "package", "typographic"}
+    allowed = NEEDED | {"check", "number", "package"}
     if not isinstance(entry, dict) or not NEEDED <= entry.keys() <= allowed:
         raise InputError(
             f"{inputs.ERRATA}: erratum {name} must have {', '.join(sorted(NEEDED))}, and may have "
-            "check, number, package and typographic"
+            "check, number and package"
         )
 
 
@@ -84,8 +82,9 @@ TABLES = {
     "errata": Table(
         title="Errata",
         caption=(
-            "What is wrong or stated too loosely in print, and the number that shows it, computed "
-            "in this run. Most of it is harmless; what costs privacy is called not private."
+            "What is wrong or stated too loosely in print. A number of this run shows what matters "
+            "for a guarantee or a result. Most errors are harmless; what costs privacy is called "
+            "not private."
         ),
         finding=lambda table: (
             f"{len(table)} errors in print, of which "

@@ -1,0 +1,72 @@
+import pytest
+
+from matrixdp.checks import InputError
+from reproduction import cli
+from reproduction.auditing import negative_control
+from reproduction.auditing.negative_control import Case, Outcome
+
+
+@pytest.fixture(scope="module")
+def table():
+    return {row["mechanism"]: row for row in negative_control.run(seed=7)}
+
+
+@pytest.mark.parametrize("name", negative_control.CASES)
+def test_the_tool_that_a_case_names_catches_it_and_passes_the_control(name, table):
+    row = table[name]
+    assert row["tool"] == negative_control.CASES[name].tool
+    assert row["caught"], row["evidence"]
+    assert row["control"]
+
+
+def test_all_tools_are_tried(table):
+    assert {row["tool"] for row in table.values()} == {
+        "constructor",
+        "exact curve",
+        "sensitivity search",
+        "black box",
+        "statistical test",
+        "replay",
+        "training run",
+    }
+    assert list(table) == list(negative_control.CASES)
+    negative_control.require(table.values())
+
+
+def case(objects_to):
+    return Case("x", "tool", lambda wrong, _: Outcome(wrong in objects_to, "seen"), lambda w: w)
+
+
+OBJECTIONS = {"good": [True], "blind": [], "shy": [True, False], "inverted": [False]}
+
+
+def test_a_wrong_mechanism_counts_as_caught_only_if_its_tool_objects_and_its_control_passes(
+    monkeypatch,
+):
+    cases = {name: case(objects_to) for name, objects_to in OBJECTIONS.items()}
+    monkeypatch.setattr(negative_control, "CASES", cases)
+    rows = negative_control.run(seed=0)
+    assert {row["mechanism"]: (row["caught"], row["control"]) for row in rows} == {
+        "good": (True, True),
+        "blind": (False, True),
+        "shy": (True, False),
+        "inverted": (False, False),
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("blind", "blind is not caught;"),
+        ("shy", "the control of shy is refused;"),
+        ("inverted", "inverted is not caught; the control of inverted is refused;"),
+    ],
+)
+def test_a_run_ends_at_a_mechanism_that_is_missed(name, sentence, monkeypatch, tmp_path, capsys):
+    cases = {one: case(OBJECTIONS[one]) for one in ("good", name)}
+    monkeypatch.setattr(negative_control, "CASES", cases)
+    with pytest.raises(InputError, match=sentence):
+        negative_control.require(negative_control.run(seed=0))
+    assert cli.main(["negative_control", "--out", str(tmp_path / "rows.csv")]) == 2
+    assert sentence in capsys.readouterr().err
+    assert name in (tmp_path / "rows.csv").read_text()
