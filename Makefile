@@ -27,7 +27,7 @@ quick: setup ## the same with few trials, to see that everything works, in about
 mnist: setup ## the same and private gradients on MNIST, which take about half an hour more
 	@$(snakemake) mnist $(ARGS) && run $(ARGS)
 
-verify: setup ## compare the last run with the kept results of a full run on the original data
+verify: setup ## compare the last run with the kept results of the same trials, cell by cell
 	@$(BIN)/python -m reproduction verify $(ARGS)
 
 reference: quick ## run quickly and in full, with MNIST, and keep the results in results/reference

@@ -7,7 +7,9 @@ Each ``GROUP.yaml`` beside this file lists errors (mutants), each with the keys
     name      what is wrong, in words
     privacy   whether it would harm a guarantee or its statement (default: false)
     file      the file that it stands in, from the project's folder
-    old, new  what is replaced by what; ``old`` occurs exactly once in the file
+    function  the function or class that it stands in, as ``Table.show`` (default: anywhere)
+    old, new  what is replaced by what; ``old`` occurs exactly once in the file or function
+    pattern   in place of ``old`` a regular expression; ``new`` may name its groups
     tests     test files, or pytest's ids, of which at least one must fail
     survives  only where no test can notice it: the reason
 
@@ -18,8 +20,10 @@ survives without a reason, dies in spite of one, or breaks its tests before they
 from __future__ import annotations
 
 import argparse
+import ast
 import os
 import queue
+import re
 import shutil
 import subprocess
 import sys
@@ -28,6 +32,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -45,25 +50,54 @@ class Mutant:
     group: str
     name: str
     file: str
-    old: str
     new: str
     tests: tuple[str, ...]
+    old: str = ""
+    pattern: str = ""
+    function: str = ""
     privacy: bool = False
     survives: str = ""
 
-    def apply(self, root: Path) -> str:
-        """Write the error into a tree and return the file's text before.
+    def change(self, text: str) -> str:
+        """Return the text of the file with the error.
 
         Raises:
-            ValueError: ``old`` does not occur exactly once, or ``new`` is the same.
+            ValueError: what is replaced does not occur exactly once, or nothing would change.
         """
+        start, end = span(text, self.function)
+        matches = [*re.finditer(self.pattern or re.escape(self.old), text[start:end])]
+        if len(matches) == 1:
+            (match,) = matches
+            new = match.expand(self.new) if self.pattern else self.new
+            if new != match[0]:
+                return text[: start + match.start()] + new + text[start + match.end() :]
+        what, where = self.pattern or self.old, f"{self.file} {self.function}".strip()
+        raise ValueError(
+            f"{self.group}: {self.name}: `{what}` occurs {len(matches)} times in {where}, or stays"
+        )
+
+    def apply(self, root: Path) -> str:
+        """Write the error into a tree and return the file's text before (:meth:`change`)."""
         before = (root / self.file).read_text()
-        found = before.count(self.old)
-        if found != 1 or self.old == self.new:
-            where = f"{self.group}: {self.name}"
-            raise ValueError(f"{where}: `old` occurs {found} times in {self.file}")
-        (root / self.file).write_text(before.replace(self.old, self.new))
+        (root / self.file).write_text(self.change(before))
         return before
+
+
+def span(text: str, name: str) -> tuple[int, int]:
+    """Return where a function or class begins and ends in a module; all of it without a name.
+
+    Raises:
+        ValueError: there is none of this name.
+    """
+    if not name:
+        return 0, len(text)
+    node: Any = ast.parse(text)
+    for part in name.split("."):
+        node = next((one for one in node.body if getattr(one, "name", "") == part), None)
+        if node is None:
+            raise ValueError(f"there is no {name}")
+    lines = text.splitlines(keepends=True)
+    return len("".join(lines[: node.lineno - 1])), len("".join(lines[: node.end_lineno]))
 
 
 def read(folder: Path) -> list[Mutant]:

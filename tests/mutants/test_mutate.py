@@ -7,7 +7,13 @@ import pytest
 
 FOLDER = Path(mutate.__file__).parent
 SIGN = mutate.Mutant(
-    "tiny", "the sign", "workflow/tiny/sums.py", "a + b", "a - b", ("tests/test_sums.py",), True
+    "tiny",
+    "the sign",
+    "workflow/tiny/sums.py",
+    old="a + b",
+    new="a - b",
+    tests=("tests/test_sums.py",),
+    privacy=True,
 )
 
 
@@ -55,6 +61,21 @@ def test_a_mutant_that_does_not_apply_is_an_error(tiny, old):
         replace(SIGN, old=old).apply(tiny)
 
 
+def test_a_pattern_names_one_place_in_one_function():
+    text = (
+        "def add(a, b):\n    return a + b\n\n\nclass Sum:\n    def all(self):\n        return 1\n"
+    )
+    mutant = replace(SIGN, old="", pattern=r"return (\w)", new=r"return -\1", function="add")
+    assert mutant.change(text) == text.replace("return a", "return -a")
+    mutant = replace(mutant, function="Sum.all")
+    assert mutant.change(text) == text.replace("return 1", "return -1")
+    for changes in ({"function": ""}, {"pattern": "x"}, {"new": r"return \1"}):
+        with pytest.raises(ValueError, match="occurs"):
+            replace(mutant, **changes).change(text)
+    with pytest.raises(ValueError, match="there is no Sum.some"):
+        replace(mutant, function="Sum.some").change(text)
+
+
 def test_the_page_counts_each_group_and_names_survivors():
     other = replace(SIGN, group="other", name="harmless", privacy=False, survives="no test can")
     page = mutate.report([(SIGN, "killed"), (SIGN, "survived"), (other, "survived")])
@@ -67,9 +88,7 @@ def test_the_page_counts_each_group_and_names_survivors():
 def test_every_entry_applies_and_names_tests_that_exist(group):
     for mutant in mutate.read(FOLDER):
         if mutant.group == group:
-            text = (mutate.ROOT / mutant.file).read_text()
-            assert text.count(mutant.old) == 1, f"{mutant.name}: `old` in {mutant.file}"
-            assert mutant.new != mutant.old, mutant.name
+            mutant.change((mutate.ROOT / mutant.file).read_text())
             assert mutant.tests, mutant.name
             for test in mutant.tests:
                 path, *names = test.partition("[")[0].split("::")

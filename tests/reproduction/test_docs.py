@@ -48,17 +48,3 @@ def test_hosted_checks_name_targets():
     assert len(lines) > 2
     words = [word for line in lines for word in line.partition(" ARGS=")[0].split()]
     assert {*words} <= {*goals}
-
-
-def test_the_commands_of_a_page_are_seen():
-    with pytest.raises(AssertionError, match="snakemake tabel4"):
-        test_commands_name_targets(_Text("```\n.venv/bin/snakemake tabel4  # one table\n```\n"))
-    with pytest.raises(AssertionError, match="make pages"):
-        test_commands_name_targets(_Text("run `make pages`"))
-
-
-class _Text(str):
-    """A text that is read as a page is."""
-
-    def read_text(self, encoding):
-        return str(self)

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from floors import module_names, violations
 
 import matrixdp
@@ -75,54 +74,3 @@ def test_no_import_runs_upward_or_in_a_circle():
     package = Path(reproduction.__file__).parent
     assert len(module_names(package)) > 5
     assert violations(package, FLOORS, RESERVED, Path(matrixdp.__file__).parent) == []
-
-
-@pytest.mark.parametrize(
-    ("file", "text", "expected"),
-    [
-        ("mechanisms/mvg.py", "from reproduction.experiments import tasks", "mechanisms.mvg impor"),
-        ("mechanisms/mvg.py", "from matrixdp.privacy.gaussian import mu", None),
-        ("mechanisms/mvg.py", "from matrixdp.release import x", "mechanisms.mvg imports matrixdp"),
-        ("experiments/tasks/base.py", "import reproduction.experiments.study", "experiments.tas"),
-        (
-            "data/fetch.py",
-            "from matrixdp.privacy import gaussian",
-            "data.fetch imports matrixdp.pri",
-        ),
-        ("data/fetch.py", "from matrixdp.checks import Array", None),
-        ("report/page.py", "from reproduction.mechanisms import registry", "report.page imports m"),
-        ("report/page.py", "from matrixdp.mechanisms.laplace import x", "report.page imports mat"),
-        ("experiments/study.py", "from reproduction.data import fetch", "experiments.study impor"),
-        ("cli.py", "def f():\n    from reproduction import study", None),
-        ("cli.py", "from snakemake.utils import validate", "cli imports snakemake"),
-        ("experiments/study.py", "import jax.numpy as jnp", "experiments.study imports jax"),
-        ("experiments/training/model.py", "import jax.numpy as jnp", None),
-        ("helpers.py", "", "helpers stands on no floor"),
-        ("privacy/kov.py", "from reproduction.privacy import loop", "circle: "),
-    ],
-)
-def test_the_checker_finds_what_it_should(tmp_path, file, text, expected):
-    package, library = tmp_path / "reproduction", tmp_path / "matrixdp"
-    tree = {
-        "__init__.py": "",
-        "experiments/__init__.py": "",
-        "experiments/study.py": "",
-        "privacy/__init__.py": "",
-        "privacy/kov.py": "",
-        "privacy/loop.py": "from reproduction.privacy.kov import mu",
-        "mechanisms/__init__.py": "",
-        "experiments/tasks/__init__.py": "",
-        "data/__init__.py": "",
-        file: text,
-    }
-    below = ("__init__", "checks", "privacy/__init__", "privacy/gaussian", "mechanisms/__init__")
-    tree = {package / name: content for name, content in tree.items()}
-    tree |= {
-        library / f"{name}.py": "" for name in (*below, "mechanisms/laplace", "release/__init__")
-    }
-    for path, content in tree.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content)
-    found = violations(package, FLOORS, RESERVED, library)
-    assert len(found) == (expected is not None), found
-    assert expected is None or found[0].startswith(expected)

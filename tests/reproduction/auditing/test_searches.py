@@ -14,7 +14,6 @@ import contextlib
 import importlib
 import inspect
 import pkgutil
-import re
 import sys
 from dataclasses import fields, replace
 from itertools import product
@@ -545,22 +544,3 @@ def test_no_neighbours_are_further_apart_than_a_mechanism_says(name, kind, domai
 def test_all_cases_of_a_mechanism(name, kind):
     for case, seed in product(CASES, range(3)):
         searched_case(name, kind, *case, seed)
-
-
-def test_make_faults_runs_all_that_takes_long():
-    root = Path(__file__).parents[3]
-    rule = (root / "Makefile").read_text().partition("\nfaults:")[2].partition("\n\n")[0]
-    files = [file.relative_to(root) for file in (root / "tests").rglob("test_*.py")]
-    words = re.compile(r'"--long"|mark\.long\b')
-    long = {str(file) for file in files if words.search((root / file).read_text())}
-    assert {file for file in long if not file.startswith("tests/reproduction/faults/")} <= {
-        *rule.split()
-    }
-
-
-def test_what_takes_long_is_left_out_and_not_skipped(request):
-    if not request.config.getoption("--long"):
-        assert not [one for one in request.session.items if one.get_closest_marker("long")]
-    for file in Path(__file__).parents[2].rglob("test_*.py"):
-        text = file.read_text()
-        assert not re.search(r"getoption\([^\n]*\n[^\n]*pytest\.skip\(", text), file

@@ -1,20 +1,14 @@
-"""Compare a run with the kept results of a full one."""
+"""Compare a run with the kept results of one with the same trials."""
 
 from __future__ import annotations
 
 
-def run(
-    *,
-    results: str = "results",
-    reference: str = "results/reference",
-    out: str = "",
-) -> None:
+def run(*, results: str = "results", reference: str = "results/reference") -> None:
     """Run the verb.
 
     Args:
         reference: folder of the reference (default: results/reference)
-        out: differences, CSV (default: verify.csv in the folder of the run)
     """
     from reproduction.report import reference as reference_run
 
-    print(reference_run.verify(results, reference, out or f"{results}/verify.csv"))
+    print(reference_run.verify(results, reference))

@@ -110,9 +110,9 @@ def test_a_stand_in_is_shouted(make):
 
 
 def test_missing_provenance_is_named(make, tmp_path):
-    with pytest.raises(InputError, match="no provenance of the data set movement"):
+    with pytest.raises(InputError, match="lacks 'data/movement'; delete it and run again"):
         make(LIVER)
-    with pytest.raises(InputError, match="provenance of liver lacks 'licence'"):
+    with pytest.raises(InputError, match="data/liver, .* lacks 'licence'"):
         make({key: value for key, value in LIVER.items() if key != "licence"}, MOVEMENT)
     put(tmp_path / "data/ctg/provenance.json", "{")
     with pytest.raises(InputError, match=r"provenance\.json cannot be read .*`snakemake data`"):
@@ -215,7 +215,7 @@ def test_table_1_shouts_and_names_what_is_missing(make):
     simulated = ADULT | {"status": "simulated"}
     assert make(simulated, IMDB, number=1, config=TRAINING)[1].startswith("> **SIMULATED")
     bare = {key: value for key, value in IMDB.items() if key != "arrays"}
-    with pytest.raises(InputError, match="provenance of imdb lacks 'arrays'"):
+    with pytest.raises(InputError, match="data/imdb, .* lacks 'arrays'"):
         make(ADULT, bare, number=1, config=TRAINING)
 
 

@@ -14,7 +14,7 @@ from reproduction import catalogue, discovery
 from reproduction.experiments.readings import DEFAULT
 from reproduction.report import comparisons, inputs, summary, tables
 from reproduction.report.figures import style
-from reproduction.report.tables import published_settings, training
+from reproduction.report.tables import training
 
 KIND = {"adult": "gradients", "cora": "gradients", "imdb": "features"}
 KIND |= {"mnist": "gradients", "mnist_features": "features"}
@@ -216,8 +216,8 @@ def test_the_true_epsilons_of_the_published_settings(tmp_path):
     assert "| Data set | Scheme | Lots of the | Batch | q | T | 0.5 | 1 | 3 |" in markdown
     label = catalogue.schemes("gradients")["imgm_amplified"].label
     assert f"| MNIST | {label} | paper | 5 | 0.01 | 7 | 0.5179† | 1.036† |  |" in markdown
-    assert markdown.index(published_settings.TITLES["gradients"]) < markdown.index(
-        published_settings.TITLES["features"]
+    assert markdown.index(training.TITLES["gradients"]) < markdown.index(
+        training.TITLES["features"]
     )
 
 

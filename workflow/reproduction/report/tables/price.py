@@ -19,16 +19,8 @@ from reproduction.report.markup import Cells, Grid, short
 from reproduction.report.tables.base import Table
 
 COLUMNS = (
-    *("experiment", "mechanism", "also", *standings.COLUMNS, "price", "low", "high"),
-    *(
-        "smallest",
-        "largest",
-        "n_trials",
-        "baseline",
-        "baseline_mean",
-        "nonprivate_mean",
-        "data_status",
-    ),
+    *("experiment", "mechanism", "also", *standings.COLUMNS, "price", "low", "high", "smallest"),
+    *("largest", "n_trials", "baseline", "baseline_mean", "nonprivate_mean", "data_status"),
 )
 
 
@@ -42,44 +34,44 @@ def data(tables: Tables) -> pd.DataFrame:
     ``standing`` is that of :mod:`reproduction.report.standings`. Mechanisms that the audit refutes
     have no price, and come last.
     """
-    parts = [pd.DataFrame(columns=[*COLUMNS])]
-    for experiment, results in by_experiment(tables, "summary").items():
-        table = summary.default(results)
-        if f"audit/{experiment}" in tables:
-            table = standings.joined(table, tables[f"audit/{experiment}"])
-        rows = _rows(experiment, table, tables[f"comparisons/{experiment}"])
-        if len(part := pd.DataFrame(rows, columns=[*COLUMNS])):
-            parts.append(part)
-    frame = pd.concat(parts[1:] or parts, ignore_index=True)
-    place = pd.factorize(frame["experiment"])[0]
-    order = frame.assign(_place=place, _price=frame[["price", "smallest"]].max(axis=1))
-    order["_price"] = order["_price"].mask(standings.refuted(frame))
-    order = order.sort_values(["_place", "_price", "high"], kind="stable", ignore_index=True)
-    return order[[*COLUMNS]]
+    names = by_experiment(tables, "summary")
+    frames = [pd.DataFrame(_rows(name, tables), columns=[*COLUMNS]) for name in names]
+    frames = [
+        frame.iloc[np.lexsort((frame["high"], _least(frame)))] for frame in frames if len(frame)
+    ]
+    return pd.concat(frames or [pd.DataFrame(columns=[*COLUMNS])], ignore_index=True)
 
 
-def _rows(experiment: str, table: pd.DataFrame, compared: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    ran = table[table["mean"].notna()]
-    levels = ran[ran["mechanism"].isin(catalogue.BASELINES)].set_index("mechanism")["mean"]
-    baseline = summary.trivial(ran)
+def _least(frame: pd.DataFrame) -> pd.Series:
+    """Return the prices within the epsilons that were run; none of what is refuted."""
+    return frame[["price", "smallest"]].max(axis=1).mask(standings.refuted(frame))
+
+
+def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
+    compared = tables[f"comparisons/{experiment}"]
+    rows = summary.default(tables[f"summary/{experiment}"])
+    rows = standings.joined(rows[rows["mean"].notna()], tables.get(f"audit/{experiment}"))
+    levels = rows[rows["mechanism"].isin(catalogue.BASELINES)].set_index("mechanism")["mean"]
+    baseline = summary.trivial(rows)
     if "nonprivate" not in levels or not baseline:
         return
     prices = compared[compared["kind"].eq(comparisons.PRICE)].set_index("mechanism")
-    private = comparisons.once(comparisons.promised(ran), compared)
-    for name, rows in private.groupby("mechanism", sort=False):
-        value, low, high = map(float, prices.loc[name, ["difference", "low", "high"]])
-        if standings.refuted(rows).any():
-            value = low = high = float("nan")
-        judged = rows.iloc[0].reindex(standings.COLUMNS).fillna({"standing": ""})
-        yield (
-            {"experiment": experiment, "mechanism": name, "also": rows["also"].iloc[0]}
-            | judged.to_dict()
-            | {"price": value, "low": low, "high": high}
-            | {"smallest": rows["promised"].min(), "largest": rows["promised"].max()}
-            | {"baseline": baseline, "baseline_mean": levels[baseline]}
-            | {"nonprivate_mean": levels["nonprivate"]}
-            | {"n_trials": rows["n_trials"].max(), "data_status": rows["data_status"].iloc[0]}
-        )
+    private = comparisons.once(comparisons.promised(rows), compared)
+    for name, part in private.groupby("mechanism", sort=False):
+        price = prices.loc[name, ["difference", "low", "high"]].to_numpy(dtype=float)
+        if standings.refuted(part).any():
+            price = np.full(3, np.nan)
+        yield {
+            **part.iloc[0][["mechanism", "also", *standings.COLUMNS, "data_status"]],
+            **dict(zip(("price", "low", "high"), price, strict=True)),
+            "experiment": experiment,
+            "smallest": part["promised"].min(),
+            "largest": part["promised"].max(),
+            "n_trials": part["n_trials"].max(),
+            "baseline": baseline,
+            "baseline_mean": levels[baseline],
+            "nonprivate_mean": levels["nonprivate"],
+        }
 
 
 def grid(table: pd.DataFrame) -> Grid:
@@ -87,17 +79,20 @@ def grid(table: pd.DataFrame) -> Grid:
     levels = table.drop_duplicates("experiment").set_index("experiment")
 
     def title(experiment: str) -> str:
-        row, name = levels.loc[experiment], catalogue.experiment(experiment).title
-        ends = row[["nonprivate_mean", "baseline_mean"]].map(lambda mean: max(0.0, round(mean, 12)))
-        free, baseline = map(short, ends)
+        row = levels.loc[experiment]
+        free, baseline = (
+            short(max(0.0, round(row[name], 12))) for name in ("nonprivate_mean", "baseline_mean")
+        )
+        label = catalogue.label(row["baseline"]).lower()
         return (
-            f"{name}: without privacy {free}, {catalogue.label(row['baseline']).lower()} {baseline}"
+            f"{catalogue.experiment(experiment).title}: without privacy {free}, {label} {baseline}"
         )
 
     def ends(row: Mapping[str, Any]) -> str:
-        if pd.isna(row["low"]):
-            return ""
-        return " to ".join(dict.fromkeys(format_price(row[name], row) for name in ("low", "high")))
+        limits = [
+            format_price(row[name], row) for name in ("low", "high") if row[name] == row[name]
+        ]
+        return " to ".join(dict.fromkeys(limits))
 
     def name(row: Mapping[str, Any]) -> str:
         names = [row["mechanism"], *filter(None, row["also"].split("; "))]

@@ -11,67 +11,55 @@ from typing import Any
 
 import pandas as pd
 
-from matrixdp.checks import InputError
 from reproduction import catalogue
 from reproduction.report import markup
 from reproduction.report.entries import Tables
-from reproduction.report.inputs import DATA_AGAIN
 from reproduction.report.markup import Grid
 from reproduction.report.tables.base import Table
 
 NOT_RUN = "not run"
 
 Settings = Mapping[str, Any]
-
-#: Function to our column from: the experiment's settings, its catalogue entry, the provenance of
+#: Function to our cells from the settings of an experiment, its catalogue entry, the provenance of
 #: its data, and the run's settings.
-AsRun = Callable[[Settings, catalogue.Experiment, Settings, Settings], Mapping[str, str]]
+AsRun = Callable[[Settings, catalogue.Experiment, Settings, Settings], dict[str, str]]
 
 
-def side_by_side(name: str, section: str, as_run: AsRun, tables: Tables) -> pd.DataFrame:
+def data(name: str, section: str, as_run: AsRun, tables: Tables) -> pd.DataFrame:
     """Return ``item`` and, per experiment, ``<experiment>_published`` and ``<experiment>``.
 
     ``section`` is the key of the settings under which the experiments stand.
-
-    Raises:
-        InputError: the provenance of a data set is missing, or lacks something.
     """
-    items, settings = [*catalogue.setups(name)], tables["settings"]
+    items, settings = catalogue.setups(name), tables["settings"]
     published = tables[f"published/{name}"]
-    cells = published.pivot(index="item", columns="experiment", values="value")
-    table = pd.DataFrame({"item": items})
+    printed = published.pivot(index="item", columns="experiment", values="value")
+    columns = {}
     for experiment in published["experiment"].unique():
-        needs = catalogue.experiment(experiment).needs
         # A data set with both kinds of training (gradients, features) is two experiments.
-        ways = {}
-        for name, config in settings.get(section, {}).items():
-            if experiment not in (name, config.get("dataset")):
-                continue
-            about, source = catalogue.experiment(name), config.get("dataset", experiment)
-            if (facts := tables.get(f"data/{source}")) is None:
-                raise InputError(
-                    f"there is no provenance of the data set {source}; run `snakemake data`"
-                )
-            try:
-                ways[about.kind] = as_run(config, about, facts, settings)
-            except KeyError as error:
-                why = f"the provenance of {source} lacks {error}; {DATA_AGAIN}"
-                raise InputError(why) from error
-        ours = _joined(ways) or dict.fromkeys(items, NOT_RUN) | {"needs": needs}
-        table[f"{experiment}_published"] = [cells[experiment].get(item, "") for item in items]
-        table[experiment] = [ours.get(item, "") for item in items]
-    return table
+        kinds = {}
+        for run, config in settings.get(section, {}).items():
+            if experiment in (run, source := config.get("dataset", experiment)):
+                about, facts = catalogue.experiment(run), tables[f"data/{source}"]
+                kinds[about.kind] = {
+                    **about.setup,
+                    **{item: facts[item] for item in ("status", "licence")},
+                    "dataset": facts["title"],
+                    "epsilon": ", ".join(config["epsilons"]),
+                    **as_run(config, about, facts, settings),
+                }
+        ours = dict.fromkeys(items, NOT_RUN) | {"needs": catalogue.experiment(experiment).needs}
+        columns[f"{experiment}_published"] = printed[experiment]
+        columns[experiment] = pd.DataFrame(kinds).apply(_joined, axis=1) if kinds else ours
+    table = pd.DataFrame({name: pd.Series(cells) for name, cells in columns.items()}, [*items])
+    return table.fillna("").rename_axis("item").reset_index()
 
 
-def _joined(ways: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-    """Return the cells of a set-up; where its kinds of training differ, each with its kind."""
-    joined = {}
-    for item in dict.fromkeys(item for cells in ways.values() for item in cells):
-        by_kind = {kind: cells.get(item, "") for kind, cells in ways.items()}
-        by_kind = {kind: cell for kind, cell in by_kind.items() if cell not in ("", "-")} or by_kind
-        several = "; ".join(f"{kind}: {cell}" for kind, cell in by_kind.items())
-        joined[item] = several if len({*by_kind.values()}) > 1 else next(iter(by_kind.values()))
-    return joined
+def _joined(cells: pd.Series) -> str:
+    """Return the cell of a set-up; where its kinds of training differ, each with its kind."""
+    filled = cells[cells.notna() & ~cells.isin(["", "-"])]
+    if filled.nunique() > 1:
+        return "; ".join(f"{kind}: {cell}" for kind, cell in filled.items())
+    return str([*filled, *cells.dropna()][0])
 
 
 def finding(table: pd.DataFrame) -> str:
@@ -95,43 +83,6 @@ def grid2(table: pd.DataFrame) -> Grid:
     return Grid(["", *names], [("", cells)])
 
 
-def _released(
-    config: Settings, about: catalogue.Experiment, facts: Settings, settings: Settings
-) -> dict[str, str]:
-    """Return how an experiment of the MVG paper was run."""
-    features, records, delta = facts["features"], facts["rows_used"], settings["delta"]
-    private = config.get("train", records)
-    size = private if about.setup["query"] == "X" else len(features)
-    ends = {
-        f"[{low:g}, {high:g}]" for low, high in zip(facts["lower"], facts["upper"], strict=True)
-    }
-    directions = [
-        f"({name}) {', '.join(members) or 'none, i.i.d. noise'}"
-        for name, members in config["directions"].items()
-    ]
-    return {
-        **about.setup,
-        "task": about.setup["task"] + (f", of {config['target']}" if "target" in config else ""),
-        "dataset": facts["title"],
-        "samples": f"{private:,}" + (f", test {records - private}" if private < records else ""),
-        "features": f"{len(features)}: {', '.join(features)}",
-        "query_size": f"{len(features)} x {size:,}",
-        "directions": "; ".join(
-            directions + ["private SVD"] * ("mvg_maxpnr" in config["mechanisms"])
-        ),
-        "status": facts["status"],
-        "scaling": facts["scaling"]["description"],
-        "bounds": min(ends)
-        if len(ends) == 1
-        else f"{len(ends)} different intervals, one per feature",
-        "adjacency": settings["adjacency"].replace("_", " ") + " one record",
-        "epsilon": ", ".join(config["epsilons"]),
-        "delta": f"1/n = 1/{private:,}" if delta == "1/n" else delta,
-        "trials": str(config["trials"]),
-        "licence": facts["licence"],
-    }
-
-
 def grid1(table: pd.DataFrame) -> Grid:
     """Return the experiments of Table 1 below each other, without their empty rows."""
     rows, groups = catalogue.setups("table1"), {}
@@ -145,34 +96,57 @@ def grid1(table: pd.DataFrame) -> Grid:
     return markup.grouped(groups)
 
 
+def _released(
+    config: Settings, about: catalogue.Experiment, facts: Settings, settings: Settings
+) -> dict[str, str]:
+    """Return what differs between the experiments of the MVG paper."""
+    features, records, delta = facts["features"], facts["rows_used"], settings["delta"]
+    private = config.get("train", records)
+    size = private if about.setup["query"] == "X" else len(features)
+    ends = {
+        f"[{low:g}, {high:g}]" for low, high in zip(facts["lower"], facts["upper"], strict=True)
+    }
+    directions = [
+        f"({name}) {', '.join(members) or 'none, i.i.d. noise'}"
+        for name, members in config["directions"].items()
+    ] + ["private SVD"] * ("mvg_maxpnr" in config["mechanisms"])
+    return {
+        "task": about.setup["task"] + (f", of {config['target']}" if "target" in config else ""),
+        "samples": f"{private:,}" + (f", test {records - private}" if private < records else ""),
+        "features": f"{len(features)}: {', '.join(features)}",
+        "query_size": f"{len(features)} x {size:,}",
+        "directions": "; ".join(directions),
+        "scaling": facts["scaling"]["description"],
+        "bounds": min(ends)
+        if len(ends) == 1
+        else f"{len(ends)} different intervals, one per feature",
+        "adjacency": settings["adjacency"].replace("_", " ") + " one record",
+        "delta": f"1/n = 1/{private:,}" if delta == "1/n" else delta,
+        "trials": str(config["trials"]),
+    }
+
+
 def _trained(
     config: Settings, about: catalogue.Experiment, facts: Settings, settings: Settings
 ) -> dict[str, str]:
-    """Return how an experiment of the IMGM paper was run."""
-    of_gradients = about.kind == "gradients"
+    """Return what differs between the experiments of the IMGM paper."""
+    of_gradients, batch = about.kind == "gradients", config.get("batch")
     extractor = config.get("extractor_epochs")
     epochs = f"{config['epochs']}" + (f", of the extractor {extractor}" if extractor else "")
-    batch = (
-        f", for the authors' code in batches of {config['batch']}" if config.get("batch") else ""
-    )
-    items = ("type1_epochs", "type2_epochs", "gradient_shape", "feature_shape")
     return {
-        **dict.fromkeys(items, "-"),
-        **about.setup,
+        **{shape: about.setup.get(shape, "-") for shape in ("gradient_shape", "feature_shape")},
+        "type1_epochs": epochs if of_gradients else "-",
+        "type2_epochs": "-" if of_gradients else epochs,
         "protected": about.protected,
-        "type1_epochs" if of_gradients else "type2_epochs": epochs,
         "training": _records(facts, "train", config["records"]),
         # Reviews are slow to process, so that their test records are limited too.
         "testing": _records(facts, "test", None if of_gradients else config["records"]),
         "clip": f"{config['clip']:g}" if of_gradients else "",
-        "lot": f"{config['lot']}{batch}",
-        "dataset": facts["title"],
-        "status": facts["status"],
+        "lot": f"{config['lot']}"
+        + (f", for the authors' code in batches of {batch}" if batch else ""),
         "metric": "test accuracy",
-        "epsilon": ", ".join(config["epsilons"]),
         "delta": config["delta"],
         "trials": f"{config['trials']}, from seed {settings['seed']}",
-        "licence": facts["licence"],
     }
 
 
@@ -192,7 +166,7 @@ TABLES = {
             "silent (optimiser, clip norm, splits, layers) the choice is ours."
         ),
         finding=finding,
-        data=partial(side_by_side, "table1", "training", _trained),
+        data=partial(data, "table1", "training", _trained),
         grid=grid1,
     ),
     "table2": Table(
@@ -203,7 +177,7 @@ TABLES = {
             "as in the paper."
         ),
         finding=finding,
-        data=partial(side_by_side, "table2", "experiments", _released),
+        data=partial(data, "table2", "experiments", _released),
         grid=grid2,
     ),
 }
