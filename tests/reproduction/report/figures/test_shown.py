@@ -128,9 +128,13 @@ def test_a_curve_has_the_numbers_look_and_panel_of_its_name(name, pictures):
     frame, drawing = pictures(name)
     ours, drawn = frame[frame["kind"].eq("mechanism")], set()
     for axes in drawing.axes:
-        texts = {" ".join(text.get_text().split()) for text in axes.texts}
+        legend = axes.get_legend()
+        keys = {
+            " ".join(text.get_text().split()): (handle.get_color(), handle.get_marker())
+            for text, handle in zip(legend.get_texts(), legend.legend_handles, strict=True)
+        }
         for line in (line for line in curves(axes) if not line.get_label().startswith("_")):
-            assert line.get_label() in texts
+            assert keys[line.get_label()] == (line.get_color(), line.get_marker())
             mechanism = mechanism_of(line.get_label(), {*ours["mechanism"]})
             rows, look = ours[ours["mechanism"].eq(mechanism)], catalogue.look(mechanism)
             assert is_curve(line, rows["epsilon"], rows["mean"])
