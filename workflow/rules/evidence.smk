@@ -203,7 +203,7 @@ rule gather_held_out:
 
 
 rule theory:
-    """What the papers' theorems say in numbers, and how long samplers take here."""
+    """What the papers' theorems say in numbers."""
     output:
         "<folder>/theory/{theory}.csv",
     log:

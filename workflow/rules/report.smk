@@ -38,10 +38,7 @@ FIGURES = {
 }
 
 if {"regression", "section10_2"} <= {*EXPERIMENTS}:
-    TABLES["section10_2"] = FIGURES["section10_2"] = [
-        *rows_of("section10_2"),
-        *rows_of("regression"),
-    ]
+    TABLES["section10_2"] = [*rows_of("section10_2"), *rows_of("regression")]
 if PRINTED := [name for name in SWEPT if name in IN_PRINT]:
     FIGURES["readings"] = [file for name in PRINTED for file in readings_of(name)]
 
@@ -56,7 +53,6 @@ if ON_PAPERS:
     FIGURES |= {
         "explainer": ["<folder>/tables/effective_noise.csv", "<folder>/tables/table2.csv"],
         "figure3": ["<folder>/theory/ellipses.csv"],
-        "imgm_noise": ["<folder>/theory/dimension.csv"],
         "noise_levels": [*RELEASE_ROWS, *AUDITS, "<folder>/tables/table2.csv"],
         "nominal": [
             *expand("<folder>/summary/{run}.csv", run=EXPERIMENTS),
@@ -64,7 +60,6 @@ if ON_PAPERS:
             *expand("<folder>/summary/{run}.csv", run=LEARNED),
             "<folder>/theory/settings.csv",
         ],
-        "sampler_times": ["<folder>/theory/sampler_times.csv"],
     }
     if FEATURES := [name for name in ("imdb", "mnist_features") if name in LEARNED]:
         FIGURES["figure1"] = [file for name in FEATURES for file in rows_of(name)]

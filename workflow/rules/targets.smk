@@ -59,7 +59,6 @@ rule section10_2:
     """Noise against leaving features out (MVG paper)."""
     input:
         tables("section10_2"),
-        figures("section10_2"),
 
 
 rule regression:

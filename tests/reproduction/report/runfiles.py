@@ -62,7 +62,6 @@ _NEEDED = {
         *_every(["summary", "comparisons"], ["adult"]),
         *_every(["summary", "comparisons"], ["cora"]),
     ],
-    "figures/imgm_noise": ["theory/dimension"],
     "figures/noise_levels": [*_RELEASED, *_AUDITS, "tables/table2"],
     "figures/nominal": [
         *_every(["summary"], RELEASES),
@@ -76,8 +75,6 @@ _NEEDED = {
         for table, run in IN_PRINT.items()
         for name in (f"readings/{run}", f"audit/{run}", f"published/{table}")
     ],
-    "figures/sampler_times": ["theory/sampler_times"],
-    "figures/section10_2": _SECTION10_2,
 }
 #: All tables and figures of a run of config.yaml.
 TABLES = [

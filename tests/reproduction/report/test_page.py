@@ -381,7 +381,7 @@ def test_an_experiment_of_tomorrow_has_a_place(make, tmp_path):
     make_table(root, "tables/tomorrow")
     html = make(root)
     assert 'id="tables-tomorrow"' in section(html, "further")
-    assert html.index('id="imgm_noise"') < html.index('id="further"') < html.index('id="claims"')
+    assert html.index('id="imgm"') < html.index('id="further"') < html.index('id="claims"')
 
 
 def test_every_figure_has_a_place_and_every_text_a_section():

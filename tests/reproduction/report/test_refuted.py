@@ -21,7 +21,6 @@ import runfiles
 from reproduction import catalogue
 from reproduction.report import inputs, page
 from reproduction.report.article import build
-from reproduction.report.article import figures as article_figures
 from reproduction.report.page import answers, cards
 
 KEPT = Path(__file__).parents[3] / "results" / "reference"
@@ -172,7 +171,7 @@ def test_figures_say_not_private_beside_the_name(run):
                 if labelled(part):
                     seen.add(name)
                     assert "not private" in part or name.startswith("imgm"), (name, part)
-    assert {"curves_regression", "curves_first_pc", "price", "noise_levels", "section10_2"} <= seen
+    assert {"curves_regression", "curves_first_pc", "price", "noise_levels"} <= seen
 
 
 def test_the_page_and_its_answers(run):
@@ -219,15 +218,6 @@ def test_the_article(run):
         named = [row for _, rows in grid["groups"] for row in rows if labelled(row[0])]
         assert named
         assert all("not private" in cell for row in named for cell in row[-2:])
-    noise = pd.read_csv(run / "tables/effective_noise.csv")
-    with matplotlib.rc_context():
-        drawing = article_figures.inflation(noise)
-        assert not any(labelled(t.get_text()) for t in drawing.findobj(matplotlib.text.Text))
-        nominal = pd.read_csv(run / "figures/data/nominal.csv")
-        drawing = article_figures.epsilons(nominal)
-        names = [text.get_text() for text in drawing.axes[0].get_yticklabels()]
-    assert "of_tomorrow (no ε)" in names
-    assert catalogue.label("laplace") in names
 
 
 def test_a_refuted_recommendation_says_so(run):

@@ -4,22 +4,20 @@ import pytest
 from matrixdp.checks import InputError
 from reproduction import discovery, theory
 
-MEASURED = "sampler_times"
-NAMES = {"exact", "ellipses", "settings", "dimension", MEASURED}
+NAMES = {"exact", "ellipses", "settings"}
 
 
 def test_computations_are_found_by_name():
     assert discovery.collect(theory, "THEORY").keys() == NAMES
 
 
-@pytest.mark.parametrize("name", ["ellipses", "dimension"])
-def test_the_same_seed_gives_the_same_bytes_and_another_seed_other_draws(name, tmp_path):
+def test_the_same_seed_gives_the_same_bytes_and_another_seed_other_draws(tmp_path):
     written = []
     for k, seed in enumerate((7, 7, 8)):
-        theory.write(name, seed=seed, out=tmp_path / f"{k}.csv")
+        theory.write("ellipses", seed=seed, out=tmp_path / f"{k}.csv")
         written.append((tmp_path / f"{k}.csv").read_bytes())
     assert written[0] == written[1]
-    assert (written[0] == written[2]) == (name == "dimension"), "only formulas ignore the seed"
+    assert written[0] != written[2]
     assert len(pd.read_csv(tmp_path / "0.csv")) > 100
 
 

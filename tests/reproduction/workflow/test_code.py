@@ -66,7 +66,7 @@ TARGETS = [
     "results/readings/covariance.csv",
     "results/held_out_trials.csv.gz",
     "results/held_out.csv",
-    "results/theory/dimension.csv",
+    "results/theory/ellipses.csv",
     "results/theory/exact.csv",
     "results/claims.csv",
     "results/tables/table3.csv",

@@ -15,7 +15,7 @@ from reproduction import discovery, files
 def write(name: str, *, seed: int, out: str | os.PathLike) -> None:
     """Write the table of one computation to the CSV ``out``.
 
-    The same seed gives the same bytes, except for ``sampler_times``, which measures this machine.
+    The same seed gives the same bytes.
     """
     table = discovery.find(sys.modules[__name__], "THEORY", theory=name)(seed)
     # Twelve digits: the last ones depend on the processor.

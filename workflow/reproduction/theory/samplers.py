@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import numpy as np
-import pandas as pd
 from scipy import linalg, stats
 
 from matrixdp.checks import Array
@@ -17,19 +15,6 @@ DRAWS = 20_000
 #: Row and column covariances of the comparison, 4 x 4 and 3 x 3.
 SIGMA = linalg.toeplitz(0.8 ** np.arange(4)) * np.outer([1, 2, 3, 4], [1, 2, 3, 4])
 PSI = linalg.toeplitz((-0.6) ** np.arange(3))
-
-#: Sizes n for timing: of square noise, and of noise on 6 features.
-SQUARE, WIDE = "m = n", "m = 6"
-SIZES = {
-    SQUARE: (8, 16, 24, 32, 48, 64, 128, 256, 512, 1024),
-    WIDE: (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384),
-}
-#: Largest mn of a Kronecker product, and largest n of a dense covariance, for timing.
-LARGEST_PRODUCT, LARGEST_DENSE = 3072, 2048
-#: Slopes are fitted to this many of the largest sizes, where fixed costs count least.
-FITTED = 3
-#: A call is repeated up to this often, or for this many seconds.
-REPEATS, PATIENCE = 9, 0.15
 
 
 def p_values(seed: int, *, exchanged: bool = False) -> dict[str, dict[str, float]]:
@@ -110,64 +95,3 @@ def kronecker(m: float, n: float) -> float:
 def _cholesky(size: float) -> float:
     """Return the multiplications of a Cholesky factorisation; divisions and roots count as one."""
     return (size**3 + 3 * size**2 + 2 * size) / 6
-
-
-def sampler_times(seed: int) -> pd.DataFrame:
-    """Return the time of one draw with its factorisations, on one thread of this machine.
-
-    The ``seconds`` (median) differ from run to run; ``slope`` is the power of n that fits the
-    largest sizes. The methods are:
-
-    - ``affine``: Lemma 7, with Cholesky factors of Sigma and Psi;
-    - ``unimodal``: the same with Psi = I, as in Algorithm 1;
-    - ``kronecker``: Lemma 6, with the factor of the mn x mn covariance;
-    - ``scipy``: ``scipy.stats.matrix_normal``.
-    """
-    (stream,) = seeds.streams(seed, "theory", "sampler_times", trials=[0])
-    rows = []
-    for case, sizes in SIZES.items():
-        for n in sizes:
-            m = n if case == SQUARE else 6
-            for method, call in _calls(m, n, stream).items():
-                rows.append((method, case, m, n, *median_seconds(call)))
-    table = pd.DataFrame(rows, columns=["method", "case", "m", "n", "seconds", "repeats"])
-    groups = table.groupby(["method", "case"])[["n", "seconds"]]
-    slopes = groups.apply(slope).rename("slope")
-    return table.join(slopes, on=["method", "case"])
-
-
-def slope(times: pd.DataFrame) -> float:
-    """Return the slope of log ``seconds`` over log ``n``, at the ``FITTED`` largest sizes."""
-    largest = times.nlargest(FITTED, "n")
-    return float(np.polyfit(np.log(largest["n"]), np.log(largest["seconds"]), 1)[0])
-
-
-def _calls(m: int, n: int, stream: np.random.Generator) -> dict[str, Callable[[], object]]:
-    cholesky, normal = np.linalg.cholesky, distributions.MatrixNormal
-    sigma = linalg.toeplitz(0.5 ** np.arange(m))
-    calls: dict[str, Callable[[], object]] = {
-        "unimodal": lambda: normal((m, n), cholesky(sigma)).sample([stream])
-    }
-    if n <= LARGEST_DENSE:
-        psi = linalg.toeplitz(0.5 ** np.arange(n))
-        calls |= {
-            "affine": lambda: normal((m, n), cholesky(sigma), cholesky(psi)).sample([stream]),
-            "scipy": lambda: stats.matrix_normal.rvs(rowcov=sigma, colcov=psi, random_state=stream),
-        }
-    if m * n <= LARGEST_PRODUCT:
-        calls["kronecker"] = lambda: kronecker_normal([stream], sigma, psi)
-    return calls
-
-
-def median_seconds(call: Callable[[], object]) -> tuple[float, int]:
-    """Return the median time of a call after a first call, and the number of repetitions."""
-    call()
-    seconds: list[float] = []
-    while len(seconds) < 3 or (len(seconds) < REPEATS and sum(seconds) < PATIENCE):
-        start = time.perf_counter()
-        call()
-        seconds.append(time.perf_counter() - start)
-    return float(np.median(seconds)), len(seconds)
-
-
-THEORY = {"sampler_times": sampler_times}

@@ -127,9 +127,13 @@ def test_a_curve_has_the_numbers_look_and_panel_of_its_name(name, pictures):
     frame, drawing = pictures(name)
     ours, drawn = frame[frame["kind"].eq("mechanism")], set()
     for axes in drawing.axes:
-        texts = {" ".join(text.get_text().split()) for text in axes.texts}
+        legend = axes.get_legend()
+        keys = {
+            " ".join(text.get_text().split()): (handle.get_color(), handle.get_marker())
+            for text, handle in zip(legend.get_texts(), legend.legend_handles, strict=True)
+        }
         for line in (line for line in curves(axes) if not line.get_label().startswith("_")):
-            assert line.get_label() in texts
+            assert keys[line.get_label()] == (line.get_color(), line.get_marker())
             mechanism = mechanism_of(line.get_label(), {*ours["mechanism"]})
             rows, look = ours[ours["mechanism"].eq(mechanism)], catalogue.look(mechanism)
             assert is_curve(line, rows["epsilon"], rows["mean"])
@@ -204,34 +208,6 @@ def test_levels_are_those_of_their_reference_rows(name, pictures):
         if list(line.get_xdata()) == [0, 1] and line.get_linewidth():
             place, colour = line.get_ydata()[0], to_hex(line.get_color())
             assert any(np.isclose(place, mean) and colour == hue for mean, hue in looks)
-
-
-def test_two_features_and_all_stand_under_their_headings(pictures):
-    frame, drawing = pictures("section10_2")
-    (axes,) = drawing.axes
-    names = [text.get_text() for text in axes.get_yticklabels()]
-    start = names.index("All features")
-    assert names[0] == "Two features"
-    drawn = {
-        part.lines[0].get_ydata()[0]: part.lines[0].get_xdata()[0]
-        for part in axes.containers
-        if part.lines[0].get_markerfacecolor() != "white"
-    }
-    ours = frame[frame["epsilon"].eq(1) & frame["kind"].eq("mechanism") & frame["mean"].notna()]
-    for row in ours.itertuples():
-        first = 0 if row.features == "two features" else start
-        place = names.index(catalogue.label(row.mechanism), first)
-        assert drawn[place] == pytest.approx(row.mean)
-        assert (place < start) == (row.features == "two features")
-
-
-def test_published_values_stand_with_their_features_in_the_unit_that_is_suspected(pictures):
-    frame, _ = pictures("section10_2")
-    theirs = frame[frame["kind"].eq("published")].set_index(["features", "mechanism"])["mean"]
-    two, every = "two features", "all features"
-    printed = {(every, "mvg_binary"): 0.01624, (two, "gaussian_2006"): 0.02538}
-    for key, value in (printed | {(two, "jl_2012"): 0.02863}).items():
-        assert theirs[key] == pytest.approx(value * np.sqrt(248))
 
 
 def test_a_budget_without_a_guarantee_is_a_cross_and_no_point(pictures):

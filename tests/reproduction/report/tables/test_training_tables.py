@@ -13,7 +13,6 @@ from matrixdp.checks import InputError
 from reproduction import catalogue, discovery
 from reproduction.experiments.readings import DEFAULT
 from reproduction.report import comparisons, inputs, summary, tables
-from reproduction.report.figures import style
 from reproduction.report.tables import training
 
 KIND = {"adult": "gradients", "cora": "gradients", "imdb": "features"}
@@ -219,32 +218,3 @@ def test_the_true_epsilons_of_the_published_settings(tmp_path):
     assert markdown.index(training.TITLES["gradients"]) < markdown.index(
         training.TITLES["features"]
     )
-
-
-def test_section_4_2_says_how_the_noise_grows(tmp_path):
-    noise = {"sqrt": 1.0, "literal": 9.0}
-    rows = [
-        {"case": case, "zeta": zeta, "m": 2, "n": size // 2, "entries": size, "epsilon": epsilon}
-        | {"delta": 1e-5, "s2": 1.0, "imgm_std": 3.73, "mvg_std": factor * size / epsilon}
-        for case, cells in (
-            ("entries", [(10, 1.0), (100, 1.0), (1000, 1.0)]),
-            ("epsilon", [(10, 1e-8), (10, 1e-7), (10, 1.0)]),
-        )
-        for zeta, factor in noise.items()
-        for size, epsilon in cells
-    ]
-    theory(tmp_path, "dimension", rows)
-    figure, frame = runfiles.entry("figures/imgm_noise"), runfiles.frame(tmp_path, "imgm_noise")
-    # 1 / (2 Phi^-1((1 + delta) / 2)).
-    assert figure.headline(frame) == (
-        "As ε goes to 0, IMGM's noise stays below 39,900; MVG's grows in proportion to 1 / ε"
-    )
-    with style.context():
-        panels = figure.render(frame).axes
-    looks = style.legends("noise")
-    for axes, x in zip(panels, ([10, 100, 1000], [1e-8, 1e-7, 1.0]), strict=True):
-        sizes = np.array(x) if axes is panels[0] else 10 / np.array(x)
-        expected = {zeta: factor * sizes for zeta, factor in noise.items()}
-        for scheme, std in (expected | {"imgm": [3.73] * 3}).items():
-            (line,) = [one for one in axes.lines if one.get_color() == looks[scheme].look.colour]
-            np.testing.assert_allclose(line.get_xydata(), np.column_stack([x, std]))

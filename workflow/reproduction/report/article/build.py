@@ -1,4 +1,4 @@
-"""Build the article: numbers and tables of a run beside the source, typeset by Typst."""
+"""Build the article: numbers, tables and figures of a run beside the source, typeset by Typst."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from matrixdp.checks import InputError
 from reproduction import catalogue
 from reproduction.files import replacing
 from reproduction.report import inputs
-from reproduction.report.article import figures, numbers
+from reproduction.report.article import numbers
 from reproduction.report.inputs import Files
 from reproduction.report.tables.training import DAGGER
 
@@ -57,7 +57,10 @@ def build(files: Files, out: str | os.PathLike) -> None:
         place = Path(folder)
         for file in SOURCE.iterdir():
             shutil.copy(file, place)
-        figures.write(files, place / "figures")
+        for name in _figures():
+            target = place / f"{name}.svg"
+            target.parent.mkdir(exist_ok=True)
+            shutil.copy(inputs.find(f"{name}.svg", files), target)
         (place / "run.json").write_text(json.dumps(content), encoding="utf-8")
         try:
             pdf = typst.compile(
@@ -68,6 +71,12 @@ def build(files: Files, out: str | os.PathLike) -> None:
     numbers.write(values, Path(out).with_name("article_numbers.csv"))
     with replacing(out) as temporary:
         temporary.write_bytes(pdf)
+
+
+def _figures() -> list[str]:
+    """Return the names of the run's figures that the text shows."""
+    text = (SOURCE / "article.typ").read_text(encoding="utf-8")
+    return re.findall(r'image\("(figures/\w+)\.svg"\)', text)
 
 
 def _sentence(message: str) -> str:

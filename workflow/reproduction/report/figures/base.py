@@ -3,8 +3,8 @@
 A file of this package has its figures in a dictionary with literal keys::
 
     FIGURES = {
-        "sampler_times": Figure(
-            title="What a draw costs",
+        "noise_levels": Figure(
+            title="How large the noise is",
             caption="What is shown.",
             data=tidy,
             draw=draw,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -19,9 +17,6 @@ CLAIMED_EPSILON = 1.0
 #: The family of the lower panel.
 BEYOND = "Beyond both papers"
 PAPERS = "Mechanisms of the papers, and exactly calibrated noise"
-
-#: Wide panels below each other, each with a place for the names of its curves.
-BESIDE: dict[str, Any] = {"sharex": "col", "width_ratios": (2.1, 1)}
 
 REFUSED = [style.key("no guarantee at this ε", catalogue.Look(style.INK, "x", "none"))]
 
@@ -58,18 +53,17 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     levels = frame["kind"].eq("level").sum()
     heights = [max(2.6, 0.6 + 0.24 * (sizes[title] + levels)) for title in titles]
     figure, grid = style.canvas(
-        0.5 + sum(heights), len(heights), 2, height_ratios=heights, **BESIDE
+        0.5 + sum(heights), len(heights), sharex=True, height_ratios=heights
     )
     inside = False
-    for (axes, place), title, height in zip(grid, titles, heights, strict=True):
+    for axes, title in zip(grid[:, 0], titles, strict=True):
         axes.set_title(title)
         for _, part in ours[ours["panel"].ne(title)].groupby("mechanism"):
             axes.plot(part["epsilon"], part["mean"], color=style.FAINT, linewidth=0.7, zorder=1)
         _finish(axes, frame)
         _mechanisms(axes, ours[ours["panel"].eq(title)])
         inside |= style.published_values(axes, theirs[theirs["panel"].eq(title)])
-        place.set_axis_off()
-        style.label_ends(axes, height - 0.65)
+        style.name_curves(axes)
     style.log_axis(grid[-1, 0], "x", "claimed ε")
     keys = [style.published_key(theirs["factor"].iloc[0])] if inside else []
     if len(titles) > 1:

@@ -222,59 +222,17 @@ def published_key(factor: float, as_: Look = _PLAIN) -> Line2D:
     return key(f"published at ε = 1{note}", as_, **_OPEN)
 
 
-def label_ends(axes: Axes, height: float, letters: int = 37) -> None:
-    """Write the label of every curve and level beside the axes, at its right end, with its marker.
+def name_curves(axes: Axes, letters: int = 37) -> None:
+    """Name curves and levels beside the axes, from the highest right end to the lowest.
 
-    ``height`` is about that of the axes in inches; ``letters`` is the width of a label's line.
+    ``letters`` is the width of a name's line.
     """
-    # Maps a value to its share of the height; reading the limits first settles them.
-    axes.get_ylim()
-    share = (axes.transData - axes.transAxes).transform
-    ends = []
-    for line in axes.lines:
-        label, (x, y) = str(line.get_label()), np.array(line.get_data(), dtype=float)
-        finite = np.flatnonzero(np.isfinite(x + y))
-        if label.startswith("_") or not label or not len(finite):
-            continue
-        end = x[finite[-1]], y[finite[-1]]
-        across = line.get_transform() != axes.transData
-        up = float(np.clip(share((1, end[1]))[1], 0, 1))
-        ends.append((up, textwrap.fill(label, letters), line, None if across else end))
-    ends.sort(key=lambda end: end[0])
-    # The share of the height that each label takes, with some space around it.
-    tall = [(text.count("\n") + 1.15) * 10.5 / (72 * height) for _, text, *_ in ends]
-    centres = spread([y for y, *_ in ends], tall)
-    for (up, text, line, last), at in zip(ends, centres, strict=True):
-        colour = to_hex(line.get_color())
-        xy, coordinates = (last, "data") if last else ((1.0, up), "axes fraction")
-        arrow = {"arrowstyle": "-", "color": colour, "linewidth": 0.7, "alpha": 0.55, "shrinkA": 0}
-        ways: dict[str, Any] = {"xycoords": coordinates, "textcoords": "axes fraction"}
-        ways |= {"annotation_clip": False, "arrowprops": arrow | {"shrinkB": 2}}
-        options: dict[str, Any] = {"color": mix(colour, -0.3), "fontsize": 8.5, "va": "center"}
-        options |= {"transform": axes.transAxes, "linespacing": 1.05}
-        (sample,) = axes.plot([1.03, 1.045, 1.06], [at] * 3)
-        sample.update_from(line)
-        sample.set(color=colour, markersize=5, linewidth=1.3, markevery=[1], zorder=2)
-        sample.set(clip_on=False, transform=axes.transAxes)
-        outside = axes.annotate("", xy, (1.03, at), **ways), axes.text(1.07, at, text, **options)
-        for artist in (sample, *outside):
-            artist.set_in_layout(False)
-
-
-def spread(positions: Iterable[float], sizes: Sequence[float], top: float = 1.0) -> list[float]:
-    """Return centres near ``positions``, in their order, that do not overlap or exceed ``top``.
-
-    ``positions`` ascend; ``sizes`` are the extents around the centres, in the same unit.
-    """
-    gaps = (np.add(sizes[1:], sizes[:-1]) / 2).tolist()
-    centres: list[float] = []
-    for position, gap in zip(positions, [0.0, *gaps], strict=False):
-        centres.append(max(float(position), centres[-1] + gap) if centres else float(position))
-    limit = top - sizes[-1] / 2 if sizes else top
-    for i in reversed(range(len(centres))):
-        centres[i] = min(centres[i], limit)
-        limit = centres[i] - (gaps[i - 1] if i else 0.0)
-    return centres
+    lines = [line for line in axes.lines if not str(line.get_label()).startswith("_")]
+    values = {line: np.array(line.get_ydata(), dtype=float) for line in lines}
+    ends = {line: y[np.isfinite(y)][-1] for line, y in values.items() if np.isfinite(y).any()}
+    lines = sorted(ends, key=lambda line: ends[line], reverse=True)
+    names = [textwrap.fill(str(line.get_label()), letters) for line in lines]
+    axes.legend(lines, names, loc="upper left", bbox_to_anchor=(1, 1), borderaxespad=0)
 
 
 def dodge(x: ArrayLike, place: int, places: int, share: float = 0.06) -> np.ndarray:
