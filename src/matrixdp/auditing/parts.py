@@ -10,7 +10,7 @@ from matrixdp import library
 from matrixdp.auditing import proofs, sensitivities
 from matrixdp.auditing.base import Audit
 from matrixdp.auditing.neighbours import farthest
-from matrixdp.auditing.projection import ChosenAudit, ComposedAudit
+from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.mechanisms.adassp import RidgedEquations
 from matrixdp.mechanisms.base import AdditiveGaussian, CalibratedMechanism
 from matrixdp.mechanisms.centred import CentredMoments
@@ -44,7 +44,7 @@ def audit(release: CalibratedMechanism, stream: np.random.Generator, audit_of: A
     if isinstance(release, CentredMoments):
         moved = farthest(release.query).size / release.query.n_records
         about = audit_of(release.about, stream)
-        return ChosenAudit(release, [moved / release.centre_std, about.mu], about, proven)
+        return ComposedAudit(release, [moved / release.centre_std, about.mu], about, proven)
     assert isinstance(release, ChosenByHistogram)
     return _chosen(release, stream, audit_of, proven)
 
@@ -65,7 +65,7 @@ def _chosen(
     mus = [float(np.linalg.norm(counted[0] - counted[1])) / release.count_std]
     parts = [audit_of(release.part(number)[1], stream) for number in range(count)]
     rest = max(part.mu for part in parts)
-    return ChosenAudit(release, [*mus, rest], parts[0], proven)
+    return ComposedAudit(release, [*mus, rest], parts[0], proven)
 
 
 def fits(part: Query, query: Query, adjacency: str) -> bool:

@@ -17,7 +17,7 @@ from matrixdp.auditing.neighbours import farthest, frobenius
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.mechanisms.programs import Program
-from matrixdp.privacy.sensitivity import SecondMomentQuery
+from matrixdp.privacy.sensitivity import IdentityQuery, SecondMomentQuery
 
 #: Least and largest number of runs on each neighbour that choose the statistic.
 HELD = 200, 1000
@@ -116,6 +116,9 @@ class ComposedAudit(BlackBoxAudit):
     The bound is that of Gaussian mechanisms, whose mu^2 add up. ``mus`` are the mu of the parts, by
     search, and ``proven`` upper bounds that the library proves. ``noisy`` audits the part whose
     noise has a scale test; None where only replays see the noise.
+
+    A release of second moments that reads the records runs on those whose second moments differ
+    most. Then ``_values`` are records, and statistics compare results with ``_answers``.
     """
 
     tool = "composition"
@@ -129,6 +132,16 @@ class ComposedAudit(BlackBoxAudit):
         proven: Iterable[float] = (proofs.UNPROVEN,),
     ) -> None:
         super().__init__(release)
+        query = release.query
+        if isinstance(query, IdentityQuery) and release.yields == SecondMomentQuery.yields:
+            moments = SecondMomentQuery(query.domain, query.n_records, query.adjacency)
+            pair = farthest(moments)
+            self._answers = [*runs.values(moments, pair)]
+            others = [(0, 0), (0, query.n_records - 1)]
+            self._values = [np.pad(record[:, None], others) for record in pair[:2]]
+            self._numbers = 2.0 * query.features**2
+            # The release may compute eigenvectors too.
+            self.cost = 10 * self._numbers
         self._noisy = noisy
         self.mu = float(np.linalg.norm([*mus]))
         self.bound = epsilon_of(release.delta, self.mu)
@@ -136,6 +149,11 @@ class ComposedAudit(BlackBoxAudit):
         largest = epsilon_of(release.delta, float(np.linalg.norm([*proven])))
         owned = library.plain(release)
         self.proven = owned and largest <= release.epsilon * (1 + ROUNDING)
+
+    @property
+    def reads(self) -> float:
+        """Number of numbers of the values, on both neighbours together."""
+        return 2.0 * self._values[0].size
 
     def flaws(self, stream: Generator) -> list[str]:
         """Return the verdict on a pure claim of Gaussian parts."""
@@ -148,35 +166,3 @@ class ComposedAudit(BlackBoxAudit):
     def executed(self, stream: Generator, most: int | None = None) -> Finding:
         """Replay the draws of all parts."""
         return composition.executed(self.release, stream, most)
-
-
-class ChosenAudit(ComposedAudit):
-    """An audit of second moments by a mechanism that chooses its parameters from the records.
-
-    The neighbours are those whose second moments differ most. All other records are zero. The runs
-    start from the records, ``_values``; statistics compare the results with second moments,
-    ``_answers``.
-    """
-
-    def __init__(
-        self,
-        release: Program,
-        mus: Iterable[float],
-        noisy: Audit | None,
-        proven: Iterable[float] = (proofs.UNPROVEN,),
-    ) -> None:
-        super().__init__(release, mus, noisy, proven)
-        query = release.query
-        moments = SecondMomentQuery(query.domain, query.n_records, query.adjacency)
-        pair = farthest(moments)
-        self._answers = [*runs.values(moments, pair)]
-        others = [(0, 0), (0, query.n_records - 1)]
-        self._values = [np.pad(record[:, None], others) for record in pair[:2]]
-        self._numbers = 2.0 * query.features**2
-        # The release may compute eigenvectors too.
-        self.cost = 10 * self._numbers
-
-    @property
-    def reads(self) -> float:
-        """Number of numbers of the records, on both neighbours together."""
-        return 2.0 * self._values[0].size

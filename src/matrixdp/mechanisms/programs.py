@@ -99,9 +99,9 @@ class Simulation:
 
     def __call__(self, part: Question, value: Array) -> Array:
         """Return the noisy answers of a part, shape (trials, m, n)."""
-        if isinstance(part, AdditiveGaussian) and not isinstance(part.query, MeanQuery):
+        if isinstance(part, AdditiveGaussian) and part.coloured:
             return part.simulate(value, self.streams)
-        # A program has its own means within their bounds.
+        # Without its check: what a program asks follows from records that were checked.
         released = part.noise.sample(self.streams)
         released += value
         return released

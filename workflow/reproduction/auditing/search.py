@@ -10,7 +10,7 @@ from matrixdp.auditing import proofs
 from matrixdp.auditing.base import Audit
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.parts import fits, parts_mu
-from matrixdp.auditing.projection import ChosenAudit
+from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.auditing.releases import audit_of
 from matrixdp.privacy.sensitivity import IdentityQuery
 from reproduction.mechanisms.adaptive import ChosenBySearch, SearchNoise, Spectrum
@@ -34,7 +34,7 @@ def audit_search(release: ChosenBySearch, stream: np.random.Generator) -> Audit:
         steps.append((float(np.hypot(first.mu, spectrum_mu)), first))
     trace = 1 / (query.n_records * release.trace_std)
     rest = max(mu for mu, _ in steps)
-    return ChosenAudit(release, [trace, _search_mu(release), rest], steps[0][1], proven)
+    return ComposedAudit(release, [trace, _search_mu(release), rest], steps[0][1], proven)
 
 
 def proven_mus(release: ChosenBySearch) -> list[float]:
