@@ -11,6 +11,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from matrixdp.checks import InputError
@@ -31,8 +32,8 @@ class Entry:
     """The recipe of a table or figure; subclasses add its layout.
 
     Attributes:
-        title: topic. That of one experiment may contain ``{title}`` and ``{table}`` (such as
-            ``Table 3``).
+        title: topic. It may contain ``{claimed_epsilon}``, that of the tables, and for one
+            experiment ``{title}`` and ``{table}`` (such as ``Table 3``).
         caption: fixed plain sentences, at most 60 words; or a function of the frame, if it names
             the setting, such as the number of trials.
         finding: function from the frame to the headline, one sentence of at most 90 characters, or
@@ -67,14 +68,17 @@ class Entry:
         if frame.empty:
             names = ", ".join(name for name in files if name != "settings")
             frame = pd.DataFrame({"note": [f"nothing of it is in {names}"]}, dtype=str)
-        frame.attrs |= {"file": own_file(tables.get("settings", {})), "experiment": experiment}
+        settings = tables.get("settings", {})
+        frame.attrs |= {"file": own_file(settings), "experiment": experiment}
+        frame.attrs["claimed_epsilon"] = float(settings.get("table_epsilon", "nan"))
         return frame, _status(tables)
 
     def topic(self, frame: pd.DataFrame) -> str:
         """Return the title for a frame."""
         about = catalogue.experiment(frame.attrs.get("experiment", ""))
         table = f"Table {about.table}" if about.table else about.title
-        return self.title.format(title=about.title, table=table)
+        at = f"{claimed_epsilon(frame):g}"
+        return self.title.format(title=about.title, table=table, claimed_epsilon=at)
 
     def describe(self, frame: pd.DataFrame) -> str:
         """Return the caption for a frame; of an empty one, what is missing."""
@@ -119,6 +123,11 @@ def _experiment(files: Files) -> str:
             "experiment that is shown"
         )
     return names[0].partition("/")[2]
+
+
+def claimed_epsilon(frame: pd.DataFrame) -> float:
+    """Return the tables' epsilon (``table_epsilon``) of the run behind a frame; NaN for none."""
+    return float(frame.attrs.get("claimed_epsilon", np.nan))
 
 
 def own_file(settings: Mapping[str, Any]) -> str:

@@ -22,7 +22,7 @@ def run(tmp_path):
             paths.append(path)
         summary.write(paths, tmp_path / "summary" / f"{experiment}.csv")
 
-    def judge(entries, rows=None, on_request=(), **fields):
+    def judge(entries, rows=None, on_request=(), table_epsilon="1", **fields):
         experiment = fields.get("experiment", "regression")
         if rows is not None:
             put(
@@ -36,7 +36,7 @@ def run(tmp_path):
             )
         path = tmp_path / "claims.yaml"
         path.write_text(yaml.safe_dump(entries))
-        judge = Judge(inputs.below(tmp_path), on_request=on_request)
+        judge = Judge(inputs.below(tmp_path), epsilon=table_epsilon, on_request=on_request)
         table, comparisons = judge.judge(ledger.read(KNOWN, path))
         return table.set_index("id"), comparisons
 

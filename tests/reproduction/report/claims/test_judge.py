@@ -35,6 +35,15 @@ def test_a_clear_order_is_reproduced_and_the_opposite_is_not(run):
     assert bad["effect"] == pytest.approx(-0.1)
 
 
+def test_claims_are_judged_at_the_epsilon_of_the_tables_or_say_why_not(run):
+    at = {"table_epsilon": "0.3", "epsilon": "0.3"}
+    row = run([entry("laplace beats ppca")], ordered(), **at)[0].loc["M0"]
+    assert row["verdict"] == "reproduced"
+    row = run([entry("laplace beats ppca")], ordered(), table_epsilon="0.3")[0].loc["M0"]
+    assert row["verdict"] == "undecided"
+    assert row["reason"] == "not run: laplace was not run at epsilon 0.3"
+
+
 def test_rows_that_do_not_share_trials_are_two_samples(run):
     split = shared()
     run.put({"laplace": trials("laplace", split + noise(1.0, 0.1, 1))})

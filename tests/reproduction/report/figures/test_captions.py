@@ -84,8 +84,9 @@ def test_noise_levels_hold_the_noisiest_family_against_exact_calibration():
             "noise_std": [100.0, 5.0, 0.5, 400.0, 2.0, 4.0],
         }
     )
+    frame.attrs["claimed_epsilon"] = 0.3
     words = "MVG adds 10 to 200 times the least exactly calibrated Gaussian noise"
-    assert noise_levels.finding(frame) == f"At ε = 1, {words}"
+    assert noise_levels.finding(frame) == f"At ε = 0.3, {words}"
     # Where another family is the noisiest in one experiment, there is nothing to say of all.
     other = frame.assign(noise_std=[100.0, 5.0, 0.5, 3.0, 2.0, 4.0])
     assert noise_levels.finding(other) == ""

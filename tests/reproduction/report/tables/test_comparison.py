@@ -158,6 +158,17 @@ def test_an_epsilon_that_is_not_in_the_grid(make):
     assert "| IMGM |" in markdown
 
 
+def test_what_the_paper_prints_at_another_epsilon_is_not_compared(make):
+    table, *_ = make(3, *regression())
+    assert row(table, "Laplace (Dwork et al. [3])")["against_paper"] == "less error"
+    other = trials("laplace", around(0.2, 0.004), epsilon="0.3", epsilon_actual=0.3)
+    table, markdown, _ = make(3, *regression(), other, table_epsilon="0.3")
+    laplace = row(table, "Laplace (Dwork et al. [3])")
+    assert pd.isna(laplace["against_paper"])
+    assert laplace["against_baseline"] == "worse"
+    assert "What the paper prints at epsilon 1 is not compared." in markdown
+
+
 def test_a_reading_that_was_not_run(make):
     table, _, latex = make(3, *regression(), reading="zeta=literal")
     assert set(table["verdict"]) == {"not run"}

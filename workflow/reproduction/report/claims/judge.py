@@ -61,9 +61,7 @@ class Judge:
         on_request: experiments that only a target of their own runs.
     """
 
-    def __init__(
-        self, files: Files, *, epsilon: str = "1", on_request: Collection[str] = ()
-    ) -> None:
+    def __init__(self, files: Files, *, epsilon: str, on_request: Collection[str] = ()) -> None:
         self._files = files
         self._book = Trialbook(files, on_request)
         self._controls = Controls(self._book, epsilon)

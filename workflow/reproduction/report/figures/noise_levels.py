@@ -10,10 +10,8 @@ from matplotlib.patches import Patch
 
 from reproduction import catalogue, job_settings
 from reproduction.report import comparisons, markup, standings, summary
-from reproduction.report.entries import Tables, by_experiment
+from reproduction.report.entries import Tables, by_experiment, claimed_epsilon
 from reproduction.report.figures import base, frames, style
-
-CLAIMED_EPSILON = 1.0
 
 #: Mechanisms that release second moments where the paper's query is the data.
 ON_MOMENTS = (
@@ -28,17 +26,20 @@ QUIET = "#EFEFEF"
 
 
 def tidy(tables: Tables) -> pd.DataFrame:
-    """Return the noise at epsilon 1, with ``lower`` and ``upper``, the public range of an entry.
+    """Return the noise at the tables' epsilon.
+
+    ``lower`` and ``upper`` are the public range of an entry by Table 2, NaN where features differ.
 
     Noise in another unit than that of the query is NaN, and its row is ``_elsewhere``.
 
     A mechanism with a free parameter has the public value; ``least`` and ``most`` are the noise
-    over all values and directions. The range comes from Table 2; it is NaN where features differ.
+    over all values and directions.
     """
-    parts, fixed = [], job_settings.fixed(tables["settings"], middle=True)
+    settings, parts = tables["settings"], []
+    at, fixed = float(settings["table_epsilon"]), job_settings.fixed(settings, middle=True)
     for experiment, table in by_experiment(tables, "summary").items():
         rows = frames.cells(table)
-        rows = rows[rows["kind"].eq("mechanism") & rows["epsilon"].eq(CLAIMED_EPSILON)]
+        rows = rows[rows["kind"].eq("mechanism") & rows["epsilon"].eq(at)]
         # Rows with a radius that is fixed in public belong to another mechanism.
         rows = rows[~rows["variant"].str.startswith("radius=")]
         ends = rows.groupby("mechanism")["noise_std"].agg(least="min", most="max")
@@ -95,7 +96,7 @@ def _panel(axes: Axes, rows: pd.DataFrame) -> None:
     style.notes(axes, named, below=40 if axes.get_xlabel() else 5)
     if silent.all():
         axes.set_yticks([])
-        style.say(axes, f"nothing ran with a guarantee at ε = {CLAIMED_EPSILON:g}")
+        style.say(axes, f"nothing ran with a guarantee at ε = {rows['epsilon'].iloc[0]:g}")
         return
     width = (rows["upper"] - rows["lower"]).max()
     if np.isfinite(width):
@@ -130,12 +131,12 @@ def finding(frame: pd.DataFrame) -> str:
         return ""
     span = markup.span(pd.Series(times), frames.count)
     words = f"{noisiest.pop()} adds {span} times the least exactly calibrated Gaussian noise"
-    return f"At ε = {CLAIMED_EPSILON:g}, {words}"
+    return f"At ε = {claimed_epsilon(frame):g}, {words}"
 
 
 FIGURES = {
     "noise_levels": base.Figure(
-        title="How much noise each mechanism adds at epsilon = 1",
+        title="How much noise each mechanism adds at epsilon = {claimed_epsilon}",
         caption=(
             "Standard deviation of the noise on one entry of each experiment's query (root mean "
             "square over entries), at δ = 1/n, in units of the scaled data. Left of the line it "

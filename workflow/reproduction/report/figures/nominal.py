@@ -9,11 +9,9 @@ import pandas as pd
 
 from reproduction import catalogue
 from reproduction.report import standings
-from reproduction.report.entries import Tables
+from reproduction.report.entries import Tables, claimed_epsilon
 from reproduction.report.figures import base, frames, style
 from reproduction.report.statistics import exceeds
-
-CLAIMED_EPSILON = 1.0
 
 #: Tight epsilons below this are drawn at the edge.
 LEAST = 1e-4
@@ -30,13 +28,13 @@ VERDICTS = {
 
 
 def tidy(tables: Tables) -> pd.DataFrame:
-    """Return one row per experiment or published setting and scheme at claimed epsilon 1.
+    """Return one row per experiment or published setting and scheme at the tables' epsilon.
 
     ``scheme`` is its display name; ``batch`` is set for formulas of the authors' code. A mechanism
     that the audit refutes is not private, and has at least the tight epsilon that this shows. It is
     infinite where no epsilon holds.
     """
-    parts = []
+    parts, at = [], float(tables["settings"]["table_epsilon"])
     for name, table in tables.items():
         folder, _, experiment = name.partition("/")
         if folder in ("audit", "settings") or catalogue.experiment(experiment).part_of:
@@ -49,7 +47,7 @@ def tidy(tables: Tables) -> pd.DataFrame:
             rows["kind"] = rows["experiment"].map(lambda name: catalogue.experiment(name).kind)
             rows = standings.joined(rows, tables.get(f"audit/{experiment}"))
             rows["epsilon_actual"] = rows[["epsilon_actual", "epsilon_least"]].max(axis=1)
-        rows = rows[rows["epsilon"].eq(CLAIMED_EPSILON) & rows["epsilon_actual"].notna()]
+        rows = rows[rows["epsilon"].eq(at) & rows["epsilon_actual"].notna()]
         columns = ["experiment", "mechanism", "kind", "batch", *EPSILONS, "standing"]
         parts.append(rows.reindex(columns=columns))
     rows = pd.concat(parts, ignore_index=True)
@@ -84,6 +82,7 @@ EPSILONS = ("epsilon", "epsilon_actual")
 
 def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw a row per scheme that breaks or wastes its promise, a dot per experiment or setting."""
+    claimed = claimed_epsilon(frame)
     without = [*dict.fromkeys(frame.loc[np.isinf(frame["epsilon_actual"]), "scheme"])]
     frame = frame[np.isfinite(frame["epsilon_actual"])]
     wrong = frame.loc[frame["verdict"].ne("kept"), "scheme"]
@@ -93,7 +92,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     order = frame[frame["scheme"].isin(wrong)].groupby("scheme")["epsilon_actual"]
     order = order.agg(["max", "min"]).sort_values(["max", "min"], ascending=False)
     figure, ((axes,),) = style.canvas(1.9 + 0.3 * max(2, len(order)))
-    style.log_axis(axes, "x", f"tight ε at claimed ε = {CLAIMED_EPSILON:g}")
+    style.log_axis(axes, "x", f"tight ε at claimed ε = {claimed:g}")
     data = [*catalogue.experiments(), *{*frame["experiment"]} - {*catalogue.experiments()}]
     data = [name for name in data if name in {*frame["experiment"]}]
     marker = dict(zip(data, MARKERS * len(data), strict=False))
@@ -106,12 +105,12 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
             axes.plot(x, place + up, marker[row.experiment], zorder=3, alpha=0.85, **dot)
     for place, (high, low) in enumerate(order.to_numpy()):
         # The number is written beside the end that is farther from the promise.
-        at, side = (high, 9) if exceeds(high, CLAIMED_EPSILON) else (low, -9)
+        at, side = (high, 9) if exceeds(high, claimed) else (low, -9)
         text = frames.count(at) if at >= LEAST else f"≤ {LEAST:g}"
         style.beside(axes, text, (max(at, LEAST), place), side)
-    axes.axvline(CLAIMED_EPSILON, color=style.INK, linewidth=1.2)
-    low, high = LEAST / 6, max(10.0, 4 * frame["epsilon_actual"].max())
-    axes.axvspan(CLAIMED_EPSILON, high, color=style.ALARM, alpha=0.06, linewidth=0, zorder=0)
+    axes.axvline(claimed, color=style.INK, linewidth=1.2)
+    low, high = LEAST / 6, max(10 * claimed, 4 * frame["epsilon_actual"].max())
+    axes.axvspan(claimed, high, color=style.ALARM, alpha=0.06, linewidth=0, zorder=0)
     style.name_rows(axes, order.index)
     axes.grid(axis="y", visible=True)
     axes.set_xlim(low, high)
@@ -135,17 +134,17 @@ def finding(frame: pd.DataFrame) -> str:
     true = true[np.isfinite(true)]
     ends = f"{frames.least(true, LEAST)} to {frames.count(true.max())}"
     wrong = f"{bad} of {len(frame)} settings are not private"
-    return f"ε = {CLAIMED_EPSILON:g} means a tight ε of {ends}; {wrong}"
+    return f"ε = {claimed_epsilon(frame):g} means a tight ε of {ends}; {wrong}"
 
 
 FIGURES = {
     "nominal": base.Figure(
         title="Claimed against tight epsilon, for every scheme and published setting",
-        caption=(
+        caption=lambda frame: (
             "The ε that the noise gives at the same δ, for every mechanism and scheme that was "
-            "run at claimed ε = 1, and for the settings that the IMGM paper prints and its "
-            "authors' code has (batches of 64, 128 and 256), run here or not. Red: not private. "
-            "Blue: more noise than the promise needs."
+            f"run at claimed ε = {claimed_epsilon(frame):g}, and for the settings that the IMGM "
+            "paper prints and its authors' code has (batches of 64, 128 and 256), run here or "
+            "not. Red: not private. Blue: more noise than the promise needs."
         ),
         finding=finding,
         data=tidy,

@@ -110,7 +110,9 @@ def comparison(
     results = results[summary.in_first_direction(results)]
     rows = [_paper_row(cell, results, epsilon, level) for cell in published.to_dict("records")]
     rows += _further_rows(results, published, epsilon, job_settings.fixed(settings))
-    table = pd.DataFrame(rows, columns=[*COLUMNS, "epsilon_exact", "_qualifier", "_margin"])
+    table = pd.DataFrame(
+        rows, columns=[*COLUMNS, "epsilon_exact", "_qualifier", "_margin", "_published_at"]
+    )
     table = standings.joined(table, audit)
     table["n_trials"] = table["n_trials"].astype("Int64")
     text = ["variant", "direction", "published", "published_ci", "verdict", "note", "_qualifier"]
@@ -126,7 +128,7 @@ def comparison(
         data_status=status,
         reading=reading,
         base=level.mechanism,
-        against_paper="" if simulated else _against_paper(table, about),
+        against_paper="" if simulated else _against_paper(table, about, epsilon),
         against_baseline="" if simulated else outcomes,
         _recommended=settings["experiments"].get(about.id, {}).get("recommended", ""),
         _experiment=about.id,
@@ -145,6 +147,7 @@ def _paper_row(
     return row | {
         "method": cell["method"],
         "published": cell["value"],
+        "_published_at": cell["epsilon"],
         "published_ci": cell["interval"],
         "unit_factor": float(cell["unit_factor"]),
         "published_value": value,
@@ -155,14 +158,16 @@ def _paper_row(
     }
 
 
-def _against_paper(table: pd.DataFrame, about: catalogue.Experiment) -> pd.Series:
-    """Return the verdicts on our rows against the published ones; empty where there is none."""
+def _against_paper(table: pd.DataFrame, about: catalogue.Experiment, epsilon: str) -> pd.Series:
+    """Return the verdicts on our rows against the published ones at the same epsilon, or empty."""
     names = ["published_value", "_margin", "mean", "ci95"]
     if about.conjecture:
         names = ["published_over_base", "published_over_base_ci", "over_base", "over_base_ci"]
     verdicts = [statistics.verdict(*row) for row in table[names].astype(float).to_numpy()]
     enough = table["n_trials"].ge(statistics.ENOUGH).fillna(False)
-    comparable = enough & table[names[0]].notna() & table["verdict"].eq("")
+    at = pd.to_numeric(table["_published_at"], errors="coerce")
+    same = at.isna() | at.eq(float(epsilon))
+    comparable = enough & same & table[names[0]].notna() & table["verdict"].eq("")
     return pd.Series(verdicts, dtype=object).replace(_DIRECTIONS).where(comparable, "")
 
 
@@ -204,12 +209,18 @@ def caption(table: pd.DataFrame) -> str:
 
 def ratios(table: pd.DataFrame, where: str = "") -> str:
     """Return what the verdict against the paper compares; empty without a published value."""
+    printed = pd.to_numeric(table["_published_at"], errors="coerce").dropna()
+    apart = printed[printed.ne(float(table["_at"].iloc[0]))]
+    left = ""
+    if len(apart):
+        left = f"What the paper prints at epsilon {short(apart.iloc[0])} is not compared."
     if table["against_paper"].eq("").all():
-        return ""
+        return left
     what = "errors"
     if catalogue.experiment(table["_experiment"].iloc[0]).conjecture:
         what = " ".join(filter(None, ["ratios to", _words(table)["base"], where]))
-    return f"Against the paper: by the 95 % interval of the difference of {what}."
+    compared = f"Against the paper: by the 95 % interval of the difference of {what}."
+    return " ".join(filter(None, [compared, left]))
 
 
 def _words(table: pd.DataFrame) -> dict[str, str]:
