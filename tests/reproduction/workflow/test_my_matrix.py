@@ -236,6 +236,13 @@ def test_the_example_of_the_docs(fresh, request):
     assert "Table 3" not in page
     drawn = pd.read_csv(results / "figures" / "data" / "curves_my_second_moments.csv")
     assert {*drawn["data_status"]} == {"private"}
+    for file in (results / "figures").glob("*.json"):
+        assert json.loads(file.read_text())["caption"].startswith(MARK.text)
+    for file in (results / "tables").glob("*.csv"):
+        rows = pd.read_csv(file)
+        if "data_status" in rows:
+            assert {*rows["data_status"]} == {"private"}
+            assert MARK.text in file.with_suffix(".md").read_text()
     written = {file: file.read_bytes() for file in results.rglob("*") if file.is_file()}
     digest = hashlib.sha256(records.read_bytes()).hexdigest()
     for secret in (digest, digest[:12], str(fresh.folder)):
