@@ -108,8 +108,7 @@ class _Private(BaseEstimator):
             and delta again. Fits in other processes, as with ``n_jobs``, cannot be counted and are
             refused.
         account: an :class:`~matrixdp.release.account.Account` that each fit is charged to, in
-            place of ``fits``. Clones share it. One with a path also counts the fits of other
-            processes.
+            place of ``fits``. Clones share it, and it also counts the fits of other processes.
         per_person: number of records of each person that count, the first ones. The guarantee is
             then for replacing all records of one person; how many each has is public. ``fit`` takes
             ``people``, a text or number per record that identifies its person.

@@ -40,7 +40,7 @@ class Fits:
         if self._count == math.inf or os.getpid() != self._process:
             raise InputError(
                 f"this {name} is a copy by way of a pickle or of another process, whose fits "
-                "nobody counts; fit without n_jobs, or give it an account in a file, as "
+                "nobody counts; fit without n_jobs, or give it an account, as "
                 'account=mdp.Account("people.csv")'
             )
         with self._lock:
