@@ -32,9 +32,10 @@ quiet = pytest.mark.filterwarnings(
 
 
 @pytest.fixture(autouse=True)
-def first_time(monkeypatch):
-    """As in a process that has warned of nothing."""
+def first_time(monkeypatch, tmp_path):
+    """As in a process that has warned of nothing, in a folder of its own."""
     monkeypatch.setattr(fits, "_warned", set())
+    monkeypatch.chdir(tmp_path)
 
 
 class Holder:
@@ -57,7 +58,7 @@ def refusal(_=None):
 def test_forked_workers_do_not_multiply_the_fits(cloned, fitted):
     if "fork" not in multiprocessing.get_all_start_methods():
         pytest.skip("needs fork")
-    ridge = mdp.PrivateRidge(**SIDES, fits=2)
+    ridge = mdp.PrivateRidge(**SIDES)
     Holder.estimator = clone(ridge) if cloned else ridge
     if fitted:
         assert not refusal()
@@ -65,8 +66,7 @@ def test_forked_workers_do_not_multiply_the_fits(cloned, fitted):
         sentences = pool.map_async(refusal, range(4), chunksize=1).get(timeout=100)
     assert all("give it an account" in sentence for sentence in sentences)
     # What the workers were refused is not spent here.
-    assert [bool(refusal()) for _ in range(2)] == [False, fitted]
-    assert refusal()
+    assert [bool(refusal()) for _ in range(2)] == [fitted, True]
 
 
 @quiet
@@ -79,15 +79,15 @@ def test_a_search_in_other_processes_needs_an_account(tmp_path, backend):
         counted = mdp.PrivateRidge(**SIDES, epsilon=0.5, account=account)
         GridSearchCV(counted, grid, **folds).fit(X, Y)
         assert len(account.releases) == 4
-        with pytest.raises(ValueError, match="whose fits nobody counts; fit without n_jobs"):
-            GridSearchCV(mdp.PrivateRidge(**SIDES, fits=9), grid, **folds).fit(X, Y)
+        with pytest.raises(ValueError, match="may be fitted once"):
+            GridSearchCV(mdp.PrivateRidge(**SIDES), grid, **folds).fit(X, Y)
 
 
 @quiet
 def test_spawned_workers_get_a_copy_that_must_not_be_fitted():
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         (text,) = pool.map_async(fitted_sentence, [mdp.PrivateRidge(**SIDES)]).get(timeout=100)
-    assert "whose fits nobody counts" in text
+    assert "give it an account" in text
 
 
 def fitted_sentence(estimator):
@@ -172,8 +172,12 @@ def warned(action):
     return [str(one.message) for one in found if one.category is fits.ExactScoreWarning]
 
 
+def account():
+    return mdp.Account("a.json", epsilon=9.0, delta=1e-4)
+
+
 def ridge():
-    return mdp.PrivateRidge(**SIDES, fits=100)
+    return mdp.PrivateRidge(**SIDES, account=account())
 
 
 TOOLS = {
@@ -182,7 +186,10 @@ TOOLS = {
     "another score": lambda: cross_validate(ridge(), X, Y, cv=2, scoring="neg_mean_squared_error"),
     "search": lambda: GridSearchCV(ridge(), {"alpha": [0, 1]}, cv=2).fit(X, Y),
     "pipeline": lambda: cross_val_score(
-        make_pipeline(mdp.PrivatePCA(bounds=(-1, 1), fits=9), LinearRegression()), X, Y, cv=2
+        make_pipeline(mdp.PrivatePCA(bounds=(-1, 1), account=account()), LinearRegression()),
+        X,
+        Y,
+        cv=2,
     ),
 }
 
