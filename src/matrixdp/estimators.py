@@ -35,7 +35,7 @@ from matrixdp.privacy.sensitivity import NormalEquations, SecondMomentQuery
 from matrixdp.release import answers, ledger, uncertainty
 from matrixdp.release.account import Account
 from matrixdp.release.answers import Output
-from matrixdp.release.fits import Fits as _Fits
+from matrixdp.release.fits import OneFit as _OneFit
 from matrixdp.release.fits import warn_of_scores, warn_of_selection
 from matrixdp.release.people import first_records
 from matrixdp.release.recommend import options
@@ -84,11 +84,11 @@ class _Private(BaseEstimator):
 
     The guarantee of a fit is for a record that it gets once. A record that it gets k times counts
     as a person with k records: replacing it moves sums by k times as much, and spends k mu, or k
-    epsilon of a pure release (see :mod:`matrixdp.privacy.sensitivity`). ``fits`` and ``account``
-    do not look for this. scikit-learn's bagging draws records with replacement, without a limit on
-    k, so that only ``BaggingRegressor(..., bootstrap=False)`` spends what they count. Boosting and
-    RANSAC are not covered: AdaBoostRegressor and RANSACRegressor choose records by exact residuals,
-    and the first draws them with replacement.
+    epsilon of a pure release (see :mod:`matrixdp.privacy.sensitivity`). ``account`` does not look
+    for this. scikit-learn's bagging draws records with replacement, without a limit on k, so that
+    only ``BaggingRegressor(..., bootstrap=False)`` spends what it counts. Boosting and RANSAC are
+    not covered: AdaBoostRegressor and RANSACRegressor choose records by exact residuals, and the
+    first draws them with replacement.
 
     Scores, as of ``score``, cross-validation and searches, and ``best_params_``, are exact on the
     records that they are computed from, which no epsilon covers. Where ``score`` or
@@ -104,40 +104,36 @@ class _Private(BaseEstimator):
         mechanism: ``recommend`` for the least noise by public facts, or ``clipped``, which has less
             noise where most records lie close together within their bounds. It spends half of
             mu^2 on the mean and clips records about it to a radius that it chooses privately.
-        fits: how often this estimator and its clones may be fitted in total, in the process that
-            made it. Cross-validation, a search or bagging clones it, and each fit spends epsilon
-            and delta again. Fits in other processes, as with ``n_jobs``, cannot be counted and are
-            refused.
-        account: an :class:`~matrixdp.release.account.Account` that each fit is charged to, in
-            place of ``fits``. Clones share it. One with a path also counts the fits of other
-            processes.
+        account: an :class:`~matrixdp.release.account.Account` that each fit is charged to. Clones
+            share it, and it also counts the fits of other processes, as with ``n_jobs``. Without
+            one an estimator and its clones are fitted once in all: cross-validation, a search or
+            bagging clones it, and each fit spends epsilon and delta again.
         per_person: number of records of each person that count, the first ones. The guarantee is
             then for replacing all records of one person; how many each has is public. ``fit`` takes
             ``people``, a text or number per record that identifies its person.
 
     Raises:
         InputError: by ``fit``, if the bounds are missing, no mechanism gives the guarantee,
-            ``fits`` or the account are spent, or ``people`` and ``per_person`` do not fit.
+            the one fit or the account is spent, or ``people`` and ``per_person`` do not fit.
     """
 
     epsilon: float = 1.0
     delta: float = 1e-6
     bounds: tuple[ArrayLike, ArrayLike] | None = None
     mechanism: str = RECOMMENDED
-    fits: int = 1
     account: Account | None = None
     per_person: int | None = None
 
     _mechanisms: ClassVar[tuple[str, ...]] = (RECOMMENDED, CLIPPED)
 
     def __post_init__(self) -> None:
-        # Clones and copies share the count; it begins in the process that makes the estimator.
-        self._fits = _Fits()
+        # Clones and copies share it; it begins in the process that makes the estimator.
+        self._one_fit = _OneFit()
 
     def __sklearn_clone__(self) -> Self:
         warn_of_selection(type(self).__name__)
         clone: Self = super().__sklearn_clone__()
-        clone._fits = self._fits
+        clone._one_fit = self._one_fit
         return clone
 
     def _release(self, records: Array) -> tuple[Centred, float, uncertainty.Noise]:
@@ -192,7 +188,7 @@ class _Private(BaseEstimator):
         if self.account is not None:
             self.account.spend(release, type(self).__name__)
         else:
-            self._fits.add(checks.count(fits=self.fits), type(self).__name__)
+            self._one_fit.spend(type(self).__name__)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -292,8 +288,8 @@ class PrivatePCA(_FitAlone, TransformerMixin, _Private):
 class PrivateRidge(RegressorMixin, _Private):
     """Linear regression from one private release; each ``fit`` spends epsilon and delta anew.
 
-    ``cross_val_score`` and searches fit it many times, see ``fits``, and their scores are exact on
-    the records, as is ``score``. Do not scale records by their own mean or range first
+    ``cross_val_score`` and searches fit it many times, see ``account``, and their scores are exact
+    on the records, as is ``score``. Do not scale records by their own mean or range first
     (``StandardScaler``), which leaks both: ``bounds`` scale them. A bagged one needs
     ``bootstrap=False``, as a record that is drawn k times spends k times mu. A further ridge,
     beside ``alpha``, limits the effect of the noise. It vanishes for a large epsilon, so that the

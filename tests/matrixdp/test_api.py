@@ -26,8 +26,10 @@ def test_a_public_name_has_an_example(name):
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_examples_run(name):
+def test_examples_run(name, tmp_path, monkeypatch):
     module = importlib.import_module(name)
+    # One keeps an account.
+    monkeypatch.chdir(tmp_path)
     # The package's docstring imports these names once for all examples.
     result = doctest.testmod(module, extraglobs={"mdp": mdp, "np": np})
     assert result.attempted

@@ -1,4 +1,4 @@
-"""Privacy accounts in Python: in memory, or in the file that the command line writes."""
+"""Privacy accounts in Python, in the file that the command line writes."""
 
 from __future__ import annotations
 
@@ -33,17 +33,16 @@ class Account:
 
     Approximate releases compose in squares of mu, pure ones additively (see own_matrix.md).
     Spend first, then sample. A copy of an account is the account itself, so that clones of an
-    estimator share it. One in a file counts the releases of all processes and of the command line;
-    a pickle of it opens the same file. One in memory counts in the process that made it, and
-    refuses to spend in others and to be pickled.
+    estimator share it. It counts the releases of all processes and of the command line; a pickle
+    of it opens the same file.
 
-    An account in a file notices that it vanished, or was replaced by an older one, since it was
-    opened or pickled. It cannot notice what was restored before.
+    An account notices that its file vanished, or was replaced by an older one, since it was opened
+    or pickled. It cannot notice what was restored before.
 
     Args:
         path: the file of records, as ``people.csv``, whose account is that of the command line,
             wherever it lies; or, where records are an array, the account itself, as
-            ``survey.privacy.json``. None keeps it in memory.
+            ``survey.privacy.json``.
         epsilon, delta: total of all releases; an existing file states its own.
         pure: part of epsilon that is reserved for pure releases beside others.
         sampler: part of delta for the error of safe noise; None takes a hundredth, 1e-6 at most.
@@ -56,7 +55,7 @@ class Account:
         InputError: the total is missing or out of range, or the file has another one. The file of
             records is not there, or has several names (hard links) and no account yet.
 
-    >>> account = mdp.Account(epsilon=2, delta=1e-5)
+    >>> account = mdp.Account("survey.privacy.json", epsilon=2, delta=1e-5)
     >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), n_records=400)
     >>> release = mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6)
     >>> account.room(release)
@@ -68,7 +67,7 @@ class Account:
 
     def __init__(
         self,
-        path: str | bytes | os.PathLike | None = None,
+        path: str | bytes | os.PathLike,
         *,
         epsilon: float | None = None,
         delta: float | None = None,
@@ -80,48 +79,35 @@ class Account:
         checks.choice(_RELATIONS, adjacency=adjacency)
         relation = ledger.Relation(adjacency, "" if person is None else str(person))
         # Links are followed anew each time, but not from another working directory.
-        self._path = None if path is None else Path(os.fsdecode(path)).absolute()
+        self._path = Path(os.fsdecode(path)).absolute()
         terms = None
         if epsilon is not None or delta is not None:
             spec = {"epsilon": epsilon, "delta": delta, "pure": pure}
             terms = ledger.total(spec if sampler is None else {**spec, "sampler": sampler})
-        stored, place = None, None
-        if self._path is not None:
-            place = ledger.find(self._path)
-            stored = ledger.read(place.path)
-            if stored is None and place.file:
-                tables.check(place.file)
-        if stored is None and terms is None:
-            where = "" if place is None else f"{place.path} is not there; "
-            raise InputError(f"{where}state the epsilon and delta of all releases together")
-        if stored is None:
-            assert terms is not None
-            self._first = ledger.begin(terms, relation)
-        else:
-            assert place is not None
+        place = ledger.find(self._path)
+        stored = ledger.read(place.path)
+        if stored is None and place.file:
+            tables.check(place.file)
+        if stored is not None:
             ledger.check_terms(place.path, stored, terms, relation)
             self._first = {**stored, "releases": []}
+        elif terms is not None:
+            self._first = ledger.begin(terms, relation)
+        else:
+            raise InputError(
+                f"{place.path} is not there; state the epsilon and delta of all releases together"
+            )
         # The releases that the file had when it was last read; None before it exists.
         self._seen = None if stored is None else _requests(stored)
-        self._account, self._lock, self._process = self._first, threading.Lock(), os.getpid()
+        self._lock = threading.Lock()
 
     @contextlib.contextmanager
-    def _open(self) -> Iterator[tuple[ledger.Account, ledger.Place | None]]:
-        """Yield the account and its place; one in a file is locked meanwhile.
+    def _open(self) -> Iterator[tuple[ledger.Account, ledger.Place]]:
+        """Yield the account and its place, locked meanwhile.
 
         Raises:
-            InputError: as :meth:`_read`; the account's place changes just now, or another process
-                made the account in memory.
+            InputError: as :meth:`_read`; or the account's place changes just now.
         """
-        if self._path is None:
-            if os.getpid() != self._process:
-                raise InputError(
-                    "an account in memory counts in the process that made it alone, and this is "
-                    "another one; give it a path, whose file all processes share"
-                )
-            with self._lock:
-                yield self._account, None
-            return
         place = ledger.find(self._path)
         with ledger.lock(place.path):
             if ledger.find(self._path) != place:
@@ -163,9 +149,7 @@ class Account:
 
     @property
     def _now(self) -> ledger.Account:
-        """The current account, read anew from its file if it has one; raises as :meth:`_read`."""
-        if self._path is None:
-            return self._account
+        """The current account, read anew from its file; raises as :meth:`_read`."""
         return self._read(ledger.find(self._path).path)
 
     @property
@@ -217,13 +201,10 @@ class Account:
                     f"the account allows {ledger.in_words(account['total'])} in all, and with this "
                     f"release {excess}; calibrate it for less, or release nothing more"
                 )
-            if place is None:
-                self._account = after
-            else:
-                if place.file:
-                    ledger.mark(place.file, place.path)
-                ledger.charge(place.path, after)
-                self._see(_requests(after))
+            if place.file:
+                ledger.mark(place.file, place.path)
+            ledger.charge(place.path, after)
+            self._see(_requests(after))
 
     def events(self) -> dict[str, Any]:
         """Return all charges as events of dp_accounting, which need not be installed.
@@ -283,11 +264,6 @@ class Account:
         return self
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        if self._path is None:
-            raise InputError(
-                "an account in memory cannot go to another process, which would spend apart; give "
-                "it a path"
-            )
         return _reopen, (self._path, *ledger.terms(self._first), self._seen)
 
     def __repr__(self) -> str:

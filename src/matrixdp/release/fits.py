@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 import threading
@@ -10,47 +9,43 @@ import warnings
 from types import FrameType
 from typing import Self
 
-from matrixdp.checks import InputError, plural
+from matrixdp.checks import InputError
 
 
-class Fits:
-    """Number of fits of an estimator, its clones and its copies in one process, together.
+class OneFit:
+    """The fit that an estimator without an account, its clones and its copies have together.
 
     A pickled copy, as parallel workers get it, must not be fitted, nor must one in a forked
     process: nobody would count its fits.
     """
 
-    def __init__(self, count: float = 0) -> None:
-        self._count, self._lock, self._process = count, threading.Lock(), os.getpid()
+    def __init__(self, spent: bool = False) -> None:
+        self._spent, self._lock, self._process = spent, threading.Lock(), os.getpid()
 
     def __deepcopy__(self, memo: object) -> Self:
         return self
 
-    def __reduce__(self) -> tuple[type[Fits], tuple[float]]:
-        return type(self), (math.inf,)
+    def __reduce__(self) -> tuple[type[OneFit], tuple[bool]]:
+        return type(self), (True,)
 
-    def add(self, most: int, name: str) -> None:
-        """Count one more fit of the estimator ``name``.
+    def spend(self, name: str) -> None:
+        """Note the fit of the estimator ``name``.
 
         Raises:
-            InputError: there are ``most`` fits already, or this is a pickled copy, or another
-                process made the estimator.
+            InputError: there was one, or this is a pickled copy, or another process made the
+                estimator.
         """
         # A lock that another thread held during a fork would never be free.
-        if self._count == math.inf or os.getpid() != self._process:
-            raise InputError(
-                f"this {name} is a copy by way of a pickle or of another process, whose fits "
-                "nobody counts; fit without n_jobs, or give it an account in a file, as "
-                'account=mdp.Account("people.csv")'
-            )
-        with self._lock:
-            if self._count >= most:
-                raise InputError(
-                    f"this {name} or a clone of it was fitted {plural(int(self._count), 'time')} "
-                    "already, and each fit spends epsilon and delta again; make a new one, or set "
-                    "fits to the number that you account for"
-                )
-            self._count += 1
+        if os.getpid() == self._process:
+            with self._lock:
+                if not self._spent:
+                    self._spent = True
+                    return
+        raise InputError(
+            f"this {name} may be fitted once, with its clones and copies in all processes, as each "
+            "fit spends epsilon and delta again; make a new one, or give it an account, as "
+            'account=mdp.Account("people.csv")'
+        )
 
 
 class ExactScoreWarning(UserWarning):

@@ -300,11 +300,11 @@ FITS = ["covariance", "components", "first_component", "regression"]
 
 
 @pytest.mark.parametrize(("query", "mechanism"), [(q, m) for q in FITS for m in MECHANISMS[q]])
-def test_a_fit_in_python_is_the_answer_of_the_command_line(answer, query, mechanism):
+def test_a_fit_in_python_is_the_answer_of_the_command_line(answer, query, mechanism, tmp_path):
     rows = people()
     found = answer(query, rows, LOWER, UPPER, mechanism=mechanism)
     # Of the same total, so that the same mechanism is chosen: a ridge follows from its noise.
-    account = mdp.Account(epsilon=10.5, delta=1e-5)
+    account = mdp.Account(tmp_path / "other.json", epsilon=10.5, delta=1e-5)
     given = {"epsilon": 10.0, "mechanism": mechanism, "account": account}
     if query == "regression":
         sides = {"bounds": (LOWER[:2], UPPER[:2]), "target_bounds": (LOWER[2], UPPER[2])}

@@ -23,8 +23,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import matrixdp as mdp
 from matrixdp import estimators
 from matrixdp.noise import safe
+from matrixdp.release import fits
 
-WIDE = {"bounds": (-10.0, 10.0), "fits": 1000}
+WIDE = {"bounds": (-10.0, 10.0)}
 EXCEPTIONS = {
     "check_transformer_general": "fit_transform is refused",
     "check_transformer_data_not_an_array": "fit_transform is refused",
@@ -51,6 +52,7 @@ def test_estimator_checks(estimator, check, monkeypatch):
         spend(self, release)
 
     monkeypatch.setattr(estimators._Private, "_spend", repeated)
+    monkeypatch.setattr(fits.OneFit, "spend", lambda *_: None)
     # Checks of other kinds of estimators (array libraries, fits without chance) leave by this.
     with contextlib.suppress(SkipTest):
         check(estimator)
@@ -313,9 +315,9 @@ def test_bounds_must_be_stated(data):
         mdp.PrivatePCA(3, bounds=BOUNDS).fit(X)
 
 
-def test_no_parameter_seeds_the_noise(data):
+def test_no_parameter_seeds_the_noise(data, account):
     X, y = data
-    ridge = mdp.PrivateRidge(**SIDES, fits=10)
+    ridge = mdp.PrivateRidge(**SIDES, account=account)
     assert not [name for name in ridge.get_params() if "random" in name or "seed" in name]
     bagged = [
         BaggingRegressor(clone(ridge), n_estimators=2, random_state=1).fit(X, y).predict(X[:3])
@@ -332,38 +334,43 @@ def test_noise_comes_from_the_operating_system(data, monkeypatch):
     assert (fitted[0] == fitted[1]).all()
 
 
-def test_every_fit_beyond_those_accounted_for_is_refused(data):
+@pytest.fixture
+def account(tmp_path):
+    return mdp.Account(tmp_path / "a.json", epsilon=9.0, delta=1e-4)
+
+
+def test_every_fit_beyond_the_first_needs_an_account(data, account):
     X, y = data
     ridge = mdp.PrivateRidge(**SIDES)
     with pytest.warns(match="each fit spends epsilon and delta again"):
         scores = cross_val_score(ridge, X, y, cv=5)
     assert np.isfinite(scores).sum() == 1
-    with pytest.raises(mdp.InputError, match="set fits"):
+    with pytest.raises(mdp.InputError, match="give it an account"):
         clone(ridge).fit(X, y)
-    assert np.isfinite(cross_val_score(mdp.PrivateRidge(**SIDES, fits=5), X, y, cv=5)).all()
-    with pytest.raises(mdp.InputError, match="fits is 0"):
-        mdp.PrivatePCA(bounds=BOUNDS, fits=0).fit(X)
+    counted = mdp.PrivateRidge(**SIDES, account=account)
+    assert np.isfinite(cross_val_score(counted, X, y, cv=5)).all()
+    assert len(account.releases) == 5
 
 
-def test_copies_share_the_fits_and_those_of_other_processes_are_refused(data):
+def test_copies_share_the_fit_and_those_of_other_processes_are_refused(data):
     X, y = data
     ridge = mdp.PrivateRidge(**SIDES)
     copied = copy.deepcopy(ridge).fit(X, y)
-    with pytest.raises(mdp.InputError, match="was fitted 1 time already"):
+    with pytest.raises(mdp.InputError, match="may be fitted once"):
         ridge.fit(X, y)
     pickled = pickle.loads(pickle.dumps(copied))
     assert (pickled.predict(X[:3]) == copied.predict(X[:3])).all()
     for made in (pickled, clone(pickled), pickle.loads(pickle.dumps(mdp.PrivateRidge(**SIDES)))):
-        with pytest.raises(mdp.InputError, match="whose fits nobody counts; fit without n_jobs"):
+        with pytest.raises(mdp.InputError, match="may be fitted once"):
             made.fit(X, y)
 
 
-def test_threads_share_the_fits(data):
+def test_threads_share_the_fit(data):
     X, y = data
-    ridge = mdp.PrivateRidge(**SIDES, fits=2)
-    with joblib.parallel_config("threading", n_jobs=4), pytest.warns(match="was fitted 2 times"):
+    ridge = mdp.PrivateRidge(**SIDES)
+    with joblib.parallel_config("threading", n_jobs=4), pytest.warns(match="may be fitted once"):
         scores = cross_val_score(ridge, X, y, cv=5)
-    assert np.isfinite(scores).sum() == 2
+    assert np.isfinite(scores).sum() == 1
 
 
 def test_projections_of_private_records_are_refused_alone(data):

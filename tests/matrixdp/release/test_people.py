@@ -382,8 +382,10 @@ def test_an_account_in_python_protects_either_too(folder):
     assert whole.noise_std == pytest.approx(4 * single.noise_std)
     with pytest.raises(mdp.InputError, match="protects single records, and the account was begun"):
         account.spend(single)
+    terms = {"epsilon": 1, "delta": 1e-6, "adjacency": "add_or_remove"}
+    of_records = mdp.Account(folder / "records.json", **terms)
     with pytest.raises(mdp.InputError, match="protects whole people, and the account was begun"):
-        mdp.Account(epsilon=1, delta=1e-6, adjacency="add_or_remove").spend(whole)
+        of_records.spend(whole)
     assert mdp.Account(path, adjacency="add_or_remove", person="patient").total == account.total
 
 
@@ -526,12 +528,12 @@ def test_estimators_fit_the_records_that_count(kind, mechanism, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
-def test_estimators_refuse_what_does_not_fit_their_people(kind):
+def test_estimators_refuse_what_does_not_fit_their_people(kind, tmp_path):
     X = np.random.default_rng(1).uniform(0, 1, (40, 3))
     given = {"bounds": (0, 1), "epsilon": 5}
     if hasattr(kind, "target_bounds"):
         given["target_bounds"] = (0, 1)
-    account = mdp.Account(epsilon=9, delta=1e-3, person="patient")
+    account = mdp.Account(tmp_path / "a.json", epsilon=9, delta=1e-3, person="patient")
     for per_person, names, sentence in (
         (None, np.arange(40), "per_person is None and people are given"),
         (2, None, "per_person is 2 and people are missing"),

@@ -212,7 +212,7 @@ def test_queries_that_do_not_count_are_refused(tmp_path, query, more, sentence, 
     assert not [*tmp_path.glob("*.privacy.json")]
 
 
-def test_in_python_a_sum_is_over_the_stated_number():
+def test_in_python_a_sum_is_over_the_stated_number(tmp_path):
     query = mdp.MeanQuery(mdp.Box((0.0,), (1.0,)), 400, "add_or_remove")
     added = mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6)
     assert added.statement.adjacency == "add_or_remove"
@@ -220,7 +220,8 @@ def test_in_python_a_sum_is_over_the_stated_number():
     for count in (0, 100, 1000):
         (entry,) = added.release(np.ones((count, 1)))[0]
         assert entry == pytest.approx(count / 400, abs=6 * added.noise_std)
-    account = mdp.Account(epsilon=2, delta=1e-5, adjacency="add_or_remove")
+    path = tmp_path / "a.json"
+    account = mdp.Account(path, epsilon=2, delta=1e-5, adjacency="add_or_remove")
     account.spend(added)
     assert account.events()["events"][0]["noise_multiplier"] == pytest.approx(1 / added.mu)
     with pytest.raises(mdp.InputError, match="the records themselves show their number"):

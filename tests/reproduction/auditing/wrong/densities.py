@@ -43,6 +43,15 @@ class RadiusShort(distributions.FrobeniusExponential):
         trial *= self.scale * stream.standard_gamma(trial.size - 1) / np.linalg.norm(trial)
 
 
+class ExponentialRadius(distributions.ColumnL2Exponential):
+    """The radius of one entry, whatever their number."""
+
+    def _draw(self, streams: Streams, stack: Array) -> None:
+        distributions.normals(streams, self.shape, stack)
+        radii = np.stack([stream.standard_exponential(self.shape[1]) for stream in streams])
+        stack *= (self.scale * radii / np.linalg.norm(stack, axis=1))[:, None]
+
+
 class FewerFree(RadiusShort):
     """The same, and ``free`` says so."""
 
@@ -197,6 +206,15 @@ CASES = (
         "Noise for the l2 norm with a Gamma(d - 1) radius.",
         "mean of 2",
         (partial(ball, RadiusShort), partial(ball, distributions.FrobeniusExponential)),
+        "the density at the value is infinite",
+        event(near(0.1)),
+        **PURE,
+    ),
+    case(
+        "exponential radius",
+        "Noise for the l2 norm of a column with an exponential instead of a Gamma(m) radius.",
+        "mean of 2",
+        (partial(ball, ExponentialRadius), partial(ball, distributions.ColumnL2Exponential)),
         "the density at the value is infinite",
         event(near(0.1)),
         **PURE,
