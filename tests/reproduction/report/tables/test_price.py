@@ -11,7 +11,6 @@ import runfiles
 from samplerun import put, settle
 from trialrows import around, trials
 
-from reproduction import catalogue
 from reproduction.report import comparisons, markup, summary
 from reproduction.report.statistics import price, price_interval
 
@@ -74,30 +73,6 @@ def test_what_is_refuted_has_no_price(tmp_path: Path) -> None:
     words = "not private: epsilon at least 2.5"
     assert f"| Gaussian orthogonal ensemble | {words} |  | 100 |" in shown
     assert shown.startswith("### In 0 of 1 cases")
-    (axes,) = runfiles.entry("figures/price").render(runfiles.frame(tmp_path, "price")).axes
-    assert [text.get_text() for text in axes.get_yticklabels()] == ["Laplace"]
-    label = f"{catalogue.label('goe')} (not private: ε at least 2.5)"
-    assert axes.texts[-1].get_text() == f"Without a price: {label}"
-
-
-def test_the_figure_has_each_price_in_its_row_and_look(tmp_path: Path) -> None:
-    levels = {"nonprivate": 0.0, "random": 3.0, "zero": 1.0}
-    curves = {"laplace": [2.0, 0.75, 0.25], "imgm": [2.0, 1.0, 0.9], "knorm_l2": [0.1, 0.0, 0.0]}
-    run(tmp_path, "rmse", levels, curves | {"knorm_frob": [2.0, 1.0, 0.05]})
-    (axes,) = runfiles.entry("figures/price").render(runfiles.frame(tmp_path, "price")).axes
-    names = [text.get_text() for text in axes.get_yticklabels()]
-    assert names == [catalogue.label(name) for name in ("laplace", "knorm_frob")]
-    dots = {line.get_ydata()[0]: line for line in axes.lines if len(line.get_xdata()) == 1}
-    prices = [10**0.5, 10 ** (0.5 / 0.95)]
-    assert [float(dots[row].get_xdata()[0]) for row in range(2)] == pytest.approx(prices)
-    for row, name in enumerate(("laplace", "knorm_frob")):
-        look = catalogue.look(name)
-        assert (dots[row].get_color(), dots[row].get_marker()) == (look.colour, look.marker)
-    first, second, note = [text.get_text() for text in axes.texts]
-    assert (first, second) == ("3.16", "3.36")
-    # What lies beyond the grid is named below.
-    beyond = [f"Below 0.1: {catalogue.label('knorm_l2')}", f"Above 10: {catalogue.label('imgm')}"]
-    assert note.splitlines() == beyond
 
 
 def test_accuracy_is_better_larger_and_a_true_epsilon_above_the_promised_one_counts(
