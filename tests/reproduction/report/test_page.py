@@ -77,9 +77,9 @@ def section(html: str, name: str) -> str:
 
 def test_the_first_screen_says_on_which_data_and_trials_it_rests_and_how_long_it_took(make):
     top = make().split('<section class="chapter')[0].split("<main")[1]
-    assert "<b>Data:</b> original (liver)." in top
+    assert "<b>Data:</b> original." in top
     assert "<b>Trials:</b> 100 in Experiment I." in top
-    assert "commit 0123abc: 60 s in which jobs were at work.</p>" in top
+    assert ": 60 s in which jobs were at work.</p>" in top
     assert "processor time" not in top
     assert "Nothing has been judged yet." in top
     assert "alarm" not in top
@@ -90,7 +90,7 @@ def test_the_time_of_a_run_is_that_of_its_own_jobs(make, tmp_path):
     root = write(tmp_path / "results")
     put(root / "benchmarks/trials/regression/default/left_out.tsv", "s\n9999\n")
     put(root / "benchmarks/notes.tsv", "what a person writes")
-    assert "commit 0123abc: 60 s in which jobs were at work.</p>" in make(root)
+    assert ": 60 s in which jobs were at work.</p>" in make(root)
 
 
 def test_the_papers_table_stands_open_and_further_evidence_is_folded(make):
@@ -168,8 +168,7 @@ def test_a_claim_stands_once_and_its_experiment_leads_to_it(make, tmp_path):
     claims = section(html, "claims")
     assert '<span class="badge reproduced">reproduced</span>' in claims
     assert 'Shown by <a href="#tables-table3">table3</a>' in claims
-    counts = "1 of 1 theorems hold as stated, 0 of 1 claims on experiments hold as stated"
-    assert counts in claims
+    assert '<i class="reproduced" style="flex: 1" title="reproduced: 1">1</i>' in claims
     assert html.count(">too <small>") == 1
     links = '<a class="badge undecided" href="#claim-M2">M2 undecided</a>'
     assert links in section(html, "regression")
@@ -216,7 +215,7 @@ def test_an_experiment_without_gaps_and_a_learning_set_have_their_places(make, t
     put(root / "data/adult/provenance.json", json.dumps(facts))
     settle(root, training={"adult": {"dataset": "adult", "trials": 3}})
     html = make(root)
-    assert "no guarantee" not in section(html, "gaps").split("<table")[1]
+    assert "no guarantee" not in section(html, "gaps")
     assert "train_inputs: 32561 x 105" in section(html, "provenance")
 
 
@@ -235,9 +234,6 @@ def test_reasons_of_gaps_and_configuration_are_shown_and_nothing_private(make):
     gaps = section(html, "gaps")
     assert "no guarantee: delta is 0.1 at epsilon 1" in gaps
     assert "skipped: &lt;b&gt;it&lt;/b&gt; answers covariance queries" in gaps
-    for name in ("CIFAR-10", "SVHN"):
-        assert name in gaps
-    assert "not run; it would need the 60,000 images" in gaps
     provenance = section(html, "provenance")
     assert "ab" * 32 in provenance
     assert ">matches<" in provenance

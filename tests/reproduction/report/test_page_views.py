@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from reproduction.report.claims.findings import tally
+from reproduction.report.claims.findings import KINDS, count
 from reproduction.report.page import views
 
 
@@ -27,7 +27,7 @@ CLAIMS = pd.DataFrame(
 )
 
 
-def test_the_dashboard_counts_as_the_tally_does():
+def test_the_dashboard_counts_as_sentences_do():
     view = views.dashboard(CLAIMS)
     (paper,) = view["papers"]
     assert paper["bars"] == [
@@ -35,7 +35,7 @@ def test_the_dashboard_counts_as_the_tally_does():
         {"kind": "identity", "total": 1, "parts": [("reproduced only under", 1)]},
         {"kind": "experiment", "total": 2, "parts": [("reproduced", 1), ("undecided", 1)]},
     ]
-    assert [tally(CLAIMS).count(count) for count in ("1 of 1", "0 of 1", "1 of 2")] == [1, 1, 1]
+    assert [count(CLAIMS, kind)[:6] for kind in KINDS] == ["1 of 1", "0 of 1", "1 of 2"]
     assert [*view["verdicts"]] == ["reproduced", "reproduced only under", "undecided"]
     first, _, third, last, _ = paper["claims"]
     assert (first["why"], first["more"]) == ("By Eq. (25), it does", "And more")

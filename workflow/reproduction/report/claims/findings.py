@@ -33,21 +33,19 @@ def relevant(claims: pd.DataFrame, experiments: Collection[str]) -> pd.DataFrame
     return claims[[not {*experiments}.isdisjoint(some) for some in names]]
 
 
-def headline(claims: pd.DataFrame, table: pd.DataFrame | None = None) -> str:
-    """Return what became of claims, and of the values that a paper prints; empty for neither.
+def headline(table: pd.DataFrame) -> str:
+    """Return what became of the values that a paper prints.
 
-    Args:
-        claims: rows of ``claims.csv``.
-        table: the written table of results that the paper prints too; None for none.
+    ``table`` is the written table of results that the paper prints too, empty for none.
     """
-    sentences = [f"{tally(claims)}."] if len(claims) else []
-    if table is None:
-        return " ".join(sentences)
+    if table.empty:
+        return ""
     if table["data_status"].eq(summary.SIMULATED).any():
         return "Run on simulated data: nothing is compared with the paper."
     compared = table.loc[table["against_paper"].astype(object).fillna("").ne(""), "against_paper"]
-    met = f"{compared.eq(WITHIN).sum()} of {len(compared)} published values are met."
-    return " ".join([*sentences, met if len(compared) else "Nothing is compared with the paper."])
+    if compared.empty:
+        return "Nothing is compared with the paper."
+    return f"{compared.eq(WITHIN).sum()} of {len(compared)} published values are met."
 
 
 def tally(claims: pd.DataFrame) -> str:

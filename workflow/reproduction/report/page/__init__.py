@@ -130,12 +130,10 @@ def build(
             answers=answers.answers(outputs),
             trials=outputs.trials(),
             enough=ENOUGH,
-            data=sorted({source["name"] for source in provenance}),
             matrix=matrix,
             statuses=sorted(statuses),
             marks=[(mark, names) for mark, names in marks if mark.text],
             timing=_timing(outputs) if facts else {},
-            commit=facts.get("Git commit", ""),
             health=_health(outputs),
             style=_source("style.css"),
             script=_source("page.js"),
@@ -183,7 +181,7 @@ def _chapter(
     table = outputs.table(f"tables/{experiment.results}") if experiment.table else pd.DataFrame()
     with inputs.whole(_TABLES):
         judged = findings.relevant(claims, about.claims)
-        outcome = findings.headline(judged, table if len(table) else None)
+        outcome = findings.headline(table)
     verdicts = [(row["id"], findings.word(row["verdict"])) for row in judged.to_dict("records")]
     evidence = [{"topic": item["title"]} | item for item in items if item["kind"] not in FIRST]
     folded = [item for item in evidence if item.get("name") not in about.open]
@@ -295,10 +293,9 @@ def _added(
     texts += [_text_item("Machine and packages", of_run) | {"run": True}] if facts else []
     deck = cards.cards(outputs)
     ends = {"zero": cards.ZERO.at, "one": cards.ONE.at, "scale": cards.scale(outputs)}
-    gaps = appendix.gaps(summaries, "datasets" in settings)
     return {
         "cards": [{"kind": "cards", "cards": deck} | ends] if deck else [],
-        "gaps": [_table_item(gaps)],
+        "gaps": [_table_item(appendix.gaps(summaries))],
         "glossary": [{"kind": "glossary", "words": catalogue.section("glossary")}],
         "provenance": [_table_item(data), *texts],
     }

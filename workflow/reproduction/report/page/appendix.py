@@ -13,8 +13,8 @@ from reproduction.report.inputs import Files
 from reproduction.report.markup import Grid, grouped
 
 GAPS = (
-    "Cells that were left out, with the reason. Where several epsilons share a reason, its "
-    "numbers are those of the smallest."
+    "Cells that were left out. Where several epsilons share a reason, its numbers are those of the "
+    "smallest."
 )
 PROVENANCE = (
     "The files that were read and their checksums. The content check compares the records "
@@ -23,11 +23,8 @@ PROVENANCE = (
 )
 
 
-def gaps(summaries: Iterable[pd.DataFrame], matrix_run: bool = False) -> Grid:
-    """Return the cells that were not run and why, one row per mechanism and kind of reason.
-
-    The papers' experiments that cannot be run here come last; not on the page of a user's matrix.
-    """
+def gaps(summaries: Iterable[pd.DataFrame]) -> Grid:
+    """Return the cells that were not run and why, one row per mechanism and kind of reason."""
     rows = []
     for results in summaries:
         noted = results[results["mean"].isna() & results["note"].ne("")]
@@ -38,11 +35,6 @@ def gaps(summaries: Iterable[pd.DataFrame], matrix_run: bool = False) -> Grid:
             first = cells[cells["epsilon"].eq(at[0])] if at else cells
             name, label = catalogue.experiment(experiment).name, catalogue.label(mechanism)
             rows.append((name, label, ", ".join(at) or "all", first["note"].iloc[0]))
-    rows += [
-        (about.name, "all", "all", f"not run; it would need {about.needs}")
-        for about in catalogue.experiments().values()
-        if about.needs and not matrix_run
-    ]
     header, words = ("Experiment", "Mechanism", "epsilon", "Reason"), GAPS
     return Grid(header, [("", rows)], name="Not run", caption=words)
 

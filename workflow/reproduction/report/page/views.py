@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from reproduction import catalogue
-from reproduction.report.claims.findings import KINDS, facts, tally, word
+from reproduction.report.claims.findings import KINDS, facts, word
 from reproduction.report.tables import claims
 
 #: The end of a sentence; a number after the stop belongs to an equation.
@@ -36,8 +36,7 @@ def dashboard(table: pd.DataFrame) -> dict[str, Any]:
         ]
         claimed = [_claim(row) for row in group.to_dict("records")]
         title = claims.PAPERS.get(str(paper), str(paper))
-        counted = tally(group).partition(": ")[2]
-        papers.append({"title": title, "tally": counted, "bars": bars, "claims": claimed})
+        papers.append({"title": title, "bars": bars, "claims": claimed})
         totals += [bar["total"] for bar in bars]
     words = {name: meanings[name] for name in order}
     return {"papers": papers, "longest": max(totals), "verdicts": words}
