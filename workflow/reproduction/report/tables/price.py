@@ -50,7 +50,10 @@ def _least(frame: pd.DataFrame) -> pd.Series:
 def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
     compared = tables[f"comparisons/{experiment}"]
     rows = summary.default(tables[f"summary/{experiment}"])
-    rows = standings.joined(rows[rows["mean"].notna()], tables.get(f"audit/{experiment}"))
+    rows = rows[rows["mean"].notna()]
+    # Schemes of training have no audit, and no standing.
+    if f"audit/{experiment}" in tables:
+        rows = standings.joined(rows, tables[f"audit/{experiment}"])
     levels = rows[rows["mechanism"].isin(catalogue.BASELINES)].set_index("mechanism")["mean"]
     baseline = summary.trivial(rows)
     if "nonprivate" not in levels or not baseline:
@@ -62,7 +65,8 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
         if standings.refuted(part).any():
             price = np.full(3, np.nan)
         yield {
-            **part.iloc[0][["mechanism", "also", *standings.COLUMNS, "data_status"]],
+            "standing": "",
+            **part.iloc[0][part.columns.intersection(COLUMNS)],
             **dict(zip(("price", "low", "high"), price, strict=True)),
             "experiment": experiment,
             "smallest": part["promised"].min(),

@@ -59,7 +59,7 @@ def _joined(cells: pd.Series) -> str:
     filled = cells[cells.notna() & ~cells.isin(["", "-"])]
     if filled.nunique() > 1:
         return "; ".join(f"{kind}: {cell}" for kind, cell in filled.items())
-    return str([*filled, *cells.dropna()][0])
+    return next(iter([*filled, *cells.dropna()]), "")
 
 
 def finding(table: pd.DataFrame) -> str:
