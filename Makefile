@@ -31,9 +31,9 @@ verify: setup ## compare the last run with the kept results of the same trials, 
 	@$(BIN)/python -m reproduction verify $(ARGS)
 
 reference: quick ## run quickly and in full, with MNIST, and keep the results in results/reference
-	@$(BIN)/python -m reproduction keep --quick
+	@$(BIN)/python -m reproduction save-reference --quick
 	@$(snakemake) mnist $(ARGS) && run $(ARGS)
-	@$(BIN)/python -m reproduction keep
+	@$(BIN)/python -m reproduction save-reference
 
 kept-page: setup ## the page on the kept results, without a run: results/page.html, in seconds
 	@$(BIN)/python -m reproduction report $(ARGS)

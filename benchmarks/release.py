@@ -71,7 +71,7 @@ def additive(trials: int, m: int, n: int) -> list[Case]:
     return [
         Case(f"unimodal, row scaling, {size}", out.size, plus(rows[0]), 1.15),
         Case(f"unimodal, dense, {size}", out.size, plus(rows[1]), 1.3),
-        Case(f"Laplace, {size}", out.size, plus(distributions.Laplace(shape, 2.0)), 1.6),
+        Case(f"Laplace, {size}", out.size, plus(distributions.LaplaceNoise(shape, 2.0)), 1.6),
         Case(
             f"K-norm, Frobenius, {size}",
             out.size,

@@ -36,7 +36,7 @@ class InputError(ValueError):
 
 
 @contextlib.contextmanager
-def as_input_error(sentence: str, kind: type[InputError] = InputError) -> Iterator[None]:
+def as_input_error(sentence: str, error_type: type[InputError] = InputError) -> Iterator[None]:
     """Turn any error of a parser or a reader into an InputError; an InputError passes unchanged.
 
     Args:
@@ -48,7 +48,7 @@ def as_input_error(sentence: str, kind: type[InputError] = InputError) -> Iterat
     except InputError:
         raise
     except Exception as error:
-        raise kind(sentence.replace("{why}", why(error))) from error
+        raise error_type(sentence.replace("{why}", why(error))) from error
 
 
 def why(error: Exception) -> str:

@@ -26,10 +26,10 @@ from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.adassp import AdaSSP
 from matrixdp.mechanisms.base import AdditiveMechanism
-from matrixdp.mechanisms.centred import Centred as AboutMean
+from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.composed import ComposedEquations, ComposedMoments, InParts
-from matrixdp.mechanisms.moments import Centred, centred, with_constant
-from matrixdp.privacy import exact
+from matrixdp.mechanisms.moments import MeanCovariance, centred, with_constant
+from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import NormalEquations, SecondMomentQuery
 from matrixdp.release import answers, ledger, uncertainty
@@ -136,7 +136,7 @@ class _Private(BaseEstimator):
         clone._one_fit = self._one_fit
         return clone
 
-    def _release(self, records: Array) -> tuple[Centred, float, uncertainty.Noise]:
+    def _release(self, records: Array) -> tuple[MeanCovariance, float, uncertainty.MomentNoise]:
         """Release the mean and covariance of records in [-1, 1]; set ``release_``.
 
         Returns:
@@ -149,7 +149,7 @@ class _Private(BaseEstimator):
             box = Box.cube(features, -1.0, 1.0)
             query = SecondMomentQuery(box, count, per_person=self.per_person)
             budget = {"epsilon": epsilon, "delta": delta}
-            release = ComposedMoments.calibrated(AboutMean(), query, **budget)
+            release = ComposedMoments.calibrated(Centred(), query, **budget)
         else:
             box = Box.cube(features + 1, -1.0, 1.0)
             query = SecondMomentQuery(box, count, per_person=self.per_person)
@@ -162,10 +162,10 @@ class _Private(BaseEstimator):
         if isinstance(release, ComposedMoments):
             outcome = release.release(records)
             part = release.at(outcome.radius)
-            noise = uncertainty.Noise(part, outcome.centre_std)
+            noise = uncertainty.MomentNoise(part, outcome.centre_std)
             return outcome.estimate, outcome.moments_std, noise
         estimate = centred(release.release(with_constant(records)))
-        return estimate, release.noise_std, uncertainty.Noise(release)
+        return estimate, release.noise_std, uncertainty.MomentNoise(release)
 
     def _counting(self, records: Array, people: ArrayLike | None) -> Array:
         """Return the records that count, (k, m)."""
@@ -400,7 +400,7 @@ def _records(estimator: BaseEstimator, X: ArrayLike, reset: bool = True) -> Arra
     """Return X as an array of floats (n, m); error messages show no value of it."""
     try:
         records: Array = validate_data(
-            estimator, exact.filled(X), dtype=np.float64, ensure_all_finite=False, reset=reset
+            estimator, exact_sums.filled(X), dtype=np.float64, ensure_all_finite=False, reset=reset
         )
     except (TypeError, ValueError, OverflowError) as error:
         problem = _without_values(error, "X")
@@ -419,7 +419,7 @@ def _target(estimator: BaseEstimator, y: ArrayLike) -> Array:
         )
     try:
         target: Array = check_array(
-            exact.filled(y),
+            exact_sums.filled(y),
             dtype=np.float64,
             ensure_2d=False,
             ensure_all_finite=False,
@@ -444,8 +444,8 @@ def _without_values(error: Exception, name: str) -> Exception:
     if text.startswith(_HARMLESS):
         return type(error)(text)
     sentence = next(words for start, words in _SENTENCES.items() if text.startswith(start))
-    kind = TypeError if isinstance(error, TypeError) else InputError
-    return kind(sentence.format(name=name))
+    error_type = TypeError if isinstance(error, TypeError) else InputError
+    return error_type(sentence.format(name=name))
 
 
 def _scaled(box: Box, rows: Array) -> Array:

@@ -41,8 +41,8 @@ _NUMBERS = (
     *(np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64),
 )
 
-# What a metaclass cannot change: a class of another author may answer otherwise to ``kind.__mro__``
-# or ``kind == other``.
+# What a metaclass cannot change: a class of another author may answer otherwise to ``cls.__mro__``
+# or ``cls == other``.
 _MRO, _MODULE, _NAME = (
     type.__dict__[name].__get__ for name in ("__mro__", "__module__", "__qualname__")
 )
@@ -55,12 +55,12 @@ def owns(thing: object) -> bool:
     it shows of itself, and at any time. An attribute of the instance would hide a method of its
     class, so that it may have none but the class's fields and cached properties.
     """
-    kind = type(thing)
-    if not _defined(kind):
+    cls = type(thing)
+    if not _defined(cls):
         return False
     attributes = getattr(thing, "__dict__", None)
     return type(attributes) is dict and all(
-        type(name) is str and _stores(kind, name) for name in attributes
+        type(name) is str and _stores(cls, name) for name in attributes
     )
 
 
@@ -70,29 +70,29 @@ def plain(thing: object) -> bool:
     It holds numbers, words, arrays of numbers and sequences of these, and other such objects. A
     subclass of a number, of a list or of an array may change what it is from call to call.
     """
-    kind = type(thing)
-    if thing is None or kind is str or any(kind is number for number in _NUMBERS):
+    cls = type(thing)
+    if thing is None or cls is str or any(cls is number for number in _NUMBERS):
         return True
-    if isinstance(thing, np.ndarray) and kind is np.ndarray:
+    if isinstance(thing, np.ndarray) and cls is np.ndarray:
         return thing.dtype.kind in "biuf"
-    if kind is tuple or kind is list or kind is frozenset:
+    if cls is tuple or cls is list or cls is frozenset:
         return all(map(plain, thing))  # type: ignore[call-overload]
     return owns(thing) and all(map(plain, vars(thing).values()))
 
 
-def _stores(kind: type, name: str) -> bool:
+def _stores(cls: type, name: str) -> bool:
     """Return whether instances of a class of the library have this attribute of their own."""
-    if name in getattr(kind, "__dataclass_fields__", ()):
+    if name in getattr(cls, "__dataclass_fields__", ()):
         return True
-    return any(isinstance(vars(one).get(name), cached_property) for one in kind.__mro__)
+    return any(isinstance(vars(one).get(name), cached_property) for one in cls.__mro__)
 
 
-def _defined(kind: type) -> bool:
+def _defined(cls: type) -> bool:
     """Return whether a module of the library has this class under its name."""
-    module, name = _MODULE(kind), _NAME(kind)
+    module, name = _MODULE(cls), _NAME(cls)
     if type(module) is not str or type(name) is not str or module not in MODULES:
         return False
-    return vars(sys.modules[module]).get(name) is kind if module in sys.modules else False
+    return vars(sys.modules[module]).get(name) is cls if module in sys.modules else False
 
 
 def declaration(thing: object, name: str) -> str:
@@ -100,5 +100,5 @@ def declaration(thing: object, name: str) -> str:
 
     What another author's class declares itself does not count.
     """
-    kinds = (kind for kind in _MRO(type(thing)) if _defined(kind))
-    return next((str(vars(kind)[name]) for kind in kinds if name in vars(kind)), "")
+    kinds = (cls for cls in _MRO(type(thing)) if _defined(cls))
+    return next((str(vars(cls)[name]) for cls in kinds if name in vars(cls)), "")

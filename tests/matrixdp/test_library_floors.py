@@ -17,7 +17,7 @@ FLOORS = {
     "privacy*": ["checks", "privacy*"],
     "mechanisms*": MECHANISMS,
     # The words of verdicts, which the study's report reads too.
-    "auditing.standing": ["checks"],
+    "auditing.status": ["checks"],
     "auditing*": [*MECHANISMS, "auditing*"],
     "release*": [*MECHANISMS, "version", "release*"],
     "estimators": [*MECHANISMS, "release*"],

@@ -48,7 +48,7 @@ def prepared(tmp_path_factory):
     """A run's folder with stand-ins of two data sets; only for copying."""
     results = tmp_path_factory.mktemp("run") / "results"
     for name in ("liver", "movement"):
-        prepare = ["data", name, "--source", "simulated", "--seed", "7"]
+        prepare = ["prepare", name, "--source", "simulated", "--seed", "7"]
         assert cli.main([*prepare, "--out", str(results / "data" / name)]) == 0
     return results
 
@@ -129,13 +129,16 @@ def assert_refused(outcome, sentence):
         ("table pric OUT/a.csv --out OUT/price.csv", "OUT/a.csv is missing; run `snakemake OUT/a"),
         ("table price OUT/a.csv --out OUT/price.csv", "OUT/a.csv is missing; run `snakemake OUT/a"),
         ("figure price OUT/a.csv --out OUT/price.svg", "OUT/a.csv is missing; run `snakemake OUT/"),
-        ("judge OUT/a.csv --out OUT/b --comparisons OUT/c", "OUT/a.csv is missing; run `snakema"),
+        ("claims OUT/a.csv --out OUT/b --comparisons OUT/c", "OUT/a.csv is missing; run `snakema"),
         (
             "report OUT/a.csv --out OUT/report.html",
             "OUT/a.csv is missing; run `snakemake OUT/a.csv",
         ),
         ("article OUT/a.csv --out OUT/article.pdf", "OUT/a.csv is missing; run `snakemake OUT/a.c"),
-        ("crate OUT/a.csv --out OUT/crate.json", "OUT/a.csv is missing; run `snakemake OUT/a.csv`"),
+        (
+            "ro-crate OUT/a.csv --out OUT/crate.json",
+            "OUT/a.csv is missing; run `snakemake OUT/a.csv`",
+        ),
     ],
 )
 def test_bad_input_is_one_sentence(words, sentence, call, tmp_path):
@@ -187,12 +190,12 @@ def test_damaged_data_are_one_sentence(call, results):
     assert not (results / "trials").exists()
 
 
-@pytest.mark.parametrize("verb", ["data", "trials"])
+@pytest.mark.parametrize("verb", ["prepare", "trials"])
 def test_a_place_that_cannot_be_written(verb, call, results):
     (results / "file").touch()
     blocked = results / "file" / "there"
     words = {
-        "data": ["data", "liver", "--source", "simulated", "--out"],
+        "prepare": ["prepare", "liver", "--source", "simulated", "--out"],
         "trials": trials_words(results, "zero", settings())[:-1],
     }
     outcome = call(*words[verb], blocked)
@@ -256,11 +259,11 @@ def test_the_settings_decide_and_nothing_else(trials, results):
 
 def test_as_a_program():
     done = subprocess.run(
-        [sys.executable, "-m", "reproduction", "data", "nothing", "--out", "nowhere"],
+        [sys.executable, "-m", "reproduction", "prepare", "nothing", "--out", "nowhere"],
         env={**os.environ, "PYTHONPATH": PATH},
         capture_output=True,
         text=True,
     )
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("python -m reproduction data: dataset is 'nothing'")
+    assert done.stderr.startswith("python -m reproduction prepare: dataset is 'nothing'")
     assert done.stderr.count("\n") == 1

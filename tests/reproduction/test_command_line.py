@@ -77,7 +77,7 @@ def ran(request, tmp_path_factory):
     results = tmp_path_factory.mktemp("run") / "results"
     chosen = copy.deepcopy(SHIPPED) | {
         "experiment_defaults": {"trials": TRIALS, "epsilons": [0.5, 2]}, "table_epsilon": 2,
-        "taus": {"grid": [0.55, 0.9], "public": 0.9}, "sketch_sizes": [2, 4],
+        "taus": [0.55, 0.9], "tau_untuned": 0.9, "sketch_multiples": [2, 4],
         "adjacency": request.param, "audit_runs": 2000,
         "experiments": {"regression": EXPERIMENT | {"mechanisms": MECHANISMS}},
     }  # fmt: skip
@@ -104,7 +104,7 @@ def ran(request, tmp_path_factory):
     rows = pd.concat(frames)
     rows = rows[rows["phase"].ne(CONTROL)].reset_index(drop=True)
     assert rows["note"].isna().all()
-    keys = ["variant", "direction", "epsilon"]
+    keys = ["configuration", "direction", "epsilon"]
     run = Run(results, chosen)
     return request.param, run, rows.fillna(dict.fromkeys(keys, "")), drawn
 
@@ -143,7 +143,7 @@ def matched(ran, records):
     found = []
     for release, value, released in drawn:
         for t in range(TRIALS):
-            sketch = release.yields == "sketch"
+            sketch = release.output_type == "sketch"
             if not sketch:
                 private = value[t].tobytes()
                 if private not in splits:
@@ -185,7 +185,7 @@ def test_every_error_is_that_of_a_release_on_the_records_left_over(matched, ran,
 def test_trials_and_phases_split_the_records_anew_and_mechanisms_share_the_splits(matched):
     splits: dict[bytes, set] = {}
     for row, release, value, _, _ in matched:
-        if release.yields == "matrix":
+        if release.output_type == "matrix":
             splits.setdefault(value.tobytes(), set()).add((row["phase"], row["trial"]))
     assert all(len(trials) == 1 for trials in splits.values())
     assert len(splits) == 2 * TRIALS
@@ -206,18 +206,18 @@ def test_rows_are_calibrated_to_the_private_records_and_the_neighbours_of_the_se
         if name == "laplace":
             assert part["noise_std"].to_numpy() == pytest.approx(np.sqrt(2) * l1 / claimed_epsilon)
         if name in GAUSSIANS:
-            actual, signal = part["epsilon_actual"].to_numpy(), part["mu_actual"].to_numpy()
+            actual, signal = part["epsilon_delivered"].to_numpy(), part["mu"].to_numpy()
             some = actual > 0
             assert delta(actual[some], signal[some]) == pytest.approx(DELTA, rel=1e-6)
             assert (delta(0.0, signal[~some]) <= DELTA).all()
         tight = name != "mvg_binary"
-        assert (np.abs(part["epsilon_actual"] / claimed_epsilon - 1) < 1e-6).all() == tight
+        assert (np.abs(part["epsilon_delivered"] / claimed_epsilon - 1) < 1e-6).all() == tight
 
 
 def test_sketches_have_the_rows_of_their_variant(matched):
-    sizes = {row["variant"]: released.shape for row, release, _, released, _ in matched
-             if release.yields == "sketch"}  # fmt: skip
-    assert sizes == {"rows=2": (M, 2 * M), "rows=4": (M, 4 * M)}
+    sizes = {row["configuration"]: released.shape for row, release, _, released, _ in matched
+             if release.output_type == "sketch"}  # fmt: skip
+    assert sizes == {"sketch_multiple=2": (M, 2 * M), "sketch_multiple=4": (M, 4 * M)}
 
 
 def test_the_noise_that_is_drawn_is_that_of_its_row(matched, ran):
@@ -225,23 +225,23 @@ def test_the_noise_that_is_drawn_is_that_of_its_row(matched, ran):
     _, l2 = DISTANCES[adjacency]
     noise: dict[tuple, list] = {}
     for row, release, value, released, _ in matched:
-        key = tuple(row[["mechanism", "variant", "direction", "epsilon", "phase"]])
-        if release.yields == "matrix":
+        key = tuple(row[["mechanism", "configuration", "direction", "epsilon", "phase"]])
+        if release.output_type == "matrix":
             noise.setdefault((*key, row["noise_std"]), []).append(released - value)
     assert {len(drawn) for drawn in noise.values()} == {TRIALS}
-    for (name, variant, direction, epsilon, _, declared), drawn in noise.items():
+    for (name, configuration, direction, epsilon, _, declared), drawn in noise.items():
         each = np.sqrt(np.mean(np.square(drawn), axis=(0, 2)))
         # 19,200 numbers: 1 % is two standard errors for normals.
         assert np.sqrt(np.mean(each**2)) == pytest.approx(declared, rel=0.04), name
         important = [FEATURES.index(f) for f in EXPERIMENT["directions"].get(direction, ())]
         others = [i for i in range(M) if i not in important]
-        share = float(variant.partition("=")[2] or 0) if important else 0.0
+        share = float(configuration.partition("=")[2] or 0) if important else 0.0
         if important:
             ratio = (1 - share) / len(others) / (share / len(important))
             # MVG shares out the sum of squared precisions.
             ratio = np.sqrt(ratio) if name == "mvg_binary" else ratio
             found = np.mean(each[important] ** 2) / np.mean(each[others] ** 2)
-            assert found == pytest.approx(ratio, rel=0.1), (name, variant, direction)
+            assert found == pytest.approx(ratio, rel=0.1), (name, configuration, direction)
         if name != "mvg_binary" and name in GAUSSIANS:
             # mu of the noise as it is, for the worst record: all features at their bounds.
             size = np.full(M, l2 / np.sqrt(M))
@@ -251,12 +251,12 @@ def test_the_noise_that_is_drawn_is_that_of_its_row(matched, ran):
 
 
 def test_noise_is_drawn_anew_but_for_other_mechanisms_in_the_same_place(matched):
-    """Mechanisms may share base draws: same epsilon, direction, variant, phase and trial."""
+    """Mechanisms may share base draws: same epsilon, direction, configuration, phase and trial."""
     keys, noise = [], []
     for row, release, value, released, _ in matched:
-        if release.yields == "matrix":
+        if release.output_type == "matrix":
             direction = row["direction"].replace("iid", "")
-            place = (row["epsilon"], direction, row["variant"], row["phase"], row["trial"])
+            place = (row["epsilon"], direction, row["configuration"], row["phase"], row["trial"])
             keys.append((place, row["mechanism"]))
             drawn = released - value
             noise.append((drawn / np.sqrt(np.mean(drawn**2, axis=1, keepdims=True))).ravel())
@@ -286,7 +286,7 @@ def audited(ran):
 def test_the_audit_is_of_the_releases_that_trials_draw(ran, audited):
     adjacency, _, rows, _ = ran
     audit, _ = audited
-    axes = ["mechanism", "variant", "direction"]
+    axes = ["mechanism", "configuration", "direction"]
     trials = rows[rows["epsilon"].eq("2")].drop_duplicates(axes).set_index(axes)
     assert len(audit) == len(trials)
     assert not audit["verdict"].str.startswith("refuted").any()
@@ -359,8 +359,8 @@ def test_the_reading_and_the_seed_are_those_that_are_asked_for(ran, tmp_path):
 @pytest.mark.parametrize(
     ("words", "file"),
     [
-        (["data", "liver", "--source", "simulated", "--out"], "matrix.npy"),
-        (["negative_control", "--out"], "negative_control.csv"),
+        (["prepare", "liver", "--source", "simulated", "--out"], "matrix.npy"),
+        (["negative-control", "--out"], "negative_control.csv"),
     ],
 )
 def test_the_seed_of_stand_ins_and_wrong_mechanisms_is_the_one_that_is_given(

@@ -174,10 +174,13 @@ def test_what_is_left_out_has_the_default():
         ({"delta": 1}, r"delta is 1; it must be 1/n .*, or a number strictly between 0 and 1"),
         ({"delta": 0}, "delta is 0"),
         ({"delta": "1/m"}, "delta is '1/m'; it must be 1/n"),
-        ({"taus": {"grid": [1]}}, r"taus.grid\[0\] is 1; it must be a number strictly between"),
-        ({"taus": {"public": 1}}, "taus.public is 1; it must be a number strictly between 0 and"),
-        ({"taus": [0.5]}, r"taus is \[0.5\]; it must be a mapping of grid and public"),
-        ({"sketch_sizes": [0.5]}, r"sketch_sizes\[0\] is 0.5; it must be a number of at least 1"),
+        ({"taus": [1]}, r"taus\[0\] is 1; it must be a number strictly between"),
+        ({"tau_untuned": 1}, "tau_untuned is 1; it must be a number strictly between 0 and"),
+        ({"taus": 0.5}, "taus is 0.5; it must be a list"),
+        (
+            {"sketch_multiples": [0.5]},
+            r"sketch_multiples\[0\] is 0.5; it must be a number of at least 1",
+        ),
         ({"data": {"source": "orignal"}}, "data.source is 'orignal'; did you mean 'original'"),
         ({"data": {"sorce": "auto"}}, "data has the unknown key 'sorce'"),
         ({"experiments": {"regresion": {}}}, "experiments.regresion lacks the key 'task'"),
@@ -242,7 +245,7 @@ def test_private_features_are_not_clipped():
 
 def test_the_kind_of_a_training_is_that_of_its_code():
     changed = copy.deepcopy(SHIPPED)
-    changed["training"]["imdb"] |= {"kind": "gradients"}
+    changed["training"]["imdb"] |= {"perturbation": "gradients"}
     del changed["training"]["imdb"]["extractor_epochs"]
     with pytest.raises(InputError, match="imdb.kind is 'gradients'; it must be one of features"):
         config.resolve(changed)

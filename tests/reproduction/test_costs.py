@@ -46,8 +46,8 @@ def test_limits_follow_the_settings():
     )
     audited = job_settings.audit(settings, "regression", "mvg_binary")
     assert costs.audit({**audited, "audit_runs": 10**7})[0] > 10 * costs.audit(audited)[0]
-    swept = job_settings.sweep(settings, "regression")
-    assert costs.sweep({**swept, "trials": 10_000})[0] > costs.sweep(swept)[0]
+    by_reading = job_settings.readings(settings, "regression")
+    assert costs.readings({**by_reading, "trials": 10_000})[0] > costs.readings(by_reading)[0]
     assert costs.held_out(10_000)[0] > costs.held_out(100)[0]
     extracted = job_settings.extraction(settings, "mnist_features")
     # A minute was measured; one network may take as long as the dearest.

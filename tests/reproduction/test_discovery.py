@@ -37,7 +37,7 @@ def test_what_is_read_is_what_is_imported(package, table, entries):
 
 @pytest.mark.parametrize("training", ["adult", "imdb"])
 def test_schemes_are_those_of_their_kind(training):
-    known = schemes.registry(discovery.kind(training))
+    known = schemes.registry(discovery.perturbation(training))
     assert discovery.schemes(training).keys() == known.keys()
 
 

@@ -49,7 +49,7 @@ FLOORS = {
     "data*": [*GROUND, "data*"],
     "report*": [
         *(*GROUND, "catalogue", "job_settings", "matrixdp.version", "report*"),
-        *("experiments", "experiments.readings", "matrixdp.auditing.standing"),
+        *("experiments", "experiments.readings", "matrixdp.auditing.status"),
     ],
     "config": [*GROUND, "job_settings", "data.datasets", "experiments.readings"],
     "costs": [],

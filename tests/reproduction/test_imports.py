@@ -40,19 +40,20 @@ def test_a_module_needs_what_it_imports_and_the_packages_around():
 def test_a_package_around_a_module_stands_for_none_of_its_other_modules():
     entries = {"tasks/components.py", "schemes/features.py", "training/gradients.py"}
     entries = {f"reproduction/experiments/{name}" for name in entries}
-    assert not entries & {*names("cli.trials"), *names("cli.train"), *names("cli.extract")}
+    assert not entries & {*names("cli.trials"), *names("cli.train"), *names("cli.extract_features")}
     assert "reproduction/experiments/schemes/base.py" in names("cli.train")
 
 
 def test_files_that_are_read_and_the_versions_of_packages_count():
     assert {"readings.yaml", "requirements.lock"} <= names("cli.trials")
     assert {"catalogue.yaml", "reproduction/report/page/style.css"} <= names("cli.report")
-    assert "claims.yaml" in names("cli.judge")
-    assert "reproduction/data/standins/liver.yaml" in names("cli.data", "data.liver")
+    assert "claims.yaml" in names("cli.claims")
+    assert "reproduction/data/standins/liver.yaml" in names("cli.prepare", "data.liver")
 
 
 #: Verbs that make the results; all others show or judge them.
-RESULTS = ["trials", "train", "extract", "data", "sweep", "audit", "attack", "held_out"]
+RESULTS = ["trials", "train", "extract_features", "prepare", "readings", "audit", "attack"]
+RESULTS += ["held_out"]
 RESULTS += ["negative_control", "theory"]
 
 

@@ -54,13 +54,16 @@ def test_a_part_of_an_experiment_that_is_not_to_run_is_refused():
 
 
 def test_readings_and_audit_are_at_the_epsilon_of_the_tables():
-    swept = job_settings.sweep(RESOLVED, "regression")
+    by_reading = job_settings.readings(RESOLVED, "regression")
     audited = job_settings.audit(RESOLVED, "regression", "mvg_binary")
-    assert swept["epsilons"] == audited["epsilons"] == [RESOLVED["table_epsilon"]]
-    assert swept["grids"]["taus"] == [RESOLVED["taus"]["public"]]
-    assert list(swept["directions"]) == ["a"]
-    assert (swept["trials"], audited["trials"]) == (RESOLVED["experiment_defaults"]["trials"], 1)
-    assert not CLAIMED & {*swept, *audited}
+    assert by_reading["epsilons"] == audited["epsilons"] == [RESOLVED["table_epsilon"]]
+    assert by_reading["grids"]["taus"] == [RESOLVED["tau_untuned"]]
+    assert list(by_reading["directions"]) == ["a"]
+    assert (by_reading["trials"], audited["trials"]) == (
+        RESOLVED["experiment_defaults"]["trials"],
+        1,
+    )
+    assert not CLAIMED & {*by_reading, *audited}
     assert len(audited["grids"]["taus"]) > 1
 
 

@@ -235,7 +235,7 @@ class Dependent(distributions.MatrixNormal):
         stack[:, 1] = stack[:, 0]
 
 
-class Repeated(distributions.Laplace):
+class Repeated(distributions.LaplaceNoise):
     def _fill(self, stream, trial):
         super()._fill(stream, trial)
         trial[1] = trial[0]
@@ -261,16 +261,16 @@ def test_noise_of_another_author_is_found_inside_noise_of_the_library(mechanism,
 
 
 @pytest.mark.parametrize(
-    ("changes", "standing"),
+    ("changes", "audit_status"),
     [
         ({"epsilon_exact": False}, "certified"),
         ({"mu": float("nan")}, "refuted"),
         ({"mu": float("nan"), "epsilon_exact": False}, "refuted"),
-        ({"epsilon_actual": float("nan")}, "refuted"),
-        ({"epsilon_actual": 1.5}, "declared"),
-        ({"epsilon_actual": 500.0}, "declared"),
-        ({"epsilon_actual": 1 + 1e-12}, "certified"),
+        ({"epsilon_delivered": float("nan")}, "refuted"),
+        ({"epsilon_delivered": 1.5}, "declared"),
+        ({"epsilon_delivered": 500.0}, "declared"),
+        ({"epsilon_delivered": 1 + 1e-12}, "certified"),
     ],
 )
-def test_declared_numbers_hold(changes, standing):
-    assert verdict(replace(RELEASE, **changes)) == standing
+def test_declared_numbers_hold(changes, status):
+    assert verdict(replace(RELEASE, **changes)) == status

@@ -83,7 +83,7 @@ class Experiment:
     table: int | None = None
     figures: tuple[str, ...] = ()
     part_of: str = ""
-    kind: str = ""
+    perturbation: str = ""
     protected: str = ""
     setup: Mapping[str, str] = field(default_factory=dict)
     runs: Mapping[str, str] = field(default_factory=dict)
@@ -94,7 +94,7 @@ class Experiment:
     @property
     def title(self) -> str:
         """Name and topic."""
-        between = ", " if self.kind else ": "
+        between = ", " if self.perturbation else ": "
         return f"{self.name}{between}{self.topic}" if self.topic else self.name
 
     @property
@@ -183,9 +183,9 @@ def _label(entry: dict[str, Any]) -> str:
     return " ".join(words if entry.pop("tuned", False) else words[:1])
 
 
-def label(name: str, kind: str = "") -> str:
-    """Return the label of a mechanism, a baseline or a scheme (of a kind)."""
-    entries: dict[str, Legend | SchemeWords] = {**legends(), **schemes(kind)}
+def label(name: str, perturbation: str = "") -> str:
+    """Return the label of a mechanism, a baseline or a scheme (of a perturbation)."""
+    entries: dict[str, Legend | SchemeWords] = {**legends(), **schemes(perturbation)}
     return entries[name].label if name in entries else name
 
 
@@ -206,10 +206,10 @@ def rank(name: str) -> tuple[int, str]:
 
 
 @functools.cache
-def schemes(kind: str) -> dict[str, SchemeWords]:
-    """Return the schemes of a kind, ``gradients`` or ``features``, in the order of tables."""
+def schemes(perturbation: str) -> dict[str, SchemeWords]:
+    """Return the schemes that perturb ``gradients`` or ``features``, in the order of tables."""
     return {
         name: SchemeWords(**{"label": label(name), "group": group, **entry})
-        for group, members in section("schemes").get(kind, {}).items()
+        for group, members in section("schemes").get(perturbation, {}).items()
         for name, entry in members.items()
     }

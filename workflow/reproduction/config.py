@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from matrixdp.checks import InputError, as_input_error, choice, nearest, short
-from reproduction import discovery, files, job_settings
+from reproduction import discovery, files
 from reproduction.data import datasets as sets
 from reproduction.experiments import readings
 from reproduction.trials import MEAN, OF_COMPONENTS, OF_REGRESSION, OF_TRAINING, ZERO
@@ -26,15 +26,15 @@ SCHEMA = Path(__file__).parents[1] / "config.schema.yaml"
 MOVED = {
     "trials": "experiment_defaults.trials (or trials of one experiment)",
     "epsilons": "experiment_defaults.epsilons (or epsilons of one experiment)",
-    "public_tau": "taus.public",
-    "rows": "sketch_sizes",
+    "public_tau": "tau_untuned",
+    "rows": "sketch_multiples",
     "radii": "squared_radius_fractions",
     "claim_trials": "trials_for_claims",
 }
 #: Keys of lists of numbers beside those of mechanisms' grids, which are sorted, and of numbers. All
 #: become canonical text.
-_LISTS = ("epsilons", "grid")
-_NUMBERS = ("table_epsilon", "public", "delta")
+_LISTS = ("epsilons",)
+_NUMBERS = ("table_epsilon", "delta")
 
 
 def resolve(config: dict[str, Any], data_sets: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -53,13 +53,14 @@ def resolve(config: dict[str, Any], data_sets: Mapping[str, Any] | None = None) 
     shared, entries = resolved["experiment_defaults"], resolved["experiments"]
     resolved["experiments"] = {name: shared | entry for name, entry in entries.items()}
     runs = [*resolved["experiments"].values(), *resolved["training"].values()]
-    grids = {entry.values for entry in discovery.mechanisms().values()}
-    pairs = [resolved[key] for key in grids if isinstance(resolved.get(key), dict)]
-    for settings in (resolved, shared, *pairs, *runs):
-        for key in settings.keys() & {*_LISTS, *grids}:
+    mechanisms = discovery.mechanisms().values()
+    lists = {*_LISTS, *(entry.values for entry in mechanisms)}
+    numbers = {*_NUMBERS, *(entry.untuned for entry in mechanisms)}
+    for settings in (resolved, shared, *runs):
+        for key in settings.keys() & lists:
             if isinstance(settings[key], list):
                 settings[key] = sorted({_token(value) for value in settings[key]}, key=Decimal)
-        for key in settings.keys() & set(_NUMBERS):
+        for key in settings.keys() & numbers:
             settings[key] = _token(settings[key])
     try:
         resolved["reading"] = readings.find(resolved["reading"]).name
@@ -166,11 +167,13 @@ def _check_experiment(
         choice(features, **{f"{where}.target": experiment["target"]})
     shown = {f"table_epsilon, one of {where}.epsilons,": settings["table_epsilon"]}
     choice(experiment["epsilons"], **shown)
-    for key in dict.fromkeys(entry.values for entry in run.values() if entry.values):
-        if key not in settings:
-            raise InputError(f"{key}, the values of a mechanism, is missing; name at least one")
-        if value := job_settings.public(settings, key):
-            choice(job_settings.grid(settings, key), **{f"{key}.public": value})
+    for entry in (entry for entry in run.values() if entry.axis):
+        if not (values := settings.get(entry.values)):
+            raise InputError(
+                f"{entry.values}, the values of a mechanism, is missing; name at least one"
+            )
+        if entry.untuned in settings:
+            choice(values, **{entry.untuned: settings[entry.untuned]})
 
 
 def _check_training(name: str, training: Mapping[str, Any]) -> None:
@@ -182,7 +185,7 @@ def _check_training(name: str, training: Mapping[str, Any]) -> None:
     choice(discovery.trainings(), training=name)
     where = f"training.{name}"
     learning = {name: entry for name, entry in sets.entries().items() if "scalings" not in entry}
-    choice([discovery.kind(name)], **{f"{where}.kind": training["kind"]})
+    choice([discovery.perturbation(name)], **{f"{where}.perturbation": training["perturbation"]})
     choice(learning, **{f"{where}.dataset": training["dataset"]})
     schemes = [*OF_TRAINING, *discovery.schemes(name)]
     _check_names(f"{where}.schemes", training["schemes"], schemes)

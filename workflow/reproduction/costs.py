@@ -21,9 +21,9 @@ PER_EXTRACTED = 2.5e-3
 
 #: Seconds of a trial at one epsilon: of MVG with all its shares and directions, of all mechanisms
 #: in all readings, and of all mechanisms on all held-out data.
-PER_TRIAL, PER_SWEPT, PER_HELD_OUT = 1.2e-3, 0.15, 0.2
+PER_TRIAL, PER_READING_TRIAL, PER_HELD_OUT = 1.2e-3, 0.15, 0.2
 
-#: Seconds of a run of the audit, in all variants of a mechanism.
+#: Seconds of a run of the audit, in all configurations of a mechanism.
 PER_AUDITED = 2e-3
 
 #: Megabytes of any job, of an epsilon in a trial, and of a training record.
@@ -64,9 +64,9 @@ def extraction(part: Mapping[str, Any], records: int) -> tuple[int, int]:
     return minutes(seconds), BASE + round(records * PER_STORED)
 
 
-def sweep(part: Mapping[str, Any]) -> tuple[int, int]:
+def readings(part: Mapping[str, Any]) -> tuple[int, int]:
     """Return minutes and megabytes of an experiment under all readings, from its ``sweep``."""
-    return minutes(part["trials"] * PER_SWEPT), BASE + round(part["trials"] * PER_ROW)
+    return minutes(part["trials"] * PER_READING_TRIAL), BASE + round(part["trials"] * PER_ROW)
 
 
 def audit(part: Mapping[str, Any]) -> tuple[int, int]:

@@ -22,7 +22,7 @@ PACKAGE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
-class Entry:
+class FileEntry:
     """An entry of a table: its file, and the literal values of keywords."""
 
     file: Path
@@ -37,6 +37,11 @@ class Entry:
     def axis(self) -> str:
         """The parameter of a mechanism that a grid varies; empty for none."""
         return str(self.words.get("axis", ""))
+
+    @property
+    def untuned(self) -> str:
+        """The key of the configuration with the value of the grid that nobody tunes."""
+        return f"{self.axis}_untuned"
 
     @property
     def values(self) -> str:
@@ -71,19 +76,19 @@ def find(package: ModuleType, table: str, /, **argument: str) -> Any:
     return _imported(package, table, index[name])[name]
 
 
-def _imported(package: ModuleType, table: str, entry: Entry) -> dict[str, Any]:
+def _imported(package: ModuleType, table: str, entry: FileEntry) -> dict[str, Any]:
     module = importlib.import_module(f"{package.__name__}.{entry.file.stem}")
     return dict(getattr(module, table))
 
 
 @functools.cache
-def entries(folder: str, table: str, files: str = "[!_]*.py") -> dict[str, Entry]:
+def entries(folder: str, table: str, files: str = "[!_]*.py") -> dict[str, FileEntry]:
     """Return the entries of the dictionaries called ``table`` in a folder's files, by name.
 
     Raises:
         InputError: two entries have the same name.
     """
-    index: dict[str, Entry] = {}
+    index: dict[str, FileEntry] = {}
     for file in sorted((PACKAGE / folder).glob(files)):
         for name, words in _literals(file, table):
             if name in index:
@@ -91,7 +96,7 @@ def entries(folder: str, table: str, files: str = "[!_]*.py") -> dict[str, Entry
                 raise checks.InputError(
                     f"{table} in {folder} has {name!r} twice, in {places}; rename one of the two"
                 )
-            index[name] = Entry(file, words)
+            index[name] = FileEntry(file, words)
     return index
 
 
@@ -104,17 +109,17 @@ trainings = functools.partial(entries, "experiments/training", "TRAININGS")
 extractors = functools.partial(entries, "experiments/training", "EXTRACTORS")
 
 
-def kind(training: str) -> str:
+def perturbation(training: str) -> str:
     """Return the private quantity of a neural experiment, ``gradients`` or ``features``.
 
-    The training and the schemes of a kind are in files with this name.
+    The training and the schemes of a perturbation are in files with this name.
     """
     return trainings()[training].file.stem
 
 
-def schemes(training: str) -> dict[str, Entry]:
+def schemes(training: str) -> dict[str, FileEntry]:
     """Return every scheme that a neural experiment can run, by name."""
-    return entries("experiments/schemes", "SCHEMES", f"{kind(training)}.py")
+    return entries("experiments/schemes", "SCHEMES", f"{perturbation(training)}.py")
 
 
 def _literals(file: Path, table: str) -> list[tuple[str, dict[str, Any]]]:

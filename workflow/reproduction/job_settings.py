@@ -43,7 +43,7 @@ class Settings:
         delta: claimed delta; None stands for 1 / n, with n private records.
         directions: indices of favoured features by name of a noise direction; none: i.i.d. noise.
         grids: values of the mechanisms' parameters as text, by their key in config.yaml (see
-            :class:`reproduction.mechanisms.base.Entry`).
+            :class:`reproduction.mechanisms.base.MechanismEntry`).
         adjacency: neighbouring relation (see :mod:`matrixdp.privacy.sensitivity`).
         reading: name of a reading of the papers (see :mod:`reproduction.experiments.readings`).
         changes: parameters that the reading changes.
@@ -112,20 +112,8 @@ def trials(settings: Mapping[str, Any], experiment: str, *mechanisms: str) -> Jo
             part |= _chosen(entry, "epsilons") | _chosen(settings, "delta")
             part |= _chosen(settings, "table_epsilon") if "claim_trials" in part else {}
             part |= _chosen(entry, "directions") if mechanism.directed else {}
-            grids |= {key: grid(settings, key) for key in [mechanism.values] if key}
+            grids |= {key: list(settings[key]) for key in [mechanism.values] if key}
     return part | ({"grids": grids} if grids else {})
-
-
-def grid(settings: Mapping[str, Any], key: str) -> list[str]:
-    """Return the values of a grid: those of a list, or of a mapping's ``grid``."""
-    values = settings[key]
-    return list(values["grid"] if isinstance(values, Mapping) else values)
-
-
-def public(settings: Mapping[str, Any], key: str) -> str:
-    """Return the value of a grid that is fixed in public; empty without one."""
-    values = settings[key]
-    return str(values["public"]) if isinstance(values, Mapping) else ""
 
 
 def training(settings: Mapping[str, Any], experiment: str, scheme: str) -> JobSettings:
@@ -147,31 +135,32 @@ def extraction(settings: Mapping[str, Any], experiment: str) -> JobSettings:
     return part | _chosen(specification, "dataset", "extractor_epochs", "records")
 
 
-def fixed(settings: Mapping[str, Any], *, middle: bool = False) -> dict[str, str]:
-    """Return the variant of each mechanism that is fixed in public, such as ``tau=0.75``.
+def untuned(settings: Mapping[str, Any], *, middle: bool = False) -> dict[str, str]:
+    """Return the configuration of each mechanism that nobody tunes, such as ``tau=0.75``.
 
-    A grid without a public value has none, or with ``middle`` that in its middle.
+    Its value is that of the key ``<axis>_untuned``. A grid without this key has none, or with
+    ``middle`` the value in its middle.
     """
-    variants = {}
+    configurations = {}
     for name, entry in discovery.mechanisms().items():
         if entry.axis:
-            value = public(settings, entry.values)
+            value = settings.get(entry.untuned, "")
             if middle and not value:
-                values = grid(settings, entry.values)
+                values = settings[entry.values]
                 value = values[(len(values) - 1) // 2]
             if value:
-                variants[name] = f"{entry.axis}={value}"
-    return variants
+                configurations[name] = f"{entry.axis}={value}"
+    return configurations
 
 
-def sweep(settings: Mapping[str, Any], experiment: str) -> JobSettings:
+def readings(settings: Mapping[str, Any], experiment: str) -> JobSettings:
     """Return the part of an experiment under all readings: one epsilon, direction and share."""
     names = rows(settings, experiment)
     part = _at_table_epsilon(settings, experiment, *names) | {"mechanisms": names}
-    # A public value is fixed, so that readings do not choose it again.
-    for key in part.get("grids", {}):
-        if value := public(settings, key):
-            part["grids"][key] = [value]
+    # The untuned value, so that readings do not choose it again.
+    for entry in map(discovery.mechanisms().get, names):
+        if entry and entry.untuned in settings:
+            part["grids"][entry.values] = [settings[entry.untuned]]
     directions = list(part.get("directions", {}).items())[:1]
     return part | ({"directions": dict(directions)} if "directions" in part else {})
 

@@ -60,7 +60,7 @@ def configuration(config: dict[str, Any]) -> dict[str, Any]:
     # All mechanisms are compared, whatever one a release would take.
     spec = specification.read(path).by(specification.RECOMMENDED)
     try:
-        choice(TASKS, query=spec.kind)
+        choice(TASKS, query=spec.query_name)
         single = not spec.people and not spec.query.private_count
         if "radius" in spec.terms or not single or len(spec.columns) < 2:
             raise InputError(
@@ -76,7 +76,7 @@ def configuration(config: dict[str, Any]) -> dict[str, Any]:
         # That of a regression's constant stands before the one of its target.
         weights = np.delete(weights, -2)
     important = [spec.columns[i] for i in np.flatnonzero(weights > weights.mean())]
-    task, baseline = TASKS[spec.kind]
+    task, baseline = TASKS[spec.query_name]
     defaults = config["experiment_defaults"]
     experiment: dict[str, Any] = {
         "task": task,
@@ -88,7 +88,7 @@ def configuration(config: dict[str, Any]) -> dict[str, Any]:
     }
     if spec.target:
         experiment |= {"target": spec.target, "train": spec.query.n_records * 3 // 4}
-    name = f"my_{spec.kind}"
+    name = f"my_{spec.query_name}"
     changes = {
         "reading": "default",
         "audit_runs": config["audit_runs"] or _AUDIT_RUNS,

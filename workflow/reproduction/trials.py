@@ -1,7 +1,7 @@
 """The format of trial rows, which every experiment writes and every summary reads.
 
 There is one row per trial; without trials one row has the reason in ``note``. A cell is empty where
-a number does not exist: a baseline has no epsilon, noise that is not Gaussian no ``mu_actual``.
+a number does not exist: a baseline has no epsilon, noise that is not Gaussian no ``mu``.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from reproduction import files
 
 #: Columns of a trial file, in order.
 COLUMNS = (
-    *("experiment", "dataset", "data_status", "mechanism", "variant", "direction", "reading"),
-    *("epsilon", "delta", "epsilon_actual", "mu_actual", "epsilon_exact", "noise_std"),
+    *("experiment", "dataset", "data_status", "mechanism", "configuration", "direction", "reading"),
+    *("epsilon", "delta", "epsilon_delivered", "mu", "epsilon_exact", "noise_std"),
     *("phase", "trial", "metric", "value", "note", "settings"),
 )
 

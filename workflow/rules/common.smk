@@ -68,8 +68,7 @@ RUNS = [*EXPERIMENTS, *LEARNED]
 DATASETS = sorted({job_settings.dataset(config, name) for name in RUNS})
 # Entries of data sets that datasets.yaml lacks, with the path of their file.
 ENTRIES = {
-    name: {**entry, "file": config["matrix"]}
-    for name, entry in config.get("datasets", {}).items()
+    name: {**entry, "file": config["matrix"]} for name, entry in config.get("datasets", {}).items()
 }
 # The wildcards of trials and of trainings.
 RELEASES = [
@@ -240,9 +239,9 @@ def of_extraction(wildcards):
     return job_settings.extraction(config, wildcards.training)
 
 
-def of_sweep(wildcards):
+def of_readings(wildcards):
     """Return the settings of an experiment under all readings."""
-    return job_settings.sweep(config, wildcards.experiment)
+    return job_settings.readings(config, wildcards.experiment)
 
 
 def of_audit(wildcards):
@@ -308,10 +307,14 @@ def digests_of(wildcards, output):
 
 
 def fixed_of(wildcards):
-    """Return the publicly fixed variants of an experiment's mechanisms, as the command has them."""
-    variants = job_settings.fixed(config, middle=True) if wildcards.run in EXPERIMENTS else {}
+    """Return the publicly fixed configurations of an experiment's mechanisms, as the command has them."""
+    configurations = (
+        job_settings.untuned(config, middle=True) if wildcards.run in EXPERIMENTS else {}
+    )
     names = job_settings.rows(config, wildcards.run)
-    return job_settings.text({name: variants[name] for name in names if name in variants})
+    return job_settings.text(
+        {name: configurations[name] for name in names if name in configurations}
+    )
 
 
 def published(*names):

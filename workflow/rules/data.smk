@@ -39,12 +39,12 @@ rule matrix:
     conda:
         "../../environment.yml"
     params:
-        *code("cli.data"),
+        *code("cli.prepare"),
         **by_key(
             lambda wildcards: job_settings.data(configuration.datasets(config)[wildcards.dataset]),
             [Namespace(dataset=name) for name in DATASETS],
         ),
-        module=lambda wildcards: code_of("cli.data", f"data.{wildcards.dataset}"),
+        module=lambda wildcards: code_of("cli.prepare", f"data.{wildcards.dataset}"),
         source=config["data"]["source"],
         seed=config["seed"],
         folder=subpath(output.provenance, parent=True),
@@ -54,7 +54,7 @@ rule matrix:
     message:
         "Data: {wildcards.dataset}"
     shell:
-        "{params.python} -m reproduction data {wildcards.dataset} --source {params.source}"
+        "{params.python} -m reproduction prepare {wildcards.dataset} --source {params.source}"
         " --seed {params.seed} --mirror={params.mirror:q}"
         " --scaling default --entry {params.entry:q} --out {params.folder:q} 2>&1 | tee {log:q}"
 
@@ -82,12 +82,12 @@ rule scaling:
     conda:
         "../../environment.yml"
     params:
-        *code("cli.data"),
+        *code("cli.prepare"),
         **by_key(
             lambda wildcards: job_settings.data(configuration.datasets(config)[wildcards.dataset]),
             [Namespace(dataset=name) for name in DATASETS],
         ),
-        module=lambda wildcards: code_of("cli.data", f"data.{wildcards.dataset}"),
+        module=lambda wildcards: code_of("cli.prepare", f"data.{wildcards.dataset}"),
         source=config["data"]["source"],
         seed=config["seed"],
         folder=subpath(input.provenance, parent=True),
@@ -96,7 +96,7 @@ rule scaling:
     message:
         "Data: {wildcards.dataset}, {wildcards.scaling}"
     shell:
-        "{params.python} -m reproduction data {wildcards.dataset} --source {params.source}"
+        "{params.python} -m reproduction prepare {wildcards.dataset} --source {params.source}"
         " --seed {params.seed} --mirror={params.mirror:q}"
         " --scaling {wildcards.scaling} --out {params.folder:q} > {log:q} 2>&1"
 
@@ -118,17 +118,17 @@ rule features:
             lambda wildcards: costs.extraction(of_extraction(wildcards), records_of(wildcards))
         ),
     params:
-        *code("cli.extract"),
+        *code("cli.extract_features"),
         **by_key(
             of_extraction,
             [Namespace(training=run) for run in TRAININGS if "extractor_epochs" in TRAININGS[run]],
         ),
         network=lambda wildcards: code_of(
-            "cli.extract", *modules(discovery.extractors(), wildcards.training)
+            "cli.extract_features", *modules(discovery.extractors(), wildcards.training)
         ),
         python=python,
     message:
         "Features: {wildcards.training}"
     shell:
-        "{params.python} -m reproduction extract --settings {params.settings:q} --data {input.data[0]:q}"
+        "{params.python} -m reproduction extract-features --settings {params.settings:q} --data {input.data[0]:q}"
         " --out {output:q} > {log:q} 2>&1"

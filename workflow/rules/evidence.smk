@@ -1,7 +1,7 @@
 # What judges the papers beside trials: other readings, audits, theory, and the verdicts on claims.
 
 
-rule sweep:
+rule readings_trials:
     """Trials of an experiment, with one open question changed at a time, at the tables' epsilon."""
     input:
         data=matrix_of,
@@ -15,24 +15,24 @@ rule sweep:
     conda:
         "../../environment.yml"
     resources:
-        **limits(lambda wildcards: costs.sweep(of_sweep(wildcards))),
+        **limits(lambda wildcards: costs.readings(of_readings(wildcards))),
     params:
-        *code("cli.sweep"),
+        *code("cli.readings"),
         **{
             f"mechanism_{mechanism}": lambda wildcards, mechanism=mechanism: (
-                code_of("cli.sweep", *modules(discovery.mechanisms(), mechanism))
+                code_of("cli.readings", *modules(discovery.mechanisms(), mechanism))
                 if mechanism in mechanisms_of(wildcards)
                 else []
             )
             for mechanism in discovery.mechanisms()
         },
-        **by_key(of_sweep, RELEASES),
-        task=lambda wildcards: code_of("cli.sweep", *task_of(wildcards)),
+        **by_key(of_readings, RELEASES),
+        task=lambda wildcards: code_of("cli.readings", *task_of(wildcards)),
         python=python,
     message:
         "Readings: trials of {wildcards.experiment}"
     shell:
-        "{params.python} -m reproduction sweep --settings {params.settings:q} --data {input.data[0]:q}"
+        "{params.python} -m reproduction readings --settings {params.settings:q} --data {input.data[0]:q}"
         " --out {output:q} > {log:q} 2>&1"
 
 
@@ -152,7 +152,7 @@ rule negative_control:
     message:
         "Negative control: wrong mechanisms that the audit must catch"
     shell:
-        "{params.python} -m reproduction negative_control --seed {params.seed} --out {output:q}"
+        "{params.python} -m reproduction negative-control --seed {params.seed} --out {output:q}"
         " > {log:q} 2>&1"
 
 
@@ -176,7 +176,7 @@ rule held_out:
     message:
         "Held-out data: trials"
     shell:
-        "{params.python} -m reproduction held_out --seed {params.seed} --trials {params.trials}"
+        "{params.python} -m reproduction held-out --seed {params.seed} --trials {params.trials}"
         " --out {output:q} > {log:q} 2>&1"
 
 
@@ -194,7 +194,7 @@ rule gather_held_out:
     conda:
         "../../environment.yml"
     params:
-        *code("cli.gather", "report.evidence"),
+        *code("cli.gather", "report.held_out_table"),
         python=python,
     message:
         "Held-out data"
@@ -228,7 +228,7 @@ rule theory:
         " > {log:q} 2>&1"
 
 
-rule judge:
+rule judge_claims:
     """The verdicts on the papers' claims, before they are shown."""
     input:
         expand("<folder>/{kind}/{run}.csv", kind=["summary", "comparisons"], run=RUNS),
@@ -248,10 +248,10 @@ rule judge:
     conda:
         "../../environment.yml"
     params:
-        *code("cli.judge"),
+        *code("cli.claims"),
         python=python,
     message:
         "Claims: the verdicts"
     shell:
-        "{params.python} -m reproduction judge {input:q} --out {output.claims:q}"
+        "{params.python} -m reproduction claims {input:q} --out {output.claims:q}"
         " --comparisons {output.comparisons:q} > {log:q} 2>&1"

@@ -248,7 +248,7 @@ rule article:
 
 if not PRIVATE:
 
-    rule crate:
+    rule ro_crate:
         """The files of the run with their checksums and origins, as an RO-Crate."""
         input:
             results_files(),
@@ -257,14 +257,14 @@ if not PRIVATE:
         output:
             "<folder>/ro-crate-metadata.json",
         log:
-            "<folder>/logs/crate.log",
+            "<folder>/logs/ro_crate.log",
         localrule: True
         conda:
             "../../environment.yml"
         params:
-            *code("cli.crate"),
+            *code("cli.ro_crate"),
             python=python,
         message:
             "RO-Crate"
         shell:
-            "{params.python} -m reproduction crate {input:q} --out {output:q} > {log:q} 2>&1"
+            "{params.python} -m reproduction ro-crate {input:q} --out {output:q} > {log:q} 2>&1"

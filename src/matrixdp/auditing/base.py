@@ -85,7 +85,7 @@ class Audit(abc.ABC):
         release: the audited release.
         attained: epsilon at the claimed delta that some neighbours attain.
         bound: upper bound on epsilon for all neighbours; equal to ``attained`` where exact.
-        kappa: factor by which the noise could shrink at the same guarantee, by ``bound``.
+        noise_inflation: factor by which the noise could shrink at the same guarantee, by ``bound``.
         cost: number of random numbers of one run on one neighbour.
         mu: attained Gaussian-DP parameter, NaN for noise that is not Gaussian.
         needed: number of runs after which the black box rejects noise that is a tenth too small;
@@ -99,7 +99,7 @@ class Audit(abc.ABC):
     release: CalibratedMechanism
     attained: float
     bound: float
-    kappa: float
+    noise_inflation: float
     cost: float
     mu: float = float("nan")
     needed: float | None = None
@@ -137,9 +137,9 @@ class Audit(abc.ABC):
         return int(few if self.needed is None else min(self.needed, MOST / self.cost))
 
 
-def declared(place: str) -> Any:
-    """Return the function at a place ``module:name``, which a class declares."""
-    module, _, name = place.partition(":")
+def declared(name: str) -> Any:
+    """Return the function at a name ``module:name``, which a class declares."""
+    module, _, name = name.partition(":")
     return getattr(importlib.import_module(module), name)
 
 

@@ -63,7 +63,7 @@ Answer = Callable[[Array, str], Array]
 class Draw(NamedTuple):
     """Numbers of unit scale that a part draws from its stream."""
 
-    kind: str
+    noise_type: str
     numbers: Array
 
 
@@ -79,9 +79,9 @@ class Script(np.random.Generator):
         self._draws = iter(draws)
         self._untouched = self.bit_generator.state
 
-    def _next(self, kind: str, size: int) -> Array:
+    def _next(self, noise_type: str, size: int) -> Array:
         draw = next(self._draws, None)
-        if draw is None or draw.kind != kind or draw.numbers.size != size:
+        if draw is None or draw.noise_type != noise_type or draw.numbers.size != size:
             raise Undeclared
         return draw.numbers
 
@@ -113,14 +113,14 @@ class Noise(NamedTuple):
     part: int = -1
     shift: float = 0.0
 
-    def draw(self, kind: str, shape: tuple[int, ...], part: int) -> Draw:
+    def draw(self, noise_type: str, shape: tuple[int, ...], part: int) -> Draw:
         """Return the numbers of a part, by its place."""
         stream = np.random.default_rng([self.seed, part])
-        numbers = (stream.standard_normal if kind == "normal" else stream.laplace)(size=shape)
+        numbers = (stream.standard_normal if noise_type == "normal" else stream.laplace)(size=shape)
         numbers = self.size * np.asarray(numbers)
         if part == self.part:
             numbers += self.shift * stream.standard_normal(shape)
-        return Draw(kind, numbers)
+        return Draw(noise_type, numbers)
 
 
 def executed(release: Program, stream: np.random.Generator, most: int | None = None) -> Finding:
@@ -175,8 +175,8 @@ def _scripted(
     draws: list[Draw] = []
     noisy: list[Array] = []
 
-    def answer(white: Array, kind: str) -> Array:
-        draws.append(noise.draw(kind, np.shape(white), len(draws)))
+    def answer(white: Array, noise_type: str) -> Array:
+        draws.append(noise.draw(noise_type, np.shape(white), len(draws)))
         noisy.append(white + draws[-1].numbers)
         return noisy[-1]
 
@@ -239,11 +239,11 @@ def _replay(release: Program, first: Array, second: Array, noise: Noise) -> floa
     draws, noisy, _ = _scripted(release, first, noise)
     moved: list[Draw] = []
 
-    def repeat(white: Array, kind: str) -> Array:
+    def repeat(white: Array, noise_type: str) -> Array:
         place = len(moved)
         if place == len(noisy) or np.shape(white) != np.shape(noisy[place]):
             raise Undeclared
-        moved.append(Draw(kind, noisy[place] - white))
+        moved.append(Draw(noise_type, noisy[place] - white))
         return noisy[place]
 
     try:
@@ -256,7 +256,7 @@ def _replay(release: Program, first: Array, second: Array, noise: Noise) -> floa
     apart = [
         float(np.linalg.norm(new.numbers - old.numbers))
         for old, new in zip(draws, moved, strict=True)
-        if new.kind == "normal"
+        if new.noise_type == "normal"
     ]
     return float(np.linalg.norm(apart))
 
@@ -299,8 +299,8 @@ def _replayed(release: Program, records: Array, answer: Answer) -> list[Question
             value = value + shift * part.unit
         white, drawn = np.zeros(noise.shape), _drawn(noise)
         white[drawn] = noise.whiten(value)
-        kind = "normal" if isinstance(noise, GaussianDistribution) else "laplace"
-        return noise.colour(answer(white, kind)[drawn])
+        noise_type = "normal" if isinstance(noise, GaussianDistribution) else "laplace"
+        return noise.colour(answer(white, noise_type)[drawn])
 
     release.run(_Clipped(_clipped(release.query, records)), ask)
     return parts

@@ -17,9 +17,9 @@ from matrixdp.auditing.foreign import WhitenedGaussianAudit
 from matrixdp.auditing.gaussian import PURE, GaussianAudit
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.projection import ComposedAudit
-from matrixdp.auditing.standing import DECLARED, REFUTED
+from matrixdp.auditing.status import DECLARED, REFUTED
 from matrixdp.mechanisms.base import AdditiveMechanism
-from matrixdp.noise.distributions import GaussianDistribution, Laplace
+from matrixdp.noise.distributions import GaussianDistribution, LaplaceNoise
 
 #: Relative tolerance of a size of noise that is computed in two ways.
 CLOSE = 1e-6
@@ -51,25 +51,20 @@ def flaws(audit: Audit, stream: np.random.Generator) -> list[str]:
     if isinstance(release, AdditiveMechanism) and release.noise.shape != release.query.shape:
         shapes = f"{release.noise.shape} for a value of shape {release.query.shape}"
         return [f"{REFUTED}: its noise has shape {shapes}"]
-    declared = release.epsilon_actual * (1 + ROUNDING)
+    declared = release.epsilon_delivered * (1 + ROUNDING)
+    stated = f"{release.epsilon_delivered:.3g}"
     if np.isnan(declared) or audit.attained > declared + ROUNDING:
-        verdicts.append(
-            f"{REFUTED}: it declares epsilon {release.epsilon_actual:.3g} and attains "
-            f"{audit.attained:.3g}"
-        )
+        verdicts.append(f"{REFUTED}: it declares epsilon {stated} and attains {audit.attained:.3g}")
     by_curve = isinstance(audit, GaussianAudit | WhitenedGaussianAudit)
     if by_curve and release.mu is not None and not audit.mu <= release.mu * (1 + ROUNDING):
         verdicts.append(f"{REFUTED}: it declares mu {release.mu:.3g} and attains {audit.mu:.3g}")
     allowed = release.epsilon * (1 + ROUNDING)
     if audit.tool != "black box" and audit.bound <= allowed and declared > allowed + ROUNDING:
         # Otherwise the verdict is on the bound, or on what the runs could have proved.
-        verdicts.append(
-            f"{DECLARED}: it declares epsilon {release.epsilon_actual:.3g}, above the claimed one"
-        )
+        verdicts.append(f"{DECLARED}: it declares epsilon {stated}, above the claimed one")
     if isinstance(audit, ComposedAudit) and audit.bound > declared + ROUNDING:
         verdicts.append(
-            f"{DECLARED}: it declares epsilon {release.epsilon_actual:.3g}, and its parts compose "
-            f"to {audit.bound:.3g}"
+            f"{DECLARED}: it declares epsilon {stated}, and its parts compose to {audit.bound:.3g}"
         )
     if isinstance(release, AdditiveMechanism) and not np.isnan(release.noise_std):
         size = deviation(release, stream)
@@ -90,12 +85,12 @@ def deviation(release: AdditiveMechanism, stream: np.random.Generator) -> Deviat
     if library.owns(release) and not np.isnan(exact := proofs.deviation(noise)):
         return Deviation(exact, exact)
     size = float(np.prod(noise.shape))
-    if library.owns(release) and isinstance(noise, GaussianDistribution | Laplace):
+    if library.owns(release) and isinstance(noise, GaussianDistribution | LaplaceNoise):
         entries = noise.whiten(np.zeros(noise.shape)).size
         if entries * size <= EXACT:
             squares = sum(float((noise.colour(unit) ** 2).sum()) for unit in np.eye(entries))
             # Laplace numbers of scale 1 have variance 2.
-            exact = float(np.sqrt(squares / size * (2 if isinstance(noise, Laplace) else 1)))
+            exact = float(np.sqrt(squares / size * (2 if isinstance(noise, LaplaceNoise) else 1)))
             return Deviation(exact, exact)
     value = draws.value_within(release, farthest(release.query))
     drawn = draws.noise_of(release, value, DRAWS, stream)

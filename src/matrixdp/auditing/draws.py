@@ -6,7 +6,7 @@ import numpy as np
 
 from matrixdp.auditing import runs, whiteness
 from matrixdp.auditing.neighbours import Neighbours
-from matrixdp.auditing.standing import REFUTED
+from matrixdp.auditing.status import REFUTED
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.noise.distributions import GaussianDistribution

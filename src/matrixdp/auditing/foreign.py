@@ -22,10 +22,10 @@ from matrixdp.auditing.base import ROUNDING, RUNS, Audit, Scale
 from matrixdp.auditing.gaussian import PURE, epsilon_of, waste_of
 from matrixdp.auditing.neighbours import Neighbours, Size, worst
 from matrixdp.auditing.normalised import normals_of
-from matrixdp.auditing.standing import DECLARED, REFUTED
+from matrixdp.auditing.status import DECLARED, REFUTED
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveMechanism
-from matrixdp.noise.distributions import GaussianDistribution, Laplace, laplaces, normals
+from matrixdp.noise.distributions import GaussianDistribution, LaplaceNoise, laplaces, normals
 from matrixdp.privacy.sensitivity import IdentityQuery
 
 #: Numbers of whitened values that the search through the columns of records may make, and columns
@@ -50,7 +50,7 @@ class WhitenedAudit(Audit):
     def __init__(
         self,
         release: AdditiveMechanism,
-        distribution: GaussianDistribution | Laplace,
+        distribution: GaussianDistribution | LaplaceNoise,
         stream: np.random.Generator,
     ) -> None:
         self.release: AdditiveMechanism = release
@@ -105,8 +105,8 @@ class WhitenedAudit(Audit):
         sides = np.ptp([query.domain.magnitudes, -query.domain.magnitudes], axis=0)
         for column in columns.tolist():
             basis = np.zeros((m * group, m, n))
-            for place in range(m * group):
-                basis[place, place // group, column + place % group] = 1.0
+            for index in range(m * group):
+                basis[index, index // group, column + index % group] = 1.0
             white = self._whiten(basis)
             size = float(np.abs(white).max())
             shape = np.round(white @ white.T / max(size, 1e-300) ** 2, 9)
@@ -141,7 +141,7 @@ class WhitenedAudit(Audit):
         """Return verdicts on the equations, on the class's own sampler, and on other draws."""
         release, noise = self.release, self._distribution
         flaws = []
-        symmetric = release.query.yields != "matrix"
+        symmetric = release.query.output_type != "matrix"
         if words := probes.defect(noise, symmetric, stream):
             flaws.append(f"{DECLARED}: {words}")
         if not library.owns(release) and isinstance(noise, GaussianDistribution):
@@ -156,7 +156,9 @@ def _linear(matrix: Array) -> probes.Stacks:
     return lambda change: change.reshape(len(change), -1) @ matrix
 
 
-def _of_sampler(noise: GaussianDistribution | Laplace, stream: np.random.Generator) -> list[str]:
+def _of_sampler(
+    noise: GaussianDistribution | LaplaceNoise, stream: np.random.Generator
+) -> list[str]:
     """Return the verdict on a class's own sampler, which no release uses.
 
     Samples are right if they are coloured white noise of the same stream, to rounding. If not, only
@@ -168,7 +170,9 @@ def _of_sampler(noise: GaussianDistribution | Laplace, stream: np.random.Generat
     if any(_colours(noise, white, sampled) for white in _white_noise(noise, entries, count, seed)):
         return []
     white = probes.flat(noise)(sampled)
-    defect = whiteness.judge(normals_of(white) if isinstance(noise, Laplace) else white, stream)
+    defect = whiteness.judge(
+        normals_of(white) if isinstance(noise, LaplaceNoise) else white, stream
+    )
     own = "its own sampler, which no release uses"
     if defect.defect:
         return [f"{REFUTED}: {own}, differs: {defect.defect}"]
@@ -176,11 +180,11 @@ def _of_sampler(noise: GaussianDistribution | Laplace, stream: np.random.Generat
 
 
 def _white_noise(
-    noise: GaussianDistribution | Laplace, entries: int, count: int, seed: int
+    noise: GaussianDistribution | LaplaceNoise, entries: int, count: int, seed: int
 ) -> Iterator[Array]:
     """Yield white noise of a stream as the library draws it, entry by entry or of full matrices."""
     streams = [np.random.default_rng(seed)] * count
-    if isinstance(noise, Laplace):
+    if isinstance(noise, LaplaceNoise):
         yield laplaces(streams, entries)
     else:
         yield normals(streams, (entries,))
@@ -188,7 +192,7 @@ def _white_noise(
         yield noise.white_noise([np.random.default_rng(seed)] * count)
 
 
-def _colours(noise: GaussianDistribution | Laplace, white: Array, sampled: Array) -> bool:
+def _colours(noise: GaussianDistribution | LaplaceNoise, white: Array, sampled: Array) -> bool:
     """Return whether samples are coloured white noise, to rounding."""
     limit = CLOSE * float(np.abs(sampled).max())
     pairs = zip(white, sampled, strict=True)
@@ -213,7 +217,7 @@ class WhitenedGaussianAudit(WhitenedAudit):
         largest = max(self.mu, declared)
         self.attained = epsilon_of(release.delta, self.mu)
         self.bound = epsilon_of(release.delta, largest)
-        self.kappa = waste_of(release, largest)
+        self.noise_inflation = waste_of(release, largest)
         # Noise of the library whose columns differ.
         proven = epsilon_of(release.delta, proofs.mu(release.query, distribution))
         self.proven = library.plain(release) and proven <= release.epsilon * (1 + ROUNDING)
@@ -236,12 +240,12 @@ class WhitenedLaplaceAudit(WhitenedAudit):
     order = 1
 
     def __init__(
-        self, release: AdditiveMechanism, distribution: Laplace, stream: np.random.Generator
+        self, release: AdditiveMechanism, distribution: LaplaceNoise, stream: np.random.Generator
     ) -> None:
         super().__init__(release, distribution, stream)
         self.attained = self._pair.size
-        self.bound = max(self.attained, release.epsilon_actual)
-        self.kappa = release.epsilon / self.bound
+        self.bound = max(self.attained, release.epsilon_delivered)
+        self.noise_inflation = release.epsilon / self.bound
 
     def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
         """Return the privacy loss of each run."""

@@ -8,7 +8,7 @@ from matrixdp import library
 from matrixdp.auditing import draws, evidence, proofs, runs
 from matrixdp.auditing.base import ROUNDING, TIGHT, Audit, Scale, gamma_scale, trials_of
 from matrixdp.auditing.neighbours import worst
-from matrixdp.auditing.standing import REFUTED
+from matrixdp.auditing.status import REFUTED
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
 from matrixdp.noise.distributions import GaussianDistribution
@@ -68,7 +68,7 @@ class GaussianAudit(Audit):
         else:
             self.attained = gaussian.epsilon(delta, self.mu)
             self.bound = epsilon_of(delta, largest)
-        self.kappa = waste_of(release, largest)
+        self.noise_inflation = waste_of(release, largest)
         change = np.subtract(*runs.values(query, self._pair))
         # Number of entries that differ; for second moments all of them.
         self.cost = float(change.size)

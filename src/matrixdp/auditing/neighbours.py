@@ -178,18 +178,18 @@ def _climb_box(domain: Box, pair: Array, value: Size, sides: int) -> tuple[Array
 
 
 def _move(
-    pair: Array, values: Array, place: tuple[int, int], levels: Array | float, value: Size
+    pair: Array, values: Array, coordinate: tuple[int, int], levels: Array | float, value: Size
 ) -> None:
     """Change one coordinate of each pair, in place, where that increases its value.
 
     Args:
         pair: pairs of records, shape (2, searches, m).
         values: their objectives, shape (searches,), which are updated too.
-        place: (index of the record in its pair, index of the coordinate).
+        coordinate: (index of the record in its pair, index of the coordinate).
         levels: new values of the coordinate, shape (searches,) or one number.
         value: objective of pairs.
     """
-    side, i = place
+    side, i = coordinate
     moved = pair.copy()
     moved[side, :, i] = levels
     tried = (moved[side, :, i] != pair[side, :, i]).nonzero()[0]

@@ -11,7 +11,7 @@ from matrixdp.auditing import draws, proofs, runs, whiteness
 from matrixdp.auditing.base import ROUNDING, Audit, Scale, gamma_scale, trials_of
 from matrixdp.auditing.neighbours import worst
 from matrixdp.auditing.normalised import normalised
-from matrixdp.auditing.standing import DECLARED, REFUTED
+from matrixdp.auditing.status import DECLARED, REFUTED
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.noise.distributions import NormDistribution, SizedDistribution
@@ -70,20 +70,20 @@ class NormAudit(Audit):
         self._distribution = distribution
         self._pair = worst(release.query, distribution.size, stream)
         self.attained = self._pair.size
-        self.bound = max(self.attained, release.epsilon_actual)
-        self.kappa = release.epsilon / self.bound
+        self.bound = max(self.attained, release.epsilon_delivered)
+        self.noise_inflation = release.epsilon / self.bound
         self._owned = library.plain(release)
         proven = proofs.size(release.query, distribution)
         self.proven = library.plain(release) and proven <= release.epsilon * (1 + ROUNDING)
         m, n = release.query.shape
         # One column suffices where columns are independent and identically distributed.
-        one_column = isinstance(release.query, IdentityQuery) and distribution.columns_alike
+        one_column = isinstance(release.query, IdentityQuery) and distribution.identical_columns
         self.cost = float(m if one_column else m * n)
 
     def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
         """Return the privacy loss of each run."""
         release, query, size = self.release, self.release.query, self._distribution.size
-        if isinstance(query, IdentityQuery) and not self._distribution.columns_alike:
+        if isinstance(query, IdentityQuery) and not self._distribution.identical_columns:
             # All columns share one radius and must be drawn. Zeros stand for the other records.
             return tuple(runs.in_parts(partial(self._whole, stream), count, self.cost))
         before, after = runs.values(query, self._pair)
@@ -112,7 +112,7 @@ class NormAudit(Audit):
         m, n = self.release.query.shape
         trials = trials_of(m * n)
         total = self._distribution.size(self._draws(trials, stream)).sum()
-        return gamma_scale(float(total), float(trials * self._distribution.free))
+        return gamma_scale(float(total), float(trials * self._distribution.gamma_shape))
 
     def _draws(self, count: int, stream: np.random.Generator) -> Array:
         if library.owns(self.release):
@@ -155,11 +155,14 @@ class GeneralizedGammaAudit(NormAudit):
             # The loss of a power above 1 has no bound.
             pure = distribution.power == 1
             self.attained = 1 / unit if pure else float("inf")
-            self.bound, self.kappa = max(self.attained, release.epsilon_actual), float("nan")
+            self.bound, self.noise_inflation = (
+                max(self.attained, release.epsilon_delivered),
+                float("nan"),
+            )
             return
         self.attained = generalized_gamma.epsilon(release.delta, unit, *args)
-        self.bound = max(self.attained, release.epsilon_actual)
-        self.kappa = unit / generalized_gamma.scale(release.epsilon, release.delta, *args)
+        self.bound = max(self.attained, release.epsilon_delivered)
+        self.noise_inflation = unit / generalized_gamma.scale(release.epsilon, release.delta, *args)
         proven = proofs.length(release.query, distribution)
         if library.plain(release) and proven > 0:
             longest = generalized_gamma.epsilon(release.delta, 1 / proven, *args)

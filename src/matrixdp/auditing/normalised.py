@@ -16,7 +16,7 @@ from matrixdp.noise.distributions import (
     ColumnL2Exponential,
     ColumnLinfExponential,
     FrobeniusExponential,
-    Laplace,
+    LaplaceNoise,
     SizedDistribution,
 )
 from matrixdp.noise.gamma_distributions import GeneralizedGamma, SymmetricGeneralizedGamma
@@ -27,17 +27,17 @@ def normalised(noise: SizedDistribution, draws: Array) -> Array | None:
 
     A subclass of another author counts if it keeps the norm of its base.
     """
-    if isinstance(noise, Laplace):
+    if isinstance(noise, LaplaceNoise):
         return normals_of(np.stack([np.ravel(noise.whiten(one)) for one in draws]))
     keeps = [
-        kind
-        for kind in (FrobeniusExponential, ColumnL2Exponential, ColumnLinfExponential)
-        if isinstance(noise, kind) and type(noise).norm is kind.norm
+        noise_class
+        for noise_class in (FrobeniusExponential, ColumnL2Exponential, ColumnLinfExponential)
+        if isinstance(noise, noise_class) and type(noise).norm is noise_class.norm
     ]
     m, count = noise.shape[0], len(draws)
     if isinstance(noise, GeneralizedGamma):
         kinds = (SymmetricGeneralizedGamma, GeneralizedGamma)
-        if type(noise).size not in [kind.size for kind in kinds]:
+        if type(noise).size not in [noise_class.size for noise_class in kinds]:
             return None
         rows = np.swapaxes(draws, 1, 2)
         if isinstance(noise, SymmetricGeneralizedGamma):

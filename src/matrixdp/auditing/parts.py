@@ -37,7 +37,7 @@ def audit(release: CalibratedMechanism, stream: np.random.Generator, audit_of: A
     proven = parts_mu(release)
     if isinstance(release, RidgedEquations):
         changes = sensitivities.largest_changes(release.query, stream)
-        first = audit_of(release.explaining, stream)
+        first = audit_of(release.design, stream)
         eigenvalue = changes["smallest eigenvalue of x"] / release.eigenvalue_std
         target = changes["l2, x times y"] / release.target_std
         return ComposedAudit(release, [eigenvalue, first.mu, target], first, proven)
@@ -117,7 +117,7 @@ def parts_mu(release: CalibratedMechanism) -> list[float]:
     if isinstance(release, RidgedEquations):
         eigenvalue = release.query.l2_eigenvalue / release.eigenvalue_std
         target = release.query.l2_target / release.target_std
-        return [eigenvalue, noise_mu(release.explaining, release.query.explaining), target]
+        return [eigenvalue, noise_mu(release.design, release.query.design), target]
     if isinstance(release, CentredMoments) and type(query) is IdentityQuery:
         mean = MeanQuery(
             query.domain, query.n_records, query.adjacency, per_person=query.per_person

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.noise.distributions import GaussianDistribution, Laplace, both_sides
+from matrixdp.noise.distributions import GaussianDistribution, LaplaceNoise, both_sides
 
 #: Number of random values.
 PROBES = 4
@@ -27,7 +27,7 @@ LINEAR = "whiten is no linear map, so that noise depends on the value"
 COVARIANCE = "whiten has another covariance than the factors declare"
 
 #: Noise that can be whitened, and a map of stacks of changes (k, m, n') to (k, d).
-Whitened = GaussianDistribution | Laplace
+Whitened = GaussianDistribution | LaplaceNoise
 Stacks = Callable[[Array], Array]
 
 

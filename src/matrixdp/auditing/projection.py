@@ -31,7 +31,7 @@ class BlackBoxAudit(Audit):
     """
 
     tool = "black box"
-    attained = kappa = float("nan")
+    attained = noise_inflation = float("nan")
 
     def __init__(self, release: CalibratedMechanism) -> None:
         self.release = release
@@ -39,7 +39,7 @@ class BlackBoxAudit(Audit):
         values = runs.values(query, farthest(query))
         others = [(0, 0), (0, query.shape[1] - values[0].shape[1])]
         self._values = self._answers = [np.pad(value, others) for value in values]
-        self.bound = release.epsilon_actual
+        self.bound = release.epsilon_delivered
         # Count of numbers in a released value, on both neighbours together.
         self._numbers = self.cost = 2.0 * float(np.prod(query.shape))
 
@@ -80,9 +80,9 @@ class BlackBoxAudit(Audit):
         for number, answer in enumerate((first, second), 1):
             statistics[f"distance from value {number}"] = partial(_distance, answer)
             if answer.shape[0] == answer.shape[1]:
-                for which, place in (("least", 0), ("largest", -1)):
+                for which, index in (("least", 0), ("largest", -1)):
                     name = f"{which} eigenvalue of the distance from value {number}"
-                    statistics[name] = partial(_eigenvalue, answer, place)
+                    statistics[name] = partial(_eigenvalue, answer, index)
         return statistics
 
     def _evaluate(self, names: Sequence[str], count: int, stream: Generator) -> tuple[Array, Array]:
@@ -105,9 +105,9 @@ def _distance(value: Array, released: Array) -> Array:
     return frobenius(released - value)
 
 
-def _eigenvalue(value: Array, place: int, released: Array) -> Array:
+def _eigenvalue(value: Array, index: int, released: Array) -> Array:
     """Return an eigenvalue, by its position in ascending order, of the difference from a value."""
-    return np.asarray(np.linalg.eigvalsh(released - value)[:, place])
+    return np.asarray(np.linalg.eigvalsh(released - value)[:, index])
 
 
 class ComposedAudit(BlackBoxAudit):
@@ -133,7 +133,10 @@ class ComposedAudit(BlackBoxAudit):
     ) -> None:
         super().__init__(release)
         query = release.query
-        if isinstance(query, IdentityQuery) and release.yields == SecondMomentQuery.yields:
+        if (
+            isinstance(query, IdentityQuery)
+            and release.output_type == SecondMomentQuery.output_type
+        ):
             moments = SecondMomentQuery(query.domain, query.n_records, query.adjacency)
             pair = farthest(moments)
             self._answers = [*runs.values(moments, pair)]
@@ -145,7 +148,7 @@ class ComposedAudit(BlackBoxAudit):
         self._noisy = noisy
         self.mu = float(np.linalg.norm([*mus]))
         self.bound = epsilon_of(release.delta, self.mu)
-        self.kappa = waste_of(release, self.mu)
+        self.noise_inflation = waste_of(release, self.mu)
         largest = epsilon_of(release.delta, float(np.linalg.norm([*proven])))
         owned = library.plain(release)
         self.proven = owned and largest <= release.epsilon * (1 + ROUNDING)

@@ -168,7 +168,7 @@ def size(query: Query, noise: NoiseDistribution) -> float:
     group = np.sqrt(query.group) if isinstance(query, IdentityQuery) else 1.0
     if isinstance(noise, SymmetricLaplace):
         return query.l1_upper / noise.scale if isinstance(query, SecondMomentQuery) else UNPROVEN
-    if isinstance(noise, distributions.Laplace):
+    if isinstance(noise, distributions.LaplaceNoise):
         return query.l1_sensitivity / noise.scale
     if isinstance(noise, FrobeniusExponential):
         return query.l2_sensitivity / noise.scale
@@ -201,7 +201,7 @@ def deviation(noise: NoiseDistribution) -> float:
         return UNPROVEN
     if isinstance(noise, GeneralizedGamma):
         return float(generalized_gamma.deviation(noise.scale, noise.power, noise.dimension))
-    if isinstance(noise, distributions.Laplace) and not isinstance(noise, ScaledLaplace):
+    if isinstance(noise, distributions.LaplaceNoise) and not isinstance(noise, ScaledLaplace):
         return float(np.sqrt(2) * noise.scale)
     m, n = noise.shape
     # A Gamma(k) radius has second moment k (k + 1); the rest are moments of the directions.
@@ -219,7 +219,7 @@ def deviation(noise: NoiseDistribution) -> float:
 def _variances(noise: NoiseDistribution) -> Array | None:
     """Return the variances of the entries (m, n), or None."""
     if isinstance(noise, ScaledNormal | ScaledLaplace):
-        if isinstance(noise.distribution, distributions.Laplace):
+        if isinstance(noise.distribution, distributions.LaplaceNoise):
             return np.broadcast_to(2 * noise.distribution.scale**2 * noise.sizes**2, noise.shape)
         spread = _variances(noise.distribution)
         return None if spread is None else spread * noise.sizes**2

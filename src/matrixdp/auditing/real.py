@@ -30,20 +30,20 @@ def scale(release: CalibratedMechanism, stream: np.random.Generator) -> Scale:
         return NO_SCALE
     try:
         distribution, unit, _ = release.whitened
-        stretch = release.stretch
+        rounding_factor = release.rounding_factor
     except InputError:
         return NO_SCALE
     if release.coloured and library.owns(release):
         # Made of the sampler's noise by construction, whatever the class colours it to.
         return _of_sampler(unit, safe.noise)
     side = release.query.domain.magnitudes[:, None]
-    matrix = release.query.yields == "matrix"
+    matrix = release.query.output_type == "matrix"
     value = np.broadcast_to(side if matrix else side * side.T, release.noise.shape) / 2
     count = min(RELEASES, -(-REPLAYED // value.size))
     pairs = []
     for seed in stream.integers(2**32, size=count).tolist():
         released = release.add_noise(value, np.random.default_rng(seed).bytes)
-        noise = distribution.whiten(released - value) / stretch
+        noise = distribution.whiten(released - value) / rounding_factor
         steps = safe.noise(unit, noise.size, np.random.default_rng(seed).bytes)
         pairs.append((noise, steps * safe.STEP))
     noise, expected = (np.concatenate(side) for side in zip(*pairs, strict=True))

@@ -15,10 +15,10 @@ from matrixdp.auditing.foreign import WhitenedGaussianAudit, WhitenedLaplaceAudi
 from matrixdp.auditing.gaussian import PURE, GaussianAudit
 from matrixdp.auditing.norm import GeneralizedGammaAudit, NormAudit, is_norm
 from matrixdp.auditing.projection import BlackBoxAudit
-from matrixdp.auditing.standing import CERTIFIED, DECLARED, REFUTED, TESTED
+from matrixdp.auditing.status import CERTIFIED, DECLARED, REFUTED, TESTED
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
-from matrixdp.noise.distributions import GaussianDistribution, Laplace, NormDistribution
+from matrixdp.noise.distributions import GaussianDistribution, LaplaceNoise, NormDistribution
 from matrixdp.noise.gamma_distributions import GeneralizedGamma
 from matrixdp.privacy.sensitivity import IdentityQuery
 
@@ -38,20 +38,20 @@ def audit_of(release: CalibratedMechanism, stream: np.random.Generator) -> Audit
     Raises:
         InputError: a class of the project has no audit.
     """
-    if place := library.declaration(release, "audited_by"):
-        audit: Audit = declared(place)(release, stream)
+    if name := library.declaration(release, "audited_by"):
+        audit: Audit = declared(name)(release, stream)
         return audit
     if isinstance(release, parts.COMPOSED):
         return parts.audit(release, stream, audit_of)
     if isinstance(release, AdditiveMechanism):
         noise = release.noise
         # Auditing the column that differs suffices, where columns of the library are alike.
-        one_column = noise.columns_alike or not isinstance(release.query, IdentityQuery)
+        one_column = noise.identical_columns or not isinstance(release.query, IdentityQuery)
         if isinstance(noise, GaussianDistribution) and (release.coloured or not one_column):
             return WhitenedGaussianAudit(release, noise, stream)
         if isinstance(noise, GaussianDistribution):
             return GaussianAudit(release, noise, stream)
-        if isinstance(noise, Laplace) and release.coloured:
+        if isinstance(noise, LaplaceNoise) and release.coloured:
             return WhitenedLaplaceAudit(release, noise, stream)
         if isinstance(noise, GeneralizedGamma):
             return GeneralizedGammaAudit(release, noise, stream)
@@ -132,8 +132,8 @@ def judge(
         "executed": np.nan if finding is None else 1 - finding.other,
         "shortfall": shortfall(scale, real_scale, finding),
         "replayed": np.nan if finding is None else finding.mu,
-        "kappa": audit.kappa,
-        "rescaled_std": release.noise_std / audit.kappa,
+        "noise_inflation": audit.noise_inflation,
+        "rescaled_std": release.noise_std / audit.noise_inflation,
         "verdict": stated,
         "note": note(audit, proof, stated),
     }
@@ -170,7 +170,7 @@ def verdict(
     proof: Proof,
     flaws: Sequence[str] = (),
 ) -> str:
-    """Return the first applicable verdict on a release; its first word is the standing.
+    """Return the first applicable verdict on a release; its first word is the status.
 
     Args:
         claimed_epsilon: epsilon that the release claims.
@@ -205,6 +205,6 @@ def verdict(
         ),
         (not audit.bound <= allowed, f"{DECLARED}: the bound is above the claimed epsilon"),
         (audit.attained >= claimed_epsilon * (1 - TIGHT), f"{word}: tight"),
-        (audit.kappa > 1 + TIGHT, f"{word}: wasteful"),
+        (audit.noise_inflation > 1 + TIGHT, f"{word}: wasteful"),
     )
     return next((words for holds, words in cases if holds), word)

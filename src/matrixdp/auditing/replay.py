@@ -16,7 +16,7 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveGaussian, AdditiveMechanism, CalibratedMechanism
 from matrixdp.noise.distributions import (
     GaussianDistribution,
-    Laplace,
+    LaplaceNoise,
     NoiseDistribution,
     NormDistribution,
 )
@@ -48,7 +48,7 @@ def ratio(
     if isinstance(release, AdditiveGaussian):
         declared = release.mu
     elif isinstance(release.noise, NormDistribution):
-        declared = release.epsilon_actual
+        declared = release.epsilon_delivered
     else:
         return float("nan")
 
@@ -98,7 +98,7 @@ def largest_difference(
 def _length(distribution: NoiseDistribution, change: Array) -> float:
     if isinstance(distribution, GaussianDistribution):
         return float(np.linalg.norm(distribution.whiten(change)))
-    if isinstance(distribution, Laplace) and not library.owns(distribution):
+    if isinstance(distribution, LaplaceNoise) and not library.owns(distribution):
         return float(np.abs(distribution.whiten(change[0])).sum())
     assert isinstance(distribution, NormDistribution)
     return float(np.max(distribution.size(change)))

@@ -91,7 +91,7 @@ def runs(
             return statistic(release.simulate(value, [stream] * number))
 
         return in_parts(part, count, value.size)
-    if not release.noise.columns_alike:
+    if not release.noise.identical_columns:
         raise ValueError("columns of the noise are not alike")
     few = replace(
         release,

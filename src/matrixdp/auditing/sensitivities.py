@@ -32,7 +32,7 @@ def measures(query: Query) -> dict[str, tuple[float, Callable[[Array], Array]]]:
                 lambda d: np.linalg.norm(d[..., x[:, None], x], ord=2, axis=(-2, -1)),
             ),
             "l2, upper triangle of x": (
-                query.explaining.l2_upper,
+                query.design.l2_upper,
                 lambda d: frobenius(np.triu(d[..., x[:, None], x])),
             ),
             "l2, x times y": (query.l2_target, lambda d: np.linalg.norm(d[..., x, y], axis=-1)),

@@ -35,7 +35,8 @@ people.toml says what is released; `matrixdp release --help` shows one. Every ke
 def texts(files: Iterable[Path]) -> dict[str, str]:
     """Return the help texts of verbs by name, from the first lines of their modules."""
     return {
-        file.stem: file.read_text(encoding="utf-8").partition(".")[0].strip('"') for file in files
+        file.stem.replace("_", "-"): file.read_text(encoding="utf-8").partition(".")[0].strip('"')
+        for file in files
     }
 
 
@@ -94,7 +95,7 @@ def call(
     for name, text in verbs.items():
         added = parsers.add_parser(name, help=text, description=text)
         if words[:1] == [name]:
-            module = importlib.import_module(f"{package}.{name}")
+            module = importlib.import_module(f"{package}.{name.replace('-', '_')}")
             run, added.description = module.run, module.__doc__
             added.formatter_class = argparse.RawDescriptionHelpFormatter
             _add_arguments(added, run, shared or {})

@@ -21,16 +21,16 @@ def run(file: str) -> None:
 
     if Path(file).suffix == ".toml":
         spec = read_all(Path(file))[0]
-        found = ledger.Place(ledger.place(spec.file, spec.account), spec.file)
+        found = ledger.AccountFile(ledger.account_path(spec.file, spec.account), spec.file)
     else:
         found = ledger.find(Path(file))
-    place, records = found
-    account = ledger.read(place)
+    path, records = found
+    account = ledger.read(path)
     if account is None:
         if records is None:
-            raise InputError(f"{place} is not there; give the file of records, or its account")
+            raise InputError(f"{path} is not there; give the file of records, or its account")
         tables.check(records)
-        print(f"{place} is not there: nothing is spent, and the first release states the total")
+        print(f"{path} is not there: nothing is spent, and the first release states the total")
         return
     for line in ledger.summary(account):
         print(line)

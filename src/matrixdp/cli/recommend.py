@@ -32,7 +32,7 @@ def run(specification: str, *, error: str = "", look_at_the_data: bool = False) 
     for spec in specs:
         for note in filter(None, [choices.proposal(spec), *receipt.cautions(spec)]):
             print(f"note: {note}", file=sys.stderr)
-        if share and spec.kind == "regression":
+        if share and spec.query_name == "regression":
             raise InputError("error has no meaning for a regression; leave --error out")
         if len(specs) > 1:
             print(f"{spec.name}: epsilon {spec.epsilon:.3g}")
@@ -55,7 +55,7 @@ def _recommend(spec: Specification, share: float, look_at_the_data: bool) -> Non
         print(line)
     if spec.people:
         print(f"records that count: {receipt.counted(spec)}")
-    if spec.kind != "regression":
+    if spec.query_name != "regression":
         try:
             paid = f"epsilon {choices.price(spec):.3g}"
         except InputError as problem:

@@ -49,5 +49,5 @@ def run(specification: str, *, out: str = "release", even_if_useless: bool = Fal
         for note in result.notes:
             print(f"note: {note}", file=sys.stderr)
         print(result.says)
-        for name, path in result.places.items():
+        for name, path in result.paths.items():
             print(f"{name}: {path}")

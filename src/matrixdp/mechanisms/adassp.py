@@ -92,9 +92,9 @@ class ProductQuery(MeanQuery):
 
 def eigenvalue_query(query: NormalEquations) -> EigenvalueQuery:
     """Return the query of the first part."""
-    explaining = query.explaining
-    values = Box((0.0,), (explaining.max_norm,))
-    relation = query.n_records, query.adjacency, explaining.features
+    design = query.design
+    values = Box((0.0,), (design.max_norm,))
+    relation = query.n_records, query.adjacency, design.features
     return EigenvalueQuery(values, *relation, per_person=query.per_person)
 
 
@@ -139,7 +139,7 @@ class RidgedEquations(Program):
 
     Attributes:
         eigenvalue_std: standard deviation of the noise on the smallest eigenvalue.
-        explaining: the release of the second moments of x.
+        design: the release of the second moments of x.
         target_std: standard deviation of the noise on sum_j x_j y_j / n.
         margin: how many deviations are subtracted from the noisy eigenvalue.
         needed: the required size of the smallest eigenvalue plus the ridge.
@@ -147,11 +147,11 @@ class RidgedEquations(Program):
 
     query: NormalEquations
     eigenvalue_std: float
-    explaining: AdditiveGaussian
+    design: AdditiveGaussian
     target_std: float
     margin: float
     needed: float
-    yields = "second_moments"
+    output_type = "second_moments"
     stream = "RidgedEquations"
 
     @cached_property
@@ -169,7 +169,7 @@ class RidgedEquations(Program):
         """The smallest eigenvalue, the moments of x, and the products of x and y."""
         return [
             Part("smallest eigenvalue", (self.smallest,)),
-            Part("moments", (self.explaining,)),
+            Part("moments", (self.design,)),
             Part("products", (self.products,)),
         ]
 
@@ -183,8 +183,8 @@ class RidgedEquations(Program):
         return Equations(
             smallest=smallest,
             smallest_std=self.eigenvalue_std,
-            moments=ask(self.explaining, block),
-            moments_std=self.explaining.noise_std,
+            moments=ask(self.design, block),
+            moments_std=self.design.noise_std,
             products=ask(self.products, value[..., x, y, None])[..., 0],
             products_std=self.target_std,
             ridge=self.ridge_for(smallest),
@@ -236,17 +236,17 @@ class AdaSSP(Mechanism):
             radius = float(np.sqrt(self.squared_radius_fraction)) * query.domain.radius
             query = replace(query, domain=Ball(radius, query.features))
         each = float(mu / np.sqrt(3))
-        explaining = independent_triangle(query.explaining, each, budget)
+        design = independent_triangle(query.design, each, budget)
         d = query.features - 1
-        return RidgedEquations.by_mu(
+        return RidgedEquations.from_mu(
             mu,
             budget,
             query=query,
             eigenvalue_std=query.l2_eigenvalue / each,
-            explaining=explaining,
+            design=design,
             target_std=query.l2_target / each,
             margin=float(np.sqrt(np.log(6 / budget.delta))),
-            needed=explaining.noise_std * float(np.sqrt(d * np.log(2 * d**2 / FAILURE))),
+            needed=design.noise_std * float(np.sqrt(d * np.log(2 * d**2 / FAILURE))),
         )
 
 
@@ -299,11 +299,11 @@ class PrivatelyClippedAdaSSP(PrivatelyClipped):
         assert isinstance(query, NormalEquations)
         rest = float(np.sqrt(1 - self.budget_fraction) * mu)
         equations = tuple(AdaSSP(2.0**-j).spending(query, rest, budget) for j in range(self.radii))
-        return RidgedByHistogram.by_mu(
+        return RidgedByHistogram.from_mu(
             mu,
             budget,
             query=records_of(query),
-            candidates=tuple(release.explaining for release in equations),
+            candidates=tuple(release.design for release in equations),
             equations=equations,
             count_std=self.count_deviation(query, mu),
         )

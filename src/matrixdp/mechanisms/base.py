@@ -24,13 +24,13 @@ from matrixdp.mechanisms import intervals
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import (
     GaussianDistribution,
-    Laplace,
+    LaplaceNoise,
     NoiseDistribution,
     Streams,
     laplaces,
     normals,
 )
-from matrixdp.privacy import exact, gaussian
+from matrixdp.privacy import exact_sums, gaussian
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES, IdentityQuery, Mu, Query
 
@@ -118,9 +118,9 @@ class CalibratedMechanism(abc.ABC):
     Attributes:
         query: the query, with the public bounds of the calibration.
         epsilon, delta: the claimed guarantee (delta = 0: pure differential privacy).
-        epsilon_actual: the epsilon that the noise delivers at ``delta``, an upper bound unless
+        epsilon_delivered: the epsilon that the noise delivers at ``delta``, an upper bound unless
             ``epsilon_exact``.
-        epsilon_exact: whether some neighbours attain ``epsilon_actual``.
+        epsilon_exact: whether some neighbours attain ``epsilon_delivered``.
         mu: the Gaussian-DP parameter, an upper bound unless ``epsilon_exact``; None for noise that
             is not Gaussian.
         noise_std: root mean square over the released entries of the noise standard deviation;
@@ -131,7 +131,7 @@ class CalibratedMechanism(abc.ABC):
     query: Query
     epsilon: float
     delta: float = 0.0
-    epsilon_actual: float
+    epsilon_delivered: float
     epsilon_exact: bool = False
     mu: float | None = None
     noise_std: float = float("nan")
@@ -142,11 +142,11 @@ class CalibratedMechanism(abc.ABC):
     audited_by: ClassVar[str] = ""
 
     @classmethod
-    def by_mu(cls, mu: Mu | float, budget: Budget, **others: Any) -> Self:
+    def from_mu(cls, mu: Mu | float, budget: Budget, **others: Any) -> Self:
         """Return the release with Gaussian noise of this mu; for several parts mu^2 is the sum."""
         value, exact = mu if isinstance(mu, Mu) else (mu, False)
         actual = _epsilon(float(budget.delta), float(value)) if np.isfinite(value) else np.inf
-        others |= {"mu": value, "epsilon_actual": actual, "epsilon_exact": exact}
+        others |= {"mu": value, "epsilon_delivered": actual, "epsilon_exact": exact}
         return cls(**budget._asdict(), **others)
 
     @property
@@ -159,12 +159,12 @@ class CalibratedMechanism(abc.ABC):
         return type(self).__name__
 
     @property
-    def kind(self) -> str:
+    def noise_name(self) -> str:
         """Name of the noise in sentences."""
         return type(self).__name__
 
     @property
-    def yields(self) -> str:
+    def output_type(self) -> str:
         """Type of the result of ``simulate``.
 
         - ``matrix``: a noisy matrix (trials, m, n);
@@ -173,7 +173,7 @@ class CalibratedMechanism(abc.ABC):
         - ``sketch``: a sketch (trials, m, r) whose Gram matrix estimates X X^T + ``ridge`` I;
         - ``direction``: a unit vector (trials, m).
         """
-        return self.query.yields
+        return self.query.output_type
 
     def explain(self) -> str:
         """Return a sentence with the claimed and the tight guarantee, and the noise.
@@ -186,8 +186,8 @@ class CalibratedMechanism(abc.ABC):
         mu = "" if self.mu is None else f", mu {self.mu:.4g}"
         noise = f"; noise of +- {self.noise_std:.4g} an entry" if self.noise_std >= 0 else ""
         return (
-            f"{self.kind}: epsilon {self.epsilon:g}{at} where {_change(self.query)}; really "
-            f"{self.epsilon_actual:.4g}{mu}{noise}"
+            f"{self.noise_name}: epsilon {self.epsilon:g}{at} where {_change(self.query)}; really "
+            f"{self.epsilon_delivered:.4g}{mu}{noise}"
         )
 
     def simulate(self, value: ArrayLike, streams: Streams) -> Array:
@@ -269,7 +269,7 @@ class AdditiveMechanism(Separable):
 
     >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), n_records=400)
     >>> release = mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6)
-    >>> release.epsilon_actual <= 1, f"{release.noise_std:.4f}", f"{release.mu:.4f}"
+    >>> release.epsilon_delivered <= 1, f"{release.noise_std:.4f}", f"{release.mu:.4f}"
     (True, '0.0211', '0.2367')
     """
 
@@ -281,14 +281,14 @@ class AdditiveMechanism(Separable):
         return self.noise.stream
 
     @property
-    def kind(self) -> str:
+    def noise_name(self) -> str:
         """Name of the noise's family of distributions, in sentences."""
         return type(self.noise).__name__
 
     @property
     def coloured(self) -> bool:
         """Whether simulated noise is coloured white noise, and not drawn by the distribution."""
-        whitens = isinstance(self.noise, GaussianDistribution | Laplace)
+        whitens = isinstance(self.noise, GaussianDistribution | LaplaceNoise)
         return whitens and not library.plain(self.noise)
 
     def _draw(self, value: Array, streams: Streams) -> Array:
@@ -302,9 +302,9 @@ class AdditiveMechanism(Separable):
     def _noise(self, streams: Streams) -> Array:
         if not self.coloured:
             return self.noise.sample(streams)
-        assert isinstance(self.noise, GaussianDistribution | Laplace)
+        assert isinstance(self.noise, GaussianDistribution | LaplaceNoise)
         count = self.noise.whiten(np.zeros(self.noise.shape)).size
-        if isinstance(self.noise, Laplace):
+        if isinstance(self.noise, LaplaceNoise):
             return laplaces(streams, count)
         return normals(streams, (count,))
 
@@ -318,7 +318,7 @@ class AdditiveMechanism(Separable):
                 )
             return noise + value
         distribution = self.noise
-        assert isinstance(distribution, GaussianDistribution | Laplace)
+        assert isinstance(distribution, GaussianDistribution | LaplaceNoise)
         # A value that all trials share is whitened once.
         values = value[None] if value.ndim == 2 else value
         centres = [np.ravel(distribution.whiten(exact)) for exact in values]
@@ -336,26 +336,27 @@ class AdditiveMechanism(Separable):
             The released value; a noisy matrix of records has one record per row again.
 
         Raises:
-            InputError: as :func:`matrixdp.privacy.exact.value` and :meth:`release_value`. No number
-                that float64 holds raises it; what is no number does, which tells of a record.
+            InputError: as :func:`matrixdp.privacy.exact_sums.value` and :meth:`release_value`. No
+                number that float64 holds raises it; what is no number does, which tells of a
+                record.
         """
-        return self.release_value(exact.value(self.query, [records]))
+        return self.release_value(exact_sums.value(self.query, [records]))
 
     def release_value(self, value: Array) -> Array:
         """Return a value plus noise that is safe against floating-point attacks.
 
         Both are added as integer multiples of a step (see :mod:`matrixdp.noise.safe`). The sum is a
         rounding of the ideal release, and as private. Its guarantee is :attr:`statement`. The noise
-        is larger by the factor :attr:`stretch`, at usual budgets by a millionth or less.
+        is larger by the factor :attr:`rounding_factor`, at usual budgets by a millionth or less.
 
         Args:
-            value: result of :func:`matrixdp.privacy.exact.value`.
+            value: result of :func:`matrixdp.privacy.exact_sums.value`.
 
         Raises:
-            InputError: as :attr:`stretch`; whether it is raised never depends on the value.
+            InputError: as :attr:`rounding_factor`; whether it is raised never depends on the value.
         """
         released = self.add_noise(value, os.urandom)
-        if self.query.yields == "matrix":
+        if self.query.output_type == "matrix":
             return released.T
         # Second moments are symmetric, but some noise on them is not.
         symmetric: Array = (released + released.T) / 2
@@ -364,16 +365,16 @@ class AdditiveMechanism(Separable):
     def add_noise(self, value: Array, bits: safe.Bits) -> Array:
         """Return a value plus safe noise from a source of random bits, which audits replace."""
         distribution, unit, _ = self.whitened
-        stretch = self.stretch
+        rounding_factor = self.rounding_factor
         # Clipping takes neighbours no further apart. It affects only values beyond the public
         # bounds, which a private number of records allows.
         reach = 1 / safe.STEP / self._roundings
         white = np.clip(distribution.whiten(value), -reach, reach)
-        steps = safe.rounded(white / stretch) + safe.noise(unit, white.size, bits)
-        return distribution.colour(steps * np.float64(stretch * safe.STEP))
+        steps = safe.rounded(white / rounding_factor) + safe.noise(unit, white.size, bits)
+        return distribution.colour(steps * np.float64(rounding_factor * safe.STEP))
 
     @property
-    def stretch(self) -> float:
+    def rounding_factor(self) -> float:
         """Factor of safe noise over ideal noise.
 
         It covers the rounding of the value, and the sampler's part of delta. With whitened entries
@@ -389,12 +390,12 @@ class AdditiveMechanism(Separable):
         distribution, unit, budget = self.whitened
         limit = self._limit
         side = self.query.domain.magnitudes[:, None]
-        matrix = self.query.yields == "matrix"
+        matrix = self.query.output_type == "matrix"
         largest = np.broadcast_to(side if matrix else side * side.T, self.noise.shape)
         white = distribution.largest(largest)
         # A record changes one column of a matrix, or all independent entries of second moments.
         changed = white.size
-        if matrix and distribution.columns_alike:
+        if matrix and distribution.identical_columns:
             changed = min(changed, self.query.group * self.query.features)
         moved = 2 * safe.STEP * (np.sqrt(changed) if unit is safe.NORMAL else changed)
         dense = self._dense_factors
@@ -429,18 +430,18 @@ class AdditiveMechanism(Separable):
     def _limit(self) -> float:
         """Largest distance of whitened neighbours for which delta covers the sampler's part."""
         _, unit, budget = self.whitened
-        left = delta_for_noise(self.epsilon_actual, self.delta, self.numbers)
+        left = delta_for_noise(self.epsilon_delivered, self.delta, self.numbers)
         if unit is safe.LAPLACE:
             return budget
-        return float(min(budget, gaussian.mu(self.epsilon_actual, left)))
+        return float(min(budget, gaussian.mu(self.epsilon_delivered, left)))
 
     @property
     def statement(self) -> PrivacyStatement:
-        """The guarantee of :meth:`release`, if :attr:`stretch` exists."""
+        """The guarantee of :meth:`release`, if :attr:`rounding_factor` exists."""
         mu = None if self.mu is None else self._limit
         spare = self.extra_delta
         return PrivacyStatement(
-            self.epsilon_actual,
+            self.epsilon_delivered,
             self.delta or spare,
             mu,
             spare,
@@ -463,7 +464,7 @@ class AdditiveMechanism(Separable):
             per record.
 
         Raises:
-            InputError: as :attr:`stretch`, or the level is out of range.
+            InputError: as :attr:`rounding_factor`, or the level is out of range.
 
         >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), n_records=400)
         >>> mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6).interval(0.95).round(4)
@@ -471,8 +472,10 @@ class AdditiveMechanism(Separable):
         """
         checks.open_unit(level=level)
         distribution, _, _ = self.whitened
-        symmetric = self.query.yields != "matrix"
-        moved = intervals.widths(distribution, level, symmetric=symmetric, stretch=self.stretch)
+        symmetric = self.query.output_type != "matrix"
+        moved = intervals.widths(
+            distribution, level, symmetric=symmetric, rounding_factor=self.rounding_factor
+        )
         return moved if symmetric else moved.T
 
     @property
@@ -483,21 +486,21 @@ class AdditiveMechanism(Separable):
 
     @property
     def extra_delta(self) -> float:
-        """The sampler's part of delta, at ``epsilon_actual``."""
-        return safe.extra_delta(self.epsilon_actual, self.numbers)
+        """The sampler's part of delta, at ``epsilon_delivered``."""
+        return safe.extra_delta(self.epsilon_delivered, self.numbers)
 
     @property
-    def whitened(self) -> tuple[GaussianDistribution | Laplace, safe.Unit, float]:
+    def whitened(self) -> tuple[GaussianDistribution | LaplaceNoise, safe.Unit, float]:
         """The noise, the unit distribution of whitened noise, and the whitened sensitivity."""
-        if not self.epsilon_actual <= self.epsilon * (1 + 1e-9) + 1e-11:
+        if not self.epsilon_delivered <= self.epsilon * (1 + 1e-9) + 1e-11:
             raise NoGuarantee(
-                f"the noise delivers epsilon {self.epsilon_actual:.4g} and not {self.epsilon:g}; "
-                "it is for simulation alone, so release nothing with it"
+                f"the noise delivers epsilon {self.epsilon_delivered:.4g} and not {self.epsilon:g}"
+                "; it is for simulation alone, so release nothing with it"
             )
         if isinstance(self.noise, GaussianDistribution) and self.mu is not None:
             return self.noise, safe.NORMAL, self.mu
-        if isinstance(self.noise, Laplace):
-            return self.noise, safe.LAPLACE, self.epsilon_actual
+        if isinstance(self.noise, LaplaceNoise):
+            return self.noise, safe.LAPLACE, self.epsilon_delivered
         raise InputError(
             f"there is no safe noise for {type(self.noise).__name__}; take a mechanism with "
             "Gaussian or Laplace noise"
@@ -505,7 +508,7 @@ class AdditiveMechanism(Separable):
 
 
 #: Bound on the roundings of a whitened entry without dense factors: three in the exact value, at
-#: most three in whitening, one in the stretch.
+#: most three in whitening, one in the rounding factor.
 _ROUNDINGS = 8
 
 
@@ -532,9 +535,9 @@ class Mechanism(abc.ABC):
     def _require(self, query: Query) -> None:
         """Raise InputError if the mechanism does not serve the query."""
         if type(query) not in self.queries:
-            served = " and ".join(sorted(kind.__name__ for kind in self.queries))
-            kind, mechanism = type(query).__name__, type(self).__name__
-            raise InputError(f"query is of type {kind}; {mechanism} serves only {served}")
+            served = " and ".join(sorted(query_type.__name__ for query_type in self.queries))
+            query_type, mechanism = type(query).__name__, type(self).__name__
+            raise InputError(f"query is of type {query_type}; {mechanism} serves only {served}")
         if (query.per_person or query.private_count) and not self.by_sensitivity:
             raise InputError(
                 f"{type(self).__name__} protects one record of a public number; leave per_person "
@@ -579,7 +582,7 @@ def promised(
         ("delta", release.delta, delta),
     ):
         # A subclass of float may compare as it likes.
-        if not any(type(given) is kind for kind in (int, float, np.float64)):
+        if not any(type(given) is query_type for query_type in (int, float, np.float64)):
             raise BrokenPromise(
                 f"{name} promises {word} as a {type(given).__name__}; give it as a float"
             )

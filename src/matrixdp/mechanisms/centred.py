@@ -77,7 +77,7 @@ class CentredMoments(Program):
 
     centre_std: float
     about: AdditiveGaussian | ChosenByHistogram
-    yields = "second_moments"
+    output_type = "second_moments"
     stream = "CentredMoments"
 
     @cached_property
@@ -170,7 +170,7 @@ class Centred(Mechanism):
         one = replace(records_of(mean_query(query)), per_person=None)
         std = one.l2_sensitivity / query.people / each
         records = records_of(query)
-        return CentredMoments.by_mu(mu, budget, query=records, centre_std=std, about=about)
+        return CentredMoments.from_mu(mu, budget, query=records, centre_std=std, about=about)
 
 
 def mean_query(query: SecondMomentQuery) -> CentreQuery:

@@ -160,7 +160,7 @@ class Chosen(Program):
     identity, which changes no eigenvector.
     """
 
-    yields = "second_moments"
+    output_type = "second_moments"
 
     @abc.abstractmethod
     def choose(self, records: Records, ask: Ask) -> tuple[Array, Array]:
@@ -312,7 +312,7 @@ class PrivatelyClipped(Mechanism):
         rest = float(np.sqrt(1 - self.budget_fraction) * mu)
         balls = (clipped(query, 2.0**-j) for j in range(self.radii))
         candidates = (orthogonal_ensemble(ball, rest, budget) for ball in balls)
-        return ChosenByHistogram.by_mu(
+        return ChosenByHistogram.from_mu(
             mu,
             budget,
             query=records_of(query),

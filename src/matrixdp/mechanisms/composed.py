@@ -41,11 +41,11 @@ from matrixdp.mechanisms.clipped import (
     ShellQuery,
     records_of,
 )
-from matrixdp.mechanisms.moments import Centred as Estimate
+from matrixdp.mechanisms.moments import MeanCovariance as Estimate
 from matrixdp.mechanisms.moments import positive
 from matrixdp.mechanisms.programs import Ask, Part, Records, Value
 from matrixdp.noise import safe
-from matrixdp.privacy import exact
+from matrixdp.privacy import exact_sums
 from matrixdp.privacy.quadratic import UPWARDS
 from matrixdp.privacy.sensitivity import IdentityQuery, NormalEquations, Query, SecondMomentQuery
 
@@ -69,14 +69,14 @@ class Blocks(Records):
         """Return the exact value of a query (m, n).
 
         Raises:
-            InputError: as :func:`matrixdp.privacy.exact.value`.
+            InputError: as :func:`matrixdp.privacy.exact_sums.value`.
         """
         if isinstance(query, ShellQuery):
-            blocks = exact.clipped(query, map(query.indicators, self.rows()))
+            blocks = exact_sums.clipped(query, map(query.indicators, self.rows()))
             # Whole numbers, which float64 adds up without rounding.
             return sum((block.sum(axis=0) for block in blocks), np.zeros(query.features))[:, None]
         rows = map(query.terms, self.rows()) if isinstance(query, CentreQuery) else self.rows()
-        return exact.value(query, rows)
+        return exact_sums.value(query, rows)
 
     def about(self, centre: Array) -> Blocks:
         """Return the records minus a centre (m,)."""
@@ -129,7 +129,7 @@ class Composed(abc.ABC):
                 audit replays other noise.
 
         Raises:
-            InputError: as :func:`matrixdp.privacy.exact.value` and :meth:`check`.
+            InputError: as :func:`matrixdp.privacy.exact_sums.value` and :meth:`check`.
         """
         return self.simulated.run(self.reads(rows), answer or safe_answer)
 
@@ -146,9 +146,9 @@ class Composed(abc.ABC):
         return self.simulated.mu
 
     @property
-    def epsilon_actual(self) -> float:
+    def epsilon_delivered(self) -> float:
         """The epsilon that is delivered at ``delta``."""
-        return self.simulated.epsilon_actual
+        return self.simulated.epsilon_delivered
 
     @property
     def costs(self) -> list[dict[str, Any]]:
@@ -166,13 +166,13 @@ class Composed(abc.ABC):
     @property
     def extra_delta(self) -> float:
         """The sampler's part of delta."""
-        return safe.extra_delta(self.epsilon_actual, self.numbers)
+        return safe.extra_delta(self.epsilon_delivered, self.numbers)
 
     @property
     def statement(self) -> PrivacyStatement:
         """The privacy statement of a release."""
         return PrivacyStatement(
-            self.epsilon_actual,
+            self.epsilon_delivered,
             self.delta,
             self.mu,
             self.extra_delta,
@@ -184,19 +184,19 @@ class Composed(abc.ABC):
         """Check that safe noise exists for every part.
 
         Raises:
-            InputError: as :attr:`matrixdp.mechanisms.base.AdditiveMechanism.stretch`.
+            InputError: as :attr:`matrixdp.mechanisms.base.AdditiveMechanism.rounding_factor`.
         """
         for part in self.parts:
             for release in part.releases:
-                _ = release.stretch
+                _ = release.rounding_factor
 
     def release(self, records: ArrayLike) -> Any:
         """Return the outcome of one release for real use of records, one per row (n, m).
 
         Raises:
-            InputError: as :func:`matrixdp.privacy.exact.value`.
+            InputError: as :func:`matrixdp.privacy.exact_sums.value`.
         """
-        blocks = list(exact.clipped(self.query, [records]))
+        blocks = list(exact_sums.clipped(self.query, [records]))
         return self.run(lambda: blocks)
 
     @classmethod
@@ -296,11 +296,11 @@ class ComposedEquations(Composed):
     @property
     def noise_std(self) -> float:
         """Noise of an entry of the moments."""
-        return self.simulated.explaining.noise_std
+        return self.simulated.design.noise_std
 
     def reads(self, rows: Rows) -> Value:
         """Return the exact second moments, which are computed once."""
-        return Value(exact.value(self.query, rows()))
+        return Value(exact_sums.value(self.query, rows()))
 
     def prepare(self, rows: Rows) -> Callable[[], Equations]:
         """Read the records once for all releases, as :meth:`Composed.prepare`."""

@@ -82,7 +82,7 @@ class DirectionalGaussian(Mechanism):
             noise = MatrixNormal(query.shape, factor)
             square = variances.mean()
         std = float(np.sqrt(square))
-        return AdditiveGaussian.by_mu(mu, budget, query=query, noise=noise, noise_std=std)
+        return AdditiveGaussian.from_mu(mu, budget, query=query, noise=noise, noise_std=std)
 
     def _shape(self, query: Query, directions: Array | None) -> Array:
         """Return variances up to scale, shape (m,)."""

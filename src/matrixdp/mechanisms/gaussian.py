@@ -71,7 +71,7 @@ class Gaussian(Mechanism):
             Mu(query.l2_sensitivity / sigma, query.l2_exact),
             MatrixNormal(query.shape, sigma),
         )
-        return AdditiveGaussian.by_mu(mu, budget, query=query, noise=noise, noise_std=sigma)
+        return AdditiveGaussian.from_mu(mu, budget, query=query, noise=noise, noise_std=sigma)
 
 
 @dataclass(frozen=True)
@@ -145,4 +145,4 @@ def _symmetric(
     m, sigma = query.features, noise.diagonal_std
     std = float(np.sqrt((sigma**2 + (m - 1) * noise.off_diagonal_std**2) / m))
     mu = Mu(change.value / sigma, change.exact)
-    return AdditiveGaussian.by_mu(mu, budget, query=query, noise=noise, noise_std=std)
+    return AdditiveGaussian.from_mu(mu, budget, query=query, noise=noise, noise_std=std)

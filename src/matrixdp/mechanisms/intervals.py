@@ -14,12 +14,12 @@ from scipy.special import lambertw, ndtri
 
 from matrixdp.checks import Array, InputError
 from matrixdp.noise import safe
-from matrixdp.noise.distributions import GaussianDistribution, Laplace, MatrixNormal
+from matrixdp.noise.distributions import GaussianDistribution, LaplaceNoise, MatrixNormal
 
 
 # Noise beyond 1e154 has a variance beyond float64, and an interval without end.
 @np.errstate(over="ignore")
-def variances(distribution: GaussianDistribution | Laplace, *, symmetric: bool) -> Array:
+def variances(distribution: GaussianDistribution | LaplaceNoise, *, symmetric: bool) -> Array:
     """Return the variance of each entry of the noise, (m, m), or (m, 1) where columns are alike.
 
     It is an upper bound for symmetric noise with dense factors, where both copies of an entry
@@ -33,7 +33,7 @@ def variances(distribution: GaussianDistribution | Laplace, *, symmetric: bool) 
         InputError: the factors are dense, and the distribution is not a matrix-variate normal.
     """
     dense = any(np.ndim(factor) == 2 for factor in distribution.factors if factor is not None)
-    if distribution.columns_alike and not symmetric:
+    if distribution.identical_columns and not symmetric:
         # All columns have the same variances.
         distribution = _narrow(distribution)
     if dense:
@@ -42,7 +42,7 @@ def variances(distribution: GaussianDistribution | Laplace, *, symmetric: bool) 
         deviations = distribution.colour(
             np.ones_like(distribution.whiten(np.zeros(distribution.shape)))
         )
-        spread = deviations**2 * (2 if isinstance(distribution, Laplace) else 1)
+        spread = deviations**2 * (2 if isinstance(distribution, LaplaceNoise) else 1)
     if not symmetric:
         return spread
     if dense:
@@ -63,7 +63,7 @@ def _narrow(distribution: Any) -> Any:
     return replace(distribution, shape=(distribution.shape[0], 1), **inner)
 
 
-def copies(distribution: GaussianDistribution | Laplace) -> bool:
+def copies(distribution: GaussianDistribution | LaplaceNoise) -> bool:
     """Return whether the two copies of a symmetric entry have separate noise."""
     return (
         distribution.whiten(np.zeros(distribution.shape)).size
@@ -71,7 +71,7 @@ def copies(distribution: GaussianDistribution | Laplace) -> bool:
     )
 
 
-def _dense(distribution: GaussianDistribution | Laplace) -> Array:
+def _dense(distribution: GaussianDistribution | LaplaceNoise) -> Array:
     if not isinstance(distribution, MatrixNormal):
         raise InputError(
             f"there are no variances for noise of {type(distribution).__name__} along directions"
@@ -89,11 +89,11 @@ def _squares(factor: Array, size: int) -> Array:
 
 
 def widths(
-    distribution: GaussianDistribution | Laplace,
+    distribution: GaussianDistribution | LaplaceNoise,
     level: float,
     *,
     symmetric: bool,
-    stretch: float = 1.0,
+    rounding_factor: float = 1.0,
 ) -> Array:
     """Return bounds on the noise of each entry that hold together with probability ``level``.
 
@@ -103,7 +103,8 @@ def widths(
         distribution: distribution of the noise.
         level: probability between 0 and 1.
         symmetric: as in :func:`variances`.
-        stretch: factor of safe noise, see `matrixdp.mechanisms.base.AdditiveMechanism.stretch`.
+        rounding_factor: factor of safe noise, see
+            `matrixdp.mechanisms.base.AdditiveMechanism.rounding_factor`.
 
     Returns:
         Bounds (m, m) for a symmetric release, otherwise (m, n), a view where columns are alike.
@@ -112,7 +113,7 @@ def widths(
     size = distribution.shape[0]
     entries = size * (size + 1) // 2 if symmetric else size * distribution.shape[1]
     chance = (1 - level) / entries
-    if not isinstance(distribution, Laplace):
+    if not isinstance(distribution, LaplaceNoise):
         quantiles = np.full(deviations.shape, -ndtri(chance / 2))
     else:
         quantiles = np.full(deviations.shape, -np.log(chance) / np.sqrt(2))
@@ -122,5 +123,5 @@ def widths(
             mean = -1 - lambertw(-2 * chance * np.exp(-2), -1).real / 2
             quantiles[~np.eye(size, dtype=bool)] = mean
     # The value is rounded to a step, and so is the noise.
-    moved = stretch * (quantiles * deviations + 2 * safe.STEP * deviations)
+    moved = rounding_factor * (quantiles * deviations + 2 * safe.STEP * deviations)
     return np.broadcast_to(moved, distribution.shape)

@@ -32,21 +32,21 @@ class Laplace(Mechanism):
         self._require(query)
         epsilon = checks.positive(epsilon=epsilon)
         if isinstance(query, SecondMomentQuery):
-            noise: distributions.Laplace = distributions.SymmetricLaplace(
+            noise: distributions.LaplaceNoise = distributions.SymmetricLaplace(
                 query.shape, query.l1_upper / epsilon
             )
         else:
-            noise = distributions.Laplace(query.shape, query.l1_sensitivity / epsilon)
+            noise = distributions.LaplaceNoise(query.shape, query.l1_sensitivity / epsilon)
         std = float(np.sqrt(2) * noise.scale)
         attained = False
         if isinstance(query.domain, Box):
             # Opposite corners attain the l1 sensitivity, for second moments a corner and 0.
             zero = query.adjacency == "zero_out" or query.domain.contains_zero
-            attained = query.yields == "matrix" or zero
+            attained = query.output_type == "matrix" or zero
         return AdditiveMechanism(
             query=query,
             epsilon=epsilon,
-            epsilon_actual=epsilon,
+            epsilon_delivered=epsilon,
             epsilon_exact=attained,
             noise_std=std,
             noise=noise,

@@ -36,7 +36,7 @@ CONSTANT = -2
 LEAST = 1e-6
 
 
-class Centred(NamedTuple):
+class MeanCovariance(NamedTuple):
     """Mean (..., m) and covariance (..., m, m) of records, and their mean weight (...)."""
 
     mean: Array
@@ -49,7 +49,7 @@ def with_constant(rows: Array) -> Array:
     return np.insert(rows, rows.shape[-1] - 1, 1.0, axis=-1)
 
 
-def centred(moments: Array, *, weighted: bool = False) -> Centred:
+def centred(moments: Array, *, weighted: bool = False) -> MeanCovariance:
     """Return the mean and the covariance about it, projected to positive semi-definite.
 
     Args:
@@ -64,7 +64,7 @@ def centred(moments: Array, *, weighted: bool = False) -> Centred:
     mean = moments[..., CONSTANT, columns] / weight[..., None]
     second = moments[..., columns[:, None], columns] / weight[..., None, None]
     covariance = positive(second - mean[..., :, None] * mean[..., None, :])
-    return Centred(mean, covariance, weight)
+    return MeanCovariance(mean, covariance, weight)
 
 
 def positive(matrices: Array) -> Array:
@@ -75,7 +75,7 @@ def positive(matrices: Array) -> Array:
     return projected
 
 
-def regression(estimate: Centred, ridge: float | Array) -> tuple[Array, Array]:
+def regression(estimate: MeanCovariance, ridge: float | Array) -> tuple[Array, Array]:
     """Return coefficients (..., m - 1) and intercept (...) of the last column on the others.
 
     Args:

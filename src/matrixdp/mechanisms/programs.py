@@ -136,7 +136,7 @@ class Program(CalibratedMechanism):
         """Return a part: a mean with independent noise of one standard deviation."""
         budget, noise = Budget(self.epsilon, self.delta), MatrixNormal(query.shape, std)
         mu = query.l2_sensitivity / std if std else np.inf
-        return AdditiveGaussian.by_mu(mu, budget, query=query, noise=noise, noise_std=std)
+        return AdditiveGaussian.from_mu(mu, budget, query=query, noise=noise, noise_std=std)
 
     @abc.abstractmethod
     def run(self, records: Records, ask: Ask) -> Any:

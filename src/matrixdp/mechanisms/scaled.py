@@ -33,9 +33,9 @@ class _ScaledDistribution(NoiseDistribution):
         stack *= self.sizes
 
     @property
-    def columns_alike(self) -> bool:
+    def identical_columns(self) -> bool:
         """Whether the columns of ``distribution`` are alike, and all have the same sizes."""
-        return self.distribution.columns_alike and self.sizes.shape[-1] == 1
+        return self.distribution.identical_columns and self.sizes.shape[-1] == 1
 
     @property
     def factors(self) -> tuple[ArrayLike | None, ArrayLike | None]:
@@ -67,15 +67,15 @@ class ScaledNormal(_ScaledDistribution, GaussianDistribution):
 
 
 @dataclass(frozen=True, eq=False)
-class ScaledLaplace(_ScaledDistribution, distributions.Laplace):  # type: ignore[override]
+class ScaledLaplace(_ScaledDistribution, distributions.LaplaceNoise):  # type: ignore[override]
     """Laplace noise times sizes; ``scale`` is that of ``distribution``."""
 
     stream = "ScaledLaplace"
 
     @property
-    def free(self) -> float:
+    def gamma_shape(self) -> float:
         """Shape parameter of the size's gamma distribution, that of ``distribution``."""
-        return self.distribution.free
+        return self.distribution.gamma_shape
 
     def norm(self, z: Array) -> Array:
         """Return the norm of Z over the sizes, in the norm of ``distribution``."""
@@ -140,8 +140,8 @@ def scaled_back(release: AdditiveMechanism, query: Query) -> AdditiveMechanism:
     # Colouring ones gives the standard deviations of the entries, up to a common factor.
     spread = distribution.colour(np.ones_like(distribution.whiten(np.zeros(distribution.shape))))  # type: ignore[attr-defined]
     ratio = np.sqrt(np.mean((spread * sizes) ** 2) / np.mean(spread**2))
-    noise: GaussianDistribution | distributions.Laplace
-    if isinstance(distribution, distributions.Laplace):
+    noise: GaussianDistribution | distributions.LaplaceNoise
+    if isinstance(distribution, distributions.LaplaceNoise):
         noise = ScaledLaplace(distribution.shape, distribution.scale, distribution, sizes)
     elif isinstance(distribution, GaussianDistribution):
         noise = ScaledNormal(distribution.shape, distribution, sizes)

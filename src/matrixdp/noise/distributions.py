@@ -70,7 +70,7 @@ class NoiseDistribution(abc.ABC):
         return type(self).__name__
 
     @property
-    def columns_alike(self) -> bool:
+    def identical_columns(self) -> bool:
         """Whether columns are independent and identically distributed, for any number of them."""
         return False
 
@@ -95,7 +95,7 @@ class GaussianDistribution(NoiseDistribution):
     def whiten(self, z: Array) -> Array:
         """Map noise (..., m, n') to independent standard normals (..., k).
 
-        The number of columns n' may be below that of ``shape`` if ``columns_alike``.
+        The number of columns n' may be below that of ``shape`` if ``identical_columns``.
         """
 
     @abc.abstractmethod
@@ -124,7 +124,7 @@ class SizedDistribution(NoiseDistribution):
         """Return the size of noise, (..., m, n') -> (...)."""
 
     @property
-    def free(self) -> float:
+    def gamma_shape(self) -> float:
         """Shape parameter of the size's gamma distribution: the number of independent entries."""
         return float(self.shape[0] * self.shape[1])
 
@@ -188,7 +188,7 @@ class MatrixNormal(GaussianDistribution):
                 noise *= _part(left, block)
 
     @property
-    def columns_alike(self) -> bool:
+    def identical_columns(self) -> bool:
         """Whether there is no column factor."""
         return self.column_factor is None
 
@@ -295,10 +295,10 @@ class SymmetrisedNormal(GaussianDistribution):
         return SymmetricNormal(self.shape, 1.0, float(np.sqrt(0.5)))
 
 
-class Laplace(NormDistribution):
+class LaplaceNoise(NormDistribution):
     """Independent entries of density exp(-|z| / scale) / (2 scale), and deviation sqrt(2) scale."""
 
-    columns_alike = True
+    identical_columns = True
     stream = "Laplace"
 
     def _fill(self, stream: np.random.Generator, trial: Array) -> None:
@@ -328,10 +328,10 @@ class Laplace(NormDistribution):
         return self.scale * white.reshape(self.shape)
 
 
-class SymmetricLaplace(Laplace):
+class SymmetricLaplace(LaplaceNoise):
     """Symmetric matrices, independent Laplace numbers on and above the diagonal."""
 
-    columns_alike = False
+    identical_columns = False
     stream = "SymmetricLaplace"
 
     def _draw(self, streams: Streams, stack: Array) -> None:
@@ -361,7 +361,7 @@ class SymmetricLaplace(Laplace):
         return SymmetricNormal(self.shape, self.scale, self.scale)
 
     @property
-    def free(self) -> float:
+    def gamma_shape(self) -> float:
         """Entries of the upper triangle with the diagonal."""
         return self.shape[0] * (self.shape[0] + 1) / 2
 
@@ -389,12 +389,12 @@ class ColumnL2Exponential(NormDistribution):
     Columns z_j are independent: radius Gamma(m), direction uniform on the sphere.
     """
 
-    columns_alike = True
+    identical_columns = True
     stream = "ColumnL2Exponential"
 
     def _fill(self, stream: np.random.Generator, trial: Array) -> None:
         stream.standard_normal(out=trial)
-        stretch(trial, self.scale * stream.standard_gamma(self.shape[0], size=self.shape[1]))
+        scale_columns(trial, self.scale * stream.standard_gamma(self.shape[0], size=self.shape[1]))
 
     def norm(self, z: Array) -> Array:
         """Return sum_j |z_j|_2."""
@@ -410,7 +410,7 @@ class ColumnLinfExponential(NormDistribution):
     """
 
     weights: ArrayLike
-    columns_alike = True
+    identical_columns = True
     stream = "ColumnLinfExponential"
 
     def __post_init__(self) -> None:
@@ -492,7 +492,7 @@ def stacked(streams: Streams, shape: Sequence[int], out: Array | None) -> Array:
     return out
 
 
-def stretch(noise: Array, lengths: Array) -> None:
+def scale_columns(noise: Array, lengths: Array) -> None:
     """Scale the columns of an array (..., m, n) to these lengths (..., n), in place."""
     lengths = lengths / np.sqrt(np.einsum("...ij,...ij->...j", noise, noise))
     noise *= lengths[..., None, :]

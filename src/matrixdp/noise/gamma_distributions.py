@@ -13,7 +13,7 @@ from matrixdp.noise.distributions import (
     Streams,
     mirror_upper,
     normals,
-    stretch,
+    scale_columns,
 )
 
 
@@ -27,7 +27,7 @@ class GeneralizedGamma(SizedDistribution):
     """
 
     power: float
-    columns_alike = True
+    identical_columns = True
     stream = "GeneralizedGamma"
 
     @property
@@ -36,9 +36,9 @@ class GeneralizedGamma(SizedDistribution):
         return self.shape[0]
 
     @property
-    def free(self) -> float:
+    def gamma_shape(self) -> float:
         """Shape parameter of the size's gamma distribution: number of entries over the power."""
-        return super().free / self.power
+        return super().gamma_shape / self.power
 
     def _draw(self, streams: Streams, stack: Array) -> None:
         rows, columns = self.shape
@@ -50,7 +50,7 @@ class GeneralizedGamma(SizedDistribution):
                 stream.standard_normal(out=trial)
                 stream.standard_gamma(self.dimension / self.power, out=row)
             radius **= 1 / self.power
-            stretch(noise, self.scale * radius)
+            scale_columns(noise, self.scale * radius)
 
     def size(self, z: Array) -> Array:
         """Return sum_j (|z_j| / scale)^power."""
@@ -60,7 +60,7 @@ class GeneralizedGamma(SizedDistribution):
 class SymmetricGeneralizedGamma(GeneralizedGamma):
     """Symmetric matrices; the upper triangle with the diagonal is one generalized gamma column."""
 
-    columns_alike = False
+    identical_columns = False
     stream = "SymmetricGeneralizedGamma"
 
     @property
@@ -69,14 +69,14 @@ class SymmetricGeneralizedGamma(GeneralizedGamma):
         return self.shape[0] * (self.shape[0] + 1) // 2
 
     @property
-    def free(self) -> float:
+    def gamma_shape(self) -> float:
         """Number of entries of the upper triangle over the power."""
         return self.dimension / self.power
 
     def _draw(self, streams: Streams, stack: Array) -> None:
         normals(streams, self.shape, stack)
         stack *= np.triu(np.ones(self.shape))
-        radius = np.array([stream.standard_gamma(self.free) for stream in streams])
+        radius = np.array([stream.standard_gamma(self.gamma_shape) for stream in streams])
         radius **= 1 / self.power
         stack *= (self.scale * radius / np.linalg.norm(stack, axis=(1, 2)))[:, None, None]
         mirror_upper(stack)

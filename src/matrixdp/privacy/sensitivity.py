@@ -67,8 +67,8 @@ class Mu(NamedTuple):
 class _Query:
     """A query and the largest changes of its value between neighbouring data sets.
 
-    Each query has a ``name``, the kind of output that it ``yields`` (as
-    ``CalibratedMechanism.yields``), the ``shape`` of its value, and:
+    Each query has a ``name``, its ``output_type`` (as
+    ``CalibratedMechanism.output_type``), the ``shape`` of its value, and:
 
     - ``sides``: half-widths (m,) of a box that decides the privacy of directional noise. For the
       identity query and the mean it bounds the shift of the column that changes, for second moments
@@ -147,7 +147,7 @@ class _Query:
 class _ShiftQuery(_Query):
     """A query in which one record shifts one column, by its values over ``divisor``."""
 
-    yields = "matrix"
+    output_type = "matrix"
 
     @property
     def divisor(self) -> int:
@@ -300,7 +300,7 @@ class SecondMomentQuery(_Query):
     """
 
     name = "covariance"
-    yields = "second_moments"
+    output_type = "second_moments"
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -481,7 +481,7 @@ class NormalEquations(SecondMomentQuery):
         return [i for i in range(self.features) if i != self.target]
 
     @cached_property
-    def explaining(self) -> SecondMomentQuery:
+    def design(self) -> SecondMomentQuery:
         """The second moments of x alone."""
         if isinstance(self.domain, Ball):
             domain: Box | Ball = Ball(self.domain.radius, self.features - 1)
@@ -500,7 +500,7 @@ class NormalEquations(SecondMomentQuery):
         if isinstance(self.domain, Ball):
             change = self.domain.radius**2 / 2
         else:
-            change = self.explaining.domain.radius * float(self.domain.magnitudes[self.target])
+            change = self.design.domain.radius * float(self.domain.magnitudes[self.target])
         two_sided = self.adjacency == "replace" and not self.domain.nonnegative
         return (2 if two_sided else 1) * change / self.people
 
@@ -510,7 +510,7 @@ class NormalEquations(SecondMomentQuery):
 
         It follows from Weyl's inequality: -R^2 <= x x^T - x' x'^T <= R^2 as a quadratic form.
         """
-        return self.explaining.max_norm / self.people
+        return self.design.max_norm / self.people
 
 
 #: All queries; a mechanism states which of these types it supports.

@@ -84,37 +84,38 @@ class Account:
         if epsilon is not None or delta is not None:
             spec = {"epsilon": epsilon, "delta": delta, "pure": pure}
             terms = ledger.total(spec if sampler is None else {**spec, "sampler": sampler})
-        place = ledger.find(self._path)
-        stored = ledger.read(place.path)
-        if stored is None and place.file:
-            tables.check(place.file)
+        location = ledger.find(self._path)
+        stored = ledger.read(location.path)
+        if stored is None and location.file:
+            tables.check(location.file)
         if stored is not None:
-            ledger.check_terms(place.path, stored, terms, relation)
+            ledger.check_terms(location.path, stored, terms, relation)
             self._first = {**stored, "releases": []}
         elif terms is not None:
             self._first = ledger.begin(terms, relation)
         else:
             raise InputError(
-                f"{place.path} is not there; state the epsilon and delta of all releases together"
+                f"{location.path} is not there; state the epsilon and delta of all releases "
+                "together"
             )
         # The releases that the file had when it was last read; None before it exists.
         self._seen = None if stored is None else _requests(stored)
         self._lock = threading.Lock()
 
     @contextlib.contextmanager
-    def _open(self) -> Iterator[tuple[ledger.Account, ledger.Place]]:
-        """Yield the account and its place, locked meanwhile.
+    def _open(self) -> Iterator[tuple[ledger.Account, ledger.AccountFile]]:
+        """Yield the account and its location, locked meanwhile.
 
         Raises:
-            InputError: as :meth:`_read`; or the account's place changes just now.
+            InputError: as :meth:`_read`; or the account's location changes just now.
         """
-        place = ledger.find(self._path)
-        with ledger.lock(place.path):
-            if ledger.find(self._path) != place:
+        location = ledger.find(self._path)
+        with ledger.lock(location.path):
+            if ledger.find(self._path) != location:
                 raise InputError(
                     f"the account of {self._path} was begun elsewhere just now; spend again"
                 )
-            yield self._read(place.path), place
+            yield self._read(location.path), location
 
     def _read(self, path: Path) -> ledger.Account:
         """Return the account in a file.
@@ -194,16 +195,16 @@ class Account:
                 charged.
         """
         charge = self._charge(release, label)
-        with self._open() as (account, place):
+        with self._open() as (account, location):
             after = ledger.add(account, charge)
             if excess := ledger.excess(after):
                 raise InputError(
                     f"the account allows {ledger.in_words(account['total'])} in all, and with this "
                     f"release {excess}; calibrate it for less, or release nothing more"
                 )
-            if place.file:
-                ledger.mark(place.file, place.path)
-            ledger.charge(place.path, after)
+            if location.file:
+                ledger.mark(location.file, location.path)
+            ledger.charge(location.path, after)
             self._see(_requests(after))
 
     def events(self) -> dict[str, Any]:

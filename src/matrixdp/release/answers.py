@@ -10,7 +10,7 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms.adassp import Equations
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import ComposedEquations
-from matrixdp.mechanisms.moments import CONSTANT, Centred, centred, regression
+from matrixdp.mechanisms.moments import CONSTANT, MeanCovariance, centred, regression
 from matrixdp.mechanisms.programs import Value
 from matrixdp.mechanisms.ridge import lifted, moments_ridge
 from matrixdp.privacy.domain import Ball
@@ -78,7 +78,7 @@ class Output:
         return coefficients, offset if self.intercept else 0 * offset
 
 
-def line(output: Output, estimate: Centred, noise_std: float) -> tuple[Array, float]:
+def line(output: Output, estimate: MeanCovariance, noise_std: float) -> tuple[Array, float]:
     """Return coefficients (m - 1,) and intercept of a regression, in the records' own units.
 
     Args:
@@ -122,7 +122,7 @@ def answer(output: Output, private: Array, noise_std: float, *, weighted: bool =
     return about_mean(output, centred(private, weighted=weighted), noise_std)
 
 
-def about_mean(output: Output, estimate: Centred, noise_std: float) -> Array:
+def about_mean(output: Output, estimate: MeanCovariance, noise_std: float) -> Array:
     """Return the answer that a mean and covariance in half ranges give; see :func:`answer`."""
     half = output.half
     if output.query == "covariance":
@@ -210,7 +210,7 @@ def _simulated_lines(
         noise = (noise + np.swapaxes(noise, 1, 2)) / 2
         return regression(centred(moments + noise), moments_ridge(release.noise_std, features))
     inner = release.simulated
-    parts = inner.explaining, inner.smallest, inner.products
+    parts = inner.design, inner.smallest, inner.products
     drawn = {part.query.name: part.noise.sample([stream] * _DRAWS) for part in parts}
     equations = inner.run(Value(moments), lambda part, value: value + drawn[part.query.name])
     blocks = equations.moments

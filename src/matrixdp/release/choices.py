@@ -111,7 +111,7 @@ def _remedy(spec: Specification, account: ledger.Account) -> str:
 
 def account_of(spec: Specification) -> tuple[Path, ledger.Account]:
     """Return the path of a file's account and the account itself, a new one if none exists."""
-    path = ledger.place(spec.file, spec.account)
+    path = ledger.account_path(spec.file, spec.account)
     # Without a stated total, an account for this release alone.
     total = spec.total or ledger.total({"epsilon": spec.epsilon, "delta": spec.delta})
     account = ledger.read(path) or ledger.begin(total, spec.relation)
@@ -121,7 +121,7 @@ def account_of(spec: Specification) -> tuple[Path, ledger.Account]:
 
 def proposal(spec: Specification) -> str:
     """Return a sentence that proposes a total if neither file nor account has one, else nothing."""
-    if spec.total or ledger.place(spec.file, spec.account).exists():
+    if spec.total or ledger.account_path(spec.file, spec.account).exists():
         return ""
     return (
         "no total is stated, and the first release fixes that of all releases of the account; add "
@@ -151,7 +151,7 @@ def needed(spec: Specification, error: float) -> dict[str, float]:
     if factor := _least(at_epsilon):
         enough["epsilon"] = spec.epsilon * factor
     # The noise of records does not depend on their number.
-    if spec.kind != "records" and (factor := _least(at_records)):
+    if spec.query_name != "records" and (factor := _least(at_records)):
         enough["records"] = spec.query.n_records * factor
     return enough
 

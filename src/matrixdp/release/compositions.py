@@ -46,11 +46,11 @@ def options(spec: Specification, delta: float) -> list[recommend.Option]:
     query, budget = spec.query, {"epsilon": spec.epsilon, "delta": delta}
     if isinstance(query, NormalEquations):
         equations = ComposedEquations.calibrated(AdaSSP(), query, **budget)
-        spread = recommend.variances(equations.simulated.explaining)
-        sides = query.explaining.domain.magnitudes
+        spread = recommend.variances(equations.simulated.design)
+        sides = query.design.domain.magnitudes
         error = float(np.sqrt(np.mean(spread / np.outer(sides, sides) ** 2)))
         return [recommend.Option(AdaSSP(), equations, spread, error)]
-    about_mean = spec.kind in answers.WITH_CONSTANT
+    about_mean = spec.query_name in answers.WITH_CONSTANT
     assert isinstance(query, SecondMomentQuery)
     mechanism: Mechanism = Centred() if about_mean else PrivatelyClipped()
     moments = ComposedMoments.calibrated(mechanism, query, **budget)
@@ -68,7 +68,7 @@ def _filled(release: AdditiveGaussian) -> float:
 
 def says(spec: Specification, best: recommend.Option) -> str:
     """Return the size of the noise of clipped moments, in plain words."""
-    if spec.kind == "regression":
+    if spec.query_name == "regression":
         return (
             "what the noise means for predictions follows from a radius that is chosen in private"
         )
@@ -89,7 +89,7 @@ def in_words(release: Composed) -> list[str]:
 def deviations(release: ComposedEquations) -> dict[str, float]:
     """Return the noise of an entry of each part, in half ranges."""
     return {
-        part.name: single.noise_std * single.stretch
+        part.name: single.noise_std * single.rounding_factor
         for part in release.parts
         for single in part.releases
     }
@@ -99,7 +99,7 @@ def answer(spec: Specification, output: Output, outcome: Outcome | Equations) ->
     """Return the answer of a release, as :func:`matrixdp.release.answers.answer` does."""
     if isinstance(outcome, Equations):
         return np.append(*answers.adaptive_line(output, outcome, weighted=spec.weighted))[None]
-    if spec.kind == "second_moments":
+    if spec.query_name == "second_moments":
         return outcome.moments / outcome.weight * np.outer(output.half, output.half)
     return answers.about_mean(output, outcome.estimate, outcome.moments_std)
 
@@ -137,12 +137,12 @@ def _clipped_details(
         noise = outcome.centre_std * spec.half
         content["noise_of_mean"] = dict(zip(spec.columns, noise.tolist(), strict=True))
     part = release.at(outcome.radius)
-    if spec.kind in uncertainty.KINDS and isinstance(spec.query.domain, Box):
-        simulated = uncertainty.Noise(part, outcome.centre_std)
+    if spec.query_name in uncertainty.KINDS and isinstance(spec.query.domain, Box):
+        simulated = uncertainty.MomentNoise(part, outcome.centre_std)
         content |= uncertainty.details(
             spec, simulated, outcome.estimate, outcome.moments, outcome.moments_std
         )
-    elif spec.kind == "second_moments":
+    elif spec.query_name == "second_moments":
         widths = part.interval(uncertainty.LEVEL) * np.outer(spec.half, spec.half)
         content |= uncertainty.moments_table(spec.columns, widths)
     return content

@@ -74,7 +74,7 @@ class Relation(NamedTuple):
     person: str = ""
 
 
-def place(file: Path, account: Path | None) -> Path:
+def account_path(file: Path, account: Path | None) -> Path:
     """Return the path of a file's account: the stated one, or the one beside the file.
 
     A symbolic link stands for its target.
@@ -99,7 +99,7 @@ def place(file: Path, account: Path | None) -> Path:
         return path
 
 
-class Place(NamedTuple):
+class AccountFile(NamedTuple):
     """Where an account lies.
 
     Attributes:
@@ -111,7 +111,7 @@ class Place(NamedTuple):
     file: Path | None
 
 
-def find(path: Path) -> Place:
+def find(path: Path) -> AccountFile:
     """Return where the account lies that a path stands for: of a file of records, or of itself.
 
     A path named like the account of a file, as ``people.csv.privacy.json`` beside ``people.csv``,
@@ -119,20 +119,20 @@ def find(path: Path) -> Place:
     of records, and with no such file beside it, is the account itself, as of an array.
 
     Raises:
-        InputError: as :func:`place`.
+        InputError: as :func:`account_path`.
     """
     if path.suffix in tables.SUFFIXES:
-        return Place(place(path, None), path)
+        return AccountFile(account_path(path, None), path)
     with checks.as_input_error(
         f"{checks.short(str(path))} cannot be looked up ({{why}}); correct it"
     ):
         file = path.with_name(path.name.removesuffix(SUFFIX))
         if path.name.endswith(SUFFIX) and file.suffix in tables.SUFFIXES and file.is_file():
             # Only an account that exists is a choice among those that the file's names could begin.
-            return Place(place(file, path if os.path.lexists(path) else None), file)
+            return AccountFile(account_path(file, path if os.path.lexists(path) else None), file)
         itself = path.resolve()
         check_names(itself)
-        return Place(itself, None)
+        return AccountFile(itself, None)
 
 
 def check_names(path: Path) -> None:
@@ -216,7 +216,7 @@ def cost(release: AdditiveMechanism | Composed) -> float:
     """Return the mu of a release, rounded up."""
     if release.mu is not None:
         return release.mu * UPWARDS
-    return _pure_mu(release.epsilon_actual)
+    return _pure_mu(release.epsilon_delivered)
 
 
 def _pure_mu(epsilon: float) -> float:
@@ -226,7 +226,7 @@ def _pure_mu(epsilon: float) -> float:
 
 def entry(release: AdditiveMechanism | Composed) -> dict[str, Any]:
     """Return the charge of a release: ``mu``, ``pure_epsilon``, ``numbers`` and any ``parts``."""
-    pure = release.epsilon_actual if release.mu is None else None
+    pure = release.epsilon_delivered if release.mu is None else None
     charge = {"mu": cost(release), "pure_epsilon": pure, "numbers": release.numbers}
     return {**charge, "parts": release.costs} if isinstance(release, Composed) else charge
 
@@ -292,7 +292,7 @@ def check(release: AdditiveMechanism | Composed) -> None:
     if isinstance(release, Composed):
         release.check()
     else:
-        _ = release.stretch
+        _ = release.rounding_factor
 
 
 def check_terms(
@@ -497,7 +497,7 @@ def charge(path: Path, account: Account) -> None:
         durable.write(path, json.dumps(account, indent=2) + "\n")
 
 
-def keep(path: Path, name: str, files: Mapping[str, str]) -> None:
+def store(path: Path, name: str, files: Mapping[str, str]) -> None:
     """Write the answer of a charge to the disk, readable by its owner only.
 
     Raises:

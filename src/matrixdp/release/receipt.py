@@ -96,7 +96,7 @@ def build(spec: Specification, best: Option) -> dict[str, Any]:
     return {
         **terms,
         "digest": hashlib.sha256(text.encode()).hexdigest(),
-        "epsilon_at_delta": release.epsilon_actual,
+        "epsilon_at_delta": release.epsilon_delivered,
         "mu": release.mu,
         "curve": curve,
         **_noise(spec, best),
@@ -156,7 +156,7 @@ def in_words(spec: Specification, best: Option) -> list[str]:
     release = best.release
     if not isinstance(release, AdditiveMechanism):
         return compositions.in_words(release)
-    if spec.kind == "regression":
+    if spec.query_name == "regression":
         return []
     what, lower, upper = "values", spec.middle - spec.half, spec.middle + spec.half
     if isinstance(spec.query, SecondMomentQuery):
@@ -207,7 +207,7 @@ def useless(spec: Specification, best: Option) -> bool:
     Clipped moments are useless if their noise exceeds what records that fill the radius allow.
     """
     release = best.release
-    in_box = spec.kind == "regression" and isinstance(spec.query.domain, Box)
+    in_box = spec.query_name == "regression" and isinstance(spec.query.domain, Box)
     if in_box and not isinstance(release, ComposedMoments):
         return answers.simulated_fit(release, answers.FILLED[0], intercept=spec.intercept) <= 0
     return best.error >= 1
@@ -219,7 +219,7 @@ def says(spec: Specification, best: Option) -> str:
     release = best.release
     if isinstance(release, ComposedMoments):
         return f"{compositions.says(spec, best)}{hides}"
-    if spec.kind == "regression":
+    if spec.query_name == "regression":
         return f"{answers.regression_outlook(release, intercept=spec.intercept)}{hides}"
     share = "the largest deviation that the public bounds allow"
     if hides:
@@ -233,7 +233,7 @@ def _by_column(spec: Specification, best: Option, release: AdditiveMechanism) ->
     variances = np.diag(best.variances) if covers else best.variances[:, 0]
     if spec.constant:  # it has no unit
         variances = np.delete(variances, -2)
-    noise = release.stretch * np.sqrt(variances) * spec.half ** (2 if covers else 1)
+    noise = release.rounding_factor * np.sqrt(variances) * spec.half ** (2 if covers else 1)
     return dict(zip(spec.columns, noise.tolist(), strict=True))
 
 

@@ -132,5 +132,5 @@ def _weights(query: Query, importance: Sequence[float] | None) -> Array:
 def variances(release: AdditiveMechanism) -> Array:
     """Return the noise's variance of each entry (m, m), or of each column (m, 1) of a matrix."""
     distribution, _, _ = release.whitened
-    spread = intervals.variances(distribution, symmetric=release.query.yields != "matrix")
-    return spread[:, :1] if release.query.yields == "matrix" else spread
+    spread = intervals.variances(distribution, symmetric=release.query.output_type != "matrix")
+    return spread[:, :1] if release.query.output_type == "matrix" else spread

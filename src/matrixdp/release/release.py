@@ -18,7 +18,7 @@ from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import InParts
 from matrixdp.mechanisms.moments import CONSTANT, LEAST, centred, with_constant
-from matrixdp.privacy import exact
+from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.release import (
     answers,
@@ -46,13 +46,13 @@ class Result:
     """The files of a finished release, and messages for its owner.
 
     Attributes:
-        places: paths by role: ``release``, ``receipt``, ``page``, ``account``, and ``details``
+        paths: paths by role: ``release``, ``receipt``, ``page``, ``account``, and ``details``
             where there are intervals or parts.
         says: the size of the noise, in plain words.
         notes: further messages, a sentence each.
     """
 
-    places: dict[str, Path]
+    paths: dict[str, Path]
     says: str
     notes: list[str]
 
@@ -68,13 +68,13 @@ def make(spec: Specification, out: Path, *, even_if_useless: bool = False) -> Re
         InputError: no mechanism gives the guarantee, the release is useless or would overspend the
             account, the records differ from the specification, or ``out`` cannot be written.
     """
-    path = ledger.place(spec.file, spec.account)
+    path = ledger.account_path(spec.file, spec.account)
     request = ledger.digest(_request(spec, path.parent))
     notes = receipt.cautions(spec)
     if not path.exists():
         tables.check(spec.file)
     with ledger.lock(path):
-        if path != ledger.place(spec.file, spec.account):
+        if path != ledger.account_path(spec.file, spec.account):
             raise InputError(f"the account of {spec.file} was begun elsewhere just now; run again")
         account = ledger.read(path)
         charges = ledger.answers(path, account, request) if account else []
@@ -97,15 +97,15 @@ def make(spec: Specification, out: Path, *, even_if_useless: bool = False) -> Re
                     "an earlier run of the same request ended before its answer; its charge stays"
                 )
             texts = _charge(spec, out, request, even_if_useless)
-    statement = json.loads(texts[f"{spec.kind}.receipt.json"])
+    statement = json.loads(texts[f"{spec.query_name}.receipt.json"])
     names = {"release": ".csv", "receipt": ".receipt.json", "page": ".receipt.md"}
     names["details"] = ".details.json"
-    places = {
-        key: out / f"{spec.kind}{suffix}"
+    paths = {
+        key: out / f"{spec.query_name}{suffix}"
         for key, suffix in names.items()
-        if f"{spec.kind}{suffix}" in texts
+        if f"{spec.query_name}{suffix}" in texts
     }
-    return Result({**places, "account": path}, statement["says"], notes)
+    return Result({**paths, "account": path}, statement["says"], notes)
 
 
 def make_all(
@@ -145,7 +145,7 @@ def _chosen(spec: Specification, even_if_useless: bool) -> Option:
     """
     option = choices.rank(spec)[0][0]
     if receipt.useless(spec, option) and not even_if_useless:
-        instead = "" if spec.kind == "regression" else "release means instead of records, "
+        instead = "" if spec.query_name == "regression" else "release means instead of records, "
         raise InputError(
             f"{receipt.says(spec, option)}; give a larger epsilon, narrower bounds or fewer "
             f"columns, {instead}or pay for it all the same with --even-if-useless"
@@ -157,7 +157,7 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
     """Return all that identifies a request; the file's path is relative to ``folder``."""
     return {
         "file": os.path.relpath(spec.file.resolve(), folder),
-        "query": spec.kind,
+        "query": spec.query_name,
         "columns": [*zip(spec.columns, spec.box.lower, spec.box.upper, strict=True)],
         "records": spec.query.n_records,
         "neighbours": spec.query.adjacency,
@@ -168,7 +168,7 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
         "mechanism": spec.mechanism,
         "importance": spec.importance,
         "label": spec.label,
-        **({"number": spec.number} if spec.kind == "components" else {}),
+        **({"number": spec.number} if spec.query_name == "components" else {}),
         **({"person": [*spec.people]} if spec.people else {}),
         **({"line": [spec.alpha, spec.intercept]} if spec.alpha or not spec.intercept else {}),
     }
@@ -180,7 +180,7 @@ def _charge(spec: Specification, out: Path, request: str, even_if_useless: bool)
     option = _chosen(spec, even_if_useless)
     statement = receipt.build(spec, option)
     charge = {
-        "query": spec.kind,
+        "query": spec.query_name,
         "label": spec.label,
         "request": request,
         "receipt": statement["digest"],
@@ -189,13 +189,13 @@ def _charge(spec: Specification, out: Path, request: str, even_if_useless: bool)
     statement["total_of_the_account"] = ledger.in_words(account["total"])
     statement["epsilon_of_all_releases_so_far"] = ledger.total_epsilon(ledger.add(account, charge))
     texts = {
-        f"{spec.kind}.receipt.json": json.dumps(statement, indent=2) + "\n",
-        f"{spec.kind}.receipt.md": receipt.page(statement),
+        f"{spec.query_name}.receipt.json": json.dumps(statement, indent=2) + "\n",
+        f"{spec.query_name}.receipt.md": receipt.page(statement),
     }
-    name = f"{spec.kind}.csv"
+    name = f"{spec.query_name}.csv"
     size = _FILE + 8 * len("".join(spec.columns)) + _NUMBER * option.release.numbers
     sizes = {name: size, **{key: _FILE + 2 * len(text.encode()) for key, text in texts.items()}}
-    details = f"{spec.kind}.details.json"
+    details = f"{spec.query_name}.details.json"
     if isinstance(option.release, InParts) or _has_intervals(spec):
         sizes[details] = size * (1 + len(spec.columns)) + _ENTRY * option.release.numbers
     with ledger.reserve(path, sum(sizes.values())) as answer, _claim(out, sizes):
@@ -207,7 +207,7 @@ def _charge(spec: Specification, out: Path, request: str, even_if_useless: bool)
             texts = {name: _written(spec, numbers), **texts}
             if details in sizes:
                 texts[details] = json.dumps(describe(), indent=2) + "\n"
-            ledger.keep(path, answer, texts)
+            ledger.store(path, answer, texts)
             _publish(out, texts)
     return texts
 
@@ -255,7 +255,7 @@ def compare(spec: Specification, times: int = 20) -> dict[str, float]:
     for option in choices.options(spec):
         draw = _prepare(spec, option.release, spec.output.in_half_ranges)
         releases = [draw()[0] for _ in range(times)]
-        if spec.kind in ("components", "first_component"):
+        if spec.query_name in ("components", "first_component"):
             releases = [_alike(answer, true, len(spec.columns)) for answer in releases]
         errors[option.name] = float(np.sqrt(np.mean((np.array(releases) - true) ** 2)))
     return errors
@@ -285,7 +285,7 @@ def _prepare(
             return answer, lambda: compositions.details(spec, release, outcome)
 
         return compose
-    value = exact.value(spec.query, _records(spec))
+    value = exact_sums.value(spec.query, _records(spec))
 
     def draw() -> tuple[Array, Details]:
         private = release.release_value(value)
@@ -301,13 +301,13 @@ def _intervals(spec: Specification, release: AdditiveMechanism, private: Array) 
         return {}
     estimate, second = centred(private), np.delete(np.delete(private, CONSTANT, 0), CONSTANT, 1)
     unprojected = second - np.outer(estimate.mean, estimate.mean)
-    noise = uncertainty.Noise(release)
+    noise = uncertainty.MomentNoise(release)
     return uncertainty.details(spec, noise, estimate, unprojected, release.noise_std)
 
 
 def _has_intervals(spec: Specification) -> bool:
     """Return whether a release has intervals of its own, beside those in the receipt."""
-    return spec.kind in uncertainty.KINDS and not spec.weighted
+    return spec.query_name in uncertainty.KINDS and not spec.weighted
 
 
 def _true(spec: Specification) -> Array:
@@ -315,15 +315,15 @@ def _true(spec: Specification) -> Array:
     query, rows = spec.query, _records(spec)
     if query.private_count:
         query = replace(query, n_records=sum(map(len, _records(spec))), adjacency="replace")
-    if spec.kind in answers.WITH_CONSTANT and not spec.constant:
+    if spec.query_name in answers.WITH_CONSTANT and not spec.constant:
         domain, size = query.domain, query.features + 1
         if isinstance(domain, Ball):
             rows = (domain.clip(block.T).T for block in rows)
         query = replace(query, domain=Box.cube(size, -1.0, 1.0))
         rows = map(with_constant, rows)
-    value = exact.value(query, rows)
+    value = exact_sums.value(query, rows)
     output = spec.output.in_half_ranges
-    private = value.T if query.yields == "matrix" else value
+    private = value.T if query.output_type == "matrix" else value
     if spec.constant:
         return _answer(spec, output, private, 0.0)
     return answers.answer(output, private, 0.0)
@@ -352,7 +352,7 @@ def _records(spec: Specification) -> Iterator[Array]:
 
 def _answer(spec: Specification, output: Output, private: Array, noise_std: float) -> Array:
     """Return the answer that a noisy value gives, (rows, columns), in the units of the output."""
-    if spec.kind == "mean" and spec.constant:
+    if spec.query_name == "mean" and spec.constant:
         weight = np.maximum(private[:, CONSTANT, None], LEAST)
         private = np.clip(np.delete(private, CONSTANT, axis=1) / weight, -1, 1)
     return answers.answer(output, private, noise_std, weighted=spec.weighted)
@@ -363,10 +363,10 @@ def _written(spec: Specification, answer: Array) -> str:
     names, rows = list(spec.columns), answer.tolist()
     if spec.target:
         names[-1] = "intercept"
-    if spec.kind in ("second_moments", "covariance"):
+    if spec.query_name in ("second_moments", "covariance"):
         rows = [[name, *row] for name, row in zip(names, rows, strict=True)]
-        names = ["", *["mean"] * (spec.kind == "covariance"), *names]
-    if spec.kind == "components":
+        names = ["", *["mean"] * (spec.query_name == "covariance"), *names]
+    if spec.query_name == "components":
         names = ["eigenvalue", "share", *names]
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([names, *rows])

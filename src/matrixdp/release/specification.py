@@ -85,7 +85,7 @@ class Specification:
 
     file: Path
     #: A key of ``QUERIES``.
-    kind: str
+    query_name: str
     #: Columns of the file, in the order of the bounds; a target comes last.
     columns: tuple[str, ...]
     #: The public bounds of these columns.
@@ -142,13 +142,13 @@ class Specification:
     @property
     def name(self) -> str:
         """Name of the release among several of one file."""
-        return self.label or self.kind
+        return self.label or self.query_name
 
     @property
     def output(self) -> Output:
         """What is read from the release, in the columns' own units."""
         penalty = self.alpha / self.query.n_records
-        return Output(self.kind, self.middle, self.half, self.number, penalty, self.intercept)
+        return Output(self.query_name, self.middle, self.half, self.number, penalty, self.intercept)
 
     @property
     def constant(self) -> bool:
@@ -163,7 +163,7 @@ class Specification:
     def by(self, mechanism: str) -> Specification:
         """Return the same release by another mechanism, with the query that this one answers."""
         query, middle, half = _query(
-            *(self.kind, mechanism, self.box, self.query.n_records, self.query.adjacency),
+            *(self.query_name, mechanism, self.box, self.query.n_records, self.query.adjacency),
             per_person=self.query.per_person,
             intercept=self.intercept,
             radius=self.terms.get("radius"),
@@ -272,19 +272,19 @@ def _read(path: Path, table: dict[str, Any]) -> Specification:
 
 
 def _specification(path: Path, table: dict[str, Any]) -> Specification:
-    kind = checks.choice(QUERIES, query=table["query"])
+    query_name = checks.choice(QUERIES, query=table["query"])
     bounds = _bounds(table["bounds"])
-    names, target = _columns(kind, table.get("target", ""), [*bounds])
+    names, target = _columns(query_name, table.get("target", ""), [*bounds])
     box = Box(*zip(*(bounds[name] for name in names), strict=True))
     epsilon, delta = checks.positive(epsilon=table["epsilon"]), table.get("delta", 0)
     if delta != 0:
         delta = checks.open_unit(delta=delta)
-    mechanism = _mechanism(kind, table.get("mechanism", RECOMMENDED), delta)
+    mechanism = _mechanism(query_name, table.get("mechanism", RECOMMENDED), delta)
     people = _people(table, names)
-    intercept, alpha = _regression(kind, table)
+    intercept, alpha = _regression(query_name, table)
     records = checks.count(records=table["records"])
     query, middle, half = _query(
-        *(kind, mechanism, box, records, _adjacency(kind, mechanism, table)),
+        *(query_name, mechanism, box, records, _adjacency(query_name, mechanism, table)),
         per_person=people.most if people else None,
         intercept=intercept,
         radius=table.get("radius"),
@@ -292,7 +292,7 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
     planned = table.get("planned")
     return Specification(
         file=path.parent / table["file"],
-        kind=kind,
+        query_name=query_name,
         columns=tuple(names),
         box=box,
         terms={key: value for key, value in table.items() if key not in ("file", "account")},
@@ -308,7 +308,7 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
         fill=_fill(box, names, table.get("missing", MIDDLE)),
         account=path.parent / table["account"] if "account" in table else None,
         planned=None if planned is None else checks.count(planned=planned),
-        number=_number(kind, names, table.get("number")),
+        number=_number(query_name, names, table.get("number")),
         people=people,
         alpha=alpha,
         intercept=intercept,
@@ -330,12 +330,12 @@ def _bounds(bounds: object) -> dict[str, list[float]]:
     return bounds
 
 
-def _columns(kind: str, target: str, names: list[str]) -> tuple[list[str], str]:
+def _columns(query_name: str, target: str, names: list[str]) -> tuple[list[str], str]:
     """Return the columns, the target of a regression last, and the target; empty for none."""
-    if (kind == "regression") != (target in names):
+    if (query_name == "regression") != (target in names):
         raise InputError(
-            f"target is {target!r} for the query {kind!r}; a regression, and no other query, needs "
-            f"one of the columns {', '.join(names)}"
+            f"target is {target!r} for the query {query_name!r}; a regression, and no other query, "
+            f"needs one of the columns {', '.join(names)}"
         )
     if target and len(names) < 2:
         raise InputError(
@@ -344,30 +344,30 @@ def _columns(kind: str, target: str, names: list[str]) -> tuple[list[str], str]:
     return [name for name in names if name != target] + [target] * bool(target), target
 
 
-def _mechanism(kind: str, name: object, delta: float) -> str:
-    """Return the name of a mechanism that answers the query ``kind`` at this delta."""
+def _mechanism(query_name: str, name: object, delta: float) -> str:
+    """Return the name of a mechanism that answers the query ``query_name`` at this delta."""
     mechanism = checks.choice((RECOMMENDED, *MECHANISMS, *IN_PARTS), mechanism=name)
-    if mechanism == ADASSP and kind != "regression":
+    if mechanism == ADASSP and query_name != "regression":
         raise InputError(
             f"mechanism is {mechanism!r}, which answers a regression alone; take another for the "
-            f"query {kind!r}"
+            f"query {query_name!r}"
         )
-    if mechanism in _SYMMETRIC and QUERIES[kind] is not SecondMomentQuery:
+    if mechanism in _SYMMETRIC and QUERIES[query_name] is not SecondMomentQuery:
         raise InputError(
             f"mechanism is {mechanism!r}, which answers queries on second moments alone; take "
-            f"laplace or gaussian for the query {kind!r}"
+            f"laplace or gaussian for the query {query_name!r}"
         )
     if not delta and mechanism not in (RECOMMENDED, "laplace"):
         raise InputError(f"delta is 0, and {mechanism} needs one; state a delta, or take laplace")
     return mechanism
 
 
-def _adjacency(kind: str, mechanism: str, table: Mapping[str, Any]) -> str:
+def _adjacency(query_name: str, mechanism: str, table: Mapping[str, Any]) -> str:
     """Return the neighbouring relation, where the mechanism can answer the query under it."""
     adjacency = checks.choice(
         (*ADJACENCIES, ADD_OR_REMOVE), adjacency=table.get("adjacency", "replace")
     )
-    if adjacency == ADD_OR_REMOVE and kind not in _COUNTED and mechanism != CLIPPED:
+    if adjacency == ADD_OR_REMOVE and query_name not in _COUNTED and mechanism != CLIPPED:
         raise InputError(
             f"adjacency is {adjacency!r}, which serves the queries {', '.join(_COUNTED)}, and "
             "second_moments by the mechanism 'clipped'; take replace or zero_out"
@@ -375,11 +375,11 @@ def _adjacency(kind: str, mechanism: str, table: Mapping[str, Any]) -> str:
     return adjacency
 
 
-def _regression(kind: str, table: Mapping[str, Any]) -> tuple[bool, float]:
+def _regression(query_name: str, table: Mapping[str, Any]) -> tuple[bool, float]:
     """Return whether a regression has an intercept, and its penalty; no other query has either."""
     intercept = _flag("intercept", table.get("intercept", True))
-    for name in {"alpha", "intercept"} & {*table} if kind != "regression" else ():
-        raise InputError(f"{name} has no meaning for the query {kind!r}; leave it out")
+    for name in {"alpha", "intercept"} & {*table} if query_name != "regression" else ():
+        raise InputError(f"{name} has no meaning for the query {query_name!r}; leave it out")
     return intercept, checks.not_negative(alpha=table.get("alpha", 0.0))
 
 
@@ -402,13 +402,13 @@ def _importance(
     return tuple(weights)
 
 
-def _number(kind: str, names: list[str], stated: object) -> int:
+def _number(query_name: str, names: list[str], stated: object) -> int:
     """Return the number of principal components; all of them unless stated."""
-    default = len(names) if kind == "components" else 1
+    default = len(names) if query_name == "components" else 1
     number = checks.count(number=default if stated is None else stated)
-    if number > len(names) or (stated is not None and kind != "components"):
+    if number > len(names) or (stated is not None and query_name != "components"):
         raise InputError(
-            f"number is {number} for the query {kind!r}; it is that of components, from 1 to "
+            f"number is {number} for the query {query_name!r}; it is that of components, from 1 to "
             f"{len(names)}, and of no other query"
         )
     return number
@@ -421,7 +421,7 @@ def _flag(name: str, value: object) -> bool:
 
 
 def _query(
-    kind: str,
+    query_name: str,
     mechanism: str,
     box: Box,
     records: int,
@@ -432,7 +432,7 @@ def _query(
     radius: object,
 ) -> tuple[Query, Array, Array]:
     """Return the query of a mechanism, and the middle and unit (m,) of its records' columns."""
-    constant = kind in WITH_CONSTANT or adjacency == ADD_OR_REMOVE
+    constant = query_name in WITH_CONSTANT or adjacency == ADD_OR_REMOVE
     if mechanism in IN_PARTS:
         constant = mechanism == ADASSP and intercept
     features = box.features + constant
@@ -441,13 +441,13 @@ def _query(
     if radius is not None:
         middle, half = np.zeros(box.features), np.full(box.features, checks.positive(radius=radius))
         domain = Ball(np.sqrt(2) if constant else 1, features)
-    elif kind == "second_moments" or (mechanism == ADASSP and not intercept):
+    elif query_name == "second_moments" or (mechanism == ADASSP and not intercept):
         middle, half = np.zeros(box.features), box.magnitudes
         domain = about_zero(box)
     relation = domain, records, adjacency
     if mechanism == ADASSP:
         return NormalEquations(*relation, features - 1, per_person=per_person), middle, half
-    return QUERIES[kind](*relation, per_person=per_person), middle, half
+    return QUERIES[query_name](*relation, per_person=per_person), middle, half
 
 
 def about_zero(box: Box) -> Box:

@@ -108,8 +108,8 @@ def _csv(path: Path, columns: Sequence[str], person: str) -> Iterator[_Block]:
         header = next((line for line in _lines(path, lines) if line), [])
         if not {*columns} <= {*header}:
             _check_header(path, header)
-        places = _places(path, header, columns, "column name")
-        place = _place(path, header, person, "column name")
+        places = _columns(path, header, columns, "column name")
+        place = _column(path, header, person, "column name")
         records, first = _records(path, lines, len(header)), 1
         while block := list(itertools.islice(records, _ROWS)):
             for record, line in enumerate(block, first):
@@ -204,8 +204,8 @@ def _npy(path: Path, columns: Sequence[str], person: str) -> Iterator[_Block]:
             f"{path} holds {array.dtype} of shape {array.shape}; give numbers, one record per row"
         )
     header = [*map(str, range(array.shape[1]))]
-    places = _places(path, header, columns, "column number")
-    place = _place(path, header, person, "column number")
+    places = _columns(path, header, columns, "column number")
+    place = _column(path, header, person, "column number")
     for start in range(0, len(array), _ROWS):
         rows = array[start : start + _ROWS]
         # As numbers of the file, which float64 need not tell apart.
@@ -222,8 +222,8 @@ def _parquet(path: Path, columns: Sequence[str], person: str) -> Iterator[_Block
         ) from None
     # A row group at a time: otherwise the whole file is read ahead.
     with parquet.ParquetFile(path, pre_buffer=False) as file:
-        _places(path, file.schema_arrow.names, columns, "column")
-        _place(path, file.schema_arrow.names, person, "column")
+        _columns(path, file.schema_arrow.names, columns, "column")
+        _column(path, file.schema_arrow.names, person, "column")
         for column in columns:
             kind = file.schema_arrow.field(column).type
             kind = kind.value_type if types.is_dictionary(kind) else kind
@@ -244,12 +244,12 @@ def _numbers(values: Array) -> Array:
         return np.array(values, dtype=np.float64, order="C")
 
 
-def _place(path: Path, header: Sequence[str], person: str, kind: str) -> int:
+def _column(path: Path, header: Sequence[str], person: str, kind: str) -> int:
     """Return the place of the column that names people, 0 where nobody asks for it."""
-    return _places(path, header, [person], kind)[0] if person else 0
+    return _columns(path, header, [person], kind)[0] if person else 0
 
 
-def _places(path: Path, header: Sequence[str], columns: Sequence[str], kind: str) -> list[int]:
+def _columns(path: Path, header: Sequence[str], columns: Sequence[str], kind: str) -> list[int]:
     for column in columns:
         if not header:
             raise InputError(f"{path} is empty; give a file of records with the column {column!r}")

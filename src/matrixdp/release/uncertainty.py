@@ -23,7 +23,7 @@ import numpy as np
 from matrixdp.checks import Array
 from matrixdp.mechanisms.adassp import Equations
 from matrixdp.mechanisms.base import AdditiveMechanism
-from matrixdp.mechanisms.moments import CONSTANT, Centred
+from matrixdp.mechanisms.moments import CONSTANT, MeanCovariance
 from matrixdp.release import answers
 from matrixdp.release.answers import Output
 from matrixdp.release.specification import Specification
@@ -42,7 +42,7 @@ _DRAWS, _FEW, _SEED = 2000, 100, 0
 _WORK, _ENTRIES = 4e9, 1 << 19
 
 
-class Noise:
+class MomentNoise:
     """Noise of a mean and covariance in half ranges, simulated from its calibration.
 
     Args:
@@ -53,7 +53,7 @@ class Noise:
 
     def __init__(self, release: AdditiveMechanism, mean_std: float | None = None) -> None:
         self._release, self._mean_std = release, mean_std
-        self._stretch, size = release.stretch, release.noise.shape[0]
+        self._rounding_factor, size = release.rounding_factor, release.noise.shape[0]
         self._draws = int(np.clip(_WORK / size**3, _FEW, _DRAWS))
 
     def _blocks(self) -> Iterator[tuple[Array, Array]]:
@@ -63,7 +63,7 @@ class Noise:
         columns = np.delete(np.arange(shape[0]), CONSTANT)
         for start in range(0, self._draws, step):
             count = min(step, self._draws - start)
-            moments = self._release.noise.sample([stream] * count) * self._stretch
+            moments = self._release.noise.sample([stream] * count) * self._rounding_factor
             moments = (moments + np.swapaxes(moments, 1, 2)) / 2
             if self._mean_std is None:
                 yield moments[:, columns[:, None], columns], moments[:, CONSTANT, columns]
@@ -116,7 +116,7 @@ class Noise:
         )
 
     def coefficient_errors(
-        self, estimate: Centred, ridge: Array, origin: Array | None = None
+        self, estimate: MeanCovariance, ridge: Array, origin: Array | None = None
     ) -> Array:
         """Return simulated errors of the coefficients and, last, of the intercept (draws, m).
 
@@ -144,7 +144,9 @@ class Noise:
         return np.concatenate(result)
 
 
-def standard_errors(noise: Noise, output: Output, estimate: Centred, noise_std: float) -> Array:
+def standard_errors(
+    noise: MomentNoise, output: Output, estimate: MeanCovariance, noise_std: float
+) -> Array:
     """Return standard errors of coefficients and, last, of the intercept (m,), in records' units.
 
     The other arguments are those of :func:`matrixdp.release.answers.line`.
@@ -187,7 +189,11 @@ def eigenvalues(values: Array, width: float) -> Array:
 
 
 def details(
-    spec: Specification, noise: Noise, estimate: Centred, unprojected: Array, noise_std: float
+    spec: Specification,
+    noise: MomentNoise,
+    estimate: MeanCovariance,
+    unprojected: Array,
+    noise_std: float,
 ) -> dict[str, Any]:
     """Return the intervals of an answer in the records' own units, as files state them.
 
@@ -198,12 +204,12 @@ def details(
         unprojected: covariance before its projection to positive semi-definite, (m, m).
         noise_std: standard deviation of the moments' noise.
     """
-    kind, names, middle, half = spec.kind, spec.columns, spec.middle, spec.half
+    query_name, names, middle, half = spec.query_name, spec.columns, spec.middle, spec.half
     mean = estimate.mean
-    if kind == "regression":
+    if query_name == "regression":
         errors = standard_errors(noise, spec.output, estimate, noise_std)
         return {"standard_errors": errors_table(names, errors)}
-    if kind == "components":
+    if query_name == "components":
         values = answers.spectrum(estimate.covariance)[0]
         limits = eigenvalues(values, noise.eigenvalue_width(mean))
         return {_KEY: {"eigenvalue": limits.tolist()}}
@@ -231,9 +237,9 @@ def receipt(spec: Specification, release: AdditiveMechanism) -> dict[str, Any]:
     if spec.query.private_count:
         return {}
     widths = release.interval(LEVEL)
-    if spec.kind == "second_moments":
+    if spec.query_name == "second_moments":
         return moments_table(spec.columns, widths * np.outer(spec.half, spec.half))
-    if spec.kind in ("records", "mean"):
+    if spec.query_name in ("records", "mean"):
         return {f"{_KEY}_plus_or_minus": _table(spec.columns, widths[0] * spec.half)}
     return {}
 

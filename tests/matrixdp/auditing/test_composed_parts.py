@@ -19,7 +19,7 @@ from matrixdp.mechanisms.composed import (
 )
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import MatrixNormal, SymmetricNormal
-from matrixdp.privacy import exact
+from matrixdp.privacy import exact_sums
 from matrixdp.privacy.sensitivity import (
     ADD_OR_REMOVE,
     ADJACENCIES,
@@ -174,7 +174,7 @@ class AddsNoNoiseToTheMean(ComposedMoments):
 
 class TakesTheExactEigenvalue(ComposedEquations):
     def run(self, rows, answer=None):
-        block = exact.value(self.query, rows())[:-1, :-1]
+        block = exact_sums.value(self.query, rows())[:-1, :-1]
         least = np.linalg.eigvalsh(block)[0]
         return super().run(rows, answer)._replace(ridge=float(self.simulated.ridge_for(least)))
 

@@ -86,13 +86,13 @@ def test_the_moments_of_adassp_must_answer_the_query_of_the_release():
             return 1e9 * super().check(value)
 
     release = of(AdaSSP(), NormalEquations, target=2)
-    query = release.explaining.query
+    query = release.design.query
     for other in (
         Elsewhere(query.domain, 60),
         replace(query, n_records=600),
         replace(query, domain=Ball(0.1, 2)),
     ):
-        assert not proven(replace(release, explaining=replace(release.explaining, query=other)))
+        assert not proven(replace(release, design=replace(release.design, query=other)))
 
 
 def test_moments_about_a_mean_are_calibrated_to_replacement():

@@ -25,7 +25,7 @@ def test_noise_of_the_library_has_no_defect(factor, columns):
         distributions.SymmetricNormal((6, 6), 1.0, 0.7),
         distributions.SymmetrisedNormal((21, 21), FACTOR),
         distributions.SymmetricLaplace((6, 6), 0.1),
-        distributions.Laplace((6, 4), 0.1),
+        distributions.LaplaceNoise((6, 4), 0.1),
     ],
     ids=lambda noise: type(noise).__name__,
 )

@@ -18,7 +18,7 @@ import matrixdp as mdp
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import Composed
 from matrixdp.mechanisms.moments import with_constant
-from matrixdp.privacy import exact
+from matrixdp.privacy import exact_sums
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES, Ball, SecondMomentQuery
 from matrixdp.release import specification
 from matrixdp.release.choices import options
@@ -90,7 +90,7 @@ def share(release, constant):
         return 1.0 if release.epsilon_exact else 0.0
     if isinstance(query.domain, Ball):
         return 0.0
-    if query.yields == "matrix":
+    if query.output_type == "matrix":
         return 1.0
     if constant and query.adjacency == "replace":
         m = query.features - 1
@@ -104,7 +104,7 @@ def values(spec, rows):
     Where people have several records, for as many of each: they move a sum most if all are alike.
     """
     blocks = [np.tile(spec.scaled(row[None]), (spec.query.group, 1)) for row in rows]
-    return np.array([exact.value(spec.query, [block]) for block in blocks])
+    return np.array([exact_sums.value(spec.query, [block]) for block in blocks])
 
 
 @pytest.mark.parametrize(("query", "mechanism"), CASES)
@@ -148,7 +148,7 @@ def test_no_neighbours_are_further_apart_than_the_receipt_says(query, mechanism,
 
 
 def assert_apart(release, values, constant):
-    declared = release.mu or release.epsilon_actual
+    declared = release.mu or release.epsilon_delivered
     reached = apart(release, values, release.query.adjacency)
     assert reached <= declared * (1 + 1e-9), release
     assert reached > 0.99 * share(release, constant) * declared, release

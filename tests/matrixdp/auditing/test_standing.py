@@ -1,6 +1,6 @@
 import pytest
 
-from matrixdp.auditing import standing
+from matrixdp.auditing import status
 from matrixdp.checks import InputError
 
 
@@ -18,13 +18,13 @@ from matrixdp.checks import InputError
     ],
 )
 def test_a_verdict_begins_with_its_standing(verdict, word):
-    assert standing.of(verdict) == word
+    assert status.of(verdict) == word
 
 
 @pytest.mark.parametrize("verdict", ["private and tight", "", float("nan")])
 def test_an_unknown_verdict_is_an_error(verdict):
     with pytest.raises(InputError, match="run the audit again"):
-        standing.of(verdict)
+        status.of(verdict)
 
 
 @pytest.mark.parametrize(
@@ -39,4 +39,4 @@ def test_an_unknown_verdict_is_an_error(verdict):
     ],
 )
 def test_the_worst_verdict_decides(verdicts, word):
-    assert standing.worst(verdicts) == word
+    assert status.worst(verdicts) == word

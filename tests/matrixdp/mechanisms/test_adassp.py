@@ -33,7 +33,7 @@ def test_a_search_attains_the_sensitivities_and_no_more(query):
     for measure in sensitivities.measures(query):
         row = sensitivities.attack(query, measure, np.random.default_rng(0).spawn(2))
         # The triangle's bound is met by two records only if their features split evenly.
-        bound = measure.startswith("l2, upper") and not query.explaining.l2_upper_exact
+        bound = measure.startswith("l2, upper") and not query.design.l2_upper_exact
         assert row["verdict"].startswith("holds" if bound else "holds, attained")
 
 
@@ -60,31 +60,31 @@ def test_three_equal_shares_add_up():
         release, mu = calibrated(epsilon=epsilon), gaussian.mu(epsilon, 1 / 248)
         parts = (
             LIVER.l2_eigenvalue / release.eigenvalue_std,
-            release.explaining.mu,
+            release.design.mu,
             LIVER.l2_target / release.target_std,
         )
         np.testing.assert_allclose(parts, mu / np.sqrt(3), rtol=1e-12)
-        assert release.epsilon_actual == pytest.approx(epsilon, rel=1e-9)
+        assert release.epsilon_delivered == pytest.approx(epsilon, rel=1e-9)
     # |x| <= sqrt(5), |y| <= 1, by hand.
     assert LIVER.l2_eigenvalue * 248 == pytest.approx(5)
     assert LIVER.l2_target * 248 == pytest.approx(2 * np.sqrt(5))
     assert replace(LIVER, adjacency="zero_out").l2_target * 248 == pytest.approx(np.sqrt(5))
 
 
-@pytest.mark.parametrize("part", ["eigenvalue_std", "target_std", "explaining"])
+@pytest.mark.parametrize("part", ["eigenvalue_std", "target_std", "design"])
 def test_the_audit_sees_half_a_per_cent_less_noise_in_any_part(part):
     query = NormalEquations(Box.cube(5, -1, 1), 248, target=4)
     release = calibrated(query)
     audit = releases.audit_of(release, np.random.default_rng(0))
     assert (audit.tool, audit.bound) == ("composition", pytest.approx(1, rel=1e-6))
-    if part == "explaining":
-        noise = release.explaining.noise
+    if part == "design":
+        noise = release.design.noise
         less = replace(
             noise,
             diagonal_std=0.995 * noise.diagonal_std,
             off_diagonal_std=0.995 * noise.off_diagonal_std,
         )
-        weak = replace(release, explaining=replace(release.explaining, noise=less))
+        weak = replace(release, design=replace(release.design, noise=less))
     else:
         weak = replace(release, **{part: 0.995 * getattr(release, part)})
     assert releases.audit_of(weak, np.random.default_rng(0)).bound > 1 + 1e-3
@@ -98,7 +98,7 @@ def test_the_law_of_what_is_released():
     np.testing.assert_array_equal(drawn[:, 5, :5], drawn[:, :5, 5])
     assert (drawn[:, 5, 5] == 1).all()
     off = drawn[:, [0, 0, 0, 1, 2], [1, 2, 3, 4, 4]] - value[[0, 0, 0, 1, 2], [1, 2, 3, 4, 4]]
-    assert_standard(off / release.explaining.noise_std)
+    assert_standard(off / release.design.noise_std)
 
 
 def test_the_ridge_is_that_of_the_paper():
@@ -109,7 +109,7 @@ def test_the_ridge_is_that_of_the_paper():
     sigma = release.eigenvalue_std
     root = np.sqrt(np.log(6 * 248))
     smallest = np.maximum(0.01 + sigma * normal - sigma * root, 0)
-    needed = release.explaining.noise_std * np.sqrt(5 * np.log(2 * 25 / 0.05))
+    needed = release.design.noise_std * np.sqrt(5 * np.log(2 * 25 / 0.05))
     expected = np.maximum(0, needed - smallest)
 
     def ridge(moments):
@@ -175,10 +175,10 @@ def test_clipped_records_move_each_part_by_its_sensitivity_and_no_more(adjacency
     moved = {
         "l2_eigenvalue": np.abs(np.linalg.eigvalsh(x)).max(),
         "l2_target": np.linalg.norm(change[:, :5, 5], axis=1).max(),
-        "explaining": np.linalg.norm(np.triu(x), axis=(1, 2)).max(),
+        "design": np.linalg.norm(np.triu(x), axis=(1, 2)).max(),
     }
     declared = {name: getattr(clipped, name) for name in ("l2_eigenvalue", "l2_target")}
-    declared["explaining"] = clipped.explaining.l2_upper
+    declared["design"] = clipped.design.l2_upper
     assert declared["l2_eigenvalue"] * n == pytest.approx(radius**2)
     both = 2 if adjacency == "replace" else 1
     assert declared["l2_target"] * n == pytest.approx(both * radius**2 / 2)
@@ -192,8 +192,8 @@ def test_noise_and_ridge_shrink_with_the_radius_and_nothing_is_left_unclipped():
     )
     for name, gain in (("eigenvalue_std", 6 / 16 / 5), ("target_std", 6 / 16 / 2 / np.sqrt(5))):
         assert getattr(small, name) == pytest.approx(gain * getattr(plain, name))
-    assert small.needed / small.explaining.noise_std == pytest.approx(
-        plain.needed / plain.explaining.noise_std
+    assert small.needed / small.design.noise_std == pytest.approx(
+        plain.needed / plain.design.noise_std
     )
     records = np.ones((6, 248))
     np.testing.assert_allclose(small.query.value(records), np.full((6, 6), 1 / 16))
@@ -246,6 +246,6 @@ def test_the_private_radius_has_noise_for_all_records_of_a_person(times, adjacen
     for few, many in zip(one.equations, several.equations, strict=True):
         for name in ("eigenvalue_std", "target_std"):
             assert getattr(many, name) == pytest.approx(times * getattr(few, name))
-        assert many.explaining.noise_std == pytest.approx(times * few.explaining.noise_std)
+        assert many.design.noise_std == pytest.approx(times * few.design.noise_std)
     records = np.random.default_rng(0).uniform(-1, 1, (6, 248))
     assert several.simulate(records, streams(1)).shape == (1, 6, 6)

@@ -17,7 +17,7 @@ from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.noise import distributions, safe
-from matrixdp.privacy import exact, gaussian
+from matrixdp.privacy import exact_sums, gaussian
 from matrixdp.privacy.sensitivity import (
     Ball,
     Box,
@@ -67,7 +67,7 @@ def test_delta_is_that_of_the_whole_release(mechanism, delta):
     assert 0.999 * delta < total <= delta * (1 + 1e-12)
     # A hundredth less set aside would pass delta.
     assert gaussian.delta(1, release.mu) > delta - 1.01 * stated.sampler_delta or mechanism is None
-    apart = release.mu / release.stretch + 2 * safe.STEP * np.sqrt(50)
+    apart = release.mu / release.rounding_factor + 2 * safe.STEP * np.sqrt(50)
     assert apart <= stated.mu * (1 + 1e-12)
 
 
@@ -116,8 +116,8 @@ def test_rounding_near_the_range_limit_keeps_the_promise(silent, mechanism):
         steps = []
         for last in (np.where([1, 0], low, high), np.where([0, 1], low, high)):
             rows[-1] = last
-            released = release.release_value(exact.value(release.query, [rows]))
-            white = distribution.whiten(released.T) / release.stretch
+            released = release.release_value(exact_sums.value(release.query, [rows]))
+            white = distribution.whiten(released.T) / release.rounding_factor
             steps.append(np.rint(white / safe.STEP))
         norm = 2 if unit is safe.NORMAL else 1
         widest = max(widest, np.linalg.norm(steps[0] - steps[1], norm) * safe.STEP)

@@ -44,7 +44,7 @@ def test_both_parts_spend_half_and_all_is_the_budget(query, widest, moved, epsil
     for release in (public, private):
         mean = np.sqrt(moved) / query.n_records / release.centre_std
         assert mean == pytest.approx(mu / np.sqrt(2), rel=1e-12)
-        assert release.epsilon_actual == pytest.approx(epsilon, rel=1e-9)
+        assert release.epsilon_delivered == pytest.approx(epsilon, rel=1e-9)
     assert isinstance(public.about, AdditiveGaussian)
     change = np.sqrt(2) * widest / 16 / query.n_records
     spent = change / public.about.noise.diagonal_std

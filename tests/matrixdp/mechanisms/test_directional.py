@@ -118,7 +118,7 @@ def test_mu_is_the_largest_that_the_budget_allows(case, epsilon, delta):
     )
     assert release.mu == pytest.approx(gaussian.mu(epsilon, delta), rel=1e-12)
     assert gaussian.delta(epsilon, release.mu) <= delta * (1 + 1e-9)
-    assert release.epsilon_actual == pytest.approx(epsilon, rel=1e-9)
+    assert release.epsilon_delivered == pytest.approx(epsilon, rel=1e-9)
 
 
 @pytest.mark.parametrize("m", [2, 3])

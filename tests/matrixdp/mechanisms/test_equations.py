@@ -55,7 +55,7 @@ def test_the_noise_of_each_part_by_hand():
     for part in release.parts:
         (single,) = part.releases
         assert single.noise_std == pytest.approx(4 * unit, rel=1e-12)
-        assert 1 < single.stretch < 1 + 1e-4
+        assert 1 < single.rounding_factor < 1 + 1e-4
 
 
 @pytest.mark.parametrize("part", ["eigenvalue_std", "target_std"])
@@ -89,7 +89,7 @@ def test_one_record_with_a_constant_moves_the_smallest_eigenvalue_by_its_bound(a
 def test_a_search_moves_the_smallest_eigenvalue_by_no_more_than_its_bound(domain, adjacency):
     """Whole data sets climb; they come close where records can be orthogonal."""
     query = posed(domain, adjacency, records=6)
-    inside, rng = query.explaining.domain, np.random.default_rng(0)
+    inside, rng = query.design.domain, np.random.default_rng(0)
     shape = (100, query.n_records + 1, inside.features)
 
     def drawn(scale):

@@ -22,8 +22,8 @@ from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQ
 def test_scales(query, epsilon, scale, kind):
     release = Laplace().calibrate(query, epsilon=epsilon)
     assert release.noise_std == pytest.approx(np.sqrt(2) * scale, rel=1e-6)
-    assert (release.epsilon_actual, release.delta, release.mu) == (epsilon, 0, None)
-    assert release.yields == kind
+    assert (release.epsilon_delivered, release.delta, release.mu) == (epsilon, 0, None)
+    assert release.output_type == kind
 
 
 def assert_laplace(sample, scale):

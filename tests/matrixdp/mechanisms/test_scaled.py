@@ -21,7 +21,7 @@ def test_noise_is_that_in_units_of_the_bounds_times_the_units(kind, mechanism):
     sizes = np.array([120.0, 2e5]) if kind is mdp.SecondMomentQuery else BOX.widths / 2
     factor = np.outer(sizes, sizes) if kind is mdp.SecondMomentQuery else sizes[:, None]
     assert draws[0] == pytest.approx(draws[1] * factor)
-    assert release.epsilon_actual == unit.epsilon_actual
+    assert release.epsilon_delivered == unit.epsilon_delivered
     distribution = release.noise
     assert distribution.colour(distribution.whiten(draws[0])) == pytest.approx(draws[0])
     assert release.query == query

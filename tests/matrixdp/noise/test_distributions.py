@@ -99,7 +99,7 @@ def test_symmetric_normals(off_diagonal):
 
 
 def test_laplace_distribution():
-    sample = distributions.Laplace((2, 10_000), 3.0).sample(repeated(100)) / 3.0
+    sample = distributions.LaplaceNoise((2, 10_000), 3.0).sample(repeated(100)) / 3.0
     # The sum of |z| / scale is Gamma, so that half a percent of scale is seen on both sides.
     distribution = stats.gamma(sample.size)
     total = np.abs(sample).sum()
@@ -110,7 +110,7 @@ def test_laplace_distribution():
 
 
 def test_laplace_signs_are_fair_and_independent():
-    sample = distributions.Laplace((1, 20_001), 1.0).sample(repeated(50))[:, 0]
+    sample = distributions.LaplaceNoise((1, 20_001), 1.0).sample(repeated(50))[:, 0]
     signs, sizes = np.sign(sample), np.abs(sample) - 1
     pairs = [np.ones_like(signs[:, 1:]), signs[:, :-1], sizes[:, 1:], sizes[:, :-1]]
     pairs.append(np.roll(signs, 8, axis=1)[:, 1:])
@@ -146,7 +146,7 @@ KNORMS = {
 #: Distributions of which 500 trials have over 8 million numbers, so that half a percent of scale is
 #: 14 standard errors of the sum of norms.
 LARGE = {
-    "laplace": distributions.Laplace((40, 400), 0.5),
+    "laplace": distributions.LaplaceNoise((40, 400), 0.5),
     "symmetric laplace": distributions.SymmetricLaplace((180, 180), 0.5),
     "frobenius": distributions.FrobeniusExponential((40, 400), 0.5),
     "record_l2": distributions.ColumnL2Exponential((40, 400), 0.5),
@@ -184,7 +184,7 @@ def test_half_a_percent_of_scale_is_seen(name):
         distributions.MatrixNormal((1000, 1000), np.linspace(1, 2, 1000)),
         distributions.SymmetricNormal((1000, 1000), 1.0, 1.0),
         distributions.SymmetrisedNormal((1000, 1000), 1.0),
-        distributions.Laplace((1000, 1000), 3.0),
+        distributions.LaplaceNoise((1000, 1000), 3.0),
         distributions.SymmetricLaplace((1000, 1000), 3.0),
         distributions.FrobeniusExponential((1000, 1000), 3.0),
         distributions.ColumnL2Exponential((1_000_000, 1), 3.0),
@@ -270,7 +270,7 @@ DISTRIBUTIONS = {
     "dense rows": distributions.MatrixNormal((3, 5), factor(3)),
     "symmetric": distributions.SymmetricNormal((4, 4), 1.0, 2.0),
     "symmetrised": distributions.SymmetrisedNormal((4, 4), [1.0, 2.0, 3.0, 4.0]),
-    "laplace": distributions.Laplace((3, 5), 2.0),
+    "laplace": distributions.LaplaceNoise((3, 5), 2.0),
     "symmetric laplace": distributions.SymmetricLaplace((4, 4), 2.0),
     "frobenius": distributions.FrobeniusExponential((3, 5), 2.0),
     "record_l2": distributions.ColumnL2Exponential((3, 5), 2.0),
@@ -323,15 +323,15 @@ def test_the_size_of_noise_follows_its_gamma_distribution(name):
     distribution = DISTRIBUTIONS[name]
     sizes = distribution.size(distribution.sample(repeated(20_000)))
     entries = 10 if name.startswith("symmetric") else 15
-    assert distribution.free == entries / (1.25 if name.endswith("gamma") else 1)
-    total = stats.gamma(distribution.free * len(sizes))
+    assert distribution.gamma_shape == entries / (1.25 if name.endswith("gamma") else 1)
+    total = stats.gamma(distribution.gamma_shape * len(sizes))
     assert two_sided(total, float(sizes.sum())) > ALPHA
     assert two_sided(total, 0.985 * float(sizes.sum())) < ALPHA
-    assert stats.kstest(sizes, stats.gamma(distribution.free).cdf).pvalue > 1e-3
+    assert stats.kstest(sizes, stats.gamma(distribution.gamma_shape).cdf).pvalue > 1e-3
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, distribution in DISTRIBUTIONS.items() if distribution.columns_alike]
+    "name", [name for name, distribution in DISTRIBUTIONS.items() if distribution.identical_columns]
 )
 def test_alike_columns_can_be_drawn_in_any_number(name):
     distribution = DISTRIBUTIONS[name]
@@ -342,8 +342,8 @@ def test_alike_columns_can_be_drawn_in_any_number(name):
 
 
 def test_columns_that_are_not_alike_say_so():
-    assert not distributions.MatrixNormal((3, 5), column_factor=2.0).columns_alike
-    assert not DISTRIBUTIONS["frobenius"].columns_alike
+    assert not distributions.MatrixNormal((3, 5), column_factor=2.0).identical_columns
+    assert not DISTRIBUTIONS["frobenius"].identical_columns
 
 
 # White noise
@@ -378,7 +378,7 @@ def whitened(kind: type) -> list[type]:
     return [*([kind] if own else []), *below]
 
 
-WHITENED = [*whitened(distributions.GaussianDistribution), *whitened(distributions.Laplace)]
+WHITENED = [*whitened(distributions.GaussianDistribution), *whitened(distributions.LaplaceNoise)]
 
 
 def test_all_distributions_that_can_be_whitened_are_here():
@@ -418,7 +418,7 @@ class ReusedColumn(distributions.MatrixNormal):
         stack[..., 1] = stack[..., 0]
 
 
-class UnevenRows(distributions.Laplace):
+class UnevenRows(distributions.LaplaceNoise):
     def _fill(self, stream, trial):
         super()._fill(stream, trial)
         trial *= np.linspace(0.999, 1, len(trial))[:, None]

@@ -13,7 +13,7 @@ from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.noise import safe
-from matrixdp.privacy import exact
+from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, SecondMomentQuery
 
@@ -100,8 +100,8 @@ def records(rows=40):
 @pytest.mark.parametrize("release", RELEASES)
 def test_release_has_the_noise_that_it_declares(release, monkeypatch):
     rows = records()
-    value = exact.value(release.query, [rows])
-    value = value.T if release.query.yields == "matrix" else value
+    value = exact_sums.value(release.query, [rows])
+    value = value.T if release.query.output_type == "matrix" else value
     count = 1500
     monkeypatch.setattr(os, "urandom", np.random.default_rng(1).bytes)
     drawn = [release.release(rows) - value for _ in range(count)]
@@ -122,8 +122,8 @@ def test_colour_inverts_whiten_and_whitened_neighbours_are_within_the_budget(rel
         for other in (low, high, np.where([0, 1, 1], low, high)):
             first, second = one.copy(), one.copy()
             first[7], second[7] = corner, other
-            change = distribution.whiten(exact.value(release.query, [first]))
-            change = change - distribution.whiten(exact.value(release.query, [second]))
+            change = distribution.whiten(exact_sums.value(release.query, [first]))
+            change = change - distribution.whiten(exact_sums.value(release.query, [second]))
             largest = max(largest, np.linalg.norm(change, 2 if unit is safe.NORMAL else 1))
     assert 0.3 * budget < largest <= budget * (1 + 1e-12)
 
@@ -132,8 +132,8 @@ def test_colour_inverts_whiten_and_whitened_neighbours_are_within_the_budget(rel
 def test_simulated_and_safe_noise_have_one_distribution(release, monkeypatch):
     distribution = release.noise
     count = 24_000 // distribution.whiten(np.zeros(distribution.shape)).size
-    value = exact.value(release.query, [records()])
-    orient = np.transpose if release.query.yields == "matrix" else np.asarray
+    value = exact_sums.value(release.query, [records()])
+    orient = np.transpose if release.query.output_type == "matrix" else np.asarray
     monkeypatch.setattr(os, "urandom", np.random.default_rng(1).bytes)
     drawn = [release.release_value(value) for _ in range(count)]
     safely = np.array([distribution.whiten(orient(one) - value) for one in drawn]).ravel()
@@ -154,8 +154,11 @@ def test_outputs_of_neighbours_lie_on_one_lattice(monkeypatch):
         monkeypatch.setattr(os, "urandom", np.random.default_rng(1).bytes)
         steps = release.release(given) / release.noise_std / safe.STEP
         # The noise is stretched by a part in a million, the same for both.
-        assert 1 < release.stretch < 1 + 1e-5
-        assert np.abs(steps / release.stretch - np.rint(steps / release.stretch)).max() < 1e-4
+        assert 1 < release.rounding_factor < 1 + 1e-5
+        assert (
+            np.abs(steps / release.rounding_factor - np.rint(steps / release.rounding_factor)).max()
+            < 1e-4
+        )
 
 
 def test_the_operating_systems_bits_are_the_default():
@@ -171,8 +174,8 @@ def test_extra_delta_counts_numbers_and_grows_with_epsilon():
 def test_exact_values_do_not_depend_on_order_or_blocks():
     rows = np.random.default_rng(4).uniform(-1, 1, (70_000, 3))
     for query in (MeanQuery(BOX, 70_000), SecondMomentQuery(BOX, 70_000)):
-        whole = exact.value(query, [rows])
-        split = exact.value(query, iter(np.array_split(rows[::-1], 7)))
+        whole = exact_sums.value(query, [rows])
+        split = exact_sums.value(query, iter(np.array_split(rows[::-1], 7)))
         assert np.array_equal(whole, split)
         assert whole == pytest.approx(
             query.value(np.clip(rows.T, *np.array([BOX.lower, BOX.upper])[:, :, None])), abs=1e-7
@@ -181,10 +184,10 @@ def test_exact_values_do_not_depend_on_order_or_blocks():
 
 def test_exact_values_clip_and_count():
     with pytest.raises(InputError, match="stated for 40 records, and there are 39; correct"):
-        exact.value(MeanQuery(BOX, 40), [records(39)])
+        exact_sums.value(MeanQuery(BOX, 40), [records(39)])
     with pytest.raises(InputError, match="stated for 1 record, and there are 39; correct"):
-        exact.value(MeanQuery(BOX, 1), [records(39)])
+        exact_sums.value(MeanQuery(BOX, 1), [records(39)])
     with pytest.raises(InputError, match="one record per row, with 3 columns"):
-        exact.value(MeanQuery(BOX, 40), [np.zeros((2, 20, 3))])
-    clipped = exact.value(IdentityQuery(BOX, 40), [100 * records()])
+        exact_sums.value(MeanQuery(BOX, 40), [np.zeros((2, 20, 3))])
+    clipped = exact_sums.value(IdentityQuery(BOX, 40), [100 * records()])
     assert (np.abs(clipped).max(axis=1) == BOX.magnitudes).all()

@@ -5,7 +5,7 @@ import pytest
 
 import matrixdp as mdp
 from matrixdp.mechanisms import clipped
-from matrixdp.privacy import exact
+from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import squared_norms
 
 FEATURES = 11
@@ -35,7 +35,7 @@ def per_record(name, radius=1.0):
 
     def within(domain):
         return lambda rows: np.concatenate(
-            list(exact.clipped(mdp.IdentityQuery(domain, len(rows)), [rows]))
+            list(exact_sums.clipped(mdp.IdentityQuery(domain, len(rows)), [rows]))
         )
 
     return {

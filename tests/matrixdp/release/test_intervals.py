@@ -16,7 +16,7 @@ from matrixdp.mechanisms.allocation import Shares
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.composed import ComposedEquations, ComposedMoments
 from matrixdp.mechanisms.moments import CONSTANT, centred, with_constant
-from matrixdp.privacy import exact
+from matrixdp.privacy import exact_sums
 from matrixdp.privacy.sensitivity import NormalEquations
 from matrixdp.release import answers, uncertainty
 
@@ -30,7 +30,7 @@ ERROR = 3 * np.sqrt(0.95 * 0.05 / SIMULATIONS)
 def noise(release, count=SIMULATIONS):
     """Return noise of releases, symmetric as these are."""
     drawn = release.noise.sample([np.random.default_rng(1)] * count)
-    if release.query.yields == "matrix":
+    if release.query.output_type == "matrix":
         return np.swapaxes(drawn, 1, 2)
     return (drawn + np.swapaxes(drawn, 1, 2)) / 2
 
@@ -46,7 +46,7 @@ def test_all_entries_are_within_their_widths_as_often_as_stated(query, importanc
         # Each entry has its part of what may fail.
         beyond = (np.abs(drawn) > option.release.interval(0.5)).mean(axis=0)
         entries = query.features * (query.features + 1) / 2
-        if query.yields == "matrix":
+        if query.output_type == "matrix":
             entries = widths.size
         assert beyond.mean() * entries == pytest.approx(0.5, abs=0.1)
         if entries < 10:
@@ -93,7 +93,7 @@ def released(count):
     query = mdp.SecondMomentQuery(mdp.Box.cube(5, -1.0, 1.0), len(X))
     release = mdp.AnalyzeGauss().calibrate(query, epsilon=3, delta=1e-6)
     exact = with_constant(X).T @ with_constant(X) / len(X)
-    return release, uncertainty.Noise(release), exact, exact + noise(release, 1000)
+    return release, uncertainty.MomentNoise(release), exact, exact + noise(release, 1000)
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +179,7 @@ def test_intervals_about_a_private_mean_cover_clipped_moments_about_it():
         exact = about.T @ about / len(X)
         if outcome.radius not in ready:
             part = release.at(outcome.radius)
-            ready[outcome.radius] = uncertainty.Noise(part, outcome.centre_std)
+            ready[outcome.radius] = uncertainty.MomentNoise(part, outcome.centre_std)
         simulated = ready[outcome.radius]
         shifts, widths = simulated.covariance_widths(outcome.centre)
         near = (np.abs(outcome.centre - X.mean(axis=0)) <= shifts).all()
@@ -222,7 +222,7 @@ def test_standard_errors_of_adassp_are_those_of_simulated_releases(domain, line)
     output = answers.Output("regression", middle, half, **line)
     weighted = {"weighted": isinstance(domain, mdp.Ball)}
     rows = [np.clip(with_constant(X) if intercept else X, -1, 1)]
-    value = exact.value(query, rows)[None]
+    value = exact_sums.value(query, rows)[None]
     stream, off, stated = np.random.default_rng(0), [], []
     _, moments, products = (part.releases[0] for part in release.parts)
     outcome = release.release(rows[0])
@@ -303,7 +303,7 @@ def test_errors_of_coefficients_are_derivatives_by_the_noise(draw, monkeypatch):
     step = 1e-6
     slope = (line(exact_moments + step * change) - line(exact_moments - step * change)) / (2 * step)
     query = mdp.SecondMomentQuery(mdp.Box.cube(4, -1, 1), 50)
-    noise = uncertainty.Noise(mdp.GOE().calibrate(query, epsilon=1, delta=1e-6))
+    noise = uncertainty.MomentNoise(mdp.GOE().calibrate(query, epsilon=1, delta=1e-6))
     columns = np.delete(np.arange(4), CONSTANT)
     block = change[columns[:, None], columns][None], change[CONSTANT, columns][None]
     monkeypatch.setattr(noise, "_blocks", lambda: iter([block]))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import matrixdp as mdp
 from matrixdp.checks import InputError
-from matrixdp.privacy import exact
+from matrixdp.privacy import exact_sums
 from matrixdp.release import tables
 from matrixdp.release.people import People
 
@@ -255,7 +255,7 @@ def test_a_line_after_empty_lines_moves_a_sum_by_one_record(tmp_path, empty):
     for last in ("", "120\n"):
         path = tmp_path / "rows.csv"
         path.write_text("age\n" + "\n" * empty + last)
-        values.append(exact.value(query, tables.blocks(path, ("age",), np.array([60.0]))))
+        values.append(exact_sums.value(query, tables.blocks(path, ("age",), np.array([60.0]))))
     assert np.abs(values[0] - values[1]).max() <= query.l2_sensitivity * (1 + 1e-9)
 
 
@@ -280,8 +280,8 @@ def test_a_record_among_the_others_does_not_move_them(tmp_path, suffix, order):
         blocks = list(tables.blocks(path, columns))
         assert len(blocks[1]) == count - tables._ROWS
         query = mdp.IdentityQuery(mdp.Ball(radius / 2, features), count, "replace")
-        kept.append(np.concatenate(list(exact.clipped(query, blocks))))
-    alone = next(exact.clipped(replace(query, n_records=1), [last[None]]))
+        kept.append(np.concatenate(list(exact_sums.clipped(query, blocks))))
+    alone = next(exact_sums.clipped(replace(query, n_records=1), [last[None]]))
     assert kept[0].tobytes() == kept[1][:-1].tobytes()
     assert kept[0][-1].tobytes() == alone.tobytes()
 

@@ -18,7 +18,7 @@ from matrixdp.auditing import evidence
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import Composed
 from matrixdp.noise import safe
-from matrixdp.privacy import exact
+from matrixdp.privacy import exact_sums
 from matrixdp.release import choices, people, release, specification, tables
 
 SPECIFICATION = """
@@ -266,9 +266,9 @@ def values(spec, rows, names, adjacency=None):
     """Return what gets noise, from a file of these rows; as another relation has it, if any."""
     visits(rows, names).to_csv(spec.file, index=False)
     if adjacency is None:
-        return exact.value(spec.query, release._records(spec))
+        return exact_sums.value(spec.query, release._records(spec))
     blocks = tables.blocks(spec.file, spec.columns, spec.fill, spec.people)
-    return exact.value(replace(spec.query, adjacency=adjacency), map(spec.scaled, blocks))
+    return exact_sums.value(replace(spec.query, adjacency=adjacency), map(spec.scaled, blocks))
 
 
 def neighbours(spec, rng, count):
@@ -487,7 +487,9 @@ def test_rounding_is_paid_for_in_all_columns_of_a_person():
         mdp.Gaussian().calibrate(mdp.IdentityQuery(box, 100, per_person=k), epsilon=1.0, delta=1e-6)
         for k in (None, 4)
     )
-    moved = [release._limit - release.whitened[2] / release.stretch for release in (one, several)]
+    moved = [
+        release._limit - release.whitened[2] / release.rounding_factor for release in (one, several)
+    ]
     assert moved[1] == pytest.approx(2 * moved[0], rel=0.1)
 
 

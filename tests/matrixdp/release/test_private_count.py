@@ -11,7 +11,7 @@ from matrixdp import cli
 from matrixdp.auditing import evidence
 from matrixdp.mechanisms.clipped import ChosenByHistogram
 from matrixdp.noise import safe
-from matrixdp.privacy import exact
+from matrixdp.privacy import exact_sums
 from matrixdp.release import choices, release, specification
 
 SPECIFICATION = """
@@ -69,7 +69,7 @@ def neighbours(spec, rng, count):
         pair = []
         for block in (rows, np.vstack([rows, extra])):
             scaled = spec.scaled(rng.permutation(block))
-            pair.append(exact.value(spec.query, [scaled]))
+            pair.append(exact_sums.value(spec.query, [scaled]))
         yield pair
 
 
@@ -94,9 +94,9 @@ def test_no_neighbours_are_further_apart_than_the_noise_is_made_for(tmp_path, qu
 
 def test_a_sum_has_no_origin_that_depends_on_the_stated_number():
     query = mdp.MeanQuery(mdp.Box((5.0,), (6.0,)), 10, "add_or_remove")
-    values = [exact.value(query, [np.full((count, 1), 6.0)])[0, 0] for count in range(4)]
+    values = [exact_sums.value(query, [np.full((count, 1), 6.0)])[0, 0] for count in range(4)]
     assert np.diff(values) == pytest.approx(0.6, rel=1e-9)
-    assert exact.value(query, []).shape == (1, 1)
+    assert exact_sums.value(query, []).shape == (1, 1)
     assert query.l2_sensitivity == 0.6
 
 
@@ -253,7 +253,7 @@ def proof(monkeypatch, spec, pairs, share=1):
             lambda distribution, size, _, bits=bits: whole(distribution, size, bits) // share,
         )
         rows = spec.scaled(np.tile(UPPER, (count, 1)))
-        value = exact.value(spec.query, [rows])
+        value = exact_sums.value(spec.query, [rows])
         sums.append(option.release.release_value(value).sum())
     # The event that shows most of so much less noise.
     one, other = (np.reshape(sums, (pairs, 2)) > 3 * (20.7 if share == 2 else 19.8) / 20).T

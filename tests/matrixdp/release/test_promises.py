@@ -9,7 +9,7 @@ import pytest
 import matrixdp as mdp
 from matrixdp import cli
 from matrixdp.noise import safe
-from matrixdp.privacy import exact, gaussian
+from matrixdp.privacy import exact_sums, gaussian
 from matrixdp.release import ledger
 
 SPECIFICATION = """
@@ -50,7 +50,7 @@ def calibrated(query, mechanism=None, epsilon=1.0, delta=1e-6):
 @pytest.mark.parametrize("far", [0.0, 1.7e9, 1e12, -1e12])
 def test_rounding_of_records_does_not_pass_the_range_of_their_bounds(far):
     query = mdp.MeanQuery(mdp.Box((far,), (far + 1.0,)), 1)
-    values = [exact.value(query, [[[far + x]]])[0, 0] for x in np.linspace(-0.5, 1.5, 401)]
+    values = [exact_sums.value(query, [[[far + x]]])[0, 0] for x in np.linspace(-0.5, 1.5, 401)]
     assert (min(values), max(values)) == (far, far + 1)
     assert np.ptp(values) == query.l2_sensitivity
 
@@ -58,7 +58,7 @@ def test_rounding_of_records_does_not_pass_the_range_of_their_bounds(far):
 def test_rounding_is_paid_for_in_every_entry_that_a_record_changes(monkeypatch):
     box = mdp.Box.cube(50, 0.0, 1.0)
     moments = calibrated(mdp.SecondMomentQuery(box, 100))
-    assert moments.noise.columns_alike
+    assert moments.noise.identical_columns
     for query, changed in (
         (mdp.SecondMomentQuery(box, 100), 2500),
         (mdp.IdentityQuery(box, 100), 50),
@@ -66,7 +66,7 @@ def test_rounding_is_paid_for_in_every_entry_that_a_record_changes(monkeypatch):
         release = calibrated(query)
         paid = 2 * safe.STEP * np.sqrt(changed)
         apart = release.statement.mu - paid
-        assert release.stretch == pytest.approx(release.mu / apart, rel=1e-11)
+        assert release.rounding_factor == pytest.approx(release.mu / apart, rel=1e-11)
         # Whitened values are as much closer together as the noise is larger.
         monkeypatch.setattr(safe, "noise", lambda unit, count, bits: np.zeros(count, np.int64))
         value = np.ones(query.shape)
@@ -109,7 +109,7 @@ def test_any_finite_value_is_clipped_and_none_is_refused(folder):
 )
 def test_no_number_decides_whether_there_is_a_release(domain, rows, exact_mean):
     query = mdp.MeanQuery(domain, 2)
-    assert exact.value(query, [rows])[:, 0] == pytest.approx(exact_mean, abs=1e-5)
+    assert exact_sums.value(query, [rows])[:, 0] == pytest.approx(exact_mean, abs=1e-5)
     for one in (query, mdp.IdentityQuery(domain, 2), mdp.SecondMomentQuery(domain, 2)):
         assert np.isfinite(calibrated(one).release(rows)).all()
 
@@ -121,9 +121,9 @@ def test_a_masked_number_is_a_missing_one(kind, listed):
     rows = np.ma.array(numbers, mask=[[True, False], [False, True]])
     missing = np.array([[np.nan, 1], [2, np.nan]])
     query = mdp.IdentityQuery(mdp.Box((0.0, 0.0), (10.0, 4.0)), 2)
-    expected = exact.value(query, [missing]).tolist()
+    expected = exact_sums.value(query, [missing]).tolist()
     given = [*rows] if listed else rows
-    assert exact.value(query, [given]).tolist() == expected == [[5, 2], [1, 2]]
+    assert exact_sums.value(query, [given]).tolist() == expected == [[5, 2], [1, 2]]
 
 
 @pytest.mark.parametrize("kind", [complex, np.complex64, object])
@@ -191,7 +191,7 @@ def test_an_account_elsewhere_stays_the_only_one(folder, capsys):
 
 
 def test_of_two_accounts_begun_at_once_one_is_refused(folder, monkeypatch, capsys):
-    place, places = ledger.place, []
+    place, places = ledger.account_path, []
 
     def late(*asked):
         places.append(place(*asked))

@@ -70,7 +70,7 @@ def test_the_unit_of_a_column_changes_no_noise_in_that_unit(kind, adjacency, del
         factor = np.outer(sizes, sizes) if kind is mdp.SecondMomentQuery else sizes[:, None]
         assert np.sqrt(two.variances) == pytest.approx(np.sqrt(one.variances) * factor)
         assert two.error == pytest.approx(one.error)
-        assert two.release.epsilon_actual == pytest.approx(one.release.epsilon_actual)
+        assert two.release.epsilon_delivered == pytest.approx(one.release.epsilon_delivered)
 
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 import matrixdp as mdp
 from matrixdp.mechanisms.moments import with_constant
-from matrixdp.privacy import exact
+from matrixdp.privacy import exact_sums
 from matrixdp.release import fits
 
 SIDES = {"bounds": (-1, 1), "target_bounds": (-1, 1)}
@@ -156,7 +156,7 @@ def test_a_record_that_a_fit_gets_k_times_spends_k_times_mu(times):
     values = []
     for record in ends:
         rows[:times] = record
-        values.append(exact.value(query, [rows]))
+        values.append(exact_sums.value(query, [rows]))
     white = np.linalg.norm(release.noise.whiten(values[0] - values[1]))
     assert white == pytest.approx(times * release.mu, rel=1e-6)
     people = mdp.SecondMomentQuery(query.domain, 200, per_person=times)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from matrixdp.auditing import base, declarations, releases, standing, whiteness
+from matrixdp.auditing import base, declarations, releases, status, whiteness
 from matrixdp.auditing.foreign import WhitenedGaussianAudit, WhitenedLaplaceAudit
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveGaussian, AdditiveMechanism
@@ -18,7 +18,7 @@ from reproduction import discovery
 from reproduction.auditing import experiment
 from reproduction.experiments import study
 from reproduction.experiments.study import Settings
-from reproduction.mechanisms.base import Entry
+from reproduction.mechanisms.base import MechanismEntry
 from reproduction.mechanisms.generalized_gamma import SphericalGamma
 
 RECORDS = IdentityQuery(Box.cube(3, -1, 1), 20)
@@ -32,7 +32,7 @@ class Plain(distributions.GaussianDistribution):
     """Independent entries, in what an author must write at least."""
 
     std: float
-    columns_alike = True
+    identical_columns = True
 
     def whiten(self, z):
         return (z / self.std).reshape(*z.shape[:-2], -1)
@@ -83,7 +83,7 @@ def test_one_column_with_less_noise_is_searched_for():
     assert judged(release)["verdict"].startswith("refuted")
 
 
-class Tripled(distributions.Laplace):
+class Tripled(distributions.LaplaceNoise):
     """Whitens by three scales, and colours by one."""
 
     def whiten(self, z):
@@ -108,12 +108,12 @@ def test_laplace_noise_is_judged_by_its_own_unit():
 @pytest.mark.parametrize(
     ("changes", "verdict"),
     [
-        ({"epsilon_actual": 0.01}, "refuted: it declares epsilon 0.01 and attains 1"),
-        ({"epsilon_actual": 0.99}, "refuted: it declares epsilon 0.99 and attains 1"),
+        ({"epsilon_delivered": 0.01}, "refuted: it declares epsilon 0.01 and attains 1"),
+        ({"epsilon_delivered": 0.99}, "refuted: it declares epsilon 0.99 and attains 1"),
         ({"mu": RELEASE.mu / 10}, "refuted: it declares mu 0.0533 and attains 0.533"),
         ({"noise_std": RELEASE.noise_std / 10}, "refuted: it declares noise of"),
         ({"noise_std": RELEASE.noise_std * 2}, "declared: it declares noise of"),
-        ({"epsilon": 2.0, "epsilon_actual": 2.0}, "certified: wasteful"),
+        ({"epsilon": 2.0, "epsilon_delivered": 2.0}, "certified: wasteful"),
     ],
 )
 @pytest.mark.parametrize("foreign", [False, True])
@@ -124,7 +124,7 @@ def test_what_is_declared_is_held_to_what_is_attained(changes, verdict, foreign)
     assert row["verdict"].startswith(word)
 
 
-PURE = {"epsilon": 1.0, "delta": 0.0, "epsilon_actual": 1.0}
+PURE = {"epsilon": 1.0, "delta": 0.0, "epsilon_delivered": 1.0}
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ class ExactEntry(distributions.ColumnL2Exponential):
 def test_knorm_noise_of_another_author_is_tested_by_its_directions():
     release = Laplace().calibrate(RECORDS, epsilon=1.0)
     scale = RECORDS.l2_sensitivity
-    changes = {"noise_std": float("nan"), "epsilon_actual": 1.0}
+    changes = {"noise_std": float("nan"), "epsilon_delivered": 1.0}
     wrong = replace(release, noise=ExactEntry(RECORDS.shape, scale), **changes)
     assert judged(wrong)["verdict"].startswith("refuted")
     right = replace(
@@ -219,7 +219,7 @@ class Generous(Gaussian):
 
 def audited(monkeypatch, mechanism):
     monkeypatch.setattr(discovery, "mechanisms", lambda: {"mine": None})
-    monkeypatch.setattr(study, "find", lambda _: Entry(lambda: mechanism))
+    monkeypatch.setattr(study, "find", lambda _: MechanismEntry(lambda: mechanism))
     settings = Settings(experiment="mine", seed=1, trials=1, epsilons=("1",), delta=0.01)
     (row,) = experiment.run("mine", {"identity": RECORDS}, settings, LIMITS)
     return row
@@ -237,9 +237,9 @@ def audited(monkeypatch, mechanism):
 def test_a_mechanism_that_fails_is_a_row_and_no_pass(mechanism, verdict, monkeypatch):
     row = audited(monkeypatch, mechanism)
     assert row["verdict"] == verdict
-    expected = {"refuted": standing.REFUTED, "not run": standing.DECLARED}
+    expected = {"refuted": status.REFUTED, "not run": status.DECLARED}
     words = next((word for word in expected if verdict.startswith(word)), "")
-    assert standing.of(row["verdict"]) == expected.get(words, standing.CERTIFIED)
+    assert status.of(row["verdict"]) == expected.get(words, status.CERTIFIED)
 
 
 def test_honest_releases_raise_no_false_alarm_in_twenty_seeds(monkeypatch):
@@ -258,7 +258,7 @@ def test_honest_releases_raise_no_false_alarm_in_twenty_seeds(monkeypatch):
             streams = np.random.default_rng(seed).spawn(6)
             audit = releases.audit_of(release, streams[0])
             row = releases.judge(audit, streams[1:], releases.Limits(runs=500))
-            assert standing.of(row["verdict"]) in {standing.CERTIFIED, standing.TESTED}
+            assert status.of(row["verdict"]) in {status.CERTIFIED, status.TESTED}
 
 
 def test_the_bound_that_certifies_is_not_what_the_release_declares():

@@ -67,6 +67,6 @@ def test_a_run_ends_at_a_mechanism_that_is_missed(name, sentence, monkeypatch, t
     monkeypatch.setattr(negative_control, "CASES", cases)
     with pytest.raises(InputError, match=sentence):
         negative_control.require(negative_control.run(seed=0))
-    assert cli.main(["negative_control", "--out", str(tmp_path / "rows.csv")]) == 2
+    assert cli.main(["negative-control", "--out", str(tmp_path / "rows.csv")]) == 2
     assert sentence in capsys.readouterr().err
     assert name in (tmp_path / "rows.csv").read_text()

@@ -107,7 +107,7 @@ def equations(release, factor, **parts):
 
 ADASSP = {
     "eigenvalue": {"eigenvalue_std": lambda r, f: f * r.eigenvalue_std},
-    "moments": {"explaining": lambda r, f: scaled(r.explaining, f)},
+    "moments": {"design": lambda r, f: scaled(r.design, f)},
     "target": {"target_std": lambda r, f: f * r.target_std},
 }
 
@@ -148,7 +148,7 @@ def test_one_percent_less_or_more_noise_of_any_part_is_found(name, part, factor)
 def test_records_that_are_not_clipped_are_found(name):
     query = {
         "query": lambda *_: EQUATIONS,
-        "explaining": lambda r, _: replace(r.explaining, query=EQUATIONS.explaining),
+        "design": lambda r, _: replace(r.design, query=EQUATIONS.design),
     }
     release = RELEASES[name]
     finding = executed(equations(release, 1.0, **query), declared=release)

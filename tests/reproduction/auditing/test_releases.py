@@ -85,13 +85,13 @@ def test_exactly_calibrated_mechanisms_are_private_and_tight(mechanism, query):
     assert row["epsilon_attained"] == pytest.approx(1, rel=1e-3)
     assert row["epsilon_certified"] < 1
     assert row["epsilon_certified"] < row["epsilon_largest"]
-    assert row["kappa"] == pytest.approx(1, rel=1e-3)
+    assert row["noise_inflation"] == pytest.approx(1, rel=1e-3)
     assert row["scale_high"] - row["scale_low"] < 0.1
     assert not row["note"]
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "query", "kappa"),
+    ("mechanism", "query", "noise_inflation"),
     [
         (MVG(), LIVER, 1790.9),
         (MVG(), CTG, 59252),
@@ -103,12 +103,12 @@ def test_exactly_calibrated_mechanisms_are_private_and_tight(mechanism, query):
     ],
     ids=lambda value: repr(value)[:40],
 )
-def test_wasted_noise_is_measured(mechanism, query, kappa):
+def test_wasted_noise_is_measured(mechanism, query, noise_inflation):
     row = judged(mechanism, query)
     assert row["verdict"] == "certified: wasteful"
-    assert row["kappa"] == pytest.approx(kappa, rel=3e-3)
+    assert row["noise_inflation"] == pytest.approx(noise_inflation, rel=3e-3)
     if np.isfinite(row["noise_std"]):
-        assert row["rescaled_std"] == pytest.approx(row["noise_std"] / kappa, rel=3e-3)
+        assert row["rescaled_std"] == pytest.approx(row["noise_std"] / noise_inflation, rel=3e-3)
 
 
 def weaker(release, factor=0.9):
@@ -159,7 +159,7 @@ def test_a_sampler_that_draws_too_little_is_found_whatever_the_curve_says():
 def test_independent_laplace_noise_on_all_entries_is_judged_by_its_own_distribution():
     """It has m^2 free entries, and is private at the l1 sensitivity of all of them."""
     release = Laplace().calibrate(LIVER_MOMENTS, epsilon=1.0)
-    noise = distributions.Laplace(LIVER_MOMENTS.shape, LIVER_MOMENTS.l1_sensitivity)
+    noise = distributions.LaplaceNoise(LIVER_MOMENTS.shape, LIVER_MOMENTS.l1_sensitivity)
     std = np.sqrt(2) * noise.scale
     row = judge(replace(release, noise=noise, noise_std=std))
     assert row["verdict"] == "certified: tight"
@@ -237,7 +237,7 @@ def test_private_directions_are_judged_by_composition():
     row = judge(release)
     assert row["tool"] == "composition"
     assert row["verdict"] == "certified: wasteful"
-    assert row["epsilon_bound"] == pytest.approx(release.epsilon_actual, rel=1e-6)
+    assert row["epsilon_bound"] == pytest.approx(release.epsilon_delivered, rel=1e-6)
     moments = weaker(release.moments, 0.05)
     weak = judge(replace(release, moments=moments))
     # The replay of its parts proves it; a bound above epsilon alone would be undecided.
@@ -252,7 +252,7 @@ class Unknown(CalibratedMechanism):
 
 def test_a_class_of_the_project_without_an_audit_is_refused(monkeypatch):
     query = IdentityQuery(Box.cube(2, -1, 1), 3)
-    release = Unknown(query=query, epsilon=1.0, delta=0.0, epsilon_actual=1.0, noise_std=1.0)
+    release = Unknown(query=query, epsilon=1.0, delta=0.0, epsilon_delivered=1.0, noise_std=1.0)
     monkeypatch.setattr(library, "MODULES", library.MODULES | {__name__})
     with pytest.raises(InputError, match="class Unknown has no audit; name one in its class"):
         releases.audit_of(release, streams()[0])
@@ -261,7 +261,7 @@ def test_a_class_of_the_project_without_an_audit_is_refused(monkeypatch):
 @pytest.mark.parametrize(("std", "words"), [(100.0, "declared: not certifiable"), (0.1, "refuted")])
 def test_an_unknown_law_is_not_passed(std, words):
     query = IdentityQuery(Box.cube(2, -1, 1), 3)
-    release = Unknown(query=query, epsilon=1.0, delta=0.0, epsilon_actual=1.0, noise_std=std)
+    release = Unknown(query=query, epsilon=1.0, delta=0.0, epsilon_delivered=1.0, noise_std=std)
     assert type(releases.audit_of(release, streams()[0])) is BlackBoxAudit
     verdict = judge(release)["verdict"]
     assert verdict.startswith(words)
@@ -340,14 +340,14 @@ def test_too_few_runs_are_said_so(monkeypatch):
 
 
 class FakeAudit:
-    tool, attained, bound, kappa, proven = "exact curve", 0.5, 0.5, 2.0, True
+    tool, attained, bound, noise_inflation, proven = "exact curve", 0.5, 0.5, 2.0, True
 
 
 @pytest.mark.parametrize(
     ("changed", "scale", "words"),
     [
         ({}, NO_SCALE, "certified: wasteful"),
-        ({"kappa": 1.0}, NO_SCALE, "certified"),
+        ({"noise_inflation": 1.0}, NO_SCALE, "certified"),
         ({"proven": False}, NO_SCALE, "tested: wasteful"),
         ({"attained": 1.0, "bound": 1.0}, NO_SCALE, "certified: tight"),
         ({"attained": 1.001}, NO_SCALE, "refuted: the exact curve shows it"),

@@ -36,7 +36,7 @@ from matrixdp.mechanisms.clipped import ChosenByHistogram, shells
 from matrixdp.mechanisms.composed import Composed
 from matrixdp.mechanisms.moments import CONSTANT
 from matrixdp.noise import safe
-from matrixdp.privacy import exact
+from matrixdp.privacy import exact_sums
 from matrixdp.privacy.sensitivity import (
     ADD_OR_REMOVE,
     ADJACENCIES,
@@ -136,7 +136,7 @@ def searched(release, stream):
 
     pair = worst(query, size, stream)
     tried = size(changes(query, *random_pairs(query, stream))).max()
-    return pair, max(pair.size, tried), release.mu or release.epsilon_actual
+    return pair, max(pair.size, tried), release.mu or release.epsilon_delivered
 
 
 def seeds(config):
@@ -181,14 +181,14 @@ def test_no_neighbours_are_further_apart_than_public_mechanisms_say(
             assert pair.size > 0.99 * declared
         # The same on what is released for real, with all roundings.
         rows = np.clip(random_pairs(query, stream, RECORDS)[0], -10, 10)
-        value = exact.value(query, [rows])
+        value = exact_sums.value(query, [rows])
         other = value.copy()
         change = changes(query, pair.record[None], pair.other[None])[0]
         other[:, : change.shape[1]] -= change
         released = [release.release_value(one) for one in (value, other)]
         change = released[0] - released[1]
-        change = change.T if query.yields == "matrix" else change
-        white = release.noise.whiten(change) / release.stretch
+        change = change.T if query.output_type == "matrix" else change
+        white = release.noise.whiten(change) / release.rounding_factor
         apart = np.linalg.norm(white, 2 if release.mu else 1)
         assert 0.99 * pair.size < apart <= (release.statement.mu or declared) * (1 + 1e-9)
 
@@ -273,7 +273,7 @@ def _apart(release, query, stream, known):
             worst(release.query, norms[measure][1], stream).size
             for measure in ("smallest eigenvalue of x", "l2, x times y")
         )
-        moments = parts_apart(release.explaining, query, stream, known)
+        moments = parts_apart(release.design, query, stream, known)
         return np.linalg.norm(
             [eigenvalue / release.eigenvalue_std, moments, products / release.target_std]
         )
@@ -298,7 +298,7 @@ def _apart(release, query, stream, known):
 def per_square(part):
     """Return the deviations of the noise of a release at a radius, over the squared radius."""
     if isinstance(part, RidgedEquations):
-        noise = part.eigenvalue_std, part.explaining.noise_std, part.target_std
+        noise = part.eigenvalue_std, part.design.noise_std, part.target_std
     else:
         noise = part.noise_std
     return np.array(noise, float) / part.query.domain.radius**2
@@ -330,7 +330,7 @@ def people_searched(name, kind, domain, adjacency, per_person):
     except NoGuarantee:
         return None
     apart = parts_apart(release, query, np.random.default_rng(0))
-    declared = release.mu or release.epsilon_actual
+    declared = release.mu or release.epsilon_delivered
     assert apart <= declared * (1 + 1e-9), (name, domain, adjacency, per_person)
     return type(release)
 
@@ -518,7 +518,7 @@ def searched_case(name, kind, domain, adjacency, seed):
     if isinstance(audit, ComposedAudit):
         assert audit.mu <= release.mu * (1 + 1e-9)
     else:
-        assert 0 <= audit.attained <= release.epsilon_actual * (1 + 1e-9)
+        assert 0 <= audit.attained <= release.epsilon_delivered * (1 + 1e-9)
 
 
 def test_a_search_attains_the_largest_eigenvalue_and_never_passes_it():

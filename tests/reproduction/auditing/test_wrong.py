@@ -12,13 +12,13 @@ from matrixdp.privacy import gaussian
 from reproduction.auditing import experiment
 from reproduction.experiments import study
 from reproduction.experiments.study import Settings
-from reproduction.mechanisms.base import Entry
+from reproduction.mechanisms.base import MechanismEntry
 
 #: Limits of an audit, which are modest.
 LIMITS = releases.Limits(runs=50_000, pairs=6, numbers=2_500_000)
 
 #: Standings by the first words of a verdict.
-STANDINGS = {
+STATUSES = {
     "certified": "certified",
     "private": "certified",
     "tested": "tested",
@@ -34,12 +34,12 @@ STANDINGS = {
 NAMES = [case.name for case in CASES]
 
 
-def standing(verdict):
-    """Return one of five standings; a mechanism that is not run as it stands is refuted."""
-    for words, meaning in STANDINGS.items():
+def status(verdict):
+    """Return one of five statuses; a mechanism that is not run as it stands is refuted."""
+    for words, meaning in STATUSES.items():
         if verdict.startswith(words):
             return meaning
-    raise ValueError(f"the verdict is {verdict!r}; its first words are no standing")
+    raise ValueError(f"the verdict is {verdict!r}; its first words are no status")
 
 
 def verdict(case, side):
@@ -49,7 +49,7 @@ def verdict(case, side):
         experiment="wrong", seed=1, trials=1, epsilons=(f"{case.epsilon:g}",), delta=case.delta
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(study, "find", lambda _: Entry(lambda: mechanism))
+        patch.setattr(study, "find", lambda _: MechanismEntry(lambda: mechanism))
         try:
             (row,) = experiment.run(case.name, {case.query.name: case.query}, settings, LIMITS)
         except InputError as error:
@@ -68,7 +68,7 @@ def verdict(case, side):
     ],
 )
 def test_standings_are_read_from_the_first_words(words, meaning):
-    assert standing(words) == meaning
+    assert status(words) == meaning
 
 
 def test_there_are_enough_cases():
@@ -87,9 +87,9 @@ def test_what_is_called_wrong_is_wrong_and_its_twin_is_not(case):
 def test_correct_twins_declare_what_they_are(case):
     right = case.right.calibrate(case.query, epsilon=case.epsilon, delta=case.delta)
     assert promise(right, case) <= 1
-    assert right.epsilon_actual <= case.epsilon * (1 + 1e-9)
+    assert right.epsilon_delivered <= case.epsilon * (1 + 1e-9)
     if right.mu is not None:
-        assert right.epsilon_actual >= gaussian.epsilon(right.delta, right.mu) * (1 - 1e-9)
+        assert right.epsilon_delivered >= gaussian.epsilon(right.delta, right.mu) * (1 - 1e-9)
     if isinstance(right, AdditiveMechanism):
         count = 1 + 100_000 // int(np.prod(right.noise.shape))
         noise = right.noise.sample([np.random.default_rng(0)] * count)
@@ -98,7 +98,7 @@ def test_correct_twins_declare_what_they_are(case):
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_no_wrong_mechanism_passes(case):
-    found = standing(verdict(case, "wrong"))
+    found = status(verdict(case, "wrong"))
     assert found != "certified"
     assert found != "tested" or not case.visible
     assert found == "refuted" or case.goal != "refuted"
@@ -107,5 +107,5 @@ def test_no_wrong_mechanism_passes(case):
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_correct_twins_pass(case):
     words = verdict(case, "right")
-    assert standing(words) in {"certified", "tested", "declared"}
+    assert status(words) in {"certified", "tested", "declared"}
     assert not words.startswith("refused")

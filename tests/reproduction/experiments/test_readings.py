@@ -39,14 +39,14 @@ SETTINGS = Settings(
     directions={"a": (0, 3)},
     grids={
         "taus": ("0.75",),
-        "sketch_sizes": ("2", "4"),
+        "sketch_multiples": ("2", "4"),
         "squared_radius_fractions": ("0.0625", "1"),
     },
 )
 
 
 def built():
-    """Return every mechanism of the registry in one variant, by name."""
+    """Return every mechanism of the registry in one configuration, by name."""
     return {
         name: study.configurations(entry, SETTINGS)[0].mechanism
         for name, entry in registry().items()
@@ -189,9 +189,9 @@ def test_readings_that_are_not_private_say_so_and_the_others_keep_their_guarante
                 changes = {k: 1.0 if v == "data" else v for k, v in reading.parameters.items()}
                 asked = query(Box(data.lower, data.upper), 40, reading.adjacency("replace"))
                 made = adjusted(mechanism, changes).calibrate(asked, epsilon=1.0, delta=1 / 40)
-                assert (made.epsilon_actual <= 1 + 1e-9) == reading.private
+                assert (made.epsilon_delivered <= 1 + 1e-9) == reading.private
                 if not reading.private:
-                    assert made.epsilon_actual == np.inf
+                    assert made.epsilon_delivered == np.inf
                     assert made.mu == np.inf
 
 
@@ -200,7 +200,7 @@ def test_a_gamma_that_is_no_smaller_than_the_public_one_is_private():
     for factor, private in ((1.0, True), (2.0, True), (0.5, False)):
         mechanism = MVG(gamma=factor * query.max_norm)
         made = mechanism.calibrate(query, epsilon=1.0, delta=1 / 248)
-        assert np.isfinite(made.epsilon_actual) == private
+        assert np.isfinite(made.epsilon_delivered) == private
 
 
 @dataclass(frozen=True)
@@ -352,7 +352,7 @@ def test_rows_that_others_stand_for_are_told_without_running_twice(data, tmp_pat
     assert set(table.loc[~table["private"], "mechanism"]) == {"nonprivate", "mvg_binary"}
     bare = table[~table["private"] & table["mechanism"].eq("mvg_binary")]
     assert (bare["gamma"] == "data").all()
-    assert np.isinf(bare["epsilon_actual"]).all()
+    assert np.isinf(bare["epsilon_delivered"]).all()
 
 
 def test_each_row_of_a_sweep_goes_with_its_own_trials(data, tmp_path):
@@ -364,10 +364,12 @@ def test_each_row_of_a_sweep_goes_with_its_own_trials(data, tmp_path):
         "readings/regression": out,
         "readings/regression_trials.csv.gz": results.trials_of(out),
     }
-    swept = across.read("regression", files)
-    assert {*swept.table["ran"]} == {"jl_2012", "jl_exact"}
-    assert len(swept.table) == len(swept.values) > len({*swept.table["reading"]})
-    np.testing.assert_allclose(swept.values.mean(axis=1), swept.table["mean"].astype(float))
+    by_reading = across.read("regression", files)
+    assert {*by_reading.table["ran"]} == {"jl_2012", "jl_exact"}
+    assert len(by_reading.table) == len(by_reading.values) > len({*by_reading.table["reading"]})
+    np.testing.assert_allclose(
+        by_reading.values.mean(axis=1), by_reading.table["mean"].astype(float)
+    )
 
 
 @dataclass(frozen=True)

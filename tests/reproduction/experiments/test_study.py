@@ -22,7 +22,7 @@ from reproduction.experiments.tasks.components import AllComponents, FirstCompon
 from reproduction.experiments.tasks.regression import Regression
 from reproduction.job_settings import Settings
 from reproduction.mechanisms import jl, registry
-from reproduction.mechanisms.base import Entry
+from reproduction.mechanisms.base import MechanismEntry
 from reproduction.trials import COLUMNS
 
 SETTINGS = Settings(
@@ -33,7 +33,7 @@ SETTINGS = Settings(
     directions={"a": (0, 3), "iid": ()},
     grids={
         "taus": ("0.55", "0.95"),
-        "sketch_sizes": ("2", "4"),
+        "sketch_multiples": ("2", "4"),
         "squared_radius_fractions": ("0.0625", "1"),
     },
 )
@@ -41,7 +41,7 @@ REGRESSION = Regression(target=3, train=40)
 
 
 def values(table):
-    return table.set_index(["variant", "direction", "epsilon", "phase", "trial"])["value"]
+    return table.set_index(["configuration", "direction", "epsilon", "phase", "trial"])["value"]
 
 
 @pytest.mark.parametrize("mechanism", sorted(registry()))
@@ -57,12 +57,12 @@ def test_every_mechanism_serves_a_task_or_says_why_not(mechanism, data):
         elif not refused.any():
             assert np.isfinite(table["value"].astype(float)).all()
             assert set(table["epsilon"]) == {"0.1", "1"}
-            assert (table["epsilon_actual"] <= table["epsilon"].astype(float) * (1 + 1e-9)).all()
+            assert (table["epsilon_delivered"] <= table["epsilon"].astype(float) * (1 + 1e-9)).all()
 
 
 def test_axes_make_variants_and_iid_has_no_tau(data):
     table = run(REGRESSION, "mvg_binary", data, SETTINGS)
-    found = set(zip(table["direction"], table["variant"], table["phase"], strict=True))
+    found = set(zip(table["direction"], table["configuration"], table["phase"], strict=True))
     taus = {
         ("a", f"tau={tau}", phase)
         for tau in SETTINGS.grids["taus"]
@@ -73,15 +73,15 @@ def test_axes_make_variants_and_iid_has_no_tau(data):
 
 def test_radii_are_variants_and_a_share_of_one_has_the_noise_of_the_box(data):
     table = run(AllComponents(), "clipped_moments", data, SETTINGS)
-    assert set(zip(table["variant"], table["phase"], strict=True)) == {
-        (f"radius={radius}", phase)
+    assert set(zip(table["configuration"], table["phase"], strict=True)) == {
+        (f"squared_radius_fraction={radius}", phase)
         for radius in SETTINGS.grids["squared_radius_fractions"]
         for phase in ("report", "select")
     }
-    noise = table.groupby(["epsilon", "variant"])["noise_std"].max().unstack()
+    noise = table.groupby(["epsilon", "configuration"])["noise_std"].max().unstack()
     box = run(AllComponents(), "goe", data, SETTINGS).groupby("epsilon")["noise_std"].max()
-    np.testing.assert_allclose(noise["radius=1"], box)
-    np.testing.assert_allclose(noise["radius=0.0625"], box / 16)
+    np.testing.assert_allclose(noise["squared_radius_fraction=1"], box)
+    np.testing.assert_allclose(noise["squared_radius_fraction=0.0625"], box / 16)
 
 
 def test_a_release_gets_the_value_of_its_own_query(data, monkeypatch):
@@ -235,7 +235,7 @@ def test_another_name_of_a_configuration_leaves_its_noise(mechanism, data, monke
 
     monkeypatch.setattr(study, "configurations", renamed)
     after = run(REGRESSION, mechanism, data, SETTINGS)
-    assert not before["variant"].equals(after["variant"])
+    assert not before["configuration"].equals(after["configuration"])
     pd.testing.assert_series_equal(after["value"], before["value"], rtol=0, atol=0)
 
 
@@ -246,7 +246,9 @@ def test_every_axis_has_a_written_name_in_keys():
 
 def test_a_new_axis_is_declared_by_its_mechanism_alone(monkeypatch):
     words = {"axis": "power", "values": "powers"}
-    monkeypatch.setattr(discovery, "mechanisms", lambda: {"mine": discovery.Entry(Path(), words)})
+    monkeypatch.setattr(
+        discovery, "mechanisms", lambda: {"mine": discovery.MechanismEntry(Path(), words)}
+    )
     experiment = {"task": "x", "dataset": "y", "trials": 3, "epsilons": ["1"]}
     part = job_settings.trials(
         {
@@ -261,10 +263,10 @@ def test_a_new_axis_is_declared_by_its_mechanism_alone(monkeypatch):
         "z",
         "mine",
     )
-    entry = Entry(lambda power: Gaussian() if power > 1 else None, **words)
-    variants = study.configurations(entry, Settings.of(part))
-    assert [variant.name for variant in variants] == ["power=2", "power=4"]
-    assert [variant.stream for variant in variants] == ["power=2", "power=4"]
+    entry = MechanismEntry(lambda power: Gaussian() if power > 1 else None, **words)
+    configurations = study.configurations(entry, Settings.of(part))
+    assert [configuration.name for configuration in configurations] == ["power=2", "power=4"]
+    assert [configuration.stream for configuration in configurations] == ["power=2", "power=4"]
 
 
 def test_splits_are_paired_between_mechanisms(data):
@@ -290,7 +292,7 @@ def test_a_mechanism_that_promises_less_than_is_asked_is_one_row_with_the_reason
         def calibrate(self, query, *, epsilon, delta):
             return super().calibrate(query, epsilon=3 * epsilon, delta=delta)
 
-    monkeypatch.setattr(study, "find", lambda _: Entry(Generous))
+    monkeypatch.setattr(study, "find", lambda _: MechanismEntry(Generous))
     table = run(REGRESSION, "analytic_gaussian", data, replace(SETTINGS, epsilons=("1",)))
     (row,) = table.to_dict("records")
     assert row["note"] == (
@@ -329,7 +331,7 @@ PART = {
     "epsilons": ["1"],
     "delta": "1/n",
     "directions": {"a": ["sgpt", "drinks"], "iid": []},
-    "grids": {"taus": ["0.75"], "sketch_sizes": ["4"]},
+    "grids": {"taus": ["0.75"], "sketch_multiples": ["4"]},
 }
 
 
@@ -347,7 +349,7 @@ def test_names_in_the_configuration_become_places_among_the_features_that_are_ke
     assert (task, data.matrix.shape) == (Regression(target=5, train=248), (6, 345))
     assert settings.directions == {"a": (2, 5), "iid": ()}
     assert (settings.delta, settings.epsilons) == (None, ("1",))
-    assert settings.grids == {"taus": ("0.75",), "sketch_sizes": ("4",)}
+    assert settings.grids == {"taus": ("0.75",), "sketch_multiples": ("4",)}
     few = {**PART, "features": ["drinks", "sgpt"], "delta": "0.01", "reading": "rbf"}
     task, data, settings = study.prepared(few, liver)
     assert (task.target, task.kernel, data.features) == (0, "rbf", ("drinks", "sgpt"))
@@ -373,15 +375,15 @@ def test_what_cannot_be_prepared_is_one_sentence(changes, sentence, folder):
 def test_a_reading_and_a_sweep_find_their_scaling_of_the_data(folder):
     part = {**PART, "experiment": "covariance", "task": "covariance", "dataset": "ctg"}
     part["directions"] = {}
-    swept = frame(study.all_readings(part, ["nonprivate", "imgm"], folder / "ctg"))
-    assert set(swept["reading"]) == {"default", "ctg=centred"}
-    assert swept["mechanism"].drop_duplicates().tolist() == ["nonprivate", "imgm"]
+    by_reading = frame(study.all_readings(part, ["nonprivate", "imgm"], folder / "ctg"))
+    assert set(by_reading["reading"]) == {"default", "ctg=centred"}
+    assert by_reading["mechanism"].drop_duplicates().tolist() == ["nonprivate", "imgm"]
     for name in ("default", "ctg=centred"):
         alone = frame(
             dict(study.trials({**part, "reading": name}, ["imgm"], folder / "ctg"))["imgm"]
         )
         alone = alone[alone["phase"].ne("control")]
-        own = swept[swept["mechanism"].eq("imgm") & swept["reading"].eq(name)]
+        own = by_reading[by_reading["mechanism"].eq("imgm") & by_reading["reading"].eq(name)]
         assert own["value"].tolist() == alone["value"].tolist()
 
 

@@ -21,13 +21,15 @@ ENDS = {
     "small delta, large epsilon": {"delta": 1e-15, "epsilon": 1e6},
     "large delta, small epsilon": {"delta": 1 - 1e-9, "epsilon": 1e-6},
     "small fractions": {
-        "taus": {"grid": [1e-6], "public": 1e-6},
-        "sketch_sizes": [1],
+        "taus": [1e-6],
+        "tau_untuned": 1e-6,
+        "sketch_multiples": [1],
         "squared_radius_fractions": [1e-6],
     },
     "large fractions": {
-        "taus": {"grid": [1 - 1e-6], "public": 1 - 1e-6},
-        "sketch_sizes": [1000],
+        "taus": [1 - 1e-6],
+        "tau_untuned": 1 - 1e-6,
+        "sketch_multiples": [1000],
         "squared_radius_fractions": [1],
     },
     "small training set": {"train": 2},
@@ -37,8 +39,8 @@ ENDS = {
 ALONE = ("small epsilon", "large epsilon", "small delta", "large delta")
 NAMES = [pytest.param(name, marks=pytest.mark.long) if name in ALONE else name for name in ENDS]
 MIDDLE = {
-    "taus": {"grid": [0.75]},
-    "sketch_sizes": [4],
+    "taus": [0.75],
+    "sketch_multiples": [4],
     "squared_radius_fractions": [0.25],
     "training": {},
 }
@@ -69,8 +71,8 @@ def test_every_mechanism_runs_at_the_ends_of_what_is_allowed(folder, name):
         for _, rows in study.trials(part, own["mechanisms"], folder / own["dataset"]):
             for block in rows:
                 assert np.isfinite(block.get("value", 0)).all()
-                if block.get("epsilon_actual") is not None:
-                    assert block["epsilon_actual"] <= float(block["epsilon"]) * (1 + 1e-9)
+                if block.get("epsilon_delivered") is not None:
+                    assert block["epsilon_delivered"] <= float(block["epsilon"]) * (1 + 1e-9)
                     assert block["noise_std"] != 0
                     ran += 1
     assert ran > 40

@@ -78,7 +78,7 @@ def test_noise_of_the_experiments(query, norm, std):
     assert release.noise_std == pytest.approx(std, rel=5e-5)
     doubled = KNorm(norm, factor_two=True).calibrate(query, epsilon=1)
     assert doubled.noise_std == pytest.approx(2 * std, rel=5e-5)
-    assert (release.epsilon_actual, doubled.epsilon_actual) == (1, 0.5)
+    assert (release.epsilon_delivered, doubled.epsilon_delivered) == (1, 0.5)
     assert release.delta == doubled.delta == 0
 
 
@@ -177,7 +177,7 @@ def test_ppca_uses_its_budget(adjacency, domain):
 def test_ppca_release():
     query = SecondMomentQuery(Box.cube(2, -1, 1), n_records=50)
     release = PPCA().calibrate(query, epsilon=2, delta=1e-5)
-    assert (release.yields, release.delta, release.epsilon_actual) == ("direction", 0, 2)
+    assert (release.output_type, release.delta, release.epsilon_delivered) == ("direction", 0, 2)
     assert release.kappa == pytest.approx(25)
     assert np.isnan(release.noise_std)
     value = np.array([[0.5, 0.2], [0.2, 0.3]])

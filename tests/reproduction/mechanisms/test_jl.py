@@ -44,12 +44,12 @@ def test_known_lifts(query, rows, exact, unit_2012, distance):
     found = JohnsonLindenstrauss(rows).calibrate(query, epsilon=1.0, delta=delta)
     assert found.sketch_size == rows * query.features
     assert np.sqrt(found.ridge) / radius == pytest.approx(exact, rel=1e-6)
-    assert found.epsilon_actual == pytest.approx(1.0, rel=1e-9)
-    assert found.epsilon_actual <= 1.0
+    assert found.epsilon_delivered == pytest.approx(1.0, rel=1e-9)
+    assert found.epsilon_delivered <= 1.0
     old = JohnsonLindenstrauss(rows, "2012").calibrate(query, epsilon=1.0, delta=delta)
     assert np.sqrt(old.ridge) / radius == pytest.approx(distance * unit_2012, rel=2e-6)
     # So large a lift that delta = 1/n alone covers what a record changes.
-    assert old.epsilon_actual == 0.0
+    assert old.epsilon_delivered == 0.0
 
 
 def test_lifts_follow_adjacency_and_scale():
@@ -71,7 +71,7 @@ def test_lifts_follow_adjacency_and_scale():
 
 def test_a_release_says_what_it_is():
     release = JohnsonLindenstrauss(2.5).calibrate(LIVER, epsilon=0.3, delta=1e-4)
-    assert (release.yields, release.sketch_size) == ("sketch", 15)
+    assert (release.output_type, release.sketch_size) == ("sketch", 15)
     assert release.mu is None
     assert np.isnan(release.noise_std)
     assert (release.epsilon, release.delta) == (0.3, 1e-4)
@@ -82,7 +82,7 @@ def test_the_constants_of_2012_are_refused_where_they_fail():
     query = SecondMomentQuery(Ball(1.0, 3), 50, "zero_out")
     # Real epsilon is far below nominal up to hundreds, then the lift vanishes.
     for epsilon in (0.1, 1.0, 10.0, 100.0):
-        assert mechanism.calibrate(query, epsilon=epsilon, delta=1e-6).epsilon_actual < epsilon
+        assert mechanism.calibrate(query, epsilon=epsilon, delta=1e-6).epsilon_delivered < epsilon
     with pytest.raises(NoGuarantee, match=r"instead of 1e\+06; use a smaller epsilon or the exact"):
         mechanism.calibrate(query, epsilon=1e6, delta=1e-6)
 
@@ -201,5 +201,5 @@ def test_bad_values():
 def test_entries_build_both_calibrations():
     assert set(MECHANISMS) == {"jl_2012", "jl_exact"}
     for name, entry in MECHANISMS.items():
-        assert (entry.axis, entry.values) == ("rows", "sketch_sizes")
+        assert (entry.axis, entry.values) == ("rows", "sketch_multiples")
         assert entry.build(rows=8) == JohnsonLindenstrauss(8, name.removeprefix("jl_"))

@@ -143,7 +143,7 @@ def test_whatever_satisfies_the_theorems_is_private(data):
     )
     release = mechanism.calibrate(query, epsilon=epsilon, delta=delta)
     assert release.mu < gaussian.mu(epsilon, delta)
-    assert release.epsilon_actual <= epsilon
+    assert release.epsilon_delivered <= epsilon
 
 
 @pytest.mark.parametrize("theorem", [2, 3])

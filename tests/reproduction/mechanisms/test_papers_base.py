@@ -25,7 +25,7 @@ def test_directions_of_records_are_not_taken_for_a_mean():
 def test_a_release_without_a_guarantee_is_refused(mechanism):
     query = IdentityQuery(Box.cube(2, -1, 1), 50)
     release = mechanism.calibrate(query, **BUDGET)
-    assert release.epsilon_actual == np.inf
+    assert release.epsilon_delivered == np.inf
     with pytest.raises(NoGuarantee, match="delivers epsilon inf and not 1; .* release nothing"):
         release.release(np.zeros((50, 2)))
 

@@ -21,7 +21,7 @@ from reproduction.auditing import experiment
 from reproduction.experiments import study
 from reproduction.job_settings import Settings
 from reproduction.mechanisms.adaptive import FAILURE, SEARCH, TRACE, AdaptiveCovariance, losses
-from reproduction.mechanisms.base import Entry
+from reproduction.mechanisms.base import MechanismEntry
 
 MOMENTS = SecondMomentQuery(LIVER.domain, 248)
 
@@ -87,7 +87,7 @@ def test_budgets_add_up():
         spent = [np.hypot(counted, part.mu) for part in private.candidates]
         np.testing.assert_allclose(spent, mu, rtol=1e-9)
         assert counted**2 / mu**2 == pytest.approx(0.1)
-        assert private.epsilon_actual == pytest.approx(epsilon, rel=1e-9)
+        assert private.epsilon_delivered == pytest.approx(epsilon, rel=1e-9)
         searched = AdaptiveCovariance().calibrate(MOMENTS, epsilon=epsilon, delta=1 / 248)
         trace = 1 / 248 / searched.trace_std
         assert trace**2 / mu**2 == pytest.approx(TRACE)
@@ -221,7 +221,7 @@ class _Unclipped(ClippedMoments):
 
 @pytest.mark.parametrize(("kind", "right"), [(ClippedMoments, True), (_Unclipped, False)])
 def test_the_audit_of_an_experiment_replays_what_a_mechanism_clips(kind, right, monkeypatch):
-    monkeypatch.setattr(study, "find", lambda name: Entry(kind))
+    monkeypatch.setattr(study, "find", lambda name: MechanismEntry(kind))
 
     def unchecked(mechanism, query, **budget):
         return mechanism.calibrate(query, **budget)

@@ -31,7 +31,7 @@ def test_noise_of_the_papers_experiments(mechanism, query, std):
     assert release.noise_std == pytest.approx(std, rel=1e-6)
     assert release.epsilon_exact
     assert release.delta == 1 / query.n_records
-    assert release.epsilon_actual <= 1 + 1e-9
+    assert release.epsilon_delivered <= 1 + 1e-9
 
 
 MECHANISMS = [
@@ -58,7 +58,7 @@ def test_the_real_guarantee_is_never_worse_than_the_nominal_one(mechanism, query
         return
     release = mechanism.calibrate(query, epsilon=epsilon, delta=delta)
     assert gaussian.delta(epsilon, release.mu) <= delta * (1 + 1e-9)
-    assert release.epsilon_actual <= epsilon * (1 + 1e-9)
+    assert release.epsilon_delivered <= epsilon * (1 + 1e-9)
     if getattr(mechanism, "calibration", "analytic") == "analytic":
         assert gaussian.delta(epsilon, release.mu) == pytest.approx(delta, rel=1e-9)
 

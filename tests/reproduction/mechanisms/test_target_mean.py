@@ -22,7 +22,7 @@ def test_noise_covers_the_largest_change_of_the_mean(adjacency):
     rows[:, 0] = (1.0, -0.5 if adjacency == "replace" else 0.0)
     change = np.abs(np.diff(rows.mean(axis=1))[0])
     assert change / release.mean_std == pytest.approx(gaussian.mu(1.0, 1e-6))
-    assert release.epsilon_actual <= 1
+    assert release.epsilon_delivered <= 1
 
 
 def test_a_regression_on_it_is_the_noisy_mean_within_its_bounds():

@@ -86,7 +86,7 @@ class Key(NamedTuple):
     experiment: str
     mechanism: str
     direction: str
-    variant: str
+    configuration: str
     epsilon: str
 
 
@@ -97,8 +97,8 @@ class Cell:
     report: np.ndarray
     select: float
     noise_std: float
-    mu_actual: float
-    epsilon_actual: float
+    mu: float
+    epsilon_delivered: float
 
     @property
     def mean(self) -> float:
@@ -149,8 +149,8 @@ def _cell(key: Key) -> Cell:
         report=values,
         select=float(rng.uniform(1, 2)),
         noise_std=np.nan if key.mechanism in NO_NOISE or not key.epsilon else noise / epsilon,
-        mu_actual=np.nan if key.mechanism in NO_MU or not key.epsilon else mu * epsilon / 10,
-        epsilon_actual=true * epsilon,
+        mu=np.nan if key.mechanism in NO_MU or not key.epsilon else mu * epsilon / 10,
+        epsilon_delivered=true * epsilon,
     )
 
 
@@ -181,11 +181,11 @@ def cells() -> dict[Key, Cell]:
 
 
 def chosen(found: dict[Key, Cell], **where: str) -> dict[Key, Cell]:
-    """Return the cells of the chosen variants, of those where the fields are as given."""
+    """Return the cells of the chosen configurations, of those where the fields are as given."""
     best: dict[Key, tuple[Key, Cell]] = {}
     for key, cell in found.items():
         if all(getattr(key, name) == value for name, value in where.items()):
-            family = key._replace(variant="")
+            family = key._replace(configuration="")
             if family not in best or cell.select < best[family][1].select:
                 best[family] = key, cell
     return dict(best.values())
@@ -241,8 +241,8 @@ def _rows(key: Key, cell: Cell, status: str) -> pd.DataFrame:
     fields = _fields(key.experiment, status) | key._asdict()
     del fields["mechanism"]
     if key.epsilon:
-        fields |= {name: getattr(cell, name) for name in ("epsilon_actual", "mu_actual")}
-        fields |= {"noise_std": cell.noise_std, "epsilon_exact": not np.isnan(cell.mu_actual) or ""}
+        fields |= {name: getattr(cell, name) for name in ("epsilon_delivered", "mu")}
+        fields |= {"noise_std": cell.noise_std, "epsilon_exact": not np.isnan(cell.mu) or ""}
         if key.mechanism in PURE:
             fields["delta"] = 0.0
     else:
@@ -252,7 +252,7 @@ def _rows(key: Key, cell: Cell, status: str) -> pd.DataFrame:
     other = "classifier=bias" if key.experiment == "imdb" else "zeta=literal"
     if key.mechanism in ("imgm", "mvg_binary") and key.experiment != "adult":
         parts.append(trials(key.mechanism, 0.77 * cell.report, **fields | {"reading": other}))
-    if key.variant:
+    if key.configuration:
         parts.append(trials(key.mechanism, [cell.select], phase="select", **fields))
     return pd.concat(parts)
 
@@ -283,13 +283,13 @@ def _audit(experiment: str) -> pd.DataFrame:
     rng = np.random.default_rng(5)
     names = [name for name in MECHANISMS[experiment] for _ in range(2)]
     numbers = ("epsilon_attained", "epsilon_bound", "mu", "noise_std", "rescaled_std")
-    numbers += ("epsilon_certified", "epsilon_largest", "kappa", "shortfall")
+    numbers += ("epsilon_certified", "epsilon_largest", "noise_inflation", "shortfall")
     return pd.DataFrame(
         {
             "experiment": experiment,
             "mechanism": names,
             "query": "identity" if experiment != "first_pc" else "covariance",
-            "variant": ["tau=0.55", "tau=0.75"] * (len(names) // 2),
+            "configuration": ["tau=0.55", "tau=0.75"] * (len(names) // 2),
             "direction": "a",
             "epsilon": 1.0,
             "delta": 1e-3,

@@ -12,7 +12,7 @@ import pandas as pd
 
 from reproduction import catalogue, discovery
 from reproduction.report import figures, inputs, tables
-from reproduction.report.entries import Entry
+from reproduction.report.entries import Recipe
 
 RELEASES = ("regression", "first_pc", "covariance", "section10_2")
 TRAININGS = ("adult", "cora", "imdb", "mnist", "mnist_features")
@@ -118,7 +118,7 @@ def files(root: Path, name: str) -> dict[str, Path]:
     return {one: every[one] for one in needed(name) if one in every}
 
 
-def entry(name: str) -> Entry:
+def entry(name: str) -> Recipe:
     """Return the recipe of a table or figure."""
     package, table = {"t": (tables, "TABLES"), "f": (figures, "FIGURES")}[name[0]]
     return discovery.find(package, table, recipe=recipe(name)[0])

@@ -21,15 +21,16 @@ CONFIG = {
     "delta": "1/n",
     "adjacency": "replace",
     "table_epsilon": "1",
-    "taus": {"grid": ["0.55", "0.75", "0.95"], "public": "0.75"},
-    "sketch_sizes": ["2", "4", "8", "20", "50"],
+    "taus": ["0.55", "0.75", "0.95"],
+    "tau_untuned": "0.75",
+    "sketch_multiples": ["2", "4", "8", "20", "50"],
     "squared_radius_fractions": ["0.015625", "0.0625", "0.25", "1"],
     "data": {"source": "auto", "mirror": "/home/somebody/private-folder"},
     "experiments": {"regression": {"dataset": "liver", "mechanisms": ["laplace"]}},
     "training": {},
 }
 
-#: The publicly fixed variants of the mechanisms.
+#: The publicly fixed configurations of the mechanisms.
 FIXED = job_settings.fixed(CONFIG, middle=True)
 
 #: A drawing as matplotlib writes it, 100 x 50 points.
@@ -51,9 +52,9 @@ def regression(means: dict[str, float] | None = None, **fields: object) -> list[
     level = {"nonprivate": 0.18, "random": 0.62, "zero": 0.2, "laplace": 0.2, "imgm": 0.2}
     level |= {"mvg_binary": 0.2, "directional_gaussian": 0.199} | (means or {})
     free = {"epsilon": "", "delta": np.nan}
-    spent = {"epsilon_actual": 0.0, "mu_actual": 1e-4, "epsilon_exact": True, "noise_std": 2e4}
-    exact = {"epsilon_actual": 1.0, "mu_actual": 0.5, "epsilon_exact": True, "noise_std": 4.0}
-    pure = {"delta": 0.0, "epsilon_actual": 1.0, "noise_std": 17.0}
+    spent = {"epsilon_delivered": 0.0, "mu": 1e-4, "epsilon_exact": True, "noise_std": 2e4}
+    exact = {"epsilon_delivered": 1.0, "mu": 0.5, "epsilon_exact": True, "noise_std": 4.0}
+    pure = {"delta": 0.0, "epsilon_delivered": 1.0, "noise_std": 17.0}
     known = dict.fromkeys(("nonprivate", "random", "zero"), free)
     known |= {"mvg_binary": spent, "laplace": pure}
     rows = [

@@ -27,7 +27,7 @@ def sweeps(folder: Path, rows: list) -> dict[str, Path]:
     table = pd.DataFrame(rows, columns=names)
     choices = table[["zeta", "kernel", "gamma"]].to_dict("records")
     found = [Reading({k: v for k, v in one.items() if v}).name for one in choices]
-    table = table.assign(epsilon="1", direction="", variant="", reading=found)
+    table = table.assign(epsilon="1", direction="", configuration="", reading=found)
     table["ran"] = table["mechanism"]
     table = table.reindex(columns=[*table, *(k for k in readings.questions() if k not in table)])
     path = folder / "readings" / "regression.csv"

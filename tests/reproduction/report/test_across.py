@@ -5,7 +5,7 @@ import pytest
 from sweeprows import CROSS, sweeps
 
 from reproduction.report.claims import across
-from reproduction.report.claims.ledger import Comparison, Row
+from reproduction.report.claims.definitions import Comparison, Row
 
 MVG, LAPLACE, ZERO, JL = (
     Row("regression", name) for name in ("mvg_binary", "laplace", "zero", "jl_2012")
@@ -14,17 +14,17 @@ OPTIONS = {"epsilon": "1", "larger": False, "every": True}
 
 
 def test_joint_readings_share_their_knobs_and_are_private(tmp_path):
-    swept = across.read("regression", sweeps(tmp_path, CROSS))
+    by_reading = across.read("regression", sweeps(tmp_path, CROSS))
     one = Comparison(MVG, LAPLACE)
-    share = across.share(swept, [one], **OPTIONS)
+    share = across.share(by_reading, [one], **OPTIONS)
     assert share == (1, 3, ("zeta=literal",), 0)
     other = Comparison(one.second, one.first)
-    assert across.share(swept, [other], **OPTIONS)[:2] == (2, 3)
-    assert across.share(swept, [one, other], **OPTIONS)[:2] == (0, 3)
+    assert across.share(by_reading, [other], **OPTIONS)[:2] == (2, 3)
+    assert across.share(by_reading, [one, other], **OPTIONS)[:2] == (0, 3)
     either = {**OPTIONS, "every": False}
-    assert across.share(swept, [one, other], **either)[:2] == (3, 3)
+    assert across.share(by_reading, [one, other], **either)[:2] == (3, 3)
     unknown = Comparison(Row("regression", "goe"), one.second)
-    assert across.share(swept, [unknown], **OPTIONS) == (None, None, (), 0)
+    assert across.share(by_reading, [unknown], **OPTIONS) == (None, None, (), 0)
     assert across.read("first_pc", sweeps(tmp_path, CROSS)) is None
 
 
@@ -34,29 +34,29 @@ def test_what_a_baseline_meets_too_is_not_sure(tmp_path):
     options = {**OPTIONS, "baselines": [[baseline]]}
     for mean, sure in ((0.2, ((), 1)), (1.5, (("zeta=literal",), 0))):
         rows = [*CROSS, ("zero", True, mean, 0.1, "", "", "")]
-        swept = across.read("regression", sweeps(tmp_path, rows))
-        assert across.share(swept, [one], **options) == (1, 3, *sure)
+        by_reading = across.read("regression", sweeps(tmp_path, rows))
+        assert across.share(by_reading, [one], **options) == (1, 3, *sure)
     # A baseline that was not run cannot be asked.
-    swept = across.read("regression", sweeps(tmp_path, CROSS))
-    assert across.share(swept, [one], **options).sure == ("zeta=literal",)
+    by_reading = across.read("regression", sweeps(tmp_path, CROSS))
+    assert across.share(by_reading, [one], **options).sure == ("zeta=literal",)
 
 
 def test_readings_are_compared_by_the_differences_of_shared_trials(tmp_path):
     # The spread that trials share, 5, would hide a difference of 1.
-    swept = across.read("regression", sweeps(tmp_path, CROSS))
-    assert swept.values.std(axis=1).min() > 3
-    assert across.share(swept, [Comparison(LAPLACE, MVG)], **OPTIONS).holding == 2
+    by_reading = across.read("regression", sweeps(tmp_path, CROSS))
+    assert by_reading.values.std(axis=1).min() > 3
+    assert across.share(by_reading, [Comparison(LAPLACE, MVG)], **OPTIONS).holding == 2
     np.testing.assert_allclose(
-        swept.values.mean(axis=1) - swept.values.mean(axis=1)[0],
-        swept.table["mean"].astype(float) - 2.0,
+        by_reading.values.mean(axis=1) - by_reading.values.mean(axis=1)[0],
+        by_reading.table["mean"].astype(float) - 2.0,
         atol=1e-9,
     )
 
 
 def test_a_row_that_has_one_kernel_alone_is_compared_under_it_alone(tmp_path):
     rows = [*CROSS, ("jl_2012", True, 0.6, 0.1, "", "linear", "")]
-    swept = across.read("regression", sweeps(tmp_path, rows))
-    share = across.share(swept, [Comparison(JL, MVG)], **OPTIONS)
+    by_reading = across.read("regression", sweeps(tmp_path, rows))
+    share = across.share(by_reading, [Comparison(JL, MVG)], **OPTIONS)
     # Of the three private readings of MVG two have the linear kernel.
     assert share[:2] == (1, 2)
 
@@ -64,10 +64,10 @@ def test_a_row_that_has_one_kernel_alone_is_compared_under_it_alone(tmp_path):
 def test_a_larger_metric_may_be_better_and_factors_and_amounts_count(tmp_path):
     means = {"mvg_binary": 18.0, "laplace": 20.0}
     rows = [(name, True, mean, 0.1, "", "", "") for name, mean in means.items()]
-    swept = across.read("regression", sweeps(tmp_path, rows))
+    by_reading = across.read("regression", sweeps(tmp_path, rows))
 
     def holds(*comparison, **options):
-        return across.share(swept, [Comparison(*comparison)], **{**OPTIONS, **options}).holding
+        return across.share(by_reading, [Comparison(*comparison)], **{**OPTIONS, **options}).holding
 
     assert holds(MVG, LAPLACE) == 1
     assert holds(MVG, LAPLACE, larger=True) == 0
@@ -92,7 +92,7 @@ def test_what_is_sure_is_corrected_for_the_number_of_readings(tmp_path, count, s
     rows = [("mvg_binary", True, 1.0, 0.1, *cell, "") for cell in cells]
     kernels = sorted({kernel for _, kernel in cells})
     rows += [("laplace", True, 1.16, 0.1, "", kernel, "") for kernel in kernels]
-    swept = across.read("regression", sweeps(tmp_path, rows))
-    share = across.share(swept, [Comparison(MVG, LAPLACE)], **OPTIONS)
+    by_reading = across.read("regression", sweeps(tmp_path, rows))
+    share = across.share(by_reading, [Comparison(MVG, LAPLACE)], **OPTIONS)
     assert share.holding == share.total == count
     assert bool(share.sure) is sure

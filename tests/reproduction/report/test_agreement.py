@@ -16,7 +16,7 @@ from reproduction.report.tables import comparison
 
 KEPT = Path(__file__).parents[3] / "results/reference"
 TABLES = {"regression": "table3", "first_pc": "table4", "covariance": "table5"}
-KEYS = ["mechanism", "direction", "variant"]
+KEYS = ["mechanism", "direction", "configuration"]
 
 
 def kept(name):
@@ -41,7 +41,7 @@ def private(frame, means="mean"):
 
 def disagreements(experiment, table, figure, compared):
     """Return which private rows at epsilon 1 have another verdict or mean in two places."""
-    printed, drawn = private(table), private(figure[figure["kind"].eq("mechanism")])
+    printed, drawn = private(table), private(figure[figure["role"].eq("mechanism")])
     baseline = next(iter({*catalogue.BASELINES} & {*trivial(table)}), "")
     judged = text(comparisons.against(compared, baseline), *KEYS, "verdict")
     judged = judged[judged["epsilon"].eq(1)].drop_duplicates(KEYS).set_index(KEYS)["verdict"]
@@ -103,7 +103,7 @@ def test_headlines_count_what_their_files_hold():
         frame = kept(f"figures/data/curves_{experiment}")
         frame.attrs["claimed_epsilon"] = 1.0
         said = curves.FIGURES["curves"].finding(text(frame, "against_baseline"))
-        rows = private(frame[frame["kind"].eq("mechanism")])
+        rows = private(frame[frame["role"].eq("mechanism")])
         failed = int(rows["against_baseline"].fillna("").ne("better").sum())
         assert f"{failed} of {len(rows)} mechanisms are not clearly better" in said
 

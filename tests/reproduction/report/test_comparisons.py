@@ -64,31 +64,31 @@ def test_directions_are_held_against_a(compare):
     for i, (direction, tau) in enumerate(
         (direction, tau) for direction in "ab" for tau in ("0.55", "0.75", "0.95")
     ):
-        at = {"direction": direction, "variant": f"tau={tau}"}
+        at = {"direction": direction, "configuration": f"tau={tau}"}
         parts.append(trials("mvg_binary", noisy(1 + 0.1 * i, i), **at))
         # In direction a the smallest tau is chosen, in b the largest.
         tried = float(tau) if direction == "a" else -float(tau)
         parts.append(trials("mvg_binary", SPLIT + tried, **at, phase="select"))
     table = compare(*parts)
     row = only(table, kind="direction")
-    assert (row.direction, row.variant) == ("b", "tau=0.95")
-    assert (row.against_direction, row.against_variant) == ("a", "tau=0.55")
+    assert (row.direction, row.configuration) == ("b", "tau=0.95")
+    assert (row.against_direction, row.against_configuration) == ("a", "tau=0.55")
 
 
 @pytest.mark.parametrize("tau", ["0.55", "0.75"])
 def test_a_public_value_is_held_against_baselines_whatever_it_is(compare, tau):
     parts = [trials("zero", noisy(1.0, 9), epsilon="", delta=np.nan)]
     for i, value in enumerate(("0.55", "0.75", "0.95")):
-        at = {"direction": "a", "variant": f"tau={value}"}
+        at = {"direction": "a", "configuration": f"tau={value}"}
         parts.append(trials("mvg_binary", noisy(2 + i, i), **at))
         parts.append(trials("mvg_binary", SPLIT - float(value), **at, phase="select"))
     table = compare(*parts, fixed={"mvg_binary": f"tau={tau}"})
     row = only(table, kind="fixed")
-    assert (row.variant, row.against, row.verdict) == (f"tau={tau}", "zero", "worse")
+    assert (row.configuration, row.against, row.verdict) == (f"tau={tau}", "zero", "worse")
 
 
 def test_one_law_under_two_names_is_known_and_never_ordered(compare):
-    distribution = {"noise_std": 2.0, "mu_actual": 0.5}
+    distribution = {"noise_std": 2.0, "mu": 0.5}
     table = compare(
         trials("imgm", noisy(1.0, 1), **distribution),
         trials("analytic_gaussian", noisy(1.0, 1), **distribution),
@@ -126,7 +126,9 @@ def test_verdicts_are_corrected_over_their_family():
         ("free", "", "random", 0.04, -1.0),
     ]
     table = pd.DataFrame(rows, columns=["mechanism", "epsilon", "against", "p", "difference"])
-    blank = dict.fromkeys(("direction", "variant", "against_direction", "against_variant"), "")
+    blank = dict.fromkeys(
+        ("direction", "configuration", "against_direction", "against_configuration"), ""
+    )
     table = table.assign(kind="row", metric="rmse", same_distribution=False, n_trials=10, **blank)
     table = table.assign(mean=1.0, mean_against=1.0, low=0.0, high=0.0)
     judged = comparisons.judged(table)
@@ -151,7 +153,7 @@ def test_one_distribution_under_many_names_orders_nothing(compare, seed):
     names = [f"name_{i}" for i in range(stream.integers(3, 9))]
     parts = []
     for epsilon in map(str, range(1, stream.integers(2, 5))):
-        distribution = {"noise_std": stream.exponential(), "mu_actual": stream.exponential()}
+        distribution = {"noise_std": stream.exponential(), "mu": stream.exponential()}
         drawn = 10 ** stream.uniform(-6, 6) * noisy(1.0, stream.integers(2**32))
         # What is one in exact arithmetic may differ in its last digits.
         parts += [
@@ -164,7 +166,7 @@ def test_one_distribution_under_many_names_orders_nothing(compare, seed):
 
 
 def test_what_is_declared_of_noise_makes_no_distribution(compare):
-    declared = {"noise_std": 2.0, "mu_actual": 0.5}
+    declared = {"noise_std": 2.0, "mu": 0.5}
     honest = trials("analytic_gaussian", noisy(1.0, 1), **declared)
     other = [
         # Declares the noise of the first, and draws other noise, of whatever result.
@@ -189,12 +191,14 @@ def test_what_is_declared_of_noise_makes_no_distribution(compare):
 
 
 def test_only_sound_rows_are_joined():
-    rows = pd.DataFrame({"mechanism": ["analytic_gaussian", "imgm", "copy"], "standing": "tested"})
+    rows = pd.DataFrame(
+        {"mechanism": ["analytic_gaussian", "imgm", "copy"], "audit_status": "tested"}
+    )
     pairs = [("analytic_gaussian", "imgm"), ("analytic_gaussian", "copy"), ("copy", "imgm")]
     compared = pd.DataFrame(pairs, columns=["mechanism", "against"]).assign(same_distribution=True)
     assert len(comparisons.once(rows, compared)) == 1
     for doubt in ("refuted", "declared", ""):
-        rows["standing"] = ["certified", "tested", doubt]
+        rows["audit_status"] = ["certified", "tested", doubt]
         first, copy = comparisons.once(rows, compared).sort_values("also").itertuples()
         assert (first.mechanism, first.also) == ("copy", "")
         assert (copy.mechanism, copy.also) == ("analytic_gaussian", "imgm")

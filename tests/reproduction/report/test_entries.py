@@ -12,7 +12,7 @@ from reproduction.report import entries, figures, inputs, tables
 
 def entry(**fields):
     given = {"title": "A", "caption": "B.", "data": lambda tables: None}
-    return entries.Entry(**{**given, **fields})
+    return entries.Recipe(**{**given, **fields})
 
 
 @pytest.mark.parametrize(

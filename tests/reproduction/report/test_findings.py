@@ -33,7 +33,7 @@ def ledger(**verdicts):
     rows = [(name, verdict, "regression") for name, verdict in verdicts.items()]
     rows += [("X", "reproduced", "covariance"), ("Y", "reproduced", np.nan)]
     table = pd.DataFrame(rows, columns=["id", "verdict", "experiments"])
-    return table.assign(paper="MVG", kind="experiment")
+    return table.assign(paper="MVG", claim_type="experiment")
 
 
 def test_verdicts_of_the_ledger_on_the_experiment_are_counted():

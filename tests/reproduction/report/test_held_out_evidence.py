@@ -5,7 +5,7 @@ import pytest
 from trialrows import trials
 
 from reproduction import catalogue
-from reproduction.report import comparisons, evidence, summary
+from reproduction.report import comparisons, held_out_table, summary
 
 SPLIT = np.random.default_rng(0).standard_normal(20)
 
@@ -25,7 +25,7 @@ def table(saved):
         row("zero", 0.9, 5, epsilon="", delta=np.nan),
     )
     compared = comparisons.table([file], summary.summarise([file]))
-    return evidence.table(compared).assign(experiment="regression", dataset="wine")
+    return held_out_table.table(compared).assign(experiment="regression", dataset="wine")
 
 
 def test_tuned_mechanisms_are_held_against_the_best_of_the_others(table):
@@ -39,13 +39,13 @@ def test_tuned_mechanisms_are_held_against_the_best_of_the_others(table):
 
 
 def test_losses_are_said_too(table):
-    said = evidence.sentence(table, "regression", "clipped_private")
+    said = held_out_table.sentence(table, "regression", "clipped_private")
     assert said == "better in 0 of 1 comparisons on 1 other data sets, worse in 1"
-    assert evidence.sentence(table, "covariance", "clipped_private") == ""
-    assert evidence.sentence(table, "regression", "goe") == ""
-    assert evidence.sentence(None, "regression", "clipped_private") == ""
+    assert held_out_table.sentence(table, "covariance", "clipped_private") == ""
+    assert held_out_table.sentence(table, "regression", "goe") == ""
+    assert held_out_table.sentence(None, "regression", "clipped_private") == ""
 
 
 def test_few_trials_are_no_evidence(table):
     table = table.assign(verdict=np.nan)
-    assert evidence.sentence(table, "regression", "clipped_private") == ""
+    assert held_out_table.sentence(table, "regression", "clipped_private") == ""

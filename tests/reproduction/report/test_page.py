@@ -383,7 +383,7 @@ def test_an_experiment_of_tomorrow_has_a_place(make, tmp_path):
 def test_every_figure_has_a_place_and_every_text_a_section():
     sections, _ = layout.read(page.FOLDER / "layout.yaml")
     kept = (machine.ROOT / "results" / "reference" / "figures").glob("*.svg")
-    placed = layout.place(sections, [f"figures/{path.stem}" for path in kept])
+    placed = layout.arrange(sections, [f"figures/{path.stem}" for path in kept])
     assert layout.FURTHER not in {entry.section.id for entry in placed}
     texts = {path.stem for path in (page.FOLDER / "texts").glob("*.md")}
     assert texts <= {one.id for one in sections}
@@ -396,7 +396,7 @@ def test_results_stand_once_where_they_are_first_named():
     b = layout.Section("b", "B", "", show=("figures/x_1", "figures/*"))
     names = ["figures/x_1", "figures/x_2", "figures/z", "claims"]
     further = layout.Section(layout.FURTHER, "C", "")
-    first, second, last = layout.place([a, b, further], names)
+    first, second, last = layout.arrange([a, b, further], names)
     assert first.results == ("figures/x_2", "figures/x_1")
     assert first.missing == ("tables/none", "figures/y*")
     assert (second.results, second.missing) == (("figures/z",), ())

@@ -49,7 +49,7 @@ def load(browser, html, tmp_path):
     return run
 
 
-CLAIMS = """id,paper,place,claim,kind,verdict,reason,shown_by
+CLAIMS = """id,paper,place,claim,claim_type,verdict,reason,shown_by
 M1,MVG,Section 1,one,theorem,reproduced,It holds. And more is said of Eq. (1),figures/figure4_left
 M2,MVG,Section 2,two,experiment,not reproduced,<b>no</b>,tables/advice
 I1,IMGM,Section 3,three,identity,reproduced only under <i>some</i>,perhaps,theory/exact

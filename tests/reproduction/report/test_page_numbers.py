@@ -17,7 +17,7 @@ from test_published import FACTORS, PRINTED
 
 from reproduction import catalogue
 from reproduction.report import comparisons, inputs, summary
-from reproduction.report.page import answers, appendix, cards
+from reproduction.report.page import appendix, cards, first_screen
 
 TABLES = {3: "regression", 4: "first_pc", 5: "covariance"}
 
@@ -59,7 +59,7 @@ def read_off(one):
 
 
 def test_dots_of_the_cards_can_be_read_off_their_scale(root):
-    found = {card.about.id: card for card in cards.cards(answers.Run(inputs.below(root)))}
+    found = {card.about.id: card for card in cards.cards(first_screen.Run(inputs.below(root)))}
     # Of Adult there is no row of chance.
     assert found.keys() == {*TABLES.values(), "imdb"}
     for number, experiment in (*TABLES.items(), (None, "imdb")):
@@ -70,7 +70,7 @@ def test_dots_of_the_cards_can_be_read_off_their_scale(root):
         papers = [name for names in catalogue.section("papers").values() for name in names]
         marks = {mark.label: mark for mark in found[experiment].marks}
         named = {catalogue.label(name) for name in papers if name in own}
-        baselines = {label for label, mark in marks.items() if mark.kind == "baseline"}
+        baselines = {label for label, mark in marks.items() if mark.role == "baseline"}
         assert marks.keys() == named | baselines
         # The random guess stands where the paper is rescaled by it and another baseline is better.
         at_random = chance(own, experiment) == "random" or not printed
@@ -104,11 +104,11 @@ def test_dots_of_the_cards_can_be_read_off_their_scale(root):
 def test_the_best_mechanism_is_the_one_of_the_advice_and_few_trials_have_none(root, tmp_path):
     folder = shutil.copytree(root, tmp_path / "run")
     runfiles.write(folder, "tables/advice")
-    run = answers.Run(inputs.below(folder))
+    run = first_screen.Run(inputs.below(folder))
     advised = {name: row["best_mechanism"] for name, row in run.advice().items()}
     assert advised.keys() == {*TABLES.values(), "adult", "imdb"}
     for card in cards.cards(run):
-        best = [mark.label for mark in card.marks if mark.kind == "best"]
+        best = [mark.label for mark in card.marks if mark.role == "best"]
         assert best == [catalogue.label(advised[one]) for one in [card.about.id] if one in advised]
     rows = pd.read_csv(folder / "trials/regression.csv", dtype=str, keep_default_na=False)
     late = pd.to_numeric(rows["trial"]) >= 9
@@ -116,9 +116,9 @@ def test_the_best_mechanism_is_the_one_of_the_advice_and_few_trials_have_none(ro
     files = [folder / "trials/regression.csv"], folder / "summary/regression.csv"
     summary.write(*files)
     comparisons.write(*files, folder / "comparisons/regression.csv")
-    run = answers.Run(inputs.below(folder))
+    run = first_screen.Run(inputs.below(folder))
     (card,) = (one for one in cards.cards(run) if one.about.id == "regression")
-    assert not any(mark.kind == "best" or mark.stands for mark in card.marks)
+    assert not any(mark.role == "best" or mark.stands for mark in card.marks)
     assert card.headline == "9 trials: too few to name a winner"
     assert "regression" not in run.advice()
 
@@ -133,7 +133,7 @@ def test_the_unit_that_is_in_doubt_is_told_once(root):
             for name in ("nonprivate", "random")
             if float(printed[name].split()[0])
         )
-    told = cards.scale(answers.Run(inputs.below(root)))
+    told = cards.scale(first_screen.Run(inputs.below(root)))
     values, names = re.search(r"touches are (.*) times what (.*) prints?\.", told).groups()
     assert names.split(" and ") == [*factors]
     for said, factor in zip(values.split(" and "), factors.values(), strict=True):
@@ -142,10 +142,10 @@ def test_the_unit_that_is_in_doubt_is_told_once(root):
 
 def test_every_number_of_the_answers_is_recomputed(root, tmp_path):
     folder = shutil.copytree(root, tmp_path / "run")
-    noise = "experiment,mechanism,epsilon,noise_std,kappa\n"
+    noise = "experiment,mechanism,epsilon,noise_std,noise_inflation\n"
     noise += "a,mvg_binary,1,5,1234.5\na,mvg_thm3,1,5,23.4\na,mvg_maxpnr,1,,4\n"
     put(folder / "tables/effective_noise.csv", noise + "a,mvg_thm2,10,5,9\na,laplace,1,5,1\n")
-    settings = "dataset,kind,scheme,lots,epsilon,epsilon_actual\n"
+    settings = "dataset,kind,scheme,lots,epsilon,epsilon_delivered\n"
     settings += "x,features,imgm_amplified,paper,1,83.2\ny,features,imgm_amplified,paper,1,241\n"
     settings += "x,gradients,imgm_amplified,paper,1,1.2\nx,gradients,imgm_code,paper,1,222\n"
     put(folder / "theory/settings.csv", settings + "x,features,imgm_amplified,paper,3,999\n")
@@ -156,13 +156,13 @@ def test_every_number_of_the_answers_is_recomputed(root, tmp_path):
     runfiles.write(folder, "tables/advice")
 
     def said():
-        found = answers.answers(answers.Run(inputs.below(folder)))
+        found = first_screen.answers(first_screen.Run(inputs.below(folder)))
         return " ".join(text for texts in found.values() for text in texts)
 
     text = said()
     own = {name: shown(name) for name in distinctrun.KINDS}
     of_mvg = max(
-        cell.epsilon_actual
+        cell.epsilon_delivered
         for name, some in own.items()
         if name != "section10_2"
         for mechanism, cell in some.items()
@@ -173,7 +173,9 @@ def test_every_number_of_the_answers_is_recomputed(root, tmp_path):
     assert f"Of MVG's claims, [1 of 1 {rest}" in text
     assert f"Of its claims, [1 of 2 {rest}" in text
     assert shows(re.search(r"at most (\S+) from MVG", text)[1], of_mvg)
-    assert shows(re.search(r"of (\S+) from IMGM's", text)[1], own["adult"]["imgm"].epsilon_actual)
+    assert shows(
+        re.search(r"of (\S+) from IMGM's", text)[1], own["adult"]["imgm"].epsilon_delivered
+    )
     assert "[really 83 to 241]" in text
     assert "code with the paper's lots taken for Poisson samples, up to 222." in text
     assert text.count("; ") >= 2

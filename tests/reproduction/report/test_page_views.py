@@ -7,12 +7,12 @@ from reproduction.report.claims.findings import KINDS, count
 from reproduction.report.page import views
 
 
-def claim(name, paper, kind, verdict, **fields):
+def claim(name, paper, claim_type, verdict, **fields):
     text = dict.fromkeys(("place", "statistic", "evidence", "shown_by", "claim", "reason"), "")
     text["same_as"] = ""
     numbers = ("effect", "effect_low", "effect_high", "margin", "power", "p_corrected")
     numbers += ("readings_holding", "readings_total")
-    about = {"id": name, "paper": paper, "kind": kind, "verdict": verdict}
+    about = {"id": name, "paper": paper, "claim_type": claim_type, "verdict": verdict}
     return text | dict.fromkeys(numbers, np.nan) | about | fields
 
 
@@ -31,11 +31,11 @@ def test_the_dashboard_counts_as_sentences_do():
     view = views.dashboard(CLAIMS)
     (paper,) = view["papers"]
     assert paper["bars"] == [
-        {"kind": "theorem", "total": 1, "parts": [("reproduced", 1)]},
-        {"kind": "identity", "total": 1, "parts": [("reproduced only under", 1)]},
-        {"kind": "experiment", "total": 2, "parts": [("reproduced", 1), ("undecided", 1)]},
+        {"claim_type": "theorem", "total": 1, "parts": [("reproduced", 1)]},
+        {"claim_type": "identity", "total": 1, "parts": [("reproduced only under", 1)]},
+        {"claim_type": "experiment", "total": 2, "parts": [("reproduced", 1), ("undecided", 1)]},
     ]
-    assert [count(CLAIMS, kind)[:6] for kind in KINDS] == ["1 of 1", "0 of 1", "1 of 2"]
+    assert [count(CLAIMS, claim_type)[:6] for claim_type in KINDS] == ["1 of 1", "0 of 1", "1 of 2"]
     assert [*view["verdicts"]] == ["reproduced", "reproduced only under", "undecided"]
     first, _, third, last, _ = paper["claims"]
     assert (first["why"], first["more"]) == ("By Eq. (25), it does", "And more")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from reproduction.report import inputs, page
-from reproduction.report.page import answers
+from reproduction.report.page import first_screen
 from reproduction.report.statistics import LEVEL
 
 ROOT = Path(__file__).parents[3]
@@ -44,7 +44,7 @@ def factors(experiment, mechanism):
     """Return by how much MVG's noise could shrink at least and at most."""
     rows = kept("tables/effective_noise")
     rows = rows[rows["experiment"].eq(experiment) & rows["mechanism"].eq(mechanism)]
-    return [rows["kappa"].min(), rows["kappa"].max()]
+    return [rows["noise_inflation"].min(), rows["noise_inflation"].max()]
 
 
 def price(experiment, mechanism):
@@ -61,7 +61,7 @@ def by_code(scheme, batch, datasets):
     """Return the smallest and the largest tight epsilon of the authors' code at claimed 1."""
     rows = kept("theory/settings").query("lots == 'paper' and epsilon == 1")
     rows = rows[rows["scheme"].eq(scheme) & rows["batch"].eq(batch)]
-    found = rows.loc[rows["dataset"].isin(datasets), "epsilon_actual"]
+    found = rows.loc[rows["dataset"].isin(datasets), "epsilon_delivered"]
     return [found.min(), found.max()]
 
 
@@ -144,7 +144,7 @@ EXPECTED = {
     ],
     "IMGM with its i.i.d. noise": lambda: [
         kept("tables/imgm_imdb")
-        .query("scheme == 'imgm_amplified' and epsilon == 1")["epsilon_actual"]
+        .query("scheme == 'imgm_amplified' and epsilon == 1")["epsilon_delivered"]
         .iloc[0],
         1,
         by_code("imgm_code", 256, ["adult"])[0],
@@ -220,7 +220,7 @@ def test_the_first_screen_says_what_that_of_the_page_says():
 
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     (found,) = re.findall(r"^## In six sentences\n(.*?)^It is for", text, re.M | re.S)
-    said = answers.answers(answers.Run(inputs.below(KEPT)))
+    said = first_screen.answers(first_screen.Run(inputs.below(KEPT)))
     assert sum(map(len, said.values())) == 6
     expected = "".join(
         f" **{question}** " + " ".join(f"- {plain(sentence)}" for sentence in sentences)

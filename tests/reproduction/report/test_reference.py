@@ -15,7 +15,7 @@ def frame(**changes):
     row = dict.fromkeys(summary.COLUMNS, "") | {
         "experiment": "regression", "dataset": "liver", "data_status": "original",
         "mechanism": "laplace", "reading": "default", "epsilon": "1", "delta": 0.0,
-        "epsilon_actual": 1.0, "mu_actual": np.nan, "noise_std": 1.0, "metric": "rmse",
+        "epsilon_delivered": 1.0, "mu": np.nan, "noise_std": 1.0, "metric": "rmse",
         "mean": 0.2, "sd": 0.02, "ci95": 0.004, "n_trials": 100, "select_mean": np.nan,
         "chosen": True,
     }  # fmt: skip
@@ -79,7 +79,7 @@ def held(tmp_path, run, quick=True):
 
 @pytest.mark.parametrize("quick", [True, False])
 def test_files_of_the_same_trials_must_be_the_same_but_for_rounding(tmp_path, quick):
-    table = frame(epsilon_actual=1.00002, mean=0.2 * (1 + 1e-9), select_mean=1e-16)
+    table = frame(epsilon_delivered=1.00002, mean=0.2 * (1 + 1e-9), select_mean=1e-16)
     kept = frame(select_mean=0)
     reference.keep(following(tmp_path / "first", kept), tmp_path / "kept", quick=quick)
     run = following(tmp_path / "run", table, cell="0.2500000001")
@@ -97,7 +97,10 @@ def test_files_of_the_same_trials_must_be_the_same_but_for_rounding(tmp_path, qu
         ({"note": "the worst one"}, "table3.csv has 'the worst one' instead of 'the best one' as"),
         ({"note": ""}, "table3.csv has '' instead of 'the best one' as note in row 2$"),
         ({"note": "1\nppca,0.1,"}, "table3.csv has other columns or another number of rows"),
-        ({"table": frame(epsilon_actual=1.001)}, r"regression.csv has '1.001' instead of '1.0' as"),
+        (
+            {"table": frame(epsilon_delivered=1.001)},
+            r"regression.csv has '1.001' instead of '1.0' as",
+        ),
         ({"table": frame(delta=1e-9)}, "regression.csv has '1e-09' instead of '0.0' as delta"),
         ({"table": frame(mean=0.3)}, "regression.csv has '0.3' instead of '0.2' as mean in row 1"),
         ({"table": frame(sd=np.nan)}, "regression.csv has '' instead of '0.02' as sd in row 1"),

@@ -1,6 +1,6 @@
 """A run in which the best mechanisms are refuted: nothing may call one private, or advise it.
 
-It has every standing: refuted rows of the papers and beyond, one that is only declared, one that is
+It has every status: refuted rows of the papers and beyond, one that is only declared, one that is
 only tested, one that the audit lacks, and certified ones. Each refuted row is numerically the best.
 """
 
@@ -21,7 +21,7 @@ import runfiles
 from reproduction import catalogue
 from reproduction.report import inputs, page
 from reproduction.report.article import build
-from reproduction.report.page import answers, cards
+from reproduction.report.page import cards, first_screen
 
 KEPT = Path(__file__).parents[3] / "results" / "reference"
 
@@ -45,7 +45,7 @@ def run(tmp_path_factory):
         if key.mechanism not in REFUTED:
             return known
         drawn = np.random.default_rng(len(key.mechanism)).random(distinctrun.N)
-        noise = known.noise_std, known.mu_actual, known.epsilon_actual
+        noise = known.noise_std, known.mu, known.epsilon_delivered
         return distinctrun.Cell(1e-6 * (1 + drawn), known.select, *noise)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -142,9 +142,9 @@ def test_headlines_are_the_same_without_what_is_refuted(run):
         if name in ("audit", "nominal", "readings"):
             continue
         frame, _ = entry.collect(runfiles.files(run, path))
-        if "mechanism" not in frame or "standing" not in frame:
+        if "mechanism" not in frame or "audit_status" not in frame:
             continue
-        kept = frame[~(frame["mechanism"].isin(REFUTED) & frame["standing"].eq("refuted"))]
+        kept = frame[~(frame["mechanism"].isin(REFUTED) & frame["audit_status"].eq("refuted"))]
         assert len(kept) < len(frame) or "laplace" not in {*frame["mechanism"]}, name
         found[name] = entry.headline(frame), entry.headline(kept)
     assert {"table3", "price", "curves_regression", "noise_levels", "effective_noise"} <= {*found}
@@ -162,7 +162,9 @@ def test_figures_say_not_private_beside_the_name(run):
             rows = rows[rows["experiment"].isin(["regression", "first_pc", "covariance"])]
             assert {*rows["mechanism"]} == {*REFUTED}
             assert rows["verdict"].eq("not private").all()
-            assert np.isinf(rows.loc[rows["mechanism"].eq("of_tomorrow"), "epsilon_actual"]).all()
+            assert np.isinf(
+                rows.loc[rows["mechanism"].eq("of_tomorrow"), "epsilon_delivered"]
+            ).all()
         drawing = entry.render(frame)
         if name == "nominal":
             continue
@@ -180,8 +182,8 @@ def test_the_page_and_its_answers(run):
     named = [row for row in rows if labelled(html.unescape(row.partition("</th>")[0]))]
     assert len(named) > 10
     assert all("not private" in row for row in named)
-    own = answers.Run(inputs.below(run))
-    for sentences in answers.answers(own).values():
+    own = first_screen.Run(inputs.below(run))
+    for sentences in first_screen.answers(own).values():
         for sentence in sentences:
             assert not labelled(sentence)
     deck = cards.cards(own)
@@ -192,17 +194,17 @@ def test_the_page_and_its_answers(run):
 
 def test_a_paper_whose_mechanism_is_refuted_is_not_called_private(run, tmp_path):
     root = shutil.copytree(run, tmp_path / "run")
-    own = answers.Run(inputs.below(root))
+    own = first_screen.Run(inputs.below(root))
     assert not own.refuted("MVG")
-    assert answers._mvg_guarantee(own, {}) is not None
+    assert first_screen._mvg_guarantee(own, {}) is not None
     # In one experiment of three.
     audit = pd.read_csv(root / "audit/regression.csv")
     audit.loc[audit["mechanism"].eq("mvg_binary"), "verdict"] = "refuted: x"
     audit.to_csv(root / "audit/regression.csv", index=False)
     runfiles.write(root, "tables/audit", "tables/effective_noise")
-    own = answers.Run(inputs.below(root))
-    assert answers._mvg_guarantee(own, {}) is None
-    assert answers._delivered(own, {"search": ""}) is None
+    own = first_screen.Run(inputs.below(root))
+    assert first_screen._mvg_guarantee(own, {}) is None
+    assert first_screen._delivered(own, {"search": ""}) is None
     (card, *_) = cards.cards(own)
     label = catalogue.label("mvg_binary")
     (mark,) = (mark for mark in card.marks if label in mark.label)

@@ -47,23 +47,23 @@ def test_the_choice_is_made_on_select_trials_alone(saved):
     parts = []
     # The report trials would choose tau = 0.95, the select trials choose 0.55.
     for tau, shown, tried in (("0.55", 5, 1), ("0.75", 3, 2), ("0.95", 1, 3)):
-        at = {"variant": f"tau={tau}", "direction": "a"}
+        at = {"configuration": f"tau={tau}", "direction": "a"}
         parts += [trials("mvg_binary", [shown, shown + 0.5], **at)]
         parts += [trials("mvg_binary", [tried, tried + 1.0], phase="select", **at)]
-    # Another direction has its own choice; a variant that stands alone is chosen.
+    # Another direction has its own choice; a configuration that stands alone is chosen.
     for tau, tried in (("0.55", 9), ("0.75", 8)):
-        at = {"variant": f"tau={tau}", "direction": "b"}
+        at = {"configuration": f"tau={tau}", "direction": "b"}
         parts += [trials("mvg_binary", [1.0, 2.0], **at)]
         parts += [trials("mvg_binary", [tried, tried], phase="select", **at)]
     parts += [trials("laplace", [1.0, 2.0])]
     table = summary.summarise([saved(*parts)])
-    chosen = table[table["chosen"]][["mechanism", "direction", "variant"]]
+    chosen = table[table["chosen"]][["mechanism", "direction", "configuration"]]
     assert chosen.to_numpy().tolist() == [
         ["laplace", "", ""],
         ["mvg_binary", "a", "tau=0.55"],
         ["mvg_binary", "b", "tau=0.75"],
     ]
-    row = only(table, direction="a", variant="tau=0.55")
+    row = only(table, direction="a", configuration="tau=0.55")
     assert (row["mean"], row["select_mean"], row["n_trials"]) == (5.25, 1.5, 2)
 
 
@@ -71,11 +71,11 @@ def test_tables_show_what_was_chosen_in_the_first_direction(saved):
     parts = [trials("laplace", [1.0, 2.0])]
     for direction in ("a", "dp_svd"):
         for tau, tried in (("0.55", 2.0), ("0.95", 1.0)):
-            at = {"variant": f"tau={tau}", "direction": direction}
+            at = {"configuration": f"tau={tau}", "direction": direction}
             parts += [trials("mvg_binary", [1.0, 2.0], **at)]
             parts += [trials("mvg_binary", [tried, tried], phase="select", **at)]
     shown = summary.table_rows(summary.summarise([saved(*parts)]))
-    assert shown[["mechanism", "direction", "variant"]].to_numpy().tolist() == [
+    assert shown[["mechanism", "direction", "configuration"]].to_numpy().tolist() == [
         ["laplace", "", ""],
         ["mvg_binary", "a", "tau=0.95"],
     ]
@@ -85,22 +85,29 @@ def test_each_epsilon_has_its_own_choice_and_ties_take_the_smaller_variant(saved
     parts = []
     for epsilon, best in (("1", "20"), ("10", "8")):
         for rows in ("20", "4", "8"):
-            at = {"variant": f"rows={rows}", "epsilon": epsilon}
+            at = {"configuration": f"rows={rows}", "epsilon": epsilon}
             parts += [trials("jl_2012", [1.0, 2.0], **at)]
             parts += [trials("jl_2012", [0.0 if rows == best else 1.0], phase="select", **at)]
     for rows in ("20", "4"):
-        at = {"variant": f"rows={rows}", "epsilon": "100"}
+        at = {"configuration": f"rows={rows}", "epsilon": "100"}
         parts += [trials("jl_2012", [1.0]), trials("jl_2012", [7.0], phase="select")]
         parts[-2:] = [part.assign(**at) for part in parts[-2:]]
     table = summary.summarise([saved(*parts)])
-    assert table["variant"].tolist() == ["rows=4"] * 3 + ["rows=8"] * 2 + ["rows=20"] * 3
+    assert (
+        table["configuration"].tolist()
+        == ["sketch_multiple=4"] * 3 + ["sketch_multiple=8"] * 2 + ["sketch_multiple=20"] * 3
+    )
     assert table["epsilon"].tolist() == ["1", "10", "100", "1", "10", "1", "10", "100"]
-    found = dict(table[table["chosen"]][["epsilon", "variant"]].to_numpy().tolist())
-    assert found == {"1": "rows=20", "10": "rows=8", "100": "rows=4"}
+    found = dict(table[table["chosen"]][["epsilon", "configuration"]].to_numpy().tolist())
+    assert found == {
+        "1": "sketch_multiple=20",
+        "10": "sketch_multiple=8",
+        "100": "sketch_multiple=4",
+    }
 
 
 def test_without_select_trials_no_variant_is_chosen(saved):
-    parts = [trials("jl_2012", [1.0, 2.0], variant=f"rows={rows}") for rows in (2, 4)]
+    parts = [trials("jl_2012", [1.0, 2.0], configuration=f"rows={rows}") for rows in (2, 4)]
     assert not summary.summarise([saved(*parts)])["chosen"].any()
 
 
@@ -117,29 +124,37 @@ def test_a_row_without_trials_keeps_its_reason(saved):
 def test_noise_that_differs_between_trials_counts_as_its_least_private(saved):
     part = trials("mvg_maxpnr", [1.0, 2.0]).assign(
         noise_std=[3.0, 5.0],
-        mu_actual=[0.1, 0.2],
-        epsilon_actual=[0.5, 0.25],
+        mu=[0.1, 0.2],
+        epsilon_delivered=[0.5, 0.25],
         epsilon_exact=[True, False],
     )
     row = summary.summarise([saved(part)]).iloc[0]
     assert row["noise_std"] == pytest.approx(np.sqrt(17), rel=1e-15)
-    assert (row["mu_actual"], row["epsilon_actual"], row["epsilon_exact"]) == (0.2, 0.5, "False")
+    assert (row["mu"], row["epsilon_delivered"], row["epsilon_exact"]) == (0.2, 0.5, "False")
 
 
 def test_columns_and_round_trip(saved, tmp_path):
     part = trials(
-        "laplace", around(0.2, 0.01), epsilon_actual=1.0, noise_std=0.1, epsilon_exact=True
+        "laplace", around(0.2, 0.01), epsilon_delivered=1.0, noise_std=0.1, epsilon_exact=True
     )
     path = saved(part, trials("nonprivate", [0.1, 0.2], epsilon="", delta=np.nan))
     summary.write([path], tmp_path / "summary.csv")
     table = summary.read(tmp_path / "summary.csv")
     assert tuple(table.columns) == (
-        *("experiment", "dataset", "data_status", "mechanism", "variant", "direction", "reading"),
+        *(
+            "experiment",
+            "dataset",
+            "data_status",
+            "mechanism",
+            "configuration",
+            "direction",
+            "reading",
+        ),
         *(
             "epsilon",
             "delta",
-            "epsilon_actual",
-            "mu_actual",
+            "epsilon_delivered",
+            "mu",
             "epsilon_exact",
             "noise_std",
             "metric",
@@ -187,7 +202,9 @@ def damaged(data: bytes) -> dict[str, bytes]:
         "empty": b"",
         "empty table": gzip.compress(b""),
         "header alone": gzip.compress(gzip.decompress(data).splitlines()[0] + b"\n"),
-        "lost column": gzip.compress(gzip.decompress(data).replace(b"epsilon_actual", b"eps", 1)),
+        "lost column": gzip.compress(
+            gzip.decompress(data).replace(b"epsilon_delivered", b"eps", 1)
+        ),
         "no number": gzip.compress(gzip.decompress(data).replace(b"0.5", b"much", 1)),
         "infinite": gzip.compress(gzip.decompress(data).replace(b"0.5", b"inf", 1)),
         "no value": gzip.compress(gzip.decompress(data).replace(b"0.5", b"", 1)),
@@ -216,17 +233,21 @@ def test_a_missing_file_and_no_file(tmp_path):
 
 def test_a_table_shows_the_chosen_variant_though_another_is_reported_as_better(saved):
     parts = [
-        trials("mvg_binary", around(mean, 0.1), variant=tau, direction="a", phase=phase)
+        trials("mvg_binary", around(mean, 0.1), configuration=tau, direction="a", phase=phase)
         for tau, phases in {"tau=0.55": (1.0, 2.0), "tau=0.95": (3.0, 1.5)}.items()
         for phase, mean in zip(("report", "select"), phases, strict=True)
     ]
     shown = summary.table_rows(summary.summarise([saved(*parts)]))
-    assert shown[["variant", "mean"]].to_numpy().tolist() == [["tau=0.95", pytest.approx(3.0)]]
+    assert shown[["configuration", "mean"]].to_numpy().tolist() == [
+        ["tau=0.95", pytest.approx(3.0)]
+    ]
 
 
 def test_trials_that_claims_alone_are_judged_by_are_in_no_summary(saved):
-    first = trials("mvg_maxpnr", around(1.0, 0.1), noise_std=2.0, epsilon_actual=0.5)
-    more = trials("mvg_maxpnr", around(5.0, 0.1), phase="claims", noise_std=9.0, epsilon_actual=0.9)
+    first = trials("mvg_maxpnr", around(1.0, 0.1), noise_std=2.0, epsilon_delivered=0.5)
+    more = trials(
+        "mvg_maxpnr", around(5.0, 0.1), phase="claims", noise_std=9.0, epsilon_delivered=0.9
+    )
     more["trial"] += 100
     both, alone = (summary.summarise([saved(*parts)]) for parts in ((first, more), (first,)))
     pd.testing.assert_frame_equal(both, alone)

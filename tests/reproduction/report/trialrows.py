@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 TRIAL_COLUMNS = [
-    *("experiment", "dataset", "data_status", "mechanism", "variant", "direction", "reading"),
-    *("epsilon", "delta", "epsilon_actual", "mu_actual", "epsilon_exact", "noise_std"),
+    *("experiment", "dataset", "data_status", "mechanism", "configuration", "direction", "reading"),
+    *("epsilon", "delta", "epsilon_delivered", "mu", "epsilon_exact", "noise_std"),
     *("phase", "trial", "metric", "value", "note"),
 ]
 

@@ -12,8 +12,8 @@ def table():
     return ellipses.ellipses(4)
 
 
-def points(table, panel, noise, kind):
-    chosen = table["panel"].eq(panel) & table["noise"].eq(noise) & table["kind"].eq(kind)
+def points(table, panel, noise, role):
+    chosen = table["panel"].eq(panel) & table["noise"].eq(noise) & table["role"].eq(role)
     return table[chosen][["x", "y"]].to_numpy()
 
 

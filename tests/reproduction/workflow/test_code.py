@@ -73,23 +73,32 @@ TARGETS = [
     "results/tables/table3.tex",
     "results/figures/curves_first_pc.svg",
 ]
-VERBS = ["data", "extract", "trials", "train", "summary", "audit", "attack", "negative_control"]
-VERBS += ["sweep", "gather", "held_out", "theory", "judge", "table", "figure", "latex"]
+VERBS = [
+    "prepare",
+    "extract-features",
+    "trials",
+    "train",
+    "summary",
+    "audit",
+    "attack",
+    "negative-control",
+]
+VERBS += ["readings", "gather", "held-out", "theory", "claims", "table", "figure", "latex"]
 
 #: Verbs on a whole run, and what their rules declare beside the files of it.
 WHOLE = {
     "report": [],
     "article": ["CITATION.cff", "results/reference/settings.yaml"],
-    "crate": [],
+    "ro-crate": [],
 }
 
 #: Files that a verb may open besides, and what keeps its results right.
 BESIDES = {
     # The entry of its data set is a param.
-    "data": {"workflow/datasets.yaml"},
+    "prepare": {"workflow/datasets.yaml"},
     # Facts on the machine, which are marked as such.
     "report": {"pyproject.toml"},
-    "crate": {"pyproject.toml"},
+    "ro-crate": {"pyproject.toml"},
     # In its own temporary folder, which it deletes.
     "article": {"figures"},
 }
@@ -197,7 +206,7 @@ def test_what_is_opened_for_a_whole_run_is_declared(verb, unrun, tmp_path):
     shutil.copytree(ROOT / "results" / "reference", kept, ignore=shutil.ignore_patterns("quick"))
     files = [str(path.relative_to(project.folder)) for path in kept.rglob("*") if path.is_file()]
     paths = sorted(files)
-    if verb != "crate":
+    if verb != "ro-crate":
         paths += [f"workflow/published/table{number}.csv" for number in (3, 4, 5)]
     words = [verb, *paths, "--out", f"results/made.{verb}"]
     done = project.run(sys.executable, "-m", "reproduction", *words, PYTHONPATH="src:workflow")

@@ -140,13 +140,13 @@ def test_no_bundle_of_private_results_is_made(described, shipped, tmp_path):
     of_matrix = ("all", "--config", f"matrix={specification}")
     counts = shipped.plan(*of_matrix).counts
     assert counts["report"] == 1
-    assert "crate" not in counts
+    assert "ro_crate" not in counts
     bundle = shipped.snakemake(
         "results/my_matrix/people/ro-crate-metadata.json", "-n", *of_matrix[1:]
     )
     assert bundle.code != 0
     described(epsilon="epsilon = 2\npublic = true")
-    assert shipped.plan(*of_matrix).counts["crate"] == 1
+    assert shipped.plan(*of_matrix).counts["ro_crate"] == 1
 
 
 @pytest.mark.parametrize(

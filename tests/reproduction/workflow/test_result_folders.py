@@ -37,7 +37,7 @@ def test_other_readings_stay_below_the_folder_of_a_configuration(shipped):
 
 @pytest.mark.parametrize("first", [[], ["config.yaml"]])
 def test_an_overlay_alone_and_behind_config_yaml_are_one_configuration(first, finished, tmp_path):
-    small = {"taus": {"grid": [0.75]}, "experiments": {"covariance": {"trials": 2}}}
+    small = {"taus": [0.75], "experiments": {"covariance": {"trials": 2}}}
     (tmp_path / "small.yaml").write_text(yaml.safe_dump(small))
     assert finished.plan("mvg", "--configfile", *first, tmp_path / "small.yaml").idle
 
@@ -62,5 +62,5 @@ def test_what_ran_on_request_is_neither_run_again_nor_dropped(fresh):
     after = fresh.plan("results/tables/price.csv", "results/claims.csv")
     assert {"tables/price", "claims"} <= after.jobs
     assert not {job for job in after.jobs if "adult" in job}
-    (command,) = re.findall(r"reproduction judge .*", after.output)
+    (command,) = re.findall(r"reproduction claims .*", after.output)
     assert "results/summary/adult.csv" in command

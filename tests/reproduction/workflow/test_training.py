@@ -14,10 +14,15 @@ pytestmark = pytest.mark.slow
 SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text())["training"]
 SMALL = {"trials": 2, "records": 256, "lot": 64, "epochs": 2, "epsilons": [1]}
 TINY = {
-    "adult": {**SMALL, "kind": "gradients", "dataset": "adult", "schemes": ["nonprivate", "imgm"]},
+    "adult": {
+        **SMALL,
+        "perturbation": "gradients",
+        "dataset": "adult",
+        "schemes": ["nonprivate", "imgm"],
+    },
     "imdb": {
         **SMALL,
-        "kind": "features",
+        "perturbation": "features",
         "dataset": "imdb",
         "extractor_epochs": 1,
         "schemes": ["imgm_amplified"],

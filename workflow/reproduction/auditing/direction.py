@@ -12,7 +12,7 @@ from matrixdp import library
 from matrixdp.auditing import proofs
 from matrixdp.auditing.base import ERROR, POWER, ROUNDING, Audit, Scale
 from matrixdp.auditing.neighbours import farthest
-from matrixdp.auditing.standing import DECLARED
+from matrixdp.auditing.status import DECLARED
 from matrixdp.checks import Array
 from reproduction.mechanisms.exponential import PrincipalDirection
 
@@ -50,8 +50,8 @@ class DirectionAudit(Audit):
         replaced = query.adjacency == "replace"
         self._added = self._copied if replaced else np.zeros(query.features)
         self.attained = self._loss(query.n_records - 1)
-        self.bound = max(self.attained, release.epsilon_actual)
-        self.kappa = release.epsilon / self.bound
+        self.bound = max(self.attained, release.epsilon_delivered)
+        self.noise_inflation = release.epsilon / self.bound
         # The exponent of one record is at most its rate, and the normaliser moves by no more.
         sides = 2 if replaced else 1
         proven = sides * abs(release.kappa) * query.domain.radius**2 / query.n_records

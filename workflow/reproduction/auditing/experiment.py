@@ -8,7 +8,7 @@ from matrixdp import checks
 from matrixdp.auditing import replay
 from matrixdp.auditing.base import ROUNDING
 from matrixdp.auditing.releases import NO_LIMITS, REPLAYED, Limits, audit_of, judge
-from matrixdp.auditing.standing import NO_GUARANTEE, NOT_RUN, REFUTED
+from matrixdp.auditing.status import NO_GUARANTEE, NOT_RUN, REFUTED
 from matrixdp.privacy.sensitivity import Query
 from reproduction import discovery
 from reproduction.auditing.table import COLUMNS as COLUMNS
@@ -20,7 +20,7 @@ from reproduction.seeds import streams
 def run(
     mechanism: str, queries: dict[str, Query], settings: Settings, limits: Limits = NO_LIMITS
 ) -> list[dict[str, object]]:
-    """Return one row per variant and epsilon of a mechanism, with the columns ``COLUMNS``.
+    """Return one row per configuration and epsilon of a mechanism, with the columns ``COLUMNS``.
 
     Args:
         mechanism: name of the mechanism.

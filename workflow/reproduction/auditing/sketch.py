@@ -11,7 +11,7 @@ from matrixdp import library
 from matrixdp.auditing import proofs, runs, whiteness
 from matrixdp.auditing.base import ROUNDING, Audit, Scale, gamma_scale, trials_of
 from matrixdp.auditing.neighbours import farthest
-from matrixdp.auditing.standing import REFUTED
+from matrixdp.auditing.status import REFUTED
 from matrixdp.checks import Array
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
@@ -50,7 +50,7 @@ class SketchAudit(Audit):
         self.bound = sketching.epsilon(*args, query.adjacency)
         claimed = release.epsilon, release.delta, release.sketch_size
         exact = sketching.leverage(*claimed, query.adjacency)
-        self.kappa = float(np.sqrt(release.ridge / (squared * (1 - exact) / exact)))
+        self.noise_inflation = float(np.sqrt(release.ridge / (squared * (1 - exact) / exact)))
         # The curve holds for all neighbours in one record, with the noise of the library's class.
         owned = library.plain(release) and proofs.owned(query) and query.group == 1
         self.proven = owned and self.bound <= release.epsilon * (1 + ROUNDING)

@@ -10,15 +10,15 @@ from pathlib import Path
 from reproduction import trials
 
 COLUMNS = (
-    ["experiment", "mechanism", "variant", "direction", "query", "adjacency", "records"]
+    ["experiment", "mechanism", "configuration", "direction", "query", "adjacency", "records"]
     + ["epsilon", "delta", "noise_std", "tool", "epsilon_attained", "epsilon_bound", "mu"]
     + ["runs", "epsilon_certified", "epsilon_largest", "refuted"]
     + ["scale", "scale_low", "scale_high", "real_scale", "executed", "shortfall"]
-    + ["kappa", "rescaled_std", "replayed", "verdict", "note"]
+    + ["noise_inflation", "rescaled_std", "replayed", "verdict", "note"]
 )
 
 #: Columns whose cells are text, whatever they look like; all others have numbers or truth values.
-TEXT = {"experiment", "mechanism", "variant", "direction", "query", "adjacency", "tool"}
+TEXT = {"experiment", "mechanism", "configuration", "direction", "query", "adjacency", "tool"}
 TEXT |= {"verdict", "note"}
 
 

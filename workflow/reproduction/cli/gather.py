@@ -7,7 +7,7 @@ from collections.abc import Sequence
 #: The modules that write tables, imported by name: a table rests on no other's module.
 TABLES = {
     "audit": "reproduction.auditing.table",
-    "held_out": "reproduction.report.evidence",
+    "held_out": "reproduction.report.held_out_table",
     "readings": "reproduction.report.all_readings",
 }
 

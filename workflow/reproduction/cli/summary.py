@@ -13,7 +13,7 @@ def run(
     Args:
         files: trial files
         settings: digests of the settings that the trials must have, comma-separated (default: any)
-        fixed: publicly fixed variants by mechanism, which are compared too, a JSON object
+        fixed: publicly fixed configurations by mechanism, which are compared too, a JSON object
         out: summary, CSV
         comparisons: comparisons of its rows, CSV
     """

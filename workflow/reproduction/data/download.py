@@ -173,9 +173,11 @@ def _download(spec: Spec, file: File, folder: Path) -> Original:
                 return Original(stored, url, sha256)
             stored.unlink()
             raise Mismatch(f"{_mismatch(url, sha256, file)}; {_REMEDY}")
-    kind = InputError if reachable else Unreachable
+    error_type = InputError if reachable else Unreachable
     reasons = ", ".join(dict.fromkeys(failures))
-    raise kind(f"{file.name} of data set {spec.name} cannot be downloaded ({reasons}); {_REMEDY}")
+    raise error_type(
+        f"{file.name} of data set {spec.name} cannot be downloaded ({reasons}); {_REMEDY}"
+    )
 
 
 def _mismatch(place: object, sha256: str, file: File) -> str:

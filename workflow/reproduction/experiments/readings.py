@@ -115,7 +115,7 @@ class Reading:
 
     @property
     def rows(self) -> Mapping[str, str]:
-        """Mechanisms in place of those that the paper's rows have by default."""
+        """Mechanisms in key of those that the paper's rows have by default."""
         rows: dict[str, str] = {}
         for question, setting in self._settings().items():
             rows |= setting if question.acts_on == ROW else {}
@@ -135,9 +135,9 @@ class Reading:
             for name, value in self.choices.items()
         }
 
-    def _setting(self, place: str, default: str) -> str:
+    def _setting(self, key: str, default: str) -> str:
         settings = (
-            value for question, value in self._settings().items() if question.acts_on == place
+            value for question, value in self._settings().items() if question.acts_on == key
         )
         return next(settings, default)
 
@@ -185,22 +185,22 @@ def acting(
         things: dataclasses with parameters: the task, and the mechanism if it is no baseline.
         adjacent: whether the neighbouring relation matters.
     """
-    places = {f"{DATA}{dataset}"} | ({ADJACENCY} if adjacent else set())
-    places |= {place for thing in things for place in parameters(thing)}
+    keys = {f"{DATA}{dataset}"} | ({ADJACENCY} if adjacent else set())
+    keys |= {key for thing in things for key in parameters(thing)}
     return [
         question
         for question in questions().values()
         if experiment in question.experiments
         and mechanism not in question.spares
-        and question.acts_on in places
+        and question.acts_on in keys
     ]
 
 
 def parameters(thing: object) -> Parameters:
     """Return the parameters of a dataclass and of the dataclasses in it, by ``Class.parameter``."""
     values: dict[str, Any] = {}
-    for place, _, value in _fields(thing):
-        values |= {place: value, **parameters(value)}
+    for key, _, value in _fields(thing):
+        values |= {key: value, **parameters(value)}
     return values
 
 
@@ -210,9 +210,9 @@ def adjusted(thing: Thing, changes: Parameters) -> Thing:
     ``changes`` has new values by ``Class.parameter``; classes that do not occur are ignored.
     """
     new = {}
-    for place, field, value in _fields(thing):
-        if place in changes:
-            new[field] = changes[place]
+    for key, field, value in _fields(thing):
+        if key in changes:
+            new[field] = changes[key]
         elif changes.keys() & parameters(value).keys():
             new[field] = adjusted(value, changes)
     if not new or not dataclasses.is_dataclass(thing) or isinstance(thing, type):

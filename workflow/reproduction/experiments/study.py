@@ -42,7 +42,7 @@ from reproduction.experiments.readings import (
 from reproduction.experiments.tasks.base import NoBaseline, Shared, Task
 from reproduction.job_settings import Settings
 from reproduction.mechanisms import find
-from reproduction.mechanisms.base import Entry
+from reproduction.mechanisms.base import MechanismEntry
 from reproduction.seeds import streams
 from reproduction.trials import CONTROL, MY_MATRIX, Block, Rows, assigned
 
@@ -72,8 +72,8 @@ class Configuration:
     directed: bool = False
 
 
-def configurations(entry: Entry, settings: Settings) -> list[Configuration]:
-    """Return a mechanism's variants over directions and its grid, in the order of the settings.
+def configurations(entry: MechanismEntry, settings: Settings) -> list[Configuration]:
+    """Return a mechanism's configurations over directions and its grid, in the settings' order.
 
     Raises:
         InputError: the mechanism has a grid without values, or needs a direction, in the settings.
@@ -186,7 +186,8 @@ def run(
     reason in ``note``. The phases of trials are:
 
     - ``report``: the reported trials, at all epsilons;
-    - ``select``: trials on separate streams, which choose between several variants of a direction;
+    - ``select``: trials on separate streams, which choose between several configurations of a
+    direction;
     - ``claims``: further ``report`` trials at the tables' epsilon;
     - ``control``: the noise of the ``report`` and ``claims`` trials on records of zeros; only with
       ``control``.
@@ -277,7 +278,7 @@ def _baseline_rows(task: Task, name: str, data: Dataset, settings: Settings) -> 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A variant at one epsilon, with its release or the reason why there is none (``note``).
+    """A configuration at one epsilon, with its release or the reason why there is none (``note``).
 
     ``broken``: whether the reason is that the release promises less than what is asked.
     """
@@ -294,7 +295,7 @@ class Case:
     def where(self) -> dict[str, str]:
         """Columns that identify the cell among those of its mechanism."""
         name, direction = self.configuration.name, self.configuration.direction
-        return {"variant": name, "direction": direction, "epsilon": self.epsilon}
+        return {"configuration": name, "direction": direction, "epsilon": self.epsilon}
 
     @property
     def guarantee(self) -> dict[str, Any]:
@@ -302,8 +303,8 @@ class Case:
         assert self.release is not None
         return {
             "delta": self.release.delta,
-            "epsilon_actual": self.release.epsilon_actual,
-            "mu_actual": self.release.mu,
+            "epsilon_delivered": self.release.epsilon_delivered,
+            "mu": self.release.mu,
             "epsilon_exact": self.release.epsilon_exact,
             "noise_std": self.release.noise_std,
         }
@@ -319,7 +320,7 @@ class Case:
 def calibrated(
     mechanism: str, posed: Mapping[str, Query], settings: Settings, data: Dataset | None = None
 ) -> list[Case]:
-    """Return the cells of a mechanism, its variants at all epsilons, for the first possible query.
+    """Return a mechanism's configurations at all epsilons, for the first possible query.
 
     The list is empty where the mechanism answers none of the queries ``posed``. A reading may set a
     parameter from ``data``.
@@ -355,11 +356,11 @@ def _mechanism_rows(
     cases = calibrated(mechanism, queries(task, data, settings), settings, data)
     if not cases:
         kinds = configurations(find(mechanism), settings)[0].mechanism.queries
-        answers = " and ".join(sorted(kind.name for kind in kinds))
+        answers = " and ".join(sorted(query_type.name for query_type in kinds))
         reason = f"skipped: it answers {answers} queries, the task needs {task.queries[0]}"
         yield from (_note(reason, reading) for reading in tasks)
         return
-    released_as = {case.release.yields for case in cases if case.release}
+    released_as = {case.release.output_type for case in cases if case.release}
     serving = {}
     for reading, task in tasks.items():
         if unusable := released_as - task.accepts:
@@ -450,7 +451,7 @@ def _scores(
                 if query not in values:
                     values[query] = [query.value(each) for each in matrices]
                 noise = functools.partial(case.noise, settings, phase, trials)
-                facts = {"yields": release.yields, "noise_std": release.noise_std}
+                facts = {"output_type": release.output_type, "noise_std": release.noise_std}
                 samples = release.simulate_all(values[query], noise)
                 for scores, released in zip(results, samples, strict=True):
                     shared: Shared = {}
@@ -493,7 +494,7 @@ def serves(task: Task, mechanism: str, posed: Mapping[str, Query], settings: Set
     except Exception:
         # A mechanism of another author may raise anything, and ends none of the others.
         return True
-    return bool(cases) and {c.release.yields for c in cases if c.release} <= task.accepts
+    return bool(cases) and {c.release.output_type for c in cases if c.release} <= task.accepts
 
 
 def _note(reason: str, reading: str) -> Block:

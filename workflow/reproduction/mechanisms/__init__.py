@@ -5,15 +5,15 @@ from __future__ import annotations
 import sys
 
 from reproduction import discovery
-from reproduction.mechanisms.base import Entry
+from reproduction.mechanisms.base import MechanismEntry
 
 
-def registry() -> dict[str, Entry]:
+def registry() -> dict[str, MechanismEntry]:
     """Return all mechanisms by their names in config.yaml."""
     return discovery.collect(sys.modules[__name__], "MECHANISMS")
 
 
-def find(name: str) -> Entry:
+def find(name: str) -> MechanismEntry:
     """Return one mechanism by its name, without importing the other families."""
-    entry: Entry = discovery.find(sys.modules[__name__], "MECHANISMS", mechanism=name)
+    entry: MechanismEntry = discovery.find(sys.modules[__name__], "MECHANISMS", mechanism=name)
     return entry

@@ -27,7 +27,7 @@ from matrixdp.noise.distributions import MatrixNormal, NoiseDistribution, Stream
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import squared_norms
 from matrixdp.privacy.sensitivity import IdentityQuery, Query, SecondMomentQuery
-from reproduction.mechanisms.base import Entry
+from reproduction.mechanisms.base import MechanismEntry
 
 #: Shares of mu^2: for the trace, and for the search.
 TRACE, SEARCH = 1 / 8, 1 / 8
@@ -129,7 +129,7 @@ class ChosenBySearch(Chosen):
         moments = independent_triangle(query, share, budget)
         std = query.l2_sensitivity / share if apart else 0.0
         of = {"query": query, "moments": moments, "eigenvalue_std": std}
-        return moments, Spectrum.by_mu(self.rest, budget, **of)
+        return moments, Spectrum.from_mu(self.rest, budget, **of)
 
     def choose(self, records: Records, ask: Ask) -> tuple[Array, Array]:
         """Return twice the step of the search's stop, plus 1 for separate eigenvalues."""
@@ -220,7 +220,7 @@ class AdaptiveCovariance(Mechanism):
             raise InputError("the query has 1 feature; the adaptive method needs at least 2")
         mu = gaussian.mu(*budget)
         search = mu * np.sqrt(SEARCH) / 2
-        return ChosenBySearch.by_mu(
+        return ChosenBySearch.from_mu(
             mu,
             budget,
             query=IdentityQuery(query.domain, query.n_records, query.adjacency),
@@ -231,4 +231,4 @@ class AdaptiveCovariance(Mechanism):
         )
 
 
-MECHANISMS = {"clipped_adaptive": Entry(AdaptiveCovariance)}
+MECHANISMS = {"clipped_adaptive": MechanismEntry(AdaptiveCovariance)}

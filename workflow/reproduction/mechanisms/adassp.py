@@ -6,13 +6,13 @@ from functools import partial
 
 from matrixdp.mechanisms.adassp import AdaSSP, PrivatelyClippedAdaSSP
 from matrixdp.mechanisms.clipped import PUBLIC
-from reproduction.mechanisms.base import Entry
+from reproduction.mechanisms.base import MechanismEntry
 
 MECHANISMS = {
-    "adassp": Entry(AdaSSP),
-    "adassp_public": Entry(partial(AdaSSP, PUBLIC)),
-    "adassp_private": Entry(PrivatelyClippedAdaSSP),
-    "adassp_clipped": Entry(
-        lambda radius: AdaSSP(radius), axis="radius", values="squared_radius_fractions"
+    "adassp": MechanismEntry(AdaSSP),
+    "adassp_public": MechanismEntry(partial(AdaSSP, PUBLIC)),
+    "adassp_private": MechanismEntry(PrivatelyClippedAdaSSP),
+    "adassp_clipped": MechanismEntry(
+        AdaSSP, axis="squared_radius_fraction", values="squared_radius_fractions", stream="radius"
     ),
 }

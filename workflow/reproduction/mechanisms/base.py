@@ -9,16 +9,17 @@ from matrixdp.mechanisms.base import Mechanism
 
 
 @dataclass(frozen=True)
-class Entry:
+class MechanismEntry:
     """A mechanism that config.yaml names, with the grid of its parameter.
 
     The keywords are literals, which :mod:`reproduction.discovery` reads without an import.
 
     Attributes:
         build: makes the mechanism from one value of the grid, and from a direction.
-        axis: the argument of ``build`` that the grid varies, as variants name it; empty for none.
-        values: the key of config.yaml with the values of the grid: a list of numbers, or a mapping
-            of such a list (``grid``) and the value that is fixed in public (``public``).
+        axis: the argument of ``build`` that the grid varies, as configurations name it; empty for
+            none.
+        values: the key of config.yaml with the values of the grid, a list of numbers. The key
+            ``<axis>_untuned``, where there is one, has the value that nobody tunes.
         stream: the axis in keys of random streams, if they name it otherwise: a change here is
             other noise.
         directed: whether ``build`` also takes ``important``, the indices of the features that a
@@ -33,5 +34,5 @@ class Entry:
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """What varies between the variants of the mechanism; empty for a single one."""
+        """What varies between the configurations of the mechanism; empty for a single one."""
         return ("direction",) * self.directed + (self.axis,) * bool(self.axis)

@@ -6,6 +6,9 @@ from functools import partial
 
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PUBLIC
-from reproduction.mechanisms.base import Entry
+from reproduction.mechanisms.base import MechanismEntry
 
-MECHANISMS = {"centred_public": Entry(partial(Centred, PUBLIC)), "centred_private": Entry(Centred)}
+MECHANISMS = {
+    "centred_public": MechanismEntry(partial(Centred, PUBLIC)),
+    "centred_private": MechanismEntry(Centred),
+}

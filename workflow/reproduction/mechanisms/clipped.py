@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from matrixdp.mechanisms.clipped import ClippedMoments, PrivatelyClipped
-from reproduction.mechanisms.base import Entry
+from reproduction.mechanisms.base import MechanismEntry
 
 MECHANISMS = {
-    "clipped_moments": Entry(
-        lambda radius: ClippedMoments(radius), axis="radius", values="squared_radius_fractions"
+    "clipped_moments": MechanismEntry(
+        ClippedMoments,
+        axis="squared_radius_fraction",
+        values="squared_radius_fractions",
+        stream="radius",
     ),
-    "clipped_public": Entry(ClippedMoments),
-    "clipped_private": Entry(PrivatelyClipped),
+    "clipped_public": MechanismEntry(ClippedMoments),
+    "clipped_private": MechanismEntry(PrivatelyClipped),
 }

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from matrixdp.mechanisms.allocation import Binary
 from matrixdp.mechanisms.directional import DirectionalGaussian
-from reproduction.mechanisms.base import Entry
+from reproduction.mechanisms.base import MechanismEntry
 
 MECHANISMS = {
-    "directional_gaussian": Entry(
+    "directional_gaussian": MechanismEntry(
         lambda important, tau=0.5: DirectionalGaussian(Binary(important=important, tau=tau)),
         axis="tau",
         values="taus",

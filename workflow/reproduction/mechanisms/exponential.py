@@ -18,7 +18,7 @@ from matrixdp.noise import distributions
 from matrixdp.noise.distributions import NormDistribution, Streams
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
 from reproduction.bingham import Bingham
-from reproduction.mechanisms.base import Entry
+from reproduction.mechanisms.base import MechanismEntry
 
 #: Norms of a change D of the matrix, whose columns d are records: |D|_F, the sum over records of
 #: |d|_2, and the sum of max_i |d_i| / w_i. Here w_i is the largest change of feature i.
@@ -70,7 +70,7 @@ class KNorm(Mechanism):
         return AdditiveMechanism(
             query=query,
             epsilon=epsilon,
-            epsilon_actual=spent,
+            epsilon_delivered=spent,
             epsilon_exact=True,
             noise_std=float(std),
             noise=noise,
@@ -100,7 +100,9 @@ class PPCA(Mechanism):
         epsilon = checks.positive(epsilon=epsilon)
         sides = 2 if query.adjacency == "replace" else 1
         kappa = query.n_records * epsilon / (sides * query.domain.radius**2)
-        return PrincipalDirection(query=query, epsilon=epsilon, epsilon_actual=epsilon, kappa=kappa)
+        return PrincipalDirection(
+            query=query, epsilon=epsilon, epsilon_delivered=epsilon, kappa=kappa
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +110,7 @@ class PrincipalDirection(CalibratedMechanism):
     """A random direction v of density proportional to exp(kappa v^T S v)."""
 
     kappa: float
-    yields = "direction"
+    output_type = "direction"
     stream = "PrincipalDirection"
     audited_by = "reproduction.auditing.direction:audit_direction"
 
@@ -118,8 +120,8 @@ class PrincipalDirection(CalibratedMechanism):
 
 
 MECHANISMS = {
-    "knorm_frob": Entry(partial(KNorm, "frobenius")),
-    "knorm_l2": Entry(partial(KNorm, "record_l2")),
-    "knorm_linf": Entry(partial(KNorm, "record_linf")),
-    "ppca": Entry(PPCA),
+    "knorm_frob": MechanismEntry(partial(KNorm, "frobenius")),
+    "knorm_l2": MechanismEntry(partial(KNorm, "record_l2")),
+    "knorm_linf": MechanismEntry(partial(KNorm, "record_linf")),
+    "ppca": MechanismEntry(PPCA),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
-from reproduction.mechanisms.base import Entry
+from reproduction.mechanisms.base import MechanismEntry
 
 
 class IMGM(Gaussian):
@@ -18,12 +18,12 @@ class IMGM(Gaussian):
 
 
 MECHANISMS = {
-    "gaussian_2006": Entry(partial(Gaussian, "2006")),
-    "gaussian_2014": Entry(partial(Gaussian, "2014")),
-    "analytic_gaussian": Entry(Gaussian),
-    "imgm": Entry(IMGM),
-    "analyze_gauss": Entry(AnalyzeGauss),
-    "analyze_gauss_2006": Entry(partial(AnalyzeGauss, "2006")),
-    "analyze_gauss_analytic": Entry(partial(AnalyzeGauss, "analytic")),
-    "goe": Entry(GOE),
+    "gaussian_2006": MechanismEntry(partial(Gaussian, "2006")),
+    "gaussian_2014": MechanismEntry(partial(Gaussian, "2014")),
+    "analytic_gaussian": MechanismEntry(Gaussian),
+    "imgm": MechanismEntry(IMGM),
+    "analyze_gauss": MechanismEntry(AnalyzeGauss),
+    "analyze_gauss_2006": MechanismEntry(partial(AnalyzeGauss, "2006")),
+    "analyze_gauss_analytic": MechanismEntry(partial(AnalyzeGauss, "analytic")),
+    "goe": MechanismEntry(GOE),
 }

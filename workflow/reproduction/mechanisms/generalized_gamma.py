@@ -15,7 +15,7 @@ from matrixdp.mechanisms.base import AdditiveMechanism, Mechanism
 from matrixdp.noise.gamma_distributions import GeneralizedGamma, SymmetricGeneralizedGamma
 from matrixdp.privacy import generalized_gamma
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
-from reproduction.mechanisms.base import Entry
+from reproduction.mechanisms.base import MechanismEntry
 
 #: Candidates of the power, from which the calibration chooses.
 POWERS = tuple(np.linspace(1, 2, 9).tolist())
@@ -53,7 +53,7 @@ class SphericalGamma(Mechanism):
             query=query,
             epsilon=epsilon,
             delta=delta,
-            epsilon_actual=epsilon,
+            epsilon_delivered=epsilon,
             epsilon_exact=attained,
             noise_std=float(shift * deviations[best]),
             noise=distribution(query.shape, float(shift * units[best]), float(powers[best])),
@@ -61,6 +61,6 @@ class SphericalGamma(Mechanism):
 
 
 MECHANISMS = {
-    "generalized_gamma": Entry(SphericalGamma),
-    "generalized_gamma_best": Entry(partial(SphericalGamma, None)),
+    "generalized_gamma": MechanismEntry(SphericalGamma),
+    "generalized_gamma_best": MechanismEntry(partial(SphericalGamma, None)),
 }

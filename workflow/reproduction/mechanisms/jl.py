@@ -8,6 +8,7 @@ sketch depends on the data only through the second moments.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import Mechanism, NoGuarantee, Separable
 from matrixdp.noise.distributions import Streams, normals
 from matrixdp.privacy.sensitivity import IdentityQuery, Query, SecondMomentQuery
-from reproduction.mechanisms.base import Entry
+from reproduction.mechanisms.base import MechanismEntry
 from reproduction.privacy import sketching
 
 
@@ -29,7 +30,7 @@ class Sketch(Separable):
     """
 
     sketch_size: int
-    yields = "sketch"
+    output_type = "sketch"
     stream = "Sketch"
     audited_by = "reproduction.auditing.sketch:audit_sketch"
 
@@ -54,8 +55,8 @@ class JohnsonLindenstrauss(Mechanism):
     """The JL mechanism for second moments: a Gaussian sketch of lifted records.
 
     Args:
-        sketch_size: rows r of the sketch as a multiple of the number m of features, at least 1, so
-            that the sketch can have full rank. r = sketch_size m is rounded to an integer.
+        sketch_multiple: rows r of the sketch as a multiple of the number m of features, at least 1,
+            so that the sketch can have full rank. r = sketch_multiple m is rounded to an integer.
         calibration: ``2012`` for the lift of Blocki et al., or ``exact`` for the smallest lift that
             is private by the sketch's exact curve (:mod:`reproduction.privacy.sketching`). The
             former is w = 16 sqrt(r ln(2 / delta)) / epsilon * ln(16 r / delta), times the largest
@@ -70,21 +71,21 @@ class JohnsonLindenstrauss(Mechanism):
         ``replace`` may be stronger than the reported epsilon.
     """
 
-    sketch_size: float = 2.0
+    sketch_multiple: float = 2.0
     calibration: str = "exact"
     queries = frozenset({SecondMomentQuery})
 
     def __post_init__(self) -> None:
-        if checks.positive(sketch_size=self.sketch_size) < 1:
+        if checks.positive(sketch_multiple=self.sketch_multiple) < 1:
             raise InputError(
-                f"sketch_size is {self.sketch_size}; give a multiple of m of at least 1"
+                f"sketch_size is {self.sketch_multiple}; give a multiple of m of at least 1"
             )
         checks.choice(("exact", "2012"), calibration=self.calibration)
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Sketch:
         """Return the (epsilon, delta)-DP release."""
         epsilon, delta = self._budget(query, epsilon, delta)
-        sketch_size = round(self.sketch_size * query.features)
+        sketch_size = round(self.sketch_multiple * query.features)
         squared_radius = query.domain.radius**2
         if self.calibration == "exact":
             leverage = sketching.leverage(epsilon, delta, sketch_size, query.adjacency)
@@ -114,7 +115,7 @@ class JohnsonLindenstrauss(Mechanism):
             query=query,
             epsilon=epsilon,
             delta=delta,
-            epsilon_actual=actual,
+            epsilon_delivered=actual,
             epsilon_exact=attained,
             ridge=ridge,
             sketch_size=sketch_size,
@@ -122,10 +123,16 @@ class JohnsonLindenstrauss(Mechanism):
 
 
 MECHANISMS = {
-    "jl_2012": Entry(
-        lambda rows: JohnsonLindenstrauss(rows, "2012"), axis="rows", values="sketch_sizes"
+    "jl_2012": MechanismEntry(
+        partial(JohnsonLindenstrauss, calibration="2012"),
+        axis="sketch_multiple",
+        values="sketch_multiples",
+        stream="rows",
     ),
-    "jl_exact": Entry(
-        lambda rows: JohnsonLindenstrauss(rows, "exact"), axis="rows", values="sketch_sizes"
+    "jl_exact": MechanismEntry(
+        partial(JohnsonLindenstrauss, calibration="exact"),
+        axis="sketch_multiple",
+        values="sketch_multiples",
+        stream="rows",
     ),
 }

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from matrixdp.mechanisms.laplace import Laplace
-from reproduction.mechanisms.base import Entry
+from reproduction.mechanisms.base import MechanismEntry
 
-MECHANISMS = {"laplace": Entry(Laplace)}
+MECHANISMS = {"laplace": MechanismEntry(Laplace)}

@@ -22,7 +22,7 @@ from matrixdp.mechanisms.directions import PrivateDirections, checked_basis, noi
 from matrixdp.mechanisms.programs import Ask, Program, Records, Step
 from matrixdp.noise.distributions import MatrixNormal
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Mu, Query, SecondMomentQuery
-from reproduction.mechanisms.base import Entry
+from reproduction.mechanisms.base import MechanismEntry
 
 ZETAS = ("sqrt", "literal")
 
@@ -84,7 +84,7 @@ class MVG(Mechanism):
             with more noise.
         sensitivity: ``paper`` or ``tight`` l2 sensitivity.
         gamma: bound on the Frobenius norm of the value; None for the public one of the query. A
-            smaller bound, such as that of the data, voids the guarantee: ``epsilon_actual`` is
+            smaller bound, such as that of the data, voids the guarantee: ``epsilon_delivered`` is
             infinite.
         allocation: the shares of precision of the directions.
         directions: None for the standard basis, an orthonormal basis with one direction per
@@ -120,7 +120,7 @@ class MVG(Mechanism):
         mean_variance = variances.mean() ** 2 if equimodal else variances.mean()
         noise = MatrixNormal(query.shape, factor, factor if equimodal else None)
         std = float(np.sqrt(mean_variance))
-        return AdditiveGaussian.by_mu(mu, budget, query=query, noise=noise, noise_std=std)
+        return AdditiveGaussian.from_mu(mu, budget, query=query, noise=noise, noise_std=std)
 
     def precision_budget(self, query: Query, *, epsilon: float, delta: float) -> float:
         """Return phi of Eqs. (1) and (12), the root of the precision budget of Theorems 2 and 3."""
@@ -155,7 +155,7 @@ class MVG(Mechanism):
         parts = {"moments": moments, "allocation": self.allocation, "limit": limit}
         if not self._is_private(query):
             mu = NO_LIMIT.value
-        return AlongPrivateDirections.by_mu(mu, budget, query=query, private=private, **parts)
+        return AlongPrivateDirections.from_mu(mu, budget, query=query, private=private, **parts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,8 +195,10 @@ def _binary(important: tuple[int, ...], tau: float = 0.5, *, theorem: int = 2) -
 
 
 MECHANISMS = {
-    "mvg_binary": Entry(_binary, axis="tau", values="taus", directed=True),
-    "mvg_maxpnr": Entry(lambda: MVG(allocation=MaxPNR(), directions=PrivateDirections())),
-    "mvg_thm2": Entry(_binary, axis="tau", values="taus", directed=True),
-    "mvg_thm3": Entry(partial(_binary, theorem=3), axis="tau", values="taus", directed=True),
+    "mvg_binary": MechanismEntry(_binary, axis="tau", values="taus", directed=True),
+    "mvg_maxpnr": MechanismEntry(lambda: MVG(allocation=MaxPNR(), directions=PrivateDirections())),
+    "mvg_thm2": MechanismEntry(_binary, axis="tau", values="taus", directed=True),
+    "mvg_thm3": MechanismEntry(
+        partial(_binary, theorem=3), axis="tau", values="taus", directed=True
+    ),
 }

@@ -42,5 +42,5 @@ class NonPrivateRankOne(NoiseDistribution):
 
     def loss(self, radius: Array, away: Array) -> Array:
         """Return the privacy loss by the distances from the value and from a neighbour's value."""
-        free = self.shape[0] * self.shape[1] - 1
-        return free * np.log(away / radius) + (away**2 - radius**2) / (2 * self.sigma**2)
+        freedom = self.shape[0] * self.shape[1] - 1
+        return freedom * np.log(away / radius) + (away**2 - radius**2) / (2 * self.sigma**2)

@@ -18,7 +18,7 @@ from matrixdp.noise.distributions import MatrixNormal
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import NormalEquations, Query
-from reproduction.mechanisms.base import Entry
+from reproduction.mechanisms.base import MechanismEntry
 
 
 class InterceptEquations(NormalEquations):
@@ -51,7 +51,7 @@ class TargetMean(Program):
 
     query: InterceptEquations
     mean_std: float
-    yields = "second_moments"
+    output_type = "second_moments"
     stream = "TargetMean"
     audited_by = "reproduction.auditing.target_mean:audit_target_mean"
 
@@ -85,7 +85,7 @@ class PrivateTargetMean(Mechanism):
         budget = self._budget(query, epsilon, delta)
         assert isinstance(query, InterceptEquations)
         mu = gaussian.mu(*budget)
-        return TargetMean.by_mu(mu, budget, query=query, mean_std=query.l2_mean / mu)
+        return TargetMean.from_mu(mu, budget, query=query, mean_std=query.l2_mean / mu)
 
 
-MECHANISMS = {"target_mean": Entry(PrivateTargetMean)}
+MECHANISMS = {"target_mean": MechanismEntry(PrivateTargetMean)}

@@ -39,7 +39,7 @@ def calibrated(query: Query, epsilon: float) -> AdditiveMechanism:
     """Return the release as its authors declare it, with a claim of pure epsilon-DP."""
     scale = 3 * query.domain.radius**2 / (2 * query.n_records * epsilon)
     noise = NonPrivateWishart(query.shape, scale)
-    return AdditiveMechanism(query=query, epsilon=epsilon, epsilon_actual=epsilon, noise=noise)
+    return AdditiveMechanism(query=query, epsilon=epsilon, epsilon_delivered=epsilon, noise=noise)
 
 
 def revealed(epsilon: float) -> float:

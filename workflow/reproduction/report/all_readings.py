@@ -16,7 +16,7 @@ from reproduction.report import summary
 #: Columns of the table; a question's column is empty where the question does not act.
 COLUMNS = (
     *("experiment", "mechanism", "ran", "reading", *readings.questions(), "private", "metric"),
-    *("mean", "ci95", "n_trials", "epsilon", "epsilon_actual", "data_status", "variant"),
+    *("mean", "ci95", "n_trials", "epsilon", "epsilon_delivered", "data_status", "configuration"),
     *("direction", "note"),
 )
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from matrixdp.checks import Array
 from reproduction import catalogue, files
-from reproduction.report import standings, summary
+from reproduction.report import audit_status, summary
 from reproduction.report.statistics import (
     ENOUGH,
     LEVEL,
@@ -29,10 +29,10 @@ from reproduction.report.statistics import (
 )
 
 #: Columns that identify a row of an experiment.
-ROW = ["mechanism", "direction", "variant", "epsilon"]
-AGAINST = ["against", "against_direction", "against_variant"]
+ROW = ["mechanism", "direction", "configuration", "epsilon"]
+AGAINST = ["against", "against_direction", "against_configuration"]
 COLUMNS = [
-    *("experiment", "metric", "epsilon", *ROW[:-1], *AGAINST, "kind"),
+    *("experiment", "metric", "epsilon", *ROW[:-1], *AGAINST, "comparison"),
     *("mean", "mean_against", "difference", "low", "high", "p", "statistic", "n_trials"),
     *("same_distribution", "p_corrected", "verdict"),
 ]
@@ -66,7 +66,7 @@ def table(
     Args:
         trial_files: trial files of one experiment, at least those behind its summary.
         results: the summary, as :func:`reproduction.report.summary.read` returns it.
-        fixed: the publicly fixed variant of mechanisms by name, such as ``tau=0.75``.
+        fixed: the publicly fixed configuration of mechanisms by name, such as ``tau=0.75``.
     """
     readings = {*results["reading"]}
     reading = summary.DEFAULT if summary.DEFAULT in readings else min(readings)
@@ -75,8 +75,8 @@ def table(
     rows = rows[rows["phase"].eq("report") & rows["reading"].eq(reading) & rows["trial"].notna()]
     values = rows.pivot(index=ROW, columns="trial", values="value")
     parts = [
-        _compared(kind, left, right, values)
-        for kind, left, right in _pairs(results, fixed or {})
+        _compared(comparison, left, right, values)
+        for comparison, left, right in _pairs(results, fixed or {})
         if len(left) and len(right)
     ]
     if not parts:
@@ -84,8 +84,10 @@ def table(
     distributions = same_distributions(results, values)
     compared = pd.concat(parts, ignore_index=True)
     same = [
-        kind == PAIR and frozenset(names) in distributions
-        for kind, *names in compared[["kind", "mechanism", "against"]].itertuples(index=False)
+        comparison == PAIR and frozenset(names) in distributions
+        for comparison, *names in compared[["comparison", "mechanism", "against"]].itertuples(
+            index=False
+        )
     ]
     first = results.iloc[0]
     compared = compared.assign(
@@ -109,9 +111,9 @@ def judged(compared: pd.DataFrame) -> pd.DataFrame:
     - all directions of the same mechanism.
     """
     baseline = compared["against"].where(compared["against"].isin(catalogue.BASELINES), "")
-    pair = compared["kind"].isin([PAIR, FIXED])
+    pair = compared["comparison"].isin([PAIR, FIXED])
     place = compared["epsilon"].astype(str).where(pair, compared["mechanism"])
-    family = [compared["kind"], place, baseline.where(compared["epsilon"].ne(""), "")]
+    family = [compared["comparison"], place, baseline.where(compared["epsilon"].ne(""), "")]
     tested = compared["p"].notna() & ~compared["same_distribution"].astype(bool)
     p = compared["p"].where(tested)
     corrected = p[tested].groupby([key[tested] for key in family]).transform(holm)
@@ -130,10 +132,10 @@ def _prices(results: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
     without privacy have the same trials. Below ``ENOUGH`` trials it is NaN.
     """
     ran = summary.table_rows(results)
-    baseline, free = summary.trivial(ran), catalogue.NONPRIVATE
-    if not baseline or not ran["mechanism"].eq(free).any():
+    baseline, nonprivate = summary.trivial(ran), catalogue.NONPRIVATE
+    if not baseline or not ran["mechanism"].eq(nonprivate).any():
         return pd.DataFrame(columns=COLUMNS)
-    ends = [values.loc[(name, "", "", "")].to_numpy() for name in (free, baseline)]
+    ends = [values.loc[(name, "", "", "")].to_numpy() for name in (nonprivate, baseline)]
     rows = []
     for name, curve_rows in promised(ran).groupby("mechanism", sort=False):
         curve = values.loc[pd.MultiIndex.from_frame(curve_rows[ROW])].to_numpy()
@@ -152,10 +154,12 @@ def _prices(results: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
         )
     first = results.iloc[0]
     of = {"experiment": first["experiment"], "metric": results["metric"].max(), "epsilon": ""}
-    blank = dict.fromkeys(("direction", "variant", "against_direction", "against_variant"), "")
+    blank = dict.fromkeys(
+        ("direction", "configuration", "against_direction", "against_configuration"), ""
+    )
     table = pd.DataFrame(rows, columns=["mechanism", "difference", "low", "high", "n_trials"])
     table = table.assign(
-        **of, **blank, kind=PRICE, against=baseline, same_distribution=False, verdict=""
+        **of, **blank, comparison=PRICE, against=baseline, same_distribution=False, verdict=""
     )
     return table.reindex(columns=COLUMNS)
 
@@ -167,7 +171,7 @@ def promised(rows: pd.DataFrame) -> pd.DataFrame:
     """
     private = rows[rows["mean"].notna() & ~rows["mechanism"].isin(catalogue.BASELINES)]
     claimed_epsilon = pd.to_numeric(private["epsilon"], errors="coerce")
-    larger = pd.concat([claimed_epsilon, private["epsilon_actual"]], axis=1).max(axis=1)
+    larger = pd.concat([claimed_epsilon, private["epsilon_delivered"]], axis=1).max(axis=1)
     private = private.assign(promised=larger)
     return private[np.isfinite(private["promised"])]
 
@@ -188,11 +192,11 @@ def write(
     files.write_text(out, text)
 
 
-def oriented(compared: pd.DataFrame, kind: str = PAIR) -> pd.DataFrame:
-    """Return the pairs of a kind in both orders, with a verdict each; epsilon is a number."""
-    compared = compared[compared["kind"].eq(kind)]
+def oriented(compared: pd.DataFrame, comparison: str = PAIR) -> pd.DataFrame:
+    """Return the pairs of a comparison in both orders, with a verdict each; epsilon is a number."""
+    compared = compared[compared["comparison"].eq(comparison)]
     compared = compared.assign(epsilon=pd.to_numeric(compared["epsilon"], errors="coerce"))
-    text = ["direction", "variant", "against_direction", "against_variant", "verdict"]
+    text = ["direction", "configuration", "against_direction", "against_configuration", "verdict"]
     compared = compared.astype(dict.fromkeys(text, object)).fillna(dict.fromkeys(text, ""))
     ends = [*ROW[:-1], "mean"], [*AGAINST, "mean_against"]
     names = dict(zip(ends[0] + ends[1], ends[1] + ends[0], strict=True))
@@ -235,7 +239,7 @@ def same_distributions(results: pd.DataFrame, values: pd.DataFrame) -> set[froze
     """
     sizes, drawn = {}, {}
     for name, rows in results[results["chosen"] & results["n_trials"].gt(0)].groupby("mechanism"):
-        size = rows.set_index("epsilon")[["noise_std", "mu_actual"]].sort_index(kind="stable")
+        size = rows.set_index("epsilon")[["noise_std", "mu"]].sort_index(kind="stable")
         if rows["direction"].eq("").all() and size.notna().all(axis=None):
             sizes[str(name)] = size
             keys = pd.MultiIndex.from_frame(rows.sort_values("epsilon", kind="stable")[ROW])
@@ -266,12 +270,12 @@ def twins(rows: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
     """Mark mechanisms with the same noise distribution as an earlier one.
 
     The column ``_twin`` is true for these, and ``also`` lists them at the first one. Where rows
-    have a ``standing``, only the sound ones are joined (:mod:`reproduction.report.standings`).
-    ``compared`` are the comparisons of the rows.
+    have a ``audit_status``, only the sound ones are joined
+    (:mod:`reproduction.report.audit_status`). ``compared`` are the comparisons of the rows.
     """
     same = compared[compared["same_distribution"].astype(str).eq("True")]
-    if "standing" in rows:
-        sound = rows.loc[rows["standing"].isin(standings.SOUND), "mechanism"]
+    if "audit_status" in rows:
+        sound = rows.loc[rows["audit_status"].isin(audit_status.SOUND), "mechanism"]
         same = same[same["mechanism"].isin(sound) & same["against"].isin(sound)]
     pairs = {frozenset(pair) for pair in zip(same["mechanism"], same["against"], strict=True)}
     names = sorted({*rows["mechanism"]}, key=catalogue.rank)
@@ -286,15 +290,15 @@ def twins(rows: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
 def _pairs(
     results: pd.DataFrame, fixed: Mapping[str, str]
 ) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame]]:
-    """Yield the kind of a comparison, its rows, and the rows to compare these with.
+    """Yield the comparison of a comparison, its rows, and the rows to compare these with.
 
     Both frames have the columns ``ROW``.
     """
     rows = results[ROW]
-    free = results["mechanism"].isin(catalogue.BASELINES)
+    nonprivate = results["mechanism"].isin(catalogue.BASELINES)
     visible = results.index.isin(summary.table_rows(results).index)
-    levels = rows[free]
-    for epsilon, private in rows[~free & visible].groupby("epsilon", sort=False):
+    levels = rows[nonprivate]
+    for epsilon, private in rows[~nonprivate & visible].groupby("epsilon", sort=False):
         both = pd.concat([private, levels])
         first, second = np.triu_indices(len(both), 1)
         # Pairs of baselines follow below, once for all epsilons.
@@ -303,23 +307,23 @@ def _pairs(
         yield PAIR, at_epsilon, both.iloc[second[some]]
     first, second = np.triu_indices(len(levels), 1)
     yield PAIR, levels.iloc[first].assign(epsilon_shown=""), levels.iloc[second]
-    private = rows[~free & summary.in_first_direction(results)]
+    private = rows[~nonprivate & summary.in_first_direction(results)]
     if len(private):
-        public = private["variant"].eq(private["mechanism"].map(fixed))
+        public = private["configuration"].eq(private["mechanism"].map(fixed))
         beside = private[public & ~private.index.isin(rows.index[visible])]
         both = beside.merge(levels, how="cross", suffixes=("", "_base"))
         against = both[[f"{name}_base" for name in ROW]].set_axis(ROW, axis=1)
         yield FIXED, both.assign(epsilon_shown=both["epsilon"]), against
-    directed = rows[~free & results["chosen"] & rows["direction"].ne("")]
+    directed = rows[~nonprivate & results["chosen"] & rows["direction"].ne("")]
     is_a = directed["direction"].eq("a")
     keys = ["mechanism", "epsilon"]
     both = directed[~is_a].merge(directed[is_a], on=keys, suffixes=("", "_a"))
-    against = both.assign(direction=both["direction_a"], variant=both["variant_a"])
+    against = both.assign(direction=both["direction_a"], configuration=both["configuration_a"])
     yield DIRECTION, both.assign(epsilon_shown=both["epsilon"]), against
 
 
 def _compared(
-    kind: str, rows: pd.DataFrame, against: pd.DataFrame, values: pd.DataFrame
+    comparison: str, rows: pd.DataFrame, against: pd.DataFrame, values: pd.DataFrame
 ) -> pd.DataFrame:
     first, second = (
         values.loc[pd.MultiIndex.from_frame(side[ROW])].to_numpy() for side in (rows, against)
@@ -336,7 +340,7 @@ def _compared(
             **{name: rows[name].to_numpy() for name in ROW[:-1]},
             "epsilon": rows["epsilon_shown"].to_numpy(),
             **dict(zip(AGAINST, (against[name].to_numpy() for name in ROW[:-1]), strict=True)),
-            "kind": kind,
+            "comparison": comparison,
             "mean": mean_of(first).value,
             "mean_against": mean_of(second).value,
             "difference": difference,

@@ -28,7 +28,7 @@ COMPUTED = "computed"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Entry:
+class Recipe:
     """The recipe of a table or figure; subclasses add its layout.
 
     Attributes:
@@ -141,12 +141,12 @@ def only(tables: Tables) -> pd.DataFrame:
     return table
 
 
-def by_experiment(tables: Tables, kind: str) -> dict[str, pd.DataFrame]:
-    """Return the inputs ``<kind>/<experiment>`` by experiment, without parts of others."""
+def by_experiment(tables: Tables, folder: str) -> dict[str, pd.DataFrame]:
+    """Return the inputs ``<folder>/<experiment>`` by experiment, without parts of others."""
     frames = {
-        name.removeprefix(f"{kind}/"): table
+        name.removeprefix(f"{folder}/"): table
         for name, table in tables.items()
-        if name.startswith(f"{kind}/")
+        if name.startswith(f"{folder}/")
     }
     return {name: table for name, table in frames.items() if not catalogue.experiment(name).part_of}
 

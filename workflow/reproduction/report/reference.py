@@ -48,7 +48,7 @@ COMPARED = (
 #: Name of a file, or of rows, with measured times, which differ in every run.
 MEASURED = "sampler_times"
 #: Columns that no processor changes by more than rounding.
-CLOSED = {*summary.KEYS, "delta", "epsilon_actual", "mu_actual", "noise_std", "n_trials"}
+CLOSED = {*summary.KEYS, "delta", "epsilon_delivered", "mu", "noise_std", "n_trials"}
 
 #: Relative difference that rounding on another processor may cause.
 ROUNDING = 1e-6
@@ -139,7 +139,7 @@ def _differences(run: Path, kept: Path) -> Iterator[tuple[str, bool]]:
         return
     for (_, new_row), (number, old_row) in zip(mine, theirs, strict=True):
         for column, new, old in zip(header, new_row, old_row, strict=True):
-            if not _agree(new, old, ACCOUNTING if column == "epsilon_actual" else ROUNDING):
+            if not _agree(new, old, ACCOUNTING if column == "epsilon_delivered" else ROUNDING):
                 free = column not in CLOSED and _words(new) == _words(old)
                 if free and kept.parent.name == "summary" and column == "mean":
                     ci95 = float(old_row[header.index("ci95")] or 0)

@@ -131,8 +131,8 @@ def price_interval(epsilon: ArrayLike, values: ArrayLike) -> tuple[float, float]
     trials = values.shape[1]
     share = np.full(trials, 1 / trials)
     counts = np.random.default_rng(0).multinomial(trials, share, size=RESAMPLES)
-    free, baseline, *means = values @ counts.T / trials
-    losses = (np.stack(means) - free) / (baseline - free)
+    nonprivate, baseline, *means = values @ counts.T / trials
+    losses = (np.stack(means) - nonprivate) / (baseline - nonprivate)
     prices = np.sort(price(epsilon, losses))
     # Prices beyond the grid are infinite: do not interpolate quantiles.
     ends = np.array([LEVEL / 2, 1 - LEVEL / 2]) * (RESAMPLES - 1)

@@ -1,4 +1,4 @@
-"""Summaries of trials: one row per mechanism, variant, direction, reading and epsilon."""
+"""Summaries of trials: one row per mechanism, configuration, direction, reading and epsilon."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from reproduction.trials import CONTROL
 #: Columns that identify a summary row.
 KEYS = (
     *("experiment", "dataset", "metric", "reading"),
-    *("mechanism", "direction", "variant", "epsilon"),
+    *("mechanism", "direction", "configuration", "epsilon"),
 )
 TEXT = (*KEYS, "data_status", "epsilon_exact", "phase", "note")
-NUMBERS = ("delta", "epsilon_actual", "mu_actual", "noise_std", "trial", "value")
+NUMBERS = ("delta", "epsilon_delivered", "mu", "noise_std", "trial", "value")
 
 #: Columns of a summary, in order.
 COLUMNS = (
-    *("experiment", "dataset", "data_status", "mechanism", "variant", "direction", "reading"),
-    *("epsilon", "delta", "epsilon_actual", "mu_actual", "epsilon_exact", "noise_std", "metric"),
+    *("experiment", "dataset", "data_status", "mechanism", "configuration", "direction", "reading"),
+    *("epsilon", "delta", "epsilon_delivered", "mu", "epsilon_exact", "noise_std", "metric"),
     *("mean", "sd", "ci95", "median", "median_low", "median_high"),
     *("n_trials", "select_mean", "chosen", "note"),
 )
@@ -51,14 +51,14 @@ DIRECTIONS = ("a", "dp_svd", "")
 
 
 def summarise(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
-    """Return one row per mechanism, variant, direction, reading and epsilon (``COLUMNS``), sorted.
+    """Return a row per mechanism, configuration, direction, reading and epsilon (``COLUMNS``).
 
     ``mean``, ``sd``, ``ci95`` and ``n_trials`` are over the report trials. Heavy-tailed ones
     (:func:`reproduction.report.statistics.heavy_tailed`) also have ``median`` and its 95 %
-    interval. ``select_mean`` is over the select trials. ``chosen`` marks the variant with the
-    smallest ``select_mean`` of its mechanism, direction, reading and epsilon, or the only variant.
-    A row without trials has the reason in ``note``. Trials of the phases ``claims`` and ``control``
-    are ignored.
+    interval. ``select_mean`` is over the select trials. ``chosen`` marks the configuration with the
+    smallest ``select_mean`` of its mechanism, direction, reading and epsilon, or the only
+    configuration. A row without trials has the reason in ``note``. Trials of the phases ``claims``
+    and ``control`` are ignored.
 
     Args:
         trial_files: trial files (CSV, gzipped if the name ends in .gz), in any order.
@@ -85,8 +85,8 @@ def summarise(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
         data_status=("data_status", "first"),
         delta=("delta", "first"),
         # With private directions each trial has different noise: state the least private one.
-        epsilon_actual=("epsilon_actual", "max"),
-        mu_actual=("mu_actual", "max"),
+        epsilon_delivered=("epsilon_delivered", "max"),
+        mu=("mu", "max"),
         epsilon_exact=("epsilon_exact", "min"),  # "False" comes before "True"
         noise_std=("noise_std", _root_mean_square),
         note=("note", "max"),  # a text before an empty one
@@ -132,7 +132,7 @@ def read(path: str | os.PathLike) -> pd.DataFrame:
     Raises:
         InputError: the file is not a summary, or has no rows.
     """
-    numbers = ("delta", "epsilon_actual", "mu_actual", "noise_std", "mean", "sd", "ci95", *MEDIAN)
+    numbers = ("delta", "epsilon_delivered", "mu", "noise_std", "mean", "sd", "ci95", *MEDIAN)
     types = {"n_trials": int, "chosen": bool} | dict.fromkeys((*numbers, "select_mean"), float)
     table = _read_csv(path, {name: types.get(name, str) for name in COLUMNS}, "summary")
     if table.empty:
@@ -168,7 +168,7 @@ def in_first_direction(table: pd.DataFrame) -> pd.Series:
 
 
 def table_rows(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows that a table shows: chosen variants in the first of ``DIRECTIONS``.
+    """Return the rows that a table shows: chosen configurations in the first of ``DIRECTIONS``.
 
     Rows of budgets without a guarantee are included.
     """
@@ -195,7 +195,7 @@ def default(table: pd.DataFrame) -> pd.DataFrame:
     return table_rows(table[table["reading"].eq(DEFAULT)])
 
 
-def _read_csv(path: str | os.PathLike, types: Mapping[str, type], kind: str) -> pd.DataFrame:
+def _read_csv(path: str | os.PathLike, types: Mapping[str, type], description: str) -> pd.DataFrame:
     blank = {name: [""] for name, dtype in types.items() if dtype is float}
     try:
         return pd.read_csv(
@@ -208,8 +208,8 @@ def _read_csv(path: str | os.PathLike, types: Mapping[str, type], kind: str) -> 
     except (OSError, EOFError, zlib.error, ValueError) as error:
         reason = str(error).splitlines()[0].rstrip(".")
         raise InputError(
-            f"{path} is not a whole {kind} file ({reason}); delete it and run again, which makes "
-            "it anew"
+            f"{path} is not a whole {description} file ({reason}); delete it and run again, which "
+            "makes it anew"
         ) from error
 
 
@@ -233,19 +233,19 @@ def _root_mean_square(values: pd.Series) -> float:
 
 
 def _sorted(table: pd.DataFrame) -> pd.DataFrame:
-    """Sort by the keys, epsilon and the number in a variant (``rows=8``) by size."""
-    number = table["variant"].str.extract(r"([\d.]+)$", expand=False)
+    """Sort by the keys, epsilon and the number in a configuration, such as ``tau=0.75``."""
+    number = table["configuration"].str.extract(r"([\d.]+)$", expand=False)
     table = table.assign(
         _epsilon=pd.to_numeric(table["epsilon"], errors="coerce"),
-        _variant=pd.to_numeric(number, errors="coerce"),
+        _configuration=pd.to_numeric(number, errors="coerce"),
     )
-    order = [*KEYS[:-2], "_variant", "variant", "_epsilon", "epsilon"]
+    order = [*KEYS[:-2], "_configuration", "configuration", "_epsilon", "epsilon"]
     return table.sort_values(order, kind="stable", na_position="first", ignore_index=True)
 
 
 def _chosen(table: pd.DataFrame) -> pd.Series:
-    family = [key for key in KEYS if key != "variant"]
-    alone = table.groupby(family)["variant"].transform("size") == 1
+    family = [key for key in KEYS if key != "configuration"]
+    alone = table.groupby(family)["configuration"].transform("size") == 1
     tried = table.dropna(subset="select_mean")
     best = tried.groupby(family)["select_mean"].idxmin()
     return alone | table.index.isin(best)

@@ -69,7 +69,7 @@ def ellipses(seed: int) -> pd.DataFrame:
     for panel in ("middle", "right"):
         utility = _rows("utility", DIRECTIONS[:, :1].T)
         tables.append(utility.assign(panel=panel, noise="none"))
-    return pd.concat(tables, ignore_index=True)[["panel", "noise", "kind", "x", "y"]]
+    return pd.concat(tables, ignore_index=True)[["panel", "noise", "role", "x", "y"]]
 
 
 def _noise(query: Query, mechanism: Mechanism, seed: int, *key: str) -> Array:
@@ -97,11 +97,11 @@ def _shape_rows(points: Array) -> pd.DataFrame:
         "axis": deviations.T,
         "contour": contour @ deviations.T,
     }
-    return pd.concat([_rows(kind, rows) for kind, rows in parts.items()])
+    return pd.concat([_rows(role, rows) for role, rows in parts.items()])
 
 
-def _rows(kind: str, points: Array) -> pd.DataFrame:
-    return pd.DataFrame({"kind": kind, "x": points[:, 0], "y": points[:, 1]})
+def _rows(role: str, points: Array) -> pd.DataFrame:
+    return pd.DataFrame({"role": role, "x": points[:, 0], "y": points[:, 1]})
 
 
 THEORY = {"ellipses": ellipses}

@@ -22,7 +22,7 @@ from reproduction.mechanisms.gaussian import IMGM
 from reproduction.mechanisms.generalized_gamma import SphericalGamma
 from reproduction.mechanisms.mvg import MVG
 from reproduction.privacy.published import CTG, LIVER
-from reproduction.theory.exact_mvg import noise_of, smallest_last
+from reproduction.theory.exact_mvg import descending_deviations, noise_of
 from reproduction.theory.numbers import Number, Numbers, Stream, registry
 
 CHECKS, check = registry()
@@ -125,7 +125,7 @@ def necessary(_stream: Stream, *, query: Query = BOX) -> Numbers:
     release = mechanism.calibrate(query, epsilon=EPSILON, delta=delta)
     limit = gaussian.mu(EPSILON, delta)
     assert release.mu <= limit * (1 + 1e-9), "the counter-example must be private"
-    share = smallest_last(release)[-1] * limit / query.l2_sensitivity
+    share = descending_deviations(release)[-1] * limit / query.l2_sensitivity
     what = "smallest singular value of private noise over s2 / B, directional noise"
     yield Number(what, share, ">=", 1, 1e-9)
 
@@ -334,6 +334,6 @@ def noise_along_directions(
             mechanism.calibrate(query, epsilon=EPSILON, delta=1 / query.n_records)
             for mechanism in mechanisms
         )
-        ratio = smallest_last(directional)[-1] / plain.noise_std
+        ratio = descending_deviations(directional)[-1] / plain.noise_std
         what = f"noise of important directions over i.i.d., experiment {name}"
         yield Number(what, ratio, ">=", 1, 1e-9)

@@ -251,7 +251,7 @@ def noise_of(release: CalibratedMechanism) -> MatrixNormal:
     return release.noise
 
 
-def smallest_last(release: CalibratedMechanism) -> Array:
+def descending_deviations(release: CalibratedMechanism) -> Array:
     """Return the singular values of the row factor of matrix normal noise, descending."""
     factor = np.asarray(noise_of(release).row_factor, dtype=float)
     return np.linalg.svd(np.diag(factor) if factor.ndim == 1 else factor, compute_uv=False)
@@ -409,7 +409,7 @@ def budgets(_stream: Stream, *, share: float = 1) -> Numbers:
         )
         unimodal = isinstance(query, IdentityQuery)
         precision_sum = share * (root**4 / query.n_records if unimodal else root**2)
-        ratio = float(((smallest_last(release) ** 2) ** -2.0).sum() / precision_sum)
+        ratio = float(((descending_deviations(release) ** 2) ** -2.0).sum() / precision_sum)
         what = f"{query.name} {query.shape[0]} x {query.shape[1]}, Theorem {theorem}"
         yield Number(f"sum of squared precisions / budget, {what}", ratio, "=", 1, 1e-8)
 

@@ -54,7 +54,7 @@ class Setting(NamedTuple):
     features: tuple[int, int] | None
 
     def plans(self) -> dict[str, Plan]:
-        """Return the plans of the releases, by kind."""
+        """Return the plans of the releases, by perturbation."""
         result: dict[str, Plan] = {}
         if self.epochs and self.gradient:
             shapes = {"largest": self.gradient}
@@ -82,8 +82,8 @@ def settings(_seed: int) -> pd.DataFrame:
     """Return noise and tight epsilon of IMGM in every published setting, run here or not.
 
     Returns:
-        One row per data set, kind, scheme, ``lots`` and claimed epsilon. ``kind`` is ``gradients``
-        (Type I) or ``features`` (Type II). The schemes are:
+        One row per data set, perturbation, scheme, ``lots`` and claimed epsilon. ``perturbation``
+        is ``gradients`` (Type I) or ``features`` (Type II). The schemes are:
 
         - ``imgm``: by the paper's theorems;
         - ``imgm_amplified``: with the paper's amplification;
@@ -97,27 +97,32 @@ def settings(_seed: int) -> pd.DataFrame:
     """
     rows = []
     for dataset, setting in SETTINGS.items():
-        for kind, scheme, lots, plan in _cases(dataset, setting):
-            for epsilon in EPSILONS[kind]:
-                noise = registry(kind)[scheme].calibrate(plan, epsilon=epsilon, delta=DELTA)
+        for perturbation, scheme, lots, plan in _cases(dataset, setting):
+            for epsilon in EPSILONS[perturbation]:
+                noise = registry(perturbation)[scheme].calibrate(plan, epsilon=epsilon, delta=DELTA)
                 rows.append(
-                    {"dataset": dataset, "kind": kind, "scheme": scheme, "lots": lots}
+                    {
+                        "dataset": dataset,
+                        "perturbation": perturbation,
+                        "scheme": scheme,
+                        "lots": lots,
+                    }
                     | {"epsilon": epsilon, "delta": DELTA, "batch": getattr(plan, "batch", None)}
                     | {name: getattr(plan, name) for name in ("records", "lot", "steps", "rate")}
-                    | {"multiplier": 1 / noise.mu, "epsilon_actual": noise.epsilon_actual}
+                    | {"multiplier": 1 / noise.mu, "epsilon_delivered": noise.epsilon_delivered}
                 )
     return pd.DataFrame(rows).astype({"batch": "Int64"})
 
 
 def _cases(dataset: str, setting: Setting) -> Iterator[tuple[str, str, str, Plan]]:
-    """Yield kind, scheme, source of the lots, and plan of every row of a setting."""
-    for kind, plan in setting.plans().items():
-        yield from ((kind, scheme, PAPER_LOTS, plan) for scheme in SCHEMES)
+    """Yield perturbation, scheme, source of the lots, and plan of every row of a setting."""
+    for perturbation, plan in setting.plans().items():
+        yield from ((perturbation, scheme, PAPER_LOTS, plan) for scheme in SCHEMES)
         if isinstance(plan, Gradients) and dataset in CODED:
             for scheme, batch in itertools.product(CODE, BATCHES):
-                yield kind, scheme, PAPER_LOTS, replace(plan, batch=batch)
+                yield perturbation, scheme, PAPER_LOTS, replace(plan, batch=batch)
             in_code = replace(plan, epochs=CODE_EPOCHS, **CODE_SETTINGS[dataset])
-            yield from ((kind, scheme, CODE_LOTS, in_code) for scheme in CODE)
+            yield from ((perturbation, scheme, CODE_LOTS, in_code) for scheme in CODE)
 
 
 THEORY = {"settings": settings}

@@ -82,7 +82,7 @@ class Case:
         proof: function of a release and this case: what the release attains over what it promises,
             a lower bound computed without the audit. It is above 1 where the release is wrong.
         visible: whether draws of the noise, or releases on neighbours, can show it.
-        goal: the standing that a good audit gives the wrong one: ``refuted``, or ``declared``.
+        goal: the status that a good audit gives the wrong one: ``refuted``, or ``declared``.
     """
 
     name: str
@@ -130,14 +130,16 @@ def normal_release(
     most = gaussian.mu(epsilon, delta)
     declared = {"noise_std": getattr(noise, "std", np.nan), **declared}
     mu = declared.pop("mu", Mu(most, query.l2_exact))
-    return AdditiveGaussian.by_mu(mu, Budget(epsilon, delta), query=query, noise=noise, **declared)
+    return AdditiveGaussian.from_mu(
+        mu, Budget(epsilon, delta), query=query, noise=noise, **declared
+    )
 
 
 def pure_release(
     query: Query, epsilon: float, noise: NoiseDistribution, **declared: Any
 ) -> AdditiveMechanism:
     """Return value plus noise, which declares epsilon and a delta of 0."""
-    declared = {"epsilon_actual": epsilon, **declared}
+    declared = {"epsilon_delivered": epsilon, **declared}
     return AdditiveMechanism(query=query, epsilon=epsilon, noise=noise, **declared)
 
 
@@ -151,7 +153,7 @@ class Independent(GaussianDistribution):
     """Independent entries of one standard deviation."""
 
     std: float
-    columns_alike = True
+    identical_columns = True
 
     def _draw(self, streams: Streams, stack: Array) -> None:
         normals(streams, self.shape, stack)
@@ -189,7 +191,7 @@ def program_release(
 ) -> Program:
     """Return the release of a program that declares its budget."""
     budget = Budget(epsilon, delta)._asdict()
-    return Program(query=query, program=program, epsilon_actual=epsilon, **budget, **declared)
+    return Program(query=query, program=program, epsilon_delivered=epsilon, **budget, **declared)
 
 
 def laplace_of(draws: Array) -> Array:

@@ -14,21 +14,21 @@ from wrong.hidden import laplace
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
 from matrixdp.noise import distributions
-from matrixdp.noise.distributions import Laplace, NormDistribution, Streams
+from matrixdp.noise.distributions import LaplaceNoise, NormDistribution, Streams
 from matrixdp.noise.gamma_distributions import GeneralizedGamma
 from matrixdp.privacy import generalized_gamma
 from matrixdp.privacy.sensitivity import Query
 from reproduction.mechanisms.jl import JohnsonLindenstrauss
 
 
-class Positive(Laplace):
+class Positive(LaplaceNoise):
     def _fill(self, stream: np.random.Generator, trial: Array) -> None:
         super()._fill(stream, trial)
         np.abs(trial, out=trial)
 
 
-class OppositePairs(Laplace):
-    columns_alike = False
+class OppositePairs(LaplaceNoise):
+    identical_columns = False
 
     def _fill(self, stream: np.random.Generator, trial: Array) -> None:
         super()._fill(stream, trial)
@@ -56,8 +56,8 @@ class FewerFree(RadiusShort):
     """The same, and ``free`` says so."""
 
     @property
-    def free(self) -> float:
-        return super().free - 1
+    def gamma_shape(self) -> float:
+        return super().gamma_shape - 1
 
 
 class BoxRadiusShort(distributions.ColumnLinfExponential):
@@ -80,7 +80,7 @@ class FlatRadius(GeneralizedGamma):
             distributions.stretch(trial, self.scale * radius)
 
     @property
-    def free(self) -> float:
+    def gamma_shape(self) -> float:
         return self.shape[1] / self.power
 
 
@@ -187,7 +187,7 @@ CASES = (
         "Laplace noise of one sign",
         "Laplace noise is never negative.",
         "records",
-        (partial(laplace, Positive), partial(laplace, Laplace)),
+        (partial(laplace, Positive), partial(laplace, LaplaceNoise)),
         "a release below a value excludes that value",
         event(below, runs=4000),
         **PURE,
@@ -196,7 +196,7 @@ CASES = (
         "Laplace noise in opposite pairs",
         "The noise of every second feature is that of the one before, with the other sign.",
         "mean of 12",
-        (partial(laplace, OppositePairs), partial(laplace, Laplace)),
+        (partial(laplace, OppositePairs), partial(laplace, LaplaceNoise)),
         "exact entry: sums of two features have no noise",
         event(balanced, runs=2000),
         **PURE,

@@ -20,7 +20,7 @@ from wrong.whitening import of
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import CalibratedMechanism
-from matrixdp.noise.distributions import Laplace, Streams
+from matrixdp.noise.distributions import LaplaceNoise, Streams
 from matrixdp.privacy.sensitivity import Query
 
 
@@ -36,13 +36,15 @@ class HalfPrecision(Independent):
         stack[...] = stack.astype(np.float16)
 
 
-class CutLaplace(Laplace):
+class CutLaplace(LaplaceNoise):
     def _fill(self, stream: np.random.Generator, trial: Array) -> None:
         super()._fill(stream, trial)
         np.clip(trial, -12 * self.scale, 12 * self.scale, out=trial)
 
 
-def laplace(kind: type[Laplace], query: Query, epsilon: float, _: float) -> CalibratedMechanism:
+def laplace(
+    kind: type[LaplaceNoise], query: Query, epsilon: float, _: float
+) -> CalibratedMechanism:
     """Return Laplace noise of a kind."""
     scale = query.l1_sensitivity / epsilon
     std = float(np.sqrt(2) * scale)
@@ -124,7 +126,7 @@ CASES = (
         "Laplace noise cut at 12 scales",
         "Noise never exceeds 12 scales.",
         "records",
-        (partial(laplace, CutLaplace), partial(laplace, Laplace)),
+        (partial(laplace, CutLaplace), partial(laplace, LaplaceNoise)),
         "neighbours differ in support, so that no epsilon holds with a delta of 0",
         within_support,
         delta=0.0,

@@ -55,7 +55,7 @@ class SharedNoise(RidgedEquations):
         released = super()._draw(value, streams)
         x, y = np.array(self.query.others), self.query.target
         above = np.triu_indices(len(x), 1)
-        noise = (released - value)[:, x[above[0]], x[above[1]]] / self.explaining.noise_std
+        noise = (released - value)[:, x[above[0]], x[above[1]]] / self.design.noise_std
         cross = value[..., x, y] + self.target_std * noise
         released[:, x, y] = released[:, y, x] = cross
         return released
@@ -121,7 +121,7 @@ class WholeEach(Mechanism):
         """Return the release, which declares the mu of one part."""
         mu = float(gaussian.mu(epsilon, delta))
         release = AdaSSP().spending(query, np.sqrt(3) * mu, Budget(epsilon, delta))
-        return replace(release, mu=mu, epsilon_actual=float(gaussian.epsilon(delta, mu)))
+        return replace(release, mu=mu, epsilon_delivered=float(gaussian.epsilon(delta, mu)))
 
 
 def along_ones(release: CalibratedMechanism) -> tuple[Array, Array]:
@@ -172,7 +172,7 @@ def by_noise(release: CalibratedMechanism, wrong_case: Case) -> float:
 def product_against_moment(release: CalibratedMechanism) -> Array:
     """Return weights of a product of x and y minus the moment whose noise it may share."""
     weight = np.zeros(release.query.shape)
-    weight[0, 3], weight[0, 1] = 1 / release.target_std, -1 / release.explaining.noise_std
+    weight[0, 3], weight[0, 1] = 1 / release.target_std, -1 / release.design.noise_std
     return weight
 
 

@@ -42,7 +42,7 @@ def laplace(norm: Any) -> Build:
 
     def build(query: Query, epsilon: float, _: float) -> AdditiveMechanism:
         scale = float(norm(query)) / epsilon
-        noise = distributions.Laplace(query.shape, scale)
+        noise = distributions.LaplaceNoise(query.shape, scale)
         return pure_release(query, epsilon, noise, noise_std=float(np.sqrt(2) * scale))
 
     return build

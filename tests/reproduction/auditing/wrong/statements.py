@@ -58,12 +58,12 @@ def unlisted(query: Query, epsilon: float, delta: float) -> CalibratedMechanism:
     noise = Independent(query.shape, standard(query, epsilon, delta) / 2)
     mu = Mu(2 * gaussian.mu(epsilon, delta), query.l2_exact)
     release = normal_release(query, epsilon, delta, noise, mu=mu)
-    return replace(release, epsilon_actual=epsilon)
+    return replace(release, epsilon_delivered=epsilon)
 
 
 def actual(release: CalibratedMechanism, mu: float) -> float:
     """Return the attained epsilon over the declared one."""
-    return float(gaussian.epsilon(release.delta, mu) / release.epsilon_actual)
+    return float(gaussian.epsilon(release.delta, mu) / release.epsilon_delivered)
 
 
 def declared_mu(release: CalibratedMechanism, mu: float) -> float:
@@ -106,18 +106,18 @@ CASES = (
         promise,
     ),
     case(
-        "epsilon_actual / 100",
+        "epsilon_delivered / 100",
         "The tight epsilon is declared a hundred times too small.",
         "mean",
-        (answer(epsilon_actual=times(0.01)), HONEST),
+        (answer(epsilon_delivered=times(0.01)), HONEST),
         "the worst neighbours attain epsilon 1, declared is .01",
         projection(against=actual),
     ),
     case(
-        "epsilon_actual x .9",
+        "epsilon_delivered x .9",
         "The tight epsilon is declared a tenth too small.",
         "records",
-        (answer(epsilon_actual=times(0.9)), HONEST),
+        (answer(epsilon_delivered=times(0.9)), HONEST),
         "the worst neighbours attain epsilon 1, declared is .9",
         projection(against=actual, runs=60_000),
     ),
@@ -173,7 +173,7 @@ CASES = (
         "smaller epsilon on the same noise",
         "The answer promises half of epsilon, with noise for the whole.",
         "mean",
-        (answer(epsilon=times(0.5), epsilon_actual=times(0.5)), HONEST),
+        (answer(epsilon=times(0.5), epsilon_delivered=times(0.5)), HONEST),
         "the noise attains epsilon 1, promised is .5",
         projection(),
     ),

@@ -114,7 +114,7 @@ def missing(shape: tuple[int, ...]) -> Array:
 
 
 class DirectionShort(Independent):
-    columns_alike = False
+    identical_columns = False
 
     def _draw(self, streams: Streams, stack: Array) -> None:
         super()._draw(streams, stack)
@@ -128,7 +128,7 @@ class RowsLeftOut(Independent):
     """No noise on the first rows, which ``whiten`` does not have either."""
 
     out: int
-    columns_alike = True
+    identical_columns = True
 
     def _draw(self, streams: Streams, stack: Array) -> None:
         super()._draw(streams, stack)

@@ -86,7 +86,7 @@ def test_only_what_is_marked_exceeds_its_nominal_epsilon(noise, plan):
     found = (
         (name, epsilon, noise[plan, name, epsilon]) for name in SCHEMES for epsilon in EPSILONS
     )
-    assert marked == {name for name, e, one in found if one.epsilon_actual > e * (1 + 1e-9)}
+    assert marked == {name for name, e, one in found if one.epsilon_delivered > e * (1 + 1e-9)}
 
 
 def test_noise_knows_its_privacy(noise):
@@ -94,7 +94,7 @@ def test_noise_knows_its_privacy(noise):
         found = noise["adult", name, 1.0]
         smallest = min(np.min(value) for value in found.deviations.values())
         assert found.mu == 1 / smallest
-        assert found.epsilon_actual == accountants.pld_epsilon(
+        assert found.epsilon_delivered == accountants.pld_epsilon(
             1 / found.mu, rate=ADULT.rate, steps=ADULT.steps, delta=DELTA
         )
         assert found.deviations.keys() == ADULT.shapes.keys()
@@ -142,19 +142,19 @@ def test_banded_noise_in_fixed_order(noise, plan, lots):
         assert z == pytest.approx(np.sqrt(50) / gaussian.mu(epsilon, DELTA), rel=1e-12)
         assert gaussian.delta(epsilon, np.sqrt(50) / z) <= DELTA
         assert gaussian.delta(epsilon, np.sqrt(50) / (0.995 * z)) > 1.005 * DELTA
-        assert epsilon * (1 - 1e-9) < found.epsilon_actual <= epsilon * (1 + 1e-9)
+        assert epsilon * (1 - 1e-9) < found.epsilon_delivered <= epsilon * (1 + 1e-9)
         how = found.plan
         assert how.fixed_order
         assert (how.bands, how.lots, how.steps) == (lots, lots, 50 * lots)
         assert how.expected == how.records / lots
-        stretch = banded.step_deviation(lots, 50 * lots)
-        assert found.noise_std == pytest.approx(z * stretch, rel=1e-12)
+        correlation_factor = banded.step_deviation(lots, 50 * lots)
+        assert found.noise_std == pytest.approx(z * correlation_factor, rel=1e-12)
 
 
 def test_pld_noise_is_the_least_that_is_private(noise):
     for epsilon in EPSILONS:
         least = noise["adult", "pld_gaussian", epsilon]
-        assert least.epsilon_actual == pytest.approx(epsilon, rel=1e-5)
+        assert least.epsilon_delivered == pytest.approx(epsilon, rel=1e-5)
         private = [n for n in SCHEMES if WORDS[n].status != "not private"]
         assert min(noise["adult", n, epsilon].noise_std for n in private) == least.noise_std
 
@@ -165,7 +165,7 @@ def test_the_formulas_of_the_code(noise):
     assert 1 / noise["adult", "gaussian_code", epsilon].mu == pytest.approx(moments)
     # Conservative: 0.53 at a nominal 1 (0.58 by the moments accountant).
     real = noise["adult", "gaussian_code", 1.0]
-    assert real.epsilon_actual == pytest.approx(0.5265, abs=1e-4)
+    assert real.epsilon_delivered == pytest.approx(0.5265, abs=1e-4)
     renyi = accountants.rdp_epsilon(1 / real.mu, rate=q, steps=steps, delta=DELTA)
     assert renyi == pytest.approx(0.578, abs=1e-3)
 
@@ -190,10 +190,10 @@ def test_the_codes_noise_on_a_lot_is_that_of_all_its_batches():
 
 
 def test_the_division_by_the_root_of_the_batch_destroys_privacy(noise):
-    assert noise["adult", "imgm_code", 0.1].epsilon_actual > 3
-    assert noise["adult", "imgm_code", 1.0].epsilon_actual > 600
+    assert noise["adult", "imgm_code", 0.1].epsilon_delivered > 3
+    assert noise["adult", "imgm_code", 1.0].epsilon_delivered > 600
     found = SCHEMES["imgm_code"].calibrate(replace(ADULT, batch=256), epsilon=1.0, delta=DELTA)
-    assert found.epsilon_actual == pytest.approx(221.1, rel=1e-3)
+    assert found.epsilon_delivered == pytest.approx(221.1, rel=1e-3)
 
 
 def test_mvg_shapes_its_noise_over_the_rows_of_matrices(noise):
@@ -269,7 +269,7 @@ def test_everything_scales_with_the_clipping_norm(noise):
         one = noise["adult", name, 0.5]
         two = SCHEMES[name].calibrate(twice, epsilon=0.5, delta=DELTA)
         assert two.noise_std == pytest.approx(2 * one.noise_std, rel=1e-9)
-        assert two.epsilon_actual == pytest.approx(one.epsilon_actual, rel=1e-6)
+        assert two.epsilon_delivered == pytest.approx(one.epsilon_delivered, rel=1e-6)
 
 
 @pytest.mark.parametrize("records", [2, 3, 5])

@@ -8,7 +8,7 @@ from sklearn.linear_model import LinearRegression
 from matrixdp.privacy.sensitivity import Box, second_moments
 from reproduction.data.prepared import Dataset
 from reproduction.experiments import study, tasks
-from reproduction.experiments.tasks.answers import (
+from reproduction.experiments.tasks.personal import (
     CapturedVariance,
     InterceptRegression,
     MomentsError,
@@ -33,7 +33,7 @@ def test_second_moments_are_scored_by_their_size_too():
     instance = MomentsError().instance(MATRIX, STREAMS)
     moments = second_moments(MATRIX)
     scores = instance.score(
-        np.stack([moments, moments / 4.4, 0 * moments]), yields="second_moments"
+        np.stack([moments, moments / 4.4, 0 * moments]), output_type="second_moments"
     )
     assert scores == pytest.approx([0, 1 - 1 / 4.4, 1])
     assert instance.baseline(ZERO, STREAMS, BOX) == pytest.approx(1)
@@ -43,8 +43,8 @@ def test_second_moments_are_scored_by_their_size_too():
 def test_the_known_bias_of_noisy_records_is_taken_off():
     instance = MomentsError().instance(np.tile(MATRIX, 50), STREAMS)
     noisy = np.tile(MATRIX, 50) + np.random.default_rng(2).standard_normal((1, 3, 20_000))
-    assert instance.score(noisy, yields="matrix", noise_std=1.0)[0] < 0.1
-    assert instance.score(noisy, yields="matrix")[0] > 0.5
+    assert instance.score(noisy, output_type="matrix", noise_std=1.0)[0] < 0.1
+    assert instance.score(noisy, output_type="matrix")[0] > 0.5
 
 
 def test_a_component_is_that_about_the_mean():
@@ -52,7 +52,7 @@ def test_a_component_is_that_about_the_mean():
     assert (instance.matrix == constant(MATRIX)).all()
     exact = PCA().fit(MATRIX.T)
     wide = second_moments(constant(MATRIX))[None]
-    assert instance.score(wide, yields="second_moments") == pytest.approx(0, abs=1e-9)
+    assert instance.score(wide, output_type="second_moments") == pytest.approx(0, abs=1e-9)
     assert instance.baseline(NONPRIVATE, STREAMS, BOX) == pytest.approx(0, abs=1e-9)
     random = instance.baseline(RANDOM, STREAMS, BOX)
     assert ((random > 0) & (random <= 1)).all()
@@ -60,7 +60,7 @@ def test_a_component_is_that_about_the_mean():
     flat = np.eye(4)
     flat[[[0], [1], [3]], [0, 1, 3]] = np.outer(exact.components_[2], exact.components_[2])
     ratio = exact.explained_variance_[2] / exact.explained_variance_[0]
-    assert instance.score(flat[None], yields="second_moments") == pytest.approx(1 - ratio)
+    assert instance.score(flat[None], output_type="second_moments") == pytest.approx(1 - ratio)
 
 
 def test_a_regression_has_an_intercept_and_is_held_against_the_mean():
@@ -71,8 +71,10 @@ def test_a_regression_has_an_intercept_and_is_held_against_the_mean():
     error = np.sqrt(np.mean((exact.predict(test[0, :2].T) - test[0, 2]) ** 2))
     assert instance.baseline(NONPRIVATE, STREAMS, BOX) == pytest.approx(error)
     moments = second_moments(instance.matrix)
-    assert instance.score(moments, yields="second_moments", noise_std=0.0) == pytest.approx(error)
-    assert instance.score(instance.matrix, yields="matrix")[0] < 2 * error
+    assert instance.score(moments, output_type="second_moments", noise_std=0.0) == pytest.approx(
+        error
+    )
+    assert instance.score(instance.matrix, output_type="matrix")[0] < 2 * error
     level = np.sqrt(np.mean((train[0, 2].mean() - test[0, 2]) ** 2))
     assert instance.baseline(MEAN, STREAMS, BOX) == pytest.approx(level)
     # The middle of the bounds is a straw man.
@@ -82,7 +84,7 @@ def test_a_regression_has_an_intercept_and_is_held_against_the_mean():
 def test_columns_of_very_different_size_and_copies_are_no_singular_matrix():
     rows = np.vstack([MATRIX[0], MATRIX[0], 1e-9 * MATRIX[1], MATRIX[2]])
     instance = InterceptRegression(target=3, train=300).instance(rows, STREAMS)
-    scores = instance.score(1e8 * instance.matrix, yields="matrix")
+    scores = instance.score(1e8 * instance.matrix, output_type="matrix")
     assert np.isfinite(scores).all()
 
 
@@ -93,7 +95,7 @@ def test_every_mechanism_runs_or_says_why_not(name):
     data = Dataset(MY_MATRIX, MATRIX, ("a", "b", "c"), (-1.0,) * 3, (1.0,) * 3, "original")
     settings = Settings(
         experiment="x", seed=0, trials=2, epsilons=("1",), delta=1e-6, directions={"a": (0,)},
-        grids={"taus": ("0.9",), "sketch_sizes": ("2",), "squared_radius_fractions": ("0.1",)},
+        grids={"taus": ("0.9",), "sketch_multiples": ("2",), "squared_radius_fractions": ("0.1",)},
         table_epsilon="1",
     )  # fmt: skip
     posed = study.queries(task, data, settings)

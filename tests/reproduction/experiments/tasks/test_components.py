@@ -26,19 +26,23 @@ def test_first_component_by_definition(matrix):
     np.testing.assert_allclose(instance.moments, moments)
     v = np.linalg.svd(np.random.default_rng(0).standard_normal((5, 5)))[0][:, 0]
     expected = np.linalg.eigvalsh(moments)[-1] - v @ moments @ v
-    assert instance.score(stack(v), yields="direction")[2] == pytest.approx(expected)
+    assert instance.score(stack(v), output_type="direction")[2] == pytest.approx(expected)
     # A rank-one release has that direction; asymmetric noise is symmetrised first.
     skew = np.triu(np.ones((5, 5)), 1)
     released = np.outer(v, v) + skew - skew.T
-    assert instance.score(stack(released), yields="second_moments")[0] == pytest.approx(expected)
+    assert instance.score(stack(released), output_type="second_moments")[0] == pytest.approx(
+        expected
+    )
 
 
 def test_the_largest_eigenvalue_counts_and_not_its_modulus(matrix):
     instance = FirstComponent().instance(matrix, [])
     u, v = np.eye(5)[0], np.eye(5)[1]
     released = np.outer(v, v) - 9 * np.outer(u, u)
-    expected = instance.score(stack(v), yields="direction")
-    np.testing.assert_allclose(instance.score(stack(released), yields="second_moments"), expected)
+    expected = instance.score(stack(v), output_type="direction")
+    np.testing.assert_allclose(
+        instance.score(stack(released), output_type="second_moments"), expected
+    )
 
 
 @pytest.mark.parametrize("task", [FirstComponent(), AllComponents()])
@@ -47,7 +51,9 @@ def test_an_exact_release_has_no_error(task, matrix):
     trials = streams(0, trials=range(2))
     np.testing.assert_allclose(instance.baseline("nonprivate", trials, BOX), 0, atol=1e-12)
     root = np.linalg.cholesky(matrix @ matrix.T + 7 * np.eye(5))
-    np.testing.assert_allclose(instance.score(stack(root), yields="sketch", ridge=7), 0, atol=1e-12)
+    np.testing.assert_allclose(
+        instance.score(stack(root), output_type="sketch", ridge=7), 0, atol=1e-12
+    )
     estimate = instance.estimate(Released(stack(root), "sketch", 7))
     np.testing.assert_allclose(estimate, stack(matrix @ matrix.T / 400), atol=1e-12)
 
@@ -59,9 +65,9 @@ def test_all_components_by_definition(matrix):
     _, vectors = np.linalg.eigh(noisy @ noisy.T / 400)
     captured = [v @ moments @ v for v in vectors.T[::-1]]
     expected = ((np.linalg.eigvalsh(moments)[::-1] - captured) ** 2).sum()
-    np.testing.assert_allclose(instance.score(stack(noisy), yields="matrix"), expected)
+    np.testing.assert_allclose(instance.score(stack(noisy), output_type="matrix"), expected)
     np.testing.assert_allclose(
-        instance.score(stack(noisy @ noisy.T / 400), yields="second_moments"), expected
+        instance.score(stack(noisy @ noisy.T / 400), output_type="second_moments"), expected
     )
 
 

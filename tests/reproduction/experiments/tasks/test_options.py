@@ -25,7 +25,7 @@ SETTINGS = Settings(
     seed=7,
     trials=3,
     epsilons=("1",),
-    grids={"sketch_sizes": ("2", "4")},
+    grids={"sketch_multiples": ("2", "4")},
 )
 
 
@@ -45,7 +45,7 @@ def test_radial_predictions_are_those_of_scikit_learn():
 
 def rmse(task, data, released):
     instance = task.instance(data.matrix, streams(0, "split", trials=range(len(released))))
-    return instance.score(released, yields="matrix"), instance
+    return instance.score(released, output_type="matrix"), instance
 
 
 def test_clipping_acts_on_released_records_and_on_predictions(data):
@@ -105,7 +105,7 @@ def test_the_singular_vector_is_that_of_the_matrix_as_it_is(data):
         score = (
             FirstComponent(vector)
             .instance(data.matrix, [])
-            .score(released, yields="second_moments")
+            .score(released, output_type="second_moments")
         )
         for t in range(5):
             symmetric = np.linalg.eigh((released[t] + released[t].T) / 2)[1][:, -1]

@@ -54,7 +54,7 @@ def test_the_score_of_clean_records_is_the_nonprivate_rmse(matrix):
     train, test = instance.matrix, instance._features
     model = KernelRidge(kernel="linear", alpha=1.0).fit(train[1][:5].T, train[1][5])
     errors = model.predict(test[1].T) - instance._target[1]
-    score = instance.score(train, yields="matrix")
+    score = instance.score(train, output_type="matrix")
     assert score[1] == pytest.approx(np.sqrt(np.mean(errors**2)), rel=1e-9)
     np.testing.assert_array_equal(instance.baseline("nonprivate", split_streams(), CUBE), score)
 
@@ -64,19 +64,21 @@ def test_clipping_without_noise_is_a_row_of_its_own(matrix):
     clipped = Ball(np.sqrt(6 / 16), 6).clip(instance.matrix)
     assert np.linalg.norm(clipped, axis=1).max() == pytest.approx(np.sqrt(6 / 16))
     found = instance.baseline("clipped_16", split_streams(), CUBE)
-    np.testing.assert_allclose(found, instance.score(clipped, yields="matrix"))
+    np.testing.assert_allclose(found, instance.score(clipped, output_type="matrix"))
     assert (found != instance.baseline("nonprivate", split_streams(), CUBE)).all()
 
 
 def test_a_sketch_that_holds_the_ridge_gets_only_what_is_missing(matrix):
     instance = Regression(target=5, train=248).instance(matrix, split_streams())
     gram = instance.matrix @ np.swapaxes(instance.matrix, 1, 2)
-    clean = instance.score(instance.matrix, yields="matrix")
+    clean = instance.score(instance.matrix, output_type="matrix")
     root = np.linalg.cholesky(gram + 0.25 * np.eye(6))
-    np.testing.assert_allclose(instance.score(root, yields="sketch", ridge=0.25), clean)
+    np.testing.assert_allclose(instance.score(root, output_type="sketch", ridge=0.25), clean)
     root = np.linalg.cholesky(gram + 1e12 * np.eye(6))
     zero = instance.baseline("zero", split_streams(), CUBE)
-    np.testing.assert_allclose(instance.score(root, yields="sketch", ridge=1e12), zero, rtol=1e-6)
+    np.testing.assert_allclose(
+        instance.score(root, output_type="sketch", ridge=1e12), zero, rtol=1e-6
+    )
 
 
 def test_zero_and_random_predictors(matrix):
@@ -104,7 +106,7 @@ def test_second_moments_get_the_public_ridge_of_their_noise(matrix):
     gram = instance.matrix @ np.swapaxes(instance.matrix, 1, 2)
     s = 0.7
     rms = s * np.sqrt((6 + 30 / 2) / 36) / 248
-    score = instance.score(gram / 248, yields="second_moments", noise_std=rms)
+    score = instance.score(gram / 248, output_type="second_moments", noise_std=rms)
     model = KernelRidge(kernel="linear", alpha=2 * s * np.sqrt(6))
     train, test = instance.matrix[1], instance._features[1]
     errors = model.fit(train[:5].T, train[5]).predict(test.T) - instance._target[1]
@@ -118,8 +120,8 @@ def test_second_moments_get_the_public_ridge_of_their_noise(matrix):
 def test_second_moments_that_bring_their_ridge_get_none(matrix):
     instance = Regression(target=5, train=248).instance(matrix, split_streams())
     gram = instance.matrix @ np.swapaxes(instance.matrix, 1, 2)
-    clean = instance.score(instance.matrix, yields="matrix")
-    score = instance.score((gram + np.eye(6)) / 248, yields="second_moments")
+    clean = instance.score(instance.matrix, output_type="matrix")
+    score = instance.score((gram + np.eye(6)) / 248, output_type="second_moments")
     np.testing.assert_allclose(score, clean, rtol=1e-9)
 
 

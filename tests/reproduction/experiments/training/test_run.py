@@ -56,7 +56,7 @@ def test_every_experiment_returns_tidy_rows(experiment, scheme, adult, graph, fe
     assert set(rows["data_status"]) == {"simulated"}
     assert (rows["noise_std"] > 0).all()
     # One mu describes one release, not many sampled steps.
-    assert rows["mu_actual"].notna().all() == (experiment == "imdb")
+    assert rows["mu"].notna().all() == (experiment == "imdb")
 
 
 def test_references_have_no_epsilon_and_private_training_loses_accuracy(adult):

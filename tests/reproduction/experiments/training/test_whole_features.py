@@ -49,16 +49,16 @@ def test_the_classifier_gets_features_with_the_noise_of_the_row(monkeypatch, sch
         unit = generalized_gamma.scale(float(epsilon), DELTA, 1.25, width)
         expected = 2 * np.sqrt(width) * generalized_gamma.deviation(unit, 1.25, width)
         assert std == pytest.approx(expected, rel=1e-9)
-        assert rows["mu_actual"].isna().all()
+        assert rows["mu"].isna().all()
         return
     # A record can move by 2 in every feature.
     mu = 2 * np.sqrt(2 / squares[:2].mean() + (width - 2) / squares[2:].mean())
-    assert rows["mu_actual"].to_numpy() == pytest.approx(mu, rel=0.01)
+    assert rows["mu"].to_numpy() == pytest.approx(mu, rel=0.01)
     if scheme == "imgm":
         assert is_deviation(noise, np.sqrt(2) * std)
         assert not is_deviation(0.95 * noise, np.sqrt(2) * std)
         assert std == pytest.approx(2 * np.sqrt(width) / gaussian_mu(float(epsilon)), rel=1e-6)
-        assert (rows["epsilon_actual"] / float(epsilon)).to_numpy() == pytest.approx(1, rel=1e-6)
+        assert (rows["epsilon_delivered"] / float(epsilon)).to_numpy() == pytest.approx(1, rel=1e-6)
     else:
         important, others = (np.sqrt(squares[of].mean()) for of in (slice(2), slice(2, None)))
         # Precisions go by the root of the shares 0.75 / 2 and 0.25 / (m - 2).

@@ -198,11 +198,11 @@ def test_the_true_epsilon_of_a_row_is_that_of_what_was_drawn(probe, lots, scheme
     clip = LOT * np.median(lots.moved[last]) / response(STEPS)[-1]
     drawn = {"rate": lots.joined.mean(), "steps": lots.joined.shape[2], "delta": DELTA}
     found = accountants.pld_epsilon(deviation / clip, **drawn)
-    assert rows["epsilon_actual"].to_numpy() == pytest.approx(found, rel=0.01)
+    assert rows["epsilon_delivered"].to_numpy() == pytest.approx(found, rel=0.01)
     assert set(rows["delta"].astype(float)) == {DELTA}
     if scheme == "pld_gaussian":
         assert found == pytest.approx(float(epsilon), rel=0.01)
-        assert (rows["epsilon_actual"] <= float(epsilon)).all()
+        assert (rows["epsilon_delivered"] <= float(epsilon)).all()
     else:
         assert deviation == pytest.approx(
             CLIP * np.sqrt(STEPS) / gaussian_mu(float(epsilon)), rel=0.004

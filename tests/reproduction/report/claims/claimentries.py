@@ -5,11 +5,11 @@ import pandas as pd
 import runfiles
 
 from reproduction import catalogue, discovery
-from reproduction.report.claims import ledger
+from reproduction.report.claims import definitions
 from reproduction.theory import exact
 
 TRAININGS = discovery.trainings()
-KNOWN = ledger.Vocabulary(
+KNOWN = definitions.Vocabulary(
     mechanisms={*discovery.mechanisms(), *(n for one in TRAININGS for n in discovery.schemes(one))},
     experiments={name for name, one in catalogue.experiments().items() if not one.needs},
     checks=exact.names(),

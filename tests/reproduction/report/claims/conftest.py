@@ -5,7 +5,7 @@ from claimentries import KNOWN
 from trialrows import trials
 
 from reproduction.report import inputs, summary
-from reproduction.report.claims import ledger
+from reproduction.report.claims import definitions
 from reproduction.report.claims.judge import Judge
 
 
@@ -37,7 +37,7 @@ def run(tmp_path):
         path = tmp_path / "claims.yaml"
         path.write_text(yaml.safe_dump(entries))
         judge = Judge(inputs.below(tmp_path), epsilon=table_epsilon, on_request=on_request)
-        table, comparisons = judge.judge(ledger.read(KNOWN, path))
+        table, comparisons = judge.judge(definitions.read(KNOWN, path))
         return table.set_index("id"), comparisons
 
     judge.put, judge.folder = put, tmp_path

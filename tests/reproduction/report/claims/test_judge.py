@@ -258,17 +258,17 @@ def test_one_law_under_two_names_is_never_ordered(run):
     rows = {"analytic_gaussian": noise(1.0, 0.1, 1), "imgm": noise(1.5, 0.1, 2)}
     sentence = "analytic_gaussian beats imgm"
     assert verdict(run, sentence, rows=rows)["verdict"] == "reproduced"
-    distribution = {"noise_std": 2.0, "mu_actual": 0.5}
+    distribution = {"noise_std": 2.0, "mu": 0.5}
     # What is declared of the noise makes it no less another one.
     found = verdict(run, sentence, rows=rows, fields=distribution)
-    assert (found["verdict"], found["kind"]) != ("not reproduced", "identity")
+    assert (found["verdict"], found["claim_type"]) != ("not reproduced", "identity")
     rows = dict.fromkeys(rows, noise(1.0, 0.1, 1))
     found = verdict(run, sentence, rows=rows, fields=distribution)
-    assert (found["verdict"], found["kind"]) == ("not reproduced", "identity")
+    assert (found["verdict"], found["claim_type"]) == ("not reproduced", "identity")
     assert found["reason"].startswith("the two are identically distributed")
     assert np.isnan(found[["p", "p_corrected", "effect", "power"]].astype(float)).all()
     as_good = verdict(run, "imgm within 0 of analytic_gaussian", rows=rows, fields=distribution)
-    assert (as_good["verdict"], as_good["kind"]) == ("reproduced", "identity")
+    assert (as_good["verdict"], as_good["claim_type"]) == ("reproduced", "identity")
     # Noise of one size in another direction is another distribution.
     rows = {"analytic_gaussian": noise(1.0, 0.1, 1), "imgm": noise(1.5, 0.1, 2)}
     found = verdict(run, sentence, rows=rows, fields={**distribution, "direction": "a"})
@@ -322,7 +322,7 @@ def test_the_chosen_variant_is_compared_and_curves_are_averaged(run):
     parts = []
     for epsilon, means in {"1": (1.0, 3.0), "10": (2.0, 4.0)}.items():
         for tau, mean in zip(("tau=0.55", "tau=0.95"), means, strict=True):
-            cell = {"variant": tau, "direction": "a", "epsilon": epsilon}
+            cell = {"configuration": tau, "direction": "a", "epsilon": epsilon}
             parts.append(trials("mvg_binary", noise(mean, 0.1, 1), **cell))
             parts.append(trials("mvg_binary", noise(-mean, 0.1, 2), **cell, phase="select"))
     rows = {
@@ -346,7 +346,7 @@ def test_p_values_are_corrected_over_the_claims_on_one_experiment(run):
 
 
 def test_equal_laws_are_no_member_of_a_family_of_tests(run):
-    same = {"noise_std": 2.0, "mu_actual": 0.5}
+    same = {"noise_std": 2.0, "mu": 0.5}
     rows = {"goe": noise(1.0, 0.1, 5), "laplace": noise(1.03, 0.1, 6)}
     for name in ("imgm", "analytic_gaussian"):
         rows[name] = trials(name, noise(1.0, 0.1, 1), **same)
@@ -394,7 +394,7 @@ def test_one_row_has_margin_power_and_evidence(run):
     entries = [entry(text, name=f"M{i}") for i, text in enumerate(sentences)]
     table, _ = run(entries, rows)
     assert table["margin"].tolist() == [*sentences.values()]
-    assert {*table["kind"]} == {"experiment"}
+    assert {*table["claim_type"]} == {"experiment"}
     assert {*table["evidence"]} == {"400 paired trials"}
     # Of the differences' own spread, at the level of four claims, as SciPy has it.
     difference = rows["ppca"] - rows["laplace"]

@@ -11,7 +11,7 @@ from matrixdp.checks import InputError
 from reproduction import catalogue
 from reproduction.cli import judge
 from reproduction.report import claims, inputs
-from reproduction.report.claims import ledger
+from reproduction.report.claims import definitions
 from reproduction.report.claims.findings import tally
 from reproduction.report.tables.claims import TABLES
 from reproduction.theory import exact
@@ -40,7 +40,7 @@ def test_a_claim_that_names_something_unknown_is_one_sentence(tmp_path, bad, sen
     path = tmp_path / "claims.yaml"
     path.write_text(yaml.safe_dump([bad]))
     with pytest.raises(InputError) as raised:
-        ledger.read(KNOWN, path)
+        definitions.read(KNOWN, path)
     assert sentence in str(raised.value)
     assert "\n" not in str(raised.value)
 
@@ -49,7 +49,7 @@ def test_no_claim_is_there_twice(tmp_path):
     path = tmp_path / "claims.yaml"
     path.write_text(yaml.safe_dump([entry("laplace beats ppca")] * 2))
     with pytest.raises(InputError, match="claim M0 is there twice"):
-        ledger.read(KNOWN, path)
+        definitions.read(KNOWN, path)
 
 
 def test_claims_may_name_what_some_run_has_and_nothing_else():
@@ -66,7 +66,7 @@ def test_claims_may_name_what_some_run_has_and_nothing_else():
 
 
 def test_every_claim_of_the_papers_is_in_the_ledger():
-    ids = [claim.id for claim in ledger.read(KNOWN)]
+    ids = [claim.id for claim in definitions.read(KNOWN)]
     wanted = [*(f"M{i}" for i in range(1, 31)), *(f"I{i}" for i in range(1, 19)), "B1", "B2", "B3"]
     assert {*wanted} <= {*ids}
 
@@ -83,7 +83,7 @@ def test_every_claim_of_the_papers_is_in_the_ledger():
 def test_the_best_row_of_a_table_is_held_against_all_others_that_it_prints(
     name, subject, experiment
 ):
-    (claim,) = [one for one in ledger.read(KNOWN) if one.id == name]
+    (claim,) = [one for one in definitions.read(KNOWN) if one.id == name]
     results = catalogue.experiment(experiment).results
     printed = pd.read_csv(inputs.PUBLISHED / f"{results}.csv", dtype=str, keep_default_na=False)
     private = {*printed["mechanism"]} - {*catalogue.BASELINES}
@@ -93,7 +93,7 @@ def test_the_best_row_of_a_table_is_held_against_all_others_that_it_prints(
     )
     assert {one.first.mechanism for one in claim.comparisons} == {subject}
     assert {one.second.mechanism for one in claim.comparisons} == rivals
-    assert {one.kind for one in claim.comparisons} == {"beats"}
+    assert {one.relation for one in claim.comparisons} == {"beats"}
     assert claim.every
 
 
@@ -107,7 +107,7 @@ def test_an_argument_decides_whatever_the_trials(run):
     numbers(run.folder, I9=True)
     found = verdict(run, open_one, rows=rows, argument=["I9"])
     assert found["reason"].startswith("by construction, number of I9: 2; in trials, no clear")
-    assert (found["test"], found["kind"]) == ("argument", "experiment")
+    assert (found["test"], found["claim_type"]) == ("argument", "experiment")
     assert np.isnan(found["p"])
 
 
@@ -122,9 +122,9 @@ def test_kinds_and_the_one_sentence_that_counts(run):
     ]
     table, _ = run(entries, {"laplace": noise(1.0, 0.1, 1), "ppca": noise(1.5, 0.1, 2)})
     kinds = ["theorem", "identity", "theorem", "experiment", "experiment"]
-    assert table["kind"].tolist() == kinds
+    assert table["claim_type"].tolist() == kinds
     assert table["evidence"].tolist()[:4] == ["3 numbers"] * 3 + [""]
-    twice = {"paper": "MVG", "kind": "theorem", "verdict": "reproduced only under x"}
+    twice = {"paper": "MVG", "claim_type": "theorem", "verdict": "reproduced only under x"}
     only = pd.DataFrame([{**twice, "id": "M1"}, {**twice, "id": "M2", "same_as": "M1"}])
     assert tally(only) == "MVG: 0 of 1 theorems hold as stated and 1 under a narrower reading"
     said = tally(table.reset_index())
@@ -176,7 +176,7 @@ def test_a_run_is_judged_the_same_each_time(run):
         kept.append([path.read_bytes() for path in paths])
     assert kept[0] == kept[1]
     table = pd.read_csv(run.folder / "claims.csv", keep_default_na=False).set_index("id")
-    assert [*table.index] == [claim.id for claim in ledger.read(KNOWN)]
+    assert [*table.index] == [claim.id for claim in definitions.read(KNOWN)]
     assert table.loc["M12", ["verdict", "experiments"]].tolist() == ["reproduced", "regression"]
     assert table.loc["M15", "verdict"] == "undecided"
     assert table.loc["I8", "reason"].startswith("not run: experiment imdb was not run")
@@ -190,7 +190,7 @@ def test_claims_of_an_experiment_on_request_name_its_command(run):
     paths = [run.folder / "claims.csv", run.folder / "claims_comparisons.csv"]
     claims.write(files, *paths, vocabulary=KNOWN)
     table = pd.read_csv(paths[0], keep_default_na=False).set_index("id")
-    of_mnist = [one.id for one in ledger.read(KNOWN) if "mnist" in one.experiments]
+    of_mnist = [one.id for one in definitions.read(KNOWN) if "mnist" in one.experiments]
     assert of_mnist
     for name in of_mnist:
         assert table.loc[name, "verdict"] == "undecided"

@@ -98,7 +98,7 @@ def test_noise_levels_are_those_at_the_claimed_epsilon(experiment, root):
     summary = summary.query("epsilon == '1' and chosen")
     on_records = catalogue.experiment(experiment).setup["query"] == "X"
     frame = runfiles.frame(root, "noise_levels")
-    frame = frame[frame["experiment"].eq(experiment) & frame["variant"].eq("")]
+    frame = frame[frame["experiment"].eq(experiment) & frame["configuration"].eq("")]
     assert len(frame) > 3
     for row in frame.to_dict("records"):
         same = summary["mechanism"].eq(row["mechanism"]) & summary["direction"].eq(row["direction"])
@@ -122,7 +122,7 @@ def test_directions_are_held_against_a_by_the_judge(experiment, headline, root):
         ),
     )
     frame = runfiles.frame(root, figure)
-    rows = frame[frame["kind"].eq("mechanism") & frame["direction"].ne("a")]
+    rows = frame[frame["role"].eq("mechanism") & frame["direction"].ne("a")]
     exact = rows["mechanism"].eq("directional_gaussian")
     # One other direction at each epsilon.
     assert (of, of_exact) == (len(distinctrun.EPSILONS),) * 2
@@ -137,9 +137,9 @@ def test_directions_are_held_against_a_by_the_judge(experiment, headline, root):
 def test_training_names_the_ends_of_the_true_epsilons(headline, cells):
     (high,) = headline("imgm_gradients", r"tight ε from .+ to ([\d.,]+), by scheme")
     true = [
-        cell.epsilon_actual
+        cell.epsilon_delivered
         for key, cell in cells.items()
-        if key.experiment in ("adult", "cora") and key.epsilon == "1" and cell.epsilon_actual > 0
+        if key.experiment in ("adult", "cora") and key.epsilon == "1" and cell.epsilon_delivered > 0
     ]
     assert shows(high.replace(",", ""), max(true)) or float(high.replace(",", "")) == pytest.approx(
         max(true), rel=0.06

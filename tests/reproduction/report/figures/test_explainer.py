@@ -11,7 +11,7 @@ TABLE2 = pd.DataFrame({"item": ["bounds"], "regression": ["[-1, 3]"], "first_pc"
 
 
 def noise(*rows):
-    names = ["experiment", "mechanism", "epsilon", "noise_std", "kappa", "rescaled_std"]
+    names = ["experiment", "mechanism", "epsilon", "noise_std", "noise_inflation", "rescaled_std"]
     return {
         "tables/effective_noise": pd.DataFrame(rows, columns=names),
         "tables/table2": TABLE2,

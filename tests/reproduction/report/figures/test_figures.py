@@ -23,13 +23,13 @@ from reproduction.report.figures import style
 
 #: Figures of theory have tests of their own.
 NAMES = distinctrun.FIGURES
-#: One of each kind: the others differ in their inputs alone.
+#: One of each role: the others differ in their inputs alone.
 KINDS = ("curves_first_pc", "figure4_left", "noise_levels")
 
 
 @pytest.fixture(scope="module")
 def saved(root, tmp_path_factory):
-    """Return where a figure of each kind was written once."""
+    """Return where a figure of each role was written once."""
     out = tmp_path_factory.mktemp("figures")
     runfiles.write(root, *(f"figures/{name}" for name in KINDS), out=out)
     return out / "figures"
@@ -176,7 +176,7 @@ def test_a_figure_of_refusals_says_so_and_draws(name, root, tmp_path):
     for experiment in distinctrun.KINDS:
         table = inputs.read(f"summary/{experiment}", inputs.below(root))
         private = ~table["mechanism"].isin(catalogue.BASELINES)
-        table.loc[private, ["mean", "sd", "ci95", "epsilon_actual", "noise_std"]] = np.nan
+        table.loc[private, ["mean", "sd", "ci95", "epsilon_delivered", "noise_std"]] = np.nan
         table.loc[private, ["note", "n_trials"]] = ["no guarantee: none", 0]
         table.to_csv(tmp_path / f"summary/{experiment}.csv", index=False)
     figure, frame = runfiles.entry(f"figures/{name}"), runfiles.frame(tmp_path, name)

@@ -40,7 +40,7 @@ def test_a_headline_is_short_and_follows_from_the_frame(name):
     ("name", "column"),
     [
         ("noise_levels", "noise_std"),
-        ("nominal", "epsilon_actual"),
+        ("nominal", "epsilon_delivered"),
     ],
 )
 def test_other_numbers_give_another_headline(name, column):

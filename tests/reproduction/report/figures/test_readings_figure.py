@@ -42,13 +42,13 @@ def results(tmp_path):
 
 def test_readings_stand_in_the_strip_of_their_row_private_ones_first_by_mean(results):
     frame = runfiles.frame(results, "readings")
-    ours = frame[frame["kind"].eq("mechanism")]
+    ours = frame[frame["role"].eq("mechanism")]
     mvg = ours[ours["mechanism"].eq("mvg_binary")].sort_values("x")
     assert mvg["reading"].tolist() == ["ctg=centred", "zeta=literal", "default", "gamma=data"]
     assert mvg["x"].between(0, 1).all()
     # Rows keep the order of the paper's table.
     assert ours.loc[ours["mechanism"].eq("laplace"), "x"].between(1, 2).all()
-    theirs = frame[frame["kind"].eq("published")]
+    theirs = frame[frame["role"].eq("published")]
     assert theirs["mechanism"].tolist() == ["mvg_binary", "laplace"]
     printed = (
         inputs.read("published/table5", inputs.below(results))
@@ -60,7 +60,7 @@ def test_readings_stand_in_the_strip_of_their_row_private_ones_first_by_mean(res
 
 def test_what_meets_a_published_value_is_told_by_unit_and_only_if_private(results):
     frame = runfiles.frame(results, "readings")
-    meets = frame[frame["kind"].eq("mechanism")].set_index(["mechanism", "reading"])["meets"]
+    meets = frame[frame["role"].eq("mechanism")].set_index(["mechanism", "reading"])["meets"]
     assert meets["mvg_binary", "ctg=centred"] == "printed"
     assert meets["mvg_binary", "gamma=data"] == "conjectured"
     assert meets["mvg_binary", "zeta=literal"] == "conjectured"

@@ -46,7 +46,7 @@ def test_the_data_of_a_figure_are_those_of_the_run(name, pictures, cells):
     frame, _ = pictures(name)
     chosen = distinctrun.chosen(cells)
     seen = 0
-    for row in frame[frame["kind"].isin(["mechanism", "level"])].to_dict("records"):
+    for row in frame[frame["role"].isin(["mechanism", "level"])].to_dict("records"):
         if "reading" in row:
             cell = distinctrun._cell(
                 Key(row["experiment"], row["mechanism"], "sweep", READINGS[row["reading"]], "1")
@@ -55,16 +55,16 @@ def test_the_data_of_a_figure_are_those_of_the_run(name, pictures, cells):
         else:
             epsilon = "" if np.isnan(row["epsilon"]) else f"{row['epsilon']:g}"
             key = Key(
-                row["experiment"], row["mechanism"], row["direction"], row["variant"], epsilon
+                row["experiment"], row["mechanism"], row["direction"], row["configuration"], epsilon
             )
             if (key.mechanism, epsilon) in distinctrun.REFUSED:
                 assert np.isnan(row["mean"])
                 continue
             assert bool(row["chosen"]) == (key in chosen)
-            public = name == "noise_levels" and row["variant"] == FIXED.get(row["mechanism"])
+            public = name == "noise_levels" and row["configuration"] == FIXED.get(row["mechanism"])
             assert row["chosen"] or public
             cell = cells[key]
-            shown = ("mean", "ci95", "noise_std", "mu_actual", "epsilon_actual")
+            shown = ("mean", "ci95", "noise_std", "mu", "epsilon_delivered")
         for column in shown:
             if column == "noise_std" and row.get("_elsewhere"):
                 # Noise in another unit than that of the query is not shown.
@@ -125,7 +125,7 @@ def mechanism_of(label, names):
 @pytest.mark.parametrize("name", [name for name in FIGURES if name.startswith("curves")])
 def test_a_curve_has_the_numbers_look_and_panel_of_its_name(name, pictures):
     frame, drawing = pictures(name)
-    ours, drawn = frame[frame["kind"].eq("mechanism")], set()
+    ours, drawn = frame[frame["role"].eq("mechanism")], set()
     for axes in drawing.axes:
         legend = axes.get_legend()
         keys = {
@@ -142,7 +142,7 @@ def test_a_curve_has_the_numbers_look_and_panel_of_its_name(name, pictures):
             assert {*rows["panel"]} == {axes.get_title(loc="left")}
             drawn.add(mechanism)
         theirs = frame[
-            frame["kind"].eq("published") & frame["panel"].eq(axes.get_title(loc="left"))
+            frame["role"].eq("published") & frame["panel"].eq(axes.get_title(loc="left"))
         ]
         inside = theirs.loc[theirs["mean"].between(*axes.get_ylim()), "mean"]
         assert sorted(y for _, y in open_markers(axes)) == pytest.approx(sorted(inside))
@@ -153,7 +153,7 @@ def test_a_curve_has_the_numbers_look_and_panel_of_its_name(name, pictures):
 def test_a_direction_has_its_numbers_intervals_and_name(name, pictures):
     frame, drawing = pictures(name)
     given = distinctrun.SETTINGS["experiments"][frame["experiment"].iloc[0]]["directions"]
-    ours = frame[frame["kind"].eq("mechanism")]
+    ours = frame[frame["role"].eq("mechanism")]
     texts = [text.get_text() for text in drawing.legends[0].get_texts()]
     for axes, column in zip(drawing.axes, ("mean", "mean", "ratio"), strict=False):
         title, half = axes.get_title(loc="left"), {"mean": "ci95"}.get(column, "ratio_ci95")
@@ -185,15 +185,15 @@ def test_accuracy_stands_over_claimed_epsilon_above_and_over_the_tight_one_below
     }
     for place, experiment in enumerate(experiments):
         above, below = drawing.axes[place :: len(experiments)]
-        kind = catalogue.experiment(experiment).kind
-        ours = frame[frame["experiment"].eq(experiment) & frame["kind"].eq("mechanism")]
+        role = catalogue.experiment(experiment).role
+        ours = frame[frame["experiment"].eq(experiment) & frame["role"].eq("mechanism")]
         for scheme, rows in ours[~ours["_twin"].eq(True)].groupby("mechanism"):
             rows, look = rows[rows["mean"].notna()], catalogue.look(scheme)
             assert is_curve(like(above, look), rows["epsilon"], rows["mean"])
-            rows = rows.sort_values("epsilon_actual")
-            tight = rows["epsilon_actual"].clip(LEAST, MOST)
+            rows = rows.sort_values("epsilon_delivered")
+            tight = rows["epsilon_delivered"].clip(LEAST, MOST)
             assert is_curve(like(below, look), tight, rows["mean"], 1e-9)
-            label = catalogue.label(scheme, kind)
+            label = catalogue.label(scheme, role)
             (key,) = [key for text, key in keys.items() if text.partition(" = ")[0] == label]
             assert key == (to_hex(look.colour), look.marker)
 
@@ -201,7 +201,7 @@ def test_accuracy_stands_over_claimed_epsilon_above_and_over_the_tight_one_below
 @pytest.mark.parametrize("name", sorted(FIGURES))
 def test_levels_are_those_of_their_reference_rows(name, pictures):
     frame, drawing = pictures(name)
-    rows = frame[frame["kind"].eq("level")]
+    rows = frame[frame["role"].eq("level")]
     looks = [(row.mean, to_hex(catalogue.look(row.mechanism).colour)) for row in rows.itertuples()]
     for line in (line for axes in drawing.axes for line in axes.lines):
         # What lies beyond an axis has a name at its end, and no line.

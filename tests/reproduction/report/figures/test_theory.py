@@ -61,7 +61,7 @@ def series(frame):
         for noise, rows in frame[frame["panel"].eq(panel)].groupby("noise"):
             if noise not in looks:
                 continue
-            (xx, xy), (_, yy) = rows.loc[rows["kind"].eq("covariance"), ["x", "y"]].to_numpy()
+            (xx, xy), (_, yy) = rows.loc[rows["role"].eq("covariance"), ["x", "y"]].to_numpy()
             c, s = np.cos(np.radians(angles)), np.sin(np.radians(angles))
             along = np.sqrt(xx * c**2 + 2 * xy * c * s + yy * s**2)
             yield place, looks[noise].look.colour, angles, along

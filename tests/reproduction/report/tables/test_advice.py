@@ -10,9 +10,9 @@ from reproduction.report import comparisons, summary
 from reproduction.report.tables.advice import TABLES, grid
 
 ADVICE = TABLES["advice"]
-PURE = {"delta": 0.0, "epsilon_actual": 1.0}
-GAUSSIAN = {"delta": 1e-5, "epsilon_actual": 1.0}
-LAW = {"noise_std": 2.0, "mu_actual": 0.4}
+PURE = {"delta": 0.0, "epsilon_delivered": 1.0}
+GAUSSIAN = {"delta": 1e-5, "epsilon_delivered": 1.0}
+LAW = {"noise_std": 2.0, "mu": 0.4}
 SPLIT = np.random.default_rng(0).standard_normal(20)
 RIVALS = ["knorm_linf", "knorm_l2", "knorm_frob"]
 
@@ -29,12 +29,12 @@ ROWS = [
     # One distribution, and so the same trials.
     row("analytic_gaussian", 0.5, 5, **GAUSSIAN, **LAW),
     row("imgm", 0.5, 5, **GAUSSIAN, **LAW),
-    row("gaussian_2014", 0.01, 6, **GAUSSIAN | {"epsilon_actual": 1.3}),
+    row("gaussian_2014", 0.01, 6, **GAUSSIAN | {"epsilon_delivered": 1.3}),
     row("directional_gaussian", 0.3, 7, **GAUSSIAN),
     row("knorm_frob", 0.2, 8, **PURE),
     reason("gaussian_2006", "no guarantee: none"),
     row("zero", 0.9, 9, epsilon="", delta=np.nan),
-    row("laplace", 0.4, 10, **PURE | {"epsilon": "3", "epsilon_actual": 3.0}),
+    row("laplace", 0.4, 10, **PURE | {"epsilon": "3", "epsilon_delivered": 3.0}),
 ]
 QUERIES = {"goe": "covariance", "adassp": "normal_equations"}
 VERDICTS = {
@@ -115,7 +115,7 @@ def test_what_is_tested_alone_is_advised_and_says_so(advised, monkeypatch):
         "Best: Gaussian, analytic = IMGM (tested)",
         "Best: Gaussian orthogonal ensemble (tested)",
     ]
-    assert found["standing"].tolist()[1:] == ["certified", "tested"]
+    assert found["audit_status"].tolist()[1:] == ["certified", "tested"]
 
 
 def test_a_mechanism_that_the_audit_lacks_is_not_advised(advised, saved):
@@ -201,10 +201,10 @@ def test_training_is_advised_by_what_is_private_in_it(saved):
     fields = {"metric": "accuracy", "experiment": "adult", "dataset": "adult", "delta": 1e-5}
     level = fields | {"epsilon": "", "delta": np.nan}
     file = saved(
-        row("pld_gaussian", 0.8, 1, **fields, epsilon_actual=1.0),
-        row("gaussian_2014", 0.7, 2, **fields, epsilon_actual=0.3),
-        row("moments_accountant", 0.95, 3, **fields, epsilon_actual=1.1),
-        row("mvg_code", 0.9, 4, **fields, epsilon_actual=0.2),
+        row("pld_gaussian", 0.8, 1, **fields, epsilon_delivered=1.0),
+        row("gaussian_2014", 0.7, 2, **fields, epsilon_delivered=0.3),
+        row("moments_accountant", 0.95, 3, **fields, epsilon_delivered=1.1),
+        row("mvg_code", 0.9, 4, **fields, epsilon_delivered=0.2),
         row("majority", 0.6, 5, **level),
         row("nonprivate", 0.99, 6, **level),
     )
@@ -224,9 +224,9 @@ def test_a_scheme_that_nothing_vouches_for_is_not_advised(saved):
     fields = {"metric": "accuracy", "experiment": "adult", "dataset": "adult", "delta": 1e-5}
     level = fields | {"epsilon": "", "delta": np.nan}
     file = saved(
-        row("pld_gaussian", 0.8, 1, **fields, epsilon_actual=1.0),
-        row("gaussian_2014", 0.7, 2, **fields, epsilon_actual=0.3),
-        row("of_tomorrow", 0.95, 3, **fields, epsilon_actual=0.5),
+        row("pld_gaussian", 0.8, 1, **fields, epsilon_delivered=1.0),
+        row("gaussian_2014", 0.7, 2, **fields, epsilon_delivered=0.3),
+        row("of_tomorrow", 0.95, 3, **fields, epsilon_delivered=0.5),
         row("majority", 0.6, 5, **level),
     )
     results = summary.summarise([file])

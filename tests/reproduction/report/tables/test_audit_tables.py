@@ -10,7 +10,7 @@ from matrixdp.checks import InputError
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery
 from reproduction.auditing import attacks, experiment
 from reproduction.experiments.study import Settings
-from reproduction.report import standings
+from reproduction.report import audit_status
 
 #: The verdicts that this run gets, whatever the audit's own are.
 WORDS = {"mvg_binary": "certified: wasteful", "laplace": "certified: tight"}
@@ -66,12 +66,12 @@ def written(parts, out):
 def test_the_tables_say_what_was_found(parts, tmp_path):
     shown = written(parts, tmp_path)
     every = pd.read_csv(tmp_path / "tables/audit.csv")
-    assert every["kind"].value_counts().to_dict() == {
+    assert every["subject"].value_counts().to_dict() == {
         "releases": 4,
         "sensitivities": 8,
         "negative control": 1,
     }
-    full = every[every["kind"].eq("releases")]
+    full = every[every["subject"].eq("releases")]
     assert "None of 4 releases failed" in shown["audit"]
     row = next(line for line in shown["audit"].splitlines() if "MVG, binary" in line)
     assert "| 2 | 0 (mu = " in row
@@ -81,14 +81,14 @@ def test_the_tables_say_what_was_found(parts, tmp_path):
     assert "| 1 | 1 |" in row
     assert "| maximal loss |" in row
     assert row.endswith("% | certified: tight |")
-    assert every.loc[every["kind"].eq("sensitivities"), "verdict"].str.startswith("holds").all()
+    assert every.loc[every["subject"].eq("sensitivities"), "verdict"].str.startswith("holds").all()
     for query in ("records", "second moments"):
         (row,) = (line for line in shown["audit"].splitlines() if f"sensitivity of {query}" in line)
         assert "| search |" in row
-    assert every.loc[every["kind"].eq("negative control"), "verdict"].tolist() == ["caught"]
+    assert every.loc[every["subject"].eq("negative control"), "verdict"].tolist() == ["caught"]
     assert "; 1 of 1 wrong mechanisms caught" in shown["audit"]
     assert "x: x" not in shown["audit"]
-    rescaled = full["noise_std"] / full["kappa"]
+    rescaled = full["noise_std"] / full["noise_inflation"]
     assert full["rescaled_std"].to_numpy() == pytest.approx(rescaled.to_numpy())
     assert "MVG, binary allocation | records" in shown["effective_noise"]
 
@@ -110,7 +110,7 @@ def test_failures_cannot_be_missed(parts, tmp_path):
         (row,) = (line for line in shown[name].splitlines() if "| Laplace" in line)
         assert "not private: epsilon at least 1.7" in row
     noise = pd.read_csv(tmp_path / "out/tables/effective_noise.csv").set_index("mechanism")
-    assert noise.loc["laplace", ["kappa", "rescaled_std"]].isna().all()
+    assert noise.loc["laplace", ["noise_inflation", "rescaled_std"]].isna().all()
 
 
 def test_undecided_is_not_failed(parts, tmp_path):
@@ -134,7 +134,7 @@ def test_what_nothing_certifies_is_declared_and_no_more():
     }
     rows = [(name, verdict) for name, found in verdicts.items() for verdict in found]
     table = pd.DataFrame(rows, columns=["mechanism", "verdict"])
-    assert standings.by_mechanism(table)["standing"].to_dict() == {
+    assert audit_status.by_mechanism(table)["audit_status"].to_dict() == {
         "tight": "certified",
         "wishart": "declared",
         "mixed": "declared",
@@ -161,11 +161,11 @@ def test_a_refutation_says_what_epsilon_it_shows(attained, proved, text):
     table = table.assign(
         epsilon=1.0, epsilon_attained=[attained, 50.0], epsilon_certified=[proved, 60.0]
     )
-    rows = standings.joined(pd.DataFrame({"mechanism": ["wrong", "other"]}), table)
+    rows = audit_status.joined(pd.DataFrame({"mechanism": ["wrong", "other"]}), table)
     wrong, other = rows.to_dict("records")
-    assert (standings.text(wrong), standings.text(other)) == (text, "")
-    assert standings.mark("1", wrong) == text
-    assert standings.refuted(rows).tolist() == [True, False]
+    assert (audit_status.text(wrong), audit_status.text(other)) == (text, "")
+    assert audit_status.mark("1", wrong) == text
+    assert audit_status.refuted(rows).tolist() == [True, False]
 
 
 def test_a_declared_epsilon_is_marked_and_the_power_is_told(parts, tmp_path):

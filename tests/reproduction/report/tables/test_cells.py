@@ -35,7 +35,7 @@ UNITS = {"table3": "RMSE", "table4": "Delta rho", "table5": "RSS", "section10_2"
 def read(root, name):
     """Return a table's CSV, and its rows as a person reads them: a dictionary each, with title."""
     frame = inputs.read(f"tables/{name}", inputs.below(root))
-    text = [c for c in ("variant", "direction", "published", "note", "epsilon") if c in frame]
+    text = [c for c in ("configuration", "direction", "published", "note", "epsilon") if c in frame]
     frame[text] = frame[text].astype(object).fillna("")
     grid = markup.read(root / f"tables/{name}.json")
     rows = [
@@ -50,7 +50,13 @@ def cell_of(row, experiment, cells):
     """Return the cell of the run that a row of a CSV is about; None if it did not run."""
     mechanism = row.get("mechanism", row.get("scheme"))
     return cells.get(
-        Key(experiment, mechanism, row.get("direction", ""), row.get("variant", ""), row["epsilon"])
+        Key(
+            experiment,
+            mechanism,
+            row.get("direction", ""),
+            row.get("configuration", ""),
+            row["epsilon"],
+        )
     )
 
 
@@ -71,7 +77,7 @@ def test_rows_are_the_cells_of_the_run(name, root, cells):
             assert row["note"]
             continue
         ran += 1
-        for column in ("mean", "ci95", "noise_std", "mu_actual", "epsilon_actual"):
+        for column in ("mean", "ci95", "noise_std", "mu", "epsilon_delivered"):
             if column in row:
                 value = getattr(cell, column)
                 assert row[column] == pytest.approx(value, rel=1e-9, nan_ok=True), column
@@ -79,9 +85,11 @@ def test_rows_are_the_cells_of_the_run(name, root, cells):
         if name.startswith("imgm"):
             continue
         fixed = row["method"].endswith(", fixed in public")
-        key = Key(experiment, row["mechanism"], row["direction"], row["variant"], row["epsilon"])
+        key = Key(
+            experiment, row["mechanism"], row["direction"], row["configuration"], row["epsilon"]
+        )
         assert key.direction in ("", "a")
-        assert row["variant"] == "tau=0.75" if fixed else key in chosen
+        assert row["configuration"] == "tau=0.75" if fixed else key in chosen
         label = row["method"].removesuffix(", fixed in public")
         paper = "table3" if name == "section10_2" and experiment == "regression" else name
         assert label.startswith(printed_name(paper, row["mechanism"]))
@@ -131,7 +139,7 @@ def test_a_reader_sees_the_cells_in_their_rows_and_columns(name, root, cells):
     assert len(frame) == len(shown)
     for row, cell in zip(frame.to_dict("records"), shown, strict=True):
         power = f"{float(FACTORS[name]):.0e}".replace("e-0", "e-")
-        words = row["variant"].replace("=", " = ")
+        words = row["configuration"].replace("=", " = ")
         # What runs in place of a row that the paper names may be said between the two.
         assert cell["Method"].startswith(row["method"])
         assert cell["Method"].endswith(f" ({words})") or not words
@@ -143,7 +151,7 @@ def test_a_reader_sees_the_cells_in_their_rows_and_columns(name, root, cells):
         assert shows(cell[f"Ours / {base}"], row["over_base"], row["over_base_ci"])
         ratio = row["published_over_base"], row["published_over_base_ci"] or np.nan
         assert shows(cell[f"Paper / {base}"], *ratio)
-        assert shows(cell["Tight epsilon"], row["epsilon_actual"], row["mu_actual"])
+        assert shows(cell["Tight epsilon"], row["epsilon_delivered"], row["mu"])
         for header, column in (
             ("Against the paper", "against_paper"),
             ("Against baseline", "against_baseline"),
@@ -157,7 +165,7 @@ def test_a_reader_sees_the_cells_in_their_rows_and_columns(name, root, cells):
 @pytest.mark.parametrize("name", ["imgm_adult", "imgm_imdb"])
 def test_schemes_stand_with_their_noise_and_their_true_epsilons(name, root, cells):
     experiment = RESULTS[name]
-    words = catalogue.schemes(catalogue.experiment(experiment).kind)
+    words = catalogue.schemes(catalogue.experiment(experiment).perturbation)
     label_of = {
         one: words[one].label if one in words else catalogue.label(one)
         for one in (*distinctrun.MECHANISMS[experiment], *distinctrun.levels(experiment))
@@ -175,11 +183,11 @@ def test_schemes_stand_with_their_noise_and_their_true_epsilons(name, root, cell
             if cell is None:
                 assert row[epsilon] == "no guarantee"
                 continue
-            over_budget = cell.epsilon_actual > float(epsilon)
+            over_budget = cell.epsilon_delivered > float(epsilon)
             assert row[epsilon].endswith("†") == over_budget
             assert shows(row[epsilon].rstrip("†"), 100 * cell.mean, 100 * cell.ci95)
             if epsilon == "1":
-                assert shows(row["Tight epsilon"], cell.epsilon_actual)
+                assert shows(row["Tight epsilon"], cell.epsilon_delivered)
                 assert shows(row["Noise (std)"], cell.noise_std)
                 assert (row["Privacy"] == "not private") == over_budget
 
@@ -219,7 +227,7 @@ def test_advice_names_the_best_and_holds_it_against_all_others(root, cells):
         for key, cell in distinctrun.chosen(cells).items()
         if key.experiment != "section10_2"
         # What is over its budget is no advice.
-        and not cell.epsilon_actual > float(key.epsilon or "nan")
+        and not cell.epsilon_delivered > float(key.epsilon or "nan")
     }
     assert {*frame["experiment"]} == {key.experiment for key in chosen}
     p_chance = []
@@ -233,7 +241,7 @@ def test_advice_names_the_best_and_holds_it_against_all_others(root, cells):
             and key.epsilon == row["epsilon"]
             and key.direction in ("", "a")
             # What was chosen on the data is no advice.
-            and key.variant == ""
+            and key.configuration == ""
             and (key.mechanism in distinctrun.PURE or row["guarantee"] == "approximate")
         }
         own.pop("imgm", None) if "analytic_gaussian" in own else None
@@ -250,7 +258,7 @@ def test_advice_names_the_best_and_holds_it_against_all_others(root, cells):
         test = ttest_rel(own[second].report, own[first].report)
         low, high = test.confidence_interval(0.95)
         assert shows(shown["Difference"], own[second].mean - own[first].mean, low, high)
-        assert shows(shown["Tight epsilon"], own[first].epsilon_actual)
+        assert shows(shown["Tight epsilon"], own[first].epsilon_delivered)
         assert shown["Noise (std)"] == "" or shows(shown["Noise (std)"], own[first].noise_std)
         pairs = compared(distinctrun.chosen(cells, experiment=experiment, epsilon=row["epsilon"]))
         as_good = [
@@ -280,12 +288,12 @@ COLUMNS = {
     "audit": {
         "Runs prove": "epsilon_certified",
         "Could prove": "epsilon_largest",
-        "Noise inflation (times)": "kappa",
+        "Noise inflation (times)": "noise_inflation",
         "Runs": "runs",
     },
     "effective_noise": {
         "Noise": "noise_std",
-        "Noise inflation (times)": "kappa",
+        "Noise inflation (times)": "noise_inflation",
         "Would do": "rescaled_std",
     },
 }

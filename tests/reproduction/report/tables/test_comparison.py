@@ -18,10 +18,18 @@ EXPERIMENTS = {3: "regression", 4: "first_pc", 5: "covariance"}
 DIRECTIONAL = "Directional Gaussian, exactly calibrated"
 
 COLUMNS = [
-    *("method", "mechanism", "variant", "direction", "published", "published_ci", "unit_factor"),
+    *(
+        "method",
+        "mechanism",
+        "configuration",
+        "direction",
+        "published",
+        "published_ci",
+        "unit_factor",
+    ),
     *("published_value", "mean", "ci95", "ratio"),
     *("base", "over_base", "over_base_ci", "published_over_base", "published_over_base_ci"),
-    *("epsilon", "delta", "epsilon_actual", "standing", "epsilon_least", "mu_actual", "noise_std"),
+    *("epsilon", "delta", "epsilon_delivered", "audit_status", "epsilon_least", "mu", "noise_std"),
     *("n_trials", "data_status"),
     *("reading", "verdict", "against_paper", "against_baseline"),
     "note",
@@ -53,8 +61,8 @@ def make(saved, tmp_path):
 def regression():
     """Return trials of Table 3 with known means."""
     private = {
-        "epsilon_actual": 0.0,
-        "mu_actual": 2.6e-4,
+        "epsilon_delivered": 0.0,
+        "mu": 2.6e-4,
         "epsilon_exact": True,
         "noise_std": 1800.0,
     }
@@ -62,14 +70,14 @@ def regression():
         trials("nonprivate", around(0.18, 0.004), epsilon="", delta=np.nan),
         trials("random", around(0.62, 0.005), epsilon="", delta=np.nan),
         trials("zero", around(0.198, 0.005), epsilon="", delta=np.nan),
-        trials("laplace", around(0.2, 0.004), delta=0, epsilon_actual=1.0, noise_std=17.0),
-        trials("imgm", around(0.201, 0.004), epsilon_actual=1.0, mu_actual=0.4, epsilon_exact=True),
+        trials("laplace", around(0.2, 0.004), delta=0, epsilon_delivered=1.0, noise_std=17.0),
+        trials("imgm", around(0.201, 0.004), epsilon_delivered=1.0, mu=0.4, epsilon_exact=True),
         reason("gaussian_2006", "no guarantee: epsilon 1 is past the crossover"),
         reason("goe", "skipped: it answers covariance queries", epsilon="", delta=np.nan),
     ]
     for direction, shift in (("a", 0.0), ("b", 1.0)):
         for tau, tried in (("0.55", 0.2), ("0.75", 0.3), ("0.95", 0.4)):
-            at = {"variant": f"tau={tau}", "direction": direction} | private
+            at = {"configuration": f"tau={tau}", "direction": direction} | private
             for mechanism in ("mvg_binary", "directional_gaussian"):
                 parts.append(trials(mechanism, around(shift + tried, 0.004), **at))
                 parts.append(trials(mechanism, [shift + tried], phase="select", **at))
@@ -109,12 +117,12 @@ def test_rows_are_the_papers_in_its_order_then_ours(make):
 def test_a_public_tau_has_a_row_of_its_own(make):
     table, *_ = make(3, *regression())
     fixed = row(table, "MVG using the binary allocation strategy, fixed in public")
-    assert (fixed["variant"], fixed["direction"]) == ("tau=0.75", "a")
+    assert (fixed["configuration"], fixed["direction"]) == ("tau=0.75", "a")
     assert fixed["mean"] == pytest.approx(0.3)
     assert pd.isna(fixed["published"])
     assert pd.isna(fixed["verdict"])
     assert fixed["against_baseline"] == "worse"
-    table, *_ = make(3, *regression(), taus={"public": "0.95"})
+    table, *_ = make(3, *regression(), tau_untuned="0.95")
     fixed = row(table, "MVG using the binary allocation strategy, fixed in public")
     assert fixed["mean"] == pytest.approx(0.4)
     # Whatever the public value is, its verdict is not lost.
@@ -161,7 +169,7 @@ def test_an_epsilon_that_is_not_in_the_grid(make):
 def test_what_the_paper_prints_at_another_epsilon_is_not_compared(make):
     table, *_ = make(3, *regression())
     assert row(table, "Laplace (Dwork et al. [3])")["against_paper"] == "less error"
-    other = trials("laplace", around(0.2, 0.004), epsilon="0.3", epsilon_actual=0.3)
+    other = trials("laplace", around(0.2, 0.004), epsilon="0.3", epsilon_delivered=0.3)
     table, markdown, _ = make(3, *regression(), other, table_epsilon="0.3")
     laplace = row(table, "Laplace (Dwork et al. [3])")
     assert pd.isna(laplace["against_paper"])
@@ -178,12 +186,12 @@ def test_a_reading_that_was_not_run(make):
 
 def test_another_metric_has_no_place_in_the_table(make):
     other = trials("laplace", around(9.0, 1.0), metric="absolute error")
-    table, *_ = make(3, other, trials("laplace", around(0.2, 0.01), epsilon_actual=1.0))
+    table, *_ = make(3, other, trials("laplace", around(0.2, 0.01), epsilon_delivered=1.0))
     assert row(table, "Laplace (Dwork et al. [3])")["mean"] == pytest.approx(0.2)
 
 
 def test_a_variant_nobody_chose_is_not_shown(make):
-    parts = [trials("jl_2012", around(0.2, 0.01), variant=f"rows={rows}") for rows in (2, 4)]
+    parts = [trials("jl_2012", around(0.2, 0.01), configuration=f"rows={rows}") for rows in (2, 4)]
     jl = row(make(3, *parts)[0], "JL transform (Upadhyay [46])")
     assert jl["verdict"] == "not run"
     assert "no select trials" in jl["note"]
@@ -201,16 +209,21 @@ def test_a_variant_nobody_chose_is_not_shown(make):
 )
 def test_verdicts_of_table_4(make, mean, expected):
     # 0.0192 of the paper and 0.0188 of ours make 0.02687 for the difference.
-    at = {"experiment": "first_pc", "metric": "delta_rho", "direction": "a", "epsilon_actual": 0.5}
-    table, *_ = make(4, trials("mvg_thm3", around(mean, 0.0188), variant="tau=0.55", **at))
+    at = {
+        "experiment": "first_pc",
+        "metric": "delta_rho",
+        "direction": "a",
+        "epsilon_delivered": 0.5,
+    }
+    table, *_ = make(4, trials("mvg_thm3", around(mean, 0.0188), configuration="tau=0.55", **at))
     assert row(table, "MVG with Theorem 3")["against_paper"] == expected
     assert row(table, "MVG with Theorem 3")["published_value"] == 0.1434
 
 
 def test_more_epsilon_than_promised_is_not_private(make):
-    within = trials("laplace", around(0.02482, 0.001), epsilon_actual=1.0, delta=0)
+    within = trials("laplace", around(0.02482, 0.001), epsilon_delivered=1.0, delta=0)
     assert pd.isna(row(make(3, within)[0], "Laplace (Dwork et al. [3])")["verdict"])
-    over = within.assign(epsilon_actual=1.001)
+    over = within.assign(epsilon_delivered=1.001)
     assert row(make(3, over)[0], "Laplace (Dwork et al. [3])")["verdict"] == "not private"
     said = within.assign(note="not private: gamma of the data")
     assert row(make(3, said)[0], "Laplace (Dwork et al. [3])")["verdict"] == "not private"
@@ -246,7 +259,7 @@ def test_verdicts_of_table_5_do_without_its_unit(make, ours, against_paper, agai
         5,
         trials("nonprivate", np.full(100, 1e-30), **at, **free),
         trials("random", around(0.03 if noise is shift else 0.047, 0.001), **at, **free),
-        trials("laplace", around(ours, 0.0002) + noise, epsilon_actual=1.0, **at),
+        trials("laplace", around(ours, 0.0002) + noise, epsilon_delivered=1.0, **at),
     )
     laplace = row(table, "Laplace (Dwork et al. [3])")
     assert laplace["base"] == "random"
@@ -272,7 +285,7 @@ def test_table_4_has_no_conjecture_and_no_ratio_to_zero(make):
     at = {"experiment": "first_pc", "metric": "delta_rho"}
     nothing = trials("nonprivate", np.full(100, -3e-17), epsilon="", delta=np.nan, **at)
     table, markdown, _ = make(
-        4, nothing, trials("laplace", around(1e-5, 1e-6), epsilon_actual=1.0, **at)
+        4, nothing, trials("laplace", around(1e-5, 1e-6), epsilon_delivered=1.0, **at)
     )
     assert np.isnan(row(table, "Non-private")["ratio"])
     assert row(table, "Non-private")["against_paper"] == "within"
@@ -301,7 +314,7 @@ def test_markdown_is_readable(make):
 
 def test_an_upper_bound_of_mu_is_shown_as_one(make):
     part = trials(
-        "mvg_maxpnr", around(0.2, 0.01), epsilon_actual=0.1, mu_actual=0.02, epsilon_exact=False
+        "mvg_maxpnr", around(0.2, 0.01), epsilon_delivered=0.1, mu=0.02, epsilon_exact=False
     )
     assert "0.1 (mu ≤ 0.02)" in make(3, part)[1]
 
@@ -372,7 +385,7 @@ def test_a_true_epsilon_that_nothing_certifies_is_marked(make, tmp_path):
         "mechanism,verdict\nlaplace,declared: a doubt\nimgm,certified\n",
     )
     table, *texts = make(3, *regression())
-    found = table.set_index("mechanism")["standing"]
+    found = table.set_index("mechanism")["audit_status"]
     assert (found["laplace"], found["imgm"]) == ("declared", "certified")
     assert found.drop(["laplace", "imgm"]).isna().all()
     for text in texts:
@@ -393,7 +406,7 @@ def test_a_refuted_row_is_not_private_and_counts_nowhere(make, tmp_path, name):
     parts = [part.assign(**best) if {*part["mechanism"]} == {name} else part for part in parts]
     table, *texts = make(3, *parts)
     (row,) = table[table["mechanism"].eq(name)].itertuples()
-    assert (row.standing, row.epsilon_least) == ("refuted", 7.5)
+    assert (row.status, row.epsilon_least) == ("refuted", 7.5)
     assert row.verdict == "not private: epsilon at least 7.5"
     assert pd.isna(row.against_baseline)
     assert pd.isna(row.against_paper)

@@ -24,7 +24,7 @@ def run(root: Path, metric: str, levels: dict[str, float], curves: dict[str, lis
     for name, means in curves.items():
         for epsilon, mean in zip(("0.1", "1", "10"), means, strict=True):
             value, actual = mean if isinstance(mean, tuple) else (mean, float(epsilon))
-            given = {"epsilon": epsilon, "epsilon_actual": actual, "metric": metric}
+            given = {"epsilon": epsilon, "epsilon_delivered": actual, "metric": metric}
             rows.append(trials(name, around(value, 0.02), **given))
     path = root / "trials.csv"
     pd.concat(rows).to_csv(path, index=False)
@@ -68,7 +68,7 @@ def test_what_is_refuted_has_no_price(tmp_path: Path) -> None:
     found = run(tmp_path, "rmse", levels, curves)
     assert list(found.index) == ["laplace", "goe"]
     assert found.loc["goe", ["price", "low", "high"]].isna().all()
-    assert found.loc["goe", "standing"] == "refuted"
+    assert found.loc["goe", "audit_status"] == "refuted"
     shown = (tmp_path / "tables/price.md").read_text()
     words = "not private: epsilon at least 2.5"
     assert f"| Gaussian orthogonal ensemble | {words} |  | 100 |" in shown

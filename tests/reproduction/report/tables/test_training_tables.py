@@ -36,7 +36,7 @@ def scheme(name, mean, *, noise=None, true=None, experiment="imdb", **fields):
                 "metric": "accuracy",
                 "epsilon": epsilon,
                 "delta": 1e-5,
-                "epsilon_actual": float(epsilon) * true,
+                "epsilon_delivered": float(epsilon) * true,
                 "noise_std": noise / float(epsilon),
                 **fields,
             },
@@ -172,7 +172,7 @@ def test_experiments_and_readings_are_those_of_the_training():
     from reproduction.experiments import training as trainings
     from reproduction.experiments.training import features
 
-    assert {name: trainings.find(name).kind for name in discovery.trainings()} == KIND
+    assert {name: trainings.find(name).perturbation for name in discovery.trainings()} == KIND
     assert (DEFAULT, *training.READINGS) == features.READINGS
 
 
@@ -198,7 +198,7 @@ def test_the_true_epsilons_of_the_published_settings(tmp_path):
             "steps": 7,
             "rate": 0.01,
             "multiplier": 1.0,
-            "epsilon_actual": epsilon * factor,
+            "epsilon_delivered": epsilon * factor,
         }
         for dataset, kind, factor, grid in (
             ("mnist", "gradients", 1.0358, (0.5, 1.0)),

@@ -12,11 +12,11 @@ import importlib
 from matrixdp import checks
 from reproduction.experiments.schemes.base import Scheme
 
-KINDS = ("gradients", "features")
+PERTURBATIONS = ("gradients", "features")
 
 
-def registry(kind: str) -> dict[str, Scheme]:
+def registry(perturbation: str) -> dict[str, Scheme]:
     """Return the schemes for ``gradients`` or ``features`` by name, in the order of tables."""
-    checks.choice(KINDS, kind=kind)
-    schemes: dict[str, Scheme] = importlib.import_module(f"{__name__}.{kind}").SCHEMES
+    checks.choice(PERTURBATIONS, perturbation=perturbation)
+    schemes: dict[str, Scheme] = importlib.import_module(f"{__name__}.{perturbation}").SCHEMES
     return dict(schemes)

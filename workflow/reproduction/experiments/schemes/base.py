@@ -26,7 +26,7 @@ FIRST_TWO = Binary(important=(0, 1), tau=0.75)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Noise:
+class SchemeNoise:
     """The noise of a calibrated scheme.
 
     Attributes:
@@ -34,10 +34,10 @@ class Noise:
         deviations: standard deviations by name of the released matrix, the same in every release.
             Each is one number for all entries, or one per row, shape (m, 1). Where noise is
             correlated over the steps, they are those of its independent draws.
-        epsilon_actual: the epsilon that all releases together deliver at the stated delta, an
+        epsilon_delivered: the epsilon that all releases together deliver at the stated delta, an
             upper bound unless ``epsilon_exact``. An accountant's is within 2e-5 of it for equal
             noise on all entries.
-        epsilon_exact: whether some neighbours attain ``epsilon_actual``.
+        epsilon_exact: whether some neighbours attain ``epsilon_delivered``.
         mu: Gaussian-DP parameter of one release without sampling, or an upper bound; NaN where
             noise is not Gaussian.
         noise_std: root mean square of the noise over all released entries.
@@ -45,12 +45,12 @@ class Noise:
 
     plan: Any
     deviations: Deviations
-    epsilon_actual: float
+    epsilon_delivered: float
     epsilon_exact: bool
     mu: float
     noise_std: float
 
-    def equals(self, other: Noise) -> bool:
+    def equals(self, other: SchemeNoise) -> bool:
         """Return whether both have one distribution: one plan and, to the bit, one deviation."""
         names = self.deviations.keys()
         return bool(
@@ -107,7 +107,7 @@ class Plan(abc.ABC):
         """Return epsilon of all releases at delta, tight or an upper bound."""
 
     @property
-    def stretch(self) -> float:
+    def correlation_factor(self) -> float:
         """Root mean square of the noise over ``deviations``: 1 unless noise is correlated."""
         return 1.0
 
@@ -130,7 +130,7 @@ class Scheme:
     arrange: Callable[[Any, float, float], Any] = field(default=as_planned, repr=False)
     twin: str = field(default="", kw_only=True)
 
-    def calibrate(self, plan: Plan, *, epsilon: float, delta: float) -> Noise:
+    def calibrate(self, plan: Plan, *, epsilon: float, delta: float) -> SchemeNoise:
         """Return the noise for a plan and a claimed budget, with its tight epsilon.
 
         NoGuarantee: the scheme claims to be private and cannot be private at this budget.
@@ -138,13 +138,13 @@ class Scheme:
         epsilon, delta = checks.privacy(epsilon, delta)
         plan = self.arrange(plan, epsilon, delta)
         deviations = self.deviations(plan, epsilon, delta)
-        return Noise(
+        return SchemeNoise(
             plan=plan,
             deviations=deviations,
-            epsilon_actual=plan.epsilon(deviations, delta),
+            epsilon_delivered=plan.epsilon(deviations, delta),
             epsilon_exact=plan.exact,
             mu=plan.mu(deviations),
-            noise_std=plan.stretch * _root_mean_square(plan.released, deviations),
+            noise_std=plan.correlation_factor * _root_mean_square(plan.released, deviations),
         )
 
 

@@ -108,7 +108,7 @@ class Gradients(Plan):
         return {"rate": self.rate, "steps": self.steps}
 
     @property
-    def stretch(self) -> float:
+    def correlation_factor(self) -> float:
         """Root mean square of a step's noise over the standard deviation of its draws."""
         return banded.step_deviation(self.bands, self.steps)
 

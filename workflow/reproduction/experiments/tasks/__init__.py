@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 
 from reproduction import discovery
-from reproduction.experiments.tasks.base import Entry
+from reproduction.experiments.tasks.base import TaskEntry
 
 
-def find(name: str) -> Entry:
+def find(name: str) -> TaskEntry:
     """Return a task by its name in config.yaml, without importing those of other files."""
-    entry: Entry = discovery.find(sys.modules[__name__], "TASKS", task=name)
+    entry: TaskEntry = discovery.find(sys.modules[__name__], "TASKS", task=name)
     return entry

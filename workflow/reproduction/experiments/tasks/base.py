@@ -28,7 +28,7 @@ class Released(NamedTuple):
     """Released values (trials, ...), with attributes of their :class:`CalibratedMechanism`."""
 
     values: Array
-    yields: str
+    output_type: str
     ridge: float = 0.0
     noise_std: float = float("nan")
 
@@ -92,7 +92,7 @@ class Task(abc.ABC):
     @property
     @abc.abstractmethod
     def accepts(self) -> frozenset[str]:
-        """Types of releases (``CalibratedMechanism.yields``) that the task can use."""
+        """Types of releases (``CalibratedMechanism.output_type``) that the task can use."""
 
     def records(self, matrix: Array) -> int:
         """Return the number of private records in the data (m, n)."""
@@ -107,8 +107,8 @@ class Task(abc.ABC):
 
     def query(self, name: str, domain: Box, records: int, adjacency: str) -> Query:
         """Return one of the task's queries by name, from public facts."""
-        kind = IdentityQuery if name == IdentityQuery.name else SecondMomentQuery
-        return kind(domain, records, adjacency)
+        query_type = IdentityQuery if name == IdentityQuery.name else SecondMomentQuery
+        return query_type(domain, records, adjacency)
 
     def position(self, feature: int, features: int) -> int:
         """Return the index in the queries of a feature of the data."""
@@ -120,7 +120,7 @@ class Task(abc.ABC):
 
 
 @dataclass(frozen=True)
-class Entry:
+class TaskEntry:
     """A task that config.yaml names.
 
     ``build`` makes the task from the values of the keys ``needs``, which the experiment must have.

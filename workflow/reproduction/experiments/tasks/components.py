@@ -11,13 +11,13 @@ from matrixdp import checks
 from matrixdp.checks import Array
 from matrixdp.privacy.sensitivity import Box, second_moments
 from reproduction.experiments.tasks.base import (
-    Entry,
     Instance,
     NoBaseline,
     Released,
     Shared,
     Streams,
     Task,
+    TaskEntry,
 )
 from reproduction.trials import AXES, CONSTANT, OF_COMPONENTS
 
@@ -58,8 +58,8 @@ class _Moments(Instance):
         self.eigenvalues = np.linalg.eigvalsh(self.moments)[::-1]
 
     def estimate(self, released: Released) -> Array:
-        values, yields, ridge, _ = released
-        if yields == "second_moments":
+        values, output_type, ridge, _ = released
+        if output_type == "second_moments":
             return (values + np.swapaxes(values, 1, 2)) / 2
         gram = values @ np.swapaxes(values, 1, 2)
         return (gram - ridge * np.eye(gram.shape[-1])) / self.matrix.shape[1]
@@ -67,7 +67,7 @@ class _Moments(Instance):
     def without_privacy(self, records: Array, streams: Streams) -> Array:
         moments = second_moments(records)
         stack = np.broadcast_to(moments, (len(streams), *moments.shape))
-        return self.score(stack, yields="second_moments")
+        return self.score(stack, output_type="second_moments")
 
     def without_records(self, name: str, streams: Streams, domain: Box) -> Array:
         if name not in BASES:
@@ -94,19 +94,19 @@ class _First(_Moments):
         self._vector = vector
 
     def _score(self, released: Released, shared: Shared) -> Array:
-        if released.yields == "direction":
+        if released.output_type == "direction":
             top = released.values[..., None]
-        elif released.yields == "second_moments" and self._vector == "singular":
+        elif released.output_type == "second_moments" and self._vector == "singular":
             top = np.linalg.svd(released.values)[0][:, :, :1]
         else:
             top = np.linalg.eigh(self.estimate(released))[1][:, :, -1:]
         return self.eigenvalues[0] - self.captured(top)[:, 0]
 
     def of_basis(self, basis: Array) -> Array:
-        return self.score(basis[:, :, 0], yields="direction")
+        return self.score(basis[:, :, 0], output_type="direction")
 
     def random(self, streams: Streams) -> Array:
-        return self.score(uniform(streams, len(self.moments)), yields="direction")
+        return self.score(uniform(streams, len(self.moments)), output_type="direction")
 
 
 class _All(_Moments):
@@ -167,4 +167,4 @@ class AllComponents(Task):
         return _All(matrix)
 
 
-TASKS = {"first_pc": Entry(FirstComponent), "covariance": Entry(AllComponents)}
+TASKS = {"first_pc": TaskEntry(FirstComponent), "covariance": TaskEntry(AllComponents)}

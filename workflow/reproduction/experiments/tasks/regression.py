@@ -11,7 +11,7 @@ from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.privacy.sensitivity import Box, NormalEquations, Query
-from reproduction.experiments.tasks.base import Entry, Instance, Released, Shared, Streams, Task
+from reproduction.experiments.tasks.base import Instance, Released, Shared, Streams, Task, TaskEntry
 from reproduction.trials import OF_REGRESSION, ZERO
 
 #: Ridge penalties to choose from.
@@ -162,10 +162,10 @@ class Split(Instance):
         return (coefficients[:, None, :] @ self._features)[:, 0]
 
     def _predictions(
-        self, released: Array, yields: str, ridge: float, noise_std: float, shared: Shared
+        self, released: Array, output_type: str, ridge: float, noise_std: float, shared: Shared
     ) -> Array:
         task, penalty = self._task, self._task.penalty
-        if yields == "second_moments":
+        if output_type == "second_moments":
             symmetric = (released + np.swapaxes(released, 1, 2)) / 2
             # A release that adds a ridge itself has a NaN noise_std.
             added = moments_ridge(noise_std, len(symmetric[0])) if np.isfinite(noise_std) else 0.0
@@ -187,7 +187,7 @@ class Split(Instance):
 
     def without_privacy(self, records: Array, streams: Streams) -> Array:
         """Return the error of a regression on records (trials, m, n)."""
-        return self.score(records, yields="matrix")
+        return self.score(records, output_type="matrix")
 
     def without_records(self, name: str, streams: Streams, domain: Box) -> Array:
         """Return the error of a constant or a random prediction."""
@@ -197,4 +197,4 @@ class Split(Instance):
         return self._rmse(guesses)
 
 
-TASKS = {"regression": Entry(Regression, needs=("target", "train"))}
+TASKS = {"regression": TaskEntry(Regression, needs=("target", "train"))}

@@ -25,7 +25,7 @@ from matrixdp.mechanisms.base import NoGuarantee
 from reproduction.data.prepared import Arrays, LearningSet
 from reproduction.experiments import schemes, training
 from reproduction.experiments.progress import progress
-from reproduction.experiments.schemes.base import Noise, Plan, Scheme
+from reproduction.experiments.schemes.base import Plan, Scheme, SchemeNoise
 from reproduction.experiments.training.examples import classes, limited, load
 from reproduction.job_settings import Settings
 from reproduction.seeds import streams
@@ -42,7 +42,7 @@ from reproduction.trials import (
 
 #: Function that trains once and returns the test accuracy by reading of the paper. Its arguments
 #: are the noise (None: no privacy) and the random key of the noise.
-Score = Callable[[Noise | None, jax.Array], Mapping[str, float]]
+Score = Callable[[SchemeNoise | None, jax.Array], Mapping[str, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,13 +67,13 @@ class Training(abc.ABC):
     """The training of a neural experiment.
 
     Attributes:
-        kind: kind of its schemes, ``gradients`` or ``features``.
+        perturbation: perturbation of its schemes, ``gradients`` or ``features``.
         lot: expected (gradients) or exact (features) number of records of a step.
         epochs: passes over the training records.
         records: largest number of training records, a random sample; None for all.
     """
 
-    kind: ClassVar[str]
+    perturbation: ClassVar[str]
     lot: int
     epochs: int
     records: int | None = None
@@ -84,7 +84,7 @@ class Training(abc.ABC):
 
 
 def trials(
-    part: Mapping[str, Any], names: Sequence[str], place: str | os.PathLike
+    part: Mapping[str, Any], names: Sequence[str], path: str | os.PathLike
 ) -> Iterator[tuple[str, Rows]]:
     """Yield the name and the trial rows of schemes and baselines.
 
@@ -93,20 +93,20 @@ def trials(
             ``dataset``, ``seed`` and ``trials``; for schemes also ``epsilons``, ``delta`` and
             ``batch``. ``lot``, ``epochs``, ``clip`` and ``records`` override ``TRAININGS``.
         names: schemes and baselines.
-        place: folder of the prepared data set, or file of its features.
+        path: folder of the prepared data set, or file of its features.
     """
-    chosen, data = _prepared(part, place)
+    chosen, data = _prepared(part, path)
     for name in names:
         yield name, run(chosen, name, data, Settings.of(part))
 
 
-def twin_rows(part: Mapping[str, Any], name: str, place: str | os.PathLike, trials: Rows) -> Rows:
+def twin_rows(part: Mapping[str, Any], name: str, path: str | os.PathLike, trials: Rows) -> Rows:
     """Return the trial rows of a scheme whose noise is that of its twin, from those of the twin.
 
     Equal noise scales the same draws, and so gives the same rows: they need no second training.
 
     Args:
-        part, place: see :func:`trials`.
+        part, path: see :func:`trials`.
         name: a scheme with a twin.
         trials: rows of the twin.
 
@@ -114,8 +114,8 @@ def twin_rows(part: Mapping[str, Any], name: str, place: str | os.PathLike, tria
         InputError: the scheme has no twin, the rows are of another scheme, or the noise of the two
             differs at an epsilon.
     """
-    chosen, data = _prepared(part, place)
-    settings, available = Settings.of(part), schemes.registry(chosen.kind)
+    chosen, data = _prepared(part, path)
+    settings, available = Settings.of(part), schemes.registry(chosen.perturbation)
     twin = available[checks.choice(available, scheme=name)].twin
     if {row["mechanism"] for row in trials} != {twin}:
         raise InputError(f"the trials for {name} are not those of its twin, {twin or 'none'}")
@@ -128,18 +128,18 @@ def twin_rows(part: Mapping[str, Any], name: str, place: str | os.PathLike, tria
         if not same:
             raise InputError(
                 f"{name} and its twin {twin} have different noise at epsilon {token}; take `twin` "
-                f"out of the entry of {name} in experiments/schemes/{chosen.kind}.py"
+                f"out of the entry of {name} in experiments/schemes/{chosen.perturbation}.py"
             )
     return [{**row, "mechanism": name} for row in trials]
 
 
-def _prepared(part: Mapping[str, Any], place: str | os.PathLike) -> tuple[Training, LearningSet]:
+def _prepared(part: Mapping[str, Any], path: str | os.PathLike) -> tuple[Training, LearningSet]:
     """Return the training of an experiment and its data (see :func:`trials`)."""
     setup: Training = training.find(part["experiment"])
     overrides = {
         key: part[key] for key in ("lot", "epochs", "clip", "batch", "records") if part.get(key)
     }
-    data = load(place, part["dataset"], features=setup.kind == "features")
+    data = load(path, part["dataset"], features=setup.perturbation == "features")
     return replace(setup, **overrides), data
 
 
@@ -156,7 +156,7 @@ def run(chosen: Training, name: str, data: LearningSet, settings: Settings) -> R
             all labels are of one class, or training without privacy diverges.
     """
     checks.count(trials=settings.trials)
-    available = schemes.registry(chosen.kind)
+    available = schemes.registry(chosen.perturbation)
     checks.choice([*OF_TRAINING, *available], scheme=name)
     trainer = _trainer(chosen, data, settings.seed, settings.experiment)
     count = classes(trainer.labels, data.name)
@@ -179,7 +179,7 @@ def run(chosen: Training, name: str, data: LearningSet, settings: Settings) -> R
         rows = _rows({}, scores)
     else:
         # Only a single release has a mu; many sampled steps do not.
-        single_release = chosen.kind == "features"
+        single_release = chosen.perturbation == "features"
         rows = list(_scheme_rows(trainer, available[name], name, settings, single_release))
     return assigned(
         rows,
@@ -230,18 +230,18 @@ def _scheme_rows(
             continue
         noise = noises[token]
         columns |= {
-            "epsilon_actual": noise.epsilon_actual,
+            "epsilon_delivered": noise.epsilon_delivered,
             "epsilon_exact": noise.epsilon_exact,
             "noise_std": noise.noise_std,
         }
         if single_release and np.isfinite(noise.mu):
-            columns |= {"mu_actual": noise.mu}
+            columns |= {"mu": noise.mu}
         yield from _rows(columns, scores[token])
 
 
 def _calibrated(
     trainer: Trainer, scheme: Scheme, settings: Settings
-) -> tuple[dict[str, Noise], dict[str, str]]:
+) -> tuple[dict[str, SchemeNoise], dict[str, str]]:
     """Return by epsilon the noise of a scheme, or a note that says why there is none."""
     noises, notes = {}, {}
     delta = checks.open_unit(delta=settings.delta)
@@ -254,7 +254,7 @@ def _calibrated(
 
 
 def _scores(
-    trainer: Trainer, name: str, noises: Mapping[str, Noise | None], settings: Settings
+    trainer: Trainer, name: str, noises: Mapping[str, SchemeNoise | None], settings: Settings
 ) -> dict[str, list[Mapping[str, float]]]:
     """Return a list of accuracies by reading, one per trial, for each epsilon in ``noises``."""
     scores: dict[str, list[Mapping[str, float]]] = {token: [] for token in noises}

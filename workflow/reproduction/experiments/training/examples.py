@@ -18,20 +18,20 @@ FEATURE_ARRAYS = tuple(
 )
 
 
-def load(place: str | os.PathLike, dataset: str, *, features: bool = False) -> LearningSet:
+def load(path: str | os.PathLike, dataset: str, *, features: bool = False) -> LearningSet:
     """Return a prepared data set, or its features as ``extractor.write`` writes them.
 
     Args:
-        place: folder of the data set, or file of the features.
+        path: folder of the data set, or file of the features.
         dataset: name of the data set.
         features: whether to read features.
 
     Raises:
         InputError: the file cannot be read, is incomplete, or has another data set.
     """
-    data = _features(place) if features else load_arrays(place)
+    data = _features(path) if features else load_arrays(path)
     if data.name != dataset:
-        raise InputError(f"{place} holds {data.name} data, not those of {dataset}")
+        raise InputError(f"{path} holds {data.name} data, not those of {dataset}")
     return data
 
 
@@ -42,7 +42,8 @@ def _features(file: str | os.PathLike) -> LearningSet:
         return LearningSet(str(arrays.pop("name")), arrays, str(arrays.pop("status")))
     except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
         raise InputError(
-            f"{file} holds no features ({error}); make it by `python -m reproduction extract`"
+            f"{file} holds no features ({error}); make it by "
+            "`python -m reproduction extract-features`"
         ) from None
 
 

@@ -17,7 +17,7 @@ from optax import softmax_cross_entropy_with_integer_labels as cross_entropy
 
 from matrixdp.checks import InputError
 from reproduction.data.prepared import Arrays
-from reproduction.experiments.schemes.base import Noise
+from reproduction.experiments.schemes.base import SchemeNoise
 from reproduction.experiments.schemes.features import Features
 from reproduction.experiments.training import batches
 from reproduction.experiments.training.base import Score, Trainer, Training, at_least
@@ -88,7 +88,7 @@ def classify(
     return dict(zip(READINGS, trained, strict=True))
 
 
-def _radii(noise: Noise, records: int, key: Array) -> Array | None:
+def _radii(noise: SchemeNoise, records: int, key: Array) -> Array | None:
     """Return the lengths of the records' noise, shape (records, 1); None for Gaussian noise."""
     plan: Features = noise.plan
     if plan.power == 2:
@@ -101,9 +101,9 @@ def _radii(noise: Noise, records: int, key: Array) -> Array | None:
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateFeatures(Training):
-    """Training of a linear classifier on private features (`python -m reproduction extract`)."""
+    """Training of a linear classifier on private features."""
 
-    kind = "features"
+    perturbation = "features"
 
     def trainer(self, arrays: Arrays) -> Trainer:
         """Return a trainer of the classifier on the arrays of extracted features."""
@@ -112,7 +112,7 @@ class PrivateFeatures(Training):
         if not largest <= 1:
             raise InputError(
                 f"the largest training feature is {largest:g}; features must lie in [-1, 1], as "
-                "those of `python -m reproduction extract` do"
+                "those of `python -m reproduction extract-features` do"
             )
         private, test = (jnp.asarray(arrays[f"{part}_features"]) for part in ("train", "test"))
         labels, test_labels = (
@@ -124,7 +124,7 @@ class PrivateFeatures(Training):
         def trial(stream: np.random.Generator) -> Score:
             lots = batches.shuffled(stream, records, self.lot, self.epochs)
 
-            def score(noise: Noise | None, key: Array) -> dict[str, float]:
+            def score(noise: SchemeNoise | None, key: Array) -> dict[str, float]:
                 # One shape for all schemes, to compile once.
                 deviations = noise.deviations["features"] if noise else 0
                 deviation = np.broadcast_to(np.ravel(at_least(deviations)), features)

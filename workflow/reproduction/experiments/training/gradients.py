@@ -19,7 +19,7 @@ from jax import Array
 from numpy.typing import NDArray
 
 from reproduction.data.prepared import Arrays
-from reproduction.experiments.schemes.base import Noise
+from reproduction.experiments.schemes.base import SchemeNoise
 from reproduction.experiments.schemes.gradients import Gradients
 from reproduction.experiments.training import batches
 from reproduction.experiments.training.base import Score, Trainer, Training, at_least
@@ -108,7 +108,7 @@ class PrivateGradients(Training):
             lot is added in one draw.
     """
 
-    kind = "gradients"
+    perturbation = "gradients"
     model: type[Model]
     clip: float = 1.0
     batch: int | None = None
@@ -137,7 +137,7 @@ class PrivateGradients(Training):
                     return batches.in_turn(lot_stream, plan.records, plan.lots, plan.epochs)
                 return batches.poisson(lot_stream, plan.records, plan.rate, plan.steps)
 
-            def score(noise: Noise | None, key: Array) -> dict[str, float]:
+            def score(noise: SchemeNoise | None, key: Array) -> dict[str, float]:
                 arrangement: Gradients = noise.plan if noise else plan
                 # Always a float, so that one compilation serves with and without privacy.
                 clip = float(plan.clip if noise else np.inf)

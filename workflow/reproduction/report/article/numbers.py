@@ -140,7 +140,7 @@ def _counts(claims: pd.DataFrame) -> dict[str, Number]:
     Claims that the same fact decides count once.
     """
     claims = findings.facts(claims)
-    experiments = claims["kind"].eq("experiment")
+    experiments = claims["claim_type"].eq("experiment")
     parts = {"theorems": claims[~experiments], "experiments": claims[experiments]}
     counts = {}
     for part, rows in parts.items():

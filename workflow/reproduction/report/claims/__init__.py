@@ -20,9 +20,9 @@ import os
 
 from reproduction.files import write_text
 from reproduction.report import inputs
-from reproduction.report.claims import ledger
+from reproduction.report.claims import definitions
+from reproduction.report.claims.definitions import Vocabulary
 from reproduction.report.claims.judge import Judge
-from reproduction.report.claims.ledger import Vocabulary
 from reproduction.report.inputs import Files
 
 
@@ -32,7 +32,7 @@ def write(
     comparisons: str | os.PathLike,
     *,
     vocabulary: Vocabulary,
-    path: str | os.PathLike = ledger.FILE,
+    path: str | os.PathLike = definitions.FILE,
 ) -> None:
     """Write the verdicts on the claims, and the comparisons behind them, as CSV.
 
@@ -41,12 +41,12 @@ def write(
         out: the verdicts.
         comparisons: the comparisons.
         vocabulary: names that claims may use.
-        path: file of the claims (:func:`reproduction.report.claims.ledger.read`).
+        path: file of the claims (:func:`reproduction.report.claims.definitions.read`).
     """
     settings = inputs.read("settings", files)
     trainings = settings.get("training") or {}
     on_request = [name for name, training in trainings.items() if training.get("on_request")]
     judge = Judge(files, epsilon=settings["table_epsilon"], on_request=on_request)
-    tables = judge.judge(ledger.read(vocabulary, path))
+    tables = judge.judge(definitions.read(vocabulary, path))
     for file, table in zip((out, comparisons), tables, strict=True):
         write_text(file, table.to_csv(index=False, lineterminator="\n"))

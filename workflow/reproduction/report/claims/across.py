@@ -12,14 +12,14 @@ import pandas as pd
 from matrixdp.checks import Array
 from reproduction.experiments import readings
 from reproduction.report import inputs, summary
-from reproduction.report.claims import ledger
-from reproduction.report.claims.evidence import surplus
-from reproduction.report.claims.ledger import Comparison, Row
+from reproduction.report.claims import definitions
+from reproduction.report.claims.definitions import Comparison, Row
+from reproduction.report.claims.trial_evidence import surplus
 from reproduction.report.inputs import Files
 from reproduction.report.statistics import LEVEL, Pair
 
 
-class Swept(NamedTuple):
+class ReadingValues(NamedTuple):
     """An experiment under all variations of its reading.
 
     Attributes:
@@ -49,7 +49,7 @@ class Share(NamedTuple):
     met_by_baseline: int = 0
 
 
-def read(experiment: str, files: Files) -> Swept | None:
+def read(experiment: str, files: Files) -> ReadingValues | None:
     """Return an experiment under all variations of its reading, or None if it was not run."""
     if f"readings/{experiment}" not in files:
         return None
@@ -59,14 +59,14 @@ def read(experiment: str, files: Files) -> Swept | None:
         table = table[table["mean"].ne("")].reset_index(drop=True)
         table = table.reindex(columns=table.columns.union([*readings.questions()]), fill_value="")
         table["private"] = table["private"].eq("True")
-        keys = table[["ran", "direction", "variant", "epsilon"]].assign(
+        keys = table[["ran", "direction", "configuration", "epsilon"]].assign(
             reading=table["reading"].map(_without_rows)
         )
     trials = summary.read_trials(trial_file).rename(columns={"mechanism": "ran"})
     trials = trials[trials["phase"].eq("report") & trials["trial"].notna()]
     values = trials.pivot(index=[*keys], columns="trial", values="value")
     with inputs.whole(trial_file):
-        return Swept(table, values.loc[pd.MultiIndex.from_frame(keys)].to_numpy())
+        return ReadingValues(table, values.loc[pd.MultiIndex.from_frame(keys)].to_numpy())
 
 
 def _without_rows(reading: str) -> str:
@@ -75,7 +75,7 @@ def _without_rows(reading: str) -> str:
 
 
 def share(
-    swept: Swept,
+    by_reading: ReadingValues,
     comparisons: Sequence[Comparison],
     *,
     epsilon: str,
@@ -88,10 +88,10 @@ def share(
     A joint reading gives every question the same value for all rows that it acts on, and differs
     from the default one in at most one. A row that exists only at one value of a question is only
     in readings with that value. Readings that are not private never count. Rows are compared by
-    the differences of their trials, as in :func:`reproduction.report.claims.evidence.gather`.
+    the differences of their trials, as in :func:`reproduction.report.claims.trial_evidence.gather`.
 
     Args:
-        swept: the experiment under all variations of its reading.
+        by_reading: the experiment under all variations of its reading.
         comparisons: comparisons of rows of that experiment.
         epsilon: epsilon of the rows, as text.
         larger: whether a larger metric is better.
@@ -99,12 +99,14 @@ def share(
         baselines: the same comparisons with a baseline in place of their subject, one list for each
             baseline. A reading under which a baseline meets them is not sure.
     """
-    ran = set(swept.table["mechanism"])
+    ran = set(by_reading.table["mechanism"])
     baselines = [
-        group for group in baselines if ran.issuperset(row.mechanism for row in ledger.rows(group))
+        group
+        for group in baselines
+        if ran.issuperset(row.mechanism for row in definitions.rows(group))
     ]
-    rows = ledger.rows([*comparisons, *itertools.chain(*baselines)])
-    joint = _joint(swept.table, rows, epsilon)
+    rows = definitions.rows([*comparisons, *itertools.chain(*baselines)])
+    joint = _joint(by_reading.table, rows, epsilon)
     if not joint:
         return Share()
     cells = np.array([*joint.values()])
@@ -117,7 +119,7 @@ def share(
                 if larger
                 else (comparison.second, comparison.first)
             )
-            pair = Pair(*(swept.values[cells[:, rows.index(row)]] for row in ends))
+            pair = Pair(*(by_reading.values[cells[:, rows.index(row)]] for row in ends))
             estimate = surplus(comparison, pair)
             each.append(estimate.above() < level / 2)
         return np.all(each, axis=0) if every else np.any(each, axis=0)

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from reproduction import catalogue
-from reproduction.report.claims import ledger
-from reproduction.report.claims.evidence import Evidence, gather
+from reproduction.report.claims import definitions
+from reproduction.report.claims.definitions import Claim, Comparison, Row
 from reproduction.report.claims.intervals import separable
-from reproduction.report.claims.ledger import Claim, Comparison, Row
-from reproduction.report.claims.trialbook import NotRun, Trialbook
+from reproduction.report.claims.trial_evidence import Evidence, gather
+from reproduction.report.claims.trial_values import NotRun, TrialValues
 from reproduction.report.claims.verdicts import NOT_REPRODUCED, REPRODUCED
 from reproduction.report.markup import short
 from reproduction.report.statistics import ENOUGH, LEVEL, Joint, combine
@@ -27,12 +27,12 @@ class Controls:
         epsilon: the tables' epsilon as text.
     """
 
-    def __init__(self, book: Trialbook, epsilon: str) -> None:
+    def __init__(self, book: TrialValues, epsilon: str) -> None:
         self._book = book
         self._epsilon = epsilon
 
     def weigh(
-        self, claim: Claim, comparisons: Sequence[Comparison], book: Trialbook | None = None
+        self, claim: Claim, comparisons: Sequence[Comparison], book: TrialValues | None = None
     ) -> tuple[Joint, list[Evidence]]:
         """Return the evidence for comparisons, which are the claim's or take their place."""
         parts = gather(claim, book or self._book, self._epsilon, comparisons)
@@ -45,7 +45,7 @@ class Controls:
         A verdict that zeros give too does not depend on the data. The result is empty where zeros
         decide nothing, and for claims about results without privacy.
         """
-        rows = {row.mechanism for row in ledger.rows(claim.comparisons)}
+        rows = {row.mechanism for row in definitions.rows(claim.comparisons)}
         if rows & {catalogue.NONPRIVATE, *catalogue.CLIPPED}:
             return ""
         try:
@@ -60,7 +60,7 @@ class Controls:
     def baselines(self, claim: Claim) -> list[Row]:
         """Return the baselines that use no record and that the claim does not mention."""
         experiment = claim.comparisons[0].first.experiment
-        mentioned = {row.mechanism for row in ledger.rows(claim.comparisons)}
+        mentioned = {row.mechanism for row in definitions.rows(claim.comparisons)}
         rows = [Row(experiment, name) for name in catalogue.RECORD_FREE if name not in mentioned]
         return [row for row in rows if self._book.has(row)]
 

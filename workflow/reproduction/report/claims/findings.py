@@ -21,7 +21,7 @@ from reproduction.report.claims.verdicts import (
 from reproduction.report.statistics import WITHIN
 
 #: Kinds of claims, and verdicts, as sentences count them.
-KINDS = {THEOREM: "theorems", IDENTITY: "identities", EXPERIMENT: "claims on experiments"}
+CLAIM_TYPES = {THEOREM: "theorems", IDENTITY: "identities", EXPERIMENT: "claims on experiments"}
 VERDICTS = {"hold": REPRODUCED, "narrow": ONLY_UNDER, "fail": NOT_REPRODUCED}
 
 
@@ -49,27 +49,27 @@ def headline(table: pd.DataFrame) -> str:
 
 
 def tally(claims: pd.DataFrame) -> str:
-    """Return the verdicts on each paper's claims, counted by kind of claim.
+    """Return the verdicts on each paper's claims, counted by type of claim.
 
     ``claims`` are rows of ``claims.csv``, at least one.
     """
     return "; ".join(
-        f"{paper}: {', '.join(count(rows, kind) for kind in KINDS if count(rows, kind))}"
+        f"{paper}: {', '.join(filter(None, (count(rows, name) for name in CLAIM_TYPES)))}"
         for paper, rows in claims.groupby("paper", sort=False)
     )
 
 
-def count(claims: pd.DataFrame, kind: str) -> str:
-    """Return a phrase on how many claims of a kind hold, hold under another reading, and fail.
+def count(claims: pd.DataFrame, claim_type: str) -> str:
+    """Return a phrase on how many claims of a type hold, hold under another reading, and fail.
 
     Claims that the same fact decides count once. The phrase is empty without claims.
     """
-    distinct = facts(claims[claims["kind"].eq(kind)])
+    distinct = facts(claims[claims["claim_type"].eq(claim_type)])
     if distinct.empty:
         return ""
     verdicts = distinct["verdict"].map(word)
     counts = {name: int(verdicts.eq(verdict).sum()) for name, verdict in VERDICTS.items()}
-    parts = [f"{counts['hold']} of {len(distinct)} {KINDS[kind]} hold as stated"]
+    parts = [f"{counts['hold']} of {len(distinct)} {CLAIM_TYPES[claim_type]} hold as stated"]
     parts += [f"{counts['narrow']} under a narrower reading"] * (counts["narrow"] > 0)
     parts += [f"{counts['fail']} fail{'s' * (counts['fail'] == 1)}"] * (counts["fail"] > 0)
     return ", ".join(parts[:-1]) + " and " * (len(parts) > 1) + parts[-1]

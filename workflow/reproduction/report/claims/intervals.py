@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from reproduction.report.claims.ledger import Claim, Comparison, Row
-from reproduction.report.claims.trialbook import NotRun, Trialbook
+from reproduction.report.claims.definitions import Claim, Comparison, Row
+from reproduction.report.claims.trial_values import NotRun, TrialValues
 from reproduction.report.statistics import covers
 
 
-def separable(claim: Claim, book: Trialbook) -> Sequence[Comparison]:
+def separable(claim: Claim, book: TrialValues) -> Sequence[Comparison]:
     """Return the comparisons of a claim that are judged.
 
     If the claim is read off the paper's numbers, the paper's intervals must separate the rows.
@@ -24,7 +24,7 @@ def separable(claim: Claim, book: Trialbook) -> Sequence[Comparison]:
     return comparisons
 
 
-def inseparable(comparisons: Sequence[Comparison], book: Trialbook) -> list[Comparison]:
+def inseparable(comparisons: Sequence[Comparison], book: TrialValues) -> list[Comparison]:
     """Return the comparisons whose rows the paper's printed intervals do not separate."""
     close = []
     for comparison in comparisons:
@@ -43,7 +43,7 @@ def inseparable(comparisons: Sequence[Comparison], book: Trialbook) -> list[Comp
     return close
 
 
-def remark(claim: Claim, book: Trialbook, name: Callable[[Row], str]) -> str:
+def remark(claim: Claim, book: TrialValues, name: Callable[[Row], str]) -> str:
     """Return a clause on rows that the paper's own intervals do not separate; may be empty.
 
     ``name`` returns the name of a row for readers.

@@ -9,11 +9,11 @@ import pandas as pd
 
 from reproduction import catalogue
 from reproduction.report import summary
-from reproduction.report.claims import across, exact, intervals
+from reproduction.report.claims import across, exact_claims, intervals
 from reproduction.report.claims.controls import Controls, other_unit, swap_subject
-from reproduction.report.claims.evidence import Evidence
-from reproduction.report.claims.ledger import Claim, Row
-from reproduction.report.claims.trialbook import NotRun, Trialbook
+from reproduction.report.claims.definitions import Claim, Row
+from reproduction.report.claims.trial_evidence import Evidence
+from reproduction.report.claims.trial_values import NotRun, TrialValues
 from reproduction.report.claims.verdicts import (
     EXPERIMENT,
     IDENTITY,
@@ -30,20 +30,21 @@ from reproduction.report.markup import short
 from reproduction.report.statistics import ENOUGH, LEVEL, Joint, holm
 
 #: Columns of the ledger. A claim says that ``effect`` exceeds ``margin``; ``power`` is the smallest
-#: distance from the margin that the trials detect (see :mod:`reproduction.report.claims.evidence`).
+#: distance from the margin that the trials detect (see
+#: :mod:`reproduction.report.claims.trial_evidence`).
 COLUMNS = (
-    *("id", "paper", "place", "claim", "kind", "statistic", "test", "verdict", "effect"),
+    *("id", "paper", "place", "claim", "claim_type", "statistic", "test", "verdict", "effect"),
     *("effect_low", "effect_high", "margin", "power", "evidence", "p", "p_corrected"),
     *("readings_holding", "readings_total", "reason", "shown_by", "data_status", "experiments"),
     "same_as",
 )
-COMPARISONS = ("id", "better", "worse", "kind", "amount", "epsilon", *Evidence._fields[1:-2])
+COMPARISONS = ("id", "better", "worse", "relation", "amount", "epsilon", *Evidence._fields[1:-2])
 
 #: The verdict on a claim, its reason, and other entries of ``COLUMNS``.
 Finding = dict[str, Any]
 
 
-class Weighed(NamedTuple):
+class CorrectedEvidence(NamedTuple):
     """The evidence for a claim, with p-value and level corrected over the experiment's claims."""
 
     joint: Joint
@@ -63,66 +64,66 @@ class Judge:
 
     def __init__(self, files: Files, *, epsilon: str, on_request: Collection[str] = ()) -> None:
         self._files = files
-        self._book = Trialbook(files, on_request)
+        self._book = TrialValues(files, on_request)
         self._controls = Controls(self._book, epsilon)
         self._epsilon = epsilon
 
     def judge(self, claims: Sequence[Claim]) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the ledger (``COLUMNS``), and one row per comparison (``COMPARISONS``)."""
         findings: dict[str, Finding] = {}
-        weighed: dict[str, tuple[Joint, list[Evidence]]] = {}
+        outcome: dict[str, tuple[Joint, list[Evidence]]] = {}
         for claim in claims:
             try:
-                if claim.kind != "compare":
-                    findings[claim.id] = exact.finding(claim, self._files)
+                if claim.test_type != "compare":
+                    findings[claim.id] = exact_claims.finding(claim, self._files)
                 elif all(
                     self._book.same_distribution(c.first, c.second) for c in claim.comparisons
                 ):
                     findings[claim.id] = _identical(claim)
                 else:
-                    weighed[claim.id] = self._controls.weigh(
+                    outcome[claim.id] = self._controls.weigh(
                         claim, intervals.separable(claim, self._book)
                     )
             except NotRun as reason:
                 findings[claim.id] = {"verdict": UNDECIDED, "reason": f"not run: {reason}"}
-        compared = [claim for claim in claims if claim.id in weighed]
-        values = pd.Series({name: joint.p for name, (joint, _) in weighed.items()}, dtype=float)
+        compared = [claim for claim in claims if claim.id in outcome]
+        values = pd.Series({name: joint.p for name, (joint, _) in outcome.items()}, dtype=float)
         families = {claim.id: claim.experiments[0] for claim in compared}
         corrected = values.groupby(families).transform(holm)
         for claim in compared:
             level = LEVEL / [*families.values()].count(families[claim.id])
-            result = Weighed(*weighed[claim.id], corrected[claim.id], level)
+            result = CorrectedEvidence(*outcome[claim.id], corrected[claim.id], level)
             findings[claim.id] = self._ordering(claim, result)
         untested = dict.fromkeys(("statistic", "test", "evidence", "data_status"), "")
         rows = [
             vars(claim)
             | untested
-            | {"kind": _kind(claim)}
+            | {"claim_type": _claim_type(claim)}
             | findings[claim.id]
             | _describe(claim, findings[claim.id])
             for claim in claims
         ]
         counts = dict.fromkeys(("readings_holding", "readings_total"), "Int64")
         table = pd.DataFrame(rows, columns=[*COLUMNS]).astype(counts)
-        records = [_record(name, part) for name, (_, parts) in weighed.items() for part in parts]
+        records = [_record(name, part) for name, (_, parts) in outcome.items() for part in parts]
         return table, pd.DataFrame(records, columns=[*COMPARISONS])
 
-    def _ordering(self, claim: Claim, weighed: Weighed) -> Finding:
+    def _ordering(self, claim: Claim, outcome: CorrectedEvidence) -> Finding:
         """Return the verdict on a claim that orders rows, after all checks of its evidence."""
         statuses = {
-            self._book.status(part.comparison.first.experiment) for part in weighed.evidence
+            self._book.status(part.comparison.first.experiment) for part in outcome.evidence
         }
-        finding = self._settle(claim, weighed) | {"data_status": " and ".join(sorted(statuses))}
-        finding |= {"p": weighed.joint.p, "p_corrected": weighed.corrected}
+        finding = self._settle(claim, outcome) | {"data_status": " and ".join(sorted(statuses))}
+        finding |= {"p": outcome.joint.p, "p_corrected": outcome.corrected}
         reason = finding["reason"]
         if summary.SIMULATED in statuses:
             reason = "run on simulated data, not on the paper's"
             return finding | {"verdict": UNTESTABLE, "reason": reason}
-        if argument := exact.argument(claim, self._files):
+        if argument := exact_claims.argument(claim, self._files):
             columns = {"test": "argument", "p": float("nan"), "p_corrected": float("nan")}
             reason = f"{argument}; in trials, {reason}"
             return finding | columns | {"verdict": REPRODUCED, "reason": reason}
-        if min(part.n_trials for part in weighed.evidence) < ENOUGH:
+        if min(part.n_trials for part in outcome.evidence) < ENOUGH:
             reason = f"fewer than {ENOUGH} trials order nothing; {reason}"
             return self._otherwise(claim, finding | {"verdict": UNDECIDED, "reason": reason})
         if cause := self._uninformative(claim, finding["verdict"]):
@@ -171,9 +172,9 @@ class Judge:
             finding["verdict"] = f"{ONLY_UNDER} {reading}"
         return finding
 
-    def _settle(self, claim: Claim, weighed: Weighed) -> Finding:
+    def _settle(self, claim: Claim, outcome: CorrectedEvidence) -> Finding:
         """Return the verdict by the trials alone, with the numbers of the decisive comparison."""
-        joint, evidence, corrected, level = weighed
+        joint, evidence, corrected, level = outcome
         prefix, part = "", evidence[joint.weakest]
         if joint.p_against / joint.p * corrected < LEVEL:
             verdict, part = NOT_REPRODUCED, evidence[joint.strongest_against]
@@ -199,7 +200,7 @@ class Judge:
     def _statistic(self, part: Evidence, claim: Claim) -> str:
         """Return the effect of a comparison in words."""
         metric = self._book.metric(part.comparison.first.experiment)
-        operator = "over" if part.comparison.kind == "times" else "minus"
+        operator = "over" if part.comparison.relation == "times" else "minus"
         names = _names(part, claim)
         first, second = names if claim.larger else names[::-1]
         return f"{metric} of {first} {operator} that of {second}"
@@ -208,11 +209,11 @@ class Judge:
         """Return the finding with counts of readings, and the verdict that other readings give."""
         if len(claim.experiments) > 1 or claim.test.get("epsilons", "table") != "table":
             return finding
-        swept = across.read(claim.experiments[0], self._files)
-        if swept is None:
+        by_reading = across.read(claim.experiments[0], self._files)
+        if by_reading is None:
             return finding
         share = across.share(
-            swept,
+            by_reading,
             intervals.separable(claim, self._book),
             epsilon=self._epsilon,
             larger=claim.larger,
@@ -235,9 +236,9 @@ class Judge:
 
 def _identical(claim: Claim) -> Finding:
     """Return the verdict on rows with the same noise distribution."""
-    holds = [comparison.kind == "within" for comparison in claim.comparisons]
+    holds = [comparison.relation == "within" for comparison in claim.comparisons]
     return {
-        "kind": IDENTITY,
+        "claim_type": IDENTITY,
         "verdict": REPRODUCED if (all if claim.every else any)(holds) else NOT_REPRODUCED,
         "reason": "the two are identically distributed: neither is ever better",
         "test": "identity",
@@ -245,9 +246,9 @@ def _identical(claim: Claim) -> Finding:
     }
 
 
-def _kind(claim: Claim) -> str:
+def _claim_type(claim: Claim) -> str:
     """Return the kind of a claim, apart from identities by equal noise distributions."""
-    if claim.kind in ("compare", "not_run"):
+    if claim.test_type in ("compare", "not_run"):
         return EXPERIMENT
     return IDENTITY if claim.identity else THEOREM
 

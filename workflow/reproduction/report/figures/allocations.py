@@ -53,7 +53,7 @@ def _scatter(axes: Axes, rows: pd.DataFrame, parts: Mapping[str, pd.DataFrame]) 
         _cloud(axes, parts[name], NOISES[name].look)
     if len(clouds) == 1:
         _arrows(axes, rows)
-    visible = rows["noise"].isin(clouds) & rows["kind"].isin(["sample", "contour"])
+    visible = rows["noise"].isin(clouds) & rows["role"].isin(["sample", "contour"])
     reach = 1.08 * rows.loc[visible, ["x", "y"]].abs().to_numpy().max()
     axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
     axes.set_xlabel("noise on feature 1")
@@ -74,9 +74,9 @@ def _profile(axes: Axes, parts: Mapping[str, pd.DataFrame]) -> None:
 
 
 def _cloud(axes: Axes, part: pd.DataFrame, look: catalogue.Look) -> None:
-    kind: dict[str, Any] = {"color": look.colour, "marker": look.marker, "linestyle": "none"}
-    kind |= {"markersize": 2.6, "alpha": 0.45, "markeredgewidth": 0}
-    axes.plot(*_points(part, "sample").T, **kind)
+    role: dict[str, Any] = {"color": look.colour, "marker": look.marker, "linestyle": "none"}
+    role |= {"markersize": 2.6, "alpha": 0.45, "markeredgewidth": 0}
+    axes.plot(*_points(part, "sample").T, **role)
     axes.plot(*_points(part, "contour").T, color=look.colour, linestyle=look.line)
 
 
@@ -89,9 +89,9 @@ def _arrows(axes: Axes, part: pd.DataFrame) -> None:
         axes.annotate("", tip, (0, 0), arrowprops=head)
 
 
-def _points(rows: pd.DataFrame, kind: str) -> np.ndarray:
-    """Return the coordinates of the points of one kind, shape (points, 2)."""
-    return rows.loc[rows["kind"].eq(kind), ["x", "y"]].to_numpy()
+def _points(rows: pd.DataFrame, role: str) -> np.ndarray:
+    """Return the coordinates of the points of one role, shape (points, 2)."""
+    return rows.loc[rows["role"].eq(role), ["x", "y"]].to_numpy()
 
 
 def _along(part: pd.DataFrame, angles: np.ndarray) -> np.ndarray:

@@ -30,14 +30,14 @@ from PIL import Image
 from reproduction import catalogue
 from reproduction.files import replacing, write_text
 from reproduction.report import entries
-from reproduction.report.entries import Entry
+from reproduction.report.entries import Recipe
 from reproduction.report.figures import style
 from reproduction.report.inputs import Files
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Figure(Entry):
-    """The recipe of a figure (see :class:`reproduction.report.entries.Entry`).
+class Figure(Recipe):
+    """The recipe of a figure (see :class:`reproduction.report.entries.Recipe`).
 
     Its caption also serves as alternative text.
 

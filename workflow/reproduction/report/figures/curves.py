@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from reproduction import catalogue
-from reproduction.report import comparisons, inputs, markup, standings, summary
+from reproduction.report import audit_status, comparisons, inputs, markup, summary
 from reproduction.report.entries import Tables, claimed_epsilon
 from reproduction.report.figures import base, frames, style
 
@@ -24,18 +24,18 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     ``panel`` is the title of a mechanism's panel, empty for baselines.
     """
     rows = frames.table_rows(tables[f"summary/{experiment}"])
-    if not rows["kind"].eq("mechanism").any():
+    if not rows["role"].eq("mechanism").any():
         return rows.iloc[:0]
     about = catalogue.experiment(experiment)
     theirs = frames.published(inputs.published(about.results, tables), experiment)
     compared, baseline = tables[f"comparisons/{experiment}"], summary.trivial(rows)
     rows = rows.assign(against_baseline=comparisons.verdicts(rows, compared, baseline))
-    rows = standings.joined(rows, tables.get(f"audit/{experiment}"))
+    rows = audit_status.joined(rows, tables.get(f"audit/{experiment}"))
     rows = comparisons.once(rows, compared)
     joined = frames.join([rows, theirs[theirs["epsilon"].notna()]])
     further = joined["mechanism"].map(catalogue.family).isin([BEYOND, catalogue.OTHER])
     panel = pd.Series(np.where(further, BEYOND, PAPERS), joined.index)
-    return joined.assign(panel=panel.mask(joined["kind"].eq("level"), ""))
+    return joined.assign(panel=panel.mask(joined["role"].eq("level"), ""))
 
 
 def draw(frame: pd.DataFrame) -> style.Drawing:
@@ -43,11 +43,11 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
 
     In each panel the mechanisms of the other one are grey lines.
     """
-    ours = frame[frame["kind"].eq("mechanism")]
-    theirs = frame[frame["kind"].eq("published")]
+    ours = frame[frame["role"].eq("mechanism")]
+    theirs = frame[frame["role"].eq("published")]
     titles = [title for title in (PAPERS, BEYOND) if ours["panel"].eq(title).any()]
     sizes = ours.groupby("panel")["mechanism"].nunique()
-    levels = frame["kind"].eq("level").sum()
+    levels = frame["role"].eq("level").sum()
     heights = [max(2.6, 0.6 + 0.24 * (sizes[title] + levels)) for title in titles]
     figure, grid = style.canvas(
         0.5 + sum(heights), len(heights), sharex=True, height_ratios=heights
@@ -89,10 +89,10 @@ def _mechanisms(axes: Axes, rows: pd.DataFrame) -> None:
 def _finish(axes: Axes, frame: pd.DataFrame) -> None:
     """Scale the y axis to our results, name it, and draw the baselines."""
     axes.set_ylabel(frames.axis(frame))
-    ours = frame[frame["kind"].eq("mechanism")]
+    ours = frame[frame["role"].eq("mechanism")]
     finite = ours[ours["mean"].gt(frames.NOTHING)]
     low, high = finite["mean"].min(), finite["mean"].max()
-    levels = frame[frame["kind"].eq("level")]
+    levels = frame[frame["role"].eq("level")]
     if high > 10 * low:
         style.log_axis(axes, "y", axes.get_ylabel())
         axes.set_ylim(low / 3, 3 * max(high, levels["mean"].max()))
@@ -116,8 +116,8 @@ def _finish(axes: Axes, frame: pd.DataFrame) -> None:
 def finding(frame: pd.DataFrame) -> str:
     """Return how many mechanisms are not clearly better than the baseline, at one epsilon."""
     at = claimed_epsilon(frame)
-    ours = frame[frame["kind"].eq("mechanism") & frame["epsilon"].eq(at)]
-    ours = ours[~standings.refuted(ours)]
+    ours = frame[frame["role"].eq("mechanism") & frame["epsilon"].eq(at)]
+    ours = ours[~audit_status.refuted(ours)]
     verdicts = ours.loc[ours["mean"].notna() & ours["against_baseline"].ne(""), "against_baseline"]
     if verdicts.empty:
         return ""

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 from reproduction import catalogue
-from reproduction.report import comparisons, inputs, standings, statistics, summary
+from reproduction.report import audit_status, comparisons, inputs, statistics, summary
 from reproduction.report.entries import Tables
 from reproduction.report.figures import base, frames, style
 
@@ -38,7 +38,7 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     ours = _ratios(ours.assign(favours=favours))
     compared = comparisons.oriented(tables[f"comparisons/{experiment}"], comparisons.DIRECTION)
     against_a = compared.loc[compared["against_direction"].eq("a"), [*comparisons.ROW, "verdict"]]
-    ours = standings.joined(ours.merge(against_a, how="left"), tables.get(f"audit/{experiment}"))
+    ours = audit_status.joined(ours.merge(against_a, how="left"), tables.get(f"audit/{experiment}"))
     return frames.join([ours, levels, theirs])
 
 
@@ -62,7 +62,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw MVG above and the exact calibration below; add ratios if that spans decades."""
     mechanism = _paper(frame)
     baseline = summary.trivial(frame)
-    ours, theirs = (frame[frame["kind"].eq(kind)] for kind in ("mechanism", "published"))
+    ours, theirs = (frame[frame["role"].eq(role)] for role in ("mechanism", "published"))
     paper, exact = (ours[ours["mechanism"].eq(name)] for name in (mechanism, EXACT))
     decades = exact["mean"].max() > 10 * exact.loc[exact["mean"] > frames.NOTHING, "mean"].min()
     heights = (1.0, 1.0, 0.6)[: 3 if decades else 2]
@@ -116,18 +116,18 @@ def _curves(axes: Axes, rows: pd.DataFrame, mean: str, ci95: str) -> None:
         style.say(axes, "no guarantee at any ε, or not run")
         return
     groups = rows.groupby("direction")
-    for place, (_, part) in enumerate(groups):
-        look = style.direction(str(part["mechanism"].iloc[0]), place)
-        x = style.dodge(part["epsilon"], place, len(groups))
+    for number, (_, part) in enumerate(groups):
+        look = style.direction(str(part["mechanism"].iloc[0]), number)
+        x = style.dodge(part["epsilon"], number, len(groups))
         style.curve(axes, x, part[mean], part[ci95], as_=look, bars=True)
 
 
 def _handles(frame: pd.DataFrame, mechanism: str, baseline: str) -> list[Any]:
-    ours = frame[frame["kind"].eq("mechanism")]
+    ours = frame[frame["role"].eq("mechanism")]
     labels = enumerate(ours.groupby("direction")["favours"].first())
     handles: list[Any] = [
-        tuple(style.key(text, style.direction(name, place)) for name in (mechanism, EXACT))
-        for place, text in labels
+        tuple(style.key(text, style.direction(name, number)) for name in (mechanism, EXACT))
+        for number, text in labels
     ]
     for name in (baseline, "nonprivate"):
         zero = ": 0" if abs(frames.level(frame, name)) < frames.NOTHING else ""
@@ -140,8 +140,8 @@ def finding(frame: pd.DataFrame) -> str:
 
     By calibration: as the paper defines it, and exact. Empty where one of the two is not private.
     """
-    rows = frame[frame["kind"].eq("mechanism")]
-    if standings.refuted(rows).any():
+    rows = frame[frame["role"].eq("mechanism")]
+    if audit_status.refuted(rows).any():
         return ""
     counts = []
     for name in (_paper(frame), EXACT):

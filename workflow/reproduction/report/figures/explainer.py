@@ -20,14 +20,14 @@ def tidy(tables: Tables) -> pd.DataFrame:
     """Return one row for the first experiment in which MVG's noise has a finite size.
 
     ``lower`` and ``upper`` are the public range of an entry, ``noise_std`` is MVG's noise on it.
-    ``rescaled_std`` is noise of the same shape that meets the same guarantee exactly. ``kappa`` is
-    the factor between the two; the row has the smallest one.
+    ``rescaled_std`` is noise of the same shape that meets the same guarantee exactly.
+    ``noise_inflation`` is the factor between the two; the row has the smallest one.
     """
     noise = tables["tables/effective_noise"]
     for experiment, rows in audit.mvg_noise(noise).groupby("experiment", sort=False):
         lower, upper = frames.bounds(tables["tables/table2"], str(experiment))
         if np.isfinite(upper):
-            return rows.nsmallest(1, "kappa").assign(lower=lower, upper=upper)
+            return rows.nsmallest(1, "noise_inflation").assign(lower=lower, upper=upper)
     return noise[:0]
 
 
@@ -70,7 +70,7 @@ def _bell(axes: Axes, std: float, colour: str, text: str) -> None:
 def finding(frame: pd.DataFrame) -> str:
     """Return how many times the needed noise MVG adds."""
     row = frame.iloc[0]
-    name, times = catalogue.experiment(row["experiment"]).name, short(row["kappa"])
+    name, times = catalogue.experiment(row["experiment"]).name, short(row["noise_inflation"])
     return f"In {name} MVG adds at least {times} times the noise that its guarantee needs"
 
 

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import pandas as pd
 
 from reproduction import catalogue
-from reproduction.report import markup, standings, summary
+from reproduction.report import audit_status, markup, summary
 
 #: A metric below this is an exact 0, which cannot be drawn on a logarithmic axis.
 NOTHING = 1e-12
 
 COLUMNS = (
-    *("kind", "experiment", "metric", "mechanism", "direction", "variant", "chosen"),
-    *("epsilon", "epsilon_actual", "mu_actual", "epsilon_exact", "noise_std", "mean", "ci95"),
+    *("role", "experiment", "metric", "mechanism", "direction", "configuration", "chosen"),
+    *("epsilon", "epsilon_delivered", "mu", "epsilon_exact", "noise_std", "mean", "ci95"),
     *("n_trials", "note"),
 )
 
@@ -23,18 +23,18 @@ COLUMNS = (
 def cells(table: pd.DataFrame) -> pd.DataFrame:
     """Return a summary's rows of the default reading (``COLUMNS``), ``epsilon`` a number.
 
-    ``kind`` is ``level`` for baselines, else ``mechanism``. Pairs of task and mechanism that
+    ``role`` is ``level`` for baselines, else ``mechanism``. Pairs of task and mechanism that
     make no sense are left out.
     """
     rows = table[table["reading"].eq(summary.DEFAULT)]
     rows = rows[~rows["note"].str.startswith(summary.SKIPPED)]
     rows = rows.assign(
         epsilon=pd.to_numeric(rows["epsilon"], errors="coerce"),
-        kind=rows["mechanism"].isin(catalogue.BASELINES).map({True: "level", False: "mechanism"}),
+        role=rows["mechanism"].isin(catalogue.BASELINES).map({True: "level", False: "mechanism"}),
         # Without trials a row has no metric, but its experiment has one.
         metric=rows["metric"].max(),
     )
-    order = ["mechanism", "direction", "epsilon", "variant"]
+    order = ["mechanism", "direction", "epsilon", "configuration"]
     return rows[[*COLUMNS]].sort_values(order, kind="stable", ignore_index=True)
 
 
@@ -46,11 +46,11 @@ def table_rows(table: pd.DataFrame) -> pd.DataFrame:
 def mechanism_label(rows: pd.DataFrame, label: Callable[[str], str] = catalogue.label) -> str:
     """Return the label of a mechanism, with the labels of the same noise distribution.
 
-    One that is refuted says so (:mod:`reproduction.report.standings`).
+    One that is refuted says so (:mod:`reproduction.report.audit_status`).
     """
     also = rows["also"].iloc[0] if "also" in rows else ""
     names = [str(rows["mechanism"].iloc[0]), *(also.split("; ") if also else [])]
-    words = standings.text(rows.iloc[0].to_dict()).replace("epsilon", "ε")
+    words = audit_status.text(rows.iloc[0].to_dict()).replace("epsilon", "ε")
     return " = ".join(map(label, names)) + (f" ({words})" if words else "")
 
 
@@ -81,7 +81,7 @@ def axis(frame: pd.DataFrame) -> str:
 
 
 def published(table: pd.DataFrame, experiment: str) -> pd.DataFrame:
-    """Return published results as rows of kind ``published``, in the unit of an experiment.
+    """Return published results as rows of role ``published``, in the unit of an experiment.
 
     ``printed`` is in the printed unit. ``factor`` converts it to the unit that we suspect (1 where
     the printed unit is plausible); ``mean`` and ``ci95`` are in that unit.
@@ -91,7 +91,7 @@ def published(table: pd.DataFrame, experiment: str) -> pd.DataFrame:
     value = pd.to_numeric(table["value"]) * unit
     return pd.DataFrame(
         {
-            "kind": "published",
+            "role": "published",
             "experiment": experiment,
             "mechanism": table["mechanism"],
             "epsilon": pd.to_numeric(table["epsilon"], errors="coerce"),
@@ -106,7 +106,15 @@ def published(table: pd.DataFrame, experiment: str) -> pd.DataFrame:
 def join(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Return frames below each other; missing columns are empty in text and NaN in numbers."""
     joined = pd.concat([pd.DataFrame(), *parts], ignore_index=True)
-    text = ["direction", "variant", "epsilon_exact", "note", "also", "against_baseline", "standing"]
+    text = [
+        "direction",
+        "configuration",
+        "epsilon_exact",
+        "note",
+        "also",
+        "against_baseline",
+        "audit_status",
+    ]
     text = joined.columns.intersection(text)
     joined[text] = joined[text].fillna("")
     return joined
@@ -132,5 +140,5 @@ def directions(features: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 def level(frame: pd.DataFrame, mechanism: str) -> float:
     """Return the mean of a baseline, NaN if it was not run."""
-    means = frame.loc[frame["kind"].eq("level") & frame["mechanism"].eq(mechanism), "mean"]
+    means = frame.loc[frame["role"].eq("level") & frame["mechanism"].eq(mechanism), "mean"]
     return float(means.iloc[0]) if len(means) else float("nan")

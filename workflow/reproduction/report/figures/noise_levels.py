@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from reproduction import catalogue, job_settings
-from reproduction.report import comparisons, markup, standings, summary
+from reproduction.report import audit_status, comparisons, markup, summary
 from reproduction.report.entries import Tables, by_experiment, claimed_epsilon
 from reproduction.report.figures import base, frames, style
 
@@ -36,17 +36,19 @@ def tidy(tables: Tables) -> pd.DataFrame:
     over all values and directions.
     """
     settings, parts = tables["settings"], []
-    at, fixed = float(settings["table_epsilon"]), job_settings.fixed(settings, middle=True)
+    at, fixed = float(settings["table_epsilon"]), job_settings.untuned(settings, middle=True)
     for experiment, table in by_experiment(tables, "summary").items():
         rows = frames.cells(table)
-        rows = rows[rows["kind"].eq("mechanism") & rows["epsilon"].eq(at)]
+        rows = rows[rows["role"].eq("mechanism") & rows["epsilon"].eq(at)]
         # Rows with a radius that is fixed in public belong to another mechanism.
-        rows = rows[~rows["variant"].str.startswith("radius=")]
+        rows = rows[~rows["configuration"].str.startswith("squared_radius_fraction=")]
         ends = rows.groupby("mechanism")["noise_std"].agg(least="min", most="max")
         rows = rows[summary.in_first_direction(rows)]
         public = rows["mechanism"].map(fixed)
-        rows = rows[rows["variant"].eq("") | rows["variant"].eq(public)].join(ends, on="mechanism")
-        rows = standings.joined(rows, tables[f"audit/{experiment}"])
+        rows = rows[rows["configuration"].eq("") | rows["configuration"].eq(public)].join(
+            ends, on="mechanism"
+        )
+        rows = audit_status.joined(rows, tables[f"audit/{experiment}"])
         rows = comparisons.once(rows, tables[f"comparisons/{experiment}"])
         on_data = catalogue.experiment(experiment).setup.get("query") == "X"
         elsewhere = rows["mechanism"].isin(ON_MOMENTS if on_data else [])
@@ -103,13 +105,13 @@ def _panel(axes: Axes, rows: pd.DataFrame) -> None:
         axes.axvspan(1e-12, width, color=QUIET, zorder=0, linewidth=0)
         axes.axvline(width, color=style.INK, linewidth=1)
     names = []
-    for place, row in enumerate(rows[~silent].itertuples()):
+    for number, row in enumerate(rows[~silent].itertuples()):
         look = catalogue.look(row.mechanism)
         names.append(frames.mechanism_label(rows.loc[[row.Index]]))
-        axes.hlines(place, axes.get_xlim()[0], row.noise_std, color="#CCCCCC", linewidth=0.8)
-        axes.hlines(place, row.least, row.most, color=look.colour, linewidth=4, alpha=0.35)
-        axes.plot(row.noise_std, place, look.marker, color=look.colour, markersize=6.5)
-        style.beside(axes, frames.count(row.noise_std, 3), (row.most, place))
+        axes.hlines(number, axes.get_xlim()[0], row.noise_std, color="#CCCCCC", linewidth=0.8)
+        axes.hlines(number, row.least, row.most, color=look.colour, linewidth=4, alpha=0.35)
+        axes.plot(row.noise_std, number, look.marker, color=look.colour, markersize=6.5)
+        style.beside(axes, frames.count(row.noise_std, 3), (row.most, number))
     style.name_rows(axes, names)
 
 
@@ -120,7 +122,7 @@ def finding(frame: pd.DataFrame) -> str:
     """
     noisiest, times = set(), []
     for _, rows in frame.groupby("experiment", sort=False):
-        rows = rows[~standings.refuted(rows)]
+        rows = rows[~audit_status.refuted(rows)]
         noise = rows.set_index("mechanism")["noise_std"].dropna()
         families = noise.index.map(lambda name: catalogue.family(str(name)))
         if len(noise) > 1:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from reproduction import catalogue
-from reproduction.report import standings
+from reproduction.report import audit_status
 from reproduction.report.entries import Tables, claimed_epsilon
 from reproduction.report.figures import base, frames, style
 from reproduction.report.statistics import exceeds
@@ -43,22 +43,26 @@ def tidy(tables: Tables) -> pd.DataFrame:
             rows = table[table["lots"].eq("paper")]
             rows = rows.rename(columns={"dataset": "experiment", "scheme": "mechanism"})
         else:
-            rows = frames.table_rows(table).assign(kind="")
-            rows["kind"] = rows["experiment"].map(lambda name: catalogue.experiment(name).kind)
-            rows = standings.joined(rows, tables.get(f"audit/{experiment}"))
-            rows["epsilon_actual"] = rows[["epsilon_actual", "epsilon_least"]].max(axis=1)
-        rows = rows[rows["epsilon"].eq(at) & rows["epsilon_actual"].notna()]
-        columns = ["experiment", "mechanism", "kind", "batch", *EPSILONS, "standing"]
+            rows = frames.table_rows(table).assign(perturbation="")
+            rows["perturbation"] = rows["experiment"].map(
+                lambda name: catalogue.experiment(name).perturbation
+            )
+            rows = audit_status.joined(rows, tables.get(f"audit/{experiment}"))
+            rows["epsilon_delivered"] = rows[["epsilon_delivered", "epsilon_least"]].max(axis=1)
+        rows = rows[rows["epsilon"].eq(at) & rows["epsilon_delivered"].notna()]
+        columns = ["experiment", "mechanism", "perturbation", "batch", *EPSILONS, "audit_status"]
         parts.append(rows.reindex(columns=columns))
     rows = pd.concat(parts, ignore_index=True)
     # A setting that is run and published has one row.
-    rows = rows.drop_duplicates(["experiment", "mechanism", "kind", "epsilon_actual"])
-    names = rows[["mechanism", "kind"]].itertuples(index=False)
+    rows = rows.drop_duplicates(["experiment", "mechanism", "perturbation", "epsilon_delivered"])
+    names = rows[["mechanism", "perturbation"]].itertuples(index=False)
     schemes = [catalogue.label(*pair) for pair in names]
-    over = rows["epsilon_actual"] / rows["epsilon"]
-    wrong = exceeds(over, 1) | standings.refuted(rows)
-    verdict = np.select([wrong, over < 0.99], [standings.NOT_PRIVATE, "wasted"], "kept")
-    return rows.assign(scheme=schemes, verdict=verdict).drop(columns=["kind", "standing"])
+    over = rows["epsilon_delivered"] / rows["epsilon"]
+    wrong = exceeds(over, 1) | audit_status.refuted(rows)
+    verdict = np.select([wrong, over < 0.99], [audit_status.NOT_PRIVATE, "wasted"], "kept")
+    return rows.assign(scheme=schemes, verdict=verdict).drop(
+        columns=["perturbation", "audit_status"]
+    )
 
 
 #: Dots whose ratio is below ``NEAR`` are drawn above each other, ``STEP`` of a row apart.
@@ -77,39 +81,39 @@ def _apart(values: pd.Series) -> list[float]:
     return ups
 
 
-EPSILONS = ("epsilon", "epsilon_actual")
+EPSILONS = ("epsilon", "epsilon_delivered")
 
 
 def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw a row per scheme that breaks or wastes its promise, a dot per experiment or setting."""
     claimed = claimed_epsilon(frame)
-    without = [*dict.fromkeys(frame.loc[np.isinf(frame["epsilon_actual"]), "scheme"])]
-    frame = frame[np.isfinite(frame["epsilon_actual"])]
+    without = [*dict.fromkeys(frame.loc[np.isinf(frame["epsilon_delivered"]), "scheme"])]
+    frame = frame[np.isfinite(frame["epsilon_delivered"])]
     wrong = frame.loc[frame["verdict"].ne("kept"), "scheme"]
     as_promised = [
         scheme for scheme in dict.fromkeys(frame["scheme"]) if scheme not in {*wrong, *without}
     ]
-    order = frame[frame["scheme"].isin(wrong)].groupby("scheme")["epsilon_actual"]
+    order = frame[frame["scheme"].isin(wrong)].groupby("scheme")["epsilon_delivered"]
     order = order.agg(["max", "min"]).sort_values(["max", "min"], ascending=False)
     figure, ((axes,),) = style.canvas(1.9 + 0.3 * max(2, len(order)))
     style.log_axis(axes, "x", f"tight ε at claimed ε = {claimed:g}")
     data = [*catalogue.experiments(), *{*frame["experiment"]} - {*catalogue.experiments()}]
     data = [name for name in data if name in {*frame["experiment"]}]
     marker = dict(zip(data, MARKERS * len(data), strict=False))
-    for place, scheme in enumerate(order.index):
-        rows = frame[frame["scheme"].eq(scheme)].sort_values("epsilon_actual", kind="stable")
-        for row, up in zip(rows.itertuples(), _apart(rows["epsilon_actual"]), strict=True):
+    for number, scheme in enumerate(order.index):
+        rows = frame[frame["scheme"].eq(scheme)].sort_values("epsilon_delivered", kind="stable")
+        for row, up in zip(rows.itertuples(), _apart(rows["epsilon_delivered"]), strict=True):
             colour = VERDICTS[str(row.verdict)][0]
             dot: dict[str, Any] = {"color": colour, "markersize": 5, "markeredgewidth": 0}
-            x = max(row.epsilon_actual, LEAST)
-            axes.plot(x, place + up, marker[row.experiment], zorder=3, alpha=0.85, **dot)
-    for place, (high, low) in enumerate(order.to_numpy()):
+            x = max(row.epsilon_delivered, LEAST)
+            axes.plot(x, number + up, marker[row.experiment], zorder=3, alpha=0.85, **dot)
+    for number, (high, low) in enumerate(order.to_numpy()):
         # The number is written beside the end that is farther from the promise.
         at, side = (high, 9) if exceeds(high, claimed) else (low, -9)
         text = frames.count(at) if at >= LEAST else f"≤ {LEAST:g}"
-        style.beside(axes, text, (max(at, LEAST), place), side)
+        style.beside(axes, text, (max(at, LEAST), number), side)
     axes.axvline(claimed, color=style.INK, linewidth=1.2)
-    low, high = LEAST / 6, max(10 * claimed, 4 * frame["epsilon_actual"].max())
+    low, high = LEAST / 6, max(10 * claimed, 4 * frame["epsilon_delivered"].max())
     axes.axvspan(claimed, high, color=style.ALARM, alpha=0.06, linewidth=0, zorder=0)
     style.name_rows(axes, order.index)
     axes.grid(axis="y", visible=True)
@@ -123,14 +127,17 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
         (catalogue.experiment(name).name, "#777777", marker[name]) for name in data if name in some
     ]
     looks += [(text, colour, "o") for colour, text in VERDICTS.values()]
-    keys = [style.key(text, catalogue.Look(hue, kind, "none")) for text, hue, kind in looks]
+    keys = [
+        style.key(text, catalogue.Look(hue, perturbation, "none"))
+        for text, hue, perturbation in looks
+    ]
     style.legend(figure, keys, columns=4)
     return figure
 
 
 def finding(frame: pd.DataFrame) -> str:
     """Return the range of tight epsilons, and how many of them exceed the claimed one."""
-    true, bad = frame["epsilon_actual"], frame["verdict"].eq(standings.NOT_PRIVATE).sum()
+    true, bad = frame["epsilon_delivered"], frame["verdict"].eq(audit_status.NOT_PRIVATE).sum()
     true = true[np.isfinite(true)]
     ends = f"{frames.least(true, LEAST)} to {frames.count(true.max())}"
     wrong = f"{bad} of {len(frame)} settings are not private"

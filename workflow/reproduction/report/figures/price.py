@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from reproduction import catalogue
-from reproduction.report import standings
+from reproduction.report import audit_status
 from reproduction.report.entries import Tables
 from reproduction.report.figures import base, frames, style
 from reproduction.report.tables import price
@@ -21,9 +21,9 @@ def tidy(tables: Tables) -> pd.DataFrame:
     prices = tables["tables/price"]
     if "experiment" not in prices:
         return prices.iloc[:0]  # a note that nothing could be priced
-    kinds = prices["experiment"].map(lambda name: catalogue.experiment(str(name)).kind)
+    kinds = prices["experiment"].map(lambda name: catalogue.experiment(str(name)).perturbation)
     prices = prices[kinds.eq("")].reset_index(drop=True)
-    text = {name: prices[name].astype(object).fillna("") for name in ("also", "standing")}
+    text = {name: prices[name].astype(object).fillna("") for name in ("also", "audit_status")}
     return prices.assign(**text)
 
 
@@ -43,7 +43,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
         for i, row in rows[~within[rows.index]].iterrows():
             head = "Below" if row["price"] == 0 else "Above"
             text = f"{head} {price.format_price(row['price'], row)[2:]}"
-            if standings.text(row.to_dict()):
+            if audit_status.text(row.to_dict()):
                 text = "Without a price"
             labels.setdefault(text, []).append(frames.mechanism_label(rows.loc[[i]]))
         style.notes(axes, labels, below=40 if axes.get_xlabel() else 20)
@@ -53,15 +53,15 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
 def _panel(axes: Axes, rows: pd.DataFrame) -> None:
     axes.axvline(1, color=style.INK, linewidth=1)
     names = []
-    for place, row in enumerate(rows.itertuples()):
+    for number, row in enumerate(rows.itertuples()):
         look: dict[str, Any] = {"color": catalogue.look(str(row.mechanism)).colour}
         names.append(frames.mechanism_label(rows.loc[[row.Index]]))
         # Without an interval the price stands alone; the epsilons that were run limit it.
         ends = [row.price if np.isnan(end) else end for end in (row.low, row.high)]
         low, high = np.clip(ends, row.smallest, row.largest)
-        axes.hlines(place, low, high, linewidth=1.6, **look)
-        axes.plot(row.price, place, catalogue.look(str(row.mechanism)).marker, ms=6.5, **look)
-        style.beside(axes, price.format_price(row.price, row._asdict()), (high, place))
+        axes.hlines(number, low, high, linewidth=1.6, **look)
+        axes.plot(row.price, number, catalogue.look(str(row.mechanism)).marker, ms=6.5, **look)
+        style.beside(axes, price.format_price(row.price, row._asdict()), (high, number))
     style.name_rows(axes, names)
     # With so many panels the lowest axis is too far away to read.
     axes.tick_params(labelbottom=True)

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 
 from reproduction import catalogue
 from reproduction.experiments import readings
-from reproduction.report import inputs, standings
+from reproduction.report import audit_status, inputs
 from reproduction.report.entries import Tables
 from reproduction.report.figures import base, frames, style
 from reproduction.report.statistics import covers
@@ -23,7 +23,7 @@ NOT_PRIVATE = "#FBE3E6"
 
 
 def tidy(tables: Tables) -> pd.DataFrame:
-    """Return the rows of :func:`panel` of every experiment that was swept."""
+    """Return the rows of :func:`panel` of every experiment that was by_reading."""
     names = [name.partition("/")[2] for name in tables if name.startswith("readings/")]
     return pd.concat([pd.DataFrame(), *(panel(name, tables) for name in names)], ignore_index=True)
 
@@ -38,8 +38,8 @@ def panel(experiment: str, tables: Tables) -> pd.DataFrame:
     """
     rows = tables[f"readings/{experiment}"]
     rows = rows[rows["mean"].notna()]
-    judged = standings.by_mechanism(tables.get(f"audit/{experiment}"))
-    wrong = rows["ran"].isin(judged.index[standings.refuted(judged)])
+    judged = audit_status.by_mechanism(tables.get(f"audit/{experiment}"))
+    wrong = rows["ran"].isin(judged.index[audit_status.refuted(judged)])
     rows = rows.assign(private=rows["private"].astype(bool) & ~wrong)
     table = inputs.published(catalogue.experiment(experiment).results, tables)
     # The row's name without the citation at its end.
@@ -50,10 +50,10 @@ def panel(experiment: str, tables: Tables) -> pd.DataFrame:
         rows["mechanism"].eq("nonprivate"),
         rows["mechanism"].isin(catalogue.RECORD_FREE),
     )
-    parts = [rows[baseline | (free & rows["reading"].eq(readings.DEFAULT))].assign(kind="level")]
+    parts = [rows[baseline | (free & rows["reading"].eq(readings.DEFAULT))].assign(role="level")]
     for number, cell in enumerate(theirs.to_dict("records")):
         outcomes = _place(rows[rows["mechanism"].eq(cell["mechanism"])], number)
-        outcomes = outcomes.assign(kind="mechanism", row=cell["row"], meets=_meets(outcomes, cell))
+        outcomes = outcomes.assign(role="mechanism", row=cell["row"], meets=_meets(outcomes, cell))
         parts.append(outcomes)
     if theirs.empty:
         return rows.iloc[:0]
@@ -89,19 +89,19 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
 
 
 def _strip(axes: Axes, rows: pd.DataFrame) -> None:
-    ours = rows[rows["kind"].eq("mechanism")]
-    place = axes.get_xaxis_transform()
+    ours = rows[rows["role"].eq("mechanism")]
+    transform = axes.get_xaxis_transform()
     for name, part in ours.groupby("mechanism", sort=False):
         number = int(part["x"].min())
-        words = "" if part["private"].astype(bool).any() else f" ({standings.NOT_PRIVATE})"
+        words = "" if part["private"].astype(bool).any() else f" ({audit_status.NOT_PRIVATE})"
         text = textwrap.fill(part["row"].iloc[0].replace(" using the", ",") + words, 24)
-        axes.text(number + 0.5, 1.02, text, ha="center", fontsize=8, transform=place)
+        axes.text(number + 0.5, 1.02, text, ha="center", fontsize=8, transform=transform)
         _shade(axes, part)
         axes.axvline(number, color=style.FAINT, linewidth=0.6)
         _outcomes(axes, part, catalogue.look(str(name)))
-    for row in rows[rows["kind"].eq("level") & rows["mean"].gt(frames.NOTHING)].itertuples():
+    for row in rows[rows["role"].eq("level") & rows["mean"].gt(frames.NOTHING)].itertuples():
         style.level(axes, row.mean, row.mechanism)
-    _published(axes, rows[rows["kind"].eq("published")])
+    _published(axes, rows[rows["role"].eq("published")])
     style.log_axis(axes, "y", frames.axis(ours))
     axes.set(xlim=(0, int(np.ceil(ours["x"].max()))), xticks=[])
 
@@ -120,8 +120,8 @@ def _outcomes(axes: Axes, part: pd.DataFrame, look: catalogue.Look) -> None:
     colours = [look.colour if is_private else style.ALARM for is_private in private]
     axes.vlines(part["x"], low, part["mean"] + part["ci95"], colors=colours, alpha=0.35, lw=0.8)
     dot: dict[str, Any] = {"ms": 4, "mew": 0.6}
-    for kind, colour, fill in ((private, *[look.colour] * 2), (~private, style.ALARM, "white")):
-        axes.plot(part["x"][kind], part["mean"][kind], "o", color=colour, mfc=fill, **dot)
+    for role, colour, fill in ((private, *[look.colour] * 2), (~private, style.ALARM, "white")):
+        axes.plot(part["x"][role], part["mean"][role], "o", color=colour, mfc=fill, **dot)
     usual = part[part["reading"].eq(readings.DEFAULT)]
     axes.plot(usual["x"], usual["mean"], "D", color=style.INK, markersize=5, zorder=6)
 
@@ -145,19 +145,19 @@ def _handles(frame: pd.DataFrame) -> list[Line2D]:
         style.key("default reading", ink, marker="D", linestyle="none"),
         style.key("published, in the printed unit", ink),
     ]
-    if not private[frame["kind"].eq("mechanism")].all():
+    if not private[frame["role"].eq("mechanism")].all():
         hollow = {"color": style.ALARM, "markerfacecolor": "white"} | dot
         handles.insert(2, style.key("a reading that is NOT private", ink, **hollow))
     if frame["factor"].max() != 1:
         handles.append(style.key("published, in a conjectured unit", ink, linestyle=(0, (4, 2))))
-    names = frame.loc[frame["kind"].eq("level") & frame["mean"].gt(frames.NOTHING), "mechanism"]
+    names = frame.loc[frame["role"].eq("level") & frame["mean"].gt(frames.NOTHING), "mechanism"]
     looks = [(catalogue.label(name), catalogue.look(name)) for name in names.unique()]
     return handles + [style.key(label, look, marker="") for label, look in looks]
 
 
 def finding(frame: pd.DataFrame) -> str:
     """Return how many private readings meet the printed values, in each of the two units."""
-    ours = frame[frame["kind"].eq("mechanism")]
+    ours = frame[frame["role"].eq("mechanism")]
     private = ours[ours["private"].astype(bool)]
     met = private["meets"].eq("printed").sum()
     text = f"{met} of {len(private)} private readings meet the printed value"

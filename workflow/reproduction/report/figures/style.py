@@ -82,12 +82,12 @@ def legends(name: str) -> dict[str, Legend]:
 _DIRECTIONS = (("-", "o", 0.0), ("--", "s", -0.6), ("-.", "^", 0.45), (":", "D", -0.3))
 
 
-def direction(mechanism: str, place: int) -> Look:
+def direction(mechanism: str, number: int) -> Look:
     """Return the look of a mechanism with its first, second, ... noise direction.
 
     The hue is the mechanism's; shade, marker and line tell the directions apart.
     """
-    line, marker, white = _DIRECTIONS[place % len(_DIRECTIONS)]
+    line, marker, white = _DIRECTIONS[number % len(_DIRECTIONS)]
     return Look(mix(look(mechanism).colour, white), marker, line)
 
 
@@ -164,8 +164,8 @@ def against_epsilon(
         apart: see :func:`dodge`; if 0, there are bands instead of bars.
     """
     refusing = 0
-    for place, (name, label, part) in enumerate(members):
-        x, as_ = dodge(part["epsilon"], place, len(members), apart), look(name)
+    for number, (name, label, part) in enumerate(members):
+        x, as_ = dodge(part["epsilon"], number, len(members), apart), look(name)
         curve(axes, x, part["mean"], part["ci95"], as_=as_, label=label, bars=apart > 0)
         refused = part.loc[part["mean"].isna(), "epsilon"]
         # Each mechanism's crosses have a height of their own, so that they do not overlap.
@@ -202,8 +202,8 @@ def published_values(axes: Axes, rows: pd.DataFrame) -> bool:
     """
     low, high = axes.get_ylim()
     inside = rows["mean"].between(low, high)
-    for place, row in enumerate(rows[inside].sort_values("mean", kind="stable").itertuples()):
-        x = dodge(row.epsilon, place, inside.sum(), share=0.3)
+    for number, row in enumerate(rows[inside].sort_values("mean", kind="stable").itertuples()):
+        x = dodge(row.epsilon, number, inside.sum(), share=0.3)
         published(axes, float(x), row.mean, look(row.mechanism), yerr=row.ci95)
     means = rows["mean"].sort_values(kind="stable")
     for beyond, arrow, y, at in (
@@ -235,12 +235,12 @@ def name_curves(axes: Axes, letters: int = 37) -> None:
     axes.legend(lines, names, loc="upper left", bbox_to_anchor=(1, 1), borderaxespad=0)
 
 
-def dodge(x: ArrayLike, place: int, places: int, share: float = 0.06) -> np.ndarray:
+def dodge(x: ArrayLike, number: int, places: int, share: float = 0.06) -> np.ndarray:
     """Return values of a logarithmic axis, shifted so that tied curves do not hide each other.
 
     The curve is number ``place`` of ``places``; ``share`` is the relative distance between two.
     """
-    return np.asarray(x, dtype=float) * (1 + share) ** (place - (places - 1) / 2)
+    return np.asarray(x, dtype=float) * (1 + share) ** (number - (places - 1) / 2)
 
 
 def legend(figure: Drawing, handles: Sequence[Any], columns: int, **options: Any) -> None:

@@ -17,50 +17,50 @@ from reproduction.report.figures import base, frames, style
 LEAST, MOST = 1e-3, 1e4
 
 #: The two rows of panels: the column on the x axis, and the label of the axis.
-ROWS = {"epsilon": "claimed ε", "epsilon_actual": "tight ε"}
+ROWS = {"epsilon": "claimed ε", "epsilon_delivered": "tight ε"}
 
 
 def tidy(tables: Tables) -> pd.DataFrame:
-    """Return the rows of all experiments that were run, with ``epsilon_actual``."""
+    """Return the rows of all experiments that were run, with ``epsilon_delivered``."""
     parts = []
     for name, table in by_experiment(tables, "summary").items():
         rows, compared = frames.cells(table), tables.get(f"comparisons/{name}")
-        if rows["kind"].eq("mechanism").any() and compared is not None:
+        if rows["role"].eq("mechanism").any() and compared is not None:
             parts.append(comparisons.twins(rows, compared))
     return frames.join(parts)
 
 
 def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw a column of panels per experiment: claimed epsilon above, tight epsilon below."""
-    results = frame[frame["kind"].eq("mechanism") & frame["mean"].notna()]
+    results = frame[frame["role"].eq("mechanism") & frame["mean"].notna()]
     experiments = list(dict.fromkeys(results["experiment"]))
     if not experiments:
         return style.message("no scheme has a result")
     figure, grid = style.canvas(6.6, len(ROWS), len(experiments))
-    for place, (column, experiment) in enumerate(zip(grid.T, experiments, strict=True)):
+    for number, (column, experiment) in enumerate(zip(grid.T, experiments, strict=True)):
         rows = frame[frame["experiment"].eq(experiment)]
-        ours = rows[rows["kind"].eq("mechanism") & ~rows["_twin"].eq(True)]
+        ours = rows[rows["role"].eq("mechanism") & ~rows["_twin"].eq(True)]
         column[0].set_title(catalogue.experiment(experiment).title)
         for axes, (across, text) in zip(column, ROWS.items(), strict=True):
             for number, (name, part) in enumerate(frames.ordered(ours)):
                 _scheme(axes, part, across, catalogue.look(name), number)
-            for level in rows[rows["kind"].eq("level")].itertuples():
+            for level in rows[rows["role"].eq("level")].itertuples():
                 style.level(axes, level.mean, level.mechanism)
             style.log_axis(axes, "x", text)
-            _finish(axes, rows, "" if place else frames.axis(rows))
-        _edges(column[1], ours["epsilon_actual"])
+            _finish(axes, rows, "" if number else frames.axis(rows))
+        _edges(column[1], ours["epsilon_delivered"])
     _legend(figure, frame)
     return figure
 
 
-def _scheme(axes: Axes, part: pd.DataFrame, across: str, look: catalogue.Look, place: int) -> None:
+def _scheme(axes: Axes, part: pd.DataFrame, across: str, look: catalogue.Look, number: int) -> None:
     part = part[part["mean"].notna()].sort_values(across, kind="stable")
     if across == "epsilon":
-        x = style.dodge(part["epsilon"], place % 5, 5)
+        x = style.dodge(part["epsilon"], number % 5, 5)
         style.curve(axes, x, part["mean"], part["ci95"], as_=look, bars=True)
         return
-    x = part["epsilon_actual"].clip(LEAST, MOST)
-    inside = part["epsilon_actual"].between(LEAST, MOST)
+    x = part["epsilon_delivered"].clip(LEAST, MOST)
+    inside = part["epsilon_delivered"].between(LEAST, MOST)
     axes.plot(x[inside], part["mean"][inside], color=look.colour, linewidth=0.8, alpha=0.6)
     style.curve(axes, x, part["mean"], part["ci95"], as_=look, bars=True, linestyle="none")
 
@@ -84,14 +84,14 @@ def _finish(axes: Axes, rows: pd.DataFrame, name: str) -> None:
 
 def _legend(figure: style.Drawing, frame: pd.DataFrame) -> None:
     """Name every scheme and baseline once below all panels."""
-    kind = catalogue.experiment(str(frame["experiment"].iloc[0])).kind
-    label = partial(catalogue.label, kind=kind)
-    ours = frame[frame["kind"].eq("mechanism") & ~frame["_twin"].eq(True)]
+    perturbation = catalogue.experiment(str(frame["experiment"].iloc[0])).perturbation
+    label = partial(catalogue.label, perturbation=perturbation)
+    ours = frame[frame["role"].eq("mechanism") & ~frame["_twin"].eq(True)]
     keys = [
         style.key(frames.mechanism_label(part, label), catalogue.look(name))
         for name, part in frames.ordered(ours)
     ]
-    levels = frame.loc[frame["kind"].eq("level"), "mechanism"].unique()
+    levels = frame.loc[frame["role"].eq("level"), "mechanism"].unique()
     keys += [style.key(catalogue.label(n), catalogue.look(n), marker="") for n in levels]
     style.legend(figure, keys, columns=3 if len(keys) > 12 else 2)
 
@@ -101,13 +101,13 @@ def finding(frame: pd.DataFrame) -> str:
 
     Where none was trained at it, it is at the largest claimed one.
     """
-    rows = frame[frame["kind"].eq("mechanism") & frame["mean"].notna()]
-    rows = rows[rows["epsilon_actual"].notna()]
+    rows = frame[frame["role"].eq("mechanism") & frame["mean"].notna()]
+    rows = rows[rows["epsilon_delivered"].notna()]
     if rows.empty:
         return ""
     at = claimed_epsilon(frame)
     at = at if rows["epsilon"].eq(at).any() else rows["epsilon"].max()
-    true = rows.loc[rows["epsilon"].eq(at), "epsilon_actual"]
+    true = rows.loc[rows["epsilon"].eq(at), "epsilon_delivered"]
     ends = f"{frames.least(true, LEAST)} to {frames.count(true.max())}"
     return f"Claimed ε = {at:g} is a tight ε from {ends}, by scheme"
 

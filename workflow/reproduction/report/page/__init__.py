@@ -30,9 +30,9 @@ from reproduction.report.claims import findings
 from reproduction.report.inputs import Files
 from reproduction.report.markup import Grid
 from reproduction.report.page import (
-    answers,
     appendix,
     cards,
+    first_screen,
     layout,
     machine,
     pictures,
@@ -85,21 +85,21 @@ def build(
     Raises:
         InputError: a file is damaged.
     """
-    outputs = answers.Run(files)
+    outputs = first_screen.Run(files)
     config = outputs.settings
     matrix = next(iter(config.get("datasets", {}).values()), None)
     sections, aside = layout.read(FOLDER / "layout.yaml")
     if matrix:
         sections = _of_matrix(sections, matrix, outputs.runs())
     names = [name for name in layout.present(files) if name not in aside]
-    placed = layout.place(sections, names)
+    arrangement = layout.arrange(sections, names)
     data, provenance = appendix.provenance(files)
     facts = dict(machine.facts() if run is None else run)
     claims = outputs.table("claims")
     with inputs.whole(_TABLES):
         added = _added(outputs, data, facts)
     if len(claims):
-        added["dashboard"] = [_dashboard(claims, placed)]
+        added["dashboard"] = [_dashboard(claims, arrangement)]
     words = {
         "config": config,
         "options": options,
@@ -107,7 +107,7 @@ def build(
         "matrix": matrix,
     }
     chapters = []
-    for chapter in placed:
+    for chapter in arrangement:
         items = [_item(files, name) for name in chapter.results]
         for item in items:
             target = shlex.quote(os.path.join(folder, item["file"]))
@@ -126,8 +126,8 @@ def build(
         .render(
             sections=chapters,
             at={name: section.id for section in sections for name in section.claims},
-            parts=list(dict.fromkeys(chapter.section.part for chapter in placed)),
-            answers=answers.answers(outputs),
+            parts=list(dict.fromkeys(chapter.section.part for chapter in arrangement)),
+            answers=first_screen.answers(outputs),
             trials=outputs.trials(),
             enough=ENOUGH,
             matrix=matrix,
@@ -141,14 +141,14 @@ def build(
     )
 
 
-def _dashboard(claims: pd.DataFrame, placed: list[layout.Placed]) -> dict[str, Any]:
+def _dashboard(claims: pd.DataFrame, arrangement: list[layout.Chapter]) -> dict[str, Any]:
     """Return the item with the verdicts on all claims, with links to the results behind them."""
-    visible = [name for chapter in placed for name in chapter.results]
+    visible = [name for chapter in arrangement for name in chapter.results]
     places = {name.rpartition("/")[2]: _slug(name) for name in reversed(visible)}
     with inputs.whole("claims.csv"):
         view = views.dashboard(claims) | {"places": places}
     html = _environment().get_template("dashboard.html.j2").render(view)
-    return {"kind": "html", "html": Markup(html)}
+    return {"item_type": "html", "html": Markup(html)}
 
 
 def _of_matrix(
@@ -169,10 +169,10 @@ def _of_matrix(
 
 
 def _chapter(
-    chapter: layout.Placed,
+    chapter: layout.Chapter,
     items: list[dict[str, Any]],
     claims: pd.DataFrame,
-    outputs: answers.Run,
+    outputs: first_screen.Run,
     words: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return what the template shows of a section: text, what became of its claims, evidence."""
@@ -183,7 +183,7 @@ def _chapter(
         judged = findings.relevant(claims, about.claims)
         outcome = findings.headline(table)
     verdicts = [(row["id"], findings.word(row["verdict"])) for row in judged.to_dict("records")]
-    evidence = [{"topic": item["title"]} | item for item in items if item["kind"] not in FIRST]
+    evidence = [{"topic": item["title"]} | item for item in items if item["item_type"] not in FIRST]
     folded = [item for item in evidence if item.get("name") not in about.open]
     # A name must have a result; a pattern may match nothing.
     missing = [name for name in chapter.missing if not (words["matrix"] or "*" in name)]
@@ -195,7 +195,7 @@ def _chapter(
         "text": prose.html(_text(about.id, words)),
         "outcome": outcome,
         "verdicts": verdicts,
-        "first": [item for item in items if item["kind"] in FIRST],
+        "first": [item for item in items if item["item_type"] in FIRST],
         "shown": [item for item in evidence if item.get("name") in about.open],
         "folded": folded,
         # Headlines of the folded items, for readers who do not unfold them.
@@ -241,9 +241,13 @@ def _item(files: Files, name: str) -> dict[str, Any]:
         with inputs.whole(path := inputs.find(f"{name}.json", files)):
             table = markup.read(path)
         file, data = f"{name}.csv", name
-        content = {"kind": "table", "title": table.name or stem, "table": _verdicts_first(table)}
+        content = {
+            "item_type": "table",
+            "title": table.name or stem,
+            "table": _verdicts_first(table),
+        }
         content["headline"] = table.headline
-    download = Markup(pictures.download(inputs.find(data, files)))
+    download = Markup(pictures.data_uri(inputs.find(data, files)))
     words = {
         "id": _slug(name),
         "name": name,
@@ -273,11 +277,11 @@ def _figure(files: Files, name: str) -> dict[str, Any]:
         words = {"title": headline, "caption": entry["caption"], "topic": topic}
     words["headline"] = headline if headline != topic else ""
     # `pictures` has escaped the source already; escaping it again would double its size.
-    return {"kind": "figure"} | vars(picture) | {"source": Markup(picture.source)} | words
+    return {"item_type": "figure"} | vars(picture) | {"source": Markup(picture.source)} | words
 
 
 def _added(
-    outputs: answers.Run, data: Grid, facts: Mapping[str, str]
+    outputs: first_screen.Run, data: Grid, facts: Mapping[str, str]
 ) -> dict[str, list[dict[str, Any]]]:
     """Return the items that the page itself adds, by their names in the layout."""
     names = [f"summary/{name}" for name in sorted(outputs.runs())]
@@ -294,20 +298,20 @@ def _added(
     deck = cards.cards(outputs)
     ends = {"zero": cards.ZERO.at, "one": cards.ONE.at, "scale": cards.scale(outputs)}
     return {
-        "cards": [{"kind": "cards", "cards": deck} | ends] if deck else [],
+        "cards": [{"item_type": "cards", "cards": deck} | ends] if deck else [],
         "gaps": [_table_item(appendix.gaps(summaries))],
-        "glossary": [{"kind": "glossary", "words": catalogue.section("glossary")}],
+        "glossary": [{"item_type": "glossary", "words": catalogue.section("glossary")}],
         "provenance": [_table_item(data), *texts],
     }
 
 
-def _health(outputs: answers.Run) -> dict[str, Any]:
-    """Return whether the run passes its privacy tests, and one line of text on each kind."""
+def _health(outputs: first_screen.Run) -> dict[str, Any]:
+    """Return whether the run passes its privacy tests, and one line of text on each subject."""
     if (table := outputs.table("tables/audit")).empty:
         return {"passed": True, "words": []}
-    totals, failed = table["kind"].value_counts(), audit.failures(table)
+    totals, failed = table["subject"].value_counts(), audit.failures(table)
     totals = totals.drop(audit.CONTROL, errors="ignore")
-    words = [f"{kind}: {failed[kind]} of {n} failed" for kind, n in totals.items()]
+    words = [f"{subject}: {failed[subject]} of {n} failed" for subject, n in totals.items()]
     return {"passed": not any(failed.values()), "words": words + audit.caught(table)}
 
 
@@ -316,21 +320,21 @@ def _source(name: str) -> Markup:
 
 
 def _text_item(title: str, text: str) -> dict[str, Any]:
-    return {"kind": "text", "id": _slug(title), "title": title, "text": text}
+    return {"item_type": "text", "id": _slug(title), "title": title, "text": text}
 
 
 def _table_item(table: Grid) -> dict[str, Any]:
-    return {"kind": "table", "id": _slug(table.name), "title": table.name, "table": table}
+    return {"item_type": "table", "id": _slug(table.name), "title": table.name, "table": table}
 
 
-def _benchmarks(outputs: answers.Run) -> list[Path]:
+def _benchmarks(outputs: first_screen.Run) -> list[Path]:
     """Return the benchmark files of jobs whose results the run still has."""
     settings, files = outputs.settings, outputs.files
     runs = {**settings["experiments"], **(settings.get("training") or {})}
     jobs = {name.partition(".")[0] for name in files}
     jobs |= {"audit/negative_control", "held_out", "held_out_trials", "theory/exact"}
     for run, about in runs.items():
-        jobs |= {f"{kind}/{run}" for kind in ("audit", "features", "readings")}
+        jobs |= {f"{folder}/{run}" for folder in ("audit", "features", "readings")}
         jobs |= {f"audit/{run}_sensitivities", f"readings/{run}_trials"}
         for row in about.get("mechanisms") or about.get("schemes", ()):
             jobs |= {f"audit/{run}/{row}", f"trials/{run}/{settings['reading']}/{row}"}
@@ -338,7 +342,7 @@ def _benchmarks(outputs: answers.Run) -> list[Path]:
     return [folder / f"{name}.tsv" for name in sorted(jobs)]
 
 
-def _timing(outputs: answers.Run) -> dict[str, str]:
+def _timing(outputs: first_screen.Run) -> dict[str, str]:
     """Return when the run ended and how long it took; empty if nothing was measured."""
     try:
         span = timing.span(_benchmarks(outputs))

@@ -9,9 +9,9 @@ import pandas as pd
 
 from reproduction import catalogue
 from reproduction.report import comparisons, summary
+from reproduction.report.audit_status import NOT_PRIVATE
 from reproduction.report.markup import short
-from reproduction.report.page.answers import Run, trials
-from reproduction.report.standings import NOT_PRIVATE
+from reproduction.report.page.first_screen import Run, trials
 from reproduction.report.statistics import ENOUGH
 
 #: The ends of the scale; a value beyond them is drawn as an arrow at the end.
@@ -36,7 +36,7 @@ class Mark:
 
     The label of a mechanism that the audit refutes says that it is not private.
 
-    ``kind`` is ``ours``, ``best`` for the best private mechanism by the advice, or ``baseline`` for
+    ``role`` is ``ours``, ``best`` for the best private mechanism by the advice, or ``baseline`` for
     a random guess where another baseline is better.
     """
 
@@ -44,7 +44,7 @@ class Mark:
     ours: Dot
     published: Dot | None = None
     stands: str = ""
-    kind: str = "ours"
+    role: str = "ours"
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def cards(run: Run) -> list[Card]:
         baseline = summary.trivial(rows)
         if not {baseline, "nonprivate"} <= means.keys():
             continue
-        zero, free = means[baseline], means["nonprivate"]
+        zero, nonprivate = means[baseline], means["nonprivate"]
         mechanisms = [
             x for names in catalogue.section("papers").values() for x in names if x in means
         ]
@@ -88,10 +88,10 @@ def cards(run: Run) -> list[Card]:
         best = advice[name]["best_mechanism"] if name in advice else ""
         names = [*([catalogue.RANDOM] if published else []), *mechanisms, best]
         kinds = {catalogue.RANDOM: "baseline", best: "best"}
-        places = {key: dot((mean - zero) / (free - zero)) for key, mean in means.items()}
+        places = {key: dot((mean - zero) / (nonprivate - zero)) for key, mean in means.items()}
         # The paper's random guess lies at ours, by the scale.
         theirs = {
-            key: dot((value - zero) / (free - zero))
+            key: dot((value - zero) / (nonprivate - zero))
             for key, value in published.items()
             if key != catalogue.RANDOM
         }
@@ -101,7 +101,7 @@ def cards(run: Run) -> list[Card]:
                 ours=places[mechanism],
                 published=theirs.get(mechanism),
                 stands=stands.get(mechanism, ""),
-                kind=kinds.get(mechanism, "ours"),
+                role=kinds.get(mechanism, "ours"),
             )
             for mechanism in dict.fromkeys(names)
             if mechanism in means and mechanism != baseline
@@ -143,10 +143,10 @@ def scale(run: Run) -> str:
     for about in map(catalogue.experiment, run.experiments()):
         table = run.table(f"tables/{about.results}") if about.conjecture else pd.DataFrame()
         if len(table):
-            free = table[table["mechanism"].isin(catalogue.BASELINES) & table["ratio"].gt(0)]
-            if len(free):
+            nonprivate = table[table["mechanism"].isin(catalogue.BASELINES) & table["ratio"].gt(0)]
+            if len(nonprivate):
                 label = about.results.replace("table", "Table ")
-                ratios[label] = short(free["ratio"].max(), 2)
+                ratios[label] = short(nonprivate["ratio"].max(), 2)
     fields = {"times": " and ".join(ratios.values()), "tables": " and ".join(ratios)}
     slip = words["slip"].format(s="" if len(ratios) > 1 else "s", **fields) if ratios else ""
     return words["scale"].format(claimed_epsilon=short(run.claimed_epsilon), slip=slip)

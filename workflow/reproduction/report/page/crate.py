@@ -56,8 +56,8 @@ def write(
     files.write_text(out, json.dumps(crate, indent=1))
 
 
-def _entity(id_: str, kind: str, **facts: Any) -> dict[str, Any]:
-    return {"@id": id_, "@type": kind, **facts}
+def _entity(id_: str, entity_type: str, **facts: Any) -> dict[str, Any]:
+    return {"@id": id_, "@type": entity_type, **facts}
 
 
 def _ids(entities: list[dict[str, Any]]) -> list[dict[str, str]]:

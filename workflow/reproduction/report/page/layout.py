@@ -48,7 +48,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Placed:
+class Chapter:
     """A section with the results that exist for it, and the names of missing ones."""
 
     section: Section
@@ -92,7 +92,7 @@ def present(files: Files) -> list[str]:
     )
 
 
-def place(sections: Iterable[Section], names: Iterable[str]) -> list[Placed]:
+def arrange(sections: Iterable[Section], names: Iterable[str]) -> list[Chapter]:
     """Return the sections with their results; what none of them names goes to ``FURTHER``.
 
     The first section that names a result shows it; results of one pattern are in alphabetical
@@ -103,7 +103,7 @@ def place(sections: Iterable[Section], names: Iterable[str]) -> list[Placed]:
         names: of the existing results.
     """
     left = every = sorted(names)
-    placed = []
+    arrangement = []
     for section in sections:
         results: list[str] = []
         missing = []
@@ -113,9 +113,9 @@ def place(sections: Iterable[Section], names: Iterable[str]) -> list[Placed]:
             results += hits
             if not any(fnmatchcase(name, pattern) for name in every):
                 missing.append(pattern)
-        placed.append(Placed(section, tuple(results), tuple(missing)))
-    placed = [
+        arrangement.append(Chapter(section, tuple(results), tuple(missing)))
+    arrangement = [
         replace(entry, results=tuple(left)) if entry.section.id == FURTHER else entry
-        for entry in placed
+        for entry in arrangement
     ]
-    return [entry for entry in placed if entry.section.id != FURTHER or entry.results]
+    return [entry for entry in arrangement if entry.section.id != FURTHER or entry.results]

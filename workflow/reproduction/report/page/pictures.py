@@ -79,12 +79,12 @@ def slim(svg: str) -> str:
     return svg if "'" in svg else svg.replace('"', "'")
 
 
-def address(kind: str, text: str) -> str:
+def address(media_type: str, text: str) -> str:
     """Return text as a ``data:`` address that can stand between double quotes in HTML."""
-    return f"data:{kind};charset=utf-8,{quote(text, safe=_SAFE)}"
+    return f"data:{media_type};charset=utf-8,{quote(text, safe=_SAFE)}"
 
 
-def download(path: Path) -> str:
+def data_uri(path: Path) -> str:
     """Return a CSV file as an address; empty if it is missing or too large."""
     if not path.is_file() or path.stat().st_size > DATA_LIMIT:
         return ""

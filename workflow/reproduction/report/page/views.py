@@ -1,4 +1,4 @@
-"""The page's dashboard: counts of verdicts by paper and kind of claim, and the claims."""
+"""The page's dashboard: counts of verdicts by paper and claim_type of claim, and the claims."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from reproduction import catalogue
-from reproduction.report.claims.findings import KINDS, facts, word
+from reproduction.report.claims.findings import CLAIM_TYPES, facts, word
 from reproduction.report.tables import claims
 
 #: The end of a sentence; a number after the stop belongs to an equation.
@@ -27,12 +27,18 @@ def dashboard(table: pd.DataFrame) -> dict[str, Any]:
     order = [name for name in meanings if rows["word"].eq(name).any()]
     papers, totals = [], [1]
     for paper, group in rows.groupby("paper", sort=False):
-        counts = facts(group).groupby("kind")["word"].value_counts()
+        counts = facts(group).groupby("claim_type")["word"].value_counts()
         bars: list[dict[str, Any]] = [
-            {"kind": kind, "total": int(counts[kind].sum())}
-            | {"parts": [(name, int(counts[kind][name])) for name in order if name in counts[kind]]}
-            for kind in KINDS
-            if kind in counts
+            {"claim_type": claim_type, "total": int(counts[claim_type].sum())}
+            | {
+                "parts": [
+                    (name, int(counts[claim_type][name]))
+                    for name in order
+                    if name in counts[claim_type]
+                ]
+            }
+            for claim_type in CLAIM_TYPES
+            if claim_type in counts
         ]
         claimed = [_claim(row) for row in group.to_dict("records")]
         title = claims.PAPERS.get(str(paper), str(paper))
@@ -47,7 +53,7 @@ def _claim(row: Mapping[str, Any]) -> dict[str, Any]:
     why, *more = _SENTENCE.split(row["reason"], maxsplit=1)
     headers = ("Effect", "Asks", "Shows", "p", "Readings", "Evidence")
     return {
-        **{name: row[name] for name in ("id", "kind", "claim", "place", "verdict", "word")},
+        **{name: row[name] for name in ("id", "claim_type", "claim", "place", "verdict", "word")},
         "why": why,
         "more": "".join(more),
         "numbers": [(name, cells[name]) for name in headers if cells[name]],

@@ -13,9 +13,9 @@ from typing import Any
 
 import pandas as pd
 
-from matrixdp.auditing.standing import TESTED
+from matrixdp.auditing.status import TESTED
 from reproduction import catalogue
-from reproduction.report import comparisons, entries, evidence, markup, standings, summary
+from reproduction.report import audit_status, comparisons, entries, held_out_table, markup, summary
 from reproduction.report.entries import Tables
 from reproduction.report.markup import Grid, interval, short
 from reproduction.report.statistics import ENOUGH, ROUNDING, exceeds
@@ -25,7 +25,7 @@ from reproduction.report.tables.base import Table
 COLUMNS = (
     *("task", "released", "guarantee", "epsilon", "delta", "outcome", "advice", "best"),
     *(
-        "standing",
+        "audit_status",
         "error",
         "ci95",
         "runner_up",
@@ -38,7 +38,7 @@ COLUMNS = (
         "tied",
     ),
     *("tied_with", "baseline", "baseline_error", "beats_baseline", "nonprivate"),
-    *("noise_std", "epsilon_actual", "n_trials", "held_out"),
+    *("noise_std", "epsilon_delivered", "n_trials", "held_out"),
     *("data_status", "experiment", "best_mechanism", "runner_up_mechanism"),
 )
 
@@ -83,34 +83,40 @@ def data(tables: Tables) -> pd.DataFrame:
 def _options(about: catalogue.Experiment, rows: pd.DataFrame, tables: Tables) -> dict[str, str]:
     """Return, by mechanism whose guarantee is not in doubt, what it releases.
 
-    ``rows`` have the standings of :mod:`reproduction.report.standings`.
+    ``rows`` have the statuses of :mod:`reproduction.report.audit_status`.
     """
     names = [*dict.fromkeys(rows["mechanism"])]
-    if about.kind:
-        schemes = catalogue.schemes(about.kind)
+    if about.perturbation:
+        schemes = catalogue.schemes(about.perturbation)
         private = {name for name, scheme in schemes.items() if scheme.status == "private"}
-        return {name: about.kind for name in names if name in private - {*catalogue.BASELINES}}
+        return {
+            name: about.perturbation for name in names if name in private - {*catalogue.BASELINES}
+        }
     audit = tables[f"audit/{about.id}"]
-    sound = {*rows.loc[rows["standing"].isin(standings.SOUND), "mechanism"]}
+    sound = {*rows.loc[rows["audit_status"].isin(audit_status.SOUND), "mechanism"]}
     queries = dict(zip(audit["mechanism"], audit["query"], strict=True))
     return {name: RELEASED[query] for name, query in queries.items() if name in sound}
 
 
 def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
     about, results = catalogue.experiment(experiment), tables[f"summary/{experiment}"]
-    table = standings.joined(summary.default(results), tables.get(f"audit/{experiment}"))
+    table = audit_status.joined(summary.default(results), tables.get(f"audit/{experiment}"))
     pairs = comparisons.oriented(tables[f"comparisons/{experiment}"])
     options = _options(about, table, tables)
     claimed_epsilon = pd.to_numeric(table["epsilon"], errors="coerce")
-    notes = {name: evidence.sentence(tables.get("held_out"), experiment, name) for name in options}
+    notes = {
+        name: held_out_table.sentence(tables.get("held_out"), experiment, name) for name in options
+    }
     eligible = table["mechanism"].isin(options) & table["mean"].notna()
     # A parameter that was chosen on the data without privacy cannot be chosen by a private run.
-    eligible &= table["variant"].eq("")
+    eligible &= table["configuration"].eq("")
     # The same holds for a rule designed on these data, unless it is tested on other data.
     eligible &= table["mechanism"].map(
         lambda name: name not in catalogue.tuned() or bool(notes.get(name))
     )
-    eligible &= table["epsilon_actual"].notna() & ~exceeds(table["epsilon_actual"], claimed_epsilon)
+    eligible &= table["epsilon_delivered"].notna() & ~exceeds(
+        table["epsilon_delivered"], claimed_epsilon
+    )
     rivals = table.assign(claimed_epsilon=claimed_epsilon)[eligible].sort_values(
         "claimed_epsilon", kind="stable"
     )
@@ -123,10 +129,14 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
     }
     ends["baseline"] = baseline
     # In the order of how much they reveal.
-    released = [kind for kind in dict.fromkeys(RELEASED.values()) if kind in options.values()]
-    kinds = released or [about.kind]
+    released = [
+        perturbation
+        for perturbation in dict.fromkeys(RELEASED.values())
+        if perturbation in options.values()
+    ]
+    kinds = released or [about.perturbation]
     for number in range(1, len(kinds) + 1):
-        allowed = [name for name, kind in options.items() if kind in kinds[:number]]
+        allowed = [name for name, perturbation in options.items() if perturbation in kinds[:number]]
         words = " or ".join(kinds[:number])
         task = f"{about.title}: {words}" if released else about.title
         candidates = rivals[rivals["mechanism"].isin(allowed)]
@@ -155,16 +165,16 @@ def _best(rows: pd.DataFrame, pairs: pd.DataFrame, baseline: str) -> dict[str, A
     first, second = ranked[:2]
     contests = pairs[pairs["mechanism"].eq(first)].set_index("against")
     best = rows[rows["mechanism"].eq(first)].iloc[0]
-    columns = ["epsilon", "delta", "ci95", "noise_std", "epsilon_actual", "n_trials"]
+    columns = ["epsilon", "delta", "ci95", "noise_std", "epsilon_delivered", "n_trials"]
     verdicts = contests["verdict"].reindex(ranked[1:])
-    tested = {*rows.loc[rows["standing"].eq(TESTED), "mechanism"]}
+    tested = {*rows.loc[rows["audit_status"].eq(TESTED), "mechanism"]}
 
     def join(name: str) -> str:
         return _join_names({name, *alike[name]}, tested)
 
     tied = [join(name) for name in verdicts.index[verdicts.ne(comparisons.BETTER)]]
     row = {
-        **best[[*columns, "data_status", "standing"]],
+        **best[[*columns, "data_status", "audit_status"]],
         "best": join(first),
         "error": means[first],
         "runner_up": join(second),
@@ -229,7 +239,7 @@ def cells(row: Mapping[str, Any]) -> dict[str, str]:
         "Without privacy": short(row["nonprivate"]),
         "Runner-up": f"{row['runner_up']}: {short(row['runner_up_error'])}",
         "Difference": "" if pd.isna(row["difference"]) else f"{short(row['difference'])} ({ends})",
-        "Tight epsilon": short(row["epsilon_actual"]),
+        "Tight epsilon": short(row["epsilon_delivered"]),
         "Noise (std)": short(row["noise_std"]),
         "Other data": row["held_out"],
     }

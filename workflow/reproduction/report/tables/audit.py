@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from matrixdp.auditing import standing
+from matrixdp.auditing import status
 from matrixdp.checks import plural
 from reproduction import catalogue
-from reproduction.report import markup, standings
+from reproduction.report import audit_status, markup
 from reproduction.report.entries import Tables
 from reproduction.report.markup import Cells, Grid, short, span
 from reproduction.report.tables.base import Table
@@ -31,22 +31,23 @@ RELEASE, SENSITIVITY, CONTROL = "releases", "sensitivities", "negative control"
 
 
 def data(tables: Tables) -> pd.DataFrame:
-    """Return releases, declared sensitivities and wrong mechanisms, told apart by ``kind``.
+    """Return releases, declared sensitivities and wrong mechanisms, told apart by ``subject``.
 
-    A sensitivity has its measure as ``variant``, and a wrong mechanism its mistake in its name.
+    A sensitivity has its measure as ``configuration``, and a wrong mechanism its mistake in its
+    name.
     """
-    parts = [_releases(tables).assign(kind=RELEASE)]
+    parts = [_releases(tables).assign(subject=RELEASE)]
     for name, found in tables.items():
         if name.endswith("_sensitivities"):
             words = {"mechanism": "sensitivity of " + found["query"].replace(RELEASED)}
-            words |= {"variant": found["measure"], "tool": "search", "kind": SENSITIVITY}
+            words |= {"configuration": found["measure"], "tool": "search", "subject": SENSITIVITY}
             parts.append(found.drop(columns="measure").assign(**words))
     if (wrong := tables.get("audit/negative_control")) is not None:
         passes = wrong[["caught", "control"]].astype(str).eq("True")
         verdict = passes["caught"].map({True: "caught", False: "MISSED"})
         verdict = verdict.where(passes["control"], "CONTROL FAILS")
         names = wrong["mechanism"] + ": " + wrong["mistake"]
-        columns = {"experiment": "", "mechanism": names, "tool": wrong["tool"], "kind": CONTROL}
+        columns = {"experiment": "", "mechanism": names, "tool": wrong["tool"], "subject": CONTROL}
         parts.append(pd.DataFrame(columns | {"verdict": verdict, "note": wrong["evidence"]}))
     return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
 
@@ -61,7 +62,7 @@ def _releases(tables: Tables) -> pd.DataFrame:
 
 def finding(table: pd.DataFrame) -> str:
     """Return how many releases failed, and what the audit would detect and has caught."""
-    releases = table[table["kind"].eq(RELEASE)]
+    releases = table[table["subject"].eq(RELEASE)]
     failed, power = failures(table)[RELEASE] or "None", releases["shortfall"].max()
     words = "" if pd.isna(power) else f" an audit that finds noise {power:.1%} too small"
     if untested := int(releases["shortfall"].isna().sum()):
@@ -72,21 +73,21 @@ def finding(table: pd.DataFrame) -> str:
 
 def caught(table: pd.DataFrame) -> list[str]:
     """Return one sentence on the negative control, or none if it was not run."""
-    missed, count = failures(table)[CONTROL], int(table["kind"].eq(CONTROL).sum())
+    missed, count = failures(table)[CONTROL], int(table["subject"].eq(CONTROL).sum())
     return [f"{count - missed} of {count} wrong mechanisms caught"] if count else []
 
 
 def failures(table: pd.DataFrame) -> dict[str, int]:
-    """Return by kind how many releases failed, sensitivities are refuted, and wrong ones passed."""
+    """Return by subject how many releases and sensitivities fail, and how many wrong ones pass."""
     verdict = table["verdict"].astype(str)
-    wrong = {RELEASE: verdict.str.startswith(standing.REFUTED), CONTROL: verdict.ne("caught")}
+    wrong = {RELEASE: verdict.str.startswith(status.REFUTED), CONTROL: verdict.ne("caught")}
     wrong[SENSITIVITY] = ~verdict.str.startswith("holds")
-    of_kind = {kind: table["kind"].eq(kind) for kind in wrong}
-    return {kind: int((rows & of_kind[kind]).sum()) for kind, rows in wrong.items()}
+    of_subject = {subject: table["subject"].eq(subject) for subject in wrong}
+    return {subject: int((rows & of_subject[subject]).sum()) for subject, rows in wrong.items()}
 
 
 def grid(table: pd.DataFrame) -> Grid:
-    """Return one row per mechanism and experiment; the CSV has variants and wrong mechanisms."""
+    """Return one row per mechanism and experiment; the CSV has all configurations."""
     cells: Cells = {
         "Mechanism": markup.mechanism,
         "Number": lambda rows: str(len(rows)),
@@ -99,10 +100,12 @@ def grid(table: pd.DataFrame) -> Grid:
         "Noise too small by": _power,
         "Verdict": _words,
     }
-    declared = int(table["verdict"].str.startswith(standing.DECLARED).sum())
-    sentences = [f"Failed {kind}: {count}." for kind, count in failures(table).items() if count]
+    declared = int(table["verdict"].str.startswith(status.DECLARED).sum())
+    sentences = [
+        f"Failed {subject}: {count}." for subject, count in failures(table).items() if count
+    ]
     sentences += [f"The audit is undecided on {plural(declared, 'release')}."] * bool(declared)
-    audited = table[table["kind"].ne(CONTROL)]
+    audited = table[table["subject"].ne(CONTROL)]
     grid = markup.grid(audited, "experiment", cells, each=["mechanism"])
     return replace(grid, warning=" ".join(sentences))
 
@@ -110,17 +113,18 @@ def grid(table: pd.DataFrame) -> Grid:
 def effective_noise(tables: Tables) -> pd.DataFrame:
     """Return, per release whose noise inflation is known, its noise and the noise that suffices.
 
-    A refuted mechanism has no noise that suffices, and so neither ``kappa`` nor ``rescaled_std``.
+    A refuted mechanism has no noise that suffices, and so neither ``noise_inflation`` nor
+    ``rescaled_std``.
     """
-    columns = ["experiment", "mechanism", "query", "direction", "variant", "epsilon"]
-    columns += ["delta", "noise_std", "kappa", "rescaled_std", *standings.COLUMNS]
+    columns = ["experiment", "mechanism", "query", "direction", "configuration", "epsilon"]
+    columns += ["delta", "noise_std", "noise_inflation", "rescaled_std", *audit_status.COLUMNS]
     rows = [
-        standings.joined(table[table["kappa"].notna()], table)
+        audit_status.joined(table[table["noise_inflation"].notna()], table)
         for _, table in _releases(tables).groupby("experiment", sort=False)
     ]
     table = pd.concat(rows, ignore_index=True).reindex(columns=columns)
-    wrong = standings.refuted(table)
-    table.loc[wrong, ["kappa", "rescaled_std"]] = float("nan")
+    wrong = audit_status.refuted(table)
+    table.loc[wrong, ["noise_inflation", "rescaled_std"]] = float("nan")
     return table
 
 
@@ -133,7 +137,7 @@ def noise_finding(table: pd.DataFrame) -> str:
 def mvg_noise(table: pd.DataFrame) -> pd.DataFrame:
     """Return MVG's private rows, without noise that is a part of what their directions cost."""
     mvg = table["mechanism"].isin(catalogue.section("papers")["MVG"])
-    return table[mvg & table["noise_std"].gt(0) & ~standings.refuted(table)]
+    return table[mvg & table["noise_std"].gt(0) & ~audit_status.refuted(table)]
 
 
 def noise_grid(table: pd.DataFrame) -> Grid:
@@ -154,11 +158,11 @@ def _exact(rows: pd.DataFrame) -> str:
     What is refuted is not private, whatever its declared noise attains.
     """
     attained, bound = rows["epsilon_attained"], rows["epsilon_bound"]
-    if rows["kind"].eq(RELEASE).all():
-        (row,) = standings.by_mechanism(rows).to_dict("records")
-        in_doubt = row["standing"] == standing.DECLARED and attained.isna().all()
-        if in_doubt or standings.text(row):
-            return standings.mark(span(bound), row)
+    if rows["subject"].eq(RELEASE).all():
+        (row,) = audit_status.by_mechanism(rows).to_dict("records")
+        in_doubt = row["audit_status"] == status.DECLARED and attained.isna().all()
+        if in_doubt or audit_status.text(row):
+            return audit_status.mark(span(bound), row)
     if attained.isna().all():
         return f"at most {span(bound)}" if bound.notna().any() else ""
     if attained.max() == 0 and rows["mu"].notna().any():
@@ -168,7 +172,7 @@ def _exact(rows: pd.DataFrame) -> str:
 
 def _refuted(rows: pd.DataFrame) -> str:
     """Return that a mechanism is not private; empty where it is not refuted."""
-    return standings.text(rows.iloc[0].to_dict())
+    return audit_status.text(rows.iloc[0].to_dict())
 
 
 def _released(row: Any) -> str:
@@ -177,19 +181,21 @@ def _released(row: Any) -> str:
 
 
 def _excess(rows: pd.DataFrame) -> str:
-    return span(rows["kappa"], lambda factor: "1" if abs(factor - 1) < 1e-3 else short(factor))
+    return span(
+        rows["noise_inflation"], lambda factor: "1" if abs(factor - 1) < 1e-3 else short(factor)
+    )
 
 
 def _power(rows: pd.DataFrame) -> str:
     """Return the least share of missing noise that the audit would detect."""
-    released = rows[rows["kind"].eq(RELEASE)]
+    released = rows[rows["subject"].eq(RELEASE)]
     worst = _judged(released)["shortfall"].max(skipna=False)
     return "" if released.empty else "untested" if pd.isna(worst) else f"{worst:.1%}"
 
 
 def _judged(table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of releases that have a guarantee and were audited."""
-    return table[~table["verdict"].astype(str).str.startswith(standing.NOT_RUN)]
+    return table[~table["verdict"].astype(str).str.startswith(status.NOT_RUN)]
 
 
 def _words(rows: pd.DataFrame) -> str:

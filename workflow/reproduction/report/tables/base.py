@@ -21,12 +21,12 @@ import pandas as pd
 
 from reproduction import catalogue
 from reproduction.report import entries, markup
-from reproduction.report.entries import Entry
+from reproduction.report.entries import Recipe
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Table(Entry):
-    """The recipe of a table (see :class:`reproduction.report.entries.Entry`).
+class Table(Recipe):
+    """The recipe of a table (see :class:`reproduction.report.entries.Recipe`).
 
     Attributes:
         grid: function from the frame, which has at least one row, to header, groups and any

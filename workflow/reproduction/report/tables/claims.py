@@ -25,7 +25,16 @@ PAPERS = {
 
 def data(tables: Tables) -> pd.DataFrame:
     """Return the ledger of claims, with empty text where a cell is missing."""
-    text = ["claim", "place", "kind", "verdict", "reason", "statistic", "evidence", "shown_by"]
+    text = [
+        "claim",
+        "place",
+        "claim_type",
+        "verdict",
+        "reason",
+        "statistic",
+        "evidence",
+        "shown_by",
+    ]
     counts = dict.fromkeys(("readings_holding", "readings_total"), "Int64")
     table = tables["claims"].astype(dict.fromkeys(text, object))
     return table.fillna(dict.fromkeys(text, "")).astype(counts)
@@ -42,7 +51,7 @@ def cells(row: Mapping[str, Any]) -> dict[str, str]:
     return {
         "": row["id"],
         "Claim": f"{row['claim']} ({row['place']})",
-        "Kind": row["kind"],
+        "Kind": row["claim_type"],
         "Verdict": row["verdict"],
         "Here": row["reason"],
         "Effect": _effect(row),

@@ -17,20 +17,28 @@ import pandas as pd
 
 from reproduction import catalogue, job_settings
 from reproduction.experiments import readings
-from reproduction.report import comparisons, inputs, markup, standings, statistics, summary
+from reproduction.report import audit_status, comparisons, inputs, markup, statistics, summary
+from reproduction.report.audit_status import NOT_PRIVATE
 from reproduction.report.comparisons import BETTER
 from reproduction.report.entries import Tables
 from reproduction.report.markup import Cells, Grid, interval, result, short, span
-from reproduction.report.standings import NOT_PRIVATE
 from reproduction.report.summary import NO_GUARANTEE, SKIPPED
 from reproduction.report.tables.base import Table
 
 #: Columns of the CSV, in order.
 COLUMNS = (
-    *("method", "mechanism", "variant", "direction", "published", "published_ci", "unit_factor"),
+    *(
+        "method",
+        "mechanism",
+        "configuration",
+        "direction",
+        "published",
+        "published_ci",
+        "unit_factor",
+    ),
     *("published_value", "mean", "ci95", "ratio"),
     *("base", "over_base", "over_base_ci", "published_over_base", "published_over_base_ci"),
-    *("epsilon", "delta", "epsilon_actual", *standings.COLUMNS, "mu_actual", "noise_std"),
+    *("epsilon", "delta", "epsilon_delivered", *audit_status.COLUMNS, "mu", "noise_std"),
     *("n_trials", "data_status"),
     *("reading", "verdict", "against_paper", "against_baseline"),
     "note",
@@ -98,24 +106,32 @@ def comparison(
     suspect another unit, else the values. ``against_baseline`` is the verdict of
     :mod:`reproduction.report.comparisons` against the best baseline that costs no privacy. Both are
     empty below ``ENOUGH`` trials, and for rows whose guarantee ``audit`` refutes
-    (:mod:`reproduction.report.standings`).
+    (:mod:`reproduction.report.audit_status`).
 
     ``about`` is the experiment, or the one whose unit it shares. The settings give the epsilon
     (``table_epsilon``) and the reading (``reading``). A parameter that is fixed in public, such as
-    ``taus.public``, has rows of its own.
+    ``tau_untuned``, has rows of its own.
     """
     epsilon, reading = settings["table_epsilon"], settings["reading"]
     status = results["data_status"].iloc[0]
     results = _select_rows(results, reading)
     results = results[summary.in_first_direction(results)]
     rows = [_paper_row(cell, results, epsilon, level) for cell in published.to_dict("records")]
-    rows += _further_rows(results, published, epsilon, job_settings.fixed(settings))
+    rows += _further_rows(results, published, epsilon, job_settings.untuned(settings))
     table = pd.DataFrame(
         rows, columns=[*COLUMNS, "epsilon_exact", "_qualifier", "_margin", "_published_at"]
     )
-    table = standings.joined(table, audit)
+    table = audit_status.joined(table, audit)
     table["n_trials"] = table["n_trials"].astype("Int64")
-    text = ["variant", "direction", "published", "published_ci", "verdict", "note", "_qualifier"]
+    text = [
+        "configuration",
+        "direction",
+        "published",
+        "published_ci",
+        "verdict",
+        "note",
+        "_qualifier",
+    ]
     table[text] = table[text].astype(object).fillna("")
     table["verdict"] = [_verdict(row) for row in table.to_dict("records")]
     table["ratio"] = table["mean"] / table["published_value"].where(table["published_value"] > 0)
@@ -123,7 +139,7 @@ def comparison(
     table["over_base"], table["over_base_ci"] = ratio, half.where(table["mean"].ne(level.mean))
     trivial, simulated = summary.trivial(results), status == summary.SIMULATED
     outcomes = comparisons.verdicts(table, compared, trivial).replace(comparisons.EVEN, AT_BASELINE)
-    outcomes = outcomes.mask(standings.refuted(table), "")
+    outcomes = outcomes.mask(audit_status.refuted(table), "")
     return table.rename(columns={"epsilon_exact": "_epsilon_exact"}).assign(
         data_status=status,
         reading=reading,
@@ -195,7 +211,7 @@ def caption(table: pd.DataFrame) -> str:
     recommended = ""
     if name:
         rows = table[table["mechanism"].eq(name)].to_dict("records")
-        words = next(filter(None, map(standings.text, rows)), "")
+        words = next(filter(None, map(audit_status.text, rows)), "")
         doubt = f" ({words})" if words else ""
         recommended = f"`matrixdp recommend` takes {catalogue.label(name)}{doubt}."
     parts = [
@@ -239,17 +255,17 @@ def _select_rows(results: pd.DataFrame, reading: str) -> pd.DataFrame:
 
 
 def _find(
-    results: pd.DataFrame, mechanism: str, epsilon: str, variant: str | None = None
+    results: pd.DataFrame, mechanism: str, epsilon: str, configuration: str | None = None
 ) -> dict[str, Any]:
     """Return the summary row of a mechanism, or a row whose note says why there is none."""
     rows = results[results["mechanism"].eq(mechanism) & results["epsilon"].isin(["", epsilon])]
     chosen = rows["chosen"] | rows["mean"].isna().all()
-    matches = rows[chosen if variant is None else rows["variant"].eq(variant)]
+    matches = rows[chosen if configuration is None else rows["configuration"].eq(configuration)]
     if len(matches):
         return matches.iloc[0].to_dict()
     why = f" at epsilon {epsilon}"
-    if variant is None and len(rows):
-        why = ": there are no select trials to choose a variant on"
+    if configuration is None and len(rows):
+        why = ": there are no select trials to choose a configuration on"
     return {"mechanism": mechanism, "epsilon": epsilon, "note": NOT_RUN + why}
 
 
@@ -267,9 +283,9 @@ def _verdict(row: Mapping) -> str:
     if np.isnan(row["mean"]):
         why = NO_GUARANTEE if row["note"].startswith(NO_GUARANTEE) else NOT_RUN
         return why if row["published"] else ""
-    if words := standings.text(row):
+    if words := audit_status.text(row):
         return words
-    above = statistics.exceeds(row["epsilon_actual"], float(row["epsilon"] or "nan"))
+    above = statistics.exceeds(row["epsilon_delivered"], float(row["epsilon"] or "nan"))
     return NOT_PRIVATE if above or row["note"].startswith(NOT_PRIVATE) else ""
 
 
@@ -284,8 +300,8 @@ def _further_rows(
         label = theirs.get(mechanism) or catalogue.label(mechanism)
         if mechanism not in theirs:
             rows.append(_find(results, mechanism, epsilon) | {"method": label})
-        variants = {*results["variant"][results["mechanism"] == mechanism]}
-        if public.get(mechanism) in variants and len(variants) > 1:
+        configurations = {*results["configuration"][results["mechanism"] == mechanism]}
+        if public.get(mechanism) in configurations and len(configurations) > 1:
             fixed = _find(results, mechanism, epsilon, public[mechanism])
             rows.append(fixed | {"method": f"{label}, fixed in public"})
     return [row for row in rows if not str(row["note"]).startswith(SKIPPED)]
@@ -319,8 +335,12 @@ def by_group(table: pd.DataFrame, titles: pd.Series) -> Grid:
 def _method(row: Mapping[str, Any]) -> str:
     about = catalogue.experiment(row["_experiment"])
     instead = about.runs.get(row["mechanism"]) if row["published"] else None
-    variant = f" ({row['variant'].replace('=', ' = ')})" if row["variant"] else ""
-    return row["method"] + (f"; here: {instead}" if instead else "") + variant
+    configuration = (
+        f" ({row['configuration'].replace('=', ' = ').replace('_', ' ')})"
+        if row["configuration"]
+        else ""
+    )
+    return row["method"] + (f"; here: {instead}" if instead else "") + configuration
 
 
 def _published_cell(row: Mapping[str, Any]) -> str:
@@ -341,11 +361,11 @@ def _outcome(row: Mapping[str, Any]) -> str:
 
 def _privacy(row: Mapping[str, Any]) -> str:
     """Return the tight epsilon, with mu where there is one: ``0 (mu = 2.6e-4)``."""
-    delivered = standings.mark(short(row["epsilon_actual"]), row)
-    if np.isnan(row["mu_actual"]) or standings.text(row):
+    delivered = audit_status.mark(short(row["epsilon_delivered"]), row)
+    if np.isnan(row["mu"]) or audit_status.text(row):
         return delivered
     relation = "≤" if row["_epsilon_exact"] == "False" else "="
-    return f"{delivered} (mu {relation} {short(row['mu_actual'], 2)})"
+    return f"{delivered} (mu {relation} {short(row['mu'], 2)})"
 
 
 def _share(delta: float) -> str:

@@ -13,13 +13,13 @@ import numpy as np
 import pandas as pd
 
 from reproduction import catalogue
-from reproduction.report import comparisons, markup, standings, summary
+from reproduction.report import audit_status, comparisons, markup, summary
 from reproduction.report.entries import Tables, by_experiment
 from reproduction.report.markup import Cells, Grid, short
 from reproduction.report.tables.base import Table
 
 COLUMNS = (
-    *("experiment", "mechanism", "also", *standings.COLUMNS, "price", "low", "high", "smallest"),
+    *("experiment", "mechanism", "also", *audit_status.COLUMNS, "price", "low", "high", "smallest"),
     *("largest", "n_trials", "baseline", "baseline_mean", "nonprivate_mean", "data_status"),
 )
 
@@ -31,8 +31,8 @@ def data(tables: Tables) -> pd.DataFrame:
     infinite where it lies beyond the ``smallest`` or the ``largest`` epsilon that was run. ``low``
     and ``high`` are the ends of the 95 % interval of :mod:`reproduction.report.comparisons`. The
     loss is 1 at the row ``baseline``. ``also`` are other names of the same noise distribution;
-    ``standing`` is that of :mod:`reproduction.report.standings`. Mechanisms that the audit refutes
-    have no price, and come last.
+    ``audit_status`` is that of :mod:`reproduction.report.audit_status`. Mechanisms that the audit
+    refutes have no price, and come last.
     """
     names = by_experiment(tables, "summary")
     frames = [pd.DataFrame(_rows(name, tables), columns=[*COLUMNS]) for name in names]
@@ -44,28 +44,28 @@ def data(tables: Tables) -> pd.DataFrame:
 
 def _least(frame: pd.DataFrame) -> pd.Series:
     """Return the prices within the epsilons that were run; none of what is refuted."""
-    return frame[["price", "smallest"]].max(axis=1).mask(standings.refuted(frame))
+    return frame[["price", "smallest"]].max(axis=1).mask(audit_status.refuted(frame))
 
 
 def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
     compared = tables[f"comparisons/{experiment}"]
     rows = summary.default(tables[f"summary/{experiment}"])
     rows = rows[rows["mean"].notna()]
-    # Schemes of training have no audit, and no standing.
+    # Schemes of training have no audit, and no status.
     if f"audit/{experiment}" in tables:
-        rows = standings.joined(rows, tables[f"audit/{experiment}"])
+        rows = audit_status.joined(rows, tables[f"audit/{experiment}"])
     levels = rows[rows["mechanism"].isin(catalogue.BASELINES)].set_index("mechanism")["mean"]
     baseline = summary.trivial(rows)
     if "nonprivate" not in levels or not baseline:
         return
-    prices = compared[compared["kind"].eq(comparisons.PRICE)].set_index("mechanism")
+    prices = compared[compared["comparison"].eq(comparisons.PRICE)].set_index("mechanism")
     private = comparisons.once(comparisons.promised(rows), compared)
     for name, part in private.groupby("mechanism", sort=False):
         price = prices.loc[name, ["difference", "low", "high"]].to_numpy(dtype=float)
-        if standings.refuted(part).any():
+        if audit_status.refuted(part).any():
             price = np.full(3, np.nan)
         yield {
-            "standing": "",
+            "audit_status": "",
             **part.iloc[0][part.columns.intersection(COLUMNS)],
             **dict(zip(("price", "low", "high"), price, strict=True)),
             "experiment": experiment,
@@ -84,13 +84,12 @@ def grid(table: pd.DataFrame) -> Grid:
 
     def title(experiment: str) -> str:
         row = levels.loc[experiment]
-        free, baseline = (
+        nonprivate, baseline = (
             short(max(0.0, round(row[name], 12))) for name in ("nonprivate_mean", "baseline_mean")
         )
         label = catalogue.label(row["baseline"]).lower()
-        return (
-            f"{catalogue.experiment(experiment).title}: without privacy {free}, {label} {baseline}"
-        )
+        title = catalogue.experiment(experiment).title
+        return f"{title}: without privacy {nonprivate}, {label} {baseline}"
 
     def ends(row: Mapping[str, Any]) -> str:
         limits = [
@@ -104,7 +103,7 @@ def grid(table: pd.DataFrame) -> Grid:
 
     cells: Cells = {
         "Mechanism": name,
-        "Price in epsilon": lambda row: standings.mark(format_price(row["price"], row), row),
+        "Price in epsilon": lambda row: audit_status.mark(format_price(row["price"], row), row),
         "95 % interval": ends,
         "Trials": "n_trials",
     }
@@ -120,7 +119,7 @@ def format_price(value: float, row: Mapping[str, Any]) -> str:
 
 def finding(table: pd.DataFrame, kind: str = "cases") -> str:
     """Return how many mechanisms have a price of at most 1; ``kind`` says what is counted."""
-    table = table[~standings.refuted(table)]
+    table = table[~audit_status.refuted(table)]
     cheap = f"{table['price'].le(1).sum()} of {len(table)} {kind}"
     return f"In {cheap} ε = 1 recovers half of the gap between baseline and non-private"
 

@@ -40,7 +40,7 @@ def data(name: str, section: str, as_run: AsRun, tables: Tables) -> pd.DataFrame
         for run, config in settings.get(section, {}).items():
             if experiment in (run, source := config.get("dataset", experiment)):
                 about, facts = catalogue.experiment(run), tables[f"data/{source}"]
-                kinds[about.kind] = {
+                kinds[about.perturbation] = {
                     **about.setup,
                     **{item: facts[item] for item in ("status", "licence")},
                     "dataset": facts["title"],
@@ -55,10 +55,10 @@ def data(name: str, section: str, as_run: AsRun, tables: Tables) -> pd.DataFrame
 
 
 def _joined(cells: pd.Series) -> str:
-    """Return the cell of a set-up; where its kinds of training differ, each with its kind."""
+    """Return the cell of a set-up; where its trainings differ, each with its perturbation."""
     filled = cells[cells.notna() & ~cells.isin(["", "-"])]
     if filled.nunique() > 1:
-        return "; ".join(f"{kind}: {cell}" for kind, cell in filled.items())
+        return "; ".join(f"{perturbation}: {cell}" for perturbation, cell in filled.items())
     return next(iter([*filled, *cells.dropna()]), "")
 
 
@@ -130,7 +130,7 @@ def _trained(
     config: Settings, about: catalogue.Experiment, facts: Settings, settings: Settings
 ) -> dict[str, str]:
     """Return what differs between the experiments of the IMGM paper."""
-    of_gradients, batch = about.kind == "gradients", config.get("batch")
+    of_gradients, batch = about.perturbation == "gradients", config.get("batch")
     extractor = config.get("extractor_epochs")
     epochs = f"{config['epochs']}" + (f", of the extractor {extractor}" if extractor else "")
     return {

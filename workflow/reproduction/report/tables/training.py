@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from matrixdp.auditing.standing import DECLARED
+from matrixdp.auditing.status import DECLARED
 from reproduction import catalogue
 from reproduction.catalogue import SchemeWords
 from reproduction.experiments.readings import DEFAULT
 from reproduction.report import comparisons, markup, statistics, summary
+from reproduction.report.audit_status import NOT_PRIVATE
 from reproduction.report.entries import Tables
 from reproduction.report.markup import Cells, Grid, result, short, span
-from reproduction.report.standings import NOT_PRIVATE
 from reproduction.report.tables import comparison
 from reproduction.report.tables.base import Table
 
@@ -34,7 +34,7 @@ READINGS = {
 #: Columns of the CSV, in order.
 COLUMNS = (
     *("experiment", "scheme", "label", "group", "calibration", "remark", "status"),
-    *("epsilon", "delta", "noise_std", "epsilon_actual", "verdict"),
+    *("epsilon", "delta", "noise_std", "epsilon_delivered", "verdict"),
     *("mean", "ci95", "n_trials", "data_status", "note", "reading", "against_baseline"),
 )
 
@@ -53,20 +53,20 @@ def data(experiment: str, tables: Tables) -> pd.DataFrame:
     """Return one row per scheme, claimed epsilon and reading (``COLUMNS``).
 
     The default reading comes first. Of its rows the baselines come first, without a title, then the
-    schemes in the order of the catalogue, and those without an entry. ``epsilon_actual`` is the
+    schemes in the order of the catalogue, and those without an entry. ``epsilon_delivered`` is the
     tight epsilon of the noise at ``delta``. ``verdict`` is ``not private`` where it exceeds the
     claimed one. Elsewhere it is the scheme's ``status``, or ``private`` where a wrong calibration
     happens to add enough noise. ``against_baseline`` is of the default reading. ``_at`` is the
     tables' epsilon, or the largest one where that was not run.
     """
     results, settings = tables[f"summary/{experiment}"], tables["settings"]
-    words = catalogue.schemes(catalogue.experiment(experiment).kind)
+    words = catalogue.schemes(catalogue.experiment(experiment).perturbation)
     titles = dict.fromkeys(catalogue.BASELINES, BASELINES)
     titles |= {name: scheme.group for name, scheme in words.items()}
     further = sorted({*results["mechanism"]} - titles.keys())
     titles |= dict.fromkeys(further, FURTHER if words else BASELINES)
     names, usual = results["mechanism"], results["reading"].eq(DEFAULT)
-    keys = results.assign(direction="", variant="", metric="accuracy")
+    keys = results.assign(direction="", configuration="", metric="accuracy")
     trivial = summary.trivial(keys[usual])
     outcomes = comparisons.verdicts(keys, tables[f"comparisons/{experiment}"], trivial)
     described = pd.DataFrame([vars(words.get(name, _words(name))) for name in names], results.index)
@@ -101,7 +101,7 @@ def finding(frame: pd.DataFrame) -> str:
     if wrong.empty:
         every = "Both" if len(schemes) == 2 else f"All {len(schemes)}"
         return f"{every} schemes called {epsilon} keep what they promise"
-    worst = short(wrong["epsilon_actual"].max())
+    worst = short(wrong["epsilon_delivered"].max())
     count = f"{len(wrong)} of {len(schemes)}"
     return f"{count} schemes called {epsilon} are not: tight epsilons of up to {worst}"
 
@@ -130,7 +130,7 @@ def grid(frame: pd.DataFrame) -> Grid:
     baseline = catalogue.label(frame["_baseline"].iloc[0]).lower()
     cells: Cells = {
         "Scheme": "label",
-        "Tight epsilon": _at_table("epsilon_actual"),
+        "Tight epsilon": _at_table("epsilon_delivered"),
         "Privacy": _at_table("verdict"),
         f"Against {baseline}": _at_table("against_baseline"),
         **{epsilon: _at(epsilon, _accuracy) for epsilon in _epsilons(frame)},
@@ -170,7 +170,7 @@ def _verdict(row: Mapping[str, Any]) -> str:
         return ""
     if np.isnan(row["mean"]):
         return str(row["note"]).partition(":")[0] or comparison.NOT_RUN
-    if statistics.exceeds(row["epsilon_actual"], float(row["epsilon"])):
+    if statistics.exceeds(row["epsilon_delivered"], float(row["epsilon"])):
         return NOT_PRIVATE
     return PRIVATE if row["status"] == NOT_PRIVATE else str(row["status"])
 
@@ -183,10 +183,10 @@ def _accuracy(row: Mapping[str, Any]) -> str:
 def published_data(tables: Tables) -> pd.DataFrame:
     """Return the published settings with ``label``, the scheme's name, and ``verdict``."""
     numbers = tables["theory/settings"]
-    keys = zip(numbers["kind"], numbers["scheme"], strict=True)
-    too_large = statistics.exceeds(numbers["epsilon_actual"], numbers["epsilon"])
+    keys = zip(numbers["perturbation"], numbers["scheme"], strict=True)
+    too_large = statistics.exceeds(numbers["epsilon_delivered"], numbers["epsilon"])
     return numbers.assign(
-        label=[catalogue.schemes(kind)[name].label for kind, name in keys],
+        label=[catalogue.schemes(perturbation)[name].label for perturbation, name in keys],
         verdict=too_large.map({True: NOT_PRIVATE, False: PRIVATE}),
     )
 
@@ -195,7 +195,7 @@ def published_finding(table: pd.DataFrame) -> str:
     """Return how many settings exceed their claimed epsilon, and the worst at claimed 1."""
     wrong = table[table["verdict"].eq(NOT_PRIVATE)]
     paper = wrong["epsilon"].eq(1) & wrong["lots"].eq("paper")
-    worst = wrong.loc[paper, "epsilon_actual"].max()
+    worst = wrong.loc[paper, "epsilon_delivered"].max()
     count = f"{len(wrong)} of {len(table)} published settings promise too much"
     return f"{count}: tight epsilons of up to {short(worst)} at claimed 1" if worst > 1 else ""
 
@@ -209,9 +209,9 @@ def published_grid(table: pd.DataFrame) -> Grid:
     columns = {"Data set": "dataset", "Scheme": "label", "Lots of the": "lots"}
     cells: Cells = {**columns, "Batch": "batch", "q": "rate", "T": "steps"}
     for epsilon in sorted({*table["epsilon"]}):
-        cells[f"{epsilon:g}"] = _at(epsilon, lambda row: short(row["epsilon_actual"], 4))
+        cells[f"{epsilon:g}"] = _at(epsilon, lambda row: short(row["epsilon_delivered"], 4))
     keys = ["dataset", "scheme", "lots", "_batch"]
-    return markup.grid(table, "kind", cells, title=TITLES.__getitem__, each=keys)
+    return markup.grid(table, "perturbation", cells, title=TITLES.__getitem__, each=keys)
 
 
 def _at(epsilon: Any, cell: Callable[[Mapping[str, Any]], str]) -> Callable[[pd.DataFrame], str]:

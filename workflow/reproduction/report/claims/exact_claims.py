@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from reproduction.report.claims.ledger import Claim
-from reproduction.report.claims.trialbook import NotRun
+from reproduction.report.claims.definitions import Claim
+from reproduction.report.claims.trial_values import NotRun
 from reproduction.report.claims.verdicts import NOT_REPRODUCED, ONLY_UNDER, REPRODUCED
 from reproduction.report.inputs import Files
 from reproduction.report.markup import short
@@ -16,7 +16,7 @@ from reproduction.report.markup import short
 
 def finding(claim: Claim, files: Files) -> dict[str, Any]:
     """Return the verdict on an exact claim. NotRun: the claim has no test, or no numbers."""
-    if claim.kind == "not_run":
+    if claim.test_type == "not_run":
         raise NotRun(" ".join(claim.test["not_run"].split()))
     rows = numbers(claim.test["exact"], files)
     # The first failing number, or else the first one.

@@ -20,9 +20,9 @@ import pandas as pd
 
 from matrixdp.checks import Array
 from reproduction import catalogue
-from reproduction.report.claims import ledger
-from reproduction.report.claims.ledger import Claim, Comparison, Row
-from reproduction.report.claims.trialbook import NotRun, Trialbook
+from reproduction.report.claims import definitions
+from reproduction.report.claims.definitions import Claim, Comparison, Row
+from reproduction.report.claims.trial_values import NotRun, TrialValues
 from reproduction.report.statistics import LEVEL, Estimate, Pair, mean_of
 
 
@@ -69,18 +69,18 @@ def surplus(comparison: Comparison, pair: Pair, gap: Array | float = 0.0) -> Est
         pair: trials of its two rows, of which the first is larger if it holds.
         gap: difference between the best baseline and no privacy, by trial.
     """
-    if comparison.kind == "times":
+    if comparison.relation == "times":
         return pair.difference(comparison.amount)
-    if comparison.kind == "share":
+    if comparison.relation == "share":
         return mean_of(pair.first - pair.second + comparison.amount / 100 * gap)
     difference = pair.difference()
     return replace(difference, value=difference.value - comparison.margin)
 
 
 def gather(
-    claim: Claim, book: Trialbook, epsilon: str, comparisons: Sequence[Comparison]
+    claim: Claim, book: TrialValues, epsilon: str, comparisons: Sequence[Comparison]
 ) -> list[Evidence]:
-    """Return the evidence for comparisons of a claim of the kind ``compare``.
+    """Return the evidence for comparisons of a claim with the test ``compare``.
 
     Args:
         claim: the claim.
@@ -105,23 +105,23 @@ def gather(
             for comparison in informative
             for part in _gather(claim, book, [comparison.epsilon], [comparison])
         ]
-    rows = ledger.rows(comparisons)
+    rows = definitions.rows(comparisons)
     return _gather(claim, book, _epsilons(claim, rows, book, epsilon), comparisons)
 
 
 def _gather(
     claim: Claim,
-    book: Trialbook,
+    book: TrialValues,
     epsilons: Sequence[str],
     comparisons: Sequence[Comparison],
 ) -> list[Evidence]:
-    rows = ledger.rows(comparisons)
+    rows = definitions.rows(comparisons)
     # Rows that share their splits are compared on the trials that all of them have.
     names = {row: book.split_source(row.experiment) for row in rows}
     ends = [
         row
         for comparison in comparisons
-        if comparison.kind == "share"
+        if comparison.relation == "share"
         for row in _ends(comparison, book)
     ]
     names |= {row: book.split_source(row.experiment) for row in ends}
@@ -140,14 +140,14 @@ def _gather(
             paired=names[comparison.first] == names[comparison.second],
             larger=claim.larger,
             gap=_gap(_ends(comparison, book), values[names[comparison.first]])
-            if comparison.kind == "share"
+            if comparison.relation == "share"
             else 0.0,
         )
         for comparison in comparisons
     ]
 
 
-def _epsilons(claim: Claim, rows: Sequence[Row], book: Trialbook, epsilon: str) -> list[str]:
+def _epsilons(claim: Claim, rows: Sequence[Row], book: TrialValues, epsilon: str) -> list[str]:
     """Return the epsilons of a claim: that of the tables, or those in its scope of all rows."""
     scope = claim.epsilons
     if scope == "table":
@@ -161,14 +161,14 @@ def _epsilons(claim: Claim, rows: Sequence[Row], book: Trialbook, epsilon: str) 
     return shared
 
 
-def _informative(comparison: Comparison, claim: Claim, book: Trialbook) -> list[str]:
+def _informative(comparison: Comparison, claim: Claim, book: TrialValues) -> list[str]:
     """Return the epsilons at which both rows of a comparison are better than the baseline."""
     rows = (comparison.first, comparison.second)
     shared = [at for at in book.epsilons(rows[0]) if at in book.epsilons(rows[1])]
     return [at for at in shared if all(_informs(row, at, claim, book) for row in rows)]
 
 
-def _informs(row: Row, epsilon: str, claim: Claim, book: Trialbook) -> bool:
+def _informs(row: Row, epsilon: str, claim: Claim, book: TrialValues) -> bool:
     """Return whether a row is better than the best baseline at an epsilon."""
     baseline = Row(row.experiment, book.baseline(row.experiment))
     both = pd.concat(
@@ -180,7 +180,7 @@ def _informs(row: Row, epsilon: str, claim: Claim, book: Trialbook) -> bool:
     return bool(Pair(better, worse).difference().above() < LEVEL / 2)
 
 
-def _ends(comparison: Comparison, book: Trialbook) -> tuple[Row, Row]:
+def _ends(comparison: Comparison, book: TrialValues) -> tuple[Row, Row]:
     """Return the rows of the best baseline and of no privacy."""
     name = comparison.first.experiment
     return Row(name, book.baseline(name)), Row(name, catalogue.NONPRIVATE)
@@ -188,8 +188,8 @@ def _ends(comparison: Comparison, book: Trialbook) -> tuple[Row, Row]:
 
 def _gap(ends: tuple[Row, Row], values: pd.DataFrame) -> Array:
     """Return the distance of the baseline from no privacy, by trial."""
-    baseline, free = (values[row].to_numpy() for row in ends)
-    return np.abs(baseline - free)
+    baseline, nonprivate = (values[row].to_numpy() for row in ends)
+    return np.abs(baseline - nonprivate)
 
 
 def _evidence(
@@ -204,7 +204,7 @@ def _evidence(
     pair = Pair(*((first, second) if larger else (second, first)), paired)
     beyond, unit = surplus(comparison, pair, gap), 1.0
     margin = 0 - comparison.amount / 100 * float(np.mean(gap))
-    if comparison.kind == "times":
+    if comparison.relation == "times":
         effect, low, high = pair.ratio()
         unit = float(pair.second.mean())
     else:
@@ -213,7 +213,7 @@ def _evidence(
     return Evidence(
         comparison,
         *(float(first.mean()), float(second.mean())),
-        *(effect, low, high, comparison.margin if comparison.kind != "share" else margin),
+        *(effect, low, high, comparison.margin if comparison.relation != "share" else margin),
         p_for=beyond.above(),
         p_against=beyond.below(),
         paired=paired,

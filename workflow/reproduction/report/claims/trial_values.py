@@ -9,7 +9,7 @@ import pandas as pd
 
 from reproduction import catalogue
 from reproduction.report import comparisons, inputs, summary
-from reproduction.report.claims.ledger import Row
+from reproduction.report.claims.definitions import Row
 from reproduction.report.inputs import Files
 from reproduction.trials import CONTROL
 
@@ -18,7 +18,7 @@ class NotRun(Exception):
     """A row without trials; the message has the reason."""
 
 
-class Trialbook:
+class TrialValues:
     """The summaries and trials among the files of a run, read on demand.
 
     Methods raise NotRun for experiments and rows that were not run.
@@ -48,7 +48,7 @@ class Trialbook:
         Trial k of all experiments with this name has the same split. The name is that of the data
         set, or of the experiment itself for private training.
         """
-        trained = catalogue.experiment(experiment).kind
+        trained = catalogue.experiment(experiment).perturbation
         return experiment if trained else str(self._summary(experiment)["dataset"].iloc[0])
 
     def metric(self, experiment: str) -> str:
@@ -75,17 +75,17 @@ class Trialbook:
         tables = {name: inputs.read(name, self._files)} if name in self._files else {}
         return inputs.published(name.partition("/")[2], tables)
 
-    def control(self) -> Trialbook:
+    def control(self) -> TrialValues:
         """Return the book of the same mechanisms' trials on records of zeros."""
-        book = Trialbook(self._files, self._on_request)
+        book = TrialValues(self._files, self._on_request)
         book._phases, book.of_data = (CONTROL,), self
         return book
 
     def values(self, row: Row, epsilons: Sequence[str], metrics: Collection[str]) -> pd.Series:
         """Return the mean over ``epsilons`` of each trial of a row, indexed by trial.
 
-        At each epsilon the variant is the one chosen on the select trials. At the tables' epsilon
-        alone a row may have more trials than its reported ones. NotRun: a value is missing.
+        At each epsilon the configuration is the one chosen on the select trials. At the tables'
+        epsilon alone a row may have more trials than its reported ones. NotRun: a value is missing.
         """
         rows = self._rows(row)
         if not rows["metric"].isin([*metrics, ""]).all():
@@ -97,7 +97,7 @@ class Trialbook:
         missing = set(epsilons) - set(selected["epsilon"])
         if missing and set(selected["epsilon"]) != {""}:
             raise NotRun(f"{row.mechanism} was not run at epsilon {', '.join(sorted(missing))}")
-        keys = ["epsilon", "direction", "variant"]
+        keys = ["epsilon", "direction", "configuration"]
         trials = self._trials(row.experiment, row.mechanism).merge(selected[keys], on=keys)
         if trials.empty:
             raise NotRun(f"{row.mechanism} has no such trials")

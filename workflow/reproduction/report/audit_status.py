@@ -1,6 +1,6 @@
 """What the audit says of each mechanism's guarantee, for tables, figures, page and article.
 
-This module alone turns verdicts into a standing, and a standing into words. A refuted mechanism is
+This module alone turns verdicts into a status, and a status into words. A refuted mechanism is
 shown as not private, and is in no count, headline, advice or price.
 """
 
@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from matrixdp.auditing import standing
-from matrixdp.auditing.standing import CERTIFIED, DECLARED, REFUTED, TESTED
+from matrixdp.auditing import status
+from matrixdp.auditing.status import CERTIFIED, DECLARED, REFUTED, TESTED
 from reproduction.report.markup import short
 
-#: Columns of rows that are joined to the audit: the worst standing of a mechanism's releases, empty
+#: Columns of rows that are joined to the audit: the worst status of a mechanism's releases, empty
 #: where nothing was audited, and the largest epsilon that a refutation shows.
-COLUMNS = ["standing", "epsilon_least"]
+COLUMNS = ["audit_status", "epsilon_least"]
 
 #: Standings of mechanisms that may be advised, and joined to others of the same distribution.
 SOUND = (CERTIFIED, TESTED)
@@ -33,42 +33,44 @@ def by_mechanism(audit: pd.DataFrame | None) -> pd.DataFrame:
     epsilon; otherwise NaN.
 
     Raises:
-        InputError: a verdict begins with no standing.
+        InputError: a verdict begins with no status.
     """
     if audit is None or audit.empty:
-        return pd.DataFrame(columns=COLUMNS).astype({"standing": object, "epsilon_least": float})
+        return pd.DataFrame(columns=COLUMNS).astype(
+            {"audit_status": object, "epsilon_least": float}
+        )
     verdicts = audit["verdict"].astype(str)
     shown = audit.reindex(columns=["epsilon_attained", "epsilon_certified"]).max(axis=1)
     claimed = pd.to_numeric(audit.reindex(columns=["epsilon"])["epsilon"])
-    wrong = verdicts.map(standing.of).eq(REFUTED) & ~shown.le(claimed)
+    wrong = verdicts.map(status.of).eq(REFUTED) & ~shown.le(claimed)
     groups = audit["mechanism"]
     return pd.DataFrame(
         {
-            "standing": verdicts.groupby(groups, sort=False).agg(standing.worst),
+            "audit_status": verdicts.groupby(groups, sort=False).agg(status.worst),
             "epsilon_least": shown.where(wrong).groupby(groups, sort=False).max(),
         }
     )
 
 
 def joined(rows: pd.DataFrame, audit: pd.DataFrame | None) -> pd.DataFrame:
-    """Return rows with ``COLUMNS`` of their mechanisms; the standing is empty without an audit."""
+    """Return rows with ``COLUMNS`` of their mechanisms; the status is empty without an audit."""
     judged = by_mechanism(audit).reindex(rows["mechanism"])
     return rows.assign(
-        standing=judged["standing"].astype(object).fillna("").to_numpy(),
+        audit_status=judged["audit_status"].astype(object).fillna("").to_numpy(),
         epsilon_least=judged["epsilon_least"].to_numpy(dtype=float),
     )
 
 
 def refuted(rows: pd.DataFrame) -> pd.Series:
-    """Return a mask of the rows whose guarantee is refuted; none without ``standing``."""
-    if "standing" not in rows:
+    """Return a mask of the rows whose guarantee is refuted; none without ``audit_status``."""
+    if "audit_status" not in rows:
         return pd.Series(False, rows.index)
-    return rows["standing"].eq(REFUTED)
+    return rows["audit_status"].eq(REFUTED)
 
 
 def text(row: Mapping[str, Any]) -> str:
     """Return ``not private: epsilon at least 3.1`` for a refuted row; else an empty text."""
-    if row.get("standing") != REFUTED:
+    if row.get("audit_status") != REFUTED:
         return ""
     least = row.get("epsilon_least", np.nan)
     if np.isnan(least):
@@ -81,4 +83,6 @@ def mark(epsilon: str, row: Mapping[str, Any]) -> str:
     """Return an epsilon as text, marked where it is only declared; what is refuted has none."""
     if words := text(row):
         return words
-    return f"{epsilon} ({DECLARED} only)" if epsilon and row["standing"] == DECLARED else epsilon
+    return (
+        f"{epsilon} ({DECLARED} only)" if epsilon and row["audit_status"] == DECLARED else epsilon
+    )

@@ -84,14 +84,14 @@ class Comparison:
     """One sentence: ``first`` beats ``second`` (by an amount or a factor), or is within an amount.
 
     Attributes:
-        kind: ``beats``, ``by``, ``times``, ``within`` or ``share`` (within a share of the gap).
+        relation: ``beats``, ``by``, ``times``, ``within`` or ``share`` (within a share of the gap).
         amount: 0 for ``beats``, a percentage for ``share``.
         epsilon: epsilon of the rows as text; empty for the epsilons of the claim.
     """
 
     first: Row
     second: Row
-    kind: str = "beats"
+    relation: str = "beats"
     amount: float = 0.0
     epsilon: str = ""
 
@@ -99,12 +99,12 @@ class Comparison:
     def margin(self) -> float:
         """Number that the difference, or for ``times`` the ratio, must exceed."""
         # Subtract from 0: the negative of 0.0 would print as -0.
-        return 0 - self.amount if self.kind == "within" else self.amount
+        return 0 - self.amount if self.relation == "within" else self.amount
 
     @property
     def absolute(self) -> bool:
         """Whether the amount has the unit of the metric."""
-        return self.kind in ("by", "within") and self.amount > 0
+        return self.relation in ("by", "within") and self.amount > 0
 
 
 def rows(comparisons: Iterable[Comparison]) -> list[Row]:
@@ -121,7 +121,7 @@ class Claim:
     """One claim of a paper (see the docstring of this module).
 
     Attributes:
-        kind: kind of the test, one of ``KINDS``.
+        test_type: test_type of the test, one of ``KINDS``.
         test: the test as in the file.
         comparisons: sentences of ``compare``.
         otherwise: sentences of another reading.
@@ -132,7 +132,7 @@ class Claim:
     place: str
     claim: str
     shown_by: tuple[str, ...]
-    kind: str
+    test_type: str
     test: Mapping[str, Any]
     comparisons: tuple[Comparison, ...] = ()
     otherwise: tuple[Comparison, ...] = ()
@@ -208,19 +208,19 @@ def _claim(entry: Any, vocabulary: Vocabulary) -> Claim:
     if not isinstance(entry, dict) or not needed <= entry.keys() <= {*needed, *OPTIONAL}:
         raise InputError(f"{who} must have {', '.join(sorted(needed))}, and may have {may}")
     test = entry["test"]
-    kinds = [kind for kind in KINDS if isinstance(test, dict) and kind in test]
+    kinds = [test_type for test_type in KINDS if isinstance(test, dict) and test_type in test]
     if len(kinds) != 1:
         raise InputError(f"{who} has no single test; give one of {', '.join(KINDS)}")
-    kind = kinds[0]
-    for key in sorted(test.keys() - KINDS[kind]):
-        checks.choice(sorted(KINDS[kind]), **{f"{who}: key of the test": key})
+    test_type = kinds[0]
+    for key in sorted(test.keys() - KINDS[test_type]):
+        checks.choice(sorted(KINDS[test_type]), **{f"{who}: key of the test": key})
     checks.choice(PAPERS, **{f"{who}: paper": entry["paper"]})
     for exhibit in entry["shown_by"]:
         checks.choice(vocabulary.exhibits, **{f"{who}: shown_by": exhibit})
     comparisons: tuple[Comparison, ...] = ()
     other: tuple[Comparison, ...] = ()
     otherwise = test.get("otherwise", {"reading": ""})
-    if kind == "compare":
+    if test_type == "compare":
         comparisons = _comparisons(who, test, vocabulary)
         if "otherwise" in test:
             other = _comparisons(who, {**test, "compare": otherwise["compare"]}, vocabulary)
@@ -229,7 +229,7 @@ def _claim(entry: Any, vocabulary: Vocabulary) -> Claim:
         checks.choice(vocabulary.checks, **{f"{who}: check": check})
     fields: dict[str, Any] = {"shown_by": tuple(entry["shown_by"])}
     fields |= {name: " ".join(entry.get(name, "").split()) for name in ("claim", *OPTIONAL)}
-    return Claim(**(entry | fields), kind=kind, comparisons=comparisons, otherwise=other)
+    return Claim(**(entry | fields), test_type=test_type, comparisons=comparisons, otherwise=other)
 
 
 def _comparisons(
@@ -249,12 +249,12 @@ def _comparisons(
                 f"{who}: {sentence!r} is no comparison; write 'A beats B', 'A beats B by 0.1', "
                 "'A beats B 1.5 times', 'A within 0.1 of B' or 'A within 5 % of B'"
             )
-        kinds = ("by", "times", "within", "share")
-        kind = next((name for name in kinds if parts[name]), "beats")
+        relations = ("by", "times", "within", "share")
+        relation = next((name for name in relations if parts[name]), "beats")
         first = _row(who, parts["first"], test, vocabulary)
         second = _row(who, parts["second"] or parts["other"], test, vocabulary)
-        amount = float(parts[kind]) if kind != "beats" else 0.0
-        comparisons.append(Comparison(first, second, kind, amount))
+        amount = float(parts[relation]) if relation != "beats" else 0.0
+        comparisons.append(Comparison(first, second, relation, amount))
     if not comparisons:
         raise InputError(f"{who} compares nothing; give at least one sentence")
     return tuple(comparisons)

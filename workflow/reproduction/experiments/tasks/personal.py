@@ -16,7 +16,7 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms.moments import CONSTANT, centred, regression, with_constant
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.privacy.sensitivity import Box, NormalEquations, Query, second_moments
-from reproduction.experiments.tasks.base import Entry, Instance, Released, Shared, Streams, Task
+from reproduction.experiments.tasks.base import Instance, Released, Shared, Streams, Task, TaskEntry
 from reproduction.experiments.tasks.components import uniform
 from reproduction.experiments.tasks.regression import Regression, Split
 from reproduction.mechanisms.target_mean import InterceptEquations
@@ -31,10 +31,10 @@ def estimated(released: Released, records: int) -> Array:
 
     For noisy records the expected contribution of the noise is subtracted.
     """
-    values, yields, ridge, noise_std = released
-    if yields == "second_moments":
+    values, output_type, ridge, noise_std = released
+    if output_type == "second_moments":
         return (values + np.swapaxes(values, 1, 2)) / 2
-    noise = noise_std**2 if yields == "matrix" and np.isfinite(noise_std) else ridge / records
+    noise = noise_std**2 if output_type == "matrix" and np.isfinite(noise_std) else ridge / records
     gram = values @ np.swapaxes(values, 1, 2) / records
     return np.asarray(gram - noise * np.eye(gram.shape[-1]))
 
@@ -77,7 +77,7 @@ class _Captured(Instance):
 
     def _score(self, released: Released, shared: Shared) -> Array:
         moments = estimated(released, self.matrix.shape[-1])
-        estimate = centred(moments, weighted=released.yields != "matrix")
+        estimate = centred(moments, weighted=released.output_type != "matrix")
         return self._lost(np.linalg.eigh(estimate.covariance)[1][..., -1])
 
     def _lost(self, directions: Array) -> Array:
@@ -113,9 +113,9 @@ class _WithConstant(Task):
     def query(self, name: str, domain: Box, records: int, adjacency: str) -> Query:
         """Return a query on records with the constant."""
         wider = constant_domain(domain)
-        for kind in (NormalEquations, InterceptEquations):
-            if name == kind.name:
-                return kind(wider, records, adjacency, wider.features - 1)
+        for query_type in (NormalEquations, InterceptEquations):
+            if name == query_type.name:
+                return query_type(wider, records, adjacency, wider.features - 1)
         return super().query(name, wider, records, adjacency)
 
     def position(self, feature: int, features: int) -> int:
@@ -157,22 +157,22 @@ class InterceptRegression(_WithConstant, Regression):
 
 class _Line(Split):
     def _score(self, released: Released, shared: Shared) -> Array:
-        records, yields = self.matrix.shape[-1], released.yields
-        if yields == "matrix":
+        records, output_type = self.matrix.shape[-1], released.output_type
+        if output_type == "matrix":
             # The constant is public: replace its noisy copy.
             values = released.values.copy()
             values[..., CONSTANT, :] = 1
             released = released._replace(values=values)
         moments = estimated(released, records)
         ridge = 1 / records
-        if yields == "second_moments":
+        if output_type == "second_moments":
             # A release that adds a ridge itself has a NaN noise_std.
             noise, features = released.noise_std, moments.shape[-1] - 2
             ridge = moments_ridge(noise, features) if np.isfinite(noise) else 0.0
-        elif yields == "matrix":
+        elif output_type == "matrix":
             # The constant has no noise, and so none to subtract.
             moments[..., CONSTANT, CONSTANT] = 1
-        estimate = centred(moments, weighted=yields != "matrix")
+        estimate = centred(moments, weighted=output_type != "matrix")
         return self._predicted(*regression(estimate, ridge))
 
     def _predicted(self, coefficients: Array, intercept: Array) -> Array:
@@ -188,7 +188,7 @@ class _Line(Split):
 
 
 TASKS = {
-    "moments_error": Entry(MomentsError),
-    "captured_variance": Entry(CapturedVariance),
-    "intercept_regression": Entry(InterceptRegression, needs=("target", "train")),
+    "moments_error": TaskEntry(MomentsError),
+    "captured_variance": TaskEntry(CapturedVariance),
+    "intercept_regression": TaskEntry(InterceptRegression, needs=("target", "train")),
 }

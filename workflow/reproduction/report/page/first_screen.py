@@ -13,13 +13,13 @@ from typing import Any
 import pandas as pd
 
 from reproduction import catalogue
-from reproduction.report import comparisons, inputs, standings, summary
+from reproduction.report import audit_status, comparisons, inputs, summary
+from reproduction.report.audit_status import NOT_PRIVATE
 from reproduction.report.claims import findings
 from reproduction.report.claims.verdicts import EXPERIMENT, REPRODUCED, THEOREM
 from reproduction.report.entries import is_empty
 from reproduction.report.inputs import Files
 from reproduction.report.markup import short, span
-from reproduction.report.standings import NOT_PRIVATE
 from reproduction.report.statistics import ENOUGH
 from reproduction.report.tables import audit
 
@@ -82,7 +82,7 @@ class Run:
             if rows.empty or catalogue.experiment(name).part_of:
                 continue
             if not rows["data_status"].eq(summary.SIMULATED).any():
-                tables[name] = standings.joined(summary.default(rows), self.audit(name))
+                tables[name] = audit_status.joined(summary.default(rows), self.audit(name))
         return tables
 
     def audit(self, experiment: str) -> pd.DataFrame:
@@ -90,7 +90,7 @@ class Run:
         rows = self.table("tables/audit")
         if rows.empty:
             return rows
-        return rows[rows["kind"].eq(audit.RELEASE) & rows["experiment"].eq(experiment)]
+        return rows[rows["subject"].eq(audit.RELEASE) & rows["experiment"].eq(experiment)]
 
     def advice(self) -> dict[str, pd.Series]:
         """Return each experiment's advice for the task that allows most; few trials give none."""
@@ -105,7 +105,7 @@ class Run:
         """Return the verdicts on mechanisms' table rows against the best record-free baseline.
 
         What is refuted has the words for that as its verdict
-        (:mod:`reproduction.report.standings`).
+        (:mod:`reproduction.report.audit_status`).
         """
         compared = self.table(f"comparisons/{experiment}")
         if compared.empty:
@@ -116,7 +116,7 @@ class Run:
             at.eq(self.claimed_epsilon) & rows["mechanism"].isin(names) & rows["mean"].notna()
         ]
         outcomes = comparisons.verdicts(rows, compared, baseline)
-        words = map(standings.text, rows.to_dict("records"))
+        words = map(audit_status.text, rows.to_dict("records"))
         each = (word or outcome for word, outcome in zip(words, outcomes, strict=True))
         return dict(zip(rows["mechanism"], each, strict=True))
 
@@ -126,7 +126,7 @@ class Run:
         if rows.empty:
             return False
         names = catalogue.section("papers")[paper]
-        return bool(standings.refuted(rows[rows["mechanism"].isin(names)]).any())
+        return bool(audit_status.refuted(rows[rows["mechanism"].isin(names)]).any())
 
     def trials(self) -> dict[int, list[str]]:
         """Return the names of experiments, grouped by their smallest number of trials."""
@@ -184,7 +184,7 @@ def _mvg_guarantee(run: Run, entry: Words) -> Words | None:
     noise = run.table("tables/effective_noise", at=True)
     if noise.empty or run.refuted("MVG"):
         return None
-    kappa = audit.mvg_noise(noise)["kappa"]
+    kappa = audit.mvg_noise(noise)["noise_inflation"]
     return {"least": short(kappa.min()), "most": short(kappa.max())} if len(kappa) else None
 
 
@@ -214,7 +214,9 @@ def _imgm_distribution(run: Run, entry: Words) -> Words | None:
 
 def _releases(run: Run) -> list[str]:
     """Return the experiments that add noise once; training on gradients composes many releases."""
-    return [name for name in run.experiments() if catalogue.experiment(name).kind != "gradients"]
+    return [
+        name for name in run.experiments() if catalogue.experiment(name).perturbation != "gradients"
+    ]
 
 
 def _delivered(run: Run, entry: Words) -> Words | None:
@@ -222,16 +224,16 @@ def _delivered(run: Run, entry: Words) -> Words | None:
     if rows.empty or run.refuted("MVG") or run.refuted("IMGM"):
         return None
     rows = rows[pd.to_numeric(rows["epsilon"], errors="coerce").eq(run.claimed_epsilon)]
-    rows = rows[rows["epsilon_actual"].notna()]
+    rows = rows[rows["epsilon_delivered"].notna()]
     papers = catalogue.section("papers")
     mvg, imgm = (rows[rows["mechanism"].isin(papers[name])] for name in ("MVG", "IMGM"))
     # Where directions are paid for, MVG's noise is only a part of the cost.
     searched = mvg["noise_std"].isna()
-    composed = imgm[~imgm["experiment"].isin(_releases(run))]["epsilon_actual"]
+    composed = imgm[~imgm["experiment"].isin(_releases(run))]["epsilon_delivered"]
     if mvg.empty or composed.empty:
         return None
     noise, search = (
-        short(group["epsilon_actual"].max(), 2) for group in (mvg[~searched], mvg[searched])
+        short(group["epsilon_delivered"].max(), 2) for group in (mvg[~searched], mvg[searched])
     )
     also = entry["search"].format(search=search) if search else ""
     return {"mvg": noise, "search": also, "imgm": _format_range(composed)}
@@ -242,9 +244,9 @@ def _published_settings(run: Run, entry: Words) -> Words | None:
     if rows.empty:
         return None
     rows = rows[rows["lots"].eq("paper")]
-    whole = rows["kind"].eq("features") & rows["scheme"].eq("imgm_amplified")
-    features = rows.loc[whole, "epsilon_actual"]
-    code = rows.loc[rows["scheme"].eq("imgm_code"), "epsilon_actual"]
+    whole = rows["perturbation"].eq("features") & rows["scheme"].eq("imgm_amplified")
+    features = rows.loc[whole, "epsilon_delivered"]
+    code = rows.loc[rows["scheme"].eq("imgm_code"), "epsilon_delivered"]
     if code.empty or not features.gt(run.claimed_epsilon).all():
         return None
     return {"features": _format_range(features), "code": short(code.max(), 2)}
@@ -262,7 +264,7 @@ def _advice(run: Run, entry: Words) -> Words | None:
         if about.topic and about.topic in topics:
             continue
         topics.add(about.topic)
-        topic = f"{about.topic} ({about.name})" if about.kind else about.topic or about.name
+        topic = f"{about.topic} ({about.name})" if about.perturbation else about.topic or about.name
         form = entry["best" if row["beats_baseline"] in (True, "True") else "none"]
         others = 0 if row["clear"] in (True, "True") else int(row["tied"])
         label = row["best"] + (entry["tied"].format(others=others) if others else "")

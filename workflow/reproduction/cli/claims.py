@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from reproduction.report.claims.ledger import Vocabulary
+    from reproduction.report.claims.definitions import Vocabulary
 
 
 def run(files: Sequence[str], *, out: str, comparisons: str) -> None:
@@ -27,7 +27,7 @@ def run(files: Sequence[str], *, out: str, comparisons: str) -> None:
 def names(settings: Mapping[str, Any]) -> Vocabulary:
     """Return the names that claims may use: whatever exists, in this run or not."""
     from reproduction import catalogue, discovery
-    from reproduction.report.claims.ledger import Vocabulary
+    from reproduction.report.claims.definitions import Vocabulary
     from reproduction.theory import exact
 
     trainings = {*discovery.trainings(), *(settings.get("training") or ())}
@@ -38,7 +38,7 @@ def names(settings: Mapping[str, Any]) -> Vocabulary:
     abouts = [catalogue.experiment(name) for name in releases]
     abouts = [about for about in abouts if not about.part_of]
 
-    def alone(entries: Mapping[str, discovery.Entry]) -> set[str]:
+    def alone(entries: Mapping[str, discovery.FileEntry]) -> set[str]:
         return {name for name in entries if not entries[name].words.get("of_experiment")}
 
     figures = alone(discovery.figures()) | {f"curves_{about.id}" for about in abouts}

@@ -1,4 +1,4 @@
-"""The standing of a mechanism's guarantee: the first word of the audit's verdict.
+"""The status of a mechanism's guarantee: the first word of the audit's verdict.
 
 The audit writes it and the report reads it. This module therefore imports no mechanism.
 """
@@ -33,7 +33,7 @@ ORDER = (REFUTED, DECLARED, TESTED, CERTIFIED)
 
 
 def of(verdict: str) -> str:
-    """Return the standing that a verdict begins with, or ``NOT_RUN`` without a guarantee.
+    """Return the status that a verdict begins with, or ``NOT_RUN`` without a guarantee.
 
     A release whose audit failed for another reason has results, of which nothing was tested: its
     guarantee is declared.
@@ -51,6 +51,6 @@ def of(verdict: str) -> str:
 
 
 def worst(verdicts: Iterable[str]) -> str:
-    """Return the worst standing of verdicts; empty where none of them is on a guarantee."""
-    standings = {of(verdict) for verdict in verdicts}
-    return next((word for word in ORDER if word in standings), "")
+    """Return the worst status of verdicts; empty where none of them is on a guarantee."""
+    statuses = {of(verdict) for verdict in verdicts}
+    return next((word for word in ORDER if word in statuses), "")
