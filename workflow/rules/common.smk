@@ -395,6 +395,13 @@ def results_files():
     return sorted({*files})
 
 
+def bundle_files(wildcards):
+    """Return what a bundle holds; of private records there is none."""
+    if PRIVATE:
+        sys.exit(f"{config['matrix']} is not public, so that no bundle is made of results on it")
+    return results_files()
+
+
 def page_on_matrix(wildcards):
     """Return the page on a person's matrix, which the configuration must name."""
     if not MATRIX:

@@ -246,25 +246,23 @@ rule article:
         "{params.python} -m reproduction article {input.files:q} {input.settings:q} --out {output.pdf:q} > {log:q} 2>&1"
 
 
-if not PRIVATE:
-
-    rule ro_crate:
-        """The files of the run with their checksums and origins, as an RO-Crate."""
-        input:
-            results_files(),
-            "<folder>/report.html",
-            settings="<folder>/settings.yaml",
-        output:
-            "<folder>/ro-crate-metadata.json",
-        log:
-            "<folder>/logs/ro_crate.log",
-        localrule: True
-        conda:
-            "../../environment.yml"
-        params:
-            *code("cli.ro_crate"),
-            python=python,
-        message:
-            "RO-Crate"
-        shell:
-            "{params.python} -m reproduction ro-crate {input:q} --out {output:q} > {log:q} 2>&1"
+rule ro_crate:
+    """The files of the run with their checksums and origins, as an RO-Crate."""
+    input:
+        bundle_files,
+        "<folder>/report.html",
+        settings="<folder>/settings.yaml",
+    output:
+        "<folder>/ro-crate-metadata.json",
+    log:
+        "<folder>/logs/ro_crate.log",
+    localrule: True
+    conda:
+        "../../environment.yml"
+    params:
+        *code("cli.ro_crate"),
+        python=python,
+    message:
+        "RO-Crate"
+    shell:
+        "{params.python} -m reproduction ro-crate {input:q} --out {output:q} > {log:q} 2>&1"

@@ -52,7 +52,7 @@ def test_data_get_their_inputs_and_the_experiment(tmp_path):
         seen.append((*experiment, sorted(tables)))
         return pd.DataFrame({"a": [1]})
 
-    settle(tmp_path, matrix={"file": "here/people.csv"})
+    settle(tmp_path, datasets={"my_matrix": {"title": "people.csv"}})
     put(tmp_path / "theory/x.csv", "data_status\noriginal\n")
     put(tmp_path / "data/liver/provenance.json", '{"status": "simulated"}')
     every = inputs.below(tmp_path)
