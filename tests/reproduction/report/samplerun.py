@@ -31,7 +31,7 @@ CONFIG = {
 }
 
 #: The publicly fixed configurations of the mechanisms.
-FIXED = job_settings.fixed(CONFIG, middle=True)
+FIXED = job_settings.untuned(CONFIG, middle=True)
 
 #: A drawing as matplotlib writes it, 100 x 50 points.
 SVG = """<?xml version="1.0" encoding="utf-8" standalone="no"?>

@@ -45,7 +45,7 @@ def make(saved, tmp_path):
         summary.write([saved(*parts)], file)
         against = tmp_path / f"comparisons/{EXPERIMENTS[number]}.csv"
         known = [part for part in parts if part["metric"].iloc[0] in catalogue.metrics()]
-        fixed = job_settings.fixed({**CONFIG, **settings})
+        fixed = job_settings.untuned({**CONFIG, **settings})
         comparisons.write([saved(*known, name="compared")], file, against, fixed)
         settle(tmp_path, experiments={EXPERIMENTS[number]: {}}, **settings)
         runfiles.write(tmp_path, f"tables/table{number}")
