@@ -90,17 +90,17 @@ class Composed(abc.ABC):
     Attributes:
         query: the query, with the public bounds of the calibration.
         epsilon, delta: the guarantee, which includes the sampler's part of delta.
-        simulated: the same mechanism as in the experiments.
+        program: the mechanism's program, which simulations and audits run too.
     """
 
     query: SecondMomentQuery
     epsilon: float
     delta: float
-    simulated: Any
+    program: Any
 
     def __post_init__(self) -> None:
-        reads = isinstance(self.simulated.query, IdentityQuery)
-        if self.simulated.query != (records_of(self.query) if reads else self.query):
+        reads = isinstance(self.program.query, IdentityQuery)
+        if self.program.query != (records_of(self.query) if reads else self.query):
             raise NoGuarantee(OTHER)
         relation = self.query.n_records, self.query.private_count, self.query.group
         queries = [release.query for part in self.parts for release in part.releases]
@@ -113,7 +113,7 @@ class Composed(abc.ABC):
     @cached_property
     def parts(self) -> list[Part]:
         """The parts in their order."""
-        parts: list[Part] = self.simulated.parts
+        parts: list[Part] = self.program.parts
         return parts
 
     @abc.abstractmethod
@@ -131,7 +131,7 @@ class Composed(abc.ABC):
         Raises:
             InputError: as :func:`matrixdp.privacy.exact_sums.value` and :meth:`check`.
         """
-        return self.simulated.run(self.reads(rows), answer or safe_answer)
+        return self.program.run(self.reads(rows), answer or safe_answer)
 
     def prepare(self, rows: Rows) -> Callable[[], Any]:
         """Read the records once, so that bad ones end it; return a function that runs a release."""
@@ -142,13 +142,13 @@ class Composed(abc.ABC):
     @property
     def mu(self) -> float:
         """The mu of all parts together."""
-        assert self.simulated.mu is not None
-        return self.simulated.mu
+        assert self.program.mu is not None
+        return self.program.mu
 
     @property
     def epsilon_delivered(self) -> float:
         """The epsilon that is delivered at ``delta``."""
-        return self.simulated.epsilon_delivered
+        return self.program.epsilon_delivered
 
     @property
     def costs(self) -> list[dict[str, Any]]:
@@ -243,11 +243,11 @@ class Outcome(NamedTuple):
 class ComposedMoments(Composed):
     """Second moments of records clipped to a private radius, about a private mean or about zero."""
 
-    simulated: CentredMoments | ChosenByHistogram
+    program: CentredMoments | ChosenByHistogram
 
     @property
     def _chosen(self) -> ChosenByHistogram:
-        inner = self.simulated
+        inner = self.program
         about = inner.about if isinstance(inner, CentredMoments) else inner
         assert isinstance(about, ChosenByHistogram)
         return about
@@ -279,7 +279,7 @@ class ComposedMoments(Composed):
 
     def run(self, rows: Rows, answer: Ask | None = None) -> Outcome:
         """Return the outcome of one release, as :meth:`Composed.run`."""
-        outcome, inner = super().run(rows, answer), self.simulated
+        outcome, inner = super().run(rows, answer), self.program
         release = self.radii[int(outcome.number)]
         std = inner.centre_std if isinstance(inner, CentredMoments) else 0.0
         noise = release.noise_std, release.query.domain.radius
@@ -291,12 +291,12 @@ class ComposedEquations(Composed):
     """Normal equations, and a ridge that follows from their private smallest eigenvalue."""
 
     query: NormalEquations
-    simulated: RidgedEquations
+    program: RidgedEquations
 
     @property
     def noise_std(self) -> float:
         """Noise of an entry of the moments."""
-        return self.simulated.design.noise_std
+        return self.program.design.noise_std
 
     def reads(self, rows: Rows) -> Value:
         """Return the exact second moments, which are computed once."""
@@ -305,7 +305,7 @@ class ComposedEquations(Composed):
     def prepare(self, rows: Rows) -> Callable[[], Equations]:
         """Read the records once for all releases, as :meth:`Composed.prepare`."""
         value = self.reads(rows)
-        return lambda: self.simulated.run(value, safe_answer)
+        return lambda: self.program.run(value, safe_answer)
 
 
 #: All releases in parts.

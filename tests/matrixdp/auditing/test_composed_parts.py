@@ -123,7 +123,7 @@ def test_noise_for_one_record_of_a_person_is_found(case):
 def test_noise_that_is_calibrated_to_one_record_serves_no_person(kind):
     one, several = (built(kind=kind, per_person=k) for k in (None, PER_PERSON))
     with pytest.raises(NoGuarantee, match="calibrated to another query"):
-        replace(several, simulated=one.simulated)
+        replace(several, program=one.program)
 
 
 def test_a_record_that_comes_needs_less_noise_than_a_replaced_one():
@@ -137,7 +137,7 @@ def test_a_record_that_comes_needs_less_noise_than_a_replaced_one():
 def test_parts_that_spend_more_than_the_whole_are_refused():
     release = built()
     with pytest.raises(NoGuarantee, match="the parts spend"):
-        replace(release, simulated=replace(release.simulated, mu=0.99 * release.mu))
+        replace(release, program=replace(release.program, mu=0.99 * release.mu))
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
@@ -176,7 +176,7 @@ class TakesTheExactEigenvalue(ComposedEquations):
     def run(self, rows, answer=None):
         block = exact_sums.value(self.query, rows())[:-1, :-1]
         least = np.linalg.eigvalsh(block)[0]
-        return super().run(rows, answer)._replace(ridge=float(self.simulated.ridge_for(least)))
+        return super().run(rows, answer)._replace(ridge=float(self.program.ridge_for(least)))
 
 
 class AddsNoNoiseToTheProducts(ComposedEquations):
@@ -195,7 +195,7 @@ BAD += [TakesTheExactEigenvalue, AddsNoNoiseToTheProducts]
 @pytest.mark.parametrize("kind", BAD)
 def test_a_program_that_breaks_its_word_is_found(kind):
     good = built(kind="equations" if issubclass(kind, ComposedEquations) else "mean")
-    finding = executed(kind(good.query, good.epsilon, good.delta, good.simulated))
+    finding = executed(kind(good.query, good.epsilon, good.delta, good.program))
     assert finding.other > 0 or finding.mu > 1.01
 
 
