@@ -383,7 +383,7 @@ WHITENED = [*whitened(distributions.GaussianDistribution), *whitened(distributio
 
 def test_all_distributions_that_can_be_whitened_are_here():
     names = ["MatrixNormal", "SymmetricNormal", "SymmetrisedNormal", "ScaledNormal"]
-    names += ["Laplace", "SymmetricLaplace", "ScaledLaplace"]
+    names += ["LaplaceNoise", "SymmetricLaplace", "ScaledLaplace"]
     assert [kind.__name__ for kind in WHITENED] == names
 
 

@@ -9,7 +9,7 @@ from trialrows import trials
 
 from matrixdp.checks import InputError
 from reproduction import catalogue
-from reproduction.cli import judge
+from reproduction.cli import claims as judge
 from reproduction.report import claims, inputs
 from reproduction.report.claims import definitions
 from reproduction.report.claims.findings import tally

@@ -23,13 +23,13 @@ from reproduction.report.figures import style
 
 #: Figures of theory have tests of their own.
 NAMES = distinctrun.FIGURES
-#: One of each role: the others differ in their inputs alone.
+#: One of each kind: the others differ in their inputs alone.
 KINDS = ("curves_first_pc", "figure4_left", "noise_levels")
 
 
 @pytest.fixture(scope="module")
 def saved(root, tmp_path_factory):
-    """Return where a figure of each role was written once."""
+    """Return where a figure of each kind was written once."""
     out = tmp_path_factory.mktemp("figures")
     runfiles.write(root, *(f"figures/{name}" for name in KINDS), out=out)
     return out / "figures"

@@ -185,7 +185,7 @@ def test_accuracy_stands_over_claimed_epsilon_above_and_over_the_tight_one_below
     }
     for place, experiment in enumerate(experiments):
         above, below = drawing.axes[place :: len(experiments)]
-        role = catalogue.experiment(experiment).role
+        perturbation = catalogue.experiment(experiment).perturbation
         ours = frame[frame["experiment"].eq(experiment) & frame["role"].eq("mechanism")]
         for scheme, rows in ours[~ours["_twin"].eq(True)].groupby("mechanism"):
             rows, look = rows[rows["mean"].notna()], catalogue.look(scheme)
@@ -193,7 +193,7 @@ def test_accuracy_stands_over_claimed_epsilon_above_and_over_the_tight_one_below
             rows = rows.sort_values("epsilon_delivered")
             tight = rows["epsilon_delivered"].clip(LEAST, MOST)
             assert is_curve(like(below, look), tight, rows["mean"], 1e-9)
-            label = catalogue.label(scheme, role)
+            label = catalogue.label(scheme, perturbation)
             (key,) = [key for text, key in keys.items() if text.partition(" = ")[0] == label]
             assert key == (to_hex(look.colour), look.marker)
 
