@@ -4,6 +4,7 @@ from numpy.random import default_rng
 
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import NoGuarantee
+from matrixdp.mechanisms.scaled import Scaled
 from matrixdp.privacy.sensitivity import Ball, Box, SecondMomentQuery
 from reproduction.mechanisms.jl import MECHANISMS, JohnsonLindenstrauss
 from reproduction.seeds import streams
@@ -172,9 +173,9 @@ def test_moments_without_full_rank_are_sketched():
     ("arguments", "words"),
     [
         ((0.5,), "sketch_size is 0.5; give a multiple of m of at least 1"),
-        ((-1,), "sketch_size is -1"),
-        ((np.inf,), "sketch_size is inf"),
-        (("2",), "sketch_size is '2'"),
+        ((-1,), "sketch_multiple is -1"),
+        ((np.inf,), "sketch_multiple is inf"),
+        (("2",), "sketch_multiple is '2'"),
         ((2, "2013"), "calibration is '2013'; did you mean '2012'?"),
     ],
 )
@@ -201,5 +202,10 @@ def test_bad_values():
 def test_entries_build_both_calibrations():
     assert set(MECHANISMS) == {"jl_2012", "jl_exact"}
     for name, entry in MECHANISMS.items():
-        assert (entry.axis, entry.values) == ("rows", "sketch_multiples")
+        assert (entry.axis, entry.values) == ("sketch_multiple", "sketch_multiples")
         assert entry.build(rows=8) == JohnsonLindenstrauss(8, name.removeprefix("jl_"))
+
+
+def test_units_of_the_bounds_are_for_what_adds_noise():
+    with pytest.raises(InputError, match="only one that adds noise"):
+        Scaled(JohnsonLindenstrauss()).calibrate(LIVER, epsilon=1.0, delta=1e-6)
