@@ -203,7 +203,7 @@ def test_entries_build_both_calibrations():
     assert set(MECHANISMS) == {"jl_2012", "jl_exact"}
     for name, entry in MECHANISMS.items():
         assert (entry.axis, entry.values) == ("sketch_multiple", "sketch_multiples")
-        assert entry.build(rows=8) == JohnsonLindenstrauss(8, name.removeprefix("jl_"))
+        assert entry.build(sketch_multiple=8) == JohnsonLindenstrauss(8, name.removeprefix("jl_"))
 
 
 def test_units_of_the_bounds_are_for_what_adds_noise():
