@@ -19,5 +19,5 @@ def run(*arguments: object, control: bool = False) -> pd.DataFrame:
     return rows if control else rows[rows["phase"].ne(trials.CONTROL)].reset_index(drop=True)
 
 
-def readings(task: object, mechanism: str, scaled: dict, settings: object) -> pd.DataFrame:
+def sweep(task: object, mechanism: str, scaled: dict, settings: object) -> pd.DataFrame:
     return frame(study.sweep(task, mechanism, scaled.__getitem__, settings))

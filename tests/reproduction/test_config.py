@@ -229,7 +229,11 @@ def test_a_number_that_a_command_line_nests_is_a_sentence_with_the_way_out():
         ("lot", 0, "training.adult.lot is 0; it must be a whole number of at least 1"),
         ("extractor_epochs", 1, "training.adult has the unknown key 'extractor_epochs'"),
         ("dataset", "liver", "training.adult.dataset is 'liver'; it must be one of cora, adult"),
-        ("kind", "gradient", "training.adult.kind is 'gradient'; did you mean 'gradients'"),
+        (
+            "perturbation",
+            "gradient",
+            "training.adult.perturbation is 'gradient'; did you mean 'gradients'",
+        ),
     ],
 )
 def test_a_bad_setting_of_a_training_is_one_sentence(key, value, sentence):
@@ -247,7 +251,9 @@ def test_the_kind_of_a_training_is_that_of_its_code():
     changed = copy.deepcopy(SHIPPED)
     changed["training"]["imdb"] |= {"perturbation": "gradients"}
     del changed["training"]["imdb"]["extractor_epochs"]
-    with pytest.raises(InputError, match="imdb.kind is 'gradients'; it must be one of features"):
+    with pytest.raises(
+        InputError, match="imdb.perturbation is 'gradients'; it must be one of features"
+    ):
         config.resolve(changed)
     changed["training"] = {"imbd": changed["training"]["adult"]}
     with pytest.raises(InputError, match="training is 'imbd'; did you mean 'imdb'"):

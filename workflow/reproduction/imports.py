@@ -24,7 +24,7 @@ TEXTS = {
     "catalogue": ["catalogue.yaml"],
     "experiments.readings": ["readings.yaml"],
     "report.article.build": ["article/*"],
-    "report.claims.ledger": ["claims.yaml"],
+    "report.claims.definitions": ["claims.yaml"],
     "report.page": ["reproduction/report/page/*.*", "reproduction/report/page/texts/*"],
     # The facts from which a data set is simulated, for the module with its name.
     **{

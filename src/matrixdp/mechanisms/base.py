@@ -283,7 +283,7 @@ class AdditiveMechanism(Separable):
     @property
     def noise_name(self) -> str:
         """Name of the noise's family of distributions, in sentences."""
-        return type(self.noise).__name__
+        return type(self.noise).__name__.removesuffix("Noise")
 
     @property
     def coloured(self) -> bool:

@@ -88,7 +88,7 @@ def farthest(calibrated):
     for _ in range(40):
         middle = (low + high) / 2
         try:
-            assert calibrated(10**middle).stretch
+            assert calibrated(10**middle).rounding_factor
             low = middle
         except InputError:
             high = middle

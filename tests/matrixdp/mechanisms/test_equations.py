@@ -157,9 +157,11 @@ def test_rounding_of_the_eigenvalue_is_paid_for(monkeypatch):
     release = ComposedEquations.calibrated(AdaSSP(), posed(records=10**7), **BUDGET)
     part = release.parts[0].releases[0]
     paid = 2 * part.query.rounding / part.noise_std
-    moved = part.statement.mu - part.mu / part.stretch
+    moved = part.statement.mu - part.mu / part.rounding_factor
     monkeypatch.setattr(type(part.query), "rounding", 0.0)
-    assert moved == pytest.approx(part.statement.mu - part.mu / part.stretch + paid, rel=1e-6)
+    assert moved == pytest.approx(
+        part.statement.mu - part.mu / part.rounding_factor + paid, rel=1e-6
+    )
     assert moved > paid > 0
 
 

@@ -199,7 +199,7 @@ def test_of_two_accounts_begun_at_once_one_is_refused(folder, monkeypatch, capsy
             (folder / "people.csv.privacy.json").symlink_to("other.json")
         return places[-1]
 
-    monkeypatch.setattr(ledger, "place", late)
+    monkeypatch.setattr(ledger, "account_path", late)
     assert run(folder) == 2
     assert "was begun elsewhere just now; run again" in capsys.readouterr().err
 

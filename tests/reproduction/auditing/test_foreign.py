@@ -178,7 +178,9 @@ class ExactEntry(distributions.ColumnL2Exponential):
     def _fill(self, stream, trial):
         trial[0] = 0
         stream.standard_normal(out=trial[1:])
-        distributions.stretch(trial, self.scale * stream.standard_gamma(3, size=self.shape[1]))
+        distributions.scale_columns(
+            trial, self.scale * stream.standard_gamma(3, size=self.shape[1])
+        )
 
 
 def test_knorm_noise_of_another_author_is_tested_by_its_directions():

@@ -247,7 +247,7 @@ def test_every_axis_has_a_written_name_in_keys():
 def test_a_new_axis_is_declared_by_its_mechanism_alone(monkeypatch):
     words = {"axis": "power", "values": "powers"}
     monkeypatch.setattr(
-        discovery, "mechanisms", lambda: {"mine": discovery.MechanismEntry(Path(), words)}
+        discovery, "mechanisms", lambda: {"mine": discovery.FileEntry(Path(), words)}
     )
     experiment = {"task": "x", "dataset": "y", "trials": 3, "epsilons": ["1"]}
     part = job_settings.trials(

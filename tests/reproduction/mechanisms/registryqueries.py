@@ -18,7 +18,7 @@ QUERIES = [
 ]
 
 #: A value for each axis of a mechanism.
-AXES = {"important": (1,), "tau": 0.75, "rows": 4.0, "radius": 1 / 16}
+AXES = {"important": (1,), "tau": 0.75, "sketch_multiple": 4.0, "squared_radius_fraction": 1 / 16}
 
 
 def built(entry):

@@ -171,10 +171,10 @@ def test_moments_without_full_rank_are_sketched():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((0.5,), "sketch_size is 0.5; give a multiple of m of at least 1"),
-        ((-1,), "sketch_size is -1"),
-        ((np.inf,), "sketch_size is inf"),
-        (("2",), "sketch_size is '2'"),
+        ((0.5,), "sketch_multiple is 0.5; give a multiple of m of at least 1"),
+        ((-1,), "sketch_multiple is -1"),
+        ((np.inf,), "sketch_multiple is inf"),
+        (("2",), "sketch_multiple is '2'"),
         ((2, "2013"), "calibration is '2013'; did you mean '2012'?"),
     ],
 )
@@ -201,5 +201,5 @@ def test_bad_values():
 def test_entries_build_both_calibrations():
     assert set(MECHANISMS) == {"jl_2012", "jl_exact"}
     for name, entry in MECHANISMS.items():
-        assert (entry.axis, entry.values) == ("rows", "sketch_multiples")
-        assert entry.build(rows=8) == JohnsonLindenstrauss(8, name.removeprefix("jl_"))
+        assert (entry.axis, entry.values) == ("sketch_multiple", "sketch_multiples")
+        assert entry.build(sketch_multiple=8) == JohnsonLindenstrauss(8, name.removeprefix("jl_"))

@@ -82,7 +82,7 @@ def test_prices_are_those_of_the_comparisons_in_table_and_figure():
         )
     for experiment in TABLES:
         rows = kept(f"comparisons/{experiment}")
-        rows = rows[rows["kind"].eq(comparisons.PRICE)].set_index("mechanism")["difference"]
+        rows = rows[rows["comparison"].eq(comparisons.PRICE)].set_index("mechanism")["difference"]
         known = table.loc[experiment]["price"]
         assert known.to_numpy() == pytest.approx(rows[known.index].to_numpy(), rel=1e-5)
 

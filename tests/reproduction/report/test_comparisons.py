@@ -55,7 +55,7 @@ def test_pairs_are_those_of_shared_trials_at_each_epsilon(compare):
     theirs = stats.ttest_rel(values["goe"], values["ppca"])
     assert row.p == pytest.approx(theirs.pvalue, rel=1e-5)
     assert (row.low, row.high) == pytest.approx(tuple(theirs.confidence_interval()), rel=1e-5)
-    assert (row.metric, row.kind, row.n_trials) == ("rmse", "row", 20)
+    assert (row.metric, row.comparison, row.n_trials) == ("rmse", "row", 20)
     assert row.difference == pytest.approx(row.mean - row.mean_against, abs=1e-5)
 
 
@@ -70,7 +70,7 @@ def test_directions_are_held_against_a(compare):
         tried = float(tau) if direction == "a" else -float(tau)
         parts.append(trials("mvg_binary", SPLIT + tried, **at, phase="select"))
     table = compare(*parts)
-    row = only(table, kind="direction")
+    row = only(table, comparison="direction")
     assert (row.direction, row.configuration) == ("b", "tau=0.95")
     assert (row.against_direction, row.against_configuration) == ("a", "tau=0.55")
 
@@ -83,7 +83,7 @@ def test_a_public_value_is_held_against_baselines_whatever_it_is(compare, tau):
         parts.append(trials("mvg_binary", noisy(2 + i, i), **at))
         parts.append(trials("mvg_binary", SPLIT - float(value), **at, phase="select"))
     table = compare(*parts, fixed={"mvg_binary": f"tau={tau}"})
-    row = only(table, kind="fixed")
+    row = only(table, comparison="fixed")
     assert (row.configuration, row.against, row.verdict) == (f"tau={tau}", "zero", "worse")
 
 
@@ -129,7 +129,9 @@ def test_verdicts_are_corrected_over_their_family():
     blank = dict.fromkeys(
         ("direction", "configuration", "against_direction", "against_configuration"), ""
     )
-    table = table.assign(kind="row", metric="rmse", same_distribution=False, n_trials=10, **blank)
+    table = table.assign(
+        comparison="row", metric="rmse", same_distribution=False, n_trials=10, **blank
+    )
     table = table.assign(mean=1.0, mean_against=1.0, low=0.0, high=0.0)
     judged = comparisons.judged(table)
     # 3 x .01 and 2 x .03 against the baseline at epsilon 1; alone in its family elsewhere.

@@ -160,7 +160,7 @@ def test_a_claim_stands_once_and_its_experiment_leads_to_it(make, tmp_path):
     rows = ["M1,MVG,theorem,holds,reproduced,table3 nowhere,"]
     rows += ["M2,MVG,experiment,too,undecided,,regression"]
     text = "\n".join(
-        [f"id,paper,kind,claim,verdict,shown_by,experiments,{blank}"]
+        [f"id,paper,claim_type,claim,verdict,shown_by,experiments,{blank}"]
         + [row + "," * len(blank.split(",")) for row in rows]
     )
     put(root / "claims.csv", f"{text}\n")
@@ -244,12 +244,12 @@ def test_reasons_of_gaps_and_configuration_are_shown_and_nothing_private(make):
 
 def test_the_run_passes_or_fails_at_the_top(tmp_path):
     root = write(tmp_path / "results")
-    run = page.answers.Run(inputs.below(root))
+    run = page.first_screen.Run(inputs.below(root))
     assert page._health(run) == {"passed": True, "words": []}
     rows = "releases,certified,regression,x\nnegative control,caught,,\nnegative control,MISSED,,\n"
-    put(root / "tables/audit.csv", f"kind,verdict,experiment,mechanism\n{rows}")
+    put(root / "tables/audit.csv", f"subject,verdict,experiment,mechanism\n{rows}")
     words = ["releases: 0 of 1 failed", "1 of 2 wrong mechanisms caught"]
-    run = page.answers.Run(inputs.below(root))
+    run = page.first_screen.Run(inputs.below(root))
     assert page._health(run) == {"passed": False, "words": words}
     html = page.build(inputs.below(root), run={})
     assert '<p class="status alarm">FAILED' in html

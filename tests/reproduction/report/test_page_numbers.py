@@ -145,11 +145,11 @@ def test_every_number_of_the_answers_is_recomputed(root, tmp_path):
     noise = "experiment,mechanism,epsilon,noise_std,noise_inflation\n"
     noise += "a,mvg_binary,1,5,1234.5\na,mvg_thm3,1,5,23.4\na,mvg_maxpnr,1,,4\n"
     put(folder / "tables/effective_noise.csv", noise + "a,mvg_thm2,10,5,9\na,laplace,1,5,1\n")
-    settings = "dataset,kind,scheme,lots,epsilon,epsilon_delivered\n"
+    settings = "dataset,perturbation,scheme,lots,epsilon,epsilon_delivered\n"
     settings += "x,features,imgm_amplified,paper,1,83.2\ny,features,imgm_amplified,paper,1,241\n"
     settings += "x,gradients,imgm_amplified,paper,1,1.2\nx,gradients,imgm_code,paper,1,222\n"
     put(folder / "theory/settings.csv", settings + "x,features,imgm_amplified,paper,3,999\n")
-    ledger = "id,paper,kind,verdict\nM2,MVG,theorem,reproduced\nM3,MVG,identity,reproduced\n"
+    ledger = "id,paper,claim_type,verdict\nM2,MVG,theorem,reproduced\nM3,MVG,identity,reproduced\n"
     ledger += "I13,IMGM,theorem,reproduced\nI1,IMGM,theorem,undecided\n"
     ledger += "M12,MVG,experiment,undecided\nI5,IMGM,experiment,undecided\n"
     put(folder / "claims.csv", ledger)

@@ -69,7 +69,7 @@ def ledger():
     """Return the claims; where their kind is not told, numeric tests are of theorems."""
     claims = kept("claims")
     numeric = claims["test"].eq("numeric").map({True: "theorem", False: "experiment"})
-    return claims if "kind" in claims else claims.assign(kind=numeric)
+    return claims if "claim_type" in claims else claims.assign(claim_type=numeric)
 
 
 def counts():
@@ -78,7 +78,7 @@ def counts():
     claims = claims[~claims["same_as"].isin(claims["id"])]
     hold = claims["verdict"].eq("reproduced")
     groups = [
-        claims["paper"].eq(paper) & claims["kind"].eq(kind)
+        claims["paper"].eq(paper) & claims["claim_type"].eq(kind)
         for paper in claims["paper"].unique()
         for kind in ("theorem", "identity", "experiment")
     ]
@@ -231,13 +231,13 @@ def test_the_first_screen_says_what_that_of_the_page_says():
 
 def test_the_orderings_in_words_are_those_of_the_comparisons():
     def p_value(experiment, one, other):
-        rows = kept(f"comparisons/{experiment}").query("kind == 'row' and epsilon == 1")
+        rows = kept(f"comparisons/{experiment}").query("comparison == 'row' and epsilon == 1")
         both = rows[["mechanism", "against"]].apply(frozenset, axis=1).eq(frozenset((one, other)))
         return rows.loc[both, "p"].item()
 
     def lower(experiment, one, other):
         """Whether the mean of one row is clearly lower, clearly higher (False), or neither."""
-        rows = kept(f"comparisons/{experiment}").query("kind == 'row' and epsilon == 1")
+        rows = kept(f"comparisons/{experiment}").query("comparison == 'row' and epsilon == 1")
         for sign, first, second in ((1, one, other), (-1, other, one)):
             found = rows[rows["mechanism"].eq(first) & rows["against"].eq(second)]
             for row in found.itertuples():

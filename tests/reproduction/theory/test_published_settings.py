@@ -18,18 +18,18 @@ def table():
 
 
 def test_every_published_setting_is_there(table):
-    runs = table.groupby("kind")["dataset"].unique()
+    runs = table.groupby("perturbation")["dataset"].unique()
     assert sorted(runs["gradients"]) == ["adult", "cifar10", "cora", "mnist", "svhn"]
     assert sorted(runs["features"]) == ["cifar10", "imdb", "mnist", "svhn"]
     for kind in published_settings.EPSILONS:
-        own = table[table["kind"].eq(kind)].fillna({"batch": 0})
+        own = table[table["perturbation"].eq(kind)].fillna({"batch": 0})
         assert (
             own.groupby(["dataset", "scheme", "lots", "batch"])["epsilon"].count() == len(EPSILONS)
         ).all()
     # The authors' code has gradients alone, of four data sets.
     code = table[table["batch"].notna()]
     assert {*code["dataset"]} == {"adult", "cifar10", "mnist", "svhn"}
-    assert {*code["kind"]} == {"gradients"}
+    assert {*code["perturbation"]} == {"gradients"}
     assert code["scheme"].str.startswith("imgm_code").all()
 
 
@@ -63,7 +63,7 @@ def test_imgm_as_its_theorems_say_is_private(table):
 def test_amplification_exceeds_it_everywhere_by_little_or_by_all(table):
     found = table[table["scheme"].eq("imgm_amplified")]
     excess = found["epsilon_delivered"] / found["epsilon"]
-    gradients = found["kind"].eq("gradients")
+    gradients = found["perturbation"].eq("gradients")
     assert (excess > 1).all()
     assert excess[gradients].max() < 1.06
     assert excess[~gradients].min() > 70

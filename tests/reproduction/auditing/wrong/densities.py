@@ -77,7 +77,7 @@ class FlatRadius(GeneralizedGamma):
         for stream, trial in zip(streams, stack, strict=True):
             stream.standard_normal(out=trial)
             radius = stream.standard_gamma(1 / self.power, self.shape[1]) ** (1 / self.power)
-            distributions.stretch(trial, self.scale * radius)
+            distributions.scale_columns(trial, self.scale * radius)
 
     @property
     def gamma_shape(self) -> float:

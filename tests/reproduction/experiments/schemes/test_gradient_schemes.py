@@ -331,5 +331,5 @@ def test_bad_budgets_and_kinds():
     for scheme in SCHEMES.values():
         with pytest.raises(InputError, match="epsilon is -1; it must be"):
             scheme.calibrate(ADULT, epsilon=-1, delta=DELTA)
-    with pytest.raises(InputError, match="kind is 'gradient'; did you mean 'gradients'"):
+    with pytest.raises(InputError, match="perturbation is 'gradient'; did you mean 'gradients'"):
         schemes.registry("gradient")

@@ -303,7 +303,7 @@ COLUMNS = {
 def test_the_audit_shows_the_range_of_each_mechanism(name, root):
     frame, rows = read(root, name)
     if name == "audit":
-        frame = frame[frame["kind"].eq("releases")]
+        frame = frame[frame["subject"].eq("releases")]
         rows = [row for row in rows if row["Decided by"] == "exact curve" and row["Runs"]]
     groups = [*frame.groupby(["experiment", "mechanism"], sort=False)]
     assert len(rows) == len(groups)

@@ -254,4 +254,4 @@ def test_every_training_says_what_is_protected_and_of_which_kind_it_is():
         one = training.find(name)
         about = catalogue.experiment(name)
         assert about.protected
-        assert about.perturbation == one.kind
+        assert about.perturbation == one.perturbation

@@ -187,7 +187,7 @@ def test_the_true_epsilons_of_the_published_settings(tmp_path):
     rows = [
         {
             "dataset": dataset,
-            "kind": kind,
+            "perturbation": kind,
             "scheme": "imgm_amplified",
             "lots": "paper",
             "delta": 1e-5,
