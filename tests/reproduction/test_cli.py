@@ -87,7 +87,7 @@ def trials(call, results):
 
 
 def verbs(call):
-    return re.findall(r"^    (\w+)\b", call("--help")[1], re.MULTILINE)
+    return re.findall(r"^    ([\w-]+)", call("--help")[1], re.MULTILINE)
 
 
 def test_every_verb_explains_itself(call):

