@@ -15,11 +15,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from packages import PATH
+from packages import PATH, ROOT
 
 from reproduction import cli, config, job_settings
 
-ROOT = Path(__file__).parents[2]
 SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text())
 
 
