@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from mechanismqueries import BUDGET
 
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.allocation import MaxPNR, Shares
@@ -10,8 +11,6 @@ from matrixdp.mechanisms.directions import PrivateDirections
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, MeanQuery
 from reproduction.mechanisms.mvg import MVG
-
-BUDGET = {"epsilon": 1.0, "delta": 1e-6}
 
 
 def test_directions_of_records_are_not_taken_for_a_mean():

@@ -7,13 +7,11 @@ import re
 import shutil
 
 import pandas as pd
-from packages import ROOT
+from packages import KEPT, ROOT
 
 from reproduction.report import inputs, page
 from reproduction.report.page import first_screen
 from reproduction.report.statistics import LEVEL
-
-KEPT = ROOT / "results/reference"
 
 #: What is no result: the address of a link, a name of code, a theorem's number.
 ASIDE = r"\]\([^)]*\)|`[^`]*`|Theorem \d"
