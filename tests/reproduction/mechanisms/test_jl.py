@@ -4,6 +4,7 @@ from numpy.random import default_rng
 
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import NoGuarantee
+from matrixdp.mechanisms.scaled import Scaled
 from matrixdp.privacy.sensitivity import Ball, Box, SecondMomentQuery
 from reproduction.mechanisms.jl import MECHANISMS, JohnsonLindenstrauss
 from reproduction.seeds import streams
