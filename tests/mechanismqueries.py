@@ -4,13 +4,30 @@ import numpy as np
 from scipy import stats
 
 from matrixdp.mechanisms.programs import Simulation, Stack
-from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery, second_moments
+from matrixdp.privacy.sensitivity import (
+    ADD_OR_REMOVE,
+    ADJACENCIES,
+    Ball,
+    Box,
+    IdentityQuery,
+    SecondMomentQuery,
+    second_moments,
+)
 
 LIVER = IdentityQuery(Box.cube(6, -1, 1), 248)
 MOVEMENT = SecondMomentQuery(Box.cube(4, -100, 100), 10176)
 CTG = IdentityQuery(Box.cube(21, 0, 1), 2126)
 LIVER_MOMENTS = SecondMomentQuery(LIVER.domain, 248)
 CTG_MOMENTS = SecondMomentQuery(CTG.domain, 2126)
+#: Domains of every kind, and what neighbours may be.
+DOMAINS = {
+    "cube": Box.cube(4, -1.0, 1.0),
+    "nonnegative": Box((0.0, 0.0, 0.0), (1.0, 2.0, 3.0)),
+    "anywhere": Box((-1.0, 2.0, -3.0), (2.0, 5.0, 0.5)),
+    "ball": Ball(2.0, 3),
+}
+RELATIONS = (*ADJACENCIES, ADD_OR_REMOVE)
+BUDGET = {"epsilon": 1.0, "delta": 1e-6}
 
 
 class Unclipped(SecondMomentQuery):

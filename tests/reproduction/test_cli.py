@@ -15,11 +15,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from packages import PATH
+from packages import PATH, ROOT
 
 from reproduction import cli, config, job_settings
 
-ROOT = Path(__file__).parents[2]
 SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text())
 
 
@@ -118,7 +117,7 @@ def assert_refused(outcome, sentence):
         ("prepare liver --source simulate --out OUT", "did you mean 'simulated'?"),
         ("prepare liver --seed -1 --out OUT", "'-1' must be a whole number of at least 0"),
         ("prepare liver --seed x --out OUT", "'x' must be a whole number of at least 0"),
-        ("prepare liver --mirror OUT/no --out OUT", "which is no folder; correct it or leave it out"),
+        ("prepare liver --mirror OUT/no --out OUT", "which is no folder; correct it"),
         ("prepare liver", "the following arguments are required: --out"),
         ("trials laplace --settings {} --data a --out b", "settings is {}, no JSON object with"),
         ("trials laplace --settings [ --data a --out b", "settings is [, no JSON object with an"),

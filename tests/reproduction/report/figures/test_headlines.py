@@ -1,14 +1,11 @@
 """Headlines of the kept figures: what they say, and that they fit."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import runfiles
+from packages import KEPT
 
 from reproduction.report.figures import style
-
-KEPT = Path(__file__).parents[4] / "results" / "reference"
 
 
 def test_a_headline_is_broken_before_it_leaves_the_figure():

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from trialrows import reason, trials
+from trialrows import SPLIT, reason, trials
 
 from reproduction.report import comparisons, summary
 from reproduction.report.tables.advice import TABLES, grid
@@ -13,7 +13,6 @@ ADVICE = TABLES["advice"]
 PURE = {"delta": 0.0, "epsilon_delivered": 1.0}
 GAUSSIAN = {"delta": 1e-5, "epsilon_delivered": 1.0}
 LAW = {"noise_std": 2.0, "mu": 0.4}
-SPLIT = np.random.default_rng(0).standard_normal(20)
 RIVALS = ["knorm_linf", "knorm_l2", "knorm_frob"]
 
 
