@@ -292,11 +292,11 @@ def _replayed(release: Program, records: Array, answer: Answer) -> list[Question
     # A shift that depends on the data, which cancels where entries are compared alone.
     shift = 10 * float((records**2).sum(axis=0).mean()) / release.query.domain.radius**2
 
-    def ask(part: Question, value: Array) -> Array:
-        parts.append(part)
-        noise: Any = part.noise
-        if isinstance(part, Step):
-            value = value + shift * part.unit
+    def ask(question: Question, value: Array) -> Array:
+        parts.append(question)
+        noise: Any = question.noise
+        if isinstance(question, Step):
+            value = value + shift * question.unit
         white, drawn = np.zeros(noise.shape), _drawn(noise)
         white[drawn] = noise.whiten(value)
         noise_type = "normal" if isinstance(noise, GaussianDistribution) else "laplace"

@@ -120,7 +120,7 @@ class ShellQuery(MeanQuery):
 
     @property
     def l2_sensitivity(self) -> float:
-        """L2 sensitivity: sqrt(2), or 1 where the number of records is private."""
+        """L2 sensitivity: sqrt(2), or 1 where their number is private, times a person's records."""
         return self.group * float(np.sqrt(squared_move(self)))
 
     def indicators(self, rows: Array) -> Array:

@@ -1,8 +1,9 @@
 """Composed mechanisms as programs, which ask for one noisy answer after another.
 
 A program stands once, as ``run(records, ask)``. It passes exact values of the records to ``ask``,
-which adds the noise of a part. What it does with the answers is post-processing, and they alone
-decide what it asks next. mu^2 adds up nevertheless (Dong, Roth & Su, JRSS B 2022, Corollary 3.3).
+which adds the noise of a part. What it does with the answers is post-processing, but for those of a
+:class:`Step` whose mu covers a part of them. They alone decide what it asks next. mu^2 adds up
+nevertheless (Dong, Roth & Su, JRSS B 2022, Corollary 3.3).
 
 Who runs it passes other records and another ``ask``:
 
@@ -25,11 +26,6 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism
 from matrixdp.noise.distributions import MatrixNormal, NoiseDistribution, Streams
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query
-
-#: Maps a part and its exact value (..., m, n) to the noisy value. Where ``ask`` answers many
-#: trials, their axis comes first, and the exact value may be one for all of them. A part has the
-#: distribution ``noise``.
-Ask = Callable[[Any, Array], Array]
 
 
 class Records:
@@ -80,6 +76,10 @@ class Step:
 
     ``mu`` is its Gaussian-DP parameter. Where noisy entries are compared alone, a shift of all of
     them by ``unit`` changes nothing; elsewhere it is 0.
+
+    The answer of a search holds all noisy comparisons, and ``mu`` covers only which of them is the
+    first above the threshold. A program may use nothing else of that answer, and no real release
+    may hand it out.
     """
 
     noise: NoiseDistribution
@@ -87,8 +87,12 @@ class Step:
     unit: float = 0.0
 
 
-#: What a program asks.
+#: What a program asks: a part, with the distribution ``noise``.
 Question = AdditiveGaussian | Step
+
+#: Maps a question and its exact value (..., m, n) to the noisy value. Where ``ask`` answers many
+#: trials, their axis comes first, and the exact value may be one for all of them.
+Ask = Callable[[Question, Array], Array]
 
 
 @dataclass(frozen=True)
@@ -97,12 +101,12 @@ class Simulation:
 
     streams: Streams
 
-    def __call__(self, part: Question, value: Array) -> Array:
-        """Return the noisy answers of a part, shape (trials, m, n)."""
-        if isinstance(part, AdditiveGaussian) and part.coloured:
-            return part.simulate(value, self.streams)
+    def __call__(self, question: Question, value: Array) -> Array:
+        """Return the noisy answers to a question, shape (trials, m, n)."""
+        if isinstance(question, AdditiveGaussian) and question.coloured:
+            return question.simulate(value, self.streams)
         # Without its check: what a program asks follows from records that were checked.
-        released = part.noise.sample(self.streams)
+        released = question.noise.sample(self.streams)
         released += value
         return released
 
@@ -156,4 +160,5 @@ def answered(part: CalibratedMechanism, records: Records, ask: Ask) -> Array:
     """Return what a part releases, which may be a program of its own."""
     if isinstance(part, Program):
         return part.released(part.run(records, ask))
+    assert isinstance(part, AdditiveGaussian)
     return ask(part, records.value(part.query))

@@ -11,7 +11,7 @@ from matrixdp.mechanisms.adassp import Equations
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import ComposedEquations
 from matrixdp.mechanisms.moments import CONSTANT, MeanCovariance, centred, regression
-from matrixdp.mechanisms.programs import Value
+from matrixdp.mechanisms.programs import Question, Value
 from matrixdp.mechanisms.ridge import lifted, moments_ridge
 from matrixdp.privacy.domain import Ball
 
@@ -212,7 +212,12 @@ def _simulated_lines(
     inner = release.program
     parts = inner.design, inner.smallest, inner.products
     drawn = {part.query.name: part.noise.sample([stream] * _DRAWS) for part in parts}
-    equations = inner.run(Value(moments), lambda part, value: value + drawn[part.query.name])
+
+    def ask(question: Question, value: Array) -> Array:
+        assert isinstance(question, AdditiveMechanism)
+        return value + drawn[question.query.name]
+
+    equations = inner.run(Value(moments), ask)
     blocks = equations.moments
     if not release.query.private_count:
         blocks[:, features:, features:] = moments[features:-1, features:-1]

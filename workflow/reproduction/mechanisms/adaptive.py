@@ -132,7 +132,11 @@ class ChosenBySearch(Chosen):
         return moments, Spectrum.from_mu(self.rest, budget, **of)
 
     def choose(self, records: Records, ask: Ask) -> tuple[Array, Array]:
-        """Return twice the step of the search's stop, plus 1 for separate eigenvalues."""
+        """Return twice the step of the search's stop, plus 1 for separate eigenvalues.
+
+        Of the noisy comparisons only the first one that is not below the threshold may be used:
+        the search's epsilon covers no more. Without one, the stop is the last step.
+        """
         count, steps = self.query.n_records, self.steps
         squares = records.value(SquaredNorms(self.query.domain, count))[..., 0, :]
         noisy = ask(self.trace, squares.mean(axis=-1)[..., None, None])[..., 0, 0]
