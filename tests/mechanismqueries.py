@@ -3,16 +3,58 @@
 import numpy as np
 from scipy import stats
 
-from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery
+from matrixdp.mechanisms.programs import Simulation, Stack
+from matrixdp.privacy.sensitivity import (
+    ADD_OR_REMOVE,
+    ADJACENCIES,
+    Ball,
+    Box,
+    IdentityQuery,
+    SecondMomentQuery,
+    second_moments,
+)
 
 LIVER = IdentityQuery(Box.cube(6, -1, 1), 248)
 MOVEMENT = SecondMomentQuery(Box.cube(4, -100, 100), 10176)
 CTG = IdentityQuery(Box.cube(21, 0, 1), 2126)
+LIVER_MOMENTS = SecondMomentQuery(LIVER.domain, 248)
+CTG_MOMENTS = SecondMomentQuery(CTG.domain, 2126)
+#: Domains of every kind, and what neighbours may be.
+DOMAINS = {
+    "cube": Box.cube(4, -1.0, 1.0),
+    "nonnegative": Box((0.0, 0.0, 0.0), (1.0, 2.0, 3.0)),
+    "anywhere": Box((-1.0, 2.0, -3.0), (2.0, 5.0, 0.5)),
+    "ball": Ball(2.0, 3),
+}
+RELATIONS = (*ADJACENCIES, ADD_OR_REMOVE)
+BUDGET = {"epsilon": 1.0, "delta": 1e-6}
+
+
+class Unclipped(SecondMomentQuery):
+    """Second moments of records in a ball that are not clipped to it."""
+
+    def value(self, records):
+        return second_moments(records)
+
+    def check(self, value):
+        return np.asarray(value)
 
 
 def budget(query, epsilon=1.0):
     """The papers' budget: delta = 1 / n."""
     return {"epsilon": epsilon, "delta": 1 / query.n_records}
+
+
+def records(query, seed=0, spread=0.6):
+    """Records of the box, most of them short and some of full norm."""
+    lower, upper = (np.array(side)[:, None] for side in (query.domain.lower, query.domain.upper))
+    rng = np.random.default_rng(seed)
+    return np.clip(spread * rng.standard_normal((query.features, query.n_records)), lower, upper)
+
+
+def radii(release, columns, streams):
+    """The number of the radius of each trial."""
+    return release.choose(Stack(columns), Simulation(streams))[0]
 
 
 def streams(count, seed=0):

@@ -15,11 +15,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from packages import PATH
+from packages import PATH, ROOT
 
 from reproduction import cli, config, job_settings
 
-ROOT = Path(__file__).parents[2]
 SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text())
 
 
@@ -87,7 +86,7 @@ def trials(call, results):
 
 
 def verbs(call):
-    return re.findall(r"^    (\w+)\b", call("--help")[1], re.MULTILINE)
+    return re.findall(r"^    ([\w-]+)", call("--help")[1], re.MULTILINE)
 
 
 def test_every_verb_explains_itself(call):
@@ -114,12 +113,12 @@ def assert_refused(outcome, sentence):
     [
         ("", "the following arguments are required: VERB"),
         ("tables", "invalid choice: 'tables' (choose from"),
-        ("data liverr --out OUT", "dataset is 'liverr'; did you mean 'liver'?"),
-        ("data liver --source simulate --out OUT", "did you mean 'simulated'?"),
-        ("data liver --seed -1 --out OUT", "'-1' must be a whole number of at least 0"),
-        ("data liver --seed x --out OUT", "'x' must be a whole number of at least 0"),
-        ("data liver --mirror OUT/no --out OUT", "which is no folder; correct it or leave it out"),
-        ("data liver", "the following arguments are required: --out"),
+        ("prepare liverr --out OUT", "dataset is 'liverr'; did you mean 'liver'?"),
+        ("prepare liver --source simulate --out OUT", "did you mean 'simulated'?"),
+        ("prepare liver --seed -1 --out OUT", "'-1' must be a whole number of at least 0"),
+        ("prepare liver --seed x --out OUT", "'x' must be a whole number of at least 0"),
+        ("prepare liver --mirror OUT/no --out OUT", "which is no folder; correct it"),
+        ("prepare liver", "the following arguments are required: --out"),
         ("trials laplace --settings {} --data a --out b", "settings is {}, no JSON object with"),
         ("trials laplace --settings [ --data a --out b", "settings is [, no JSON object with an"),
         ("trials laplace --data a --out OUT", "the following arguments are required: --settings"),

@@ -371,7 +371,7 @@ def test_the_seed_of_stand_ins_and_wrong_mechanisms_is_the_one_that_is_given(
     monkeypatch.setattr(negative_control, "CASES", quick)
 
     def made(seed):
-        call(*words, tmp_path if words[0] == "data" else tmp_path / file, "--seed", seed)
+        call(*words, tmp_path if words[0] == "prepare" else tmp_path / file, "--seed", seed)
         return (tmp_path / file).read_bytes()
 
     assert made(1) == made(1)

@@ -1,15 +1,14 @@
 import copy
 import re
-from pathlib import Path
 
 import jsonschema
 import pytest
 import yaml
+from packages import ROOT
 
 from matrixdp.checks import InputError
 from reproduction import config, job_settings
 
-ROOT = Path(__file__).parents[2]
 SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text())
 
 

@@ -1,15 +1,12 @@
 """What jobs may take: enough for what was measured, and no day for what takes seconds."""
 
-from pathlib import Path
-
 import pytest
 import yaml
+from packages import ROOT
 from snakemake.utils import update_config
 
 from reproduction import config, costs, job_settings
 from reproduction.data import datasets
-
-ROOT = Path(__file__).parents[2]
 
 
 def resolved(*overlays):

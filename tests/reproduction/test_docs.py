@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
+from packages import ROOT
 
-ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 PAGES += [
     *sorted((ROOT / "src/matrixdp").glob("*.md")),

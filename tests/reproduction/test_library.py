@@ -261,7 +261,7 @@ def test_noise_of_another_author_is_found_inside_noise_of_the_library(mechanism,
 
 
 @pytest.mark.parametrize(
-    ("changes", "audit_status"),
+    ("changes", "status"),
     [
         ({"epsilon_exact": False}, "certified"),
         ({"mu": float("nan")}, "refuted"),

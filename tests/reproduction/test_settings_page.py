@@ -1,12 +1,11 @@
 """config/README.md, which the workflow catalog shows, follows the schema of config.yaml."""
 
 import importlib.util
-from pathlib import Path
 
 import pytest
 import yaml
+from packages import ROOT
 
-ROOT = Path(__file__).parents[2]
 SPEC = importlib.util.spec_from_file_location("settings", ROOT / "docs/settings.py")
 settings = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(settings)

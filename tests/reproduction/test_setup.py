@@ -12,8 +12,8 @@ from pathlib import Path
 
 import processes
 import pytest
+from packages import ROOT
 
-ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(not shutil.which("make"), reason="there is no make here")
 needs_flock = pytest.mark.skipif(
     not (shutil.which("flock") and Path("/proc/self").exists()), reason="needs flock and /proc"

@@ -65,7 +65,7 @@ def extraction(part: Mapping[str, Any], records: int) -> tuple[int, int]:
 
 
 def readings(part: Mapping[str, Any]) -> tuple[int, int]:
-    """Return minutes and megabytes of an experiment under all readings, from its ``sweep``."""
+    """Return minutes and megabytes of an experiment under all readings, from its ``readings``."""
     return minutes(part["trials"] * PER_READING_TRIAL), BASE + round(part["trials"] * PER_ROW)
 
 

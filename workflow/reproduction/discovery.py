@@ -40,12 +40,12 @@ class FileEntry:
 
     @property
     def untuned(self) -> str:
-        """The key of the configuration with the value of the grid that nobody tunes."""
+        """The key of config.yaml with the value of the grid that nobody tunes."""
         return f"{self.axis}_untuned"
 
     @property
     def values(self) -> str:
-        """The key of the configuration with the values of the grid; empty for none."""
+        """The key of config.yaml with the values of the grid; empty for none."""
         return str(self.words.get("values", ""))
 
     @property

@@ -137,9 +137,9 @@ class Audit(abc.ABC):
         return int(few if self.needed is None else min(self.needed, MOST / self.cost))
 
 
-def declared(name: str) -> Any:
-    """Return the function at a name ``module:name``, which a class declares."""
-    module, _, name = name.partition(":")
+def declared(function: str) -> Any:
+    """Return the function named ``module:name``, as a class declares it."""
+    module, _, name = function.partition(":")
     return getattr(importlib.import_module(module), name)
 
 

@@ -28,7 +28,7 @@ NOT_RUN = "not run"
 #: The verdict where there is no guarantee to audit, and no result either.
 NO_GUARANTEE = f"{NOT_RUN}: no guarantee"
 
-#: Standings, the worst one first.
+#: Statuses, the worst one first.
 ORDER = (REFUTED, DECLARED, TESTED, CERTIFIED)
 
 

@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import partreplays as parts
 import pytest
+from mechanismqueries import DOMAINS, RELATIONS
 
 from matrixdp.auditing import evidence
 from matrixdp.checks import InputError
@@ -27,8 +28,6 @@ from matrixdp.noise.distributions import MatrixNormal, SymmetricNormal
 from matrixdp.privacy import exact_sums, gaussian
 from matrixdp.privacy.sensitivity import (
     ADD_OR_REMOVE,
-    ADJACENCIES,
-    Ball,
     Box,
     MeanQuery,
     NormalEquations,
@@ -37,18 +36,17 @@ from matrixdp.privacy.sensitivity import (
 from matrixdp.release import specification
 
 BUDGET = {"epsilon": 1.0, "delta": 0.01}
-DOMAINS = {
-    "cube": Box.cube(4, -1.0, 1.0),
-    "nonnegative": Box((0.0, 0.0, 0.0), (1.0, 2.0, 3.0)),
-    "anywhere": Box((-1.0, 2.0, -3.0), (2.0, 5.0, 0.5)),
-    "ball": Ball(2.0, 3),
-}
 PER_PERSON = 2
 #: Clipped moments about a private mean or about zero, and normal equations.
+<<<<<<< HEAD
 MECHANISMS = {"mean": Centred(), "zero": PrivatelyClipped(), "equations": AdaSSP()}
 RELEASES = {"mean": ComposedMoments, "zero": ComposedMoments, "equations": ComposedEquations}
 KINDS = tuple(MECHANISMS)
 CASES = [*product(DOMAINS, (*ADJACENCIES, ADD_OR_REMOVE), KINDS, (None, PER_PERSON))]
+=======
+KINDS = "mean", "zero", "equations"
+CASES = [*product(DOMAINS, RELATIONS, KINDS, (None, PER_PERSON))]
+>>>>>>> h6-names
 #: Some are cases of `make test`.
 NUMBERS = [
     number if number == 1 or number % 7 == 0 else pytest.param(number, marks=pytest.mark.long)

@@ -4,17 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from mechanismqueries import LIVER_MOMENTS
 
 from matrixdp.auditing import composition
 from matrixdp.mechanisms.clipped import PrivatelyClipped
-from matrixdp.privacy.sensitivity import (
-    Ball,
-    Box,
-    SecondMomentQuery,
-)
-
-BOX = Box.cube(6, -1, 1)
-MOMENTS = SecondMomentQuery(BOX, 200)
+from matrixdp.privacy.sensitivity import Ball
 
 
 def executed(release, seed=0):
@@ -22,7 +16,7 @@ def executed(release, seed=0):
     return composition.executed(release, np.random.default_rng(seed))
 
 
-@pytest.mark.parametrize("query", [MOMENTS, replace(MOMENTS, domain=Ball(1.0, 6))])
+@pytest.mark.parametrize("query", [LIVER_MOMENTS, replace(LIVER_MOMENTS, domain=Ball(1.0, 6))])
 def test_a_ball_is_enforced_on_records_before_they_are_counted(query):
     release = PrivatelyClipped().calibrate(query, epsilon=1.0, delta=0.01)
     assert executed(release).other == 0

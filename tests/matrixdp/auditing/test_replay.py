@@ -2,22 +2,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from mechanismqueries import LIVER
 
 from matrixdp.auditing import releases, replay
 from matrixdp.mechanisms.clipped import ClippedMoments
 from matrixdp.mechanisms.gaussian import Gaussian
-from matrixdp.privacy.sensitivity import (
-    Box,
-    IdentityQuery,
-    SecondMomentQuery,
-    second_moments,
-)
-
-RECORDS = IdentityQuery(Box.cube(4, -1, 1), 20)
+from matrixdp.privacy.sensitivity import Box, SecondMomentQuery, second_moments
 
 
 def test_neighbours_that_draw_other_noise_are_told():
-    release = Gaussian().calibrate(RECORDS, epsilon=1.0, delta=0.01)
+    release = Gaussian().calibrate(LIVER, epsilon=1.0, delta=0.01)
 
     def run(records, noise):
         # Draws once more for some records, without any use for it.
@@ -25,7 +19,7 @@ def test_neighbours_that_draw_other_noise_are_told():
             noise.standard_normal()
         return np.zeros(records.shape)
 
-    assert replay.largest_difference(run, release, RECORDS, np.random.default_rng(0)) == np.inf
+    assert replay.largest_difference(run, release, LIVER, np.random.default_rng(0)) == np.inf
 
 
 MOMENTS = SecondMomentQuery(Box.cube(6, -1, 1), 50)

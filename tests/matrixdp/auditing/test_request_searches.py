@@ -13,13 +13,14 @@ from itertools import product
 import numpy as np
 import partreplays as parts
 import pytest
+from mechanismqueries import RELATIONS
 
 import matrixdp as mdp
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import Composed
 from matrixdp.mechanisms.moments import with_constant
 from matrixdp.privacy import exact_sums
-from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES, Ball, SecondMomentQuery
+from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, Ball, SecondMomentQuery
 from matrixdp.release import specification
 from matrixdp.release.choices import options
 from matrixdp.release.specification import (
@@ -40,7 +41,6 @@ BOUNDS = {
     "radius": ([(-1000, 1000)] * 3, "radius = 1.0"),
 }
 NAMES = "abc"
-RELATIONS = (*ADJACENCIES, ADD_OR_REMOVE)
 #: Records of each person that count, where a specification has people.
 PER_PERSON = 3
 CASES = [*product(QUERIES, [*MECHANISMS, *IN_PARTS, RECOMMENDED])]

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from mechanismqueries import BUDGET
 
 import matrixdp as mdp
 from matrixdp.checks import InputError
@@ -26,8 +27,6 @@ from matrixdp.privacy.sensitivity import (
     NormalEquations,
     SecondMomentQuery,
 )
-
-BUDGET = {"epsilon": 1.0, "delta": 1e-6}
 
 
 @pytest.fixture

@@ -4,7 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from mechanismqueries import CTG, LIVER, assert_standard, budget, one_stream, streams
+from mechanismqueries import (
+    CTG_MOMENTS,
+    LIVER_MOMENTS,
+    assert_standard,
+    budget,
+    one_stream,
+    streams,
+)
 
 from matrixdp.auditing import releases
 from matrixdp.checks import InputError
@@ -16,15 +23,13 @@ from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Ball, Box, SecondMomentQuery, second_moments
 
-LIVERS = SecondMomentQuery(LIVER.domain, 248)
-UNIT = SecondMomentQuery(CTG.domain, 2126)
 BALL = SecondMomentQuery(Ball(2.0, 4), 50)
 #: Squared: largest distance of two records, and change of the mean times n.
 SIZES = [
-    (LIVERS, 24, 24),
-    (UNIT, 21, 21),
+    (LIVER_MOMENTS, 24, 24),
+    (CTG_MOMENTS, 21, 21),
     (BALL, 16, 16),
-    (replace(LIVERS, adjacency="zero_out"), 24, 6),
+    (replace(LIVER_MOMENTS, adjacency="zero_out"), 24, 6),
 ]
 KINDS = [Centred(1 / 16), Centred()]
 
@@ -61,7 +66,7 @@ def test_both_parts_spend_half_and_all_is_the_budget(query, widest, moved, epsil
 def test_about_a_centre_no_record_changes_more_than_is_paid_for(adjacency):
     """Clipped here once more; under removal a record becomes zero, which is far from a centre."""
     release = Centred(1 / 16).calibrate(
-        replace(LIVERS, adjacency=adjacency), epsilon=1, delta=1 / 248
+        replace(LIVER_MOMENTS, adjacency=adjacency), epsilon=1, delta=1 / 248
     )
     rng, found = np.random.default_rng(0), []
     for _ in range(3000):
@@ -80,7 +85,11 @@ def test_about_a_centre_no_record_changes_more_than_is_paid_for(adjacency):
 
 @pytest.mark.parametrize(
     ("kind", "query", "epsilon"),
-    [(KINDS[0], LIVERS, 0.1), (KINDS[0], SIZES[-1][0], 10.0), (KINDS[1], LIVERS, 1.0)],
+    [
+        (KINDS[0], LIVER_MOMENTS, 0.1),
+        (KINDS[0], SIZES[-1][0], 10.0),
+        (KINDS[1], LIVER_MOMENTS, 1.0),
+    ],
     ids=repr,
 )
 def test_the_audit_knows_it_and_sees_half_a_per_cent_less_noise(kind, query, epsilon):
@@ -108,7 +117,7 @@ def test_the_audit_knows_it_and_sees_half_a_per_cent_less_noise(kind, query, eps
 
 
 def test_the_mean_gets_the_noise_that_is_paid_for_and_stays_in_the_domain():
-    few = replace(LIVERS, n_records=2)
+    few = replace(LIVER_MOMENTS, n_records=2)
     release = Centred(1 / 16).calibrate(few, **budget(few))
     found = records(few)
     noisy = Simulation(one_stream(220_000))(release.mean, release.mean.query.value(found))
@@ -129,8 +138,8 @@ def test_the_mean_gets_the_noise_that_is_paid_for_and_stays_in_the_domain():
 
 
 def test_without_noise_it_is_the_second_moments_with_the_ridge_of_the_noise():
-    release = Centred(1.0).calibrate(LIVERS, epsilon=1, delta=1 / 248)
-    found = records(LIVERS)
+    release = Centred(1.0).calibrate(LIVER_MOMENTS, epsilon=1, delta=1 / 248)
+    found = records(LIVER_MOMENTS)
     distribution = replace(release.about.noise, diagonal_std=1e-12, off_diagonal_std=1e-12)
     silent = replace(release, centre_std=0.0, about=replace(release.about, noise=distribution))
     ridge = moments_ridge(release.about.noise_std, 6) * np.eye(6)
@@ -142,8 +151,8 @@ def test_without_noise_it_is_the_second_moments_with_the_ridge_of_the_noise():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_trials_depend_on_their_own_stream_and_records_alone(kind):
-    release = kind.calibrate(LIVERS, epsilon=1, delta=1 / 248)
-    stack = np.stack([records(LIVERS, seed=k) for k in range(40)])
+    release = kind.calibrate(LIVER_MOMENTS, epsilon=1, delta=1 / 248)
+    stack = np.stack([records(LIVER_MOMENTS, seed=k) for k in range(40)])
     together = release.simulate(stack, streams(40))
     assert together.shape == (40, 6, 6)
     for k in (0, 21, 39):

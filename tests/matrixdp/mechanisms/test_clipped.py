@@ -4,7 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from mechanismqueries import CTG, LIVER, assert_standard, budget, one_stream, streams
+from mechanismqueries import (
+    CTG_MOMENTS,
+    LIVER_MOMENTS,
+    assert_standard,
+    budget,
+    one_stream,
+    radii,
+    records,
+    streams,
+)
 from scipy import special, stats
 
 from matrixdp.auditing import neighbours, replay
@@ -18,21 +27,11 @@ from matrixdp.mechanisms.clipped import (
     shells,
 )
 from matrixdp.mechanisms.gaussian import GOE
-from matrixdp.mechanisms.programs import Simulation, Stack
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Ball, Box, SecondMomentQuery
 
-MOMENTS = SecondMomentQuery(LIVER.domain, 248)
-UNIT = SecondMomentQuery(CTG.domain, 2126)
-ZEROED = replace(MOMENTS, adjacency="zero_out")
-QUERIES = [MOMENTS, UNIT, ZEROED, SecondMomentQuery(Ball(2.0, 4), 50)]
-
-
-def records(query, seed=0, spread=0.6):
-    """Records of the box, most of them short and some of full norm."""
-    lower, upper = (np.array(side)[:, None] for side in (query.domain.lower, query.domain.upper))
-    rng = np.random.default_rng(seed)
-    return np.clip(spread * rng.standard_normal((query.features, query.n_records)), lower, upper)
+ZEROED = replace(LIVER_MOMENTS, adjacency="zero_out")
+QUERIES = [LIVER_MOMENTS, CTG_MOMENTS, ZEROED, SecondMomentQuery(Ball(2.0, 4), 50)]
 
 
 # The distribution
@@ -53,7 +52,7 @@ def test_noise_is_that_of_the_ball(query, share):
 def test_half_a_per_cent_less_noise_is_not_private_by_likelihood_ratios_of_worst_neighbours():
     """Monte Carlo of delta: P(L > epsilon) - e^epsilon P'(L > epsilon), L from the two values."""
     epsilon, delta, runs = 1.0, 0.01, 400_000
-    release = ClippedMoments(1 / 4).calibrate(MOMENTS, epsilon=epsilon, delta=delta)
+    release = ClippedMoments(1 / 4).calibrate(LIVER_MOMENTS, epsilon=epsilon, delta=delta)
     radius = np.sqrt(6 / 4)
     # Two records of the box that are orthogonal after clipping.
     pair = np.zeros((2, 6, 248))
@@ -85,14 +84,16 @@ def test_one_feature_cannot_turn_and_needs_less():
 
 
 def test_drawn_noise_has_its_scale():
-    release = ClippedMoments().calibrate(MOMENTS, **budget(MOMENTS))
-    value = release.query.value(records(MOMENTS))
+    release = ClippedMoments().calibrate(LIVER_MOMENTS, **budget(LIVER_MOMENTS))
+    value = release.query.value(records(LIVER_MOMENTS))
     drawn = release.simulate(value, one_stream(70_000)) - value
     assert_standard(release.noise.whiten(drawn))
 
 
 def test_a_share_of_one_is_the_ensemble_on_the_box():
-    whole, ensemble = (one.calibrate(UNIT, **budget(UNIT)) for one in (ClippedMoments(1), GOE()))
+    whole, ensemble = (
+        one.calibrate(CTG_MOMENTS, **budget(CTG_MOMENTS)) for one in (ClippedMoments(1), GOE())
+    )
     assert whole.noise_std == ensemble.noise_std
     # All records are in [0, 1]^m, where zeroing one is the worst: sqrt(2) less than in a ball.
     assert whole.noise.diagonal_std == pytest.approx(
@@ -101,8 +102,8 @@ def test_a_share_of_one_is_the_ensemble_on_the_box():
 
 
 def test_clipping_keeps_directions_and_short_records():
-    query = clipped(MOMENTS, PUBLIC)
-    found = records(MOMENTS)
+    query = clipped(LIVER_MOMENTS, PUBLIC)
+    found = records(LIVER_MOMENTS)
     kept = query.domain.clip(found)
     norms = np.linalg.norm(found, axis=0)
     short = norms <= query.domain.radius
@@ -124,7 +125,7 @@ def test_bad_shares_are_refused(share):
 # Neighbours
 
 
-@pytest.mark.parametrize("query", [MOMENTS, UNIT, QUERIES[2]], ids=repr)
+@pytest.mark.parametrize("query", [LIVER_MOMENTS, CTG_MOMENTS, QUERIES[2]], ids=repr)
 @pytest.mark.parametrize("mechanism", [ClippedMoments(1 / 4), ClippedMoments(1 / 64)])
 def test_a_replay_from_the_box_stays_within_mu(mechanism, query):
     release = mechanism.calibrate(query, epsilon=1, delta=0.01)
@@ -134,7 +135,7 @@ def test_a_replay_from_the_box_stays_within_mu(mechanism, query):
 
 def test_a_search_over_records_of_the_box_attains_the_radius_and_no_more():
     """Records are clipped in the search itself: nothing of the query's own sensitivity is used."""
-    for query in (MOMENTS, UNIT):
+    for query in (LIVER_MOMENTS, CTG_MOMENTS):
         ball = clipped(query, 1 / 4)
 
         def size(pair, ball=ball):
@@ -146,7 +147,7 @@ def test_a_search_over_records_of_the_box_attains_the_radius_and_no_more():
         corners = np.where(
             rng.random((2, 400_000 // query.features, query.features)) < 0.5, lower, upper
         )
-        if query is UNIT:
+        if query is CTG_MOMENTS:
             corners[1] = np.where(corners[0] > 0, 0, 1)
         found = size(corners).max()
         assert found <= ball.l2_sensitivity * (1 + 1e-12)
@@ -158,7 +159,7 @@ def test_mu_is_a_bound_where_no_records_of_the_box_attain_it():
     narrow = SecondMomentQuery(Box((-1.0, -0.1), (1.0, 0.1)), 20)
     release = ClippedMoments(1 / 4).calibrate(narrow, epsilon=1, delta=0.01)
     assert not release.epsilon_exact
-    assert ClippedMoments(1 / 4).calibrate(MOMENTS, epsilon=1, delta=0.01).epsilon_exact
+    assert ClippedMoments(1 / 4).calibrate(LIVER_MOMENTS, epsilon=1, delta=0.01).epsilon_exact
     far = SecondMomentQuery(Box((1.0, 1.0), (2.0, 2.0)), 20)
     assert not ClippedMoments(1 / 4).calibrate(far, epsilon=1, delta=0.01).epsilon_exact
 
@@ -178,7 +179,7 @@ def test_pure_privacy_is_gaussian_privacy_at_all_points_of_its_curve():
 def test_shells_count_squared_norms_and_neighbours_move_two():
     squares = np.array([1.0, 0.51, 0.49, 0.2, 0.01, 0.0])
     np.testing.assert_array_equal(shells(2 * np.sqrt(squares)[None], 2.0, 4), [2, 1, 1, 2])
-    stack = np.stack([records(MOMENTS), records(MOMENTS, seed=1)])
+    stack = np.stack([records(LIVER_MOMENTS), records(LIVER_MOMENTS, seed=1)])
     np.testing.assert_array_equal(
         shells(stack, np.sqrt(6), 9), [shells(one, np.sqrt(6), 9) for one in stack]
     )
@@ -188,29 +189,24 @@ def test_shells_count_squared_norms_and_neighbours_move_two():
     assert sorted(moved[moved != 0]) == [-1, 1]
 
 
-def chosen(release, columns, streams):
-    """The number of the radius of each trial."""
-    return release.choose(Stack(columns), Simulation(streams))[0]
-
-
 def test_the_private_radius_follows_the_noise_and_the_records():
-    release = PrivatelyClipped().calibrate(MOMENTS, epsilon=1, delta=1 / 248)
-    quiet = PrivatelyClipped().calibrate(MOMENTS, epsilon=1e4, delta=1 / 248)
-    short, long = records(MOMENTS, spread=0.05), records(MOMENTS, spread=2.0)
+    release = PrivatelyClipped().calibrate(LIVER_MOMENTS, epsilon=1, delta=1 / 248)
+    quiet = PrivatelyClipped().calibrate(LIVER_MOMENTS, epsilon=1e4, delta=1 / 248)
+    short, long = records(LIVER_MOMENTS, spread=0.05), records(LIVER_MOMENTS, spread=2.0)
     given = streams(50)
     # Without noise to speak of nothing is clipped; where all is noise, short records choose less.
-    assert (chosen(quiet, long, given) == 0).all()
-    assert chosen(release, short, given).mean() > chosen(release, long, given).mean() + 2
+    assert (radii(quiet, long, given) == 0).all()
+    assert radii(release, short, given).mean() > radii(release, long, given).mean() + 2
 
 
 def test_counts_get_the_noise_that_is_paid_for(monkeypatch):
-    release = PrivatelyClipped().calibrate(MOMENTS, epsilon=1, delta=1 / 248)
+    release = PrivatelyClipped().calibrate(LIVER_MOMENTS, epsilon=1, delta=1 / 248)
     noisy = []
     monkeypatch.setattr(
         type(release),
         "best",
         lambda _, counts: noisy.append(counts) or np.zeros(len(counts), int),
     )
-    chosen(release, records(MOMENTS), one_stream(150_000))
-    exact = shells(records(MOMENTS), np.sqrt(6), 9)
+    radii(release, records(LIVER_MOMENTS), one_stream(150_000))
+    exact = shells(records(LIVER_MOMENTS), np.sqrt(6), 9)
     assert_standard((noisy[0] - exact) / release.count_std)

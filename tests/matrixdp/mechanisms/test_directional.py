@@ -11,7 +11,7 @@ from scipy.stats import ortho_group
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.allocation import Binary, MaxPNR, Shares
 from matrixdp.mechanisms.directional import DirectionalGaussian
-from matrixdp.mechanisms.gaussian import GOE
+from matrixdp.mechanisms.gaussian import GOE, Gaussian
 from matrixdp.noise.distributions import SymmetrisedNormal
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQuery
@@ -221,3 +221,14 @@ def test_bad_parameters(mechanism, query, message):
     with pytest.raises(InputError, match=message) as error:
         mechanism.calibrate(query, **budget(query))
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("kind", [IdentityQuery, SecondMomentQuery])
+@pytest.mark.parametrize("adjacency", ["replace", "zero_out"])
+def test_weights_do_not_help_in_a_ball(kind, adjacency):
+    query = kind(Ball(2, 3), 10, adjacency)
+    release = DirectionalGaussian(weights=(1, 10, 100)).calibrate(query, **FIXED)
+    variances = variances_of(release)
+    np.testing.assert_allclose(variances, variances[0])
+    iid = Gaussian().calibrate(query, **FIXED).noise_std
+    assert np.sqrt(variances[0]) == pytest.approx(iid if kind is IdentityQuery else np.sqrt(iid))

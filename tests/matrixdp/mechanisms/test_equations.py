@@ -6,6 +6,7 @@ from operator import mul
 
 import numpy as np
 import pytest
+from mechanismqueries import RELATIONS
 from scipy import linalg
 
 from matrixdp.checks import InputError
@@ -17,8 +18,6 @@ from matrixdp.noise import safe
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES, NormalEquations
-
-RELATIONS = (*ADJACENCIES, ADD_OR_REMOVE)
 
 DOMAINS = {
     "cube": Box.cube(5, -1.0, 1.0),

@@ -2,21 +2,21 @@
 
 import numpy as np
 import pytest
+from mechanismqueries import BUDGET
 
 import matrixdp as mdp
 from matrixdp.mechanisms.allocation import Shares
 from matrixdp.mechanisms.scaled import Scaled, in_units
 
 BOX = mdp.Box((0.0, -2.0), (120.0, 2e5))
-GIVEN = {"epsilon": 1.0, "delta": 1e-6}
 
 
 @pytest.mark.parametrize("kind", [mdp.IdentityQuery, mdp.MeanQuery, mdp.SecondMomentQuery])
 @pytest.mark.parametrize("mechanism", [mdp.Gaussian(), mdp.Laplace()])
 def test_noise_is_that_in_units_of_the_bounds_times_the_units(kind, mechanism):
     query = kind(BOX, 30)
-    release = Scaled(mechanism).calibrate(query, **GIVEN)
-    unit = mechanism.calibrate(in_units(query), **GIVEN)
+    release = Scaled(mechanism).calibrate(query, **BUDGET)
+    unit = mechanism.calibrate(in_units(query), **BUDGET)
     draws = [one.noise.sample([np.random.default_rng(1)])[0] for one in (release, unit)]
     sizes = np.array([120.0, 2e5]) if kind is mdp.SecondMomentQuery else BOX.widths / 2
     factor = np.outer(sizes, sizes) if kind is mdp.SecondMomentQuery else sizes[:, None]
@@ -40,3 +40,8 @@ def test_range_is_checked_at_every_corner_of_the_box(records):
     assert corner <= release.noise.largest(np.ones((2, 1))).max() * (1 + 1e-12)
     with pytest.raises(mdp.InputError, match="cannot be added safely"):
         release.release_value(np.zeros((2, 1)))
+
+
+def test_a_ball_has_no_units():
+    with pytest.raises(mdp.InputError, match="a ball bounds the records"):
+        Scaled(mdp.Gaussian()).calibrate(mdp.MeanQuery(mdp.Ball(1.0, 2), 30), **BUDGET)

@@ -9,42 +9,21 @@ from itertools import product
 
 import numpy as np
 import pytest
+from noisesamples import (
+    ALPHA,
+    DISTRIBUTIONS,
+    covariance_score,
+    factor,
+    independent,
+    repeated,
+    two_sided,
+)
 from scipy import stats
 
 from matrixdp import library
 from matrixdp.mechanisms.scaled import ScaledLaplace, ScaledNormal
 from matrixdp.noise import distributions
 from matrixdp.noise.gamma_distributions import GeneralizedGamma, SymmetricGeneralizedGamma
-
-# Chance of a false alarm, for samplers that are right: seeds are fixed, so it is met once or never.
-ALPHA = 1e-6
-
-
-def independent(trials: int, first: int = 0) -> list[np.random.Generator]:
-    return [np.random.default_rng(seed) for seed in range(first, first + trials)]
-
-
-def repeated(trials: int, seed: int = 0) -> list[np.random.Generator]:
-    """One Generator for all trials: fast, and its trials are as independent."""
-    return [np.random.default_rng(seed)] * trials
-
-
-def factor(size: int, seed: int = 0, trials: tuple[int, ...] = ()) -> np.ndarray:
-    """Well conditioned and not symmetric, so that A A^T and A^T A differ."""
-    return np.eye(size) + 0.4 * np.random.default_rng(seed).normal(size=(*trials, size, size))
-
-
-def two_sided(distribution: stats.rv_frozen, statistic: float) -> float:
-    return 2 * min(distribution.cdf(statistic), distribution.sf(statistic))
-
-
-def covariance_score(sample: np.ndarray, covariance: np.ndarray) -> float:
-    """Largest standardised error of the second moments of centred normals, (trials, d)."""
-    moments = sample.T @ sample / len(sample)
-    variances = np.diag(covariance)
-    error = np.sqrt((np.outer(variances, variances) + covariance**2) / len(sample))
-    return float(np.abs((moments - covariance) / error).max())
-
 
 FACTORS = {
     "none": lambda trials, size, seed: None,
@@ -263,21 +242,7 @@ def covariance_like(sample: np.ndarray, variance: float) -> float:
     return float(np.abs(products.mean(0) / (products.std(0) / np.sqrt(len(sample)))).max())
 
 
-# One stream per trial, and input
-
-DISTRIBUTIONS = {
-    "rows": distributions.MatrixNormal((3, 5), [1.0, 2.0, 3.0]),
-    "dense rows": distributions.MatrixNormal((3, 5), factor(3)),
-    "symmetric": distributions.SymmetricNormal((4, 4), 1.0, 2.0),
-    "symmetrised": distributions.SymmetrisedNormal((4, 4), [1.0, 2.0, 3.0, 4.0]),
-    "laplace": distributions.LaplaceNoise((3, 5), 2.0),
-    "symmetric laplace": distributions.SymmetricLaplace((4, 4), 2.0),
-    "frobenius": distributions.FrobeniusExponential((3, 5), 2.0),
-    "record_l2": distributions.ColumnL2Exponential((3, 5), 2.0),
-    "record_linf": distributions.ColumnLinfExponential((3, 5), 2.0, [1.0, 2.0, 3.0]),
-    "gamma": GeneralizedGamma((3, 5), 2.0, 1.25),
-    "symmetric gamma": SymmetricGeneralizedGamma((4, 4), 2.0, 1.25),
-}
+# One stream per trial
 
 
 def test_a_dense_column_factor_changes_a_trial_in_the_last_digits_only():
@@ -383,7 +348,7 @@ WHITENED = [*whitened(distributions.GaussianDistribution), *whitened(distributio
 
 def test_all_distributions_that_can_be_whitened_are_here():
     names = ["MatrixNormal", "SymmetricNormal", "SymmetrisedNormal", "ScaledNormal"]
-    names += ["Laplace", "SymmetricLaplace", "ScaledLaplace"]
+    names += ["LaplaceNoise", "SymmetricLaplace", "ScaledLaplace"]
     assert [kind.__name__ for kind in WHITENED] == names
 
 

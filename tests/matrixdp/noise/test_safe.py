@@ -191,3 +191,9 @@ def test_exact_values_clip_and_count():
         exact_sums.value(MeanQuery(BOX, 40), [np.zeros((2, 20, 3))])
     clipped = exact_sums.value(IdentityQuery(BOX, 40), [100 * records()])
     assert (np.abs(clipped).max(axis=1) == BOX.magnitudes).all()
+
+
+def test_noise_beyond_the_range_cannot_be_added_safely():
+    tiny = Gaussian().calibrate(IdentityQuery(BOX, 40), epsilon=1e-12, delta=1e-12)
+    with pytest.raises(InputError, match="cannot be added safely"):
+        tiny.release(records())

@@ -1,12 +1,13 @@
 """Sensitivities: against printed values, and attacked by a search for worse neighbours."""
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mechanismqueries import CTG, LIVER, MOVEMENT
 from scipy.optimize import minimize
 from scipy.stats import ortho_group
 
@@ -14,10 +15,7 @@ from matrixdp.checks import InputError
 from matrixdp.privacy.quadratic import ENUMERABLE, largest_difference, largest_form
 from matrixdp.privacy.sensitivity import ADJACENCIES, Ball, Box, IdentityQuery, SecondMomentQuery
 
-LIVER = IdentityQuery(Box.cube(6, -1, 1), 248)
-MOVEMENT = SecondMomentQuery(Box.cube(4, -100, 100), 10176)
-MOVEMENT_ZEROED = SecondMomentQuery(Box.cube(4, -100, 100), 10176, "zero_out")
-CTG = IdentityQuery(Box.cube(21, 0, 1), 2126)
+MOVEMENT_ZEROED = replace(MOVEMENT, adjacency="zero_out")
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from packages import ROOT
 
 from matrixdp import cli
 from matrixdp.release import specification
 
-ROOT = Path(__file__).parents[3]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SHORT = (ROOT / "src/matrixdp/README.md").read_text(encoding="utf-8")
 DOCS = (ROOT / "src/matrixdp/own_matrix.md").read_text(encoding="utf-8")

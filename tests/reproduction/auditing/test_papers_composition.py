@@ -6,6 +6,7 @@ from itertools import count
 
 import numpy as np
 import pytest
+from mechanismqueries import Unclipped
 
 from matrixdp.auditing import composition, releases
 from matrixdp.auditing.neighbours import random_records
@@ -21,7 +22,6 @@ from matrixdp.privacy.sensitivity import (
     IdentityQuery,
     NormalEquations,
     SecondMomentQuery,
-    second_moments,
 )
 from reproduction import my_matrix
 from reproduction.mechanisms.adaptive import AdaptiveCovariance
@@ -289,16 +289,6 @@ def test_a_question_that_depends_on_the_data_is_found(name, place):
         return ask(part, value)
 
     assert executed(twin(RELEASES[name], place, answer), most=8).other > 0
-
-
-class Unclipped(SecondMomentQuery):
-    """Second moments of records in a ball that are not clipped to it."""
-
-    def value(self, records):
-        return second_moments(records)
-
-    def check(self, value):
-        return np.asarray(value)
 
 
 def unclipped(part):

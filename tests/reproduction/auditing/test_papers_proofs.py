@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from mechanismqueries import BUDGET
 
 from matrixdp.mechanisms.allocation import MaxPNR
 from matrixdp.mechanisms.directions import PrivateDirections
@@ -14,7 +15,6 @@ from reproduction.mechanisms.adaptive import AdaptiveCovariance, SearchNoise
 from reproduction.mechanisms.mvg import MVG
 from reproduction.mechanisms.target_mean import InterceptEquations, PrivateTargetMean
 
-BUDGET = {"epsilon": 1.0, "delta": 1e-6}
 BOX = Box.cube(3, -1, 1)
 DIRECTED = MVG(allocation=MaxPNR(), directions=PrivateDirections()).calibrate(
     IdentityQuery(BOX, 30), **BUDGET

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from mechanismqueries import LIVER_MOMENTS
 from scipy import special
 
 from matrixdp import library
@@ -32,7 +33,6 @@ from reproduction.mechanisms.jl import JohnsonLindenstrauss
 from reproduction.mechanisms.mvg import MVG
 from reproduction.privacy.published import CTG, LIVER, MOVEMENT
 
-LIVER_MOMENTS = SecondMomentQuery(LIVER.domain, 248)
 ROTATION = np.linalg.qr(np.vander(np.arange(1.0, 7)))[0]
 
 

@@ -22,6 +22,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from mechanismqueries import DOMAINS, RELATIONS
 
 import matrixdp as mdp
 import reproduction
@@ -55,19 +56,13 @@ from reproduction.mechanisms.target_mean import InterceptEquations, TargetMean
 
 RECORDS = 20
 BUDGET = {"epsilon": 1.0, "delta": 1e-3}
-DOMAINS = {
-    "cube": Box.cube(4, -1.0, 1.0),
-    "nonnegative": Box((0.0, 0.0, 0.0), (1.0, 2.0, 3.0)),
-    "anywhere": Box((-1.0, 2.0, -3.0), (2.0, 5.0, 0.5)),
-    "ball": Ball(2.0, 3),
-}
 PUBLIC = [getattr(mdp, name) for name in mdp.__all__]
 PUBLIC = {one.__name__: one for one in PUBLIC if inspect.isclass(one)}
 MECHANISMS = {name: one for name, one in PUBLIC.items() if issubclass(one, Mechanism)}
 QUERIES = [one for one in PUBLIC.values() if issubclass(one, get_args(Query))]
 CASES = list(product(DOMAINS, ADJACENCIES))
 #: One value of each axis of a mechanism of the registry.
-AXES = {"direction": (1,), "tau": 0.75, "rows": 4.0, "radius": 1 / 4}
+AXES = {"direction": (1,), "tau": 0.75, "sketch_multiple": 4.0, "squared_radius_fraction": 1 / 4}
 
 
 def built(name):
@@ -202,9 +197,8 @@ def test_noise_a_hundredth_too_small_is_seen(kind):
     assert widest > 1.005 * declared
 
 
-#: Records of one person, and what neighbours may be.
+#: Records of one person.
 PER_PERSON = 3
-RELATIONS = (*ADJACENCIES, ADD_OR_REMOVE)
 OF_PEOPLE = list(product(DOMAINS, RELATIONS))
 
 

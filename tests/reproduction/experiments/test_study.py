@@ -215,7 +215,7 @@ def test_mechanisms_of_one_kind_of_noise_share_their_draws(data, drawn):
 
 @pytest.mark.parametrize(
     ("mechanism", "module", "name"),
-    [("laplace", distributions, "Laplace"), ("jl_exact", jl, "Sketch")],
+    [("laplace", distributions, "LaplaceNoise"), ("jl_exact", jl, "Sketch")],
 )
 def test_another_name_of_a_class_leaves_its_noise(mechanism, module, name, data, monkeypatch):
     before = run(REGRESSION, mechanism, data, SETTINGS)

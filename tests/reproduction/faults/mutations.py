@@ -5,14 +5,13 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import yaml
+from packages import ROOT
 
 from reproduction import config, files
 
-ROOT = Path(__file__).parents[3]
 SCHEMA = files.read_yaml(config.SCHEMA)
 SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
 

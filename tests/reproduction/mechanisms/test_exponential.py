@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mechanismqueries import CTG, LIVER
+from noisesamples import repeated
 from scipy import special, stats
 
 from matrixdp.checks import InputError
@@ -13,13 +15,7 @@ from matrixdp.privacy.sensitivity import ADJACENCIES, Ball, Box, IdentityQuery, 
 from reproduction.mechanisms import registry
 from reproduction.mechanisms.exponential import NORMS, PPCA, KNorm
 
-LIVER = IdentityQuery(Box.cube(6, -1, 1), n_records=248)
-CTG = IdentityQuery(Box.cube(21, 0, 1), n_records=2126)
 UNEVEN = Box((-1.0, 0.0), (1.0, 4.0))
-
-
-def repeated(trials: int, seed: int = 0) -> list[np.random.Generator]:
-    return [np.random.default_rng(seed)] * trials
 
 
 def size(norm: str, shift: np.ndarray, query: IdentityQuery) -> np.ndarray:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from mechanismqueries import one_stream
 
+from matrixdp.checks import InputError
 from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian
 from matrixdp.noise.gamma_distributions import GeneralizedGamma
 from matrixdp.privacy import generalized_gamma
@@ -59,3 +60,9 @@ def test_the_best_power_has_no_rival(query: Query) -> None:
         best = SphericalGamma(None).calibrate(query, **budget)
         others = [SphericalGamma(power).calibrate(query, **budget).noise_std for power in POWERS]
         assert best.noise_std == pytest.approx(min(others), rel=1e-8)
+
+
+def test_it_has_no_safe_noise() -> None:
+    release = SphericalGamma().calibrate(LIVER, epsilon=1, delta=1e-6)
+    with pytest.raises(InputError, match="no safe noise for GeneralizedGamma"):
+        release.release(np.zeros(LIVER.shape[::-1]))

@@ -4,6 +4,7 @@ from numpy.random import default_rng
 
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import NoGuarantee
+from matrixdp.mechanisms.scaled import Scaled
 from matrixdp.privacy.sensitivity import Ball, Box, SecondMomentQuery
 from reproduction.mechanisms.jl import MECHANISMS, JohnsonLindenstrauss
 from reproduction.seeds import streams
@@ -203,3 +204,8 @@ def test_entries_build_both_calibrations():
     for name, entry in MECHANISMS.items():
         assert (entry.axis, entry.values) == ("sketch_multiple", "sketch_multiples")
         assert entry.build(sketch_multiple=8) == JohnsonLindenstrauss(8, name.removeprefix("jl_"))
+
+
+def test_units_of_the_bounds_are_for_what_adds_noise():
+    with pytest.raises(InputError, match="only one that adds noise"):
+        Scaled(JohnsonLindenstrauss()).calibrate(LIVER, epsilon=1.0, delta=1e-6)

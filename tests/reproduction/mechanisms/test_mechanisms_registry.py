@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 import pytest
+from epsilonsteps import guaranteed, rises
 from registryqueries import QUERIES, built
 
 import matrixdp.mechanisms
@@ -118,3 +119,14 @@ def test_a_class_of_others_has_its_name_in_keys_of_streams():
             stack[...] = 0
 
     assert Nameless((1, 1)).stream == "Nameless"
+
+
+@pytest.mark.parametrize("name", mechanisms.registry())
+def test_noise_falls_with_epsilon(name):
+    mechanism = built(mechanisms.registry()[name])
+    asked = [query for query in QUERIES if type(query) in mechanism.queries]
+    assert asked
+    for query in asked:
+        risen, compared = rises(mechanism, query)
+        assert risen == 0
+        assert compared >= 5 or not guaranteed(mechanism, query)

@@ -3,14 +3,27 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mechanismqueries import CTG, LIVER, MOVEMENT, assert_standard, budget, one_stream, streams
+from mechanismqueries import (
+    BUDGET,
+    CTG,
+    LIVER,
+    MOVEMENT,
+    assert_standard,
+    budget,
+    one_stream,
+    streams,
+)
 from scipy.stats import ortho_group
 
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.allocation import Binary, MaxPNR, Shares
+from matrixdp.mechanisms.base import NoGuarantee
+from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.directions import PrivateDirections
+from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, MeanQuery, SecondMomentQuery
+from reproduction.mechanisms.gaussian import IMGM
 from reproduction.mechanisms.mvg import MVG
 
 
@@ -312,3 +325,76 @@ def test_bad_parameters(mechanism, query, message):
     with pytest.raises(InputError, match=message) as error:
         mechanism.calibrate(query, **budget(query))
     assert "\n" not in str(error.value)
+
+
+@given(
+    st.integers(1, 6).flatmap(
+        lambda m: st.tuples(*[st.lists(st.floats(0.05, 20), min_size=m, max_size=m)] * 3)
+    )
+)
+@settings(max_examples=100, deadline=None)
+def test_exact_directional_noise_costs_least_and_mvg_most(numbers):
+    """Weighted mean squared error: optimal <= i.i.d. at the same budget <= MVG, whatever theta."""
+    widths, weights, raw = map(np.array, numbers)
+    query = IdentityQuery(Box((0,) * len(widths), tuple(widths)), 20)
+    theta = Shares(tuple(raw / raw.sum()))
+
+    def cost(mechanism):
+        release = mechanism.calibrate(query, epsilon=1, delta=1e-3)
+        deviations = np.broadcast_to(release.noise.row_factor, widths.shape)
+        return weights @ deviations**2
+
+    optimal = cost(DirectionalGaussian(weights=tuple(weights)))
+    assert optimal == pytest.approx(
+        (widths @ np.sqrt(weights)) ** 2 / gaussian.mu(1, 1e-3) ** 2, rel=1e-9
+    )
+    assert optimal <= cost(IMGM()) * (1 + 1e-9)
+    assert optimal <= cost(DirectionalGaussian(theta)) * (1 + 1e-9)
+    assert cost(IMGM()) <= cost(MVG(allocation=theta))
+    shared = widths * np.sqrt(weights) / (widths @ np.sqrt(weights))
+    assert optimal == pytest.approx(cost(DirectionalGaussian(Shares(tuple(shared)))), rel=1e-9)
+
+
+def test_directions_of_records_are_not_taken_for_a_mean():
+    # c c^T would get noise that is meant for X X^T / n.
+    mechanism = MVG(allocation=MaxPNR(), directions=PrivateDirections())
+    with pytest.raises(InputError, match="MeanQuery; MVG serves only IdentityQuery"):
+        mechanism.calibrate(MeanQuery(Ball(1.0, 4), 100), epsilon=1, delta=1e-6)
+
+
+@pytest.mark.parametrize("mechanism", [MVG(gamma=0.01), MVG(gamma=0.01, directions=np.eye(2))])
+def test_a_release_without_a_guarantee_is_refused(mechanism):
+    query = IdentityQuery(Box.cube(2, -1, 1), 50)
+    release = mechanism.calibrate(query, **BUDGET)
+    assert release.epsilon_delivered == np.inf
+    with pytest.raises(NoGuarantee, match="delivers epsilon inf and not 1; .* release nothing"):
+        release.release(np.zeros((50, 2)))
+
+
+def test_shares_that_pass_the_limit_are_refused_too():
+    class Twice(Shares):
+        def precisions(self, budget, features, spectrum):
+            return 2e4 * super().precisions(budget, features, spectrum)
+
+    release = MVG(allocation=Twice()).calibrate(IdentityQuery(Box.cube(2, -1, 1), 50), **BUDGET)
+    with pytest.raises(NoGuarantee):
+        release.release(np.zeros((50, 2)))
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [Gaussian(), MVG(), MVG(allocation=MaxPNR(), directions=PrivateDirections())],
+    ids=["Gaussian", "MVG", "private directions"],
+)
+def test_several_values_get_the_noise_that_each_of_them_gets_alone(mechanism):
+    query = IdentityQuery(Box.cube(3, -1, 1), 9)
+    release = mechanism.calibrate(query, **BUDGET)
+
+    def streams():
+        return np.random.default_rng(0).spawn(4)
+
+    values = np.full(query.shape, 0.5), np.zeros(query.shape)
+    for value, released in zip(values, release.simulate_all(values, streams), strict=True):
+        np.testing.assert_array_equal(released, release.simulate(value, streams()))
+    with pytest.raises(InputError, match="outside its public bounds"):
+        list(release.simulate_all([values[0], 2 + values[1]], streams))

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from mechanismqueries import LIVER, one_stream, streams
+from mechanismqueries import LIVER_MOMENTS, Unclipped, one_stream, radii, records, streams
 from scipy import special, stats
 
 from matrixdp.auditing import releases
@@ -13,34 +13,19 @@ from matrixdp.mechanisms.clipped import (
     ClippedMoments,
     PrivatelyClipped,
 )
-from matrixdp.mechanisms.programs import Simulation, Stack
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import Box, SecondMomentQuery, second_moments
+from matrixdp.privacy.sensitivity import Box, SecondMomentQuery
 from reproduction.auditing import experiment
 from reproduction.experiments import study
 from reproduction.job_settings import Settings
 from reproduction.mechanisms.adaptive import FAILURE, SEARCH, TRACE, AdaptiveCovariance, losses
 from reproduction.mechanisms.base import MechanismEntry
 
-MOMENTS = SecondMomentQuery(LIVER.domain, 248)
-
-
-def records(query, seed=0, spread=0.6):
-    """Records of the box, most of them short and some of full norm."""
-    lower, upper = (np.array(side)[:, None] for side in (query.domain.lower, query.domain.upper))
-    rng = np.random.default_rng(seed)
-    return np.clip(spread * rng.standard_normal((query.features, query.n_records)), lower, upper)
-
-
-def chosen(release, columns, streams):
-    """The number of the radius of each trial."""
-    return release.choose(Stack(columns), Simulation(streams))[0]
-
 
 @pytest.mark.parametrize("mechanism", [ClippedMoments(), PrivatelyClipped(), AdaptiveCovariance()])
 def test_the_audit_knows_the_family(mechanism):
-    release = mechanism.calibrate(MOMENTS, epsilon=1, delta=1 / 248)
+    release = mechanism.calibrate(LIVER_MOMENTS, epsilon=1, delta=1 / 248)
     found = releases.audit_of(release, np.random.default_rng(0))
     assert found.tool == ("exact curve" if mechanism == ClippedMoments() else "composition")
     assert found.mu == pytest.approx(gaussian.mu(1, 1 / 248), rel=1e-6)
@@ -53,7 +38,7 @@ def test_the_audit_knows_the_family(mechanism):
     ("mechanism", "epsilon"), [(PrivatelyClipped(), 0.1), (AdaptiveCovariance(), 1.0)]
 )
 def test_the_audit_sees_half_a_per_cent_less_noise_in_any_part(mechanism, epsilon):
-    release = mechanism.calibrate(MOMENTS, epsilon=epsilon, delta=1 / 248)
+    release = mechanism.calibrate(LIVER_MOMENTS, epsilon=epsilon, delta=1 / 248)
     names = {"candidates", "count_std", "trace_std", "search", "rest"} & {*vars(release)}
     for name in names:
         part = getattr(release, name)
@@ -82,13 +67,13 @@ def test_the_audit_sees_half_a_per_cent_less_noise_in_any_part(mechanism, epsilo
 def test_budgets_add_up():
     for epsilon in (0.01, 1, 100):
         mu = gaussian.mu(epsilon, 1 / 248)
-        private = PrivatelyClipped().calibrate(MOMENTS, epsilon=epsilon, delta=1 / 248)
+        private = PrivatelyClipped().calibrate(LIVER_MOMENTS, epsilon=epsilon, delta=1 / 248)
         counted = np.sqrt(2) / private.count_std
         spent = [np.hypot(counted, part.mu) for part in private.candidates]
         np.testing.assert_allclose(spent, mu, rtol=1e-9)
         assert counted**2 / mu**2 == pytest.approx(0.1)
         assert private.epsilon_delivered == pytest.approx(epsilon, rel=1e-9)
-        searched = AdaptiveCovariance().calibrate(MOMENTS, epsilon=epsilon, delta=1 / 248)
+        searched = AdaptiveCovariance().calibrate(LIVER_MOMENTS, epsilon=epsilon, delta=1 / 248)
         trace = 1 / 248 / searched.trace_std
         assert trace**2 / mu**2 == pytest.approx(TRACE)
         # The corner of the trade-off curve of pure epsilon-DP lies on the Gaussian one.
@@ -107,8 +92,8 @@ def test_budgets_add_up():
 
 @pytest.mark.parametrize("mechanism", [PrivatelyClipped(), AdaptiveCovariance()])
 def test_trials_depend_on_their_own_stream_and_records_alone(mechanism):
-    release = mechanism.calibrate(MOMENTS, epsilon=1, delta=1 / 248)
-    stack = np.stack([records(MOMENTS, seed=k, spread=0.1 * 3**k) for k in range(4)])
+    release = mechanism.calibrate(LIVER_MOMENTS, epsilon=1, delta=1 / 248)
+    stack = np.stack([records(LIVER_MOMENTS, seed=k, spread=0.1 * 3**k) for k in range(4)])
     together = release.simulate(release.query.value(stack), streams(4))
     assert together.shape == (4, 6, 6)
     for k in range(4):
@@ -118,26 +103,26 @@ def test_trials_depend_on_their_own_stream_and_records_alone(mechanism):
 
 @pytest.mark.parametrize("mechanism", [PrivatelyClipped(), AdaptiveCovariance()])
 def test_a_chosen_release_brings_the_ridge_of_its_noise(mechanism):
-    release = mechanism.calibrate(MOMENTS, epsilon=1, delta=1 / 248)
-    found, given = records(MOMENTS), streams(20)
-    numbers = chosen(release, found, given)
+    release = mechanism.calibrate(LIVER_MOMENTS, epsilon=1, delta=1 / 248)
+    found, given = records(LIVER_MOMENTS), streams(20)
+    numbers = radii(release, found, given)
     for k, released in enumerate(release.simulate(found, streams(20))):
         noisy, part = release.release_at(int(numbers[k]))
         drawn = part.simulate(part.query.value(found), [given[k]])[0]
         # On the diagonal of the orthogonal ensemble s is that of the rms times sqrt(2 m / (m + 1)).
         ridge = 2 * noisy.noise_std * np.sqrt(12 / 7) * np.sqrt(6)
         np.testing.assert_allclose(released, drawn + ridge * np.eye(6), rtol=1e-9)
-    first = PrivatelyClipped().calibrate(MOMENTS, epsilon=1, delta=1 / 248).candidates[0]
+    first = PrivatelyClipped().calibrate(LIVER_MOMENTS, epsilon=1, delta=1 / 248).candidates[0]
     assert moments_ridge(first.noise_std, 6) == pytest.approx(
         2 * first.noise.diagonal_std * np.sqrt(6)
     )
 
 
 def test_the_adaptive_method_keeps_eigenvalues_in_their_range_and_long_records_whole():
-    release = AdaptiveCovariance().calibrate(MOMENTS, epsilon=3, delta=1 / 248)
+    release = AdaptiveCovariance().calibrate(LIVER_MOMENTS, epsilon=3, delta=1 / 248)
     for number in (0, 1, 4, 5):
         _, spectrum = release.release_at(number)
-        drawn = spectrum.simulate(spectrum.query.value(records(MOMENTS)), streams(40))
+        drawn = spectrum.simulate(spectrum.query.value(records(LIVER_MOMENTS)), streams(40))
         eigenvalues = np.linalg.eigvalsh(drawn)
         assert eigenvalues.min() > -1e-12
         assert eigenvalues.max() <= spectrum.query.max_norm * (1 + 1e-12)
@@ -145,8 +130,8 @@ def test_the_adaptive_method_keeps_eigenvalues_in_their_range_and_long_records_w
     full, short = np.ones((6, 248)), 0.02 * np.ones((6, 248))
     given = streams(50)
     steps = {
-        "full": chosen(release, full, given) // 2,
-        "short": chosen(release, short, given) // 2,
+        "full": radii(release, full, given) // 2,
+        "short": radii(release, short, given) // 2,
     }
     assert steps["full"].max() <= 1
     assert steps["short"].mean() > steps["full"].mean() + 1
@@ -154,7 +139,7 @@ def test_the_adaptive_method_keeps_eigenvalues_in_their_range_and_long_records_w
 
 def test_the_search_has_the_noise_of_a_sparse_vector(monkeypatch):
     """Where every answer is -t, the first one passes if 4 L - 2 L' >= t epsilon."""
-    release = AdaptiveCovariance().calibrate(MOMENTS, epsilon=1, delta=1 / 248)
+    release = AdaptiveCovariance().calibrate(LIVER_MOMENTS, epsilon=1, delta=1 / 248)
     below, traces, a, b, runs = 4.0, [], 4.0, 2.0, 100_000
 
     def expected(_, trace, steps):
@@ -164,13 +149,13 @@ def test_the_search_has_the_noise_of_a_sparse_vector(monkeypatch):
 
     monkeypatch.setattr(type(release), "expected", expected)
     tiny = np.full((6, 248), 1e-30)
-    stopped = (chosen(release, tiny, one_stream(runs)) == 0).mean()
+    stopped = (radii(release, tiny, one_stream(runs)) == 0).mean()
     tail = (a**2 * np.exp(-below / a) - b**2 * np.exp(-below / b)) / (2 * (a**2 - b**2))
     assert stopped == pytest.approx(tail, abs=4 * np.sqrt(tail * (1 - tail) / runs))
     # The trace is clipped to at most 1 and at least 0: what is seen is the middle of its noise.
     half = np.full((6, 248), np.sqrt(0.5))
-    strong = AdaptiveCovariance().calibrate(MOMENTS, epsilon=300, delta=1 / 248)
-    chosen(strong, half, one_stream(2000))
+    strong = AdaptiveCovariance().calibrate(LIVER_MOMENTS, epsilon=300, delta=1 / 248)
+    radii(strong, half, one_stream(2000))
     centre = 0.5 + strong.trace_std * np.sqrt(2 * np.log(8 / FAILURE))
     white = (traces[-1] - centre) / strong.trace_std
     assert abs(white.std() - 1) < 0.08
@@ -191,9 +176,9 @@ def test_a_record_moves_the_answers_of_the_search_by_one_at_most():
 
 
 def test_eigenvalues_that_go_apart_have_noise_of_their_own():
-    release = AdaptiveCovariance().calibrate(MOMENTS, epsilon=300, delta=1 / 248)
+    release = AdaptiveCovariance().calibrate(LIVER_MOMENTS, epsilon=300, delta=1 / 248)
     _, spectrum = release.release_at(1)
-    value = spectrum.query.value(records(MOMENTS))
+    value = spectrum.query.value(records(LIVER_MOMENTS))
     drawn = np.linalg.eigvalsh(spectrum.simulate(value, one_stream(4000)))
     gaps = np.diff(np.linalg.eigvalsh(value)).min()
     assert gaps > 6 * spectrum.eigenvalue_std
@@ -201,22 +186,12 @@ def test_eigenvalues_that_go_apart_have_noise_of_their_own():
     assert abs(white.std() - 1) < 0.02
 
 
-class _Declared(SecondMomentQuery):
-    """Says that it clips, and does not."""
-
-    def value(self, records):
-        return second_moments(records)
-
-    def check(self, value):
-        return np.asarray(value)
-
-
 @dataclass(frozen=True)
 class _Unclipped(ClippedMoments):
     def calibrate(self, query, *, epsilon, delta):
         release = super().calibrate(query, epsilon=epsilon, delta=delta)
         own = release.query
-        return replace(release, query=_Declared(own.domain, own.n_records, own.adjacency))
+        return replace(release, query=Unclipped(own.domain, own.n_records, own.adjacency))
 
 
 @pytest.mark.parametrize(("kind", "right"), [(ClippedMoments, True), (_Unclipped, False)])
@@ -229,7 +204,9 @@ def test_the_audit_of_an_experiment_replays_what_a_mechanism_clips(kind, right, 
     # A query of another author with a smaller ball is refused at once; a replay finds it too.
     monkeypatch.setattr(study, "promised", unchecked)
     settings = Settings("x", seed=1, trials=1, epsilons=("1",))
-    (row,) = experiment.run("clipped", {"covariance": MOMENTS}, settings, releases.Limits(3000))
+    (row,) = experiment.run(
+        "clipped", {"covariance": LIVER_MOMENTS}, settings, releases.Limits(3000)
+    )
     expected = "certified: tight" if right else "refuted: a replay on two neighbours shows it"
     assert row["verdict"] == expected
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from mechanismqueries import BUDGET
 
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.moments import centred, regression, with_constant
@@ -11,13 +12,12 @@ from matrixdp.privacy.sensitivity import ADJACENCIES, NormalEquations
 from reproduction.mechanisms.target_mean import InterceptEquations, PrivateTargetMean
 
 BOX = Box((-1.0, 0.0, -0.5), (1.0, 1.0, 1.0))
-GIVEN = {"epsilon": 1.0, "delta": 1e-6}
 
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 def test_noise_covers_the_largest_change_of_the_mean(adjacency):
     query = InterceptEquations(BOX, 50, adjacency, 2)
-    release = PrivateTargetMean().calibrate(query, **GIVEN)
+    release = PrivateTargetMean().calibrate(query, **BUDGET)
     rows = np.full((2, 50), 0.2)
     rows[:, 0] = (1.0, -0.5 if adjacency == "replace" else 0.0)
     change = np.abs(np.diff(rows.mean(axis=1))[0])
@@ -27,7 +27,7 @@ def test_noise_covers_the_largest_change_of_the_mean(adjacency):
 
 def test_a_regression_on_it_is_the_noisy_mean_within_its_bounds():
     query = InterceptEquations(BOX, 50, target=2)
-    release = PrivateTargetMean().calibrate(query, **GIVEN)
+    release = PrivateTargetMean().calibrate(query, **BUDGET)
     rows = with_constant(np.random.default_rng(1).uniform((-1, -0.5), (1, 1), (50, 2)))
     streams = [np.random.default_rng(seed) for seed in range(4000)]
     released = release.simulate(rows.T @ rows / 50, streams)
@@ -42,4 +42,4 @@ def test_a_regression_on_it_is_the_noisy_mean_within_its_bounds():
 
 def test_a_query_without_a_constant_is_refused():
     with pytest.raises(InputError, match="query is of type NormalEquations"):
-        PrivateTargetMean().calibrate(NormalEquations(BOX, 50, target=2), **GIVEN)
+        PrivateTargetMean().calibrate(NormalEquations(BOX, 50, target=2), **BUDGET)

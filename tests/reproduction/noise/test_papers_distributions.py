@@ -6,42 +6,21 @@ from functools import partial
 
 import numpy as np
 import pytest
+from noisesamples import (
+    ALPHA,
+    DISTRIBUTIONS,
+    covariance_score,
+    factor,
+    independent,
+    repeated,
+    two_sided,
+)
 from scipy import stats
 
 from matrixdp.checks import InputError
 from matrixdp.noise import distributions
-from matrixdp.noise.gamma_distributions import GeneralizedGamma, SymmetricGeneralizedGamma
 from reproduction.bingham import Bingham
 from reproduction.theory import samplers
-
-# Chance of a false alarm, for samplers that are right: seeds are fixed, so it is met once or never.
-ALPHA = 1e-6
-
-
-def independent(trials: int, first: int = 0) -> list[np.random.Generator]:
-    return [np.random.default_rng(seed) for seed in range(first, first + trials)]
-
-
-def repeated(trials: int, seed: int = 0) -> list[np.random.Generator]:
-    """One Generator for all trials: fast, and its trials are as independent."""
-    return [np.random.default_rng(seed)] * trials
-
-
-def factor(size: int, seed: int = 0, trials: tuple[int, ...] = ()) -> np.ndarray:
-    """Well conditioned and not symmetric, so that A A^T and A^T A differ."""
-    return np.eye(size) + 0.4 * np.random.default_rng(seed).normal(size=(*trials, size, size))
-
-
-def two_sided(distribution: stats.rv_frozen, statistic: float) -> float:
-    return 2 * min(distribution.cdf(statistic), distribution.sf(statistic))
-
-
-def covariance_score(sample: np.ndarray, covariance: np.ndarray) -> float:
-    """Largest standardised error of the second moments of centred normals, (trials, d)."""
-    moments = sample.T @ sample / len(sample)
-    variances = np.diag(covariance)
-    error = np.sqrt((np.outer(variances, variances) + covariance**2) / len(sample))
-    return float(np.abs((moments - covariance) / error).max())
 
 
 def whitened_p(sample: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
@@ -88,19 +67,6 @@ def test_covariance_is_the_kronecker_product():
 
 # One stream per trial, and input
 
-DISTRIBUTIONS = {
-    "rows": distributions.MatrixNormal((3, 5), [1.0, 2.0, 3.0]),
-    "dense rows": distributions.MatrixNormal((3, 5), factor(3)),
-    "symmetric": distributions.SymmetricNormal((4, 4), 1.0, 2.0),
-    "symmetrised": distributions.SymmetrisedNormal((4, 4), [1.0, 2.0, 3.0, 4.0]),
-    "laplace": distributions.LaplaceNoise((3, 5), 2.0),
-    "symmetric laplace": distributions.SymmetricLaplace((4, 4), 2.0),
-    "frobenius": distributions.FrobeniusExponential((3, 5), 2.0),
-    "record_l2": distributions.ColumnL2Exponential((3, 5), 2.0),
-    "record_linf": distributions.ColumnLinfExponential((3, 5), 2.0, [1.0, 2.0, 3.0]),
-    "gamma": GeneralizedGamma((3, 5), 2.0, 1.25),
-    "symmetric gamma": SymmetricGeneralizedGamma((4, 4), 2.0, 1.25),
-}
 SAMPLERS = {
     "normals": partial(distributions.normals, shape=(3, 5)),
     **{name: distribution.sample for name, distribution in DISTRIBUTIONS.items()},

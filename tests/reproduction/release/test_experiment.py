@@ -1,17 +1,16 @@
 """AdaSSP from the command line has the errors of the paper's regression, as the experiments do."""
 
 import csv
-from pathlib import Path
 
 import numpy as np
 import pytest
+from packages import ROOT
 
 from matrixdp import cli
 from matrixdp.mechanisms.adassp import AdaSSP
 from matrixdp.privacy.sensitivity import Box, NormalEquations
 from reproduction.data import load, store
 
-ROOT = Path(__file__).parents[3]
 MIRROR = ROOT.parent / "shared/data"
 KEPT = ROOT / "results/reference/summary/regression.csv"
 #: Training records of the experiment, and its delta.

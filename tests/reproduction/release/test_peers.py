@@ -1,13 +1,12 @@
 """docs/peers.md: its tables are those of the kept rows, and our rows come out again."""
 
 import importlib.util
-from pathlib import Path
 
 import numpy as np
 import pytest
+from packages import ROOT
 
 pytest.importorskip("sklearn", reason="the benchmark uses its files")
-ROOT = Path(__file__).parents[3]
 spec = importlib.util.spec_from_file_location("peers", ROOT / "benchmarks/practice_peers.py")
 peers = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(peers)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from packages import ROOT
 
 from matrixdp import cli
 from matrixdp.mechanisms.base import AdditiveMechanism
@@ -22,7 +23,6 @@ from matrixdp.release.uncertainty import LEVEL
 from matrixdp.version import VERSION
 
 pd = pytest.importorskip("pandas", reason="the tutorial's first step needs it")
-ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
 SEED = 442
 

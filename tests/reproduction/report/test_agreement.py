@@ -1,11 +1,11 @@
 """What two places of the kept results state is one number, and one verdict."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from packages import KEPT
 
 from reproduction import catalogue
 from reproduction.report import comparisons, inputs
@@ -14,7 +14,6 @@ from reproduction.report.claims import findings
 from reproduction.report.figures import curves
 from reproduction.report.tables import comparison
 
-KEPT = Path(__file__).parents[3] / "results/reference"
 TABLES = {"regression": "table3", "first_pc": "table4", "covariance": "table5"}
 KEYS = ["mechanism", "direction", "configuration"]
 

@@ -6,11 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from trialrows import reason, trials
+from trialrows import SPLIT, reason, trials
 
 from reproduction.report import comparisons, summary
-
-SPLIT = np.random.default_rng(0).standard_normal(20)
 
 
 def noisy(mean, seed):

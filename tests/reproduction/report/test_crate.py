@@ -3,13 +3,11 @@
 import hashlib
 import json
 import shutil
-from pathlib import Path
 
 import pytest
+from packages import KEPT
 
 from reproduction.report.page import crate
-
-KEPT = Path(__file__).parents[3] / "results" / "reference"
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import distinctrun
 import numpy as np
 import pandas as pd
@@ -46,9 +48,8 @@ def test_verdicts_of_the_ledger_on_the_experiment_are_counted():
     )
     some = findings.relevant(claims, ["regression"])
     assert some["id"].tolist() == ["M12", "M13", "M14", "M20", "M21"]
-    assert findings.count(some, findings.EXPERIMENT) == (
-        "1 of 5 claims on experiments hold as stated, 1 under a narrower reading and 1 fails"
-    )
+    counted = findings.count(some, findings.EXPERIMENT)
+    assert re.findall(r"\d+ (?:of 5|under|fails)", counted) == ["1 of 5", "1 under", "1 fails"]
     assert findings.relevant(claims, ["adult"]).empty
 
 

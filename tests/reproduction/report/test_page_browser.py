@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import chromium
 import distinctrun
 import pytest
 import runfiles
+from packages import KEPT
 from samplerun import put, write
 
 from reproduction.report import inputs, page
-
-KEPT = Path(__file__).parents[3] / "results/reference"
 
 pytestmark = pytest.mark.skipif(
     chromium.find() is None,

@@ -177,7 +177,7 @@ def test_every_number_of_the_answers_is_recomputed(root, tmp_path):
         re.search(r"of (\S+) from IMGM's", text)[1], own["adult"]["imgm"].epsilon_delivered
     )
     assert "[really 83 to 241]" in text
-    assert "code with the paper's lots taken for Poisson samples, up to 222." in text
+    assert re.search(r"lots taken for Poisson samples, up to 222\b", text)
     assert text.count("; ") >= 2
     # Without what it rests on a sentence is not said.
     put(folder / "claims.csv", ledger.replace("M3,MVG,identity,repro", "M3,MVG,identity,not repro"))

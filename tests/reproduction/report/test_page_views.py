@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from reproduction.report.claims.findings import KINDS, count
+from reproduction.report.claims.findings import CLAIM_TYPES, count
 from reproduction.report.page import views
 
 
@@ -35,7 +35,11 @@ def test_the_dashboard_counts_as_sentences_do():
         {"claim_type": "identity", "total": 1, "parts": [("reproduced only under", 1)]},
         {"claim_type": "experiment", "total": 2, "parts": [("reproduced", 1), ("undecided", 1)]},
     ]
-    assert [count(CLAIMS, claim_type)[:6] for claim_type in KINDS] == ["1 of 1", "0 of 1", "1 of 2"]
+    assert [count(CLAIMS, claim_type)[:6] for claim_type in CLAIM_TYPES] == [
+        "1 of 1",
+        "0 of 1",
+        "1 of 2",
+    ]
     assert [*view["verdicts"]] == ["reproduced", "reproduced only under", "undecided"]
     first, _, third, last, _ = paper["claims"]
     assert (first["why"], first["more"]) == ("By Eq. (25), it does", "And more")

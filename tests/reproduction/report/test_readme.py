@@ -5,16 +5,13 @@ from __future__ import annotations
 import functools
 import re
 import shutil
-from pathlib import Path
 
 import pandas as pd
+from packages import KEPT, ROOT
 
 from reproduction.report import inputs, page
 from reproduction.report.page import first_screen
 from reproduction.report.statistics import LEVEL
-
-ROOT = Path(__file__).parents[3]
-KEPT = ROOT / "results/reference"
 
 #: What is no result: the address of a link, a name of code, a theorem's number.
 ASIDE = r"\]\([^)]*\)|`[^`]*`|Theorem \d"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import html
 import re
 import shutil
-from pathlib import Path
 
 import distinctrun
 import matplotlib
@@ -17,13 +16,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import runfiles
+from packages import KEPT
 
 from reproduction import catalogue
 from reproduction.report import inputs, page
 from reproduction.report.article import build
 from reproduction.report.page import cards, first_screen
-
-KEPT = Path(__file__).parents[3] / "results" / "reference"
 
 #: A row of the paper in every experiment, one beyond it, and one that declares the Gaussian's noise
 #: and draws other noise. Of the first no epsilon is known, of the last one holds at no epsilon.

@@ -10,11 +10,9 @@ from pathlib import Path
 
 import pytest
 import runfiles
-from packages import PATH
+from packages import PATH, ROOT
 
 from reproduction.report import inputs
-
-ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.slow

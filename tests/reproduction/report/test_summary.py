@@ -85,11 +85,11 @@ def test_each_epsilon_has_its_own_choice_and_ties_take_the_smaller_variant(saved
     parts = []
     for epsilon, best in (("1", "20"), ("10", "8")):
         for rows in ("20", "4", "8"):
-            at = {"configuration": f"rows={rows}", "epsilon": epsilon}
+            at = {"configuration": f"sketch_multiple={rows}", "epsilon": epsilon}
             parts += [trials("jl_2012", [1.0, 2.0], **at)]
             parts += [trials("jl_2012", [0.0 if rows == best else 1.0], phase="select", **at)]
     for rows in ("20", "4"):
-        at = {"configuration": f"rows={rows}", "epsilon": "100"}
+        at = {"configuration": f"sketch_multiple={rows}", "epsilon": "100"}
         parts += [trials("jl_2012", [1.0]), trials("jl_2012", [7.0], phase="select")]
         parts[-2:] = [part.assign(**at) for part in parts[-2:]]
     table = summary.summarise([saved(*parts)])
@@ -107,7 +107,9 @@ def test_each_epsilon_has_its_own_choice_and_ties_take_the_smaller_variant(saved
 
 
 def test_without_select_trials_no_variant_is_chosen(saved):
-    parts = [trials("jl_2012", [1.0, 2.0], configuration=f"rows={rows}") for rows in (2, 4)]
+    parts = [
+        trials("jl_2012", [1.0, 2.0], configuration=f"sketch_multiple={rows}") for rows in (2, 4)
+    ]
     assert not summary.summarise([saved(*parts)])["chosen"].any()
 
 

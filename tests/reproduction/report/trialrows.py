@@ -10,6 +10,8 @@ TRIAL_COLUMNS = [
     *("epsilon", "delta", "epsilon_delivered", "mu", "epsilon_exact", "noise_std"),
     *("phase", "trial", "metric", "value", "note"),
 ]
+#: What one split of the records adds to the results of all mechanisms, by trial.
+SPLIT = np.random.default_rng(0).standard_normal(20)
 
 
 def trials(mechanism: str, values: np.ndarray | list, **fields: object) -> pd.DataFrame:

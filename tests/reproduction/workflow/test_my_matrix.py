@@ -154,6 +154,12 @@ def test_no_bundle_of_private_results_is_made(described, shipped, tmp_path):
     [
         ('"mean"', {}, "query is 'mean'"),
         ('"second_moments"\nradius = 1.0', {}, "no radius"),
+        (
+            '"first_component"\nperson = "name"\nper_person = 3\nadjacency = "replace"',
+            {},
+            "no person and no radius",
+        ),
+        ('"first_component"\nadjacency = "add_or_remove"', {}, "a public number of records"),
         ('"second_moments"', {"income": ""}, "two columns or more"),
         (
             '"second_moments"',

@@ -56,7 +56,7 @@ def follow(project, title):
 
 #: Tests of the project that recipes may break.
 OF_MECHANISMS = [
-    "tests/reproduction/mechanisms/test_papers_monotone.py",
+    "tests/reproduction/mechanisms/test_mechanisms_registry.py",
     "tests/reproduction/experiments/test_study.py",
 ]
 OF_FIGURES = [

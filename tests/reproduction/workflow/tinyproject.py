@@ -24,8 +24,7 @@ from typing import Any
 
 import processes
 import yaml
-
-ROOT = Path(__file__).parents[3]
+from packages import ROOT
 
 #: Every job with its reason and its command.
 LOUD = ("--quiet", "host", "--printshellcmds")

@@ -115,7 +115,7 @@ class Reading:
 
     @property
     def rows(self) -> Mapping[str, str]:
-        """Mechanisms in key of those that the paper's rows have by default."""
+        """Mechanisms in place of those that the paper's rows have by default."""
         rows: dict[str, str] = {}
         for question, setting in self._settings().items():
             rows |= setting if question.acts_on == ROW else {}

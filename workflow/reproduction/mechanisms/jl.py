@@ -78,7 +78,7 @@ class JohnsonLindenstrauss(Mechanism):
     def __post_init__(self) -> None:
         if checks.positive(sketch_multiple=self.sketch_multiple) < 1:
             raise InputError(
-                f"sketch_size is {self.sketch_multiple}; give a multiple of m of at least 1"
+                f"sketch_multiple is {self.sketch_multiple}; give a multiple of m of at least 1"
             )
         checks.choice(("exact", "2012"), calibration=self.calibration)
 

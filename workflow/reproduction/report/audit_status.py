@@ -20,7 +20,7 @@ from reproduction.report.markup import short
 #: where nothing was audited, and the largest epsilon that a refutation shows.
 COLUMNS = ["audit_status", "epsilon_least"]
 
-#: Standings of mechanisms that may be advised, and joined to others of the same distribution.
+#: Statuses of mechanisms that may be advised, and joined to others of the same distribution.
 SOUND = (CERTIFIED, TESTED)
 
 NOT_PRIVATE = "not private"

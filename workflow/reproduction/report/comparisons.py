@@ -193,7 +193,7 @@ def write(
 
 
 def oriented(compared: pd.DataFrame, comparison: str = PAIR) -> pd.DataFrame:
-    """Return the pairs of a comparison in both orders, with a verdict each; epsilon is a number."""
+    """Return one type of pairs in both orders, with a verdict each; epsilon is a number."""
     compared = compared[compared["comparison"].eq(comparison)]
     compared = compared.assign(epsilon=pd.to_numeric(compared["epsilon"], errors="coerce"))
     text = ["direction", "configuration", "against_direction", "against_configuration", "verdict"]
@@ -270,7 +270,7 @@ def twins(rows: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
     """Mark mechanisms with the same noise distribution as an earlier one.
 
     The column ``_twin`` is true for these, and ``also`` lists them at the first one. Where rows
-    have a ``audit_status``, only the sound ones are joined
+    have an ``audit_status``, only the sound ones are joined
     (:mod:`reproduction.report.audit_status`). ``compared`` are the comparisons of the rows.
     """
     same = compared[compared["same_distribution"].astype(str).eq("True")]
@@ -290,7 +290,7 @@ def twins(rows: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
 def _pairs(
     results: pd.DataFrame, fixed: Mapping[str, str]
 ) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame]]:
-    """Yield the comparison of a comparison, its rows, and the rows to compare these with.
+    """Yield the type of a comparison, its rows, and the rows to compare these with.
 
     Both frames have the columns ``ROW``.
     """

@@ -216,6 +216,9 @@ def keep(results: str | os.PathLike, out: str | os.PathLike, quick: bool = False
             shutil.rmtree(old)
         if new.is_dir():
             shutil.copytree(new, old, ignore=_NO_NUMBERS if quick else _LEFT_OUT)
+            # An audit by mechanism stands in the table of its experiment too.
+            for folder in old.glob("*/") if name == "audit" else ():
+                shutil.rmtree(folder)
         elif new.is_file():
             shutil.copyfile(new, old)
 

@@ -1,5 +1,7 @@
 """Every verdict is reached from trials with a known order, and from numbers that hold or fail."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -113,9 +115,7 @@ def test_an_amount_in_a_unit_that_the_paper_hardly_meant_refutes_nothing(run):
     rows = {"laplace": noise(1.0, 0.05, 1), "ppca": noise(1.1, 0.05, 2)}
     found = verdict(run, "laplace beats ppca by 0.3", rows=rows)
     assert found["verdict"] == "uninformative"
-    assert found["reason"].startswith(
-        "0.3 in the printed unit is 4.72 in the one that we suspect; ours: Laplace: 1"
-    )
+    assert re.match(r"0\.3 in .* is 4\.72 in .*; ours: Laplace: 1", found["reason"])
     # A factor has no unit.
     assert verdict(run, "laplace beats ppca 1.5 times", rows=rows)["verdict"] == "not reproduced"
 

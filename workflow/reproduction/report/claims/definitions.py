@@ -121,7 +121,7 @@ class Claim:
     """One claim of a paper (see the docstring of this module).
 
     Attributes:
-        test_type: test_type of the test, one of ``KINDS``.
+        test_type: type of the test, one of ``KINDS``.
         test: the test as in the file.
         comparisons: sentences of ``compare``.
         otherwise: sentences of another reading.

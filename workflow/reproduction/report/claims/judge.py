@@ -247,7 +247,7 @@ def _identical(claim: Claim) -> Finding:
 
 
 def _claim_type(claim: Claim) -> str:
-    """Return the kind of a claim, apart from identities by equal noise distributions."""
+    """Return the type of a claim, apart from identities by equal noise distributions."""
     if claim.test_type in ("compare", "not_run"):
         return EXPERIMENT
     return IDENTITY if claim.identity else THEOREM

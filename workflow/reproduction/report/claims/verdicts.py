@@ -1,4 +1,4 @@
-"""Verdicts on claims, and kinds of claims."""
+"""Verdicts on claims, and types of claims."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ NOT_PRIVATE = "#FBE3E6"
 
 
 def tidy(tables: Tables) -> pd.DataFrame:
-    """Return the rows of :func:`panel` of every experiment that was by_reading."""
+    """Return the rows of :func:`panel` of every experiment that was run under all readings."""
     names = [name.partition("/")[2] for name in tables if name.startswith("readings/")]
     return pd.concat([pd.DataFrame(), *(panel(name, tables) for name in names)], ignore_index=True)
 

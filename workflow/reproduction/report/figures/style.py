@@ -238,7 +238,7 @@ def name_curves(axes: Axes, letters: int = 37) -> None:
 def dodge(x: ArrayLike, number: int, places: int, share: float = 0.06) -> np.ndarray:
     """Return values of a logarithmic axis, shifted so that tied curves do not hide each other.
 
-    The curve is number ``place`` of ``places``; ``share`` is the relative distance between two.
+    The curve is number ``number`` of ``places``; ``share`` is the relative distance between two.
     """
     return np.asarray(x, dtype=float) * (1 + share) ** (number - (places - 1) / 2)
 

@@ -37,7 +37,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     if not experiments:
         return style.message("no scheme has a result")
     figure, grid = style.canvas(6.6, len(ROWS), len(experiments))
-    for number, (column, experiment) in enumerate(zip(grid.T, experiments, strict=True)):
+    for panel, (column, experiment) in enumerate(zip(grid.T, experiments, strict=True)):
         rows = frame[frame["experiment"].eq(experiment)]
         ours = rows[rows["role"].eq("mechanism") & ~rows["_twin"].eq(True)]
         column[0].set_title(catalogue.experiment(experiment).title)
@@ -47,7 +47,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
             for level in rows[rows["role"].eq("level")].itertuples():
                 style.level(axes, level.mean, level.mechanism)
             style.log_axis(axes, "x", text)
-            _finish(axes, rows, "" if number else frames.axis(rows))
+            _finish(axes, rows, "" if panel else frames.axis(rows))
         _edges(column[1], ours["epsilon_delivered"])
     _legend(figure, frame)
     return figure

@@ -1,4 +1,4 @@
-"""The page's dashboard: counts of verdicts by paper and claim_type of claim, and the claims."""
+"""The page's dashboard: counts of verdicts by paper and type of claim, and the claims."""
 
 from __future__ import annotations
 
