@@ -63,7 +63,7 @@ def _chosen(
     full[0, 0] = radius
     counted = shells(full, radius, count)
     mus = [float(np.linalg.norm(counted[0] - counted[1])) / release.count_std]
-    parts = [audit_of(release.part(number)[1], stream) for number in range(count)]
+    parts = [audit_of(release.release_at(number)[1], stream) for number in range(count)]
     rest = max(part.mu for part in parts)
     return ComposedAudit(release, [*mus, rest], parts[0], proven)
 
@@ -136,7 +136,7 @@ def _candidate_mus(release: ChosenByHistogram) -> list[float]:
     if {type(release.candidates), type(getattr(release, "equations", ()))} != {tuple}:
         return [proofs.UNPROVEN]
     for number in range(len(release.candidates)):
-        part = release.part(number)[1]
+        part = release.release_at(number)[1]
         if not fits(part.query, query, query.adjacency):
             return [proofs.UNPROVEN]
         mus.append(float(np.linalg.norm(parts_mu(part))))

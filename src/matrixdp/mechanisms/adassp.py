@@ -268,7 +268,7 @@ class RidgedByHistogram(ChosenByHistogram):
         same = [Part(radii[0].name, sum((part.releases for part in radii), ())) for radii in rest]
         return [super().parts[0], *same]
 
-    def part(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
+    def release_at(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
         """Return the release at a radius."""
         return self.candidates[number], self.equations[number]
 

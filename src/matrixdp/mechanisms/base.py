@@ -582,7 +582,7 @@ def promised(
         ("delta", release.delta, delta),
     ):
         # A subclass of float may compare as it likes.
-        if not any(type(given) is query_type for query_type in (int, float, np.float64)):
+        if not any(type(given) is number_type for number_type in (int, float, np.float64)):
             raise BrokenPromise(
                 f"{name} promises {word} as a {type(given).__name__}; give it as a float"
             )

@@ -167,7 +167,7 @@ class Chosen(Program):
         """Return the number of the radius (...), and the weight of :class:`Selection`."""
 
     @abc.abstractmethod
-    def part(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
+    def release_at(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
         """Return two releases at a radius: of moments, for the noise's size, and of the result.
 
         They are often the same.
@@ -191,7 +191,7 @@ class Chosen(Program):
 
     def _at(self, number: int, records: Records, ask: Ask) -> tuple[Array, float]:
         """Return the noisy second moments at a radius, and their ridge."""
-        scale, part = self.part(number)
+        scale, part = self.release_at(number)
         return answered(part, records, ask), self.added_ridge(scale)
 
     def released(self, outcome: Selection) -> Array:
@@ -236,7 +236,7 @@ class ChosenByHistogram(Chosen):
         """The numbers of records by length, and the second moments."""
         return [Part("lengths", (self.lengths,)), Part("moments", self.candidates)]
 
-    def part(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
+    def release_at(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
         """Return the release at a radius."""
         return self.candidates[number], self.candidates[number]
 

@@ -4,13 +4,13 @@ Each part is a Gaussian release. Later parts may depend on the answers of earlie
 nevertheless (Dong, Roth & Su, JRSS B 2022, Corollary 3.3). Records enter through the answers alone,
 so that all other steps are post-processing.
 
-The parts of :class:`ComposedMoments` are the mean, the shares of records by length, and the second
-moments of records clipped to the radius that the shares select. Those of
+The parts of :class:`ComposedMoments` are the mean, the numbers of records by length, and the second
+moments of records clipped to the radius that these numbers select. Those of
 :class:`ComposedEquations` are the parts of AdaSSP, see :mod:`matrixdp.mechanisms.adassp`.
 
 Where the number of records is private, all parts are sums over the stated number. The mean is that
-of (x, 1): its last entry says by what the sums are to be divided. Without a mean the shares say it,
-whose sum is 1 for the stated number.
+of (x, 1): its last entry says by what the sums are to be divided. Without a mean the numbers by
+length say it, whose sum is the number of records.
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ from __future__ import annotations
 import abc
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from matrixdp.checks import Array
-from matrixdp.mechanisms.adassp import Equations, RidgedEquations
+from matrixdp.checks import Array, InputError
+from matrixdp.mechanisms.adassp import Equations, RidgedByHistogram, RidgedEquations
 from matrixdp.mechanisms.base import (
     AdditiveGaussian,
+    CalibratedMechanism,
     Mechanism,
     NoGuarantee,
     PrivacyStatement,
@@ -43,14 +44,18 @@ from matrixdp.mechanisms.clipped import (
 )
 from matrixdp.mechanisms.moments import MeanCovariance as Estimate
 from matrixdp.mechanisms.moments import positive
-from matrixdp.mechanisms.programs import Ask, Part, Records, Value
+from matrixdp.mechanisms.programs import Part, Question, Records, Value
 from matrixdp.noise import safe
-from matrixdp.privacy import exact_sums
+from matrixdp.privacy import exact_sums, gaussian
+from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.quadratic import UPWARDS
 from matrixdp.privacy.sensitivity import IdentityQuery, NormalEquations, Query, SecondMomentQuery
 
 #: Returns the records in blocks (k, m); each call starts anew.
 Rows = Callable[[], Iterable[Array]]
+
+#: Maps a release of a part and its exact value to the noisy value.
+Answer = Callable[[AdditiveGaussian, Array], Array]
 
 #: Why a release in parts has no guarantee.
 OTHER = "the parts are calibrated to another query; calibrate them to this one"
@@ -83,6 +88,40 @@ class Blocks(Records):
         return Blocks(lambda: (block - centre for block in self.rows()))
 
 
+class DeclaredParts:
+    """Answers the parts that a release declares, in their order and each once.
+
+    Another question is refused before its noise is drawn, as no guarantee covers its answer.
+    """
+
+    def __init__(self, parts: Iterable[Part], answer: Answer) -> None:
+        self._parts = iter(parts)
+        self._answer = answer
+
+    def __call__(self, question: Question, value: Array) -> Array:
+        """Return the answer; InputError: the question is no release of the next part."""
+        part = next(self._parts, None)
+        for release in part.releases if part else ():
+            if release is question:
+                return self._answer(release, value)
+        due = f"the part {part.name!r} is due" if part else "all parts have been answered"
+        raise InputError(
+            f"the program asks for more than it declares: {due}; declare each question in `parts`, "
+            "in the order in which they are asked"
+        )
+
+
+def _protects(query: Query, adjacency: str) -> bool:
+    """Return whether the noise for a part's query protects neighbours of this adjacency.
+
+    A null record adds to no sum, as a record of zeros. Where zero lies in the domain, ``zero_out``
+    is thus a case of ``replace``, for each of the records of a person.
+    """
+    if (query.adjacency, adjacency) == ("replace", "zero_out"):
+        return isinstance(query.domain, Ball) or query.domain.contains_zero
+    return query.adjacency == adjacency
+
+
 @dataclass(frozen=True)
 class Composed(abc.ABC):
     """A release in several parts.
@@ -90,37 +129,66 @@ class Composed(abc.ABC):
     Attributes:
         query: the query, with the public bounds of the calibration.
         epsilon, delta: the guarantee, which includes the sampler's part of delta.
-        simulated: the same mechanism as in the experiments.
+        program: the mechanism's program, which simulations and audits run too.
+
+    Raises:
+        InputError: the class does not release such a program.
+        NoGuarantee: the parts do not give the guarantee.
     """
 
     query: SecondMomentQuery
     epsilon: float
     delta: float
-    simulated: Any
+    program: Any
 
     def __post_init__(self) -> None:
-        reads = isinstance(self.simulated.query, IdentityQuery)
-        if self.simulated.query != (records_of(self.query) if reads else self.query):
+        self.require(self.program)
+        reads = isinstance(self.program.query, IdentityQuery)
+        if self.program.query != (records_of(self.query) if reads else self.query):
             raise NoGuarantee(OTHER)
-        relation = self.query.n_records, self.query.private_count, self.query.group
-        queries = [release.query for part in self.parts for release in part.releases]
-        if any(relation != (one.n_records, one.private_count, one.group) for one in queries):
-            raise NoGuarantee(OTHER)
+        relation = self.query.n_records, self.query.group
+        for query in (release.query for part in self.parts for release in part.releases):
+            protects = _protects(query, self.query.adjacency)
+            if not protects or relation != (query.n_records, query.group):
+                raise NoGuarantee(OTHER)
         together = float(np.linalg.norm([part.mu for part in self.parts]))
         if not together <= self.mu * UPWARDS:
             raise NoGuarantee(f"the parts spend mu {together:.4g} of {self.mu:.4g} together")
+        delivered = gaussian.delta(self.epsilon_delivered, self.mu) + self.extra_delta
+        if not (
+            self.epsilon_delivered <= self.epsilon * (1 + 1e-9) + 1e-11
+            and delivered <= self.delta * UPWARDS
+        ):
+            raise NoGuarantee(
+                f"the parts deliver delta {delivered:.4g} at epsilon {self.epsilon_delivered:.4g}, "
+                f"and not {self.delta:g} at {self.epsilon:g}; calibrate them to this guarantee"
+            )
+
+    @classmethod
+    @abc.abstractmethod
+    def require(cls, program: CalibratedMechanism) -> None:
+        """Raise InputError if the class does not release such a program."""
 
     @cached_property
     def parts(self) -> list[Part]:
         """The parts in their order."""
-        parts: list[Part] = self.simulated.parts
+        parts: list[Part] = self.program.parts
         return parts
 
     @abc.abstractmethod
     def reads(self, rows: Rows) -> Records:
         """Return the records as the program reads them."""
 
-    def run(self, rows: Rows, answer: Ask | None = None) -> Any:
+    def answered(self, records: Records, answer: Answer) -> Any:
+        """Return the outcome of the program, whose questions are the declared parts.
+
+        Raises:
+            InputError: as :class:`DeclaredParts`. What an account was charged stays: earlier parts
+                have been answered.
+        """
+        return self.program.run(records, DeclaredParts(self.parts, answer))
+
+    def run(self, rows: Rows, answer: Answer | None = None) -> Any:
         """Return the outcome of one release, a tuple.
 
         Args:
@@ -129,9 +197,10 @@ class Composed(abc.ABC):
                 audit replays other noise.
 
         Raises:
-            InputError: as :func:`matrixdp.privacy.exact_sums.value` and :meth:`check`.
+            InputError: as :func:`matrixdp.privacy.exact_sums.value`, :meth:`check` and
+                :meth:`answered`.
         """
-        return self.simulated.run(self.reads(rows), answer or safe_answer)
+        return self.answered(self.reads(rows), answer or safe_answer)
 
     def prepare(self, rows: Rows) -> Callable[[], Any]:
         """Read the records once, so that bad ones end it; return a function that runs a release."""
@@ -142,13 +211,13 @@ class Composed(abc.ABC):
     @property
     def mu(self) -> float:
         """The mu of all parts together."""
-        assert self.simulated.mu is not None
-        return self.simulated.mu
+        assert self.program.mu is not None
+        return self.program.mu
 
     @property
     def epsilon_delivered(self) -> float:
         """The epsilon that is delivered at ``delta``."""
-        return self.simulated.epsilon_delivered
+        return self.program.epsilon_delivered
 
     @property
     def costs(self) -> list[dict[str, Any]]:
@@ -161,7 +230,7 @@ class Composed(abc.ABC):
     @property
     def numbers(self) -> int:
         """The largest number of random numbers of all parts."""
-        return sum(part.numbers for part in self.parts)
+        return numbers_of(self.parts)
 
     @property
     def extra_delta(self) -> float:
@@ -206,11 +275,12 @@ class Composed(abc.ABC):
         """Return the release of a mechanism that leaves the sampler its part of delta.
 
         Raises:
-            InputError: a number is out of range, or there is no safe noise at this guarantee.
+            InputError: a number is out of range, or there is no safe noise at this guarantee. Or
+                as :meth:`require`.
         """
-        whole = promised(mechanism, query, epsilon=epsilon, delta=delta)
-        numbers = cls(query, epsilon, delta, whole).numbers
-        left = delta_for_noise(epsilon, delta, numbers) * (1 - 1e-9)
+        whole: Any = promised(mechanism, query, epsilon=epsilon, delta=delta)
+        cls.require(whole)
+        left = delta_for_noise(epsilon, delta, numbers_of(whole.parts)) * (1 - 1e-9)
         release = promised(mechanism, query, epsilon=epsilon, delta=left)
         composed = cls(query, epsilon, delta, release)
         composed.check()
@@ -243,11 +313,29 @@ class Outcome(NamedTuple):
 class ComposedMoments(Composed):
     """Second moments of records clipped to a private radius, about a private mean or about zero."""
 
-    simulated: CentredMoments | ChosenByHistogram
+    program: CentredMoments | ChosenByHistogram
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        # A null record is not zero about the mean, where it is replaced by another.
+        about = self._chosen.parts if isinstance(self.program, CentredMoments) else []
+        queries = [release.query for part in about for release in part.releases]
+        if any(query.adjacency == "zero_out" for query in queries):
+            raise NoGuarantee(OTHER)
+
+    @classmethod
+    def require(cls, program: CalibratedMechanism) -> None:
+        """Raise InputError if the program does not release moments at a private radius."""
+        inner = program.about if isinstance(program, CentredMoments) else program
+        if not isinstance(inner, ChosenByHistogram) or isinstance(inner, RidgedByHistogram):
+            raise InputError(
+                f"{type(inner).__name__} does not release second moments at a private radius; take "
+                "Centred() or PrivatelyClipped()"
+            )
 
     @property
     def _chosen(self) -> ChosenByHistogram:
-        inner = self.simulated
+        inner = self.program
         about = inner.about if isinstance(inner, CentredMoments) else inner
         assert isinstance(about, ChosenByHistogram)
         return about
@@ -277,9 +365,9 @@ class ComposedMoments(Composed):
         domain = self.query.domain
         return Blocks(lambda: (domain.clip(block.T).T for block in rows()))
 
-    def run(self, rows: Rows, answer: Ask | None = None) -> Outcome:
-        """Return the outcome of one release, as :meth:`Composed.run`."""
-        outcome, inner = super().run(rows, answer), self.simulated
+    def answered(self, records: Records, answer: Answer) -> Outcome:
+        """Return the outcome of one release, as :meth:`Composed.answered`."""
+        outcome, inner = super().answered(records, answer), self.program
         release = self.radii[int(outcome.number)]
         std = inner.centre_std if isinstance(inner, CentredMoments) else 0.0
         noise = release.noise_std, release.query.domain.radius
@@ -291,12 +379,35 @@ class ComposedEquations(Composed):
     """Normal equations, and a ridge that follows from their private smallest eigenvalue."""
 
     query: NormalEquations
-    simulated: RidgedEquations
+    program: RidgedEquations
+
+    def __post_init__(self) -> None:
+        self.require(self.program)
+        query = self.program.query
+        smaller = query.domain.radius < self.query.domain.radius
+        if smaller and replace(query, domain=self.query.domain) == self.query:
+            raise InputError(
+                f"the equations are those of records within {query.domain.radius:.4g} of "
+                f"{self.query.domain.radius:.4g}, and a release clips none to a fraction; take "
+                "AdaSSP with squared_radius_fraction 1"
+            )
+        super().__post_init__()
+        # The values that are asked for are those of all records, whatever the design's own query.
+        if self.program.design.query != self.query.design:
+            raise NoGuarantee(OTHER)
+
+    @classmethod
+    def require(cls, program: CalibratedMechanism) -> None:
+        """Raise InputError if the program does not release the equations of all records."""
+        if not isinstance(program, RidgedEquations):
+            raise InputError(
+                f"{type(program).__name__} does not release normal equations; take AdaSSP()"
+            )
 
     @property
     def noise_std(self) -> float:
         """Noise of an entry of the moments."""
-        return self.simulated.design.noise_std
+        return self.program.design.noise_std
 
     def reads(self, rows: Rows) -> Value:
         """Return the exact second moments, which are computed once."""
@@ -305,11 +416,16 @@ class ComposedEquations(Composed):
     def prepare(self, rows: Rows) -> Callable[[], Equations]:
         """Read the records once for all releases, as :meth:`Composed.prepare`."""
         value = self.reads(rows)
-        return lambda: self.simulated.run(value, safe_answer)
+        return lambda: self.answered(value, safe_answer)
 
 
 #: All releases in parts.
 InParts = ComposedMoments | ComposedEquations
+
+
+def numbers_of(parts: Iterable[Part]) -> int:
+    """Return the largest number of random numbers of all parts."""
+    return sum(part.numbers for part in parts)
 
 
 def safe_answer(part: AdditiveGaussian, value: Array) -> Array:

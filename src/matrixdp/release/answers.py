@@ -209,7 +209,7 @@ def _simulated_lines(
         noise = release.noise.sample([stream] * _DRAWS)
         noise = (noise + np.swapaxes(noise, 1, 2)) / 2
         return regression(centred(moments + noise), moments_ridge(release.noise_std, features))
-    inner = release.simulated
+    inner = release.program
     parts = inner.design, inner.smallest, inner.products
     drawn = {part.query.name: part.noise.sample([stream] * _DRAWS) for part in parts}
     equations = inner.run(Value(moments), lambda part, value: value + drawn[part.query.name])

@@ -46,7 +46,7 @@ def options(spec: Specification, delta: float) -> list[recommend.Option]:
     query, budget = spec.query, {"epsilon": spec.epsilon, "delta": delta}
     if isinstance(query, NormalEquations):
         equations = ComposedEquations.calibrated(AdaSSP(), query, **budget)
-        spread = recommend.variances(equations.simulated.design)
+        spread = recommend.variances(equations.program.design)
         sides = query.design.domain.magnitudes
         error = float(np.sqrt(np.mean(spread / np.outer(sides, sides) ** 2)))
         return [recommend.Option(AdaSSP(), equations, spread, error)]

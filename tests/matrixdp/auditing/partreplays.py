@@ -15,7 +15,7 @@ import numpy as np
 from matrixdp.auditing import composition, real, sensitivities
 from matrixdp.auditing.base import Finding, Scale
 from matrixdp.auditing.neighbours import random_records, worst
-from matrixdp.checks import Array
+from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.adassp import EigenvalueQuery, ProductQuery
 from matrixdp.mechanisms.base import AdditiveGaussian
 from matrixdp.mechanisms.clipped import ShellQuery
@@ -49,8 +49,7 @@ def reached(release: Composed) -> float:
 class Answers:
     """Noisy answers of parts, with noise from a seed or repeated from an earlier run."""
 
-    def __init__(self, release: Composed, seed: int, noisy: list[Array] | None = None) -> None:
-        self._parts = iter(release.parts)
+    def __init__(self, seed: int, noisy: list[Array] | None = None) -> None:
         self._stream = np.random.default_rng(seed)
         self._repeated = None if noisy is None else iter(noisy)
         #: Noisy answers, and whitened exact answers, in the order of the parts.
@@ -58,10 +57,7 @@ class Answers:
         self.white: list[Array] = []
 
     def __call__(self, part: AdditiveGaussian, value: Array) -> Array:
-        """Return the noisy answer of a part; raise Undeclared for a part out of order."""
-        declared = next(self._parts, None)
-        if declared is None or not any(release is part for release in declared.releases):
-            raise composition.Undeclared
+        """Return the noisy answer of a part."""
         self.white.append(part.noise.whiten(value))
         if self._repeated is None:
             noise = self._stream.standard_normal(self.white[-1].shape)
@@ -118,11 +114,12 @@ def scale(release: Composed, stream: np.random.Generator) -> Scale:
 def _apart(release: Composed, first: Array, second: Array, seed: int) -> float | None:
     """Return the distance of the parts' answers over their noise; None if releases differ."""
     try:
-        answers = Answers(release, seed)
+        answers = Answers(seed)
         released = release.run(lambda: [first.T], answers)
-        repeated = Answers(release, seed, answers.noisy)
+        repeated = Answers(seed, answers.noisy)
         again = release.run(lambda: [second.T], repeated)
-    except (composition.Undeclared, StopIteration):
+    except (InputError, StopIteration):
+        # A part out of order, or one that the first run did not ask for.
         return None
     if len(answers.white) != len(release.parts) or not _same(released, again):
         return None

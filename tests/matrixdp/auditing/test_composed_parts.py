@@ -1,6 +1,6 @@
 """Real releases in parts: replayed, their noise measured, and seen as a black box."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import product
 
 import numpy as np
@@ -10,20 +10,26 @@ from mechanismqueries import DOMAINS, RELATIONS
 
 from matrixdp.auditing import evidence
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.adassp import AdaSSP
-from matrixdp.mechanisms.base import NoGuarantee
+from matrixdp.mechanisms.adassp import AdaSSP, PrivatelyClippedAdaSSP, RidgedEquations
+from matrixdp.mechanisms.base import Budget, NoGuarantee
 from matrixdp.mechanisms.centred import Centred
-from matrixdp.mechanisms.clipped import PrivatelyClipped, shells
+from matrixdp.mechanisms.clipped import (
+    ChosenByHistogram,
+    ClippedMoments,
+    PrivatelyClipped,
+    shells,
+)
 from matrixdp.mechanisms.composed import (
     ComposedEquations,
     ComposedMoments,
 )
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import MatrixNormal, SymmetricNormal
-from matrixdp.privacy import exact_sums
+from matrixdp.privacy import exact_sums, gaussian
 from matrixdp.privacy.sensitivity import (
     ADD_OR_REMOVE,
     Box,
+    MeanQuery,
     NormalEquations,
     SecondMomentQuery,
 )
@@ -32,8 +38,15 @@ from matrixdp.release import specification
 BUDGET = {"epsilon": 1.0, "delta": 0.01}
 PER_PERSON = 2
 #: Clipped moments about a private mean or about zero, and normal equations.
+<<<<<<< HEAD
+MECHANISMS = {"mean": Centred(), "zero": PrivatelyClipped(), "equations": AdaSSP()}
+RELEASES = {"mean": ComposedMoments, "zero": ComposedMoments, "equations": ComposedEquations}
+KINDS = tuple(MECHANISMS)
+CASES = [*product(DOMAINS, (*ADJACENCIES, ADD_OR_REMOVE), KINDS, (None, PER_PERSON))]
+=======
 KINDS = "mean", "zero", "equations"
 CASES = [*product(DOMAINS, RELATIONS, KINDS, (None, PER_PERSON))]
+>>>>>>> h6-names
 #: Some are cases of `make test`.
 NUMBERS = [
     number if number == 1 or number % 7 == 0 else pytest.param(number, marks=pytest.mark.long)
@@ -42,14 +55,10 @@ NUMBERS = [
 
 
 def built(domain="cube", adjacency="replace", kind="mean", per_person=None):
-    bounds = DOMAINS[domain]
-    if kind == "equations":
-        last = bounds.features - 1
-        query = NormalEquations(bounds, 60, adjacency, last, per_person=per_person)
-        return ComposedEquations.calibrated(AdaSSP(), query, **BUDGET)
-    query = SecondMomentQuery(bounds, 60, adjacency, per_person=per_person)
-    mechanism = Centred() if kind == "mean" else PrivatelyClipped()
-    return ComposedMoments.calibrated(mechanism, query, **BUDGET)
+    bounds, last = DOMAINS[domain], DOMAINS[domain].features - 1
+    posed, of = (NormalEquations, (last,)) if kind == "equations" else (SecondMomentQuery, ())
+    query = posed(bounds, 60, adjacency, *of, per_person=per_person)
+    return RELEASES[kind].calibrated(MECHANISMS[kind], query, **BUDGET)
 
 
 def executed(release):
@@ -116,7 +125,7 @@ def test_noise_for_one_record_of_a_person_is_found(case):
 def test_noise_that_is_calibrated_to_one_record_serves_no_person(kind):
     one, several = (built(kind=kind, per_person=k) for k in (None, PER_PERSON))
     with pytest.raises(NoGuarantee, match="calibrated to another query"):
-        replace(several, simulated=one.simulated)
+        replace(several, program=one.program)
 
 
 def test_a_record_that_comes_needs_less_noise_than_a_replaced_one():
@@ -130,7 +139,170 @@ def test_a_record_that_comes_needs_less_noise_than_a_replaced_one():
 def test_parts_that_spend_more_than_the_whole_are_refused():
     release = built()
     with pytest.raises(NoGuarantee, match="the parts spend"):
-        replace(release, simulated=replace(release.simulated, mu=0.99 * release.mu))
+        replace(release, program=replace(release.program, mu=0.99 * release.mu))
+
+
+def with_parts_for(release, adjacency):
+    """Return the program of a release with moments that are calibrated to other neighbours."""
+    program, query = release.program, release.query
+    if isinstance(release, ComposedEquations):
+        design = AdaSSP().calibrate(replace(query, adjacency=adjacency), **BUDGET).design
+        return replace(program, design=replace(design, mu=program.design.mu))
+    about = release._chosen
+    widest = about.candidates[0].query.domain
+    other = SecondMomentQuery(widest, 60, adjacency, per_person=query.per_person)
+    other = PrivatelyClipped().spending(other, about.mu, Budget(program.epsilon, program.delta))
+    if about is program:
+        return replace(program, candidates=other.candidates)
+    return replace(program, about=other)
+
+
+@pytest.mark.parametrize("per_person", [None, PER_PERSON])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("pair", [*product((*ADJACENCIES, ADD_OR_REMOVE), repeat=2)])
+def test_parts_for_other_neighbours_are_refused(pair, kind, per_person):
+    """A replaced record covers a null one, which is one of zeros; about the mean it has to."""
+    adjacency, other = pair
+    release = built("ball", adjacency, kind, per_person)
+    covered = adjacency == other
+    if adjacency == "zero_out":
+        covered = {"mean": other == "replace", "zero": other in ADJACENCIES}.get(kind, covered)
+    program = with_parts_for(release, other)
+    if covered:
+        assert type(release)(release.query, *BUDGET.values(), program).mu == release.mu
+    else:
+        with pytest.raises(NoGuarantee, match="calibrated to another query"):
+            type(release)(release.query, *BUDGET.values(), program)
+
+
+def test_a_replaced_record_far_from_zero_hides_no_null_one():
+    """From 2 to 5, replaced records differ by 3, and a null record from others by up to 5."""
+    release = built("anywhere", "zero_out", "mean")
+    wide, null = (
+        MeanQuery(DOMAINS["anywhere"], 60, adjacency).l2_sensitivity for adjacency in ADJACENCIES
+    )
+    assert wide < null
+    mean = replace(release.program.mean)
+    vars(mean)["query"] = replace(mean.query, adjacency="replace")
+    program = replace(release.program)
+    vars(program)["mean"] = mean
+    with pytest.raises(NoGuarantee, match="calibrated to another query"):
+        replace(release, program=program)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_smaller_delta_than_the_noise_gives_is_refused(kind):
+    release = built(kind=kind)
+    with pytest.raises(NoGuarantee, match="and not 1e-09 at 1"):
+        replace(release, delta=1e-9)
+    # Nor may noise take all of delta, of which the sampler takes a part.
+    budget = {"epsilon": 1.0, "delta": 1e-9}
+    program = MECHANISMS[kind].calibrate(release.query, **budget)
+    with pytest.raises(NoGuarantee, match="and not 1e-09 at 1"):
+        replace(release, program=program, **budget)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_smaller_epsilon_than_the_noise_gives_is_refused(kind):
+    release = built(kind=kind)
+    with pytest.raises(NoGuarantee, match="and not 0.01 at 0.9"):
+        replace(release, epsilon=0.9)
+    for program in (
+        replace(release.program, epsilon_delivered=0.9),
+        replace(release.program, epsilon_delivered=np.nan),
+    ):
+        with pytest.raises(InputError):
+            replace(release, program=program)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [(0.01, 1e-12), (0.01, 0.3), (1.0, 1e-12), (1.0, 1e-6), (12.0, 1e-6)]
+)
+def test_what_is_calibrated_has_its_guarantee(kind, epsilon, delta):
+    query = built(kind=kind).query
+    budget = {"epsilon": epsilon, "delta": delta}
+    statement = RELEASES[kind].calibrated(MECHANISMS[kind], query, **budget).statement
+    assert statement.epsilon <= epsilon * (1 + 1e-9)
+    spent = gaussian.delta(statement.epsilon, statement.mu) + statement.sampler_delta
+    assert spent <= statement.delta == delta
+
+
+def test_the_equations_have_noise_for_all_their_records():
+    release = built(kind="equations")
+    small = AdaSSP(0.01).calibrate(release.query, **BUDGET).design
+    program = replace(release.program, design=replace(small, mu=release.program.design.mu))
+    with pytest.raises(NoGuarantee, match="calibrated to another query"):
+        replace(release, program=program)
+
+
+@pytest.mark.parametrize(
+    ("kind", "mechanism", "sentence"),
+    [
+        (ComposedMoments, PrivatelyClippedAdaSSP(), r"RidgedByHistogram does not .* take Centred"),
+        (ComposedMoments, AdaSSP(), r"RidgedEquations does not .* take Centred"),
+        (ComposedMoments, Centred(0.25), r"AdditiveGaussian does not .* take Centred"),
+        (ComposedMoments, ClippedMoments(), r"AdditiveGaussian does not .* take Centred"),
+        (ComposedEquations, PrivatelyClippedAdaSSP(), r"RidgedByHistogram does not .* take AdaSSP"),
+        (ComposedEquations, AdaSSP(0.25), "squared_radius_fraction 1"),
+    ],
+)
+def test_another_program_is_refused_in_a_sentence(kind, mechanism, sentence):
+    query = built(kind="mean").query
+    if query.__class__ not in mechanism.queries:
+        query = built(kind="equations").query
+    with pytest.raises(InputError, match=sentence):
+        kind.calibrated(mechanism, query, **BUDGET)
+
+
+class CountsTwice(ChosenByHistogram):
+    """A mean of two noisy histograms has less noise than is declared."""
+
+    def choose(self, records, ask):
+        ask(self.lengths, records.value(self.lengths.query))
+        return super().choose(records, ask)
+
+
+class AsksTwice(RidgedEquations):
+    def run(self, records, ask):
+        super().run(records, ask)
+        return super().run(records, ask)
+
+
+class AsksInReverse(RidgedEquations):
+    def run(self, records, ask):
+        ask(self.products, records.value(self.query)[:-1, -1:])
+        return super().run(records, ask)
+
+
+class AsksForItsOwn(RidgedEquations):
+    """The same noise, of an object that is not declared."""
+
+    def run(self, records, ask):
+        return super().run(records, lambda part, value: ask(replace(part), value))
+
+
+def as_kind(program, kind):
+    return kind(**{field.name: getattr(program, field.name) for field in fields(program)})
+
+
+@pytest.mark.parametrize(
+    ("kind", "answers"), [(CountsTwice, 1), (AsksTwice, 3), (AsksInReverse, 0), (AsksForItsOwn, 0)]
+)
+def test_a_question_beyond_the_declared_ones_is_refused_before_its_noise(
+    monkeypatch, kind, answers
+):
+    good = built(kind="zero" if kind is CountsTwice else "equations")
+    release = replace(good, program=as_kind(good.program, kind))
+    whole, draws = safe.noise, []
+    monkeypatch.setattr(safe, "noise", lambda *given: draws.append(0) or whole(*given))
+    rows = np.zeros((60, 4))
+    for run in (lambda: release.release(rows), release.prepare(lambda: [rows])):
+        draws.clear()
+        with pytest.raises(InputError, match="asks for more than it declares"):
+            run()
+        assert len(draws) == answers
+    assert executed(release).other == 1
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
@@ -169,7 +341,7 @@ class TakesTheExactEigenvalue(ComposedEquations):
     def run(self, rows, answer=None):
         block = exact_sums.value(self.query, rows())[:-1, :-1]
         least = np.linalg.eigvalsh(block)[0]
-        return super().run(rows, answer)._replace(ridge=float(self.simulated.ridge_for(least)))
+        return super().run(rows, answer)._replace(ridge=float(self.program.ridge_for(least)))
 
 
 class AddsNoNoiseToTheProducts(ComposedEquations):
@@ -188,7 +360,7 @@ BAD += [TakesTheExactEigenvalue, AddsNoNoiseToTheProducts]
 @pytest.mark.parametrize("kind", BAD)
 def test_a_program_that_breaks_its_word_is_found(kind):
     good = built(kind="equations" if issubclass(kind, ComposedEquations) else "mean")
-    finding = executed(kind(good.query, good.epsilon, good.delta, good.simulated))
+    finding = executed(kind(good.query, good.epsilon, good.delta, good.program))
     assert finding.other > 0 or finding.mu > 1.01
 
 

@@ -60,9 +60,9 @@ def test_the_noise_of_each_part_by_hand():
 @pytest.mark.parametrize("part", ["eigenvalue_std", "target_std"])
 def test_a_hundredth_less_noise_than_the_budget_pays_for_is_refused(part):
     release = ComposedEquations.calibrated(AdaSSP(), posed(), **BUDGET)
-    less = replace(release.simulated, **{part: 0.99 * getattr(release.simulated, part)})
+    less = replace(release.program, **{part: 0.99 * getattr(release.program, part)})
     with pytest.raises(NoGuarantee, match="the parts spend"):
-        replace(release, simulated=less)
+        replace(release, program=less)
 
 
 def smallest(records):
@@ -209,7 +209,7 @@ def test_the_ridge_follows_from_the_noisy_eigenvalue_alone():
     rows = rng.uniform(-1, 1, (400, 5))
     for _ in range(20):
         found = release.release(rows)
-        assert found.ridge == float(release.simulated.ridge_for(np.array(found.smallest)))
+        assert found.ridge == float(release.program.ridge_for(np.array(found.smallest)))
 
 
 def test_a_constant_is_a_column_like_others():

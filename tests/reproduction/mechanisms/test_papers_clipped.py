@@ -81,7 +81,7 @@ def test_budgets_add_up():
         shift = mu * np.sqrt(SEARCH)
         assert stats.norm.cdf(-stats.norm.ppf(corner) - shift) == pytest.approx(corner, rel=1e-9)
         for number in range(6):
-            moments, spectrum = searched.part(number)
+            moments, spectrum = searched.release_at(number)
             own = (
                 spectrum.query.l2_sensitivity / spectrum.eigenvalue_std
                 if spectrum.eigenvalue_std
@@ -107,7 +107,7 @@ def test_a_chosen_release_brings_the_ridge_of_its_noise(mechanism):
     found, given = records(LIVER_MOMENTS), streams(20)
     numbers = radii(release, found, given)
     for k, released in enumerate(release.simulate(found, streams(20))):
-        noisy, part = release.part(int(numbers[k]))
+        noisy, part = release.release_at(int(numbers[k]))
         drawn = part.simulate(part.query.value(found), [given[k]])[0]
         # On the diagonal of the orthogonal ensemble s is that of the rms times sqrt(2 m / (m + 1)).
         ridge = 2 * noisy.noise_std * np.sqrt(12 / 7) * np.sqrt(6)
@@ -121,7 +121,7 @@ def test_a_chosen_release_brings_the_ridge_of_its_noise(mechanism):
 def test_the_adaptive_method_keeps_eigenvalues_in_their_range_and_long_records_whole():
     release = AdaptiveCovariance().calibrate(LIVER_MOMENTS, epsilon=3, delta=1 / 248)
     for number in (0, 1, 4, 5):
-        _, spectrum = release.part(number)
+        _, spectrum = release.release_at(number)
         drawn = spectrum.simulate(spectrum.query.value(records(LIVER_MOMENTS)), streams(40))
         eigenvalues = np.linalg.eigvalsh(drawn)
         assert eigenvalues.min() > -1e-12
@@ -177,7 +177,7 @@ def test_a_record_moves_the_answers_of_the_search_by_one_at_most():
 
 def test_eigenvalues_that_go_apart_have_noise_of_their_own():
     release = AdaptiveCovariance().calibrate(LIVER_MOMENTS, epsilon=300, delta=1 / 248)
-    _, spectrum = release.part(1)
+    _, spectrum = release.release_at(1)
     value = spectrum.query.value(records(LIVER_MOMENTS))
     drawn = np.linalg.eigvalsh(spectrum.simulate(value, one_stream(4000)))
     gaps = np.diff(np.linalg.eigvalsh(value)).min()

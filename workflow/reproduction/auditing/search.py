@@ -25,7 +25,7 @@ def audit_search(release: ChosenBySearch, stream: np.random.Generator) -> Audit:
     query = release.query
     steps = []
     for number in range(2 * STEPS):
-        moments, spectrum = release.part(number)
+        moments, spectrum = release.release_at(number)
         assert isinstance(spectrum, Spectrum)
         first = audit_of(moments, stream)
         spectrum_mu = 0.0
@@ -49,7 +49,7 @@ def proven_mus(release: ChosenBySearch) -> list[float]:
         return [proofs.UNPROVEN]
     rest: list[float] = []
     for number in range(2 * STEPS):
-        moments, spectrum = release.part(number)
+        moments, spectrum = release.release_at(number)
         assert isinstance(spectrum, Spectrum)
         apart = spectrum.eigenvalue_std
         sensitivity = spectrum.query.l2_sensitivity

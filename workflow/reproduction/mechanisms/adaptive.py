@@ -120,7 +120,7 @@ class ChosenBySearch(Chosen):
     stream = "ChosenBySearch"
     audited_by = "reproduction.auditing.search:audit_search"
 
-    def part(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
+    def release_at(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
         """Return the moments and the release for a number of :meth:`choose`."""
         step, apart = divmod(number, 2)
         query = clipped(self.source, min(1.0, 4.0 ** (1 - step)))

@@ -104,7 +104,7 @@ class ExactShells(ChosenByHistogram):
 class HalfNoise(ChosenByHistogram):
     """Moments at every radius get half of their noise."""
 
-    def part(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
+    def release_at(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
         whole = self.candidates[number]
         assert isinstance(whole.noise, SymmetricNormal)
         stds = whole.noise.diagonal_std / 2, whole.noise.off_diagonal_std / 2
