@@ -28,6 +28,7 @@ from matrixdp.noise.distributions import MatrixNormal, SymmetricNormal
 from matrixdp.privacy import exact_sums, gaussian
 from matrixdp.privacy.sensitivity import (
     ADD_OR_REMOVE,
+    ADJACENCIES,
     Box,
     MeanQuery,
     NormalEquations,
@@ -38,15 +39,10 @@ from matrixdp.release import specification
 BUDGET = {"epsilon": 1.0, "delta": 0.01}
 PER_PERSON = 2
 #: Clipped moments about a private mean or about zero, and normal equations.
-<<<<<<< HEAD
 MECHANISMS = {"mean": Centred(), "zero": PrivatelyClipped(), "equations": AdaSSP()}
 RELEASES = {"mean": ComposedMoments, "zero": ComposedMoments, "equations": ComposedEquations}
 KINDS = tuple(MECHANISMS)
-CASES = [*product(DOMAINS, (*ADJACENCIES, ADD_OR_REMOVE), KINDS, (None, PER_PERSON))]
-=======
-KINDS = "mean", "zero", "equations"
 CASES = [*product(DOMAINS, RELATIONS, KINDS, (None, PER_PERSON))]
->>>>>>> h6-names
 #: Some are cases of `make test`.
 NUMBERS = [
     number if number == 1 or number % 7 == 0 else pytest.param(number, marks=pytest.mark.long)
@@ -159,7 +155,7 @@ def with_parts_for(release, adjacency):
 
 @pytest.mark.parametrize("per_person", [None, PER_PERSON])
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("pair", [*product((*ADJACENCIES, ADD_OR_REMOVE), repeat=2)])
+@pytest.mark.parametrize("pair", [*product(RELATIONS, repeat=2)])
 def test_parts_for_other_neighbours_are_refused(pair, kind, per_person):
     """A replaced record covers a null one, which is one of zeros; about the mean it has to."""
     adjacency, other = pair
