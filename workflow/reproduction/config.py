@@ -28,6 +28,7 @@ MOVED = {
     "epsilons": "experiment_defaults.epsilons (or epsilons of one experiment)",
     "public_tau": "tau_untuned",
     "rows": "sketch_multiples",
+    "sketch_sizes": "sketch_multiples",
     "radii": "squared_radius_fractions",
     "claim_trials": "trials_for_claims",
 }

@@ -38,40 +38,40 @@ def minutes(seconds: float) -> int:
     return 10 + math.ceil(3 * seconds / 60)
 
 
-def trials(part: Mapping[str, Any]) -> tuple[int, int]:
+def trials(job: Mapping[str, Any]) -> tuple[int, int]:
     """Return minutes and megabytes of trials, from :func:`reproduction.job_settings.trials`."""
-    count = part["trials"] * len(part.get("epsilons", [0])) + part.get("claim_trials", 0)
+    count = job["trials"] * len(job.get("epsilons", [0])) + job.get("claim_trials", 0)
     return minutes(count * PER_TRIAL), BASE + round(count * PER_ROW)
 
 
-def training(part: Mapping[str, Any], records: int) -> tuple[int, int]:
+def training(job: Mapping[str, Any], records: int) -> tuple[int, int]:
     """Return minutes and megabytes of a scheme's training, from its ``training``.
 
     Args:
-        part: settings; their ``records``, if any, limit those of the data set.
+        job: settings of a job; their ``records``, if any, limit those of the data set.
         records: number of records of the data set.
     """
-    records = min(part.get("records") or records, records)
-    count = part["trials"] * len(part.get("epsilons", [0])) * part["epochs"] * records
-    seconds = count * PER_RECORD.get(part["experiment"], DEAREST)
+    records = min(job.get("records") or records, records)
+    count = job["trials"] * len(job.get("epsilons", [0])) * job["epochs"] * records
+    seconds = count * PER_RECORD.get(job["experiment"], DEAREST)
     return minutes(seconds), BASE + round(records * PER_STORED)
 
 
-def extraction(part: Mapping[str, Any], records: int) -> tuple[int, int]:
+def extraction(job: Mapping[str, Any], records: int) -> tuple[int, int]:
     """Return minutes and megabytes of an extractor, as :func:`training` does."""
-    records = min(part.get("records") or records, records)
-    seconds = part["extractor_epochs"] * records * PER_EXTRACTED
+    records = min(job.get("records") or records, records)
+    seconds = job["extractor_epochs"] * records * PER_EXTRACTED
     return minutes(seconds), BASE + round(records * PER_STORED)
 
 
-def readings(part: Mapping[str, Any]) -> tuple[int, int]:
+def readings(job: Mapping[str, Any]) -> tuple[int, int]:
     """Return minutes and megabytes of an experiment under all readings, from its ``readings``."""
-    return minutes(part["trials"] * PER_READING_TRIAL), BASE + round(part["trials"] * PER_ROW)
+    return minutes(job["trials"] * PER_READING_TRIAL), BASE + round(job["trials"] * PER_ROW)
 
 
-def audit(part: Mapping[str, Any]) -> tuple[int, int]:
+def audit(job: Mapping[str, Any]) -> tuple[int, int]:
     """Return minutes and megabytes of the audit of a mechanism, from its ``audit``."""
-    return minutes(120 + (part["audit_runs"] or 0) * PER_AUDITED), BASE
+    return minutes(120 + (job["audit_runs"] or 0) * PER_AUDITED), BASE
 
 
 def held_out(trials: int) -> tuple[int, int]:

@@ -63,13 +63,13 @@ class Settings:
     table_epsilon: str = ""
 
     @classmethod
-    def of(cls, part: Mapping[str, Any], **others: Any) -> Settings:
-        """Return the settings in a part of the configuration, with fields ``others``."""
-        epsilons = tuple(part.get("epsilons", ()))
-        grids = {key: tuple(values) for key, values in part.get("grids", {}).items()}
-        plain = {key: part[key] for key in ("experiment", "seed", "trials")}
-        plain |= {key: part[key] for key in ("claim_trials", "table_epsilon") if key in part}
-        delta = part.get("delta", "1/n")
+    def of(cls, job: Mapping[str, Any], **others: Any) -> Settings:
+        """Return the fields that a job's settings have, with others."""
+        epsilons = tuple(job.get("epsilons", ()))
+        grids = {key: tuple(values) for key, values in job.get("grids", {}).items()}
+        plain = {key: job[key] for key in ("experiment", "seed", "trials")}
+        plain |= {key: job[key] for key in ("claim_trials", "table_epsilon") if key in job}
+        delta = job.get("delta", "1/n")
         plain |= {"delta": None if delta == "1/n" else float(delta)}
         return cls(**{**plain, "epsilons": epsilons, "grids": grids, **others})
 
@@ -100,30 +100,30 @@ def dataset(settings: Mapping[str, Any], experiment: str) -> str:
 def trials(settings: Mapping[str, Any], experiment: str, *mechanisms: str) -> JobSettings:
     """Return the settings that may affect mechanisms' rows; no budget affects baselines."""
     entry = release(settings, experiment)
-    part: JobSettings = {"experiment": experiment}
-    part |= _chosen(entry, "task", "dataset", "features", "target", "train", "trials")
-    part |= _chosen(settings, "seed", "adjacency", "reading")
+    job: JobSettings = {"experiment": experiment}
+    job |= _chosen(entry, "task", "dataset", "features", "target", "train", "trials")
+    job |= _chosen(settings, "seed", "adjacency", "reading")
     # Claims are judged only under the default reading.
     if settings["reading"] == DEFAULT and entry.get("trials_for_claims"):
-        part["claim_trials"] = entry["trials_for_claims"]
+        job["claim_trials"] = entry["trials_for_claims"]
     grids: dict[str, list[str]] = {}
     for name in mechanisms:
         if mechanism := discovery.mechanisms().get(name):
-            part |= _chosen(entry, "epsilons") | _chosen(settings, "delta")
-            part |= _chosen(settings, "table_epsilon") if "claim_trials" in part else {}
-            part |= _chosen(entry, "directions") if mechanism.directed else {}
+            job |= _chosen(entry, "epsilons") | _chosen(settings, "delta")
+            job |= _chosen(settings, "table_epsilon") if "claim_trials" in job else {}
+            job |= _chosen(entry, "directions") if mechanism.directed else {}
             grids |= {key: list(settings[key]) for key in [mechanism.values] if key}
-    return part | ({"grids": grids} if grids else {})
+    return job | ({"grids": grids} if grids else {})
 
 
 def training(settings: Mapping[str, Any], experiment: str, scheme: str) -> JobSettings:
     """Return the settings that may affect the rows of a scheme; no budget affects baselines."""
     specification = settings["training"][experiment]
-    part: JobSettings = {"experiment": experiment, "seed": settings["seed"]}
-    part |= _chosen(specification, "dataset", "trials", "lot", "epochs", "clip", "records")
+    job: JobSettings = {"experiment": experiment, "seed": settings["seed"]}
+    job |= _chosen(specification, "dataset", "trials", "lot", "epochs", "clip", "records")
     if scheme in discovery.schemes(experiment):
-        part |= _chosen(specification, "epsilons", "delta", "batch")
-    return part
+        job |= _chosen(specification, "epsilons", "delta", "batch")
+    return job
 
 
 def extraction(settings: Mapping[str, Any], experiment: str) -> JobSettings:
@@ -131,8 +131,8 @@ def extraction(settings: Mapping[str, Any], experiment: str) -> JobSettings:
     specification = settings["training"].get(experiment, {})
     if "extractor_epochs" not in specification:
         raise InputError(f"{experiment} trains on its data as they are; it has no extractor")
-    part = {"experiment": experiment, "seed": settings["seed"]}
-    return part | _chosen(specification, "dataset", "extractor_epochs", "records")
+    job = {"experiment": experiment, "seed": settings["seed"]}
+    return job | _chosen(specification, "dataset", "extractor_epochs", "records")
 
 
 def untuned(settings: Mapping[str, Any], *, middle: bool = False) -> dict[str, str]:
@@ -154,32 +154,32 @@ def untuned(settings: Mapping[str, Any], *, middle: bool = False) -> dict[str, s
 
 
 def readings(settings: Mapping[str, Any], experiment: str) -> JobSettings:
-    """Return the part of an experiment under all readings: one epsilon, direction and share."""
+    """Return the settings of all readings of an experiment: one epsilon, direction and share."""
     names = rows(settings, experiment)
-    part = _at_table_epsilon(settings, experiment, *names) | {"mechanisms": names}
+    job = _at_table_epsilon(settings, experiment, *names) | {"mechanisms": names}
     # The untuned value, so that readings do not choose it again.
     for entry in map(discovery.mechanisms().get, names):
         if entry and entry.untuned in settings:
-            part["grids"][entry.values] = [settings[entry.untuned]]
-    directions = list(part.get("directions", {}).items())[:1]
-    return part | ({"directions": dict(directions)} if "directions" in part else {})
+            job["grids"][entry.values] = [settings[entry.untuned]]
+    directions = list(job.get("directions", {}).items())[:1]
+    return job | ({"directions": dict(directions)} if "directions" in job else {})
 
 
 def audit(settings: Mapping[str, Any], experiment: str, mechanism: str) -> JobSettings:
-    """Return the part of the audit of a mechanism in an experiment, which runs no trials."""
-    part = _at_table_epsilon(settings, experiment, mechanism)
-    part |= _chosen(release(settings, experiment), "audit_pairs", "audit_numbers")
-    return part | {"trials": 1, "audit_runs": settings["audit_runs"]}
+    """Return the settings of the audit of a mechanism in an experiment, which runs no trials."""
+    job = _at_table_epsilon(settings, experiment, mechanism)
+    job |= _chosen(release(settings, experiment), "audit_pairs", "audit_numbers")
+    return job | {"trials": 1, "audit_runs": settings["audit_runs"]}
 
 
 def attack(settings: Mapping[str, Any], experiment: str) -> JobSettings:
-    """Return the part of the attacks on the sensitivities of an experiment's queries."""
+    """Return the settings of the attacks on the sensitivities of an experiment's queries."""
     return _at_table_epsilon(settings, experiment) | {"trials": 1}
 
 
-def text(part: Mapping[str, Any]) -> str:
+def text(job: Mapping[str, Any]) -> str:
     """Return a job's settings as the JSON of a command line."""
-    return json.dumps(part)
+    return json.dumps(job)
 
 
 def digest(text: str) -> str:
@@ -194,11 +194,11 @@ def read(text: str) -> dict[str, Any]:
         InputError: the text is not a JSON object with an experiment.
     """
     try:
-        part = json.loads(text)
+        job = json.loads(text)
     except ValueError:
-        part = None
-    if isinstance(part, dict) and "experiment" in part:
-        return part
+        job = None
+    if isinstance(job, dict) and "experiment" in job:
+        return job
     raise InputError(
         f"settings is {checks.short(text)}, no JSON object with an experiment; "
         "`snakemake --printshellcmds` prints the commands of a run"
@@ -208,9 +208,9 @@ def read(text: str) -> dict[str, Any]:
 def _at_table_epsilon(
     settings: Mapping[str, Any], experiment: str, *mechanisms: str
 ) -> JobSettings:
-    part = trials({**settings, "reading": DEFAULT}, experiment, *mechanisms)
-    part = {key: value for key, value in part.items() if key not in _CLAIMS}
-    return {**part, "epsilons": [settings["table_epsilon"]]}
+    job = trials({**settings, "reading": DEFAULT}, experiment, *mechanisms)
+    job = {key: value for key, value in job.items() if key not in _CLAIMS}
+    return {**job, "epsilons": [settings["table_epsilon"]]}
 
 
 def _chosen(source: Mapping[str, Any], *keys: str) -> JobSettings:

@@ -131,7 +131,7 @@ class WhitenedAudit(Audit):
         def part(number: int) -> Array:
             return self._whiten(self.release.simulate(value, [stream] * number)).T
 
-        return runs.in_parts(part, count, self.cost).T
+        return runs.in_blocks(part, count, self.cost).T
 
     def scale(self, stream: np.random.Generator) -> Scale:
         """Return 1: the noise is the library's by construction."""

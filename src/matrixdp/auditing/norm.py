@@ -85,7 +85,7 @@ class NormAudit(Audit):
         release, query, size = self.release, self.release.query, self._distribution.size
         if isinstance(query, IdentityQuery) and not self._distribution.identical_columns:
             # All columns share one radius and must be drawn. Zeros stand for the other records.
-            return tuple(runs.in_parts(partial(self._whole, stream), count, self.cost))
+            return tuple(runs.in_blocks(partial(self._whole, stream), count, self.cost))
         before, after = runs.values(query, self._pair)
         shift = before - after
 

@@ -96,7 +96,7 @@ class BlackBoxAudit(Audit):
             return np.stack([statistic(released) for statistic in statistics])
 
         first, second = (
-            runs.in_parts(partial(part, value), count, self._numbers) for value in self._values
+            runs.in_blocks(partial(part, value), count, self._numbers) for value in self._values
         )
         return first, second
 

@@ -233,8 +233,8 @@ def _variances(noise: NoiseDistribution) -> Array | None:
         return np.outer(rows, columns)
     if isinstance(noise, SymmetrisedNormal):
         covariance = _covariance(noise.factor, noise.shape[0])
-        alone = np.outer(np.diag(covariance), np.diag(covariance))
-        return (alone + covariance**2) / 2
+        squares = np.outer(np.diag(covariance), np.diag(covariance))
+        return (squares + covariance**2) / 2
     return None
 
 

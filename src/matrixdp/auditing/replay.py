@@ -58,10 +58,10 @@ def ratio(
             return release.query.value(records)
         return release.simulate(release.query.value(records), [noise])[0]
 
-    return largest_difference(run, release, source, stream, most) / declared
+    return largest_replayed_change(run, release, source, stream, most) / declared
 
 
-def largest_difference(
+def largest_replayed_change(
     run: Run,
     release: AdditiveMechanism,
     source: Query,
@@ -72,8 +72,9 @@ def largest_difference(
 
     The difference is measured by the Euclidean norm after whitening for Gaussian noise, otherwise
     by the norm over the scale that the noise's density has. Neighbours of ``source`` are the worst
-    pair of a search and ``PAIRS`` random ones, at most ``most`` of them, among records of zeros and
-    random records. The result is infinite if neighbours consume different amounts of randomness.
+    pair of a search, and random ones: ``PAIRS`` of them, or ``most`` if that is less. They stand
+    among records of zeros, and among random records. The result is infinite if neighbours consume
+    different amounts of randomness.
     """
     shape = (source.features, source.n_records)
     extremes = farthest(source)

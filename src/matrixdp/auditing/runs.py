@@ -57,7 +57,7 @@ def values(query: Query, pair: Neighbours) -> tuple[Array, Array]:
     return value_of(query, pair.record), value_of(query, pair.other)
 
 
-def in_parts(draw: Callable[[int], Array], count: int, numbers: float) -> Array:
+def in_blocks(draw: Callable[[int], Array], count: int, numbers: float) -> Array:
     """Return ``draw(count)``, computed in smaller parts along its last axis, the runs.
 
     One run has ``numbers`` numbers.
@@ -90,7 +90,7 @@ def runs(
         def part(number: int) -> Array:
             return statistic(release.simulate(value, [stream] * number))
 
-        return in_parts(part, count, value.size)
+        return in_blocks(part, count, value.size)
     if not release.noise.identical_columns:
         raise ValueError("columns of the noise are not alike")
     few = replace(

@@ -141,11 +141,11 @@ def needed(spec: Specification, error: float) -> dict[str, float]:
     """
 
     def at_epsilon(factor: float) -> bool:
-        return _error(replace(spec, epsilon=spec.epsilon * factor)) <= error
+        return _least_error(replace(spec, epsilon=spec.epsilon * factor)) <= error
 
     def at_records(factor: float) -> bool:
         query = replace(spec.query, n_records=max(1, round(spec.query.n_records * factor)))
-        return _error(replace(spec, query=query)) <= error
+        return _least_error(replace(spec, query=query)) <= error
 
     enough = {}
     if factor := _least(at_epsilon):
@@ -156,8 +156,8 @@ def needed(spec: Specification, error: float) -> dict[str, float]:
     return enough
 
 
-def _error(spec: Specification) -> float:
-    """Return the error of the best option; infinite where none has safe noise."""
+def _least_error(spec: Specification) -> float:
+    """Return the error of the best option, at the budget itself; infinite without safe noise."""
     try:
         return options(replace(spec, mu=None))[0].error
     except InputError:

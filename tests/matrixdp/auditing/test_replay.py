@@ -19,7 +19,7 @@ def test_neighbours_that_draw_other_noise_are_told():
             noise.standard_normal()
         return np.zeros(records.shape)
 
-    assert replay.largest_difference(run, release, LIVER, np.random.default_rng(0)) == np.inf
+    assert replay.largest_replayed_change(run, release, LIVER, np.random.default_rng(0)) == np.inf
 
 
 MOMENTS = SecondMomentQuery(Box.cube(6, -1, 1), 50)
@@ -34,7 +34,7 @@ def test_clipping_the_moments_in_the_place_of_the_records_is_found(wrong):
         value = clipped if wrong else CLIPPED.query.value(records)
         return CLIPPED.simulate(value, [noise])[0]
 
-    mu = replay.largest_difference(run, CLIPPED, MOMENTS, np.random.default_rng(0))
+    mu = replay.largest_replayed_change(run, CLIPPED, MOMENTS, np.random.default_rng(0))
     assert (mu > CLIPPED.mu * (1 + releases.ROUNDING)) == wrong
 
 

@@ -160,7 +160,7 @@ def test_scale_equivariance(kind, k):
     assert stds[1] == pytest.approx(k ** (1 if kind is IdentityQuery else 2) * stds[0])
 
 
-def test_the_law_along_directions():
+def test_noise_along_directions_has_the_variances_of_the_shares():
     directions = ortho_group.rvs(6, random_state=3)
     mechanism = DirectionalGaussian(Binary((0, 5), 0.95), directions=directions)
     release = mechanism.calibrate(LIVER, **budget(LIVER))

@@ -63,8 +63,8 @@ def following(folder, table=None, cell="0.25", note="the best one", **run):
     """Write a run's rows, and files that follow from them."""
     write(folder, frame() if table is None else table, **run)
     put(folder / "tables/table3.csv", f"mechanism,mean,note\nlaplace,0.5,\nimgm,{cell},{note}\n")
-    put(folder / "figures/data/sampler_times.csv", f"seconds\n{cell}\n")
-    put(folder / "claims.csv", f"id,reason\nM9,of {cell}\nM10,{cell} s (figures/sampler_times)\n")
+    put(folder / "claims.csv", f"id,reason\nM9,of {cell}\n")
+    put(folder / "audit/regression/laplace.csv", "mechanism\nlaplace\n")
     put(folder / "figures/data/nominal.csv", "x,y\n1,2\n")
     put(folder / "tables/table3.md", cell)
     return folder
@@ -83,7 +83,7 @@ def test_files_of_the_same_trials_must_be_the_same_but_for_rounding(tmp_path, qu
     kept = frame(select_mean=0)
     reference.keep(following(tmp_path / "first", kept), tmp_path / "kept", quick=quick)
     run = following(tmp_path / "run", table, cell="0.2500000001")
-    # The summary, the table, the claims, the curve; what was measured in seconds is left out.
+    # The summary, the table, the claims, the curve.
     assert "4 files are those of" in reference.verify(run, tmp_path / "kept")
 
 
@@ -197,8 +197,7 @@ def test_of_a_quick_run_numbers_are_kept_beside_the_full_run(tmp_path):
     names = {p.relative_to(kept).as_posix() for p in (kept / "quick").rglob("*.*")}
     assert names == {
         *("quick/settings.yaml", "quick/summary/regression.csv", "quick/claims.csv"),
-        *("quick/tables/table3.csv", "quick/figures/data/sampler_times.csv"),
-        "quick/figures/data/nominal.csv",
+        *("quick/tables/table3.csv", "quick/figures/data/nominal.csv"),
     }
     assert "4 files are those of" in reference.verify(tmp_path / "quick", kept)
     put(tmp_path / "quick/figures/data/nominal.csv", "x,y\n1,2.1\n")

@@ -102,7 +102,7 @@ def test_every_recipe_is_there():
 
 
 @pytest.mark.slow
-def test_a_mechanism_and_a_figure(fresh):
+def test_the_recipes_for_a_mechanism_and_a_figure_work(fresh):
     first_pc = TINY["experiments"]["first_pc"]
     fresh.configure(experiments={"first_pc": first_pc})
     drawn = follow(fresh, "A figure")

@@ -261,7 +261,7 @@ Replay = tuple[replay.Run, AdditiveGaussian, Query]
 
 def _by_replay(case: Replay, generators: Generators) -> Outcome:
     run, release, source = case
-    mu = replay.largest_difference(run, release, source, generators[0])
+    mu = replay.largest_replayed_change(run, release, source, generators[0])
     caught = mu > release.mu * (1 + ROUNDING)
     return Outcome(caught, f"mu {mu:.4g}, declared {release.mu:.4g}")
 

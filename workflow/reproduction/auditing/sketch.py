@@ -72,7 +72,7 @@ class SketchAudit(Audit):
             return ((form @ sketches) * sketches).sum(axis=(1, 2))
 
         first, second = (
-            runs.in_parts(partial(ratio, value), count, 2 * self.cost) for value in values
+            runs.in_blocks(partial(ratio, value), count, 2 * self.cost) for value in values
         )
         return first, second
 

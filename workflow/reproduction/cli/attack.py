@@ -18,8 +18,8 @@ def run(*, settings: str, data: str, out: str) -> None:
     from reproduction.data import load
     from reproduction.experiments import study
 
-    part = job_settings.read(settings)
-    task, private, chosen = study.prepared(part, load(Path(data).parent))
+    job = job_settings.read(settings)
+    task, private, chosen = study.prepared(job, load(Path(data).parent))
     queries = study.queries(task, private, chosen)
-    attacked = attacks.run(part["experiment"], queries, chosen.seed)
+    attacked = attacks.run(job["experiment"], queries, chosen.seed)
     trials.write_csv(attacked, attacks.COLUMNS, out)

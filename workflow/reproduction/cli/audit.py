@@ -20,10 +20,10 @@ def run(mechanism: str, *, settings: str, data: str, out: str) -> None:
     from reproduction.data import load
     from reproduction.experiments import study
 
-    part = job_settings.read(settings)
-    task, private, chosen = study.prepared(part, load(Path(data).parent))
+    job = job_settings.read(settings)
+    task, private, chosen = study.prepared(job, load(Path(data).parent))
     queries = study.queries(task, private, chosen)
-    limits = Limits(part["audit_runs"], part.get("audit_pairs"), part.get("audit_numbers"))
+    limits = Limits(job["audit_runs"], job.get("audit_pairs"), job.get("audit_numbers"))
     serves = study.serves(task, mechanism, queries, chosen)
     rows = experiment.run(mechanism, queries, chosen, limits) if serves else []
     trials.write_csv(rows, experiment.COLUMNS, out)

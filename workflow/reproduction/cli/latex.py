@@ -16,6 +16,6 @@ def run(tables: Sequence[str]) -> None:
     from reproduction.report import inputs, markup
 
     for path in map(Path, tables):
-        with inputs.whole(path):
+        with inputs.file_errors(path):
             grid = markup.read(path)
         files.write_text(path.with_suffix(".tex"), markup.latex(grid))

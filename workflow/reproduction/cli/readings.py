@@ -16,6 +16,6 @@ def run(*, settings: str, data: str, out: str) -> None:
     from reproduction import job_settings, trials
     from reproduction.experiments import study
 
-    part = job_settings.read(settings)
-    rows = study.all_readings(part, part["mechanisms"], Path(data).parent)
+    job = job_settings.read(settings)
+    rows = study.all_readings(job, job["mechanisms"], Path(data).parent)
     trials.write(trials.assigned(rows, settings=job_settings.digest(settings)), out)

@@ -20,14 +20,14 @@ def run(scheme: str, *, settings: str, data: str, twin: str = "", out: str) -> N
     from reproduction.data.prepared import ARRAYS
     from reproduction.experiments.training import base
 
-    part, path = job_settings.read(settings), Path(data)
+    job, path = job_settings.read(settings), Path(data)
     path = path.parent if path.name == ARRAYS else path
     digest = job_settings.digest(settings)
     if twin:
         drawn = trials.read(twin)
         if {row["settings"] for row in drawn} != {digest}:
             raise InputError(f"{twin} is of other settings; delete it and run again")
-        rows = base.twin_rows(part, scheme, path, drawn)
+        rows = base.twin_rows(job, scheme, path, drawn)
     else:
-        ((_, rows),) = base.trials(part, [scheme], path)
+        ((_, rows),) = base.trials(job, [scheme], path)
     trials.write(trials.assigned(rows, settings=digest), out)

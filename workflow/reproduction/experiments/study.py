@@ -98,19 +98,19 @@ def configurations(entry: MechanismEntry, settings: Settings) -> list[Configurat
 
 
 def trials(
-    part: Mapping[str, Any], names: Sequence[str], folder: str | os.PathLike
+    job: Mapping[str, Any], names: Sequence[str], folder: str | os.PathLike
 ) -> Iterator[tuple[str, Rows]]:
     """Yield names and trial rows of mechanisms and baselines.
 
     A mechanism that fails on a person's own records gives one row; its ``note`` has the reason.
 
     Args:
-        part: settings of the experiment, see :func:`prepared`.
+        job: settings of the experiment, see :func:`prepared`.
         names: mechanisms and baselines.
         folder: folder of the prepared data.
     """
-    scaling = readings.find(part["reading"]).scaling(part["dataset"])
-    task, data, settings = prepared(part, load(folder, scaling))
+    scaling = readings.find(job["reading"]).scaling(job["dataset"])
+    task, data, settings = prepared(job, load(folder, scaling))
     for name in names:
         try:
             rows = run(task, name, data, settings)
@@ -122,11 +122,11 @@ def trials(
         yield name, rows
 
 
-def all_readings(part: Mapping[str, Any], names: Sequence[str], folder: str | os.PathLike) -> Rows:
+def all_readings(job: Mapping[str, Any], names: Sequence[str], folder: str | os.PathLike) -> Rows:
     """Return the trial rows of mechanisms and baselines under all variations of the reading.
 
     Args:
-        part: settings of the experiment under the default reading, see :func:`prepared`.
+        job: settings of the experiment under the default reading, see :func:`prepared`.
         names: mechanisms and baselines.
         folder: folder of the prepared data, in all scalings.
     """
@@ -134,40 +134,40 @@ def all_readings(part: Mapping[str, Any], names: Sequence[str], folder: str | os
     @functools.cache
     def scaled(scaling: str) -> Dataset:
         data = load(folder, scaling)
-        return data.of(part.get("features") or data.features)
+        return data.of(job.get("features") or data.features)
 
-    task, _, settings = prepared(part, scaled(readings.DEFAULT))
+    task, _, settings = prepared(job, scaled(readings.DEFAULT))
     return [row for name in names for row in sweep(task, name, scaled, settings)]
 
 
-def prepared(part: Mapping[str, Any], data: Dataset) -> tuple[Task, Dataset, Settings]:
+def prepared(job: Mapping[str, Any], data: Dataset) -> tuple[Task, Dataset, Settings]:
     """Return the task, the private data and the settings of an experiment.
 
     Args:
-        part: the experiment's part of the resolved configuration: the fields of :class:`Settings`,
-            with names of features in place of indices. By default the task has the name of the
-            experiment, and ``features`` are all features.
+        job: the experiment's settings in the resolved configuration: the fields of
+            :class:`Settings`, with names of features in place of indices. By default the task has
+            the name of the experiment, and ``features`` are all features.
         data: the data in the scaling of the reading.
 
     Raises:
         InputError: the task or a feature is unknown, or the data are not those of the experiment.
     """
-    name, reading = part["experiment"], readings.find(part["reading"])
-    if data.name != part["dataset"]:
-        raise InputError(f"{name} needs the data set {part['dataset']}, but was given {data.name}")
-    features = tuple(part.get("features") or data.features)
-    entry = tasks.find(part.get("task", name))
-    options = {need: part[need] for need in entry.needs}
+    name, reading = job["experiment"], readings.find(job["reading"])
+    if data.name != job["dataset"]:
+        raise InputError(f"{name} needs the data set {job['dataset']}, but was given {data.name}")
+    features = tuple(job.get("features") or data.features)
+    entry = tasks.find(job.get("task", name))
+    options = {need: job[need] for need in entry.needs}
     if "target" in options:
         options["target"] = features.index(checks.choice(features, target=options["target"]))
     task = adjusted(entry.build(**options), reading.parameters)
     directions = {
         direction: tuple(task.position(features.index(member), len(features)) for member in members)
-        for direction, members in part.get("directions", {}).items()
+        for direction, members in job.get("directions", {}).items()
     }
     resolved = {"reading": reading.name, "changes": reading.parameters, "directions": directions}
-    adjacency = reading.adjacency(part["adjacency"])
-    settings = Settings.of(part, adjacency=adjacency, **resolved)
+    adjacency = reading.adjacency(job["adjacency"])
+    settings = Settings.of(job, adjacency=adjacency, **resolved)
     return task, data.of(features), settings
 
 

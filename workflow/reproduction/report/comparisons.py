@@ -295,10 +295,10 @@ def _pairs(
     Both frames have the columns ``ROW``.
     """
     rows = results[ROW]
-    nonprivate = results["mechanism"].isin(catalogue.BASELINES)
+    baselines = results["mechanism"].isin(catalogue.BASELINES)
     visible = results.index.isin(summary.table_rows(results).index)
-    levels = rows[nonprivate]
-    for epsilon, private in rows[~nonprivate & visible].groupby("epsilon", sort=False):
+    levels = rows[baselines]
+    for epsilon, private in rows[~baselines & visible].groupby("epsilon", sort=False):
         both = pd.concat([private, levels])
         first, second = np.triu_indices(len(both), 1)
         # Pairs of baselines follow below, once for all epsilons.
@@ -307,14 +307,14 @@ def _pairs(
         yield PAIR, at_epsilon, both.iloc[second[some]]
     first, second = np.triu_indices(len(levels), 1)
     yield PAIR, levels.iloc[first].assign(epsilon_shown=""), levels.iloc[second]
-    private = rows[~nonprivate & summary.in_first_direction(results)]
+    private = rows[~baselines & summary.in_first_direction(results)]
     if len(private):
         public = private["configuration"].eq(private["mechanism"].map(fixed))
         beside = private[public & ~private.index.isin(rows.index[visible])]
         both = beside.merge(levels, how="cross", suffixes=("", "_base"))
         against = both[[f"{name}_base" for name in ROW]].set_axis(ROW, axis=1)
         yield FIXED, both.assign(epsilon_shown=both["epsilon"]), against
-    directed = rows[~nonprivate & results["chosen"] & rows["direction"].ne("")]
+    directed = rows[~baselines & results["chosen"] & rows["direction"].ne("")]
     is_a = directed["direction"].eq("a")
     keys = ["mechanism", "epsilon"]
     both = directed[~is_a].merge(directed[is_a], on=keys, suffixes=("", "_a"))

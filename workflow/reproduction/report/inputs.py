@@ -51,7 +51,9 @@ _PRINTED = (
 )
 
 
-def whole(path: str | os.PathLike, remedy: str = AGAIN) -> contextlib.AbstractContextManager[None]:
+def file_errors(
+    path: str | os.PathLike, remedy: str = AGAIN
+) -> contextlib.AbstractContextManager[None]:
     """Turn an error while a file is read into one sentence that names the file.
 
     Raises:
@@ -119,7 +121,7 @@ def read(name: str, files: Files) -> Any:
         return summary.read(path)
     if path.name == PROVENANCE:
         return provenance(path)
-    with whole(path, FROM_GIT if folder in ("published", "errata") else AGAIN):
+    with file_errors(path, FROM_GIT if folder in ("published", "errata") else AGAIN):
         if folder == "published":
             return pd.read_csv(path, dtype=str, keep_default_na=False)
         if name in ("settings", "errata"):
@@ -146,5 +148,5 @@ def provenance(path: Path) -> dict[str, Any]:
     Raises:
         InputError: the file is missing or damaged.
     """
-    with whole(path, DATA_AGAIN):
+    with file_errors(path, DATA_AGAIN):
         return {**json.loads(path.read_text(encoding="utf-8"))}

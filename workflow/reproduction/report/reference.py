@@ -45,8 +45,6 @@ COMPARED = (
     *("summary/*.csv", "comparisons/*.csv", "audit/*.csv", "claims.csv"),
     *("tables/*.csv", "figures/data/*.csv"),
 )
-#: Name of a file, or of rows, with measured times, which differ in every run.
-MEASURED = "sampler_times"
 #: Columns that no processor changes by more than rounding.
 CLOSED = {*summary.KEYS, "delta", "epsilon_delivered", "mu", "noise_std", "n_trials"}
 
@@ -177,19 +175,19 @@ def _following(folder: Path, kept: Files, experiments: Collection[str]) -> list[
         return all(map(follows, sources))
 
     paths = (path for pattern in COMPARED for path in sorted(folder.glob(pattern)))
-    names = [path.relative_to(folder).as_posix() for path in paths if path.stem != MEASURED]
+    names = [path.relative_to(folder).as_posix() for path in paths]
     return [name for name in names if follows(name.removesuffix(".csv"))]
 
 
 def _cells(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Return a table's header, and its rows, in the order of their words, with their numbers.
 
-    Rows of measured times are left out. A number that moves may move its row, too.
+    A number that moves may move its row, too.
     """
     with path.open(encoding="utf-8", newline="") as stream:
         rows = csv.reader(stream)
         header = next(rows, [])
-        numbered = [(i, row) for i, row in enumerate(rows, 1) if MEASURED not in ",".join(row)]
+        numbered = [*enumerate(rows, 1)]
 
     def order(row: tuple[int, list[str]]) -> list[list[str]]:
         pairs = zip(header, row[1], strict=True)

@@ -38,6 +38,6 @@ def span(paths: Iterable[str | os.PathLike]) -> tuple[float, datetime] | None:
 
 def _seconds(path: Path) -> float:
     """Return the wall time of a job in seconds, 0 if it was not measured."""
-    with inputs.whole(path, "delete it"):
+    with inputs.file_errors(path, "delete it"):
         seconds = pd.read_csv(path, sep="\t", dtype=str)["s"]
     return float(pd.to_numeric(seconds, errors="coerce").sum())

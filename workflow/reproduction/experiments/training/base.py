@@ -84,29 +84,29 @@ class Training(abc.ABC):
 
 
 def trials(
-    part: Mapping[str, Any], names: Sequence[str], path: str | os.PathLike
+    job: Mapping[str, Any], names: Sequence[str], path: str | os.PathLike
 ) -> Iterator[tuple[str, Rows]]:
     """Yield the name and the trial rows of schemes and baselines.
 
     Args:
-        part: settings of the experiment in the resolved configuration. These are ``experiment``,
+        job: settings of the experiment in the resolved configuration. These are ``experiment``,
             ``dataset``, ``seed`` and ``trials``; for schemes also ``epsilons``, ``delta`` and
             ``batch``. ``lot``, ``epochs``, ``clip`` and ``records`` override ``TRAININGS``.
         names: schemes and baselines.
         path: folder of the prepared data set, or file of its features.
     """
-    chosen, data = _prepared(part, path)
+    chosen, data = _prepared(job, path)
     for name in names:
-        yield name, run(chosen, name, data, Settings.of(part))
+        yield name, run(chosen, name, data, Settings.of(job))
 
 
-def twin_rows(part: Mapping[str, Any], name: str, path: str | os.PathLike, trials: Rows) -> Rows:
+def twin_rows(job: Mapping[str, Any], name: str, path: str | os.PathLike, trials: Rows) -> Rows:
     """Return the trial rows of a scheme whose noise is that of its twin, from those of the twin.
 
     Equal noise scales the same draws, and so gives the same rows: they need no second training.
 
     Args:
-        part, path: see :func:`trials`.
+        job, path: see :func:`trials`.
         name: a scheme with a twin.
         trials: rows of the twin.
 
@@ -114,8 +114,8 @@ def twin_rows(part: Mapping[str, Any], name: str, path: str | os.PathLike, trial
         InputError: the scheme has no twin, the rows are of another scheme, or the noise of the two
             differs at an epsilon.
     """
-    chosen, data = _prepared(part, path)
-    settings, available = Settings.of(part), schemes.registry(chosen.perturbation)
+    chosen, data = _prepared(job, path)
+    settings, available = Settings.of(job), schemes.registry(chosen.perturbation)
     twin = available[checks.choice(available, scheme=name)].twin
     if {row["mechanism"] for row in trials} != {twin}:
         raise InputError(f"the trials for {name} are not those of its twin, {twin or 'none'}")
@@ -133,13 +133,13 @@ def twin_rows(part: Mapping[str, Any], name: str, path: str | os.PathLike, trial
     return [{**row, "mechanism": name} for row in trials]
 
 
-def _prepared(part: Mapping[str, Any], path: str | os.PathLike) -> tuple[Training, LearningSet]:
+def _prepared(job: Mapping[str, Any], path: str | os.PathLike) -> tuple[Training, LearningSet]:
     """Return the training of an experiment and its data (see :func:`trials`)."""
-    setup: Training = training.find(part["experiment"])
+    setup: Training = training.find(job["experiment"])
     overrides = {
-        key: part[key] for key in ("lot", "epochs", "clip", "batch", "records") if part.get(key)
+        key: job[key] for key in ("lot", "epochs", "clip", "batch", "records") if job.get(key)
     }
-    data = load(path, part["dataset"], features=setup.perturbation == "features")
+    data = load(path, job["dataset"], features=setup.perturbation == "features")
     return replace(setup, **overrides), data
 
 

@@ -80,21 +80,21 @@ def extract(network: Extractor, params: Params, inputs: Array) -> Array:
     return features.reshape(-1, features.shape[-1])[: len(inputs)]
 
 
-def write(part: Mapping[str, Any], folder: str | os.PathLike, out: str | os.PathLike) -> None:
+def write(job: Mapping[str, Any], folder: str | os.PathLike, out: str | os.PathLike) -> None:
     """Train the extractor of an experiment and write features, labels and settings (npz).
 
     Args:
-        part: settings of the experiment: ``experiment``, ``dataset``, ``seed``,
+        job: settings of the experiment: ``experiment``, ``dataset``, ``seed``,
             ``extractor_epochs`` and, if limited, ``records``.
         folder: folder of the prepared data set.
         out: file of the features.
     """
     arrays = run(
-        training.find(part["experiment"], "EXTRACTORS"),
-        load(folder, part["dataset"]),
-        seed=part["seed"],
-        epochs=part["extractor_epochs"],
-        records=part.get("records"),
+        training.find(job["experiment"], "EXTRACTORS"),
+        load(folder, job["dataset"]),
+        seed=job["seed"],
+        epochs=job["extractor_epochs"],
+        records=job.get("records"),
     )
     print(f"accuracy of the extractor on the test records: {arrays['accuracy']:.4f}")
     with files.replacing(out) as temporary, open(temporary, "wb") as stream:

@@ -164,7 +164,7 @@ def _data_row(source: Mapping[str, Any]) -> list[str]:
 
 def _grid(files: Files, name: str) -> dict[str, Any]:
     path = files.get(f"tables/{name}.json", Path(f"{name}.json"))
-    with inputs.whole(path):
+    with inputs.file_errors(path):
         return dict(json.loads(path.read_text(encoding="utf-8")))
 
 

@@ -54,7 +54,7 @@ def read(experiment: str, files: Files) -> ReadingValues | None:
     if f"readings/{experiment}" not in files:
         return None
     path, trial_file = (files[f"readings/{experiment}{end}"] for end in ("", "_trials.csv.gz"))
-    with inputs.whole(path):
+    with inputs.file_errors(path):
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
         table = table[table["mean"].ne("")].reset_index(drop=True)
         table = table.reindex(columns=table.columns.union([*readings.questions()]), fill_value="")
@@ -65,7 +65,7 @@ def read(experiment: str, files: Files) -> ReadingValues | None:
     trials = summary.read_trials(trial_file).rename(columns={"mechanism": "ran"})
     trials = trials[trials["phase"].eq("report") & trials["trial"].notna()]
     values = trials.pivot(index=[*keys], columns="trial", values="value")
-    with inputs.whole(trial_file):
+    with inputs.file_errors(trial_file):
         return ReadingValues(table, values.loc[pd.MultiIndex.from_frame(keys)].to_numpy())
 
 

@@ -188,7 +188,7 @@ def read(vocabulary: Vocabulary, path: str | os.PathLike = FILE) -> list[Claim]:
         InputError: the file cannot be read, a claim names something unknown, or has a wrong form.
             The message has the claim's id.
     """
-    with inputs.whole(path, inputs.FROM_GIT):
+    with inputs.file_errors(path, inputs.FROM_GIT):
         entries = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     claims = [_claim(entry, vocabulary) for entry in entries]
     ids = [claim.id for claim in claims]

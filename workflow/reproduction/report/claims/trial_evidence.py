@@ -96,7 +96,7 @@ def gather(
         informative = [
             replace(comparison, epsilon=at)
             for comparison, original in zip(comparisons, claim.comparisons, strict=False)
-            for at in _informative(original, claim, book.of_data)
+            for at in _informative_epsilons(original, claim, book.of_data)
         ]
         if not informative:
             raise NotRun("its rows are better than the baseline at no epsilon that they share")
@@ -161,7 +161,7 @@ def _epsilons(claim: Claim, rows: Sequence[Row], book: TrialValues, epsilon: str
     return shared
 
 
-def _informative(comparison: Comparison, claim: Claim, book: TrialValues) -> list[str]:
+def _informative_epsilons(comparison: Comparison, claim: Claim, book: TrialValues) -> list[str]:
     """Return the epsilons at which both rows of a comparison are better than the baseline."""
     rows = (comparison.first, comparison.second)
     shared = [at for at in book.epsilons(rows[0]) if at in book.epsilons(rows[1])]

@@ -37,7 +37,7 @@ def redraw(folder: str | os.PathLike, out: str | os.PathLike) -> None:
     files, reference, redrawn = inputs.below(folder), Path(folder, "figures"), Path(out)
     words = {}
     for path in sorted(reference.glob("*.json")):
-        with inputs.whole(path):
+        with inputs.file_errors(path):
             words[path.stem] = json.loads(path.read_text(encoding="utf-8"))
     if not words:
         raise InputError(f"{reference} has no figures; run the workflow and keep its results there")

@@ -74,9 +74,9 @@ def _profile(axes: Axes, parts: Mapping[str, pd.DataFrame]) -> None:
 
 
 def _cloud(axes: Axes, part: pd.DataFrame, look: catalogue.Look) -> None:
-    role: dict[str, Any] = {"color": look.colour, "marker": look.marker, "linestyle": "none"}
-    role |= {"markersize": 2.6, "alpha": 0.45, "markeredgewidth": 0}
-    axes.plot(*_points(part, "sample").T, **role)
+    points: dict[str, Any] = {"color": look.colour, "marker": look.marker, "linestyle": "none"}
+    points |= {"markersize": 2.6, "alpha": 0.45, "markeredgewidth": 0}
+    axes.plot(*_points(part, "sample").T, **points)
     axes.plot(*_points(part, "contour").T, color=look.colour, linestyle=look.line)
 
 

@@ -127,10 +127,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
         (catalogue.experiment(name).name, "#777777", marker[name]) for name in data if name in some
     ]
     looks += [(text, colour, "o") for colour, text in VERDICTS.values()]
-    keys = [
-        style.key(text, catalogue.Look(hue, perturbation, "none"))
-        for text, hue, perturbation in looks
-    ]
+    keys = [style.key(text, catalogue.Look(hue, shape, "none")) for text, hue, shape in looks]
     style.legend(figure, keys, columns=4)
     return figure
 

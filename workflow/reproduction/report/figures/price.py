@@ -21,8 +21,10 @@ def tidy(tables: Tables) -> pd.DataFrame:
     prices = tables["tables/price"]
     if "experiment" not in prices:
         return prices.iloc[:0]  # a note that nothing could be priced
-    kinds = prices["experiment"].map(lambda name: catalogue.experiment(str(name)).perturbation)
-    prices = prices[kinds.eq("")].reset_index(drop=True)
+    perturbations = prices["experiment"].map(
+        lambda name: catalogue.experiment(str(name)).perturbation
+    )
+    prices = prices[perturbations.eq("")].reset_index(drop=True)
     text = {name: prices[name].astype(object).fillna("") for name in ("also", "audit_status")}
     return prices.assign(**text)
 

@@ -46,11 +46,13 @@ def panel(experiment: str, tables: Tables) -> pd.DataFrame:
     rowed = table["method"].str.replace(r" \(.*\)$", "", regex=True)
     theirs = frames.published(table, experiment).assign(row=rowed)
     theirs = theirs[theirs["mechanism"].isin(rows["mechanism"]) & theirs["epsilon"].notna()]
-    free, baseline = (
+    nonprivate, baseline = (
         rows["mechanism"].eq("nonprivate"),
         rows["mechanism"].isin(catalogue.RECORD_FREE),
     )
-    parts = [rows[baseline | (free & rows["reading"].eq(readings.DEFAULT))].assign(role="level")]
+    parts = [
+        rows[baseline | (nonprivate & rows["reading"].eq(readings.DEFAULT))].assign(role="level")
+    ]
     for number, cell in enumerate(theirs.to_dict("records")):
         outcomes = _place(rows[rows["mechanism"].eq(cell["mechanism"])], number)
         outcomes = outcomes.assign(role="mechanism", row=cell["row"], meets=_meets(outcomes, cell))
@@ -116,12 +118,13 @@ def _shade(axes: Axes, part: pd.DataFrame) -> None:
 
 def _outcomes(axes: Axes, part: pd.DataFrame, look: catalogue.Look) -> None:
     private = part["private"].astype(bool)
+    # A logarithmic axis has no 0.
     low = np.maximum(part["mean"] - part["ci95"], part["mean"] / 2)
     colours = [look.colour if is_private else style.ALARM for is_private in private]
     axes.vlines(part["x"], low, part["mean"] + part["ci95"], colors=colours, alpha=0.35, lw=0.8)
     dot: dict[str, Any] = {"ms": 4, "mew": 0.6}
-    for role, colour, fill in ((private, *[look.colour] * 2), (~private, style.ALARM, "white")):
-        axes.plot(part["x"][role], part["mean"][role], "o", color=colour, mfc=fill, **dot)
+    for shown, colour, fill in ((private, *[look.colour] * 2), (~private, style.ALARM, "white")):
+        axes.plot(part["x"][shown], part["mean"][shown], "o", color=colour, mfc=fill, **dot)
     usual = part[part["reading"].eq(readings.DEFAULT)]
     axes.plot(usual["x"], usual["mean"], "D", color=style.INK, markersize=5, zorder=6)
 

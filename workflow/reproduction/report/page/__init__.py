@@ -96,7 +96,7 @@ def build(
     data, provenance = appendix.provenance(files)
     facts = dict(machine.facts() if run is None else run)
     claims = outputs.table("claims")
-    with inputs.whole(_TABLES):
+    with inputs.file_errors(_TABLES):
         added = _added(outputs, data, facts)
     if len(claims):
         added["dashboard"] = [_dashboard(claims, arrangement)]
@@ -145,7 +145,7 @@ def _dashboard(claims: pd.DataFrame, arrangement: list[layout.Chapter]) -> dict[
     """Return the item with the verdicts on all claims, with links to the results behind them."""
     visible = [name for chapter in arrangement for name in chapter.results]
     places = {name.rpartition("/")[2]: _slug(name) for name in reversed(visible)}
-    with inputs.whole("claims.csv"):
+    with inputs.file_errors("claims.csv"):
         view = views.dashboard(claims) | {"places": places}
     html = _environment().get_template("dashboard.html.j2").render(view)
     return {"item_type": "html", "html": Markup(html)}
@@ -179,7 +179,7 @@ def _chapter(
     about = chapter.section
     experiment = catalogue.experiment(next(iter(about.claims), ""))
     table = outputs.table(f"tables/{experiment.results}") if experiment.table else pd.DataFrame()
-    with inputs.whole(_TABLES):
+    with inputs.file_errors(_TABLES):
         judged = findings.relevant(claims, about.claims)
         outcome = findings.headline(table)
     verdicts = [(row["id"], findings.word(row["verdict"])) for row in judged.to_dict("records")]
@@ -238,7 +238,7 @@ def _item(files: Files, name: str) -> dict[str, Any]:
         file, data = f"{name}.svg", f"figures/data/{stem}"
         content = _figure(files, name)
     else:
-        with inputs.whole(path := inputs.find(f"{name}.json", files)):
+        with inputs.file_errors(path := inputs.find(f"{name}.json", files)):
             table = markup.read(path)
         file, data = f"{name}.csv", name
         content = {
@@ -271,7 +271,7 @@ def _is_verdict(header: str) -> bool:
 
 def _figure(files: Files, name: str) -> dict[str, Any]:
     picture = pictures.read(files[f"{name}.svg"])
-    with inputs.whole(path := inputs.find(f"{name}.json", files)):
+    with inputs.file_errors(path := inputs.find(f"{name}.json", files)):
         entry = json.loads(path.read_text(encoding="utf-8"))
         topic, headline = entry["topic"], entry["headline"]
         words = {"title": headline, "caption": entry["caption"], "topic": topic}

@@ -143,10 +143,10 @@ def scale(run: Run) -> str:
     for about in map(catalogue.experiment, run.experiments()):
         table = run.table(f"tables/{about.results}") if about.conjecture else pd.DataFrame()
         if len(table):
-            nonprivate = table[table["mechanism"].isin(catalogue.BASELINES) & table["ratio"].gt(0)]
-            if len(nonprivate):
+            baselines = table[table["mechanism"].isin(catalogue.BASELINES) & table["ratio"].gt(0)]
+            if len(baselines):
                 label = about.results.replace("table", "Table ")
-                ratios[label] = short(nonprivate["ratio"].max(), 2)
+                ratios[label] = short(baselines["ratio"].max(), 2)
     fields = {"times": " and ".join(ratios.values()), "tables": " and ".join(ratios)}
     slip = words["slip"].format(s="" if len(ratios) > 1 else "s", **fields) if ratios else ""
     return words["scale"].format(claimed_epsilon=short(run.claimed_epsilon), slip=slip)

@@ -184,8 +184,12 @@ def _mvg_guarantee(run: Run, entry: Words) -> Words | None:
     noise = run.table("tables/effective_noise", at=True)
     if noise.empty or run.refuted("MVG"):
         return None
-    kappa = audit.mvg_noise(noise)["noise_inflation"]
-    return {"least": short(kappa.min()), "most": short(kappa.max())} if len(kappa) else None
+    inflation = audit.mvg_noise(noise)["noise_inflation"]
+    return (
+        {"least": short(inflation.min()), "most": short(inflation.max())}
+        if len(inflation)
+        else None
+    )
 
 
 def _mvg_claims(run: Run, entry: Words) -> Words | None:

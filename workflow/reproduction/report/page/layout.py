@@ -64,7 +64,7 @@ def read(path: str | os.PathLike) -> tuple[list[Section], list[str]]:
     Raises:
         InputError: the file is not a layout, or has a section twice.
     """
-    with inputs.whole(path, inputs.FROM_GIT):
+    with inputs.file_errors(path, inputs.FROM_GIT):
         content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
         aside = list(content["aside"])
         sections = [

@@ -80,10 +80,11 @@ def data(tables: Tables) -> pd.DataFrame:
     return frame[[*COLUMNS]]
 
 
-def _options(about: catalogue.Experiment, rows: pd.DataFrame, tables: Tables) -> dict[str, str]:
+def _released_by(about: catalogue.Experiment, rows: pd.DataFrame, tables: Tables) -> dict[str, str]:
     """Return, by mechanism whose guarantee is not in doubt, what it releases.
 
-    ``rows`` have the statuses of :mod:`reproduction.report.audit_status`.
+    A training's schemes have what they perturb. ``rows`` have the statuses of
+    :mod:`reproduction.report.audit_status`.
     """
     names = [*dict.fromkeys(rows["mechanism"])]
     if about.perturbation:
@@ -102,7 +103,7 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
     about, results = catalogue.experiment(experiment), tables[f"summary/{experiment}"]
     table = audit_status.joined(summary.default(results), tables.get(f"audit/{experiment}"))
     pairs = comparisons.oriented(tables[f"comparisons/{experiment}"])
-    options = _options(about, table, tables)
+    options = _released_by(about, table, tables)
     claimed_epsilon = pd.to_numeric(table["epsilon"], errors="coerce")
     notes = {
         name: held_out_table.sentence(tables.get("held_out"), experiment, name) for name in options
@@ -129,15 +130,11 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
     }
     ends["baseline"] = baseline
     # In the order of how much they reveal.
-    released = [
-        perturbation
-        for perturbation in dict.fromkeys(RELEASED.values())
-        if perturbation in options.values()
-    ]
-    kinds = released or [about.perturbation]
-    for number in range(1, len(kinds) + 1):
-        allowed = [name for name, perturbation in options.items() if perturbation in kinds[:number]]
-        words = " or ".join(kinds[:number])
+    released = [output for output in dict.fromkeys(RELEASED.values()) if output in options.values()]
+    outputs = released or [about.perturbation]
+    for number in range(1, len(outputs) + 1):
+        allowed = [name for name, output in options.items() if output in outputs[:number]]
+        words = " or ".join(outputs[:number])
         task = f"{about.title}: {words}" if released else about.title
         candidates = rivals[rivals["mechanism"].isin(allowed)]
         for guarantee in (PURE, APPROXIMATE):

@@ -25,7 +25,7 @@ COLUMNS = (
 
 
 def data(tables: Tables) -> pd.DataFrame:
-    """Return one row per experiment and mechanism, the experiments' mechanisms by price.
+    """Return one row per experiment and mechanism, in an experiment by price.
 
     ``price`` is an epsilon: the claimed one, or the tight one where that is larger. It is 0 or
     infinite where it lies beyond the ``smallest`` or the ``largest`` epsilon that was run. ``low``
@@ -37,12 +37,14 @@ def data(tables: Tables) -> pd.DataFrame:
     names = by_experiment(tables, "summary")
     frames = [pd.DataFrame(_rows(name, tables), columns=[*COLUMNS]) for name in names]
     frames = [
-        frame.iloc[np.lexsort((frame["high"], _least(frame)))] for frame in frames if len(frame)
+        frame.iloc[np.lexsort((frame["high"], _clamped_price(frame)))]
+        for frame in frames
+        if len(frame)
     ]
     return pd.concat(frames or [pd.DataFrame(columns=[*COLUMNS])], ignore_index=True)
 
 
-def _least(frame: pd.DataFrame) -> pd.Series:
+def _clamped_price(frame: pd.DataFrame) -> pd.Series:
     """Return the prices within the epsilons that were run; none of what is refuted."""
     return frame[["price", "smallest"]].max(axis=1).mask(audit_status.refuted(frame))
 
