@@ -41,7 +41,7 @@ def as_input_error(sentence: str, error_type: type[InputError] = InputError) -> 
 
     Args:
         sentence: the message; ``{why}`` in it is replaced by the reason.
-        kind: class of the new error.
+        error_type: class of the new error.
     """
     try:
         yield

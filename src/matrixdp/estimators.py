@@ -137,10 +137,10 @@ class _Private(BaseEstimator):
         return clone
 
     def _release(self, records: Array) -> tuple[MeanCovariance, float, uncertainty.MomentNoise]:
-        """Release the mean and covariance of records in [-1, 1]; set ``release_``.
+        """Spend the budget, release mean and covariance of records in [-1, 1], set ``release_``.
 
         Returns:
-            The estimate, the standard deviation of the moments' noise, and the simulated noise.
+            The estimate, the standard deviation of the moments' noise, and the noise to simulate.
         """
         count, features = records.shape
         epsilon, delta = self.epsilon, self.delta

@@ -102,6 +102,7 @@ def _propose(
 ) -> tuple[Array, NDArray[np.bool_]]:
     """Return ``proposals`` normal vectors per stream, and a mask of the accepted ones."""
     noise = normals(streams, (proposals, envelope.losses.shape[-1]), out)
+    # An exponential number is -ln of a uniform one.
     thresholds = np.stack([stream.standard_exponential(proposals) for stream in streams])
     # Squares of y are squares of noise / omega; both sums are one product with two columns.
     weights = np.stack([envelope.losses, np.ones_like(envelope.losses)], axis=-1)

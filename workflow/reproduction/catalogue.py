@@ -184,7 +184,7 @@ def _label(entry: dict[str, Any]) -> str:
 
 
 def label(name: str, perturbation: str = "") -> str:
-    """Return the label of a mechanism, a baseline or a scheme (of a perturbation)."""
+    """Return the label of a mechanism, a baseline or a scheme of a perturbation."""
     entries: dict[str, Legend | SchemeWords] = {**legends(), **schemes(perturbation)}
     return entries[name].label if name in entries else name
 

@@ -110,9 +110,9 @@ extractors = functools.partial(entries, "experiments/training", "EXTRACTORS")
 
 
 def perturbation(training: str) -> str:
-    """Return the private quantity of a neural experiment, ``gradients`` or ``features``.
+    """Return what a neural experiment's noise is added to, ``gradients`` or ``features``.
 
-    The training and the schemes of a perturbation are in files with this name.
+    Its training and its schemes are in files of this name.
     """
     return trainings()[training].file.stem
 

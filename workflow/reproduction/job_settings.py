@@ -64,7 +64,7 @@ class Settings:
 
     @classmethod
     def of(cls, job: Mapping[str, Any], **others: Any) -> Settings:
-        """Return the fields that a job's settings have, with others."""
+        """Return these settings from a job's, with the fields ``others``."""
         epsilons = tuple(job.get("epsilons", ()))
         grids = {key: tuple(values) for key, values in job.get("grids", {}).items()}
         plain = {key: job[key] for key in ("experiment", "seed", "trials")}
@@ -136,7 +136,7 @@ def extraction(settings: Mapping[str, Any], experiment: str) -> JobSettings:
 
 
 def untuned(settings: Mapping[str, Any], *, middle: bool = False) -> dict[str, str]:
-    """Return the configuration of each mechanism that nobody tunes, such as ``tau=0.75``.
+    """Return each mechanism's configuration with the untuned value, such as ``tau=0.75``.
 
     Its value is that of the key ``<axis>_untuned``. A grid without this key has none, or with
     ``middle`` the value in its middle.

@@ -55,7 +55,7 @@ RESOLUTION, FARTHEST = 1e-3, 1e5
 #: least .95; ``tests/matrixdp/auditing/test_composition.py`` measures it.
 SHORTFALL = 0.01
 
-#: Function from a part's exact value over its deviation, and the kind of noise, ``normal`` or
+#: Function from a part's exact value over its deviation, and the type of noise, ``normal`` or
 #: ``laplace``, to the noisy one.
 Answer = Callable[[Array, str], Array]
 

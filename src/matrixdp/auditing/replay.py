@@ -39,7 +39,7 @@ def ratio(
 ) -> float:
     """Return the largest difference on neighbours over the declared one; at most 1 if correct.
 
-    Differences are those of :func:`largest_difference`. Noise that is not Gaussian, Laplace or
+    Differences are those of :func:`largest_replayed_change`. Noise that is not Gaussian, Laplace or
     K-norm gives NaN, as its release declares no such difference. The release may clip the records
     of ``source``, the original query.
     """
@@ -97,9 +97,11 @@ def largest_replayed_change(
 
 
 def _length(distribution: NoiseDistribution, change: Array) -> float:
+    """Return the size of a change (1, m, n): the norm that the noise's privacy is about."""
     if isinstance(distribution, GaussianDistribution):
         return float(np.linalg.norm(distribution.whiten(change)))
     if isinstance(distribution, LaplaceNoise) and not library.owns(distribution):
+        # The class may answer ``size`` otherwise.
         return float(np.abs(distribution.whiten(change[0])).sum())
     assert isinstance(distribution, NormDistribution)
     return float(np.max(distribution.size(change)))

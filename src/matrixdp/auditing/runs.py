@@ -58,13 +58,13 @@ def values(query: Query, pair: Neighbours) -> tuple[Array, Array]:
 
 
 def in_blocks(draw: Callable[[int], Array], count: int, numbers: float) -> Array:
-    """Return ``draw(count)``, computed in smaller parts along its last axis, the runs.
+    """Return ``draw(count)``, computed in smaller blocks along its last axis, the runs.
 
     One run has ``numbers`` numbers.
     """
     step = max(1, int(PART // numbers))
-    parts = [draw(min(step, count - start)) for start in range(0, count, step)]
-    return np.concatenate(parts, axis=-1)
+    blocks = [draw(min(step, count - start)) for start in range(0, count, step)]
+    return np.concatenate(blocks, axis=-1)
 
 
 def runs(

@@ -67,8 +67,8 @@ class Mu(NamedTuple):
 class _Query:
     """A query and the largest changes of its value between neighbouring data sets.
 
-    Each query has a ``name``, its ``output_type`` (as
-    ``CalibratedMechanism.output_type``), the ``shape`` of its value, and:
+    Each query has a ``name``, its ``output_type`` (as ``CalibratedMechanism.output_type``), the
+    ``shape`` of its value, and:
 
     - ``sides``: half-widths (m,) of a box that decides the privacy of directional noise. For the
       identity query and the mean it bounds the shift of the column that changes, for second moments

@@ -104,7 +104,7 @@ class Account:
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[tuple[ledger.Account, ledger.AccountFile]]:
-        """Yield the account and its location, locked meanwhile.
+        """Yield the account and its file, locked meanwhile.
 
         Raises:
             InputError: as :meth:`_read`; or the account's location changes just now.

@@ -176,7 +176,7 @@ def acting(
 ) -> list[Question]:
     """Return the questions that act on one mechanism of an experiment.
 
-    Questions of kind ``row`` are ignored: they choose between mechanisms and change none.
+    Questions that act on ``row`` are ignored: they choose between mechanisms and change none.
 
     Args:
         experiment: name of the experiment.

@@ -105,7 +105,7 @@ def trials(
     A mechanism that fails on a person's own records gives one row; its ``note`` has the reason.
 
     Args:
-        job: settings of the experiment, see :func:`prepared`.
+        job: settings of the job, see :func:`prepared`.
         names: mechanisms and baselines.
         folder: folder of the prepared data.
     """
@@ -126,7 +126,7 @@ def all_readings(job: Mapping[str, Any], names: Sequence[str], folder: str | os.
     """Return the trial rows of mechanisms and baselines under all variations of the reading.
 
     Args:
-        job: settings of the experiment under the default reading, see :func:`prepared`.
+        job: settings of the job under the default reading, see :func:`prepared`.
         names: mechanisms and baselines.
         folder: folder of the prepared data, in all scalings.
     """
@@ -293,13 +293,13 @@ class Case:
 
     @property
     def where(self) -> dict[str, str]:
-        """Columns that identify the cell among those of its mechanism."""
+        """Columns that identify the case among those of its mechanism."""
         name, direction = self.configuration.name, self.configuration.direction
         return {"configuration": name, "direction": direction, "epsilon": self.epsilon}
 
     @property
     def guarantee(self) -> dict[str, Any]:
-        """Columns with the privacy and the size of the cell's noise."""
+        """Columns with the privacy and the size of the case's noise."""
         assert self.release is not None
         return {
             "delta": self.release.delta,

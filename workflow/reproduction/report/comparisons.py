@@ -292,7 +292,8 @@ def _pairs(
 ) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame]]:
     """Yield the type of a comparison, its rows, and the rows to compare these with.
 
-    Both frames have the columns ``ROW``.
+    Both frames have the columns ``ROW``; the first also ``epsilon_shown``, under which tables list
+    the pair.
     """
     rows = results[ROW]
     baselines = results["mechanism"].isin(catalogue.BASELINES)

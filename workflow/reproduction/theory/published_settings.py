@@ -54,7 +54,7 @@ class Setting(NamedTuple):
     features: tuple[int, int] | None
 
     def plans(self) -> dict[str, Plan]:
-        """Return the plans of the releases, by perturbation."""
+        """Return the plans of the releases, by what noise is added to."""
         result: dict[str, Plan] = {}
         if self.epochs and self.gradient:
             shapes = {"largest": self.gradient}

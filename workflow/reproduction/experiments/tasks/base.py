@@ -25,7 +25,7 @@ class NoBaseline(Exception):
 
 
 class Released(NamedTuple):
-    """Released values (trials, ...), with attributes of their :class:`CalibratedMechanism`."""
+    """Released values (trials, ...), with attributes of their `CalibratedMechanism`."""
 
     values: Array
     output_type: str

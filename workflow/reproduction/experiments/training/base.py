@@ -67,7 +67,7 @@ class Training(abc.ABC):
     """The training of a neural experiment.
 
     Attributes:
-        perturbation: perturbation of its schemes, ``gradients`` or ``features``.
+        perturbation: what its schemes add noise to, ``gradients`` or ``features``.
         lot: expected (gradients) or exact (features) number of records of a step.
         epochs: passes over the training records.
         records: largest number of training records, a random sample; None for all.
@@ -89,7 +89,7 @@ def trials(
     """Yield the name and the trial rows of schemes and baselines.
 
     Args:
-        job: settings of the experiment in the resolved configuration. These are ``experiment``,
+        job: settings of the job. These are ``experiment``,
             ``dataset``, ``seed`` and ``trials``; for schemes also ``epsilons``, ``delta`` and
             ``batch``. ``lot``, ``epochs``, ``clip`` and ``records`` override ``TRAININGS``.
         names: schemes and baselines.

@@ -84,7 +84,7 @@ def write(job: Mapping[str, Any], folder: str | os.PathLike, out: str | os.PathL
     """Train the extractor of an experiment and write features, labels and settings (npz).
 
     Args:
-        job: settings of the experiment: ``experiment``, ``dataset``, ``seed``,
+        job: settings of the job: ``experiment``, ``dataset``, ``seed``,
             ``extractor_epochs`` and, if limited, ``records``.
         folder: folder of the prepared data set.
         out: file of the features.

@@ -135,7 +135,7 @@ def _matches(column: pd.Series, value: Any) -> pd.Series:
 
 
 def _counts(claims: pd.DataFrame) -> dict[str, Number]:
-    """Return the number of claims by paper, kind and verdict, and the number of all.
+    """Return the number of claims by paper, type and verdict, and the number of all.
 
     Claims that the same fact decides count once.
     """

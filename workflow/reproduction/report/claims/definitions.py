@@ -1,7 +1,7 @@
 """The papers' claims and their tests, from workflow/claims.yaml.
 
 A claim has an ``id``, ``paper``, ``place``, ``claim`` (in our words), ``shown_by`` (names of the
-tables, figures and theory that show it) and a ``test`` of one of three kinds:
+tables, figures and theory that show it) and a ``test`` of one of three types:
 
 - ``compare``: a list of sentences about rows of an experiment, with the keys below. A row is
   ``MECHANISM``, ``MECHANISM/DIRECTION`` or ``EXPERIMENT:MECHANISM/DIRECTION``. The sentences are:
@@ -52,7 +52,7 @@ from reproduction.report import inputs
 FILE = Path(__file__).parents[3] / "claims.yaml"
 
 PAPERS = ("MVG", "IMGM", "Note", "R1SMG", "Wishart")
-KINDS = {
+TEST_TYPES = {
     "compare": {
         *("compare", "experiment", "metric", "need", "epsilons", "read_off", "argument"),
         "otherwise",
@@ -121,7 +121,7 @@ class Claim:
     """One claim of a paper (see the docstring of this module).
 
     Attributes:
-        test_type: type of the test, one of ``KINDS``.
+        test_type: type of the test, one of ``TEST_TYPES``.
         test: the test as in the file.
         comparisons: sentences of ``compare``.
         otherwise: sentences of another reading.
@@ -208,12 +208,12 @@ def _claim(entry: Any, vocabulary: Vocabulary) -> Claim:
     if not isinstance(entry, dict) or not needed <= entry.keys() <= {*needed, *OPTIONAL}:
         raise InputError(f"{who} must have {', '.join(sorted(needed))}, and may have {may}")
     test = entry["test"]
-    kinds = [test_type for test_type in KINDS if isinstance(test, dict) and test_type in test]
+    kinds = [test_type for test_type in TEST_TYPES if isinstance(test, dict) and test_type in test]
     if len(kinds) != 1:
-        raise InputError(f"{who} has no single test; give one of {', '.join(KINDS)}")
+        raise InputError(f"{who} has no single test; give one of {', '.join(TEST_TYPES)}")
     test_type = kinds[0]
-    for key in sorted(test.keys() - KINDS[test_type]):
-        checks.choice(sorted(KINDS[test_type]), **{f"{who}: key of the test": key})
+    for key in sorted(test.keys() - TEST_TYPES[test_type]):
+        checks.choice(sorted(TEST_TYPES[test_type]), **{f"{who}: key of the test": key})
     checks.choice(PAPERS, **{f"{who}: paper": entry["paper"]})
     for exhibit in entry["shown_by"]:
         checks.choice(vocabulary.exhibits, **{f"{who}: shown_by": exhibit})

@@ -83,7 +83,7 @@ def data(tables: Tables) -> pd.DataFrame:
 def _released_by(about: catalogue.Experiment, rows: pd.DataFrame, tables: Tables) -> dict[str, str]:
     """Return, by mechanism whose guarantee is not in doubt, what it releases.
 
-    A training's schemes have what they perturb. ``rows`` have the statuses of
+    A scheme of training counts as releasing what it perturbs. ``rows`` have the statuses of
     :mod:`reproduction.report.audit_status`.
     """
     names = [*dict.fromkeys(rows["mechanism"])]

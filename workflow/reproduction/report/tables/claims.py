@@ -46,7 +46,10 @@ def grid(table: pd.DataFrame) -> Grid:
 
 
 def cells(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return the cells of a claim by header."""
+    """Return the cells of a claim by header.
+
+    ``Asks`` is the margin, ``Shows`` the smallest distance from it that the trials detect.
+    """
     p, total = row["p_corrected"], row["readings_total"]
     return {
         "": row["id"],

@@ -25,7 +25,7 @@ COLUMNS = (
 
 
 def data(tables: Tables) -> pd.DataFrame:
-    """Return one row per experiment and mechanism, in an experiment by price.
+    """Return one row per experiment and mechanism, sorted by price within an experiment.
 
     ``price`` is an epsilon: the claimed one, or the tight one where that is larger. It is 0 or
     infinite where it lies beyond the ``smallest`` or the ``largest`` epsilon that was run. ``low``

@@ -55,7 +55,7 @@ def data(name: str, section: str, as_run: AsRun, tables: Tables) -> pd.DataFrame
 
 
 def _joined(cells: pd.Series) -> str:
-    """Return the cell of a set-up; where its trainings differ, each with its perturbation."""
+    """Return the cell of a set-up; where its trainings differ, each after what it perturbs."""
     filled = cells[cells.notna() & ~cells.isin(["", "-"])]
     if filled.nunique() > 1:
         return "; ".join(f"{perturbation}: {cell}" for perturbation, cell in filled.items())
