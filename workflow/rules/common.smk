@@ -68,7 +68,8 @@ RUNS = [*EXPERIMENTS, *LEARNED]
 DATASETS = sorted({job_settings.dataset(config, name) for name in RUNS})
 # Entries of data sets that datasets.yaml lacks, with the path of their file.
 ENTRIES = {
-    name: {**entry, "file": config["matrix"]} for name, entry in config.get("datasets", {}).items()
+    dataset: {**entry, "file": config["matrix"]}
+    for dataset, entry in config.get("datasets", {}).items()
 }
 # The wildcards of trials and of trainings.
 RELEASES = [

@@ -81,7 +81,7 @@ def _of(value: Any, schema: dict[str, Any], path: tuple) -> Iterator[Mutation]:
 def _chosen(value: Any, schema: dict[str, Any]) -> dict[str, Any]:
     """Return the part of the schema that ``if`` and ``$ref`` choose for a value."""
     if "if" in schema:
-        kind = value.get("kind") if isinstance(value, dict) else None
+        kind = value.get("perturbation") if isinstance(value, dict) else None
         schema = schema["then" if kind == "features" else "else"]
     if "$ref" in schema:
         steps = schema["$ref"].removeprefix("#/").split("/")
@@ -145,7 +145,7 @@ BY_HAND: dict[str, tuple[dict[str, Any], str]] = {
     "epsilon 1e-400": (_defaults(epsilons=[1, 1e-400]), r"epsilons\[1\] is 0.0; "),
     "tau of many nines": (
         {**SHIPPED, "taus": [float("." + "9" * 25)]},
-        r"grid\[0\] is 1.0; ",
+        r"taus\[0\] is 1.0; ",
     ),
     "delta's line end": ({**SHIPPED, "delta": "1/n\n"}, r"delta is '1/n\\n'; "),
     "tables elsewhere": (

@@ -74,7 +74,7 @@ def text(run):
 
 
 @pytest.fixture
-def file_errors(load, text):
+def whole(load, text):
     """Return a function that loads the page on the whole run."""
     return lambda *args, **options: load(*args, **options, text=text)
 

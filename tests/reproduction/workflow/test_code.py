@@ -212,10 +212,11 @@ def test_what_is_opened_for_a_whole_run_is_declared(verb, unrun, tmp_path):
     done = project.run(sys.executable, "-m", "reproduction", *words, PYTHONPATH="src:workflow")
     assert done.code == 0, done.output
     (note,) = (json.loads(file.read_text()) for file in (project.folder / "noted").iterdir())
+    module = f"cli.{verb.replace('-', '_')}"
     code = project.run(
         sys.executable,
         "-c",
-        f"from reproduction import imports; print(*imports.lines('cli.{verb}'), sep='\\n')",
+        f"from reproduction import imports; print(*imports.lines('{module}'), sep='\\n')",
         PYTHONPATH="src:workflow",
     )
     params = [repr(line) for line in code.output.splitlines()]

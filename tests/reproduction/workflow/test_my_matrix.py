@@ -230,7 +230,7 @@ def test_the_example_of_the_docs(fresh, request):
     assert text.startswith(f"> **{MARK.text}**")
     assert "`matrixdp recommend` takes Gaussian orthogonal ensemble." in text
     audit = pd.read_csv(results / "tables" / "audit.csv")
-    audit = audit[audit["kind"].eq("releases")]
+    audit = audit[audit["subject"].eq("releases")]
     assert {*audit["experiment"]} == {"my_second_moments"}
     assert audit["verdict"].str.startswith(("certified", "tested")).all()
     assert {*pd.read_csv(results / "tables" / "advice.csv")["experiment"]} == {"my_second_moments"}
