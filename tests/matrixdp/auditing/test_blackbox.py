@@ -112,3 +112,10 @@ def test_what_is_just_private_is_seldom_refuted_whatever_the_event():
     assert not any(proof.refuted for proof in proofs)
     assert sum(proof.epsilon > 1 for proof in proofs) <= 11
     assert np.mean([proof.epsilon for proof in proofs]) > 0.7
+
+
+def test_a_claim_falls_by_the_mean_wealth_of_all_events_alone():
+    # One event in four won all; by Ville's inequality a mean of 1 / ERROR is enough.
+    enough = np.array([np.log(4 / evidence.ERROR), -np.inf, -np.inf, -np.inf])
+    assert blackbox._rejects(enough + 1e-9, evidence.REFUTED)
+    assert not blackbox._rejects(enough - 1e-2, evidence.REFUTED)
