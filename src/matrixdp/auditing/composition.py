@@ -207,7 +207,7 @@ def _moves(release: Program, records: Array, noise: Noise) -> bool:
         _run(release, records, _scripted(release, records, noise._replace(shift=shift))[0])
         for shift in (0.0, FARTHEST, -FARTHEST)
     )
-    return not all(_same(start, one) for one in far)
+    return not all(_same(start, other) for other in far)
 
 
 def _change(release: Program, records: Array, noise: Noise) -> list[Noise]:
@@ -297,10 +297,10 @@ def _replayed(release: Program, records: Array, answer: Answer) -> list[Question
         noise: Any = question.noise
         if isinstance(question, Step):
             value = value + shift * question.unit
-        white, drawn = np.zeros(noise.shape), _drawn(noise)
-        white[drawn] = noise.whiten(value)
+        white, entries = np.zeros(noise.shape), _drawn(noise)
+        white[entries] = noise.whiten(value)
         noise_type = "normal" if isinstance(noise, GaussianDistribution) else "laplace"
-        return noise.colour(answer(white, noise_type)[drawn])
+        return noise.colour(answer(white, noise_type)[entries])
 
     release.run(_Clipped(_clipped(release.query, records)), ask)
     return parts

@@ -52,19 +52,21 @@ def flaws(audit: Audit, stream: np.random.Generator) -> list[str]:
         shapes = f"{release.noise.shape} for a value of shape {release.query.shape}"
         return [f"{REFUTED}: its noise has shape {shapes}"]
     declared = release.epsilon_delivered * (1 + ROUNDING)
-    stated = f"{release.epsilon_delivered:.3g}"
+    epsilon = f"{release.epsilon_delivered:.3g}"
     if np.isnan(declared) or audit.attained > declared + ROUNDING:
-        verdicts.append(f"{REFUTED}: it declares epsilon {stated} and attains {audit.attained:.3g}")
+        verdicts.append(
+            f"{REFUTED}: it declares epsilon {epsilon} and attains {audit.attained:.3g}"
+        )
     by_curve = isinstance(audit, GaussianAudit | WhitenedGaussianAudit)
     if by_curve and release.mu is not None and not audit.mu <= release.mu * (1 + ROUNDING):
         verdicts.append(f"{REFUTED}: it declares mu {release.mu:.3g} and attains {audit.mu:.3g}")
     allowed = release.epsilon * (1 + ROUNDING)
     if audit.tool != "black box" and audit.bound <= allowed and declared > allowed + ROUNDING:
         # Otherwise the verdict is on the bound, or on what the runs could have proved.
-        verdicts.append(f"{DECLARED}: it declares epsilon {stated}, above the claimed one")
+        verdicts.append(f"{DECLARED}: it declares epsilon {epsilon}, above the claimed one")
     if isinstance(audit, ComposedAudit) and audit.bound > declared + ROUNDING:
         verdicts.append(
-            f"{DECLARED}: it declares epsilon {stated}, and its parts compose to {audit.bound:.3g}"
+            f"{DECLARED}: it declares epsilon {epsilon}, and its parts compose to {audit.bound:.3g}"
         )
     if isinstance(release, AdditiveMechanism) and not np.isnan(release.noise_std):
         size = deviation(release, stream)
@@ -93,8 +95,8 @@ def deviation(release: AdditiveMechanism, stream: np.random.Generator) -> Deviat
             exact = float(np.sqrt(squares / size * (2 if isinstance(noise, LaplaceNoise) else 1)))
             return Deviation(exact, exact)
     value = draws.value_within(release, farthest(release.query))
-    drawn = draws.noise_of(release, value, DRAWS, stream)
-    mean = float(np.sqrt((drawn**2).mean()))
+    sample = draws.noise_of(release, value, DRAWS, stream)
+    mean = float(np.sqrt((sample**2).mean()))
     if not isinstance(noise, GaussianDistribution):
         return Deviation(mean / FACTOR, mean * FACTOR)
     # Laurent & Massart (2000), Lemma 1, with all of the variance in one direction.

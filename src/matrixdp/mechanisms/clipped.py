@@ -184,9 +184,9 @@ class Chosen(Program):
         assert isinstance(records, Stack)
         assert isinstance(ask, Simulation)
         moments, ridges = np.empty((len(number), m, m)), np.empty(len(number))
-        for one in np.unique(number):
-            of = np.flatnonzero(number == one)
-            moments[of], ridges[of] = self._at(int(one), records.of(of), ask.of(of))
+        for choice in np.unique(number):
+            of = np.flatnonzero(number == choice)
+            moments[of], ridges[of] = self._at(int(choice), records.of(of), ask.of(of))
         return Selection(number, moments, ridges, weight, centre)
 
     def _at(self, number: int, records: Records, ask: Ask) -> tuple[Array, float]:
@@ -245,8 +245,8 @@ class ChosenByHistogram(Chosen):
         counts = ask(self.lengths, records.value(self.lengths.query))[..., 0]
         if not self.private_count:
             return self.best(counts), np.ones(counts.shape[:-1])
-        stated = self.query.n_records
-        return self.best(counts, stated), np.maximum(counts.sum(axis=-1) / stated, LEAST)
+        n_records = self.query.n_records
+        return self.best(counts, n_records), np.maximum(counts.sum(axis=-1) / n_records, LEAST)
 
     @cached_property
     def _clipped_squares(self) -> Array:

@@ -27,8 +27,8 @@ def audit_private_directions(release: AlongPrivateDirections, stream: np.random.
 def proven_mus(release: AlongPrivateDirections) -> list[float]:
     """Return upper bounds on the mu of the parts; NaN where nothing is proven."""
     query = release.query
-    drawn = library.owns(release.private) and type(query) is IdentityQuery
-    if not (library.owns(release) and proofs.owned(query) and drawn):
+    library_noise = library.owns(release.private) and type(query) is IdentityQuery
+    if not (library.owns(release) and proofs.owned(query) and library_noise):
         return [proofs.UNPROVEN]
     limited = release.allocation.keeps_budget and library.owns(release.allocation)
     along = query.l2_sensitivity * float(np.sqrt(release.limit)) if limited else np.nan

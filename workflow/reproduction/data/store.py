@@ -137,7 +137,7 @@ def write(out: Path, spec: Spec, requested: str, content: Content, scaling: str 
     records, origin = content
     file = prepared.ARRAYS if spec.is_learning_set else prepared.MATRIX
     kind = _kind(spec)
-    found = None if origin["status"] == PRIVATE else kind.content_sha256(records)
+    digest = None if origin["status"] == PRIVATE else kind.content_sha256(records)
     # The default scaling comes last: if it is complete, all are.
     for name in [scaling] if scaling else sorted(_scalings(spec), key=DEFAULT.__eq__):
         packed, description = kind.pack(spec, records, name)
@@ -147,7 +147,7 @@ def write(out: Path, spec: Spec, requested: str, content: Content, scaling: str 
             "publisher": spec.publisher,
             "requested": requested,
             **origin,
-            "content_sha256": {"expected": spec.sha256, "found": found},
+            "content_sha256": {"expected": spec.sha256, "found": digest},
             "records_shape": list(records.shape),
             **description,
             "licence": spec.licence,

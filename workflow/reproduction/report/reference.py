@@ -73,13 +73,15 @@ def verify(results: str | os.PathLike, reference: str | os.PathLike) -> str:
     names = _originals(results)
     folder = _kept_run(results, reference, names)
     expected = _following(folder, inputs.below(reference), names)
-    found = {name: [*_differences(Path(results, name), folder / name)] for name in expected}
-    counts = ", ".join(f"{len(cells)} in {name}" for name, cells in found.items() if cells)
+    cells_by_file = {name: [*_differences(Path(results, name), folder / name)] for name in expected}
+    counts = ", ".join(f"{len(cells)} in {name}" for name, cells in cells_by_file.items() if cells)
     # Where all means agree, no other number may differ.
-    moved = any(free for name, cells in found.items() if "summary/" in name for _, free in cells)
+    moved = any(
+        free for name, cells in cells_by_file.items() if "summary/" in name for _, free in cells
+    )
     wrong = [
         f"{name} {faults[0]}"
-        for name, cells in found.items()
+        for name, cells in cells_by_file.items()
         if (faults := [clause for clause, free in cells if not (free and moved)])
     ]
     if wrong:

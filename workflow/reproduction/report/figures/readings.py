@@ -123,8 +123,8 @@ def _outcomes(axes: Axes, part: pd.DataFrame, look: catalogue.Look) -> None:
     colours = [look.colour if is_private else style.ALARM for is_private in private]
     axes.vlines(part["x"], low, part["mean"] + part["ci95"], colors=colours, alpha=0.35, lw=0.8)
     dot: dict[str, Any] = {"ms": 4, "mew": 0.6}
-    for shown, colour, fill in ((private, *[look.colour] * 2), (~private, style.ALARM, "white")):
-        axes.plot(part["x"][shown], part["mean"][shown], "o", color=colour, mfc=fill, **dot)
+    for mask, colour, fill in ((private, *[look.colour] * 2), (~private, style.ALARM, "white")):
+        axes.plot(part["x"][mask], part["mean"][mask], "o", color=colour, mfc=fill, **dot)
     usual = part[part["reading"].eq(readings.DEFAULT)]
     axes.plot(usual["x"], usual["mean"], "D", color=style.INK, markersize=5, zorder=6)
 
