@@ -69,6 +69,32 @@ def test_several_releases_are_one_object(run):
     assert releases[1]["paths"]["release"] == "release/both/covariance.csv"
 
 
+def test_a_recommendation_says_its_rows_and_its_price(run, capsys):
+    (one,) = run("recommend", "single.toml", "--error", "0.05", "--look-at-the-data")["releases"]
+    words = ["recommend", "single.toml", "--error", "0.05", "--look-at-the-data"]
+    assert cli.main(words) == 0
+    text = capsys.readouterr().out
+    for row in one["mechanisms"]:
+        assert f"{row['says']}; the account has room for {row['room']} more" in text
+        assert f"noise of {row['noise']:.2%} of" in row["says"]
+    for line in one["details"]:
+        assert f"{line}\n" in text
+    assert f"largest deviation): epsilon {one['price']:.3g}\n" in text
+    assert f"noise of 0.05 takes epsilon {one['suffices']['epsilon']:.3g} or" in text
+    assert {*one["errors_not_private"]} >= {row["name"] for row in one["mechanisms"]}
+    assert text.count("NOT PRIVATE") == 1 + len(one["errors_not_private"])
+    assert (one["name"], one["epsilon"], one["delta"]) == ("mean", 0.5, 1e-6)
+
+
+def test_recommendations_for_several_releases_are_one_object(folder, run):
+    path = folder / "several.toml"
+    path.write_text(path.read_text().replace("epsilon = 2.0", "epsilon = 12.0"))
+    releases = run("recommend", "several.toml")["releases"]
+    assert [one["name"] for one in releases] == ["mean", "both"]
+    assert "total.epsilon is 12, above 10" in releases[0]["notes"][0]
+    assert releases[0]["errors_not_private"] is releases[0]["suffices"] is None
+
+
 def test_an_account_says_what_is_spent_and_left(folder, run, capsys):
     empty = run("account", "single.toml")
     assert empty == {"account": str(folder / "books.json"), "releases": []}
@@ -86,7 +112,7 @@ def test_an_account_says_what_is_spent_and_left(folder, run, capsys):
     assert f"delta {says['left_delta']:.4g}" in text
 
 
-@pytest.mark.parametrize("verb", ["release", "account"])
+@pytest.mark.parametrize("verb", cli.VERBS)
 def test_an_error_stays_one_sentence(folder, verb, capsys):
     assert cli.main([verb, "nope.toml", "--json"]) == 2
     out, error = capsys.readouterr()
