@@ -123,6 +123,8 @@ def make_all(
     path, account = choices.account_of(specs[0])
     after = account
     for spec in specs:
+        if sentence := choices.proposal(spec):
+            raise InputError(sentence)
         request = ledger.digest(_request(spec, path.parent))
         if not ledger.answers(path, account, request):
             option = _chosen(spec, even_if_useless)

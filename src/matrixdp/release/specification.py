@@ -28,7 +28,7 @@ from matrixdp.privacy.sensitivity import (
     Query,
     SecondMomentQuery,
 )
-from matrixdp.release import ledger
+from matrixdp.release import ledger, missing
 from matrixdp.release.answers import WITH_CONSTANT, Output
 from matrixdp.release.people import People
 
@@ -74,9 +74,6 @@ CLIPPED = "clipped"
 ADASSP = "adassp"
 #: Mechanisms that release in parts.
 IN_PARTS = (CLIPPED, ADASSP)
-#: Values of ``missing``: a missing value gets the middle of its bounds, or ends the release. An
-#: ended release reveals something about one record, as does a cell that is not a number.
-MIDDLE, REFUSE = "middle", "refuse"
 
 
 @dataclass(frozen=True)
@@ -305,7 +302,7 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
         importance=_importance(mechanism, names, query, table.get("importance")),
         target=target,
         total=ledger.total(table["total"]) if "total" in table else None,
-        fill=_fill(box, names, table.get("missing", MIDDLE)),
+        fill=missing.fill(box, names, table.get("missing", missing.MIDDLE)),
         account=path.parent / table["account"] if "account" in table else None,
         planned=None if planned is None else checks.count(planned=planned),
         number=_number(query_name, names, table.get("number")),
@@ -477,28 +474,3 @@ def _people(table: Mapping[str, Any], names: list[str]) -> People | None:
             "how many records, replace and zero_out hide their values alone, so state one"
         )
     return People(person, most)
-
-
-def _fill(box: Box, names: list[str], missing: object) -> Array:
-    """Return the replacement of missing values in each column, (m,); NaN under ``refuse``.
-
-    Raises:
-        InputError: ``missing`` is no such word or table, or a value lies outside its bounds.
-    """
-    fill = box.middle
-    if missing == REFUSE:
-        return np.full_like(fill, np.nan)
-    if isinstance(missing, dict) and set(missing) <= set(names):
-        for name, value in missing.items():
-            column = names.index(name)
-            number = checks.finite(**{f"missing.{name}": value})
-            if not box.lower[column] <= number <= box.upper[column]:
-                raise InputError(f"missing.{name} is {number:g}; it must lie within bounds.{name}")
-            fill[column] = number
-        return fill
-    if missing != MIDDLE:
-        raise InputError(
-            f"missing is {missing!r}; it must be {MIDDLE!r}, {REFUSE!r}, or a table of "
-            f"column = value with columns among {', '.join(names)}"
-        )
-    return fill

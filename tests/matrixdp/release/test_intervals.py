@@ -201,6 +201,7 @@ epsilon = 3.0
 delta = 1e-6
 total = {{epsilon = 3.0, delta = 1e-6}}
 {}
+missing = "refuse"
 [bounds]
 a = [-1, 1]
 b = [-1, 1]
