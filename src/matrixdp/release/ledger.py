@@ -121,13 +121,13 @@ def find(path: Path) -> AccountFile:
     Raises:
         InputError: as :func:`account_path`.
     """
-    if path.suffix in tables.SUFFIXES:
+    if tables.suffix(path) in tables.SUFFIXES:
         return AccountFile(account_path(path, None), path)
     with checks.as_input_error(
         f"{checks.short(str(path))} cannot be looked up ({{why}}); correct it"
     ):
         file = path.with_name(path.name.removesuffix(SUFFIX))
-        if path.name.endswith(SUFFIX) and file.suffix in tables.SUFFIXES and file.is_file():
+        if path.name.endswith(SUFFIX) and tables.suffix(file) in tables.SUFFIXES and file.is_file():
             # Only an account that exists is a choice among those that the file's names could begin.
             return AccountFile(account_path(file, path if os.path.lexists(path) else None), file)
         itself = path.resolve()

@@ -147,7 +147,7 @@ def _chosen(spec: Specification, even_if_useless: bool) -> Option:
     """
     option = choices.rank(spec)[0][0]
     if receipt.useless(spec, option) and not even_if_useless:
-        instead = "" if spec.query_name == "regression" else "release means instead of records, "
+        instead = "release means instead of records, " if spec.query_name == "records" else ""
         raise InputError(
             f"{receipt.says(spec, option)}; give a larger epsilon, narrower bounds or fewer "
             f"columns, {instead}or pay for it all the same with --even-if-useless"
@@ -172,6 +172,7 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
         "label": spec.label,
         **({"number": spec.number} if spec.query_name == "components" else {}),
         **({"person": [*spec.people]} if spec.people else {}),
+        **({"dialect": [*spec.dialect]} if spec.dialect != tables.USUAL else {}),
         **({"line": [spec.alpha, spec.intercept]} if spec.alpha or not spec.intercept else {}),
     }
 
@@ -340,7 +341,7 @@ def _records(spec: Specification) -> Iterator[Array]:
         InputError: the public number of records is not the stated one, or the file is bad.
     """
     count, expected, people = 0, spec.query.n_records, spec.people
-    for block in tables.blocks(spec.file, spec.columns, spec.fill, people):
+    for block in tables.blocks(spec.file, spec.columns, spec.fill, people, spec.dialect):
         count += len(block)
         if count <= expected or spec.query.private_count:
             yield spec.scaled(block)

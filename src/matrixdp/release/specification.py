@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import tomllib
 from collections.abc import Mapping
@@ -28,7 +29,7 @@ from matrixdp.privacy.sensitivity import (
     Query,
     SecondMomentQuery,
 )
-from matrixdp.release import ledger, missing
+from matrixdp.release import ledger, missing, tables
 from matrixdp.release.answers import WITH_CONSTANT, Output
 from matrixdp.release.people import People
 
@@ -56,7 +57,7 @@ _NEEDED = ("file", "query", "records", "epsilon", "bounds")
 _OPTIONAL = (
     *("delta", "total", "account", "planned", "label", "mechanism", "importance"),
     *("target", "number", "alpha", "intercept", "radius", "adjacency", "person", "per_person"),
-    *("missing", "public"),
+    *("missing", "public", "separator", "decimal"),
 )
 #: The keys of a ``[[release]]``, in a file with several releases.
 _EACH = (
@@ -125,6 +126,8 @@ class Specification:
     label: str = ""
     #: Whether the records are public, as those of a textbook.
     public: bool = False
+    #: How a file of CSV is written.
+    dialect: tables.Dialect = tables.USUAL
 
     def scaled(self, rows: Array) -> Array:
         """Return the records of ``query`` from rows (n, m) in the columns' units.
@@ -198,10 +201,13 @@ def read_all(path: Path) -> list[Specification]:
     with checks.as_input_error(f"{path} cannot be read as TOML ({{why}}); correct it"):
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     entries = table.pop("release", None)
+    _check_place(path, table)
     if entries is None:
         return [_read(path, table)]
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise InputError(f"{path}: release is no list of tables; write [[release]] above each")
+    for entry in entries:
+        _check_place(path, entry)
     for key in ("epsilon", "delta", "planned"):
         for part in (table, *entries):
             if key in part:
@@ -311,7 +317,43 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
         intercept=intercept,
         label=table.get("label", ""),
         public=_flag("public", table.get("public", False)),
+        dialect=_dialect(table),
     )
+
+
+def _dialect(table: Mapping[str, Any]) -> tables.Dialect:
+    """Return how the file is written; only a file of CSV is written in several ways."""
+    keys = {"separator": [*tables.SEPARATORS], "decimal": tables.DECIMALS}
+    stated = {key: table[key] for key in keys if key in table}
+    for key, value in stated.items():
+        if value not in keys[key]:
+            allowed = ", ".join(json.dumps(one) for one in keys[key])
+            raise InputError(f"{key} is {value!r}; it must be one of {allowed}")
+        if tables.suffix(Path(table["file"])) != ".csv":
+            raise InputError(f"{key} has a meaning for files of CSV alone; leave it out")
+    dialect = tables.Dialect(**stated)
+    if dialect.separator == dialect.decimal:
+        raise InputError(
+            'decimal is ",", and values are separated by commas too; state separator = ";", or '
+            "the one that the file has"
+        )
+    return dialect
+
+
+def _check_place(path: Path, table: Mapping[str, Any]) -> None:
+    """Check that no key of the specification stands below ``[bounds]``, which would own it.
+
+    Raises:
+        InputError: one does, and it is no pair of bounds of a column with this name.
+    """
+    bounds = table.get("bounds")
+    for key, value in bounds.items() if isinstance(bounds, dict) else ():
+        pair = isinstance(value, list) and len(value) == 2
+        if not pair and key in (*_NEEDED, *_OPTIONAL, "weight", "release"):
+            raise InputError(
+                f"{path}: {key} stands below [bounds], as if it were a column; move it up, above "
+                "the line [bounds]"
+            )
 
 
 def _bounds(bounds: object) -> dict[str, list[float]]:
