@@ -13,7 +13,12 @@ from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import (
     check_array,
@@ -238,7 +243,7 @@ class Covariance(_Private):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PrivatePCA(_FitAlone, TransformerMixin, _Private):
+class PrivatePCA(_FitAlone, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Private):
     """Principal components from one private release; each ``fit`` spends epsilon and delta anew.
 
     ``transform`` adds no noise: its result is as private as the records that it transforms. Do not
@@ -260,6 +265,8 @@ class PrivatePCA(_FitAlone, TransformerMixin, _Private):
     >>> pca = mdp.PrivatePCA(2, epsilon=1, delta=1e-6, bounds=(0, 1)).fit(X)
     >>> pca.components_.shape, pca.mean_.shape
     ((2, 3), (3,))
+    >>> pca.get_feature_names_out().tolist(), pca.inverse_transform(pca.transform(X)).shape
+    (['privatepca0', 'privatepca1'], (400, 3))
     """
 
     n_components: int = field(default=1, kw_only=False)
@@ -290,6 +297,29 @@ class PrivatePCA(_FitAlone, TransformerMixin, _Private):
         records = _records(self, X, reset=False)
         coordinates: Array = (records - self.mean_) / self.half_ @ self.components_.T
         return coordinates
+
+    def inverse_transform(self, X: ArrayLike) -> Array:
+        """Return records (n, m), in their own units, of coordinates X, (n, n_components).
+
+        They are those of ``transform`` where all components are present, and otherwise the nearest
+        ones in half ranges that the components reach. No noise is added.
+        """
+        check_is_fitted(self)
+        try:
+            coordinates = checks.array(shape=(None, len(self.components_)), coordinates=X)
+        except InputError:
+            problem = InputError(
+                f"X is no table of coordinates; give {len(self.components_)} numbers per record"
+            )
+        else:
+            records: Array = self.mean_ + coordinates @ self.components_ * self.half_
+            return records
+        raise problem
+
+    @property
+    def _n_features_out(self) -> int:
+        """Number of components, for ``get_feature_names_out`` and ``set_output``."""
+        return len(self.components_)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
