@@ -46,23 +46,25 @@ class Result:
     """The files of a finished release, and messages for its owner.
 
     Attributes:
+        texts: their content by name.
         paths: paths by role: ``release``, ``receipt``, ``page``, ``account``, and ``details``
             where there are intervals or parts.
         says: the size of the noise, in plain words.
         notes: further messages, a sentence each.
     """
 
+    texts: dict[str, str]
     paths: dict[str, Path]
     says: str
     notes: list[str]
 
 
-def make(spec: Specification, out: Path, *, even_if_useless: bool = False) -> Result:
+def make(spec: Specification, out: Path | None, *, even_if_useless: bool = False) -> Result:
     """Make a release once; a repeated request returns the same files at no further cost.
 
     Everything is checked before the budget is spent. Then the charge reaches the disk, noise is
-    drawn, the answer reaches the disk beside the account, and ``out`` gets its files, in this order
-    (see :mod:`ledger`).
+    drawn, the answer reaches the disk beside the account, and ``out``, if there is one, gets its
+    files, in this order (see :mod:`ledger`).
 
     Raises:
         InputError: no mechanism gives the guarantee, the release is useless or would overspend the
@@ -103,9 +105,9 @@ def make(spec: Specification, out: Path, *, even_if_useless: bool = False) -> Re
     paths = {
         key: out / f"{spec.query_name}{suffix}"
         for key, suffix in names.items()
-        if f"{spec.query_name}{suffix}" in texts
+        if out and f"{spec.query_name}{suffix}" in texts
     }
-    return Result({**paths, "account": path}, statement["says"], notes)
+    return Result(texts, {**paths, "account": path}, statement["says"], notes)
 
 
 def make_all(
@@ -177,7 +179,9 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
     }
 
 
-def _charge(spec: Specification, out: Path, request: str, even_if_useless: bool) -> dict[str, str]:
+def _charge(
+    spec: Specification, out: Path | None, request: str, even_if_useless: bool
+) -> dict[str, str]:
     """Charge a new release, draw it, write it to ``out``, and return its texts by file name."""
     path, account = choices.account_of(spec)
     option = _chosen(spec, even_if_useless)
@@ -217,7 +221,7 @@ def _charge(spec: Specification, out: Path, request: str, even_if_useless: bool)
 
 @contextlib.contextmanager
 def _claim(
-    out: Path, sizes: Mapping[str, int], texts: Mapping[str, str] | None = None
+    out: Path | None, sizes: Mapping[str, int], texts: Mapping[str, str] | None = None
 ) -> Iterator[None]:
     """Lock a folder and reserve disk space for new files; existing files are never replaced.
 
@@ -225,6 +229,9 @@ def _claim(
         InputError: one of the files exists with other content than ``texts``, or the folder cannot
             hold them.
     """
+    if out is None:
+        yield
+        return
     files = {name: out / name for name in sizes}
     with contextlib.ExitStack() as stack:
         with durable.explain(out, "free some space, or give another --out"):
@@ -241,7 +248,9 @@ def _claim(
         yield
 
 
-def _publish(out: Path, texts: Mapping[str, str]) -> None:
+def _publish(out: Path | None, texts: Mapping[str, str]) -> None:
+    if out is None:
+        return
     remedy = "the answer is kept beside the account; ask again with another --out, at no cost"
     for name, text in texts.items():
         with durable.explain(out / name, remedy):
@@ -341,7 +350,12 @@ def _records(spec: Specification) -> Iterator[Array]:
         InputError: the public number of records is not the stated one, or the file is bad.
     """
     count, expected, people = 0, spec.query.n_records, spec.people
-    for block in tables.blocks(spec.file, spec.columns, spec.fill, people, spec.dialect):
+    columns = spec.columns, spec.fill, people
+    if spec.frame is None:
+        blocks = tables.blocks(spec.file, *columns, spec.dialect)
+    else:
+        blocks = tables.frame_blocks(spec.frame, spec.file, *columns)
+    for block in blocks:
         count += len(block)
         if count <= expected or spec.query.private_count:
             yield spec.scaled(block)

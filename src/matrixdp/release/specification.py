@@ -6,7 +6,7 @@ import json
 import math
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +128,8 @@ class Specification:
     public: bool = False
     #: How a file of CSV is written.
     dialect: tables.Dialect = tables.USUAL
+    #: Records in memory, a data frame or an array, in place of those in ``file``, its name.
+    frame: Any = field(default=None, compare=False, repr=False)
 
     def scaled(self, rows: Array) -> Array:
         """Return the records of ``query`` from rows (n, m) in the columns' units.
@@ -203,7 +205,7 @@ def read_all(path: Path) -> list[Specification]:
     entries = table.pop("release", None)
     _check_place(path, table)
     if entries is None:
-        return [_read(path, table)]
+        return [from_table(path, table)]
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise InputError(f"{path}: release is no list of tables; write [[release]] above each")
     for entry in entries:
@@ -230,7 +232,7 @@ def read_all(path: Path) -> list[Specification]:
             if key not in _EACH:
                 raise InputError(f"{path}: {key} is unknown in [[release]]; {nearest(key, _EACH)}")
         part = _part(total, weight / math.fsum(weights))
-        specs.append(replace(_read(path, {**table, **entry, **part}), mu=_mu(part)))
+        specs.append(replace(from_table(path, {**table, **entry, **part}), mu=_mu(part)))
     names = [spec.name for spec in specs]
     for name in names:
         if names.count(name) > 1:
@@ -256,7 +258,7 @@ def _mu(part: Mapping[str, float]) -> float | None:
     return gaussian.mu(part["epsilon"], part["delta"]) / _BELOW if "delta" in part else None
 
 
-def _read(path: Path, table: dict[str, Any]) -> Specification:
+def from_table(path: Path, table: dict[str, Any]) -> Specification:
     """Return the specification in a table of keys; errors name the file at ``path``."""
     for key in table:
         if key not in (*_NEEDED, *_OPTIONAL):

@@ -60,13 +60,13 @@ class Case:
     @property
     def sides(self):
         """Arguments of an estimator of all columns."""
-        return {**BUDGET, "bounds": (self.low, self.high)}
+        return {**BUDGET, "bounds": dict(enumerate(zip(self.low, self.high, strict=True)))}
 
     @property
     def line(self):
         """Arguments of a regression of the last column."""
-        bounds = {"bounds": (self.low[:-1], self.high[:-1])}
-        return {**BUDGET, **bounds, "target_bounds": (self.low[-1], self.high[-1])}
+        bounds = self.sides["bounds"]
+        return {**BUDGET, "target_bounds": bounds.pop(len(self.low) - 1), "bounds": bounds}
 
     def write(self, text):
         """Write a specification of the file, its records and bounds."""
