@@ -14,7 +14,14 @@ from pathlib import Path
 import numpy as np
 
 from matrixdp.checks import InputError
-from matrixdp.release import compositions, ledger, missing, recommend, specification
+from matrixdp.release import (
+    compositions,
+    ledger,
+    missing,
+    private_bounds,
+    recommend,
+    specification,
+)
 from matrixdp.release.specification import Specification
 
 #: Price of privacy that counts as 0, and relative tolerance of its search.
@@ -39,6 +46,8 @@ def options(spec: Specification) -> list[recommend.Option]:
     if delta and spec.total and spec.total["delta"]:
         # The sampler's part of the total is reserved for all releases together.
         delta = min(delta, ledger.usable_delta(spec.total))
+    if spec.private:
+        return private_bounds.options(spec, delta, options)
     if spec.mechanism in specification.IN_PARTS:
         return compositions.options(spec, delta)
     ranking = recommend.options(

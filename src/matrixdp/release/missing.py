@@ -11,6 +11,7 @@ import numpy as np
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.privacy.domain import Box
+from matrixdp.release import tables
 
 #: Values of ``missing``: a missing value gets the middle of its bounds, or ends the release. An
 #: ended release reveals something about one record, as does a cell that is not a number.
@@ -30,9 +31,9 @@ def possible(path: Path) -> bool:
     An array of integers or booleans has none. A file that is no such array is judged by its suffix.
     """
     try:
-        if path.suffix == ".npy":
+        if tables.suffix(path) == ".npy":
             return bool(np.load(path, mmap_mode="r", allow_pickle=False).dtype.kind not in "iub")
-        if path.suffix == ".npz":
+        if tables.suffix(path) == ".npz":
             with zipfile.ZipFile(path) as archive, archive.open(archive.namelist()[0]) as stream:
                 version = np.lib.format.read_magic(stream)
                 older = version == (1, 0)

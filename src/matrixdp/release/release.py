@@ -18,6 +18,7 @@ from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import InParts
 from matrixdp.mechanisms.moments import CONSTANT, LEAST, centred, with_constant
+from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.release import (
@@ -26,6 +27,7 @@ from matrixdp.release import (
     compositions,
     durable,
     ledger,
+    private_bounds,
     receipt,
     tables,
     uncertainty,
@@ -49,7 +51,7 @@ class Result:
         texts: their content by name.
         paths: paths by role: ``release``, ``receipt``, ``page``, ``account``, and ``details``
             where there are intervals or parts.
-        says: the size of the noise, in plain words.
+        says: the size of the noise, in plain words; or why there is no ``release``.
         notes: further messages, a sentence each.
     """
 
@@ -107,7 +109,10 @@ def make(spec: Specification, out: Path | None, *, even_if_useless: bool = False
         for key, suffix in names.items()
         if out and f"{spec.query_name}{suffix}" in texts
     }
-    return Result(texts, {**paths, "account": path}, statement["says"], notes)
+    says = statement["says"]
+    if f"{spec.query_name}.csv" not in texts:
+        says = private_bounds.failure(json.loads(texts[f"{spec.query_name}.details.json"]))
+    return Result(texts, {**paths, "account": path}, says, notes)
 
 
 def make_all(
@@ -176,6 +181,7 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
         **({"person": [*spec.people]} if spec.people else {}),
         **({"dialect": [*spec.dialect]} if spec.dialect != tables.USUAL else {}),
         **({"line": [spec.alpha, spec.intercept]} if spec.alpha or not spec.intercept else {}),
+        **({"private": [*spec.private]} if spec.private else {}),
     }
 
 
@@ -203,7 +209,7 @@ def _charge(
     size = _FILE + 8 * len("".join(spec.columns)) + _NUMBER * option.release.numbers
     sizes = {name: size, **{key: _FILE + 2 * len(text.encode()) for key, text in texts.items()}}
     details = f"{spec.query_name}.details.json"
-    if isinstance(option.release, InParts) or _has_intervals(spec):
+    if isinstance(option.release, InParts | PrivatelyBounded) or _has_intervals(spec):
         sizes[details] = size * (1 + len(spec.columns)) + _ENTRY * option.release.numbers
     with ledger.reserve(path, sum(sizes.values())) as answer, _claim(out, sizes):
         draw = _prepare(spec, option.release, spec.output)
@@ -211,7 +217,8 @@ def _charge(
         with durable.defer_signals():
             ledger.charge(path, ledger.add(account, {**charge, "answer": answer}))
             numbers, describe = draw()
-            texts = {name: _written(spec, numbers), **texts}
+            if numbers.size:
+                texts = {name: _written(spec, numbers), **texts}
             if details in sizes:
                 texts[details] = json.dumps(describe(), indent=2) + "\n"
             ledger.store(path, answer, texts)
@@ -263,6 +270,11 @@ def compare(spec: Specification, times: int = 20) -> dict[str, float]:
     The error is the root mean square over the entries of ``times`` simulated releases, in half
     ranges. It is for the owner of the data alone: no account is charged.
     """
+    if spec.private:
+        raise InputError(
+            f"the errors on the file itself need bounds, and those of {', '.join(spec.private)} "
+            "are private; leave --look-at-the-data out, or state bounds"
+        )
     true, errors = _true(spec), {}
     for option in choices.options(spec):
         draw = _prepare(spec, option.release, spec.output.in_half_ranges)
@@ -282,12 +294,14 @@ def _alike(answer: Array, true: Array, features: int) -> Array:
 
 
 def _prepare(
-    spec: Specification, release: AdditiveMechanism | InParts, output: Output
+    spec: Specification, release: AdditiveMechanism | InParts | PrivatelyBounded, output: Output
 ) -> Callable[[], tuple[Array, Details]]:
     """Read the records, and return a function that draws the answer and its :data:`Details`.
 
     A bad file is refused here, before any noise is drawn.
     """
+    if isinstance(release, PrivatelyBounded):
+        return private_bounds.prepare(spec, release, _rows(spec), _prepare)
     if isinstance(release, InParts):
         run = release.prepare(lambda: _records(spec))
 
@@ -342,7 +356,12 @@ def _true(spec: Specification) -> Array:
 
 
 def _records(spec: Specification) -> Iterator[Array]:
-    """Yield blocks (k, m) of the scaled records that count.
+    """Yield blocks (k, m) of the scaled records that count, as :func:`_rows`."""
+    return map(spec.scaled, _rows(spec))
+
+
+def _rows(spec: Specification) -> Iterator[Array]:
+    """Yield blocks (k, m) of the records that count, in the columns' units.
 
     A private number of records is not checked: an error would reveal it.
 
@@ -358,7 +377,7 @@ def _records(spec: Specification) -> Iterator[Array]:
     for block in blocks:
         count += len(block)
         if count <= expected or spec.query.private_count:
-            yield spec.scaled(block)
+            yield block
     if count != expected and not spec.query.private_count:
         which = f", at most {people.most} of each {people.column!r}" if people else ""
         raise InputError(
