@@ -8,6 +8,7 @@ The specification is a small TOML file (own_matrix.md in the package's folder ex
     epsilon = 1.0
     delta = 1e-6                 # omit for pure DP
     total = {epsilon = 2.0, delta = 1e-5}   # of all releases of this file, fixed by the first one
+    missing = "refuse"           # or "middle" of the bounds, {age = 40}
 
     [bounds]                     # public; values outside are clipped
     age = [0, 120]
@@ -21,9 +22,10 @@ per_person = 5 how many rows of each count, the first ones. All rows of one pers
 protected: under adjacency = "add_or_remove" who is in the file, with how many rows and which
 values, under "replace" and "zero_out" the values alone.
 
-The account of all releases is beside the file, or at the path account = "...". A missing value gets
-the middle of its bounds, or a value of missing = {age = 40}. Under missing = "refuse" it ends the
-release. An ended release reveals something about one record, as does a cell that is not a number.
+The account of all releases is beside the file, or at the path account = "...". A new account states
+what becomes of a missing value: under missing = "middle" it gets the middle of its bounds, or a
+value of missing = {age = 40}. Under "refuse" it ends the release. An ended release reveals
+something about one record, as does a cell that is not a number.
 """
 
 from __future__ import annotations

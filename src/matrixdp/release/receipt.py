@@ -15,11 +15,12 @@ import numpy as np
 from matrixdp.checks import plural
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import ComposedEquations, ComposedMoments
+from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.noise import safe
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
-from matrixdp.release import answers, compositions, specification, uncertainty
+from matrixdp.release import answers, compositions, private_bounds, specification, uncertainty
 from matrixdp.release.recommend import Option
 from matrixdp.release.specification import Specification
 from matrixdp.version import VERSION
@@ -82,10 +83,9 @@ def _curve(mu: float, numbers: int) -> list[list[float]]:
 def build(spec: Specification, best: Option) -> dict[str, Any]:
     """Return the receipt of a release; all of it is public, and nothing depends on the data."""
     release, extra = best.release, best.release.extra_delta
-    fill = dict(zip(spec.columns, spec.fill.tolist(), strict=True))
     terms = {
         **spec.terms,
-        "missing": "refused" if np.isnan(spec.fill).any() else fill,
+        "missing": "refused" if np.isnan(spec.fill).any() else private_bounds.fills(spec),
         "neighbours": (_PEOPLE if spec.people else _NEIGHBOURS)[spec.query.adjacency],
         "records_that_count": counted(spec) or None,
         "mechanism": best.name,
@@ -128,6 +128,8 @@ def counted(spec: Specification) -> str:
 def _noise(spec: Specification, best: Option) -> dict[str, Any]:
     """Return the entries of a receipt on the noise; upper bounds for clipped moments."""
     release = best.release
+    if isinstance(release, PrivatelyBounded):
+        return private_bounds.statement(spec, best)
     if isinstance(release, ComposedEquations):
         return {
             "parts": release.costs,
@@ -154,6 +156,8 @@ def in_words(spec: Specification, best: Option) -> list[str]:
     A regression has none: the noise of moments says little about its coefficients.
     """
     release = best.release
+    if isinstance(release, PrivatelyBounded):
+        return private_bounds.in_words(release)
     if not isinstance(release, AdditiveMechanism):
         return compositions.in_words(release)
     if spec.query_name == "regression":
@@ -206,7 +210,7 @@ def useless(spec: Specification, best: Option) -> bool:
     A regression is useless if a constant predicts as well, even where columns fill their bounds.
     Clipped moments are useless if their noise exceeds what records that fill the radius allow.
     """
-    release = best.release
+    release = private_bounds.inner(best)
     in_box = spec.query_name == "regression" and isinstance(spec.query.domain, Box)
     if in_box and not isinstance(release, ComposedMoments):
         return answers.simulated_fit(release, answers.FILLED[0], intercept=spec.intercept) <= 0
@@ -216,12 +220,12 @@ def useless(spec: Specification, best: Option) -> bool:
 def says(spec: Specification, best: Option) -> str:
     """Return the size of the noise in plain words, with a warning if it hides everything."""
     hides = ": it hides everything, do not release this" * useless(spec, best)
-    release = best.release
+    release = private_bounds.inner(best)
     if isinstance(release, ComposedMoments):
         return f"{compositions.says(spec, best)}{hides}"
     if spec.query_name == "regression":
         return f"{answers.regression_outlook(release, intercept=spec.intercept)}{hides}"
-    share = "the largest deviation that the public bounds allow"
+    share = f"the largest deviation that the {'private' if spec.private else 'public'} bounds allow"
     if hides:
         return f"noise of {best.error:,.3g} times {share}{hides}"
     return f"noise of {best.error:.2%} of {share}"

@@ -18,6 +18,7 @@ from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import InParts
 from matrixdp.mechanisms.moments import CONSTANT, LEAST, centred, with_constant
+from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.release import (
@@ -26,6 +27,7 @@ from matrixdp.release import (
     compositions,
     durable,
     ledger,
+    private_bounds,
     receipt,
     tables,
     uncertainty,
@@ -46,23 +48,25 @@ class Result:
     """The files of a finished release, and messages for its owner.
 
     Attributes:
+        texts: their content by name.
         paths: paths by role: ``release``, ``receipt``, ``page``, ``account``, and ``details``
             where there are intervals or parts.
-        says: the size of the noise, in plain words.
+        says: the size of the noise, in plain words; or why there is no ``release``.
         notes: further messages, a sentence each.
     """
 
+    texts: dict[str, str]
     paths: dict[str, Path]
     says: str
     notes: list[str]
 
 
-def make(spec: Specification, out: Path, *, even_if_useless: bool = False) -> Result:
+def make(spec: Specification, out: Path | None, *, even_if_useless: bool = False) -> Result:
     """Make a release once; a repeated request returns the same files at no further cost.
 
     Everything is checked before the budget is spent. Then the charge reaches the disk, noise is
-    drawn, the answer reaches the disk beside the account, and ``out`` gets its files, in this order
-    (see :mod:`ledger`).
+    drawn, the answer reaches the disk beside the account, and ``out``, if there is one, gets its
+    files, in this order (see :mod:`ledger`).
 
     Raises:
         InputError: no mechanism gives the guarantee, the release is useless or would overspend the
@@ -103,9 +107,12 @@ def make(spec: Specification, out: Path, *, even_if_useless: bool = False) -> Re
     paths = {
         key: out / f"{spec.query_name}{suffix}"
         for key, suffix in names.items()
-        if f"{spec.query_name}{suffix}" in texts
+        if out and f"{spec.query_name}{suffix}" in texts
     }
-    return Result({**paths, "account": path}, statement["says"], notes)
+    says = statement["says"]
+    if f"{spec.query_name}.csv" not in texts:
+        says = private_bounds.failure(json.loads(texts[f"{spec.query_name}.details.json"]))
+    return Result(texts, {**paths, "account": path}, says, notes)
 
 
 def make_all(
@@ -123,6 +130,8 @@ def make_all(
     path, account = choices.account_of(specs[0])
     after = account
     for spec in specs:
+        if sentence := choices.proposal(spec):
+            raise InputError(sentence)
         request = ledger.digest(_request(spec, path.parent))
         if not ledger.answers(path, account, request):
             option = _chosen(spec, even_if_useless)
@@ -181,10 +190,13 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
         **({"person": [*spec.people]} if spec.people else {}),
         **({"dialect": [*spec.dialect]} if spec.dialect != tables.USUAL else {}),
         **({"line": [spec.alpha, spec.intercept]} if spec.alpha or not spec.intercept else {}),
+        **({"private": [*spec.private]} if spec.private else {}),
     }
 
 
-def _charge(spec: Specification, out: Path, request: str, even_if_useless: bool) -> dict[str, str]:
+def _charge(
+    spec: Specification, out: Path | None, request: str, even_if_useless: bool
+) -> dict[str, str]:
     """Charge a new release, draw it, write it to ``out``, and return its texts by file name."""
     path, account = choices.account_of(spec)
     option = _chosen(spec, even_if_useless)
@@ -206,7 +218,7 @@ def _charge(spec: Specification, out: Path, request: str, even_if_useless: bool)
     size = _FILE + 8 * len("".join(spec.columns)) + _NUMBER * option.release.numbers
     sizes = {name: size, **{key: _FILE + 2 * len(text.encode()) for key, text in texts.items()}}
     details = f"{spec.query_name}.details.json"
-    if isinstance(option.release, InParts) or _has_intervals(spec):
+    if isinstance(option.release, InParts | PrivatelyBounded) or _has_intervals(spec):
         sizes[details] = size * (1 + len(spec.columns)) + _ENTRY * option.release.numbers
     with ledger.reserve(path, sum(sizes.values())) as answer, _claim(out, sizes):
         draw = _prepare(spec, option.release, spec.output)
@@ -214,7 +226,8 @@ def _charge(spec: Specification, out: Path, request: str, even_if_useless: bool)
         with durable.defer_signals():
             ledger.charge(path, ledger.add(account, {**charge, "answer": answer}))
             numbers, describe = draw()
-            texts = {name: _written(spec, numbers), **texts}
+            if numbers.size:
+                texts = {name: _written(spec, numbers), **texts}
             if details in sizes:
                 texts[details] = json.dumps(describe(), indent=2) + "\n"
             ledger.store(path, answer, texts)
@@ -224,7 +237,7 @@ def _charge(spec: Specification, out: Path, request: str, even_if_useless: bool)
 
 @contextlib.contextmanager
 def _claim(
-    out: Path, sizes: Mapping[str, int], texts: Mapping[str, str] | None = None
+    out: Path | None, sizes: Mapping[str, int], texts: Mapping[str, str] | None = None
 ) -> Iterator[None]:
     """Lock a folder and reserve disk space for new files; existing files are never replaced.
 
@@ -232,6 +245,9 @@ def _claim(
         InputError: one of the files exists with other content than ``texts``, or the folder cannot
             hold them.
     """
+    if out is None:
+        yield
+        return
     files = {name: out / name for name in sizes}
     with contextlib.ExitStack() as stack:
         with durable.explain(out, "free some space, or give another --out"):
@@ -248,7 +264,9 @@ def _claim(
         yield
 
 
-def _publish(out: Path, texts: Mapping[str, str]) -> None:
+def _publish(out: Path | None, texts: Mapping[str, str]) -> None:
+    if out is None:
+        return
     remedy = "the answer is kept beside the account; ask again with another --out, at no cost"
     for name, text in texts.items():
         with durable.explain(out / name, remedy):
@@ -261,6 +279,11 @@ def compare(spec: Specification, times: int = 20) -> dict[str, float]:
     The error is the root mean square over the entries of ``times`` simulated releases, in half
     ranges. It is for the owner of the data alone: no account is charged.
     """
+    if spec.private:
+        raise InputError(
+            f"the errors on the file itself need bounds, and those of {', '.join(spec.private)} "
+            "are private; leave --look-at-the-data out, or state bounds"
+        )
     true, errors = _true(spec), {}
     for option in choices.options(spec):
         draw = _prepare(spec, option.release, spec.output.in_half_ranges)
@@ -280,12 +303,14 @@ def _alike(answer: Array, true: Array, features: int) -> Array:
 
 
 def _prepare(
-    spec: Specification, release: AdditiveMechanism | InParts, output: Output
+    spec: Specification, release: AdditiveMechanism | InParts | PrivatelyBounded, output: Output
 ) -> Callable[[], tuple[Array, Details]]:
     """Read the records, and return a function that draws the answer and its :data:`Details`.
 
     A bad file is refused here, before any noise is drawn.
     """
+    if isinstance(release, PrivatelyBounded):
+        return private_bounds.prepare(spec, release, _rows(spec), _prepare)
     if isinstance(release, InParts):
         run = release.prepare(lambda: _records(spec))
 
@@ -340,7 +365,12 @@ def _true(spec: Specification) -> Array:
 
 
 def _records(spec: Specification) -> Iterator[Array]:
-    """Yield blocks (k, m) of the scaled records that count.
+    """Yield blocks (k, m) of the scaled records that count, as :func:`_rows`."""
+    return map(spec.scaled, _rows(spec))
+
+
+def _rows(spec: Specification) -> Iterator[Array]:
+    """Yield blocks (k, m) of the records that count, in the columns' units.
 
     A private number of records is not checked: an error would reveal it.
 
@@ -348,10 +378,15 @@ def _records(spec: Specification) -> Iterator[Array]:
         InputError: the public number of records is not the stated one, or the file is bad.
     """
     count, expected, people = 0, spec.query.n_records, spec.people
-    for block in tables.blocks(spec.file, spec.columns, spec.fill, people, spec.dialect):
+    columns = spec.columns, spec.fill, people
+    if spec.frame is None:
+        blocks = tables.blocks(spec.file, *columns, spec.dialect)
+    else:
+        blocks = tables.frame_blocks(spec.frame, spec.file, *columns)
+    for block in blocks:
         count += len(block)
         if count <= expected or spec.query.private_count:
-            yield spec.scaled(block)
+            yield block
     if count != expected and not spec.query.private_count:
         which = f", at most {people.most} of each {people.column!r}" if people else ""
         raise InputError(

@@ -1,4 +1,4 @@
-"""Files of records, read in blocks: CSV, NPY, NPZ or Parquet."""
+"""Records, read in blocks: files (CSV, NPY, NPZ or Parquet), data frames and arrays."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import csv
 import difflib
 import itertools
 from collections.abc import Hashable, Iterator, Sequence
+from decimal import Decimal
+from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -92,24 +94,69 @@ def blocks(
             an identifier is missing.
     """
     check(path)
-    first = 1
-    person, counts = ("", None) if people is None else (people.column, FirstRecords(people.most))
     kind = suffix(path)
     how = "as UTF-8, with line feeds at the ends of lines" if kind == ".csv" else "anew"
     with as_input_error(f"{path} cannot be read as {kind[1:].upper()} ({{why}}); save it {how}"):
-        for block, names in _READERS[kind](path, columns, person, dialect):
-            filled = block if fill is None else np.where(np.isnan(block), fill, block)
-            bad = np.argwhere(~np.isfinite(filled) if fill is None else np.isnan(filled))
-            if bad.size:
-                row, column = bad[0]
-                raise InputError(
-                    f"{path} has no finite number in record {first + row}, column "
-                    f"{columns[column]!r}; put a public number there, and leave no record out"
-                )
-            if counts is not None:
-                filled = filled[counts.keep(_identified(path, person, names, first))]
-            yield filled
-            first += len(block)
+        parts = _READERS[kind](path, columns, people.column if people else "", dialect)
+        yield from _complete(path, parts, columns, fill, people)
+
+
+def frame_blocks(
+    frame: Any, name: Path, columns: Sequence[str], fill: Array, people: People | None = None
+) -> Iterator[Array]:
+    """Yield the records of a data frame or an array, as :func:`blocks` does those of a file.
+
+    Labels of columns count as texts; columns of an array go by their number from 0.
+
+    Args:
+        frame: data frame, or array (n, columns); masked values are missing.
+        name: what messages call it.
+        columns, fill, people: as of :func:`blocks`.
+
+    Raises:
+        InputError: as :func:`blocks`. No message shows a value.
+    """
+    yield from _complete(
+        name, _frame(frame, name, columns, people.column if people else ""), columns, fill, people
+    )
+
+
+def labels(frame: Any) -> list[Any]:
+    """Return the labels of a data frame's columns; the numbers from 0 of those of an array.
+
+    Raises:
+        InputError: an array has no columns.
+    """
+    if hasattr(frame, "columns"):
+        return [*frame.columns]
+    if frame.ndim != 2:
+        raise InputError(f"the array has shape {frame.shape}; give one record per row")
+    return [*range(frame.shape[1])]
+
+
+def _complete(
+    path: Path,
+    parts: Iterator[_Block],
+    columns: Sequence[str],
+    fill: Array | None,
+    people: People | None,
+) -> Iterator[Array]:
+    """Yield the records that count of blocks, without missing values; else as :func:`blocks`."""
+    first = 1
+    person, counts = ("", None) if people is None else (people.column, FirstRecords(people.most))
+    for block, names in parts:
+        filled = block if fill is None else np.where(np.isnan(block), fill, block)
+        bad = np.argwhere(~np.isfinite(filled) if fill is None else np.isnan(filled))
+        if bad.size:
+            row, column = bad[0]
+            raise InputError(
+                f"{path} has no finite number in record {first + row}, column "
+                f"{columns[column]!r}; put a public number there, and leave no record out"
+            )
+        if counts is not None:
+            filled = filled[counts.keep(_identified(path, person, names, first))]
+        yield filled
+        first += len(block)
 
 
 def _identified(path: Path, person: str, names: Sequence[object], first: int) -> list[Hashable]:
@@ -288,6 +335,53 @@ def _parquet(path: Path, columns: Sequence[str], person: str, _: Dialect) -> Ite
             parts = [batch.column(name).to_numpy(zero_copy_only=False) for name in columns]
             names = batch.column(person).to_pylist() if person else []
             yield np.stack([_numbers(part) for part in parts], axis=1), names
+
+
+def _frame(frame: Any, name: Path, columns: Sequence[str], person: str) -> Iterator[_Block]:
+    columns_of = labels(frame)
+    header, kind = [*map(str, columns_of)], "column name"
+    places = _columns(name, header, columns, kind)
+    place = _column(name, header, person, kind)
+    cells = {
+        i: np.ma.asarray(frame[columns_of[i]] if hasattr(frame, "columns") else frame[:, i])
+        for i in {*places, *([place] if person else [])}
+    }
+    for i, column in zip(places, columns, strict=True):
+        if cells[i].dtype.kind not in "fiubO":
+            raise InputError(f"{name} has {cells[i].dtype} in column {column!r}; {_REMEDY}")
+    for start in range(0, len(frame), _ROWS):
+        part = slice(start, start + _ROWS)
+        rows = [
+            _cells(cells[i][part], name, column, start + 1)
+            for i, column in zip(places, columns, strict=True)
+        ]
+        yield np.stack(rows, axis=1), cells[place][part].tolist() if person else []
+
+
+def _cells(values: Any, name: Path, column: str, first: int) -> Array:
+    """Return cells of a column in float64, NaN where they are missing."""
+    if values.dtype.kind != "O":
+        return np.where(np.ma.getmaskarray(values), np.nan, _numbers(np.ma.getdata(values)))
+    numbers = [*map(_float, values.tolist())]
+    if None in numbers:
+        record = first + numbers.index(None)
+        raise InputError(f"{name} has no number in record {record}, column {column!r}; {_REMEDY}")
+    return np.array(numbers, dtype=np.float64)
+
+
+def _float(cell: Any) -> float | None:
+    """Return the number in a cell, NaN if it is missing, None if it is neither."""
+    # The latter is the missing value of pandas, which has no other sign without importing it.
+    if cell is None or type(cell).__name__ == "NAType":
+        return np.nan
+    number: Any = cell if isinstance(cell, Real | Decimal | np.bool) else None
+    try:
+        return None if number is None else float(number)
+    except OverflowError:
+        return np.inf if number > 0 else -np.inf
+    except ValueError:
+        # A signalling NaN of decimal.
+        return np.nan
 
 
 def _numbers(values: Array) -> Array:

@@ -23,6 +23,7 @@ mechanism = "{}"
 epsilon = {}
 delta = {}
 total = {{epsilon = 4, delta = {}}}
+missing = "refuse"
 [bounds]
 x = [0, 1]
 """

@@ -19,6 +19,7 @@ records = 3
 epsilon = 1
 delta = 1e-6
 {}
+missing = "refuse"
 [bounds]
 age = [0, 120]
 income = [0, 2e5]

@@ -493,7 +493,9 @@ def test_of_many_at_once_only_as_many_pass_as_fit(folder):
     def one(label):
         text = SPECIFICATION.replace("QUERY", "mean").replace("epsilon = 2.0", "epsilon = 0.3")
         text = text.replace("delta = 1e-6", "total = {epsilon = 1.0, delta = 0}")
-        (folder / f"{label}.toml").write_text(text.replace("MORE", f'label = "{label}"'))
+        (folder / f"{label}.toml").write_text(
+            text.replace("MORE", f'missing = "refuse"\nlabel = "{label}"')
+        )
         try:
             make(specification.read(folder / f"{label}.toml"), folder / str(label))
             passed.append(label)
