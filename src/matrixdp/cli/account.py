@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from matrixdp.release.ledger import Account, AccountFile
 
 
+#: Of an account that nothing beside the records links to.
+_ELSEWHERE = "; where a specification names another account, ask by that specification"
+
+
 def run(file: str, *, json: bool = False) -> None:
     """Print the total of an account, its releases, and the largest release that still fits.
 
@@ -30,7 +34,10 @@ def run(file: str, *, json: bool = False) -> None:
     if json:
         cli.show({"account": str(path), **(_content(account) if account else {"releases": []})})
     elif account is None:
-        print(f"{path} is not there: nothing is spent, and the first release states the total")
+        sentence = "nothing is spent, and the first release states the total"
+        print(
+            f"{path} is not there: {sentence}{'' if _is_specification(Path(file)) else _ELSEWHERE}"
+        )
     else:
         for line in ledger.summary(account):
             print(line)
