@@ -146,6 +146,15 @@ def make_all(
     return [make(spec, out / spec.name, even_if_useless=even_if_useless) for spec in specs]
 
 
+def charges(specs: Sequence[Specification]) -> list[int]:
+    """Return how often the account of several releases was charged for each."""
+    path = ledger.account_path(specs[0].file, specs[0].account)
+    if (account := ledger.read(path)) is None:
+        return [0] * len(specs)
+    requests = [ledger.digest(_request(spec, path.parent)) for spec in specs]
+    return [len(ledger.answers(path, account, request)) for request in requests]
+
+
 def _chosen(spec: Specification, even_if_useless: bool) -> Option:
     """Return the best option that fits.
 

@@ -1,13 +1,16 @@
 """Files and specifications as hospitals have them: semicolons, commas in numbers, yes and no."""
 
 import json
+import signal
+import sys
 
 import numpy as np
 import pytest
 import samplefile
 
-from matrixdp import cli
+from matrixdp import __main__, cli
 from matrixdp.checks import InputError
+from matrixdp.cli import release as release_verb
 from matrixdp.release import ledger, release, specification, tables
 from matrixdp.release.tables import Dialect
 
@@ -213,3 +216,119 @@ def test_a_key_below_the_bounds_of_one_of_several_releases_is_said_to_move_up(fo
 def test_only_a_release_of_records_is_advised_to_be_one_of_means(folder, capsys, query, advice):
     assert samplefile.release(folder, query=query, epsilon="0.001", delta="1e-6") == 2
     assert ("release means instead of records" in capsys.readouterr().err) == advice
+
+
+def test_out_that_is_a_file_is_one_sentence(folder, capsys):
+    assert samplefile.release(folder, out="people.csv") == 2
+    said = capsys.readouterr().err
+    assert "people.csv is a file, and a release needs a folder; give another --out" in said
+    assert said.count("\n") == 1
+    assert not [*folder.glob("*.privacy.json")]
+
+
+def interrupted(folder, monkeypatch, capsys, **given):
+    """Return what the command says that Ctrl-C ends."""
+    words = ["matrixdp", "release", str(samplefile.written(folder, **given))]
+    monkeypatch.setattr(sys, "argv", [*words, "--out", str(folder / "out")])
+    assert __main__.main() == 130
+    out, error = capsys.readouterr()
+    assert not out
+    return error
+
+
+def test_an_interrupt_before_the_charge_says_that_nothing_was_charged(folder, monkeypatch, capsys):
+    monkeypatch.setattr(ledger, "mark", lambda *_: signal.raise_signal(signal.SIGINT))
+    said = interrupted(folder, monkeypatch, capsys)
+    assert said == "matrixdp: interrupted; nothing was charged\n"
+    assert not [*folder.glob("*.privacy.json")]
+    assert not [*(folder / "out").iterdir()]
+
+
+def test_an_interrupt_after_the_charge_says_how_to_get_the_answer(folder, monkeypatch, capsys):
+    store = ledger.store
+
+    def late(*given):
+        signal.raise_signal(signal.SIGINT)
+        store(*given)
+
+    monkeypatch.setattr(ledger, "store", late)
+    said = interrupted(folder, monkeypatch, capsys)
+    assert said.startswith("matrixdp: interrupted; mean was charged, and nothing else; the same")
+    before = (folder / "people.csv.privacy.json").read_bytes()
+    assert samplefile.release(folder) == 0
+    assert (folder / "people.csv.privacy.json").read_bytes() == before
+    assert (folder / "out/mean.csv").is_file()
+
+
+def test_an_interrupt_while_the_files_are_named_says_what_was_charged(folder, monkeypatch, capsys):
+    def show(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(release_verb, "_print", show)
+    assert "; mean was charged" in interrupted(folder, monkeypatch, capsys)
+    # An answer that was paid for earlier costs nothing.
+    assert interrupted(folder, monkeypatch, capsys).endswith("; nothing was charged\n")
+
+
+# --- The account that a release would charge --------------------------------------------------
+
+
+@pytest.fixture
+def account(folder, capsys, monkeypatch):
+    """Return a function that asks for an account by a name: the exit status, text and error."""
+    monkeypatch.chdir(folder)
+
+    def ask(name):
+        status = cli.main(["account", name])
+        out, error = capsys.readouterr()
+        assert bool(out) == (status == 0)
+        assert error.count("\n") == (status != 0)
+        return status, out or error
+
+    return ask
+
+
+@pytest.mark.parametrize("more", ["", 'account = "books/other.json"'])
+@pytest.mark.parametrize("several", [False, True])
+def test_every_name_of_an_account_shows_what_is_spent(folder, account, capsys, more, several):
+    (folder / "books").mkdir()
+    text = samplefile.written(folder, more=more).read_text()
+    if several:
+        text = text.replace('query = "mean"\n', "").replace("epsilon = 2.0\ndelta = 1e-6\n", "")
+        text += '[[release]]\nquery = "mean"\n[[release]]\nquery = "mean"\nlabel = "again"\n'
+    for name in ("spec.toml", "spec.TOML", "spec.txt", "spec"):
+        (folder / name).write_text(text)
+    status, said = account("spec.toml")
+    assert (status, "nothing is spent" in said) == (0, True)
+    assert cli.main(["release", "spec.toml"]) == 0
+    capsys.readouterr()
+    names = ["spec.toml", "spec.TOML", "spec.txt", "spec", "people.csv", "people.csv.privacy.json"]
+    names += ["books/other.json"] * bool(more)
+    said = {account(name) for name in names}
+    assert len(said) == 1
+    assert f"in {1 + several} release" in said.pop()[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("nope.csv", "is not there, or no file"),
+        ("nope.CSV", "is not there, or no file"),
+        ("nope.toml", "cannot be read as TOML"),
+        ("nope.json", "is not there; give the file of records, or its account"),
+        ("nope", "is not there; give the file of records, or its account"),
+        (".", "correct it"),
+        ("lost.toml", "lost.csv is not there, or no file"),
+        ("below.toml", "is not there, and neither is its folder; correct account"),
+        ("moved.csv", "links to it; restore it, as a new account would forget what is spent"),
+    ],
+)
+def test_what_is_not_there_is_one_sentence(folder, account, name, sentence):
+    text = samplefile.written(folder).read_text()
+    (folder / "lost.toml").write_text(text.replace("people.csv", "lost.csv"))
+    (folder / "below.toml").write_text(f'account = "nope/books.json"\n{text}')
+    samplefile.save(folder / "moved.csv")
+    (folder / "moved.csv.privacy.json").symlink_to("elsewhere.json")
+    status, said = account(name)
+    assert status == 2
+    assert sentence in said
