@@ -32,6 +32,7 @@ from matrixdp.release import (
     tables,
     uncertainty,
 )
+from matrixdp.release.account import Account
 from matrixdp.release.answers import Output
 from matrixdp.release.recommend import Option
 from matrixdp.release.specification import Specification
@@ -113,6 +114,54 @@ def make(spec: Specification, out: Path | None, *, even_if_useless: bool = False
     if f"{spec.query_name}.csv" not in texts:
         says = private_bounds.failure(json.loads(texts[f"{spec.query_name}.details.json"]))
     return Result(texts, {**paths, "account": path}, says, notes)
+
+
+def make_in_memory(
+    spec: Specification, account: Account | None, *, even_if_useless: bool = False
+) -> Result:
+    """Make a release of the records in ``spec.frame``; no file is written but an account's.
+
+    The account is charged before noise is drawn. Each call is a release of its own, also of the
+    same request: records in memory have no name by which an answer could be found again.
+
+    Args:
+        spec: specification with a ``frame``.
+        account: account to charge; without one nothing counts the release.
+        even_if_useless: whether to make a release whose noise hides everything.
+
+    Raises:
+        InputError: as :func:`make`.
+    """
+    if account is None:
+        option = choices.options(spec)[0]
+    else:
+        total = {key: account.total[key] for key in ("epsilon", "delta", "pure", "sampler")}
+        if account.total["person"] != spec.relation.person:
+            raise InputError(
+                f"the account was begun with person = {account.total['person'] or 'none'}, not "
+                f"{spec.relation.person or 'none'}; state the same"
+            )
+        option = account.choose(choices.options(replace(spec, total=total)))
+    if receipt.useless(spec, option) and not even_if_useless:
+        raise InputError(
+            f"{receipt.says(spec, option)}; give a larger epsilon, narrower bounds or fewer "
+            "columns, or pay for it all the same with even_if_useless=True"
+        )
+    statement = receipt.build(spec, option)
+    ledger.check(option.release)
+    draw = _prepare(spec, option.release, spec.output)
+    if account is not None:
+        account.spend(option.release, spec.label)
+        statement["total_of_the_account"] = ledger.in_words(account.total)
+        statement["epsilon_of_all_releases_so_far"] = account.spent
+    numbers, describe = draw()
+    texts = {
+        f"{spec.query_name}.csv": _written(spec, numbers),
+        f"{spec.query_name}.receipt.json": json.dumps(statement, indent=2) + "\n",
+        f"{spec.query_name}.receipt.md": receipt.page(statement),
+        f"{spec.query_name}.details.json": json.dumps(describe(), indent=2) + "\n",
+    }
+    return Result(texts, {}, statement["says"], receipt.cautions(spec))
 
 
 def make_all(
