@@ -31,6 +31,9 @@ _HIDDEN = {
 #: Columns that the table shows, so that a receipt stays a page.
 _MOST = 12
 
+#: Keys of a receipt on what changes an answer and is no noise.
+_EFFECTS = ("private_bounds", "clipping", "ridge")
+
 #: Largest exponent of a factor that is written out.
 _LARGE = 20
 
@@ -123,19 +126,10 @@ def _chance(delta: float) -> str:
 
 def _rules(statement: Mapping[str, Any]) -> Iterator[str]:
     """Yield sentences on missing and extreme values."""
-    missing = statement["missing"]
+    missing, bounds = statement["missing"], _bounds(statement)
     if isinstance(missing, Mapping):
-        values = {_number(value) for value in missing.values()}
-        middle = all(
-            math.isclose(value, sum(statement["bounds"][name]) / 2, abs_tol=1e-12)
-            for name, value in missing.items()
-        )
-        each = ", ".join(f"{name} {_number(value)}" for name, value in missing.items())
-        if middle and len(missing) > 1:
-            each = "the middle of its bounds"
-        elif len(values) == 1 or len(missing) > _MOST:
-            each = values.pop() if len(values) == 1 else "the value in the JSON"
-        yield f"a missing value counted as {each}; how many there were is not said."
+        value = _fill(missing, bounds)
+        yield f"a missing value counted as {value}; how many there were is not said."
     elif missing == "refused":
         yield "a missing value would have ended the release."
     else:
@@ -145,23 +139,46 @@ def _rules(statement: Mapping[str, Any]) -> Iterator[str]:
     yield "A value beyond its bounds counted as the nearest bound."
 
 
+def _fill(missing: Mapping[str, Any], bounds: Mapping[str, Any]) -> str:
+    """Return in words what a missing value of each column counted as."""
+    if all(_is_middle(value, bounds[name]) for name, value in missing.items()):
+        return "the middle of its bounds"
+    if len(missing) > _MOST:
+        return "the JSON says for its column"
+    return ", ".join(f"{_text(name)} {_number(value)}" for name, value in missing.items())
+
+
+def _is_middle(value: Any, sides: Any) -> bool:
+    if isinstance(value, str) or isinstance(sides, str):
+        return False
+    return math.isclose(value, sum(sides) / 2, rel_tol=1e-9, abs_tol=1e-9 * (sides[1] - sides[0]))
+
+
+def _bounds(statement: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what the specification says of the bounds of each column: two numbers, or a word."""
+    bounds = statement["bounds"]
+    return bounds if isinstance(bounds, Mapping) else dict.fromkeys(statement["columns"], bounds)
+
+
 def _mechanism(statement: Mapping[str, Any]) -> str:
     parts = ", ".join(f"{part['part']} {part['share']:.0%}" for part in statement.get("parts", ()))
     return (
         f"random noise (mechanism: {statement['mechanism']}) was added before anybody saw a "
         f"result, and cannot be taken off{f'; the budget went to {parts}' * bool(parts)}."
-        + "".join(f" Also, {statement[key]}." for key in ("clipping", "ridge") if key in statement)
+        + "".join(f" Also, {statement[key]}." for key in _EFFECTS if key in statement)
     )
 
 
 def _table(statement: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines of a table of columns, their bounds and their noise, where it is public."""
     noise = _noise(statement)
-    columns, shown = statement["bounds"], [*statement["bounds"]][:_MOST]
+    columns = _bounds(statement)
+    shown = [*columns][:_MOST]
     yield "| column | bounds |" + "".join(f" {title} |" for title in noise)
     yield "| --- | --- |" + " --- |" * len(noise)
     for name in shown:
-        cells = [_text(name), " to ".join(_number(side) for side in columns[name])]
+        sides = columns[name]
+        cells = [_text(name), sides if isinstance(sides, str) else " to ".join(map(_number, sides))]
         cells += [f"± {_up(values[name])}" if name in values else "" for values in noise.values()]
         yield f"| {' | '.join(cells)} |"
     if len(columns) > len(shown):
@@ -188,8 +205,8 @@ def _text(name: str) -> str:
     return " ".join(name.split()).replace("|", "\\|")
 
 
-def _number(number: float) -> str:
-    return f"{number:,.10g}"
+def _number(number: float | str) -> str:
+    return number if isinstance(number, str) else f"{number:,.10g}"
 
 
 def _up(number: float) -> str:

@@ -90,6 +90,33 @@ def test_numbers_are_rounded_so_that_no_promise_gets_stronger(number, up, down):
         assert receipt_page._down(number) == down
 
 
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"missing": {"age": 60, "income": 1e5}}, "counted as the middle of its bounds;"),
+        ({"missing": {"age": 41, "income": 1e5}}, "counted as age 41, income 100,000;"),
+        ({"missing": "refused"}, "a missing value would have ended the release."),
+        ({"missing": "left out"}, "missing values: left out."),
+        ({"bounds": {"age": "private", "income": [0, 1]}}, "| age | private |"),
+        ({"bounds": "private", "columns": ["age", "income"]}, "| income | private |"),
+        ({"bounds": {f"c{i}": [0, 1] for i in range(30)}}, "18 more, see the JSON"),
+        ({"epsilon": 700.0}, "at most e^700 times as likely"),
+        ({"delta": 3e-5}, "at most one in 33,300."),
+        ({"delta": 1e-14}, "less than one in a trillion"),
+        ({"cautions": ["epsilon is large"]}, "**Caution:** epsilon is large."),
+        ({"ridge": "a ridge shrinks all"}, " Also, a ridge shrinks all."),
+        ({"label": "again"}, 'means, "again", of 400 records'),
+    ],
+)
+def test_every_fact_has_its_words(folder, changes, words):
+    statement, _ = released(folder)
+    table = {"missing": dict.fromkeys(changes.get("bounds", ()), 0.5)}
+    changed = statement | (table if "bounds" in changes else {}) | changes
+    if changes.get("bounds") == "private":
+        changed["missing"] = "refused"
+    assert words in receipt_page.markdown(changed, "mean")
+
+
 def test_a_repeat_on_another_day_gives_the_same_bytes(folder):
     first = released(folder)
     charged = account_of(folder)
