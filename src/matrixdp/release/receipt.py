@@ -20,7 +20,14 @@ from matrixdp.noise import safe
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
-from matrixdp.release import answers, compositions, private_bounds, specification, uncertainty
+from matrixdp.release import (
+    answers,
+    compositions,
+    ledger,
+    private_bounds,
+    specification,
+    uncertainty,
+)
 from matrixdp.release.recommend import Option
 from matrixdp.release.specification import Specification
 from matrixdp.version import VERSION
@@ -80,10 +87,17 @@ def _curve(mu: float, numbers: int) -> list[list[float]]:
     return [[e, delta] for e, delta in zip(_CURVE, itertools.islice(least, 1, None), strict=True)]
 
 
-def build(spec: Specification, best: Option) -> dict[str, Any]:
-    """Return the receipt of a release; all of it is public, and nothing depends on the data."""
+def build(spec: Specification, best: Option, date: str) -> dict[str, Any]:
+    """Return the receipt of a release; all of it is public, and nothing depends on the data.
+
+    Of the file it has the name alone. A checksum, a size or a time would be a function of the
+    records: who knows all of them but one could try that one until it agrees.
+    """
     release, extra = best.release, best.release.extra_delta
     terms = {
+        "format": ledger.FORMAT,
+        "date": date,
+        "file": spec.file.name,
         **spec.terms,
         "missing": "refused" if np.isnan(spec.fill).any() else private_bounds.fills(spec),
         "neighbours": (_PEOPLE if spec.people else _NEIGHBOURS)[spec.query.adjacency],
@@ -103,8 +117,8 @@ def build(spec: Specification, best: Option) -> dict[str, Any]:
         "says": says(spec, best),
         "noise": "whole steps of 2^-26 of its scale, from random bits of the operating system",
         "of_delta_for_the_noise_distribution": extra,
-        "not_covered": "how long the release took, what is seen of the machine that made it, and "
-        "that a file can be read at all: a record that is no numbers ends a release",
+        "not_covered": "how long the release took; what is seen of the machine that made it; that "
+        "the file can be read at all, as a record that is no numbers ends a release",
         "cautions": cautions(spec) or None,
         "version": {
             "matrixdp": VERSION,
@@ -239,17 +253,3 @@ def _by_column(spec: Specification, best: Option, release: AdditiveMechanism) ->
         variances = np.delete(variances, -2)
     noise = release.rounding_factor * np.sqrt(variances) * spec.half ** (2 if covers else 1)
     return dict(zip(spec.columns, noise.tolist(), strict=True))
-
-
-def page(statement: dict[str, Any]) -> str:
-    """Return a receipt as Markdown."""
-    lines = ["# Receipt of a private release", "", statement["says"] + ".", ""]
-    for key, value in statement.items():
-        if key not in ("says", "curve") and value is not None:
-            if isinstance(value, dict) and any(isinstance(item, dict) for item in value.values()):
-                value = "see the receipt in JSON"
-            if isinstance(value, dict):
-                value = ", ".join(f"{name} {item}" for name, item in value.items())
-            lines.append(f"- {key.replace('_', ' ')}: {value}")
-    lines += [f"- delta at epsilon {e:g}: {delta:.3g}" for e, delta in statement["curve"]]
-    return "\n".join(lines) + "\n"

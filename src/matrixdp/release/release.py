@@ -29,6 +29,7 @@ from matrixdp.release import (
     ledger,
     private_bounds,
     receipt,
+    receipt_page,
     tables,
     uncertainty,
 )
@@ -62,12 +63,20 @@ class Result:
     notes: list[str]
 
 
-def make(spec: Specification, out: Path | None, *, even_if_useless: bool = False) -> Result:
+def make(
+    spec: Specification, out: Path | None, *, even_if_useless: bool = False, date: str = ""
+) -> Result:
     """Make a release once; a repeated request returns the same files at no further cost.
 
     Everything is checked before the budget is spent. Then the charge reaches the disk, noise is
     drawn, the answer reaches the disk beside the account, and ``out``, if there is one, gets its
     files, in this order (see :mod:`ledger`).
+
+    Args:
+        spec: what is released.
+        out: folder of the files.
+        even_if_useless: pay for a release whose noise hides everything.
+        date: that the charge and the receipt of a new release state; today in UTC if empty.
 
     Raises:
         InputError: no mechanism gives the guarantee, the release is useless or would overspend the
@@ -101,7 +110,7 @@ def make(spec: Specification, out: Path | None, *, even_if_useless: bool = False
                 notes.append(
                     "an earlier run of the same request ended before its answer; its charge stays"
                 )
-            texts = _charge(spec, out, request, even_if_useless)
+            texts = _charge(spec, out, request, even_if_useless, date or ledger.today())
     statement = json.loads(texts[f"{spec.query_name}.receipt.json"])
     names = {"release": ".csv", "receipt": ".receipt.json", "page": ".receipt.md"}
     names["details"] = ".details.json"
@@ -244,13 +253,15 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
 
 
 def _charge(
-    spec: Specification, out: Path | None, request: str, even_if_useless: bool
+    spec: Specification, out: Path | None, request: str, even_if_useless: bool, date: str
 ) -> dict[str, str]:
     """Charge a new release, draw it, write it to ``out``, and return its texts by file name."""
     path, account = choices.account_of(spec)
     option = _chosen(spec, even_if_useless)
-    statement = receipt.build(spec, option)
+    statement = receipt.build(spec, option, date)
     charge = {
+        "date": date,
+        "file": spec.file.name,
         "query": spec.query_name,
         "label": spec.label,
         "request": request,
@@ -261,7 +272,7 @@ def _charge(
     statement["epsilon_of_all_releases_so_far"] = ledger.total_epsilon(ledger.add(account, charge))
     texts = {
         f"{spec.query_name}.receipt.json": json.dumps(statement, indent=2) + "\n",
-        f"{spec.query_name}.receipt.md": receipt.page(statement),
+        f"{spec.query_name}.receipt.md": receipt_page.markdown(statement, spec.query_name),
     }
     name = f"{spec.query_name}.csv"
     size = _FILE + 8 * len("".join(spec.columns)) + _NUMBER * option.release.numbers
