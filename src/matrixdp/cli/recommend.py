@@ -70,7 +70,7 @@ def _content(spec: Specification, share: float, look_at_the_data: bool) -> dict[
             }
             for option, room in fitting
         ],
-        "details": [*receipt.in_words(spec, listed[0]), *receipt.alternatives(spec)],
+        "details": receipt.in_words(spec, listed[0]),
         "records_that_count": receipt.counted(spec) or None,
         "required_noise": share or None,
         "suffices": choices.needed(spec, share) if share else None,

@@ -363,6 +363,20 @@ class ComposedMoments(Composed):
         """Noise of an entry of the second moments at the largest radius."""
         return self.widest.noise_std
 
+    @property
+    def centre_std(self) -> float:
+        """Noise of an entry of the mean, 0 where records are clipped about zero."""
+        return self.program.centre_std if isinstance(self.program, CentredMoments) else 0.0
+
+    @property
+    def weight_std(self) -> float:
+        """Noise of the number of records over the stated one, 0 where it is public."""
+        if not self.query.private_count:
+            return 0.0
+        inner = self._chosen
+        counts = float(np.sqrt(len(inner.candidates))) * inner.count_std / self.query.n_records
+        return self.centre_std or counts
+
     def reads(self, rows: Rows) -> Blocks:
         """Return the records, clipped to the public bounds."""
         domain = self.query.domain
@@ -378,15 +392,14 @@ class ComposedMoments(Composed):
                 lengths.append(noisy[..., 0])
             return noisy
 
-        outcome, inner = super().answered(records, keep), self.program
+        outcome = super().answered(records, keep)
         number, n_records = int(outcome.number), self.query.n_records
         release = self.radii[number]
-        std = inner.centre_std if isinstance(inner, CentredMoments) else 0.0
         noise = release.noise_std, release.query.domain.radius
         # Shell j lies outside the radius of number j + 1.
         shares = float(lengths[0][:number].sum()), self._chosen.count_std * np.sqrt(number)
         return Outcome(
-            *(outcome.moments, *noise, outcome.centre, std, float(outcome.weight)),
+            *(outcome.moments, *noise, outcome.centre, self.centre_std, float(outcome.weight)),
             *(share / n_records for share in shares),
         )
 

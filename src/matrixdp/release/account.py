@@ -171,7 +171,10 @@ class Account:
 
     @property
     def releases(self) -> list[dict[str, Any]]:
-        """The charges of all releases: mu, epsilon of a pure one, and how many numbers it has."""
+        """The charges of all releases: mu, epsilon of a pure one, how many numbers, the date.
+
+        Those that version 0.1.0 charged have no date.
+        """
         return [dict(release) for release in self._now["releases"]]
 
     def room(self, release: AdditiveMechanism | Composed) -> int:
@@ -259,8 +262,8 @@ class Account:
             )
         # Unlike any request of the command line: the answer of this one is stored nowhere.
         request = f"python {secrets.token_hex(8)}"
-        charge = {"query": query.name, "label": str(label), "request": request}
-        return {**charge, "answer": "", **ledger.entry(release)}
+        charge = {"date": ledger.today(), "query": query.name, "label": str(label)}
+        return {**charge, "request": request, "answer": "", **ledger.entry(release)}
 
     def __copy__(self) -> Self:
         return self

@@ -29,9 +29,11 @@ from matrixdp.release import (
     ledger,
     private_bounds,
     receipt,
+    receipt_page,
     tables,
     uncertainty,
 )
+from matrixdp.release.account import Account
 from matrixdp.release.answers import Output
 from matrixdp.release.recommend import Option
 from matrixdp.release.specification import Specification
@@ -61,12 +63,20 @@ class Result:
     notes: list[str]
 
 
-def make(spec: Specification, out: Path | None, *, even_if_useless: bool = False) -> Result:
+def make(
+    spec: Specification, out: Path | None, *, even_if_useless: bool = False, date: str = ""
+) -> Result:
     """Make a release once; a repeated request returns the same files at no further cost.
 
     Everything is checked before the budget is spent. Then the charge reaches the disk, noise is
     drawn, the answer reaches the disk beside the account, and ``out``, if there is one, gets its
     files, in this order (see :mod:`ledger`).
+
+    Args:
+        spec: what is released.
+        out: folder of the files.
+        even_if_useless: pay for a release whose noise hides everything.
+        date: that the charge and the receipt of a new release state; today in UTC if empty.
 
     Raises:
         InputError: no mechanism gives the guarantee, the release is useless or would overspend the
@@ -100,7 +110,7 @@ def make(spec: Specification, out: Path | None, *, even_if_useless: bool = False
                 notes.append(
                     "an earlier run of the same request ended before its answer; its charge stays"
                 )
-            texts = _charge(spec, out, request, even_if_useless)
+            texts = _charge(spec, out, request, even_if_useless, date or ledger.today())
     statement = json.loads(texts[f"{spec.query_name}.receipt.json"])
     names = {"release": ".csv", "receipt": ".receipt.json", "page": ".receipt.md"}
     names["details"] = ".details.json"
@@ -113,6 +123,54 @@ def make(spec: Specification, out: Path | None, *, even_if_useless: bool = False
     if f"{spec.query_name}.csv" not in texts:
         says = private_bounds.failure(json.loads(texts[f"{spec.query_name}.details.json"]))
     return Result(texts, {**paths, "account": path}, says, notes)
+
+
+def make_in_memory(
+    spec: Specification, account: Account | None, *, even_if_useless: bool = False
+) -> Result:
+    """Make a release of the records in ``spec.frame``; no file is written but an account's.
+
+    The account is charged before noise is drawn. Each call is a release of its own, also of the
+    same request: records in memory have no name by which an answer could be found again.
+
+    Args:
+        spec: specification with a ``frame``.
+        account: account to charge; without one nothing counts the release.
+        even_if_useless: whether to make a release whose noise hides everything.
+
+    Raises:
+        InputError: as :func:`make`.
+    """
+    if account is None:
+        option = choices.options(spec)[0]
+    else:
+        total = {key: account.total[key] for key in ("epsilon", "delta", "pure", "sampler")}
+        if account.total["person"] != spec.relation.person:
+            raise InputError(
+                f"the account was begun with person = {account.total['person'] or 'none'}, not "
+                f"{spec.relation.person or 'none'}; state the same"
+            )
+        option = account.choose(choices.options(replace(spec, total=total)))
+    if receipt.useless(spec, option) and not even_if_useless:
+        raise InputError(
+            f"{receipt.says(spec, option)}; give a larger epsilon, narrower bounds or fewer "
+            "columns, or pay for it all the same with even_if_useless=True"
+        )
+    statement = receipt.build(spec, option)
+    ledger.check(option.release)
+    draw = _prepare(spec, option.release, spec.output)
+    if account is not None:
+        account.spend(option.release, spec.label)
+        statement["total_of_the_account"] = ledger.in_words(account.total)
+        statement["epsilon_of_all_releases_so_far"] = account.spent
+    numbers, describe = draw()
+    texts = {
+        f"{spec.query_name}.csv": _written(spec, numbers),
+        f"{spec.query_name}.receipt.json": json.dumps(statement, indent=2) + "\n",
+        f"{spec.query_name}.receipt.md": receipt.page(statement),
+        f"{spec.query_name}.details.json": json.dumps(describe(), indent=2) + "\n",
+    }
+    return Result(texts, {}, statement["says"], receipt.cautions(spec))
 
 
 def make_all(
@@ -195,13 +253,15 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
 
 
 def _charge(
-    spec: Specification, out: Path | None, request: str, even_if_useless: bool
+    spec: Specification, out: Path | None, request: str, even_if_useless: bool, date: str
 ) -> dict[str, str]:
     """Charge a new release, draw it, write it to ``out``, and return its texts by file name."""
     path, account = choices.account_of(spec)
     option = _chosen(spec, even_if_useless)
-    statement = receipt.build(spec, option)
+    statement = receipt.build(spec, option, date)
     charge = {
+        "date": date,
+        "file": spec.file.name,
         "query": spec.query_name,
         "label": spec.label,
         "request": request,
@@ -212,7 +272,7 @@ def _charge(
     statement["epsilon_of_all_releases_so_far"] = ledger.total_epsilon(ledger.add(account, charge))
     texts = {
         f"{spec.query_name}.receipt.json": json.dumps(statement, indent=2) + "\n",
-        f"{spec.query_name}.receipt.md": receipt.page(statement),
+        f"{spec.query_name}.receipt.md": receipt_page.markdown(statement, spec.query_name),
     }
     name = f"{spec.query_name}.csv"
     size = _FILE + 8 * len("".join(spec.columns)) + _NUMBER * option.release.numbers

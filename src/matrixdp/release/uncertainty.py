@@ -25,9 +25,11 @@ import numpy as np
 from matrixdp.checks import Array
 from matrixdp.mechanisms.adassp import Equations
 from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.composed import ComposedEquations, ComposedMoments
 from matrixdp.mechanisms.moments import CONSTANT, MeanCovariance
 from matrixdp.release import answers
 from matrixdp.release.answers import Output
+from matrixdp.release.recommend import Option
 from matrixdp.release.specification import Specification
 
 #: Probability of the intervals that files state.
@@ -38,6 +40,8 @@ _ALONE = f"noise_alone_{LEVEL:.0%}".rstrip("%")
 
 #: Queries whose intervals depend on the answer, and stand beside it instead of in the receipt.
 KINDS = ("covariance", "components", "regression")
+#: Queries of a covariance, to whose noise that of the mean adds.
+SPREADS = ("covariance", "components", "first_component")
 
 #: Number of draws of noise in a simulation, its minimum for large matrices, and the seed. No
 #: private noise depends on them.
@@ -230,6 +234,41 @@ def details(
     rows = {name: _table(names, row) for name, row in zip(names, entries, strict=True)}
     content.setdefault(key, {})["covariance"] = rows
     return content
+
+
+def deviations(spec: Specification, option: Option) -> tuple[Array, Array]:
+    """Return standard deviations of the noise of each column's number, two arrays (m,).
+
+    The number is a value or a mean in half ranges, otherwise a mean square or a variance in their
+    squares. The first array holds where the column's mean b is 0, the middle of the bounds, and the
+    second one where it is 1 or -1, the worst case. Clipped moments are those at the largest radius.
+
+    In the terms of this module a variance has the noise N - 2 b n - n^2, or N + n^2 about a mean
+    that was released before. Of deviation s, n^2 has the variance 2 s^4 for Gaussian noise and
+    5 s^4 for Laplace noise. Division by a noisy weight 1 + e, for as many records as were stated,
+    adds - b e to the noise of a mean, and at most e to that of a variance. What is of second order
+    in e is a share of at most 8 times the variance of e.
+    """
+    release, spread, weight = option.release, option.variances, 0.0
+    columns, covers = np.arange(len(spec.columns)), spread.shape[1] > 1
+    mean = np.zeros(len(columns))
+    assert not isinstance(release, ComposedEquations)
+    if isinstance(release, ComposedMoments):
+        spread = spread * release.widest.rounding_factor**2
+        mean, weight = mean + release.centre_std**2, release.weight_std**2
+    else:
+        spread = spread * release.rounding_factor**2
+    if spec.constant:
+        columns = np.delete(np.arange(len(spread)), CONSTANT)
+        mean = spread[columns, CONSTANT] if covers else mean
+        weight = float(spread[CONSTANT, CONSTANT if covers else 0]) * spec.weighted
+    least = spread[columns, columns if covers else 0] + weight * covers
+    largest = least + weight * (not covers)
+    if spec.query_name in SPREADS:
+        least = least + (2 if release.mu is not None else 5) * mean**2
+        largest = least + 4 * mean * spec.constant
+    second = 1 + 8 * weight
+    return np.sqrt(second * least), np.sqrt(second * largest)
 
 
 def receipt(spec: Specification, release: AdditiveMechanism) -> dict[str, Any]:

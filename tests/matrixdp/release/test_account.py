@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import re
 import threading
 
 import numpy as np
@@ -230,8 +231,8 @@ def test_the_command_line_says_what_is_spent_and_left(folder, capsys):
     assert lines[0].startswith("total: (epsilon 2, delta 1e-05) of all releases together")
     assert lines[1].startswith("spent: epsilon 0.9")
     assert lines[1].endswith("in 2 releases")
-    assert lines[2].startswith("  mean: mu 0.2")
-    assert lines[3].endswith(", by hand")
+    assert re.match(r"  mean, 2\d{3}-\d\d-\d\d: epsilon 0\.\d+ at delta 9.9e-06", lines[2])
+    assert ", by hand, 2" in lines[3]
     assert "left: a release of epsilon 1." in lines[4]
     assert path.read_text() == before
     path.write_text("{")

@@ -265,7 +265,10 @@ def test_recommendation_is_in_the_columns_own_units_with_a_price(folder, capsys)
     (folder / "people.csv").unlink()
     assert run(folder, "recommend", query='"records"', records=2000) == 0
     told = capsys.readouterr().out
-    assert "income: noise of +- 566,000 on values from 0 to 200,000: do not release this" in told
+    assert (
+        "value of income: noise of +- 566,000 on values from 0 to 200,000: do not release this"
+        in told
+    )
     assert "price of privacy (noise of half of the largest deviation): epsilon 11.3" in told
 
 
