@@ -107,6 +107,7 @@ def test_an_account_says_what_is_spent_and_left(folder, run, capsys):
     assert not {"request", "answer", "receipt"} & {*charge}
     assert cli.main(["account", "people.csv"]) == 0
     text = capsys.readouterr().out
+    assert f"epsilon {charge['epsilon']:.4g} at delta {charge['delta']:.4g}\n" in text
     for number in ("spent_epsilon", "left_epsilon", "left_pure_epsilon"):
         assert f"epsilon {says[number]:.4g}" in text
     assert f"delta {says['left_delta']:.4g}" in text

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from matrixdp.release.ledger import Account, AccountFile
 
 
+#: Keys of a charge by which a release finds its files.
+_INTERNAL = ("request", "answer", "receipt")
 #: Of an account that nothing beside the records links to.
 _ELSEWHERE = "; where a specification names another account, ask by that specification"
 
@@ -93,6 +95,7 @@ def _check_new(path: Path, records: Path | None) -> None:
 
 def _content(account: Account) -> dict[str, Any]:
     """Return what the text says of an account, with all digits."""
+    from matrixdp.privacy import gaussian
     from matrixdp.release import ledger
 
     delta = ledger.usable_delta(account["total"])
@@ -100,7 +103,11 @@ def _content(account: Account) -> dict[str, Any]:
         "total": account["total"],
         "spent_epsilon": ledger.total_epsilon(account),
         "releases": [
-            {key: release[key] for key in release if key not in ("request", "answer", "receipt")}
+            {
+                **{key: release[key] for key in release if key not in _INTERNAL},
+                "epsilon": release["pure_epsilon"] or gaussian.epsilon(delta, release["mu"]),
+                "delta": 0 if release["pure_epsilon"] else delta,
+            }
             for release in account["releases"]
         ],
         "left_epsilon": ledger.left(account, pure=False) if delta else None,
