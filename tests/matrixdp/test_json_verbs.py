@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from matrixdp import cli
@@ -119,3 +120,8 @@ def test_an_error_stays_one_sentence(folder, verb, capsys):
     out, error = capsys.readouterr()
     assert not out
     assert error.count("\n") == 1
+
+
+def test_a_number_that_json_has_not_is_null(capsys):
+    cli.show({"a": [float("inf"), (np.float64("nan"), np.int64(3))], "b": {"c": 0.1}})
+    assert json.loads(capsys.readouterr().out) == {"a": [None, [None, 3]], "b": {"c": 0.1}}
