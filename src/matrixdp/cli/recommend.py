@@ -13,12 +13,15 @@ if TYPE_CHECKING:
     from matrixdp.release.specification import Specification
 
 
-def run(specification: str, *, error: str = "", look_at_the_data: bool = False) -> None:
+def run(
+    specification: str, *, error: str = "", picture: str = "", look_at_the_data: bool = False
+) -> None:
     """List the mechanisms, the least noise first, with details on the first one.
 
     Args:
         specification: TOML file that specifies the release
         error: required noise as a share of the largest deviation, such as 0.05
+        picture: file to draw the noise over epsilon to, such as error.svg; it needs matplotlib
         look_at_the_data: add the errors on the file itself, which are NOT PRIVATE
     """
     import sys
@@ -37,6 +40,18 @@ def run(specification: str, *, error: str = "", look_at_the_data: bool = False) 
         if len(specs) > 1:
             print(f"{spec.name}: epsilon {spec.epsilon:.3g}")
         _recommend(spec, share, look_at_the_data)
+        if picture:
+            _draw(spec, Path(picture), len(specs) > 1)
+
+
+def _draw(spec: Specification, path: Path, several: bool) -> None:
+    """Draw the noise over epsilon to a file; of each of several releases to one with its name."""
+    from matrixdp.release import pictures
+
+    if several:
+        path = path.with_stem(f"{path.stem}-{spec.name}")
+    pictures.save(spec, path)
+    print(f"picture: {path}")
 
 
 def _recommend(spec: Specification, share: float, look_at_the_data: bool) -> None:
