@@ -105,8 +105,8 @@ def _protected(statement: Mapping[str, Any]) -> str:
     if "person" in statement:
         unit, more = "all records of each person together", ""
     return (
-        f"{unit}. Nobody can tell from the release, beyond the odds below, {_hidden(statement)[0]}. "
-        f"Exactly: {statement['neighbours']}.{more}"
+        f"{unit}. Nobody can tell from the release, beyond the odds below, {_hidden(statement)[0]}."
+        f" Exactly: {statement['neighbours']}.{more}"
     )
 
 
