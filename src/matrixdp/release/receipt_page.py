@@ -77,8 +77,8 @@ def _paragraphs(statement: Mapping[str, Any], files: str) -> Iterator[tuple[str,
     yield (
         "Spent:",
         f"epsilon {_up(statement['epsilon_of_all_releases_so_far'])} by all releases from this "
-        f"file up to this one, of a total of {statement['total_of_the_account']}, which holds for "
-        "good.",
+        f"file up to this one, at the delta of the total, of {statement['total_of_the_account']}, "
+        "which holds for good.",
     )
     yield (
         "Not covered:",
