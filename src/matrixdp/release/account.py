@@ -184,11 +184,15 @@ class Account:
     def choose(self, options: Sequence[Option]) -> Option:
         """Return the option after which the most further releases fit, the first of equals.
 
-        Where none fits it is the first option, which :meth:`spend` refuses.
+        Where none fits it is the cheapest option, which :meth:`spend` refuses.
         """
-        rooms = ledger.rooms(self._now, [ledger.entry(option.release) for option in options])
+        account, charges = self._now, [ledger.entry(option.release) for option in options]
+        rooms = ledger.rooms(account, charges)
         most = max((room for room in rooms if room is not None), default=None)
-        return options[rooms.index(most)]
+        if most is not None:
+            return options[rooms.index(most)]
+        spent = [ledger.total_epsilon(ledger.add(account, charge)) for charge in charges]
+        return options[int(np.argmin(spent))]
 
     def spend(self, release: AdditiveMechanism | Composed, label: str = "") -> None:
         """Charge a release; sample it only then.

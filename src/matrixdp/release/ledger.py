@@ -40,6 +40,7 @@ from matrixdp import checks
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import Composed
+from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.noise import safe
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.quadratic import UPWARDS
@@ -126,13 +127,13 @@ def find(path: Path) -> AccountFile:
     Raises:
         InputError: as :func:`account_path`.
     """
-    if path.suffix in tables.SUFFIXES:
+    if tables.suffix(path) in tables.SUFFIXES:
         return AccountFile(account_path(path, None), path)
     with checks.as_input_error(
         f"{checks.short(str(path))} cannot be looked up ({{why}}); correct it"
     ):
         file = path.with_name(path.name.removesuffix(SUFFIX))
-        if path.name.endswith(SUFFIX) and file.suffix in tables.SUFFIXES and file.is_file():
+        if path.name.endswith(SUFFIX) and tables.suffix(file) in tables.SUFFIXES and file.is_file():
             # Only an account that exists is a choice among those that the file's names could begin.
             return AccountFile(account_path(file, path if os.path.lexists(path) else None), file)
         itself = path.resolve()
@@ -217,7 +218,7 @@ def usable_delta(total: Mapping[str, Any]) -> float:
     return float(total["delta"] - total["sampler"]) if total["delta"] else 0.0
 
 
-def cost(release: AdditiveMechanism | Composed) -> float:
+def cost(release: AdditiveMechanism | Composed | PrivatelyBounded) -> float:
     """Return the mu of a release, rounded up."""
     if release.mu is not None:
         return release.mu * UPWARDS
@@ -229,11 +230,11 @@ def _pure_mu(epsilon: float) -> float:
     return float(-2 * ndtri_exp(-np.logaddexp(0, epsilon))) * UPWARDS
 
 
-def entry(release: AdditiveMechanism | Composed) -> dict[str, Any]:
+def entry(release: AdditiveMechanism | Composed | PrivatelyBounded) -> dict[str, Any]:
     """Return the charge of a release: ``mu``, ``pure_epsilon``, ``numbers`` and any ``parts``."""
     pure = release.epsilon_delivered if release.mu is None else None
     charge = {"mu": cost(release), "pure_epsilon": pure, "numbers": release.numbers}
-    return {**charge, "parts": release.costs} if isinstance(release, Composed) else charge
+    return charge if isinstance(release, AdditiveMechanism) else {**charge, "parts": release.costs}
 
 
 def today() -> str:

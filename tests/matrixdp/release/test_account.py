@@ -145,7 +145,8 @@ def folder(tmp_path):
     np.savetxt(tmp_path / "people.csv", np.arange(50) / 50, header="age", comments="")
     (tmp_path / "people.toml").write_text(
         'file = "people.csv"\nquery = "mean"\nrecords = 50\nepsilon = 1.0\ndelta = 1e-6\n'
-        "mechanism = 'gaussian'\ntotal = {epsilon = 2.0, delta = 1e-5}\n[bounds]\nage = [0, 1]\n"
+        "mechanism = 'gaussian'\ntotal = {epsilon = 2.0, delta = 1e-5}\n"
+        "missing = 'refuse'\n[bounds]\nage = [0, 1]\n"
     )
     return tmp_path
 

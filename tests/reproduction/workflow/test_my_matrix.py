@@ -30,6 +30,7 @@ query = {query}
 records = 4
 epsilon = 2
 
+missing = "refuse"
 [bounds]
 age = [20, 120]
 income = [-10, 40]
