@@ -74,12 +74,7 @@ def _paragraphs(statement: Mapping[str, Any], files: str) -> Iterator[tuple[str,
     counted = statement["records_that_count"]
     yield "Records that count:", f"{counted}." if counted else "all of them."
     yield "How:", _mechanism(statement)
-    yield (
-        "Spent:",
-        f"epsilon {_up(statement['epsilon_of_all_releases_so_far'])} by all releases from this "
-        f"file up to this one, at the delta of the total, of {statement['total_of_the_account']}, "
-        "which holds for good.",
-    )
+    yield "Spent:", _spent(statement)
     yield (
         "Not covered:",
         f"{statement['not_covered']}; what holds for people in general, whoever is in the file; "
@@ -87,12 +82,30 @@ def _paragraphs(statement: Mapping[str, Any], files: str) -> Iterator[tuple[str,
     )
     if statement["cautions"]:
         yield "Caution:", f"{'; '.join(statement['cautions'])}."
-    file = shlex.quote(statement["file"])
-    yield (
-        "To check:",
-        f"{files}.receipt.json has all numbers in full, and a digest that the account notes beside "
-        f"the charge; `matrixdp account {file}` lists it. Made by matrixdp "
-        f"{statement['version']['matrixdp']}.",
+    yield "To check:", _check(statement, files)
+
+
+def _spent(statement: Mapping[str, Any]) -> str:
+    if "total_of_the_account" not in statement:
+        return "no account counts this release; whoever made it must add up all of them."
+    return (
+        f"epsilon {_up(statement['epsilon_of_all_releases_so_far'])} by all releases from this "
+        f"file up to this one, at the delta of the total, of {statement['total_of_the_account']}, "
+        "which holds for good."
+    )
+
+
+def _check(statement: Mapping[str, Any], files: str) -> str:
+    more = ""
+    if "total_of_the_account" in statement:
+        file = shlex.quote(statement["file"])
+        more = (
+            f", and a digest that the account notes beside the charge; `matrixdp account {file}` "
+            "lists it"
+        )
+    return (
+        f"{files}.receipt.json has all numbers in full{more}. Made by matrixdp "
+        f"{statement['version']['matrixdp']}."
     )
 
 
