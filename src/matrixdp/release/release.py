@@ -156,7 +156,7 @@ def make_in_memory(
             f"{receipt.says(spec, option)}; give a larger epsilon, narrower bounds or fewer "
             "columns, or pay for it all the same with even_if_useless=True"
         )
-    statement = receipt.build(spec, option)
+    statement = receipt.build(spec, option, ledger.today())
     ledger.check(option.release)
     draw = _prepare(spec, option.release, spec.output)
     if account is not None:
@@ -167,7 +167,7 @@ def make_in_memory(
     texts = {
         f"{spec.query_name}.csv": _written(spec, numbers),
         f"{spec.query_name}.receipt.json": json.dumps(statement, indent=2) + "\n",
-        f"{spec.query_name}.receipt.md": receipt.page(statement),
+        f"{spec.query_name}.receipt.md": receipt_page.markdown(statement, spec.query_name),
         f"{spec.query_name}.details.json": json.dumps(describe(), indent=2) + "\n",
     }
     return Result(texts, {}, statement["says"], receipt.cautions(spec))
