@@ -92,7 +92,7 @@ def _paragraphs(statement: Mapping[str, Any], files: str) -> Iterator[tuple[str,
 
 def _spent(statement: Mapping[str, Any]) -> str:
     if "total_of_the_account" not in statement:
-        return "no account counts this release, so that nothing limits what others add to it."
+        return "no account counts this release; whoever made it must add up all of them."
     return (
         f"epsilon {_up(statement['epsilon_of_all_releases_so_far'])} by all releases of the "
         "account up to this one, at the delta of its total, of "

@@ -165,11 +165,11 @@ def make_in_memory(
         statement["epsilon_of_all_releases_so_far"] = account.spent
     numbers, describe = draw()
     texts = {
-        f"{spec.query_name}.csv": _written(spec, numbers),
-        f"{spec.query_name}.receipt.json": json.dumps(statement, indent=2) + "\n",
-        f"{spec.query_name}.receipt.md": receipt_page.markdown(statement, spec.query_name),
+        **_receipts(spec, statement),
         f"{spec.query_name}.details.json": json.dumps(describe(), indent=2) + "\n",
     }
+    if numbers.size:
+        texts[f"{spec.query_name}.csv"] = _written(spec, numbers)
     return Result(texts, {}, statement["says"], receipt.cautions(spec))
 
 
@@ -270,10 +270,7 @@ def _charge(
     }
     statement["total_of_the_account"] = ledger.in_words(account["total"])
     statement["epsilon_of_all_releases_so_far"] = ledger.total_epsilon(ledger.add(account, charge))
-    texts = {
-        f"{spec.query_name}.receipt.json": json.dumps(statement, indent=2) + "\n",
-        f"{spec.query_name}.receipt.md": receipt_page.markdown(statement, spec.query_name),
-    }
+    texts = _receipts(spec, statement)
     name = f"{spec.query_name}.csv"
     size = _FILE + 8 * len("".join(spec.columns)) + _NUMBER * option.release.numbers
     sizes = {name: size, **{key: _FILE + 2 * len(text.encode()) for key, text in texts.items()}}
@@ -293,6 +290,14 @@ def _charge(
             ledger.store(path, answer, texts)
             _publish(out, texts)
     return texts
+
+
+def _receipts(spec: Specification, statement: Mapping[str, Any]) -> dict[str, str]:
+    """Return the texts of a receipt by file name."""
+    return {
+        f"{spec.query_name}.receipt.json": json.dumps(statement, indent=2) + "\n",
+        f"{spec.query_name}.receipt.md": receipt_page.markdown(statement, spec.query_name),
+    }
 
 
 @contextlib.contextmanager
