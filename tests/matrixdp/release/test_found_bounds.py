@@ -236,7 +236,7 @@ def test_both_parts_are_calibrated_to_the_whole_before_records_are_read(folder, 
     option = choices.rank(spec)[0][0]
     assert isinstance(option.release, PrivatelyBounded)
     assert ledger.entry(option.release)["mu"] == ledger.cost(option.release)
-    assert receipt.build(spec, option)["parts"] == option.release.costs
+    assert receipt.build(spec, option, "")["parts"] == option.release.costs
 
 
 @pytest.fixture
