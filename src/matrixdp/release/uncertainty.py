@@ -21,6 +21,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.adassp import Equations
@@ -34,7 +35,8 @@ from matrixdp.release.specification import Specification
 
 #: Probability of the intervals that files state.
 LEVEL = 0.95
-_KEY = f"interval_{LEVEL:.0%}".rstrip("%")
+#: Key of intervals in files.
+KEY = f"interval_{LEVEL:.0%}".rstrip("%")
 #: Name of the same numbers where they leave out what a private radius takes from the answer.
 _ALONE = f"noise_alone_{LEVEL:.0%}".rstrip("%")
 
@@ -80,13 +82,9 @@ class MomentNoise:
 
     @cached_property
     def _sizes(self) -> Array:
-        """Spectral norms of the moments' noise, norms of the mean's, and its largest entries."""
+        """Spectral norms of the moments' noise, and norms of the mean's."""
         sizes = [
-            [
-                np.linalg.norm(moments, 2, axis=(1, 2)),
-                np.linalg.norm(means, axis=1),
-                np.abs(means).max(axis=1),
-            ]
+            [np.linalg.norm(moments, 2, axis=(1, 2)), np.linalg.norm(means, axis=1)]
             for moments, means in self._blocks()
         ]
         return np.concatenate(sizes, axis=1)
@@ -99,7 +97,7 @@ class MomentNoise:
             level: probability that the bound holds for all of them.
         """
         each = (1 + level) / 2
-        size, shift = np.quantile(self._sizes[:2], each, axis=1, method="higher").tolist()
+        size, shift = np.quantile(self._sizes, each, axis=1, method="higher").tolist()
         if self._mean_std is not None:
             return float(size + shift**2)
         return size + 2 * float(np.linalg.norm(mean)) * shift + shift**2
@@ -113,7 +111,7 @@ class MomentNoise:
         """
         if self._mean_std is not None:
             each = (1 + level) / 2
-            shift = float(np.quantile(self._sizes[2], each, method="higher"))
+            shift = float(self._mean_std * ndtri((1 + each ** (1 / len(mean))) / 2))
             return np.full(len(mean), shift), self._release.interval(each) + shift**2
         entries = self._release.interval(level)
         columns = np.delete(np.arange(len(entries)), CONSTANT)
@@ -215,7 +213,7 @@ def details(
         noise_std: standard deviation of the moments' noise.
         clipped: whether a private radius shrinks records. Only intervals of the mean cover then.
     """
-    key = _ALONE if clipped else _KEY
+    key = _ALONE if clipped else KEY
     query_name, names, middle, half = spec.query_name, spec.columns, spec.middle, spec.half
     mean = estimate.mean
     if query_name == "regression":
@@ -230,7 +228,7 @@ def details(
     entries = (unprojected[:, :, None] + widths[:, :, None] * [-1, 1]) * np.outer(half, half)[
         :, :, None
     ]
-    content = {_KEY: {"mean": _table(names, limits * half[:, None] + middle[:, None])}}
+    content = {KEY: {"mean": _table(names, limits * half[:, None] + middle[:, None])}}
     rows = {name: _table(names, row) for name, row in zip(names, entries, strict=True)}
     content.setdefault(key, {})["covariance"] = rows
     return content
@@ -283,7 +281,7 @@ def receipt(spec: Specification, release: AdditiveMechanism) -> dict[str, Any]:
     if spec.query_name == "second_moments":
         return moments_table(spec.columns, widths * np.outer(spec.half, spec.half))
     if spec.query_name in ("records", "mean"):
-        return {f"{_KEY}_plus_or_minus": _table(spec.columns, widths[0] * spec.half)}
+        return {f"{KEY}_plus_or_minus": _table(spec.columns, widths[0] * spec.half)}
     return {}
 
 
@@ -300,7 +298,7 @@ def moments_table(names: Sequence[str], widths: Array, *, clipped: bool = False)
     """Return bounds (m, m) on the noise of second moments, as files state them."""
     rows = zip(names, widths, strict=True)
     return {
-        f"{_ALONE if clipped else _KEY}_plus_or_minus": {
+        f"{_ALONE if clipped else KEY}_plus_or_minus": {
             name: _table(names, row) for name, row in rows
         }
     }

@@ -178,7 +178,7 @@ def test_lines_name_quantity_unit_condition_and_what_drowns(tmp_path, capsys, qu
     ],
 )
 def test_receipts_name_what_noise_is_of(tmp_path, query, more, names):
-    statement = receipt.build(*specified(tmp_path, query=query, **more))
+    statement = receipt._noise(*specified(tmp_path, query=query, **more))
     names_of_noise = [
         name for name, value in statement.items() if name.startswith("noise_std") and value
     ]
