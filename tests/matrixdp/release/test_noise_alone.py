@@ -6,7 +6,7 @@ import pytest
 from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.release import compositions, specification, uncertainty
 
-RELEASES = 300
+RELEASES = 200
 #: Three standard errors of a share of .95 among the releases.
 ERROR = 3 * np.sqrt(0.95 * 0.05 / RELEASES)
 TEXT = """
@@ -65,7 +65,7 @@ def inside(spec, outcome, content, key, X):
 def test_an_interval_covers_the_answer_without_the_private_radius(
     tmp_path, monkeypatch, query, shape, epsilon
 ):
-    count = 4000 if shape == "corners" else 400
+    count = 2000 if shape == "corners" else 400
     text = TEXT.format(query=query, epsilon=epsilon, count=count)
     (tmp_path / "s.toml").write_text(text)
     (spec,) = specification.read_all(tmp_path / "s.toml")
