@@ -45,6 +45,9 @@ KINDS = ("covariance", "components", "regression")
 #: Queries of a covariance, to whose noise that of the mean adds.
 SPREADS = ("covariance", "components", "first_component")
 
+#: Noise of a weight, from which on answers that are divided by it may be off by any factor.
+FAITHFUL = 0.15
+
 #: Number of draws of noise in a simulation, its minimum for large matrices, and the seed. No
 #: private noise depends on them.
 _DRAWS, _FEW, _SEED = 2000, 100, 0
@@ -234,6 +237,17 @@ def details(
     return content
 
 
+def weight_std(spec: Specification, option: Option) -> float:
+    """Return the standard deviation of the noise of the weight that divides answers, 0 if none."""
+    release, spread = option.release, option.variances
+    if isinstance(release, ComposedMoments):
+        return release.weight_std
+    if not (spec.constant and spec.weighted and isinstance(release, AdditiveMechanism)):
+        return 0.0
+    variance = spread[CONSTANT, CONSTANT if spread.shape[1] > 1 else 0]
+    return float(release.rounding_factor * np.sqrt(variance))
+
+
 def deviations(spec: Specification, option: Option) -> tuple[Array, Array]:
     """Return standard deviations of the noise of each column's number, two arrays (m,).
 
@@ -245,21 +259,20 @@ def deviations(spec: Specification, option: Option) -> tuple[Array, Array]:
     that was released before. Of deviation s, n^2 has the variance 2 s^4 for Gaussian noise and
     5 s^4 for Laplace noise. Division by a noisy weight 1 + e, for as many records as were stated,
     adds - b e to the noise of a mean, and at most e to that of a variance. What is of second order
-    in e is a share of at most 8 times the variance of e.
+    in e is a share of at most 8 times the variance of e, up to a deviation of ``FAITHFUL``.
     """
-    release, spread, weight = option.release, option.variances, 0.0
+    release, spread, weight = option.release, option.variances, weight_std(spec, option) ** 2
     columns, covers = np.arange(len(spec.columns)), spread.shape[1] > 1
     mean = np.zeros(len(columns))
     assert not isinstance(release, ComposedEquations)
     if isinstance(release, ComposedMoments):
         spread = spread * release.widest.rounding_factor**2
-        mean, weight = mean + release.centre_std**2, release.weight_std**2
+        mean = mean + release.centre_std**2
     else:
         spread = spread * release.rounding_factor**2
     if spec.constant:
         columns = np.delete(np.arange(len(spread)), CONSTANT)
         mean = spread[columns, CONSTANT] if covers else mean
-        weight = float(spread[CONSTANT, CONSTANT if covers else 0]) * spec.weighted
     least = spread[columns, columns if covers else 0] + weight * covers
     largest = least + weight * (not covers)
     if spec.query_name in SPREADS:
