@@ -195,7 +195,7 @@ def in_words(spec: Specification, best: Option) -> list[str]:
             + f" on values from {_plain(low)} to {_plain(high)}"
             + (": do not release this" if least >= (high - low) / 2 else drowns)
         )
-    return [*lines, f"+- is a standard deviation in {numbers.unit}{_condition(spec)}"]
+    return [*lines, f"+- is a standard deviation in {numbers.unit}{_condition(spec, best)}"]
 
 
 class _Numbers(NamedTuple):
@@ -229,11 +229,17 @@ def _sizes(spec: Specification) -> Array:
     )
 
 
-def _condition(spec: Specification) -> str:
+def _condition(spec: Specification, best: Option) -> str:
     """Return on what the sizes of noise depend, beside the bounds."""
+    weight = uncertainty.weight_std(spec, best)
     if spec.query.private_count:
+        rough = (
+            f"; that number has noise of {weight:.0%} itself, and answers that are divided by it "
+            "may be off by any factor"
+        )
         return (
             ", if the file has the stated number of records: with half as many it is twice as large"
+            + rough * (weight >= uncertainty.FAITHFUL)
         )
     return ", if the radius shrinks no record" * (spec.constant and spec.weighted)
 
@@ -300,4 +306,4 @@ def _by_column(spec: Specification, best: Option, where: str = "") -> dict[str, 
     by_column = {
         name: dict(zip(spec.columns, part.tolist(), strict=True)) for name, part in cases.items()
     }
-    return {**by_column, "noise_std_holds": _condition(spec).removeprefix(", ") or None}
+    return {**by_column, "noise_std_holds": _condition(spec, best).removeprefix(", ") or None}

@@ -73,7 +73,7 @@ def test_a_release_in_parts_states_the_budget_of_each(folder, capsys):
     (charge,) = json.loads((folder / "people.csv.privacy.json").read_text())["releases"]
     assert charge["parts"] == receipt["parts"]
     assert "noise_std" not in receipt
-    assert "no noise, and not stated here" in receipt["clipping"]
+    assert "no noise, and no interval covers it" in receipt["clipping"]
     assert [part["part"] for part in charge["parts"]] == ["mean", "lengths", "moments"]
     assert sum(part["share"] for part in charge["parts"]) == pytest.approx(1)
     together = np.linalg.norm([part["mu"] for part in charge["parts"]])
