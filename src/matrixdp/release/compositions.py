@@ -20,7 +20,7 @@ from matrixdp.mechanisms.composed import (
 )
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import NormalEquations, SecondMomentQuery
-from matrixdp.release import answers, recommend, uncertainty
+from matrixdp.release import answers, recommend, regression_intervals, uncertainty
 from matrixdp.release.answers import Output
 from matrixdp.release.specification import Specification
 
@@ -31,7 +31,7 @@ CLIPPING = (
 )
 RIDGE = (
     "a ridge that is chosen in private, see the details, shrinks all coefficients and the "
-    "intercept; what this takes from them is no noise, and not stated here"
+    "intercept; what this takes from them is no noise, and not in the standard errors"
 )
 
 
@@ -114,10 +114,18 @@ def details(spec: Specification, release: InParts, outcome: Outcome | Equations)
         return _clipped_details(spec, release, outcome)
     assert isinstance(outcome, Equations)
     errors = uncertainty.adaptive_errors(spec.output, outcome, weighted=spec.weighted)
+    private_count = spec.query.private_count
+    stated = {}
+    if isinstance(spec.query.domain, Box):
+        limits = regression_intervals.from_equations(
+            spec.output, outcome, private_count=private_count
+        )
+        stated = regression_intervals.table(spec.columns, limits)
     return {
         "smallest_eigenvalue_in_half_ranges": float(outcome.smallest),
         "ridge_in_half_ranges": float(outcome.ridge),
-        "standard_errors": uncertainty.errors_table(spec.columns, errors),
+        uncertainty.ERRORS: uncertainty.errors_table(spec.columns, errors),
+        **stated,
     }
 
 
@@ -129,6 +137,8 @@ def _clipped_details(
         "radius_in_half_ranges": outcome.radius,
         "noise_of_moments_in_half_ranges": outcome.moments_std / outcome.weight,
     }
+    if spec.query_name == "regression":
+        content["no_interval"] = regression_intervals.CLIPPED
     if outcome.centre_std:
         content["mean"] = dict(zip(spec.columns, centre.tolist(), strict=True))
     if spec.query.private_count:

@@ -30,7 +30,11 @@ from matrixdp.release.specification import Specification
 
 #: Probability of the intervals that files state.
 LEVEL = 0.95
-_KEY = f"interval_{LEVEL:.0%}".rstrip("%")
+#: Key of intervals in files.
+KEY = f"interval_{LEVEL:.0%}".rstrip("%")
+
+#: Key of standard errors of a regression, which leave out clipping and the ridge.
+ERRORS = "standard_errors_of_the_noise_alone"
 
 #: Queries whose intervals depend on the answer, and stand beside it instead of in the receipt.
 KINDS = ("covariance", "components", "regression")
@@ -153,7 +157,7 @@ def standard_errors(
     """
     origin = None if output.intercept else -output.middle / output.half
     errors = noise.coefficient_errors(estimate, output.ridge(noise_std), origin)
-    moved = _in_units(output, errors[:, :-1], errors[:, -1])
+    moved = in_units(output, errors[:, :-1], errors[:, -1])
     deviations: Array = np.sqrt(np.mean(moved**2, axis=0))
     return deviations
 
@@ -172,12 +176,12 @@ def adaptive_errors(output: Output, equations: Equations, *, weighted: bool = Fa
     if output.intercept and not weighted:
         spread[-1, -1] -= squares[-1]
     spread = equations.moments_std**2 * spread + equations.products_std**2 * np.eye(len(solution))
-    units = inverse @ _in_units(output, *answers.split(output, np.eye(len(solution))))
+    units = inverse @ in_units(output, *answers.split(output, np.eye(len(solution))))
     deviations: Array = np.sqrt(np.maximum((units * (spread @ units)).sum(axis=0), 0))
     return deviations
 
 
-def _in_units(output: Output, slopes: Array, shifts: Array) -> Array:
+def in_units(output: Output, slopes: Array, shifts: Array) -> Array:
     """Return errors (k, m) of coefficients and intercepts, in the records' own units."""
     about = replace(output, middle=np.append(output.middle[:-1], 0.0))
     return np.column_stack(about.in_units(slopes, shifts))
@@ -208,18 +212,18 @@ def details(
     mean = estimate.mean
     if query_name == "regression":
         errors = standard_errors(noise, spec.output, estimate, noise_std)
-        return {"standard_errors": errors_table(names, errors)}
+        return {ERRORS: errors_table(names, errors)}
     if query_name == "components":
         values = answers.spectrum(estimate.covariance)[0]
         limits = eigenvalues(values, noise.eigenvalue_width(mean))
-        return {_KEY: {"eigenvalue": limits.tolist()}}
+        return {KEY: {"eigenvalue": limits.tolist()}}
     shifts, widths = noise.covariance_widths(mean)
     limits = np.clip(mean[:, None] + shifts[:, None] * [-1, 1], -1, 1)
     entries = (unprojected[:, :, None] + widths[:, :, None] * [-1, 1]) * np.outer(half, half)[
         :, :, None
     ]
     return {
-        _KEY: {
+        KEY: {
             "mean": _table(names, limits * half[:, None] + middle[:, None]),
             "covariance": {
                 name: _table(names, row) for name, row in zip(names, entries, strict=True)
@@ -240,7 +244,7 @@ def receipt(spec: Specification, release: AdditiveMechanism) -> dict[str, Any]:
     if spec.query_name == "second_moments":
         return moments_table(spec.columns, widths * np.outer(spec.half, spec.half))
     if spec.query_name in ("records", "mean"):
-        return {f"{_KEY}_plus_or_minus": _table(spec.columns, widths[0] * spec.half)}
+        return {f"{KEY}_plus_or_minus": _table(spec.columns, widths[0] * spec.half)}
     return {}
 
 
@@ -256,4 +260,4 @@ def errors_table(names: Sequence[str], errors: Array) -> dict[str, Any]:
 def moments_table(names: Sequence[str], widths: Array) -> dict[str, Any]:
     """Return bounds (m, m) on the noise of second moments, as files state them."""
     rows = zip(names, widths, strict=True)
-    return {f"{_KEY}_plus_or_minus": {name: _table(names, row) for name, row in rows}}
+    return {f"{KEY}_plus_or_minus": {name: _table(names, row) for name, row in rows}}
