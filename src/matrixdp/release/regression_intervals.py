@@ -33,7 +33,7 @@ from matrixdp.mechanisms.moments import CONSTANT
 from matrixdp.noise.distributions import GaussianDistribution, NoiseDistribution
 from matrixdp.release import answers, uncertainty
 from matrixdp.release.answers import Output
-from matrixdp.release.uncertainty import KEY, LEVEL
+from matrixdp.release.uncertainty import LEVEL
 
 #: Why files state no interval of a regression.
 UNBOUNDED = (
@@ -169,8 +169,8 @@ def limits(output: Output, moments: Array, bounds: Array) -> Array:
     return np.asarray(centre[:, None] + np.sqrt(np.maximum(squares, 0))[:, None] * [-1, 1])
 
 
-def table(names: Sequence[str], intervals_: Array) -> dict[str, Any]:
-    """Return the intervals (m, 2) of a regression of the last column, as files state them."""
-    if np.isnan(intervals_).any():
+def table(names: Sequence[str], extent: Array) -> dict[str, Any]:
+    """Return the intervals (m, 2), or why there are none, as files state them."""
+    if np.isnan(extent).any():
         return {"no_interval": UNBOUNDED}
-    return {KEY: uncertainty.errors_table(names, intervals_)}
+    return uncertainty.limits_table(names, extent)

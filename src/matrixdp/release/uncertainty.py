@@ -30,8 +30,7 @@ from matrixdp.release.specification import Specification
 
 #: Probability of the intervals that files state.
 LEVEL = 0.95
-#: Key of intervals in files.
-KEY = f"interval_{LEVEL:.0%}".rstrip("%")
+_KEY = f"interval_{LEVEL:.0%}".rstrip("%")
 
 #: Key of standard errors of a regression, which leave out clipping and the ridge.
 ERRORS = "standard_errors_of_the_noise_alone"
@@ -216,14 +215,14 @@ def details(
     if query_name == "components":
         values = answers.spectrum(estimate.covariance)[0]
         limits = eigenvalues(values, noise.eigenvalue_width(mean))
-        return {KEY: {"eigenvalue": limits.tolist()}}
+        return {_KEY: {"eigenvalue": limits.tolist()}}
     shifts, widths = noise.covariance_widths(mean)
     limits = np.clip(mean[:, None] + shifts[:, None] * [-1, 1], -1, 1)
     entries = (unprojected[:, :, None] + widths[:, :, None] * [-1, 1]) * np.outer(half, half)[
         :, :, None
     ]
     return {
-        KEY: {
+        _KEY: {
             "mean": _table(names, limits * half[:, None] + middle[:, None]),
             "covariance": {
                 name: _table(names, row) for name, row in zip(names, entries, strict=True)
@@ -244,7 +243,7 @@ def receipt(spec: Specification, release: AdditiveMechanism) -> dict[str, Any]:
     if spec.query_name == "second_moments":
         return moments_table(spec.columns, widths * np.outer(spec.half, spec.half))
     if spec.query_name in ("records", "mean"):
-        return {f"{KEY}_plus_or_minus": _table(spec.columns, widths[0] * spec.half)}
+        return {f"{_KEY}_plus_or_minus": _table(spec.columns, widths[0] * spec.half)}
     return {}
 
 
@@ -257,7 +256,12 @@ def errors_table(names: Sequence[str], errors: Array) -> dict[str, Any]:
     return _table([*names[:-1], "intercept"], errors)
 
 
+def limits_table(names: Sequence[str], limits: Array) -> dict[str, Any]:
+    """Return the intervals (m, 2) of a regression of the last column, as files state them."""
+    return {_KEY: errors_table(names, limits)}
+
+
 def moments_table(names: Sequence[str], widths: Array) -> dict[str, Any]:
     """Return bounds (m, m) on the noise of second moments, as files state them."""
     rows = zip(names, widths, strict=True)
-    return {f"{KEY}_plus_or_minus": {name: _table(names, row) for name, row in rows}}
+    return {f"{_KEY}_plus_or_minus": {name: _table(names, row) for name, row in rows}}

@@ -84,6 +84,26 @@ def test_intervals_cover_least_squares_at_any_condition(spread, mechanism, line)
         assert np.mean(bounded) > 0.95
 
 
+def test_the_extent_is_that_of_the_region():
+    """Rays from a solution end at the region's edge: the farthest ends are the interval's."""
+    rows, bound = with_constant(records((0.9, 0.9))), 0.1
+    moments = rows.T @ rows / len(rows)
+    output = answers.Output("regression", MIDDLE, HALF, penalty=0.05)
+    A, a = moments[:-1, :-1] + np.diag([*output.penalties, 0]), moments[:-1, -1]
+    solution = np.linalg.solve(A, a)
+    rays = np.random.default_rng(0).standard_normal((20_000, 3))
+    # |t A ray|^2 = bound^2 (|solution + t ray|^2 + 1), a quadratic equation for t > 0.
+    square = ((rays @ A) ** 2 - bound**2 * rays**2).sum(axis=1)
+    linear, rest = bound**2 * rays @ solution, bound**2 * (solution @ solution + 1)
+    lengths = (linear + np.sqrt(linear**2 + square * rest)) / square
+    edge = solution + lengths[:, None] * rays
+    lines = np.column_stack(output.in_units(edge[:, :2], edge[:, 2]))
+    limits = intervals.limits(output, moments, np.full(4, bound))
+    reach = np.ptp(limits, axis=1)
+    assert (np.abs(lines.min(axis=0) - limits[:, 0]) < 0.01 * reach).all()
+    assert (np.abs(lines.max(axis=0) - limits[:, 1]) < 0.01 * reach).all()
+
+
 def test_standard_errors_of_the_noise_alone_fail_the_same_test():
     X, release = records((0.9, 0.3)), calibrated(mdp.Laplace())
     rows, output = with_constant(X), answers.Output("regression", MIDDLE, HALF)
