@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from matrixdp.privacy.sensitivity import SecondMomentQuery as SecondMomentQuery
     from matrixdp.release.account import Account as Account
     from matrixdp.release.people import first_records as first_records
+    from matrixdp.release.publications import make_release as make_release
     from matrixdp.release.recommend import Option as Option
     from matrixdp.release.recommend import options as options
     from matrixdp.release.recommend import recommend as recommend
@@ -61,6 +62,7 @@ _PUBLIC = {
     "Scaled": ("mechanisms.scaled", "Scaled"),
     "AdditiveMechanism": ("mechanisms.base", "AdditiveMechanism"),
     "PrivacyStatement": ("mechanisms.base", "PrivacyStatement"),
+    "make_release": ("release.publications", "make_release"),
     "first_records": ("release.people", "first_records"),
     "Account": ("release.account", "Account"),
     "Covariance": ("estimators", "Covariance"),

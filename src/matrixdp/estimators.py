@@ -13,7 +13,12 @@ from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import (
     check_array,
@@ -32,9 +37,10 @@ from matrixdp.mechanisms.moments import MeanCovariance, centred, with_constant
 from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import NormalEquations, SecondMomentQuery
-from matrixdp.release import answers, ledger, regression_intervals, uncertainty
+from matrixdp.release import answers, bounds, ledger, regression_intervals, uncertainty
 from matrixdp.release.account import Account
 from matrixdp.release.answers import Output
+from matrixdp.release.bounds import Bounds
 from matrixdp.release.fits import OneFit as _OneFit
 from matrixdp.release.fits import warn_of_scores, warn_of_selection
 from matrixdp.release.people import first_records
@@ -99,8 +105,10 @@ class _Private(BaseEstimator):
     Args:
         epsilon, delta: guarantee of one call of ``fit``, for replacing one record; the number of
             records counts as public.
-        bounds: public (lowest, highest) of the values, each a number or one per column; values
-            outside are clipped. There is no default: bounds from the data would leak.
+        bounds: public (lowest, highest) of the values: a pair for all columns, a list with a pair
+            per column (but for two columns), or a dictionary with a pair by column, which goes by
+            its name in a data frame and its number from 0 in an array. Values outside are clipped.
+            There is no default: bounds from the data would leak.
         mechanism: ``recommend`` for the least noise by public facts, or ``clipped``, which has less
             noise where most records lie close together within their bounds. It spends half of
             mu^2 on the mean and clips records about it to a radius that it chooses privately.
@@ -119,7 +127,7 @@ class _Private(BaseEstimator):
 
     epsilon: float = 1.0
     delta: float = 1e-6
-    bounds: tuple[ArrayLike, ArrayLike] | None = None
+    bounds: Bounds | None = None
     mechanism: str = RECOMMENDED
     account: Account | None = None
     per_person: int | None = None
@@ -167,6 +175,11 @@ class _Private(BaseEstimator):
         # As private as all that derives from them.
         self._moments = release.release(with_constant(records))
         return centred(self._moments), release.noise_std, uncertainty.MomentNoise(release)
+
+    def _box(self, X: ArrayLike, *more: tuple[float, float]) -> Box:
+        """Return the box of the bounds of X, and of ``more`` columns."""
+        sides = bounds.by_column(self.bounds, _columns(self, X)).values()
+        return Box(*zip(*sides, *more, strict=True))
 
     def _counting(self, records: Array, people: ArrayLike | None) -> Array:
         """Return the records that count, (k, m)."""
@@ -221,7 +234,7 @@ class Covariance(_Private):
     def fit(self, X: ArrayLike, y: object = None, people: ArrayLike | None = None) -> Self:
         """Release the covariance of records X, (n, m)."""
         records = self._counting(_records(self, X), people)
-        box = _box(self.bounds, records.shape[1])
+        box = self._box(X)
         estimate, _, _ = self._release(_scaled(box, records))
         half = box.widths / 2
         self.location_ = box.middle + np.clip(estimate.mean, -1, 1) * half
@@ -231,7 +244,7 @@ class Covariance(_Private):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PrivatePCA(_FitAlone, TransformerMixin, _Private):
+class PrivatePCA(_FitAlone, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Private):
     """Principal components from one private release; each ``fit`` spends epsilon and delta anew.
 
     ``transform`` adds no noise: its result is as private as the records that it transforms. Do not
@@ -253,6 +266,8 @@ class PrivatePCA(_FitAlone, TransformerMixin, _Private):
     >>> pca = mdp.PrivatePCA(2, epsilon=1, delta=1e-6, bounds=(0, 1)).fit(X)
     >>> pca.components_.shape, pca.mean_.shape
     ((2, 3), (3,))
+    >>> pca.get_feature_names_out().tolist(), pca.inverse_transform(pca.transform(X)).shape
+    (['privatepca0', 'privatepca1'], (400, 3))
     """
 
     n_components: int = field(default=1, kw_only=False)
@@ -264,7 +279,7 @@ class PrivatePCA(_FitAlone, TransformerMixin, _Private):
             raise InputError(
                 f"n_components is {self.n_components}; it must be from 1 to {records.shape[1]}"
             )
-        box = _box(self.bounds, records.shape[1])
+        box = self._box(X)
         estimate, _, _ = self._release(_scaled(box, records))
         self.half_ = box.widths / 2
         self.mean_ = box.middle + np.clip(estimate.mean, -1, 1) * self.half_
@@ -283,6 +298,29 @@ class PrivatePCA(_FitAlone, TransformerMixin, _Private):
         records = _records(self, X, reset=False)
         coordinates: Array = (records - self.mean_) / self.half_ @ self.components_.T
         return coordinates
+
+    def inverse_transform(self, X: ArrayLike) -> Array:
+        """Return records (n, m), in their own units, of coordinates X, (n, n_components).
+
+        They are those of ``transform`` where all components are present, and otherwise the nearest
+        ones in half ranges that the components reach. No noise is added.
+        """
+        check_is_fitted(self)
+        try:
+            coordinates = checks.array(shape=(None, len(self.components_)), coordinates=X)
+        except InputError:
+            problem = InputError(
+                f"X is no table of coordinates; give {len(self.components_)} numbers per record"
+            )
+        else:
+            records: Array = self.mean_ + coordinates @ self.components_ * self.half_
+            return records
+        raise problem
+
+    @property
+    def _n_features_out(self) -> int:
+        """Number of components, for ``get_feature_names_out`` and ``set_output``."""
+        return len(self.components_)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -337,8 +375,7 @@ class PrivateRidge(RegressorMixin, _Private):
         records, target = _records(self, X), _target(self, y)
         check_consistent_length(records, target)
         rows = self._counting(np.column_stack([records, target]), people)
-        x, y_ = _box(self.bounds, records.shape[1]), _box(self.target_bounds, 1, "target_bounds")
-        box = Box((*x.lower, *y_.lower), (*x.upper, *y_.upper))
+        box = self._box(X, bounds.pair(self.target_bounds, "target_bounds"))
         penalty = checks.not_negative(alpha=self.alpha) / len(rows)
         output = Output(
             "regression",
@@ -465,14 +502,9 @@ def _scaled(box: Box, rows: Array) -> Array:
     return scaled
 
 
-def _box(bounds: Any, features: int, name: str = "bounds") -> Box:
-    """Return the box of (lowest, highest) bounds of ``features`` columns."""
-    if bounds is None:
-        raise InputError(f"{name} is None; state the public lowest and highest values")
-    try:
-        lower, upper = (np.broadcast_to(np.asarray(side, float), features) for side in bounds)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"{name} is {bounds!r}; give (lowest, highest), each a number or {features} of them"
-        ) from None
-    return Box(tuple(lower), tuple(upper))
+def _columns(estimator: BaseEstimator, X: ArrayLike) -> list[Any]:
+    """Return the names of the columns of X, of which a fit began; numbers from 0 for an array."""
+    if hasattr(estimator, "feature_names_in_"):
+        return [*map(str, estimator.feature_names_in_)]
+    # Labels of a data frame that are numbers are names too, not places.
+    return [*getattr(X, "columns", range(estimator.n_features_in_))]

@@ -29,7 +29,8 @@ FLOORS = {
 
 #: Packages that only some modules may import; the study is none that the library may.
 RESERVED = {
-    **dict.fromkeys(["reproduction", "snakemake", "pandas", "yaml", "matplotlib", "jax"], ()),
+    **dict.fromkeys(["reproduction", "snakemake", "yaml", "matplotlib", "jax"], ()),
+    "pandas": ("release.publications",),
     "sklearn": ("estimators",),
     "pyarrow": ("release.tables",),
 }

@@ -171,7 +171,10 @@ class Account:
 
     @property
     def releases(self) -> list[dict[str, Any]]:
-        """The charges of all releases: mu, epsilon of a pure one, and how many numbers it has."""
+        """The charges of all releases: mu, epsilon of a pure one, how many numbers, the date.
+
+        Those that version 0.1.0 charged have no date.
+        """
         return [dict(release) for release in self._now["releases"]]
 
     def room(self, release: AdditiveMechanism | Composed) -> int:
@@ -181,11 +184,15 @@ class Account:
     def choose(self, options: Sequence[Option]) -> Option:
         """Return the option after which the most further releases fit, the first of equals.
 
-        Where none fits it is the first option, which :meth:`spend` refuses.
+        Where none fits it is the cheapest option, which :meth:`spend` refuses.
         """
-        rooms = ledger.rooms(self._now, [ledger.entry(option.release) for option in options])
+        account, charges = self._now, [ledger.entry(option.release) for option in options]
+        rooms = ledger.rooms(account, charges)
         most = max((room for room in rooms if room is not None), default=None)
-        return options[rooms.index(most)]
+        if most is not None:
+            return options[rooms.index(most)]
+        spent = [ledger.total_epsilon(ledger.add(account, charge)) for charge in charges]
+        return options[int(np.argmin(spent))]
 
     def spend(self, release: AdditiveMechanism | Composed, label: str = "") -> None:
         """Charge a release; sample it only then.
@@ -255,8 +262,8 @@ class Account:
             )
         # Unlike any request of the command line: the answer of this one is stored nowhere.
         request = f"python {secrets.token_hex(8)}"
-        charge = {"query": query.name, "label": str(label), "request": request}
-        return {**charge, "answer": "", **ledger.entry(release)}
+        charge = {"date": ledger.today(), "query": query.name, "label": str(label)}
+        return {**charge, "request": request, "answer": "", **ledger.entry(release)}
 
     def __copy__(self) -> Self:
         return self

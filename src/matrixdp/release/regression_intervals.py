@@ -37,13 +37,13 @@ from matrixdp.release.uncertainty import LEVEL
 
 #: Why files state no interval of a regression.
 UNBOUNDED = (
-    "the noise does not bound the coefficients of least squares: it may be all that the columns "
+    "no interval: the noise does not bound the coefficients, as it may be all that the columns "
     "seem to vary in some direction"
 )
 #: What files say of the standard errors at a private radius.
 CLIPPED = (
-    "standard errors are of the noise alone: clipping and a ridge are not in them, and the "
-    "coefficients may be far from those of least squares, for which there is no interval"
+    "no interval: clipping and a ridge may take the coefficients far from those of least squares, "
+    "and are not in the standard errors"
 )
 
 #: Draws of the noise in a simulation, their minimum for large matrices, and the seed.
@@ -172,5 +172,5 @@ def limits(output: Output, moments: Array, bounds: Array) -> Array:
 def table(names: Sequence[str], extent: Array) -> dict[str, Any]:
     """Return the intervals (m, 2), or why there are none, as files state them."""
     if np.isnan(extent).any():
-        return {"no_interval": UNBOUNDED}
+        return {"least_squares": UNBOUNDED}
     return uncertainty.limits_table(names, extent)

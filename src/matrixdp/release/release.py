@@ -18,6 +18,7 @@ from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import InParts
 from matrixdp.mechanisms.moments import CONSTANT, LEAST, centred, with_constant
+from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.release import (
@@ -26,11 +27,14 @@ from matrixdp.release import (
     compositions,
     durable,
     ledger,
+    private_bounds,
     receipt,
+    receipt_page,
     regression_intervals,
     tables,
     uncertainty,
 )
+from matrixdp.release.account import Account
 from matrixdp.release.answers import Output
 from matrixdp.release.recommend import Option
 from matrixdp.release.specification import Specification
@@ -47,23 +51,33 @@ class Result:
     """The files of a finished release, and messages for its owner.
 
     Attributes:
+        texts: their content by name.
         paths: paths by role: ``release``, ``receipt``, ``page``, ``account``, and ``details``
             where there are intervals or parts.
-        says: the size of the noise, in plain words.
+        says: the size of the noise, in plain words; or why there is no ``release``.
         notes: further messages, a sentence each.
     """
 
+    texts: dict[str, str]
     paths: dict[str, Path]
     says: str
     notes: list[str]
 
 
-def make(spec: Specification, out: Path, *, even_if_useless: bool = False) -> Result:
+def make(
+    spec: Specification, out: Path | None, *, even_if_useless: bool = False, date: str = ""
+) -> Result:
     """Make a release once; a repeated request returns the same files at no further cost.
 
     Everything is checked before the budget is spent. Then the charge reaches the disk, noise is
-    drawn, the answer reaches the disk beside the account, and ``out`` gets its files, in this order
-    (see :mod:`ledger`).
+    drawn, the answer reaches the disk beside the account, and ``out``, if there is one, gets its
+    files, in this order (see :mod:`ledger`).
+
+    Args:
+        spec: what is released.
+        out: folder of the files.
+        even_if_useless: pay for a release whose noise hides everything.
+        date: that the charge and the receipt of a new release state; today in UTC if empty.
 
     Raises:
         InputError: no mechanism gives the guarantee, the release is useless or would overspend the
@@ -97,16 +111,67 @@ def make(spec: Specification, out: Path, *, even_if_useless: bool = False) -> Re
                 notes.append(
                     "an earlier run of the same request ended before its answer; its charge stays"
                 )
-            texts = _charge(spec, out, request, even_if_useless)
+            texts = _charge(spec, out, request, even_if_useless, date or ledger.today())
     statement = json.loads(texts[f"{spec.query_name}.receipt.json"])
     names = {"release": ".csv", "receipt": ".receipt.json", "page": ".receipt.md"}
     names["details"] = ".details.json"
     paths = {
         key: out / f"{spec.query_name}{suffix}"
         for key, suffix in names.items()
-        if f"{spec.query_name}{suffix}" in texts
+        if out and f"{spec.query_name}{suffix}" in texts
     }
-    return Result({**paths, "account": path}, statement["says"], notes)
+    says = statement["says"]
+    if f"{spec.query_name}.csv" not in texts:
+        says = private_bounds.failure(json.loads(texts[f"{spec.query_name}.details.json"]))
+    return Result(texts, {**paths, "account": path}, says, notes)
+
+
+def make_in_memory(
+    spec: Specification, account: Account | None, *, even_if_useless: bool = False
+) -> Result:
+    """Make a release of the records in ``spec.frame``; no file is written but an account's.
+
+    The account is charged before noise is drawn. Each call is a release of its own, also of the
+    same request: records in memory have no name by which an answer could be found again.
+
+    Args:
+        spec: specification with a ``frame``.
+        account: account to charge; without one nothing counts the release.
+        even_if_useless: whether to make a release whose noise hides everything.
+
+    Raises:
+        InputError: as :func:`make`.
+    """
+    if account is None:
+        option = choices.options(spec)[0]
+    else:
+        total = {key: account.total[key] for key in ("epsilon", "delta", "pure", "sampler")}
+        if account.total["person"] != spec.relation.person:
+            raise InputError(
+                f"the account was begun with person = {account.total['person'] or 'none'}, not "
+                f"{spec.relation.person or 'none'}; state the same"
+            )
+        option = account.choose(choices.options(replace(spec, total=total)))
+    if receipt.useless(spec, option) and not even_if_useless:
+        raise InputError(
+            f"{receipt.says(spec, option)}; give a larger epsilon, narrower bounds or fewer "
+            "columns, or pay for it all the same with even_if_useless=True"
+        )
+    statement = receipt.build(spec, option)
+    ledger.check(option.release)
+    draw = _prepare(spec, option.release, spec.output)
+    if account is not None:
+        account.spend(option.release, spec.label)
+        statement["total_of_the_account"] = ledger.in_words(account.total)
+        statement["epsilon_of_all_releases_so_far"] = account.spent
+    numbers, describe = draw()
+    texts = {
+        f"{spec.query_name}.csv": _written(spec, numbers),
+        f"{spec.query_name}.receipt.json": json.dumps(statement, indent=2) + "\n",
+        f"{spec.query_name}.receipt.md": receipt.page(statement),
+        f"{spec.query_name}.details.json": json.dumps(describe(), indent=2) + "\n",
+    }
+    return Result(texts, {}, statement["says"], receipt.cautions(spec))
 
 
 def make_all(
@@ -124,6 +189,8 @@ def make_all(
     path, account = choices.account_of(specs[0])
     after = account
     for spec in specs:
+        if sentence := choices.proposal(spec):
+            raise InputError(sentence)
         request = ledger.digest(_request(spec, path.parent))
         if not ledger.answers(path, account, request):
             option = _chosen(spec, even_if_useless)
@@ -138,6 +205,15 @@ def make_all(
     return [make(spec, out / spec.name, even_if_useless=even_if_useless) for spec in specs]
 
 
+def charges(specs: Sequence[Specification]) -> list[int]:
+    """Return how often the account of several releases was charged for each."""
+    path = ledger.account_path(specs[0].file, specs[0].account)
+    if (account := ledger.read(path)) is None:
+        return [0] * len(specs)
+    requests = [ledger.digest(_request(spec, path.parent)) for spec in specs]
+    return [len(ledger.answers(path, account, request)) for request in requests]
+
+
 def _chosen(spec: Specification, even_if_useless: bool) -> Option:
     """Return the best option that fits.
 
@@ -146,7 +222,7 @@ def _chosen(spec: Specification, even_if_useless: bool) -> Option:
     """
     option = choices.rank(spec)[0][0]
     if receipt.useless(spec, option) and not even_if_useless:
-        instead = "" if spec.query_name == "regression" else "release means instead of records, "
+        instead = "release means instead of records, " if spec.query_name == "records" else ""
         raise InputError(
             f"{receipt.says(spec, option)}; give a larger epsilon, narrower bounds or fewer "
             f"columns, {instead}or pay for it all the same with --even-if-useless"
@@ -171,16 +247,22 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
         "label": spec.label,
         **({"number": spec.number} if spec.query_name == "components" else {}),
         **({"person": [*spec.people]} if spec.people else {}),
+        **({"dialect": [*spec.dialect]} if spec.dialect != tables.USUAL else {}),
         **({"line": [spec.alpha, spec.intercept]} if spec.alpha or not spec.intercept else {}),
+        **({"private": [*spec.private]} if spec.private else {}),
     }
 
 
-def _charge(spec: Specification, out: Path, request: str, even_if_useless: bool) -> dict[str, str]:
+def _charge(
+    spec: Specification, out: Path | None, request: str, even_if_useless: bool, date: str
+) -> dict[str, str]:
     """Charge a new release, draw it, write it to ``out``, and return its texts by file name."""
     path, account = choices.account_of(spec)
     option = _chosen(spec, even_if_useless)
-    statement = receipt.build(spec, option)
+    statement = receipt.build(spec, option, date)
     charge = {
+        "date": date,
+        "file": spec.file.name,
         "query": spec.query_name,
         "label": spec.label,
         "request": request,
@@ -191,13 +273,13 @@ def _charge(spec: Specification, out: Path, request: str, even_if_useless: bool)
     statement["epsilon_of_all_releases_so_far"] = ledger.total_epsilon(ledger.add(account, charge))
     texts = {
         f"{spec.query_name}.receipt.json": json.dumps(statement, indent=2) + "\n",
-        f"{spec.query_name}.receipt.md": receipt.page(statement),
+        f"{spec.query_name}.receipt.md": receipt_page.markdown(statement, spec.query_name),
     }
     name = f"{spec.query_name}.csv"
     size = _FILE + 8 * len("".join(spec.columns)) + _NUMBER * option.release.numbers
     sizes = {name: size, **{key: _FILE + 2 * len(text.encode()) for key, text in texts.items()}}
     details = f"{spec.query_name}.details.json"
-    if isinstance(option.release, InParts) or _has_intervals(spec):
+    if isinstance(option.release, InParts | PrivatelyBounded) or _has_intervals(spec):
         sizes[details] = size * (1 + len(spec.columns)) + _ENTRY * option.release.numbers
     with ledger.reserve(path, sum(sizes.values())) as answer, _claim(out, sizes):
         draw = _prepare(spec, option.release, spec.output)
@@ -205,7 +287,8 @@ def _charge(spec: Specification, out: Path, request: str, even_if_useless: bool)
         with durable.defer_signals():
             ledger.charge(path, ledger.add(account, {**charge, "answer": answer}))
             numbers, describe = draw()
-            texts = {name: _written(spec, numbers), **texts}
+            if numbers.size:
+                texts = {name: _written(spec, numbers), **texts}
             if details in sizes:
                 texts[details] = json.dumps(describe(), indent=2) + "\n"
             ledger.store(path, answer, texts)
@@ -215,7 +298,7 @@ def _charge(spec: Specification, out: Path, request: str, even_if_useless: bool)
 
 @contextlib.contextmanager
 def _claim(
-    out: Path, sizes: Mapping[str, int], texts: Mapping[str, str] | None = None
+    out: Path | None, sizes: Mapping[str, int], texts: Mapping[str, str] | None = None
 ) -> Iterator[None]:
     """Lock a folder and reserve disk space for new files; existing files are never replaced.
 
@@ -223,6 +306,9 @@ def _claim(
         InputError: one of the files exists with other content than ``texts``, or the folder cannot
             hold them.
     """
+    if out is None:
+        yield
+        return
     files = {name: out / name for name in sizes}
     with contextlib.ExitStack() as stack:
         with durable.explain(out, "free some space, or give another --out"):
@@ -239,7 +325,9 @@ def _claim(
         yield
 
 
-def _publish(out: Path, texts: Mapping[str, str]) -> None:
+def _publish(out: Path | None, texts: Mapping[str, str]) -> None:
+    if out is None:
+        return
     remedy = "the answer is kept beside the account; ask again with another --out, at no cost"
     for name, text in texts.items():
         with durable.explain(out / name, remedy):
@@ -252,6 +340,11 @@ def compare(spec: Specification, times: int = 20) -> dict[str, float]:
     The error is the root mean square over the entries of ``times`` simulated releases, in half
     ranges. It is for the owner of the data alone: no account is charged.
     """
+    if spec.private:
+        raise InputError(
+            f"the errors on the file itself need bounds, and those of {', '.join(spec.private)} "
+            "are private; leave --look-at-the-data out, or state bounds"
+        )
     true, errors = _true(spec), {}
     for option in choices.options(spec):
         draw = _prepare(spec, option.release, spec.output.in_half_ranges)
@@ -271,12 +364,14 @@ def _alike(answer: Array, true: Array, features: int) -> Array:
 
 
 def _prepare(
-    spec: Specification, release: AdditiveMechanism | InParts, output: Output
+    spec: Specification, release: AdditiveMechanism | InParts | PrivatelyBounded, output: Output
 ) -> Callable[[], tuple[Array, Details]]:
     """Read the records, and return a function that draws the answer and its :data:`Details`.
 
     A bad file is refused here, before any noise is drawn.
     """
+    if isinstance(release, PrivatelyBounded):
+        return private_bounds.prepare(spec, release, _rows(spec), _prepare)
     if isinstance(release, InParts):
         run = release.prepare(lambda: _records(spec))
 
@@ -337,7 +432,12 @@ def _true(spec: Specification) -> Array:
 
 
 def _records(spec: Specification) -> Iterator[Array]:
-    """Yield blocks (k, m) of the scaled records that count.
+    """Yield blocks (k, m) of the scaled records that count, as :func:`_rows`."""
+    return map(spec.scaled, _rows(spec))
+
+
+def _rows(spec: Specification) -> Iterator[Array]:
+    """Yield blocks (k, m) of the records that count, in the columns' units.
 
     A private number of records is not checked: an error would reveal it.
 
@@ -345,10 +445,15 @@ def _records(spec: Specification) -> Iterator[Array]:
         InputError: the public number of records is not the stated one, or the file is bad.
     """
     count, expected, people = 0, spec.query.n_records, spec.people
-    for block in tables.blocks(spec.file, spec.columns, spec.fill, people):
+    columns = spec.columns, spec.fill, people
+    if spec.frame is None:
+        blocks = tables.blocks(spec.file, *columns, spec.dialect)
+    else:
+        blocks = tables.frame_blocks(spec.frame, spec.file, *columns)
+    for block in blocks:
         count += len(block)
         if count <= expected or spec.query.private_count:
-            yield spec.scaled(block)
+            yield block
     if count != expected and not spec.query.private_count:
         which = f", at most {people.most} of each {people.column!r}" if people else ""
         raise InputError(

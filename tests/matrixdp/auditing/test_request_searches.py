@@ -59,7 +59,7 @@ def specified(folder, query, mechanism, bounds, adjacency, per_person=None):
         f'file = "s.csv"\nquery = "{query}"\nrecords = {per_person or 1}\n'
         "epsilon = 1.0\ndelta = 1e-6\n"
         f'mechanism = "{mechanism}"\nadjacency = "{adjacency}"\n{target}\n{more}\n'
-        "[bounds]\n" + "\n".join(lines)
+        'missing = "refuse"\n[bounds]\n' + "\n".join(lines)
     )
     return read(folder / "s.toml")
 
@@ -224,6 +224,7 @@ def fit(estimator, scaled, **more):
     low, high = np.array(BOUNDS["anywhere"][0]).T
     rows = (low + high) / 2 + (high - low) / 2 * scaled
     if not hasattr(estimator, "target_bounds"):
-        return estimator(bounds=(low, high), **more).fit(rows)
-    sides = {"bounds": (low[:2], high[:2]), "target_bounds": (low[2], high[2])}
+        return estimator(bounds=np.column_stack([low, high]), **more).fit(rows)
+    bounds = {i: (low[i], high[i]) for i in range(2)}
+    sides = {"bounds": bounds, "target_bounds": (low[2], high[2])}
     return estimator(**sides, **more).fit(rows[:, :2], rows[:, 2])

@@ -62,7 +62,7 @@ def answer(tmp_path, monkeypatch):
             given["target"] = "income"
         lines = ['file = "people.csv"', f'query = "{query}"', f"records = {len(rows)}"]
         lines += [f"{key} = {toml(value)}" for key, value in given.items()]
-        lines += ["[bounds]"]
+        lines += ['missing = "refuse"', "[bounds]"]
         sides = zip(names, lower, upper, strict=True)
         lines += [f"{name} = [{float(low)!r}, {float(high)!r}]" for name, low, high in sides]
         (folder / "people.toml").write_text("\n".join(lines))
@@ -224,7 +224,7 @@ def test_penalty_and_intercept_are_those_of_python_and_of_scikit_learn(
     lower, upper = LOWER / [1, 100, 1], UPPER / [1, 100, 1]
     found = answer("regression", rows, lower, upper, **more)
     ridge = mdp.PrivateRidge(
-        bounds=(lower[:2], upper[:2]),
+        bounds={i: (lower[i], upper[i]) for i in range(2)},
         target_bounds=(lower[2], upper[2]),
         epsilon=10.0,
         mechanism=mechanism,
@@ -307,19 +307,22 @@ def test_a_fit_in_python_is_the_answer_of_the_command_line(answer, query, mechan
     account = mdp.Account(tmp_path / "other.json", epsilon=10.5, delta=1e-5)
     given = {"epsilon": 10.0, "mechanism": mechanism, "account": account}
     if query == "regression":
-        sides = {"bounds": (LOWER[:2], UPPER[:2]), "target_bounds": (LOWER[2], UPPER[2])}
+        sides = {
+            "bounds": {i: (LOWER[i], UPPER[i]) for i in range(2)},
+            "target_bounds": (LOWER[2], UPPER[2]),
+        }
         fitted = mdp.PrivateRidge(**sides, **given).fit(rows[:, :2], rows[:, 2])
         assert close(
             [*fitted.coef_, fitted.intercept_], [found[n][0] for n in [*NAMES[:2], "intercept"]]
         )
         return
     if query == "covariance":
-        fitted = mdp.Covariance(bounds=(LOWER, UPPER), **given).fit(rows)
+        fitted = mdp.Covariance(bounds=np.column_stack([LOWER, UPPER]), **given).fit(rows)
         for i, row in enumerate(NAMES):
             assert close(fitted.location_[i], found[row, "mean"])
             assert close(fitted.covariance_[i], [found[row, name] for name in NAMES])
         return
-    fitted = mdp.PrivatePCA(3, bounds=(LOWER, UPPER), **given).fit(rows)
+    fitted = mdp.PrivatePCA(3, bounds=np.column_stack([LOWER, UPPER]), **given).fit(rows)
     vectors = np.column_stack([found[name] for name in NAMES])
     assert close(fitted.components_[: len(vectors)], vectors)
     if query == "components":

@@ -60,13 +60,13 @@ class Case:
     @property
     def sides(self):
         """Arguments of an estimator of all columns."""
-        return {**BUDGET, "bounds": (self.low, self.high)}
+        return {**BUDGET, "bounds": dict(enumerate(zip(self.low, self.high, strict=True)))}
 
     @property
     def line(self):
         """Arguments of a regression of the last column."""
-        bounds = {"bounds": (self.low[:-1], self.high[:-1])}
-        return {**BUDGET, **bounds, "target_bounds": (self.low[-1], self.high[-1])}
+        bounds = self.sides["bounds"]
+        return {**BUDGET, "target_bounds": bounds.pop(len(self.low) - 1), "bounds": bounds}
 
     def write(self, text):
         """Write a specification of the file, its records and bounds."""
@@ -74,7 +74,8 @@ class Case:
             old.unlink()
         bounds = zip(self.names, self.low.tolist(), self.high.tolist(), strict=True)
         lines = [f"{name} = [{low!r}, {high!r}]" for name, low, high in bounds]
-        head = f'file = "file.csv"\nrecords = {len(self.X)}\ntotal = {{epsilon = 10, delta = 1e-5}}'
+        head = f'file = "file.csv"\nrecords = {len(self.X)}\nmissing = "refuse"\n'
+        head += "total = {epsilon = 10, delta = 1e-5}"
         several = text.partition("[[release]]")
         parts = [head, several[0], "[bounds]", *lines, *several[1:]]
         (self.folder / "s.toml").write_text("\n".join(parts[:-2]) + "\n" + "".join(parts[-2:]))
