@@ -30,6 +30,7 @@ from matrixdp.release import (
     private_bounds,
     receipt,
     receipt_page,
+    regression_intervals,
     tables,
     uncertainty,
 )
@@ -397,16 +398,22 @@ def _prepare(
 
 def _intervals(spec: Specification, release: AdditiveMechanism, private: Array) -> dict[str, Any]:
     """Return intervals, from the noise alone, of an answer that derives from second moments."""
-    if not _has_intervals(spec):
-        return {}
+    content = {}
+    if spec.query_name == "regression" and isinstance(spec.query.domain, Box):
+        limits = regression_intervals.from_moments(spec.output, release, private)
+        content = regression_intervals.table(spec.columns, limits)
+    if not _has_intervals(spec) or spec.weighted:
+        return content
     estimate, second = centred(private), np.delete(np.delete(private, CONSTANT, 0), CONSTANT, 1)
     unprojected = second - np.outer(estimate.mean, estimate.mean)
     noise = uncertainty.MomentNoise(release)
-    return uncertainty.details(spec, noise, estimate, unprojected, release.noise_std)
+    return content | uncertainty.details(spec, noise, estimate, unprojected, release.noise_std)
 
 
 def _has_intervals(spec: Specification) -> bool:
     """Return whether a release has intervals of its own, beside those in the receipt."""
+    if spec.query_name == "regression" and isinstance(spec.query.domain, Box):
+        return True
     return spec.query_name in uncertainty.KINDS and not spec.weighted
 
 

@@ -40,6 +40,9 @@ KEY = f"interval_{LEVEL:.0%}".rstrip("%")
 #: Name of the same numbers where they leave out what a private radius takes from the answer.
 _ALONE = f"noise_alone_{LEVEL:.0%}".rstrip("%")
 
+#: Key of standard errors of a regression, which leave out clipping and the ridge.
+ERRORS = "standard_errors_of_the_noise_alone"
+
 #: Queries whose intervals depend on the answer, and stand beside it instead of in the receipt.
 KINDS = ("covariance", "components", "regression")
 #: Queries of a covariance, to whose noise that of the mean adds.
@@ -162,7 +165,7 @@ def standard_errors(
     """
     origin = None if output.intercept else -output.middle / output.half
     errors = noise.coefficient_errors(estimate, output.ridge(noise_std), origin)
-    moved = _in_units(output, errors[:, :-1], errors[:, -1])
+    moved = in_units(output, errors[:, :-1], errors[:, -1])
     deviations: Array = np.sqrt(np.mean(moved**2, axis=0))
     return deviations
 
@@ -181,12 +184,12 @@ def adaptive_errors(output: Output, equations: Equations, *, weighted: bool = Fa
     if output.intercept and not weighted:
         spread[-1, -1] -= squares[-1]
     spread = equations.moments_std**2 * spread + equations.products_std**2 * np.eye(len(solution))
-    units = inverse @ _in_units(output, *answers.split(output, np.eye(len(solution))))
+    units = inverse @ in_units(output, *answers.split(output, np.eye(len(solution))))
     deviations: Array = np.sqrt(np.maximum((units * (spread @ units)).sum(axis=0), 0))
     return deviations
 
 
-def _in_units(output: Output, slopes: Array, shifts: Array) -> Array:
+def in_units(output: Output, slopes: Array, shifts: Array) -> Array:
     """Return errors (k, m) of coefficients and intercepts, in the records' own units."""
     about = replace(output, middle=np.append(output.middle[:-1], 0.0))
     return np.column_stack(about.in_units(slopes, shifts))
@@ -221,7 +224,7 @@ def details(
     mean = estimate.mean
     if query_name == "regression":
         errors = standard_errors(noise, spec.output, estimate, noise_std)
-        return {"standard_errors": errors_table(names, errors)}
+        return {ERRORS: errors_table(names, errors)}
     if query_name == "components":
         values = answers.spectrum(estimate.covariance)[0]
         limits = eigenvalues(values, noise.eigenvalue_width(mean))
@@ -305,6 +308,11 @@ def _table(names: Sequence[str], values: Array) -> dict[str, Any]:
 def errors_table(names: Sequence[str], errors: Array) -> dict[str, Any]:
     """Return the errors (m,) of a regression of the last column, as files state them."""
     return _table([*names[:-1], "intercept"], errors)
+
+
+def limits_table(names: Sequence[str], limits: Array) -> dict[str, Any]:
+    """Return the intervals (m, 2) of a regression of the last column, as files state them."""
+    return {_KEY: errors_table(names, limits)}
 
 
 def moments_table(names: Sequence[str], widths: Array, *, clipped: bool = False) -> dict[str, Any]:

@@ -104,13 +104,15 @@ def test_a_regression_in_parts_states_its_budget_noise_and_ridge(folder, capsys)
     assert [*noise.values()] == pytest.approx(expected, rel=1e-4)
     assert "a ridge that is chosen in private" in receipt["ridge"]
     details = json.loads((folder / "out/regression.details.json").read_text())
-    assert {*details["standard_errors"]} == {"age", "intercept"}
+    assert {*details["standard_errors_of_the_noise_alone"]} == {"age", "intercept"}
     assert details["ridge_in_half_ranges"] == 0
     (age, intercept) = (folder / "out/regression.csv").read_text().split()[1].split(",")
     rows = np.clip(ROWS, 0, [120, 200_000])
     expected = np.polyfit(*rows.T, 1)
     off = np.array([float(age), float(intercept)]) - expected
-    assert (np.abs(off) < 5 * np.array([*details["standard_errors"].values()])).all()
+    assert (
+        np.abs(off) < 5 * np.array([*details["standard_errors_of_the_noise_alone"].values()])
+    ).all()
 
 
 @pytest.mark.parametrize(
