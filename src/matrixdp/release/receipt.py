@@ -19,7 +19,7 @@ from matrixdp.noise import safe
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
-from matrixdp.release import answers, compositions, specification, uncertainty
+from matrixdp.release import answers, compositions, missing, specification, uncertainty
 from matrixdp.release.recommend import Option
 from matrixdp.release.specification import Specification
 from matrixdp.version import VERSION
@@ -82,10 +82,9 @@ def _curve(mu: float, numbers: int) -> list[list[float]]:
 def build(spec: Specification, best: Option) -> dict[str, Any]:
     """Return the receipt of a release; all of it is public, and nothing depends on the data."""
     release, extra = best.release, best.release.extra_delta
-    fill = dict(zip(spec.columns, spec.fill.tolist(), strict=True))
     terms = {
         **spec.terms,
-        "missing": "refused" if np.isnan(spec.fill).any() else fill,
+        "missing": _missing(spec),
         "neighbours": (_PEOPLE if spec.people else _NEIGHBOURS)[spec.query.adjacency],
         "records_that_count": counted(spec) or None,
         "mechanism": best.name,
@@ -101,6 +100,7 @@ def build(spec: Specification, best: Option) -> dict[str, Any]:
         "curve": curve,
         **_noise(spec, best),
         "says": says(spec, best),
+        "rule_for_missing_values": missing.in_words(spec.columns, spec.fill, present=spec.present),
         "noise": "whole steps of 2^-26 of its scale, from random bits of the operating system",
         "of_delta_for_the_noise_distribution": extra,
         "not_covered": "how long the release took, what is seen of the machine that made it, and "
@@ -112,6 +112,14 @@ def build(spec: Specification, best: Option) -> dict[str, Any]:
             "python": platform.python_version(),
         },
     }
+
+
+def _missing(spec: Specification) -> object:
+    """Return what becomes of missing values, as a receipt's terms state it."""
+    if spec.present:
+        return missing.PRESENT
+    fill = dict(zip(spec.columns, spec.fill.tolist(), strict=True))
+    return "refused" if np.isnan(spec.fill).any() else fill
 
 
 def counted(spec: Specification) -> str:
@@ -222,6 +230,9 @@ def says(spec: Specification, best: Option) -> str:
     if spec.query_name == "regression":
         return f"{answers.regression_outlook(release, intercept=spec.intercept)}{hides}"
     share = "the largest deviation that the public bounds allow"
+    if spec.present:
+        share += ", at a mean at the end of them, if no value is missing; 1 / p times as much if "
+        share += "a share p is present"
     if hides:
         return f"noise of {best.error:,.3g} times {share}{hides}"
     return f"noise of {best.error:.2%} of {share}"

@@ -20,12 +20,15 @@ from matrixdp.mechanisms.composed import InParts
 from matrixdp.mechanisms.moments import CONSTANT, LEAST, centred, with_constant
 from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import Ball, Box
+from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.release import (
     answers,
     choices,
     compositions,
     durable,
     ledger,
+    missing,
+    present,
     receipt,
     tables,
     uncertainty,
@@ -97,6 +100,10 @@ def make(spec: Specification, out: Path, *, even_if_useless: bool = False) -> Re
                     "an earlier run of the same request ended before its answer; its charge stays"
                 )
             texts = _charge(spec, out, request, even_if_useless)
+    if missing.possible(spec.file) and (spec.present or not np.isnan(spec.fill).any()):
+        notes.append(missing.in_words(spec.columns, spec.fill, present=spec.present))
+    # What stays empty follows from the released numbers, and so does this sentence.
+    notes += json.loads(texts.get(f"{spec.query_name}.details.json", "{}")).get("empty", [])
     statement = json.loads(texts[f"{spec.query_name}.receipt.json"])
     names = {"release": ".csv", "receipt": ".receipt.json", "page": ".receipt.md"}
     names["details"] = ".details.json"
@@ -170,6 +177,7 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
         "mechanism": spec.mechanism,
         "importance": spec.importance,
         "label": spec.label,
+        **({"present": True} if spec.present else {}),
         **({"number": spec.number} if spec.query_name == "components" else {}),
         **({"person": [*spec.people]} if spec.people else {}),
         **({"line": [spec.alpha, spec.intercept]} if spec.alpha or not spec.intercept else {}),
@@ -287,10 +295,16 @@ def _prepare(
             return answer, lambda: compositions.details(spec, release, outcome)
 
         return compose
+    # What is released may count the values present with another weight.
+    spec = replace(spec, query=release.query) if spec.present else spec
     value = exact_sums.value(spec.query, _records(spec))
 
     def draw() -> tuple[Array, Details]:
         private = release.release_value(value)
+        if spec.present:
+            means = present.means(release, private)
+            answer = answers.answer(output, means.values, 0.0)
+            return answer, lambda: present.details(spec, means)
         answer = _answer(spec, output, private, release.noise_std)
         return answer, lambda: _intervals(spec, release, private)
 
@@ -309,7 +323,7 @@ def _intervals(spec: Specification, release: AdditiveMechanism, private: Array) 
 
 def _has_intervals(spec: Specification) -> bool:
     """Return whether a release has intervals of its own, beside those in the receipt."""
-    return spec.query_name in uncertainty.KINDS and not spec.weighted
+    return spec.present or (spec.query_name in uncertainty.KINDS and not spec.weighted)
 
 
 def _true(spec: Specification) -> Array:
@@ -325,6 +339,8 @@ def _true(spec: Specification) -> Array:
         rows = map(with_constant, rows)
     value = exact_sums.value(query, rows)
     output = spec.output.in_half_ranges
+    if isinstance(query, PresentMeanQuery):
+        return query.ratios(value.T)
     private = value.T if query.output_type == "matrix" else value
     if spec.constant:
         return _answer(spec, output, private, 0.0)
@@ -340,7 +356,9 @@ def _records(spec: Specification) -> Iterator[Array]:
         InputError: the public number of records is not the stated one, or the file is bad.
     """
     count, expected, people = 0, spec.query.n_records, spec.people
-    for block in tables.blocks(spec.file, spec.columns, spec.fill, people):
+    for block in tables.blocks(
+        *(spec.file, spec.columns, spec.fill, people), keep_missing=spec.present
+    ):
         count += len(block)
         if count <= expected or spec.query.private_count:
             yield spec.scaled(block)
@@ -363,6 +381,8 @@ def _answer(spec: Specification, output: Output, private: Array, noise_std: floa
 def _written(spec: Specification, answer: Array) -> str:
     """Return the CSV text of an answer."""
     names, rows = list(spec.columns), answer.tolist()
+    if spec.present:
+        rows = [["" if np.isnan(value) else value for value in row] for row in rows]
     if spec.target:
         names[-1] = "intercept"
     if spec.query_name in ("second_moments", "covariance"):

@@ -45,6 +45,8 @@ def blocks(
     columns: Sequence[str],
     fill: Array | None = None,
     people: People | None = None,
+    *,
+    keep_missing: bool = False,
 ) -> Iterator[Array]:
     """Yield the records of a file, one per row, in blocks (k, m) of the requested columns.
 
@@ -56,6 +58,7 @@ def blocks(
         fill: replacement of a missing value in each column, (m,), NaN to refuse it; infinite values
             stay. None refuses both missing and infinite values.
         people: column of people, of whom the first records count. Others are read and dropped.
+        keep_missing: whether missing values stay, as NaN; infinite ones do, too.
 
     Raises:
         InputError: the file or a column does not exist, a value is not a number or is refused, or
@@ -71,7 +74,7 @@ def blocks(
         for block, names in _READERS[path.suffix](path, columns, person):
             filled = block if fill is None else np.where(np.isnan(block), fill, block)
             bad = np.argwhere(~np.isfinite(filled) if fill is None else np.isnan(filled))
-            if bad.size:
+            if bad.size and not keep_missing:
                 row, column = bad[0]
                 raise InputError(
                     f"{path} has no finite number in record {first + row}, column "
