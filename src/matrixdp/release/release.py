@@ -21,12 +21,15 @@ from matrixdp.mechanisms.moments import CONSTANT, LEAST, centred, with_constant
 from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import Ball, Box
+from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.release import (
     answers,
     choices,
     compositions,
     durable,
     ledger,
+    missing,
+    present,
     private_bounds,
     receipt,
     receipt_page,
@@ -112,6 +115,10 @@ def make(
                     "an earlier run of the same request ended before its answer; its charge stays"
                 )
             texts = _charge(spec, out, request, even_if_useless, date or ledger.today())
+    if missing.possible(spec.file) and (spec.present or not np.isnan(spec.fill).any()):
+        notes.append(missing.in_words(spec.columns, spec.fill, present=spec.present))
+    # What stays empty follows from the released numbers, and so does this sentence.
+    notes += json.loads(texts.get(f"{spec.query_name}.details.json", "{}")).get("empty", [])
     statement = json.loads(texts[f"{spec.query_name}.receipt.json"])
     names = {"release": ".csv", "receipt": ".receipt.json", "page": ".receipt.md"}
     names["details"] = ".details.json"
@@ -245,6 +252,7 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
         "mechanism": spec.mechanism,
         "importance": spec.importance,
         "label": spec.label,
+        **({"present": True} if spec.present else {}),
         **({"number": spec.number} if spec.query_name == "components" else {}),
         **({"person": [*spec.people]} if spec.people else {}),
         **({"dialect": [*spec.dialect]} if spec.dialect != tables.USUAL else {}),
@@ -386,10 +394,16 @@ def _prepare(
             return answer, lambda: compositions.details(spec, release, outcome)
 
         return compose
+    # What is released may count the values present with another weight.
+    spec = replace(spec, query=release.query) if spec.present else spec
     value = exact_sums.value(spec.query, _records(spec))
 
     def draw() -> tuple[Array, Details]:
         private = release.release_value(value)
+        if spec.present:
+            means = present.means(release, private)
+            answer = answers.answer(output, means.values, 0.0)
+            return answer, lambda: present.details(spec, means)
         answer = _answer(spec, output, private, release.noise_std)
         return answer, lambda: _intervals(spec, release, private)
 
@@ -414,7 +428,7 @@ def _has_intervals(spec: Specification) -> bool:
     """Return whether a release has intervals of its own, beside those in the receipt."""
     if spec.query_name == "regression" and isinstance(spec.query.domain, Box):
         return True
-    return spec.query_name in uncertainty.KINDS and not spec.weighted
+    return spec.present or (spec.query_name in uncertainty.KINDS and not spec.weighted)
 
 
 def _true(spec: Specification) -> Array:
@@ -430,6 +444,8 @@ def _true(spec: Specification) -> Array:
         rows = map(with_constant, rows)
     value = exact_sums.value(query, rows)
     output = spec.output.in_half_ranges
+    if isinstance(query, PresentMeanQuery):
+        return query.ratios(value.T)
     private = value.T if query.output_type == "matrix" else value
     if spec.constant:
         return _answer(spec, output, private, 0.0)
@@ -451,10 +467,11 @@ def _rows(spec: Specification) -> Iterator[Array]:
     """
     count, expected, people = 0, spec.query.n_records, spec.people
     columns = spec.columns, spec.fill, people
+    options = {"keep_missing": spec.present}
     if spec.frame is None:
-        blocks = tables.blocks(spec.file, *columns, spec.dialect)
+        blocks = tables.blocks(spec.file, *columns, spec.dialect, **options)
     else:
-        blocks = tables.frame_blocks(spec.frame, spec.file, *columns)
+        blocks = tables.frame_blocks(spec.frame, spec.file, *columns, **options)
     for block in blocks:
         count += len(block)
         if count <= expected or spec.query.private_count:
@@ -478,6 +495,8 @@ def _answer(spec: Specification, output: Output, private: Array, noise_std: floa
 def _written(spec: Specification, answer: Array) -> str:
     """Return the CSV text of an answer."""
     names, rows = list(spec.columns), answer.tolist()
+    if spec.present:
+        rows = [["" if np.isnan(value) else value for value in row] for row in rows]
     if spec.target:
         names[-1] = "intercept"
     if spec.query_name in ("second_moments", "covariance"):

@@ -289,9 +289,9 @@ def receipt(spec: Specification, release: AdditiveMechanism) -> dict[str, Any]:
     """Return public bounds on the noise in the numbers of a release, as a receipt states them.
 
     Queries of ``KINDS`` have none here, as their intervals depend on the answer. Answers that are
-    divided by a private number of records have none either.
+    divided by a private number of records, or by one of values present, have none either.
     """
-    if spec.query.private_count:
+    if spec.query.private_count or spec.present:
         return {}
     widths = release.interval(LEVEL)
     if spec.query_name == "second_moments":
@@ -312,7 +312,7 @@ def errors_table(names: Sequence[str], errors: Array) -> dict[str, Any]:
 
 def limits_table(names: Sequence[str], limits: Array) -> dict[str, Any]:
     """Return the intervals (m, 2) of a regression of the last column, as files state them."""
-    return {_KEY: errors_table(names, limits)}
+    return {KEY: errors_table(names, limits)}
 
 
 def moments_table(names: Sequence[str], widths: Array, *, clipped: bool = False) -> dict[str, Any]:
