@@ -369,12 +369,12 @@ def _check_place(path: Path, table: Mapping[str, Any]) -> None:
     """Check that no key of the specification stands below ``[bounds]``, which would own it.
 
     Raises:
-        InputError: one does, and it is no pair of bounds of a column with this name.
+        InputError: one does, and it has no bounds, as a column of this name would.
     """
     bounds = table.get("bounds")
     for key, value in bounds.items() if isinstance(bounds, dict) else ():
         pair = isinstance(value, list) and len(value) == 2
-        if not pair and key in (*_NEEDED, *_OPTIONAL, "weight", "release"):
+        if not pair and value != PRIVATE and key in (*_NEEDED, *_OPTIONAL, "weight", "release"):
             raise InputError(
                 f"{path}: {key} stands below [bounds], as if it were a column; move it up, above "
                 "the line [bounds]"
