@@ -12,11 +12,12 @@ import argparse
 import difflib
 import importlib
 import inspect
+import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 #: The verbs, in the order of use.
 _NAMES = ("recommend", "release", "account")
@@ -51,6 +52,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"matrixdp: {_no_verb(words[0])}", file=sys.stderr)
         return 2
     return call(words, "matrixdp", __name__, VERBS, _DESCRIPTION)
+
+
+def show(content: Mapping[str, Any]) -> None:
+    """Print one JSON object, as verbs do under ``--json``."""
+    print(json.dumps(content, indent=2))
 
 
 def _no_verb(word: str) -> str:

@@ -6,15 +6,21 @@ fit. The file of records is read only with --look-at-the-data.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matrixdp.release.specification import Specification
 
 
 def run(
-    specification: str, *, error: str = "", picture: str = "", look_at_the_data: bool = False
+    specification: str,
+    *,
+    error: str = "",
+    picture: str = "",
+    look_at_the_data: bool = False,
+    json: bool = False,
 ) -> None:
     """List the mechanisms, the least noise first, with details on the first one.
 
@@ -23,64 +29,102 @@ def run(
         error: required noise as a share of the largest deviation, such as 0.05
         picture: file to draw the noise over epsilon to, such as error.svg; it needs matplotlib
         look_at_the_data: add the errors on the file itself, which are NOT PRIVATE
+        json: print one JSON object instead of text
     """
     import sys
 
+    from matrixdp import cli
     from matrixdp.checks import InputError, number
     from matrixdp.release import choices, receipt
     from matrixdp.release.specification import read_all
 
     share = number(error=error) if error else 0.0
-    specs = read_all(Path(specification))
+    specs, contents = read_all(Path(specification)), []
     for spec in specs:
-        for note in filter(None, [choices.proposal(spec), *receipt.cautions(spec)]):
+        notes = [*filter(None, [choices.proposal(spec), *receipt.cautions(spec)])]
+        for note in [] if json else notes:
             print(f"note: {note}", file=sys.stderr)
         if share and spec.query_name == "regression":
             raise InputError("error has no meaning for a regression; leave --error out")
-        if len(specs) > 1:
-            print(f"{spec.name}: epsilon {spec.epsilon:.3g}")
-        _recommend(spec, share, look_at_the_data)
-        if picture:
-            _draw(spec, Path(picture), len(specs) > 1)
+        figure = _draw(spec, Path(picture), len(specs) > 1) if picture else None
+        content = _content(spec, share, look_at_the_data)
+        contents.append({**content, "picture": figure, "notes": notes})
+        if not json:
+            if len(specs) > 1:
+                print(f"{spec.name}: epsilon {spec.epsilon:.3g}")
+            for line in _lines(contents[-1]):
+                print(line)
+    if json:
+        cli.show({"releases": contents})
 
 
-def _draw(spec: Specification, path: Path, several: bool) -> None:
-    """Draw the noise over epsilon to a file; of each of several releases to one with its name."""
+def _draw(spec: Specification, path: Path, several: bool) -> str:
+    """Draw the noise over epsilon; of each of several releases to a file with its name."""
     from matrixdp.release import pictures
 
-    if several:
-        path = path.with_stem(f"{path.stem}-{spec.name}")
+    path = path.with_stem(f"{path.stem}-{spec.name}") if several else path
     pictures.save(spec, path)
-    print(f"picture: {path}")
+    return str(path)
 
 
-def _recommend(spec: Specification, share: float, look_at_the_data: bool) -> None:
-    from matrixdp.checks import InputError, plural
+def _content(spec: Specification, share: float, look_at_the_data: bool) -> dict[str, Any]:
+    """Return what is said of a release, with all digits; None where it has no meaning."""
+    from matrixdp.checks import InputError
     from matrixdp.release import choices, receipt, release
 
     fitting = choices.rank(spec)
     listed = [option for option, _ in fitting]
-    width = max(len(option.name) for option in listed)
-    for option, room in fitting:
-        print(
-            f"{option.name:{width}}  {receipt.says(spec, option)}; the account has room for "
-            f"{plural(room, 'more such release')} then"
-        )
-    for line in [*receipt.in_words(spec, listed[0]), *receipt.alternatives(spec)]:
-        print(line)
-    if spec.people:
-        print(f"records that count: {receipt.counted(spec)}")
+    content: dict[str, Any] = {
+        "name": spec.name,
+        "epsilon": spec.epsilon,
+        "delta": spec.delta,
+        "mechanisms": [
+            {
+                "name": option.name,
+                "says": receipt.says(spec, option),
+                "noise": option.error,
+                "room": room,
+            }
+            for option, room in fitting
+        ],
+        "details": receipt.in_words(spec, listed[0]),
+        "records_that_count": receipt.counted(spec) or None,
+        "required_noise": share or None,
+        "suffices": choices.needed(spec, share) if share else None,
+        "errors_not_private": release.compare(spec) if look_at_the_data else None,
+    }
     if spec.query_name != "regression":
         try:
-            paid = f"epsilon {choices.price(spec):.3g}"
+            content["price"] = choices.price(spec)
         except InputError as problem:
-            paid = f"none that can be paid: {problem}"
-        if share:
-            print(f"noise of {share:.3g} {receipt.needs(choices.needed(spec, share))}")
-        print(f"price of privacy (noise of half of the largest deviation): {paid}")
-    if look_at_the_data:
-        print(
-            "NOT PRIVATE, for the owner of the data alone: the error on this file, in half ranges"
+            content["price"], content["no_price"] = None, str(problem)
+    return content
+
+
+def _lines(content: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines of text that say what :func:`_content` returns."""
+    from matrixdp.checks import plural
+    from matrixdp.release import receipt
+
+    width = max(len(row["name"]) for row in content["mechanisms"])
+    for row in content["mechanisms"]:
+        yield (
+            f"{row['name']:{width}}  {row['says']}; the account has room for "
+            f"{plural(row['room'], 'more such release')} then"
         )
-        for name, off in release.compare(spec).items():
-            print(f"{name:{width}}  NOT PRIVATE  {off:.2%}")
+    yield from content["details"]
+    if content["records_that_count"]:
+        yield f"records that count: {content['records_that_count']}"
+    if content["required_noise"]:
+        yield f"noise of {content['required_noise']:.3g} {receipt.needs(content['suffices'])}"
+    if "price" in content:
+        paid = f"none that can be paid: {content.get('no_price')}"
+        if content["price"] is not None:
+            paid = f"epsilon {content['price']:.3g}"
+        yield f"price of privacy (noise of half of the largest deviation): {paid}"
+    if content["errors_not_private"]:
+        yield "NOT PRIVATE, for the owner of the data alone: the error on this file, in half ranges"
+        for name, off in content["errors_not_private"].items():
+            yield f"{name:{width}}  NOT PRIVATE  {off:.2%}"
+    if content["picture"]:
+        yield f"picture: {content['picture']}"

@@ -14,7 +14,14 @@ from pathlib import Path
 import numpy as np
 
 from matrixdp.checks import InputError
-from matrixdp.release import compositions, ledger, recommend, specification
+from matrixdp.release import (
+    compositions,
+    ledger,
+    missing,
+    private_bounds,
+    recommend,
+    specification,
+)
 from matrixdp.release.specification import Specification
 
 #: Price of privacy that counts as 0, and relative tolerance of its search.
@@ -39,6 +46,8 @@ def options(spec: Specification) -> list[recommend.Option]:
     if delta and spec.total and spec.total["delta"]:
         # The sampler's part of the total is reserved for all releases together.
         delta = min(delta, ledger.usable_delta(spec.total))
+    if spec.private:
+        return private_bounds.options(spec, delta, options)
     if spec.mechanism in specification.IN_PARTS:
         return compositions.options(spec, delta)
     ranking = recommend.options(
@@ -120,9 +129,16 @@ def account_of(spec: Specification) -> tuple[Path, ledger.Account]:
 
 
 def proposal(spec: Specification) -> str:
-    """Return a sentence that proposes a total if neither file nor account has one, else nothing."""
-    if spec.total or ledger.account_path(spec.file, spec.account).exists():
+    """Return a sentence on the total or the rule for missing values that a new account lacks.
+
+    Nothing is returned where the account exists, or its first release states both. An older account
+    goes on with the middle of the bounds, which was its rule.
+    """
+    if ledger.account_path(spec.file, spec.account).exists():
         return ""
+    if spec.total:
+        stated = "missing" in spec.terms or not missing.possible(spec.file)
+        return "" if stated else missing.UNSTATED
     return (
         "no total is stated, and the first release fixes that of all releases of the account; add "
         f"total = {{epsilon = {spec.epsilon!r}, delta = {spec.delta!r}}} for this release alone, "

@@ -29,6 +29,12 @@ CLIPPING = (
     "records are shrunk to a radius that is chosen in private, see the details; what this takes "
     "from long records is no noise, and not stated here"
 )
+#: Notes of the details on the effect of the radius.
+SHRUNK = (
+    "records beyond the radius are shrunk to it, which makes variances, eigenvalues and mean "
+    "squares too small; the noisy share of these records does not bound by how much"
+)
+WHOLE = "none: the radius is the largest, and holds all records within the public bounds"
 RIDGE = (
     "a ridge that is chosen in private, see the details, shrinks all coefficients and the "
     "intercept; what this takes from them is no noise, and not stated here"
@@ -124,11 +130,17 @@ def details(spec: Specification, release: InParts, outcome: Outcome | Equations)
 def _clipped_details(
     spec: Specification, release: ComposedMoments, outcome: Outcome
 ) -> dict[str, Any]:
+    clipped = outcome.radius < release.widest.query.domain.radius
     centre = outcome.centre * spec.half + spec.middle
     content: dict[str, Any] = {
         "radius_in_half_ranges": outcome.radius,
+        "clipping": SHRUNK if clipped else WHOLE,
         "noise_of_moments_in_half_ranges": outcome.moments_std / outcome.weight,
     }
+    if clipped:
+        share = float(np.clip(outcome.beyond / outcome.weight, 0, 1))
+        content["noisy_share_of_records_beyond_the_radius"] = share
+        content["noise_of_this_share"] = outcome.beyond_std / outcome.weight
     if outcome.centre_std:
         content["mean"] = dict(zip(spec.columns, centre.tolist(), strict=True))
     if spec.query.private_count:
@@ -140,9 +152,9 @@ def _clipped_details(
     if spec.query_name in uncertainty.KINDS and isinstance(spec.query.domain, Box):
         simulated = uncertainty.MomentNoise(part, outcome.centre_std)
         content |= uncertainty.details(
-            spec, simulated, outcome.estimate, outcome.moments, outcome.moments_std
+            spec, simulated, outcome.estimate, outcome.moments, outcome.moments_std, clipped=clipped
         )
     elif spec.query_name == "second_moments":
         widths = part.interval(uncertainty.LEVEL) * np.outer(spec.half, spec.half)
-        content |= uncertainty.moments_table(spec.columns, widths)
+        content |= uncertainty.moments_table(spec.columns, widths, clipped=clipped)
     return content

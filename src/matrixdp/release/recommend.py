@@ -16,6 +16,7 @@ from matrixdp.mechanisms.composed import InParts
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
+from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.mechanisms.scaled import Scaled, units
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 
@@ -37,7 +38,7 @@ class Option:
     """
 
     mechanism: Mechanism
-    release: AdditiveMechanism | InParts
+    release: AdditiveMechanism | InParts | PrivatelyBounded
     variances: Array
     error: float
 

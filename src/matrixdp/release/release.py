@@ -18,6 +18,7 @@ from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import InParts
 from matrixdp.mechanisms.moments import CONSTANT, LEAST, centred, with_constant
+from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.release import (
@@ -26,7 +27,9 @@ from matrixdp.release import (
     compositions,
     durable,
     ledger,
+    private_bounds,
     receipt,
+    receipt_page,
     tables,
     uncertainty,
 )
@@ -50,7 +53,7 @@ class Result:
         texts: their content by name.
         paths: paths by role: ``release``, ``receipt``, ``page``, ``account``, and ``details``
             where there are intervals or parts.
-        says: the size of the noise, in plain words.
+        says: the size of the noise, in plain words; or why there is no ``release``.
         notes: further messages, a sentence each.
     """
 
@@ -60,12 +63,20 @@ class Result:
     notes: list[str]
 
 
-def make(spec: Specification, out: Path | None, *, even_if_useless: bool = False) -> Result:
+def make(
+    spec: Specification, out: Path | None, *, even_if_useless: bool = False, date: str = ""
+) -> Result:
     """Make a release once; a repeated request returns the same files at no further cost.
 
     Everything is checked before the budget is spent. Then the charge reaches the disk, noise is
     drawn, the answer reaches the disk beside the account, and ``out``, if there is one, gets its
     files, in this order (see :mod:`ledger`).
+
+    Args:
+        spec: what is released.
+        out: folder of the files.
+        even_if_useless: pay for a release whose noise hides everything.
+        date: that the charge and the receipt of a new release state; today in UTC if empty.
 
     Raises:
         InputError: no mechanism gives the guarantee, the release is useless or would overspend the
@@ -99,8 +110,7 @@ def make(spec: Specification, out: Path | None, *, even_if_useless: bool = False
                 notes.append(
                     "an earlier run of the same request ended before its answer; its charge stays"
                 )
-            texts = _charge(spec, out, request, even_if_useless)
-    statement = json.loads(texts[f"{spec.query_name}.receipt.json"])
+            texts = _charge(spec, out, request, even_if_useless, date or ledger.today())
     names = {"release": ".csv", "receipt": ".receipt.json", "page": ".receipt.md"}
     names["details"] = ".details.json"
     paths = {
@@ -108,7 +118,7 @@ def make(spec: Specification, out: Path | None, *, even_if_useless: bool = False
         for key, suffix in names.items()
         if out and f"{spec.query_name}{suffix}" in texts
     }
-    return Result(texts, {**paths, "account": path}, statement["says"], notes)
+    return Result(texts, {**paths, "account": path}, _says(spec, texts), notes)
 
 
 def make_in_memory(
@@ -142,21 +152,30 @@ def make_in_memory(
             f"{receipt.says(spec, option)}; give a larger epsilon, narrower bounds or fewer "
             "columns, or pay for it all the same with even_if_useless=True"
         )
-    statement = receipt.build(spec, option)
-    ledger.check(option.release)
+    statement = receipt.build(spec, option, ledger.today())
     draw = _prepare(spec, option.release, spec.output)
     if account is not None:
         account.spend(option.release, spec.label)
         statement["total_of_the_account"] = ledger.in_words(account.total)
         statement["epsilon_of_all_releases_so_far"] = account.spent
+    else:
+        ledger.check(option.release)
     numbers, describe = draw()
     texts = {
-        f"{spec.query_name}.csv": _written(spec, numbers),
         f"{spec.query_name}.receipt.json": json.dumps(statement, indent=2) + "\n",
-        f"{spec.query_name}.receipt.md": receipt.page(statement),
+        f"{spec.query_name}.receipt.md": receipt_page.markdown(statement, spec.query_name),
         f"{spec.query_name}.details.json": json.dumps(describe(), indent=2) + "\n",
     }
-    return Result(texts, {}, statement["says"], receipt.cautions(spec))
+    if numbers.size:
+        texts[f"{spec.query_name}.csv"] = _written(spec, numbers)
+    return Result(texts, {}, _says(spec, texts), receipt.cautions(spec))
+
+
+def _says(spec: Specification, texts: Mapping[str, str]) -> str:
+    """Return the size of the noise in plain words; or why there is no answer."""
+    if f"{spec.query_name}.csv" not in texts:
+        return private_bounds.failure(json.loads(texts[f"{spec.query_name}.details.json"]))
+    return str(json.loads(texts[f"{spec.query_name}.receipt.json"])["says"])
 
 
 def make_all(
@@ -174,6 +193,8 @@ def make_all(
     path, account = choices.account_of(specs[0])
     after = account
     for spec in specs:
+        if sentence := choices.proposal(spec):
+            raise InputError(sentence)
         request = ledger.digest(_request(spec, path.parent))
         if not ledger.answers(path, account, request):
             option = _chosen(spec, even_if_useless)
@@ -188,6 +209,15 @@ def make_all(
     return [make(spec, out / spec.name, even_if_useless=even_if_useless) for spec in specs]
 
 
+def charges(specs: Sequence[Specification]) -> list[int]:
+    """Return how often the account of several releases was charged for each."""
+    path = ledger.account_path(specs[0].file, specs[0].account)
+    if (account := ledger.read(path)) is None:
+        return [0] * len(specs)
+    requests = [ledger.digest(_request(spec, path.parent)) for spec in specs]
+    return [len(ledger.answers(path, account, request)) for request in requests]
+
+
 def _chosen(spec: Specification, even_if_useless: bool) -> Option:
     """Return the best option that fits.
 
@@ -196,7 +226,7 @@ def _chosen(spec: Specification, even_if_useless: bool) -> Option:
     """
     option = choices.rank(spec)[0][0]
     if receipt.useless(spec, option) and not even_if_useless:
-        instead = "" if spec.query_name == "regression" else "release means instead of records, "
+        instead = "release means instead of records, " if spec.query_name == "records" else ""
         raise InputError(
             f"{receipt.says(spec, option)}; give a larger epsilon, narrower bounds or fewer "
             f"columns, {instead}or pay for it all the same with --even-if-useless"
@@ -221,18 +251,22 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
         "label": spec.label,
         **({"number": spec.number} if spec.query_name == "components" else {}),
         **({"person": [*spec.people]} if spec.people else {}),
+        **({"dialect": [*spec.dialect]} if spec.dialect != tables.USUAL else {}),
         **({"line": [spec.alpha, spec.intercept]} if spec.alpha or not spec.intercept else {}),
+        **({"private": [*spec.private]} if spec.private else {}),
     }
 
 
 def _charge(
-    spec: Specification, out: Path | None, request: str, even_if_useless: bool
+    spec: Specification, out: Path | None, request: str, even_if_useless: bool, date: str
 ) -> dict[str, str]:
     """Charge a new release, draw it, write it to ``out``, and return its texts by file name."""
     path, account = choices.account_of(spec)
     option = _chosen(spec, even_if_useless)
-    statement = receipt.build(spec, option)
+    statement = receipt.build(spec, option, date)
     charge = {
+        "date": date,
+        "file": spec.file.name,
         "query": spec.query_name,
         "label": spec.label,
         "request": request,
@@ -243,13 +277,13 @@ def _charge(
     statement["epsilon_of_all_releases_so_far"] = ledger.total_epsilon(ledger.add(account, charge))
     texts = {
         f"{spec.query_name}.receipt.json": json.dumps(statement, indent=2) + "\n",
-        f"{spec.query_name}.receipt.md": receipt.page(statement),
+        f"{spec.query_name}.receipt.md": receipt_page.markdown(statement, spec.query_name),
     }
     name = f"{spec.query_name}.csv"
     size = _FILE + 8 * len("".join(spec.columns)) + _NUMBER * option.release.numbers
     sizes = {name: size, **{key: _FILE + 2 * len(text.encode()) for key, text in texts.items()}}
     details = f"{spec.query_name}.details.json"
-    if isinstance(option.release, InParts) or _has_intervals(spec):
+    if isinstance(option.release, InParts | PrivatelyBounded) or _has_intervals(spec):
         sizes[details] = size * (1 + len(spec.columns)) + _ENTRY * option.release.numbers
     with ledger.reserve(path, sum(sizes.values())) as answer, _claim(out, sizes):
         draw = _prepare(spec, option.release, spec.output)
@@ -257,7 +291,8 @@ def _charge(
         with durable.defer_signals():
             ledger.charge(path, ledger.add(account, {**charge, "answer": answer}))
             numbers, describe = draw()
-            texts = {name: _written(spec, numbers), **texts}
+            if numbers.size:
+                texts = {name: _written(spec, numbers), **texts}
             if details in sizes:
                 texts[details] = json.dumps(describe(), indent=2) + "\n"
             ledger.store(path, answer, texts)
@@ -309,6 +344,11 @@ def compare(spec: Specification, times: int = 20) -> dict[str, float]:
     The error is the root mean square over the entries of ``times`` simulated releases, in half
     ranges. It is for the owner of the data alone: no account is charged.
     """
+    if spec.private:
+        raise InputError(
+            f"the errors on the file itself need bounds, and those of {', '.join(spec.private)} "
+            "are private; leave --look-at-the-data out, or state bounds"
+        )
     true, errors = _true(spec), {}
     for option in choices.options(spec):
         draw = _prepare(spec, option.release, spec.output.in_half_ranges)
@@ -328,12 +368,14 @@ def _alike(answer: Array, true: Array, features: int) -> Array:
 
 
 def _prepare(
-    spec: Specification, release: AdditiveMechanism | InParts, output: Output
+    spec: Specification, release: AdditiveMechanism | InParts | PrivatelyBounded, output: Output
 ) -> Callable[[], tuple[Array, Details]]:
     """Read the records, and return a function that draws the answer and its :data:`Details`.
 
     A bad file is refused here, before any noise is drawn.
     """
+    if isinstance(release, PrivatelyBounded):
+        return private_bounds.prepare(spec, release, _rows(spec), _prepare)
     if isinstance(release, InParts):
         run = release.prepare(lambda: _records(spec))
 
@@ -388,7 +430,12 @@ def _true(spec: Specification) -> Array:
 
 
 def _records(spec: Specification) -> Iterator[Array]:
-    """Yield blocks (k, m) of the scaled records that count.
+    """Yield blocks (k, m) of the scaled records that count, as :func:`_rows`."""
+    return map(spec.scaled, _rows(spec))
+
+
+def _rows(spec: Specification) -> Iterator[Array]:
+    """Yield blocks (k, m) of the records that count, in the columns' units.
 
     A private number of records is not checked: an error would reveal it.
 
@@ -398,13 +445,13 @@ def _records(spec: Specification) -> Iterator[Array]:
     count, expected, people = 0, spec.query.n_records, spec.people
     columns = spec.columns, spec.fill, people
     if spec.frame is None:
-        blocks = tables.blocks(spec.file, *columns)
+        blocks = tables.blocks(spec.file, *columns, spec.dialect)
     else:
         blocks = tables.frame_blocks(spec.frame, spec.file, *columns)
     for block in blocks:
         count += len(block)
         if count <= expected or spec.query.private_count:
-            yield spec.scaled(block)
+            yield block
     if count != expected and not spec.query.private_count:
         which = f", at most {people.most} of each {people.column!r}" if people else ""
         raise InputError(

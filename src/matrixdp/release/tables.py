@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from decimal import Decimal
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,15 +19,43 @@ from matrixdp.release.people import MISSING, REMEDY, FirstRecords, People, ident
 #: Messages show no values, as they end up in logs. A refused release reveals something about a
 #: record, and so does leaving records out.
 _REMEDY = (
-    "turn dates and words into numbers, leave a missing value empty, and leave no record out for "
-    "what is in it"
+    "turn dates and words into numbers without marks of thousands, leave a missing value empty, "
+    "and leave no record out for what is in it"
 )
 
 #: Records per block: few enough for any memory, and enough that the overhead per block is small.
 _ROWS = 1 << 14
 
+#: Values of CSV, in small letters, that other formats have as booleans.
+_BOOLEANS = {"true": 1.0, "false": 0.0}
+
+
+class Dialect(NamedTuple):
+    """How a file of CSV is written, in public.
+
+    Attributes:
+        separator: what stands between two values of a line, one of ``SEPARATORS``.
+        decimal: what stands before the decimals of a number, one of ``DECIMALS``.
+    """
+
+    separator: str = ","
+    decimal: str = "."
+
+
+#: Of a file that nothing is stated of.
+USUAL = Dialect()
+#: Names of the values that ``separator`` may have.
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+#: The values that ``decimal`` may have.
+DECIMALS = (".", ",")
+
 #: Records (k, m), and the identifiers of their people, empty unless they are asked for.
 _Block = tuple[Array, Sequence[object]]
+
+
+def suffix(path: Path) -> str:
+    """Return the suffix of a path in small letters, by which its format is known."""
+    return path.suffix.lower()
 
 
 def check(path: Path) -> None:
@@ -36,7 +64,7 @@ def check(path: Path) -> None:
     Raises:
         InputError: it is not.
     """
-    if path.suffix not in _READERS:
+    if suffix(path) not in _READERS:
         raise InputError(f"{path} is no {', '.join(_READERS)} file; convert it to one of these")
     if not path.is_file():
         raise InputError(f"{path} is not there, or no file; give the path of a file of records")
@@ -47,6 +75,7 @@ def blocks(
     columns: Sequence[str],
     fill: Array | None = None,
     people: People | None = None,
+    dialect: Dialect = USUAL,
 ) -> Iterator[Array]:
     """Yield the records of a file, one per row, in blocks (k, m) of the requested columns.
 
@@ -58,17 +87,17 @@ def blocks(
         fill: replacement of a missing value in each column, (m,), NaN to refuse it; infinite values
             stay. None refuses both missing and infinite values.
         people: column of people, of whom the first records count. Others are read and dropped.
+        dialect: how a file of CSV is written.
 
     Raises:
         InputError: the file or a column does not exist, a value is not a number or is refused, or
             an identifier is missing.
     """
     check(path)
-    how = "as UTF-8, with line feeds at the ends of lines" if path.suffix == ".csv" else "anew"
-    with as_input_error(
-        f"{path} cannot be read as {path.suffix[1:].upper()} ({{why}}); save it {how}"
-    ):
-        parts = _READERS[path.suffix](path, columns, people.column if people else "")
+    kind = suffix(path)
+    how = "as UTF-8, with line feeds at the ends of lines" if kind == ".csv" else "anew"
+    with as_input_error(f"{path} cannot be read as {kind[1:].upper()} ({{why}}); save it {how}"):
+        parts = _READERS[kind](path, columns, people.column if people else "", dialect)
         yield from _complete(path, parts, columns, fill, people)
 
 
@@ -141,7 +170,7 @@ def _identified(path: Path, person: str, names: Sequence[object], first: int) ->
     return people
 
 
-def _csv(path: Path, columns: Sequence[str], person: str) -> Iterator[_Block]:
+def _csv(path: Path, columns: Sequence[str], person: str, dialect: Dialect) -> Iterator[_Block]:
     # A line feed alone ends a line, also after a carriage return. Were a carriage return an end
     # too, then whether a line feed is one would depend on the line before.
     with path.open(newline="\n", encoding="utf-8-sig") as file:
@@ -151,10 +180,10 @@ def _csv(path: Path, columns: Sequence[str], person: str) -> Iterator[_Block]:
                 "the ends of lines"
             )
         file.seek(0)
-        lines = csv.reader(file, strict=True)
+        lines = csv.reader(file, strict=True, delimiter=dialect.separator)
         header = next((line for line in _lines(path, lines) if line), [])
         if not {*columns} <= {*header}:
-            _check_header(path, header)
+            _check_header(path, header, dialect)
         places = _columns(path, header, columns, "column name")
         place = _column(path, header, person, "column name")
         records, first = _records(path, lines, len(header)), 1
@@ -163,34 +192,35 @@ def _csv(path: Path, columns: Sequence[str], person: str) -> Iterator[_Block]:
                 if len(line) != len(header):
                     raise InputError(
                         f"{path} has {len(line)} of {len(header)} values in record {record}; put "
-                        "a comma between any two, and text with commas in quotes"
+                        f"{SEPARATORS[dialect.separator]} between, and text with them in quotes"
                     )
-            try:
-                rows = [[float(line[i]) for i in places] for line in block]
-            except ValueError:
-                rows = [
-                    [_number(line[i], path, header[i], record) for i in places]
-                    for record, line in enumerate(block, first)
-                ]
+            rows = [
+                [_number(line[i], dialect, path, header[i], record) for i in places]
+                for record, line in enumerate(block, first)
+            ]
             yield np.array(rows), [line[place] for line in block] if person else []
             first += len(block)
 
 
-def _check_header(path: Path, header: list[str]) -> None:
+def _check_header(path: Path, header: list[str], dialect: Dialect) -> None:
     """Refuse a first line without column names; it may be a record, so no message quotes it."""
     if len(header) == 1:
-        for separator, name in ((";", "semicolons"), ("\t", "tabs")):
-            if separator in header[0]:
-                raise InputError(f"{path} has {name} between its columns; save it with commas")
-    if header and all(_is_number(name) for name in header):
+        for separator, name in SEPARATORS.items():
+            if separator != dialect.separator and separator in header[0]:
+                text = "\\t" if separator == "\t" else separator
+                raise InputError(
+                    f'{path} has {name} between its columns; state separator = "{text}", and '
+                    'decimal = "," if its numbers have commas'
+                )
+    if header and all(_is_number(name, dialect) for name in header):
         raise InputError(
             f"{path} has numbers alone in its first line; write the names of the columns there"
         )
 
 
-def _is_number(text: str) -> bool:
+def _is_number(text: str, dialect: Dialect) -> bool:
     try:
-        float(text)
+        _value(text, dialect)
     except ValueError:
         return False
     return True
@@ -224,22 +254,43 @@ def _records(path: Path, lines: Any, columns: int) -> Iterator[list[str]]:
         yield from [line] if line else empty
 
 
-def _number(cell: str, path: Path, column: str, record: int) -> float:
-    """Return the number in a cell, NaN where it is missing."""
-    text = cell.strip()
-    if text.lower() in MISSING:
-        return np.nan
+def _number(cell: str, dialect: Dialect, path: Path, column: str, record: int) -> float:
+    """Return the number in a cell, by this cell alone; NaN where it is missing."""
     try:
-        return float(text)
+        return _value(cell, dialect)
     except ValueError:
+        text = cell.strip().lower()
+    if text in MISSING:
+        return np.nan
+    if text in _BOOLEANS:
+        return _BOOLEANS[text]
+    if dialect.decimal not in text and any(mark in text for mark in DECIMALS):
         raise InputError(
-            f"{path} has no number in record {record}, column {column!r}; {_REMEDY}"
-        ) from None
+            f"{path} has no number in record {record}, column {column!r}, with the decimal "
+            f'"{dialect.decimal}"; state the other decimal if the file has it, and {_REMEDY}'
+        )
+    raise InputError(f"{path} has no number in record {record}, column {column!r}; {_REMEDY}")
 
 
-def _npy(path: Path, columns: Sequence[str], person: str) -> Iterator[_Block]:
+def _value(cell: str, dialect: Dialect) -> float:
+    """Return the number that a cell states in ASCII, as 1.5, 15e-1 or inf.
+
+    Raises:
+        ValueError: it states none; marks of thousands, of Python or of a country, are no part of
+            a number, and neither are the digits of other scripts.
+    """
+    if dialect.decimal != ".":
+        if "." in cell:
+            raise ValueError
+        cell = cell.replace(dialect.decimal, ".")
+    if "_" in cell or not (cell.isascii() or cell.strip().isascii()):
+        raise ValueError
+    return float(cell)
+
+
+def _npy(path: Path, columns: Sequence[str], person: str, _: Dialect) -> Iterator[_Block]:
     array = np.load(path, mmap_mode="r", allow_pickle=False)
-    if path.suffix == ".npz":
+    if suffix(path) == ".npz":
         with array:
             if len(array.files) != 1:
                 raise InputError(
@@ -260,7 +311,7 @@ def _npy(path: Path, columns: Sequence[str], person: str) -> Iterator[_Block]:
         yield _numbers(rows[:, places]), names
 
 
-def _parquet(path: Path, columns: Sequence[str], person: str) -> Iterator[_Block]:
+def _parquet(path: Path, columns: Sequence[str], person: str, _: Dialect) -> Iterator[_Block]:
     try:
         from pyarrow import parquet, types
     except ImportError:
@@ -277,7 +328,8 @@ def _parquet(path: Path, columns: Sequence[str], person: str) -> Iterator[_Block
             numbers = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
             if not any(matches(kind) for matches in (*numbers, types.is_null)):
                 raise InputError(
-                    f"{path} has {kind} in column {column!r}; every value must be a number"
+                    f"{path} has {kind} in column {column!r}; every value must be a number, so "
+                    "turn dates and words into numbers"
                 )
         for batch in file.iter_batches(_ROWS, columns=[*columns, *([person] if person else [])]):
             parts = [batch.column(name).to_numpy(zero_copy_only=False) for name in columns]

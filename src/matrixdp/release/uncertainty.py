@@ -1,7 +1,8 @@
 """Intervals and standard errors from the noise alone, for answers from noisy second moments.
 
-An interval covers the answer that the same clipped records give without noise. It does not cover
-the effects of clipping, of a regression's ridge, of records of a person that do not count, or of
+An interval covers the answer that the records within their public bounds give without noise. Where
+a private radius shrinks records further it would not, and its numbers are called noise alone. It
+does not cover the effects of a regression's ridge, of records of a person that do not count, or of
 sampling the records. All entries of an interval hold simultaneously. Intervals are post-processing:
 noise is simulated from its calibration, with a fixed seed.
 
@@ -9,6 +10,7 @@ Take noisy moments S + N, a noisy mean b = a + n, and the covariance C = S - a a
 covariance differs from C by N - b n^T - n b^T + n n^T. So bounds on N and n, which hold together
 with the level's probability, bound the error for any b. Eigenvalues move by at most the spectral
 norm of the error (Weyl). A projection to positive semi-definite matrices takes them no further.
+Moments about a noisy mean a + n that was released before them are S + N = C + n n^T + N.
 """
 
 from __future__ import annotations
@@ -23,17 +25,23 @@ import numpy as np
 from matrixdp.checks import Array
 from matrixdp.mechanisms.adassp import Equations
 from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.composed import ComposedEquations, ComposedMoments
 from matrixdp.mechanisms.moments import CONSTANT, MeanCovariance
 from matrixdp.release import answers
 from matrixdp.release.answers import Output
+from matrixdp.release.recommend import Option
 from matrixdp.release.specification import Specification
 
 #: Probability of the intervals that files state.
 LEVEL = 0.95
 _KEY = f"interval_{LEVEL:.0%}".rstrip("%")
+#: Name of the same numbers where they leave out what a private radius takes from the answer.
+_ALONE = f"noise_alone_{LEVEL:.0%}".rstrip("%")
 
 #: Queries whose intervals depend on the answer, and stand beside it instead of in the receipt.
 KINDS = ("covariance", "components", "regression")
+#: Queries of a covariance, to whose noise that of the mean adds.
+SPREADS = ("covariance", "components", "first_component")
 
 #: Number of draws of noise in a simulation, its minimum for large matrices, and the seed. No
 #: private noise depends on them.
@@ -90,10 +98,10 @@ class MomentNoise:
             mean: released mean, (m,).
             level: probability that the bound holds for all of them.
         """
-        if self._mean_std is not None:
-            return float(np.quantile(self._sizes[0], level, method="higher"))
         each = (1 + level) / 2
         size, shift = np.quantile(self._sizes[:2], each, axis=1, method="higher").tolist()
+        if self._mean_std is not None:
+            return float(size + shift**2)
         return size + 2 * float(np.linalg.norm(mean)) * shift + shift**2
 
     def covariance_widths(self, mean: Array, level: float = LEVEL) -> tuple[Array, Array]:
@@ -106,7 +114,7 @@ class MomentNoise:
         if self._mean_std is not None:
             each = (1 + level) / 2
             shift = float(np.quantile(self._sizes[2], each, method="higher"))
-            return np.full(len(mean), shift), np.asarray(self._release.interval(each))
+            return np.full(len(mean), shift), self._release.interval(each) + shift**2
         entries = self._release.interval(level)
         columns = np.delete(np.arange(len(entries)), CONSTANT)
         shifts = entries[CONSTANT, columns]
@@ -194,6 +202,8 @@ def details(
     estimate: MeanCovariance,
     unprojected: Array,
     noise_std: float,
+    *,
+    clipped: bool = False,
 ) -> dict[str, Any]:
     """Return the intervals of an answer in the records' own units, as files state them.
 
@@ -203,7 +213,9 @@ def details(
         estimate: mean and covariance in half ranges.
         unprojected: covariance before its projection to positive semi-definite, (m, m).
         noise_std: standard deviation of the moments' noise.
+        clipped: whether a private radius shrinks records. Only intervals of the mean cover then.
     """
+    key = _ALONE if clipped else _KEY
     query_name, names, middle, half = spec.query_name, spec.columns, spec.middle, spec.half
     mean = estimate.mean
     if query_name == "regression":
@@ -212,20 +224,51 @@ def details(
     if query_name == "components":
         values = answers.spectrum(estimate.covariance)[0]
         limits = eigenvalues(values, noise.eigenvalue_width(mean))
-        return {_KEY: {"eigenvalue": limits.tolist()}}
+        return {key: {"eigenvalue": limits.tolist()}}
     shifts, widths = noise.covariance_widths(mean)
     limits = np.clip(mean[:, None] + shifts[:, None] * [-1, 1], -1, 1)
     entries = (unprojected[:, :, None] + widths[:, :, None] * [-1, 1]) * np.outer(half, half)[
         :, :, None
     ]
-    return {
-        _KEY: {
-            "mean": _table(names, limits * half[:, None] + middle[:, None]),
-            "covariance": {
-                name: _table(names, row) for name, row in zip(names, entries, strict=True)
-            },
-        }
-    }
+    content = {_KEY: {"mean": _table(names, limits * half[:, None] + middle[:, None])}}
+    rows = {name: _table(names, row) for name, row in zip(names, entries, strict=True)}
+    content.setdefault(key, {})["covariance"] = rows
+    return content
+
+
+def deviations(spec: Specification, option: Option) -> tuple[Array, Array]:
+    """Return standard deviations of the noise of each column's number, two arrays (m,).
+
+    The number is a value or a mean in half ranges, otherwise a mean square or a variance in their
+    squares. The first array holds where the column's mean b is 0, the middle of the bounds, and the
+    second one where it is 1 or -1, the worst case. Clipped moments are those at the largest radius.
+
+    In the terms of this module a variance has the noise N - 2 b n - n^2, or N + n^2 about a mean
+    that was released before. Of deviation s, n^2 has the variance 2 s^4 for Gaussian noise and
+    5 s^4 for Laplace noise. Division by a noisy weight 1 + e, for as many records as were stated,
+    adds - b e to the noise of a mean, and at most e to that of a variance. What is of second order
+    in e is a share of at most 8 times the variance of e.
+    """
+    release, spread, weight = option.release, option.variances, 0.0
+    columns, covers = np.arange(len(spec.columns)), spread.shape[1] > 1
+    mean = np.zeros(len(columns))
+    assert not isinstance(release, ComposedEquations)
+    if isinstance(release, ComposedMoments):
+        spread = spread * release.widest.rounding_factor**2
+        mean, weight = mean + release.centre_std**2, release.weight_std**2
+    else:
+        spread = spread * release.rounding_factor**2
+    if spec.constant:
+        columns = np.delete(np.arange(len(spread)), CONSTANT)
+        mean = spread[columns, CONSTANT] if covers else mean
+        weight = float(spread[CONSTANT, CONSTANT if covers else 0]) * spec.weighted
+    least = spread[columns, columns if covers else 0] + weight * covers
+    largest = least + weight * (not covers)
+    if spec.query_name in SPREADS:
+        least = least + (2 if release.mu is not None else 5) * mean**2
+        largest = least + 4 * mean * spec.constant
+    second = 1 + 8 * weight
+    return np.sqrt(second * least), np.sqrt(second * largest)
 
 
 def receipt(spec: Specification, release: AdditiveMechanism) -> dict[str, Any]:
@@ -253,7 +296,11 @@ def errors_table(names: Sequence[str], errors: Array) -> dict[str, Any]:
     return _table([*names[:-1], "intercept"], errors)
 
 
-def moments_table(names: Sequence[str], widths: Array) -> dict[str, Any]:
+def moments_table(names: Sequence[str], widths: Array, *, clipped: bool = False) -> dict[str, Any]:
     """Return bounds (m, m) on the noise of second moments, as files state them."""
     rows = zip(names, widths, strict=True)
-    return {f"{_KEY}_plus_or_minus": {name: _table(names, row) for name, row in rows}}
+    return {
+        f"{_ALONE if clipped else _KEY}_plus_or_minus": {
+            name: _table(names, row) for name, row in rows
+        }
+    }

@@ -59,7 +59,7 @@ def specified(folder, query, mechanism, bounds, adjacency, per_person=None):
         f'file = "s.csv"\nquery = "{query}"\nrecords = {per_person or 1}\n'
         "epsilon = 1.0\ndelta = 1e-6\n"
         f'mechanism = "{mechanism}"\nadjacency = "{adjacency}"\n{target}\n{more}\n'
-        "[bounds]\n" + "\n".join(lines)
+        'missing = "refuse"\n[bounds]\n' + "\n".join(lines)
     )
     return read(folder / "s.toml")
 

@@ -62,7 +62,7 @@ def answer(tmp_path, monkeypatch):
             given["target"] = "income"
         lines = ['file = "people.csv"', f'query = "{query}"', f"records = {len(rows)}"]
         lines += [f"{key} = {toml(value)}" for key, value in given.items()]
-        lines += ["[bounds]"]
+        lines += ['missing = "refuse"', "[bounds]"]
         sides = zip(names, lower, upper, strict=True)
         lines += [f"{name} = [{float(low)!r}, {float(high)!r}]" for name, low, high in sides]
         (folder / "people.toml").write_text("\n".join(lines))

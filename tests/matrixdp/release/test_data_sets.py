@@ -74,7 +74,8 @@ class Case:
             old.unlink()
         bounds = zip(self.names, self.low.tolist(), self.high.tolist(), strict=True)
         lines = [f"{name} = [{low!r}, {high!r}]" for name, low, high in bounds]
-        head = f'file = "file.csv"\nrecords = {len(self.X)}\ntotal = {{epsilon = 10, delta = 1e-5}}'
+        head = f'file = "file.csv"\nrecords = {len(self.X)}\nmissing = "refuse"\n'
+        head += "total = {epsilon = 10, delta = 1e-5}"
         several = text.partition("[[release]]")
         parts = [head, several[0], "[bounds]", *lines, *several[1:]]
         (self.folder / "s.toml").write_text("\n".join(parts[:-2]) + "\n" + "".join(parts[-2:]))

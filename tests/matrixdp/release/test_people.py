@@ -32,6 +32,7 @@ per_person = 3
 adjacency = "RELATION"
 total = {epsilon = 6.0, delta = 1e-5}
 MORE
+missing = "refuse"
 [bounds]
 age = [20, 120]
 income = [0, 200000]
@@ -450,7 +451,7 @@ def test_a_file_of_people_from_question_to_answer(tmp_path, relation):
         f'file = "cells.csv"\nquery = "covariance"\nrecords = {len(counting)}\nepsilon = 15.0\n'
         f'delta = 1e-3\nperson = "patient"\nper_person = 2\nadjacency = "{relation}"\n'
         "total = {epsilon = 15.0, delta = 1e-3}\n"
-        "[bounds]\nradius = [5, 30]\ntexture = [5, 40]\nperimeter = [40, 200]\n"
+        "missing = 'refuse'\n[bounds]\nradius = [5, 30]\ntexture = [5, 40]\nperimeter = [40, 200]\n"
     )
     out = tmp_path / "out"
     assert cli.main(["release", str(tmp_path / "cells.toml"), "--out", str(out)]) == 0

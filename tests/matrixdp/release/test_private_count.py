@@ -23,6 +23,7 @@ delta = 1e-6
 adjacency = "add_or_remove"
 total = {epsilon = 3.0, delta = 1e-6}
 MORE
+missing = "refuse"
 [bounds]
 age = [20, 120]
 income = [0, 200000]

@@ -194,8 +194,8 @@ BAD_FILES = {
     "one other column": ("smith\n1\n", "no 'age' among 1 column name; correct"),
     "other columns": ("smith,jones\n1,2\n", "no 'age' among 2 column names; correct"),
     "no header": ("71,52000\n1,2\n", "has numbers alone in its first line; write the names"),
-    "semicolons": ("age;income\n1;2\n", "has semicolons between its columns; save it with com"),
-    "tabs": ("age\tincome\n1\t2\n", "has tabs between its columns; save it with commas"),
+    "semicolons": ("age;income\n1;2\n", "has semicolons between its columns; state separator"),
+    "tabs": ("age\tincome\n1\t2\n", r'has tabs between its columns; state separator = "\t"'),
     "column twice": ("age,income,age\n1,2,3\n", "has the column 'age' twice"),
     "latin": ("age,income\n1,2\n\xe9,1\n".encode("latin-1"), "save it as UTF-8"),
 }
@@ -493,7 +493,9 @@ def test_of_many_at_once_only_as_many_pass_as_fit(folder):
     def one(label):
         text = SPECIFICATION.replace("QUERY", "mean").replace("epsilon = 2.0", "epsilon = 0.3")
         text = text.replace("delta = 1e-6", "total = {epsilon = 1.0, delta = 0}")
-        (folder / f"{label}.toml").write_text(text.replace("MORE", f'label = "{label}"'))
+        (folder / f"{label}.toml").write_text(
+            text.replace("MORE", f'missing = "refuse"\nlabel = "{label}"')
+        )
         try:
             make(specification.read(folder / f"{label}.toml"), folder / str(label))
             passed.append(label)

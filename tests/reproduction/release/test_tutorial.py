@@ -19,6 +19,7 @@ from packages import ROOT
 
 from matrixdp import cli
 from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.release import ledger
 from matrixdp.release.uncertainty import LEVEL
 from matrixdp.version import VERSION
 
@@ -89,8 +90,9 @@ def run(command, capsys):
 
 @pytest.fixture
 def reader(tmp_path, monkeypatch):
-    """Give a reader an empty folder, and each release fixed random bits."""
+    """Give a reader an empty folder, and each release fixed random bits on a fixed day."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(ledger, "today", lambda: "2026-03-02")
     noisy = AdditiveMechanism.add_noise
 
     def with_fixed_bits(release, value, bits):
