@@ -22,11 +22,15 @@ _QUERIES = {
     "first_component": "the first principal component",
     "regression": "a linear regression",
 }
-#: What nobody can tell of a record, and what its neighbours differ in, by neighbouring relation.
+#: What nobody can tell of a record, or of all records of a person, and what its neighbours differ
+#: in, by neighbouring relation and by whether people are protected.
 _HIDDEN = {
-    "replace": ("what it says", "with any other in its place"),
-    "zero_out": ("what it says", "without what it says"),
-    "add_or_remove": ("whether it is in the file, and what it says", "without it"),
+    ("replace", False): ("what it says", "with any other in its place"),
+    ("replace", True): ("what they say", "with any others in their places"),
+    ("zero_out", False): ("what it says", "without what it says"),
+    ("zero_out", True): ("what they say", "without what they say"),
+    ("add_or_remove", False): ("whether it is in the file, and what it says", "without it"),
+    ("add_or_remove", True): ("whether they are in the file, and what they say", "without them"),
 }
 #: Columns that the table shows, so that a receipt stays a page.
 _MOST = 12
@@ -58,8 +62,7 @@ def _paragraphs(statement: Mapping[str, Any], files: str) -> Iterator[tuple[str,
     records = f"{statement['records']:,} records"
     if statement.get("adjacency") == "add_or_remove":
         records = f"about {records} (their number is private)"
-    file = statement["file"]
-    place = f"the file {file}" if file else "the memory of a program"
+    place = f"the file {statement['file']}" if statement["file"] else "the memory of a program"
     yield (
         "What was released:",
         f"{_QUERIES[statement['query']]}{target}{label}, of {records} in {place}, on "
@@ -72,14 +75,7 @@ def _paragraphs(statement: Mapping[str, Any], files: str) -> Iterator[tuple[str,
     counted = statement["records_that_count"]
     yield "Records that count:", f"{counted}." if counted else "all of them."
     yield "How:", _mechanism(statement)
-    spent = "by no account; nothing counts what other releases of these records spend."
-    if "total_of_the_account" in statement:
-        spent = (
-            f"epsilon {_up(statement['epsilon_of_all_releases_so_far'])} by all releases "
-            f"{'from this file' if file else 'of the account'} up to this one, of a total of "
-            f"{statement['total_of_the_account']}, which holds for good."
-        )
-    yield "Spent:" if "total_of_the_account" in statement else "Counted:", spent
+    yield "Spent:", _spent(statement)
     yield (
         "Not covered:",
         f"{statement['not_covered']}; what holds for people in general, whoever is in the file; "
@@ -87,42 +83,53 @@ def _paragraphs(statement: Mapping[str, Any], files: str) -> Iterator[tuple[str,
     )
     if statement["cautions"]:
         yield "Caution:", f"{'; '.join(statement['cautions'])}."
-    check = "the receipt as a dictionary has all numbers in full."
-    if file:
-        check = (
-            f"{files}.receipt.json has all numbers in full, and `matrixdp account "
-            f"{shlex.quote(file)}` lists its charge."
-        )
-    yield (
-        "To check:",
-        f"{check} Made by matrixdp {statement['version']['matrixdp']}.",
+    yield "To check:", _check(statement, files)
+
+
+def _spent(statement: Mapping[str, Any]) -> str:
+    if "total_of_the_account" not in statement:
+        return "no account counts this release; whoever made it must add up all of them."
+    source = "from this file" if statement["file"] else "of the account"
+    return (
+        f"epsilon {_up(statement['epsilon_of_all_releases_so_far'])} by all releases {source} "
+        f"up to this one, at the delta of the total, of {statement['total_of_the_account']}, "
+        "which holds for good."
     )
 
 
+def _check(statement: Mapping[str, Any], files: str) -> str:
+    made = f"Made by matrixdp {statement['version']['matrixdp']}."
+    if not statement["file"]:
+        return f"the receipt as a dictionary has all numbers in full. {made}"
+    return (
+        f"{files}.receipt.json has all numbers in full, and a digest that the account notes beside "
+        f"the charge; `matrixdp account {shlex.quote(statement['file'])}` lists it. {made}"
+    )
+
+
+def _hidden(statement: Mapping[str, Any]) -> tuple[str, str]:
+    return _HIDDEN[statement.get("adjacency", "replace"), "person" in statement]
+
+
 def _protected(statement: Mapping[str, Any]) -> str:
-    hidden, _ = _HIDDEN[statement.get("adjacency", "replace")]
     unit, more = "each single record", " Who has several records is protected less."
     if "person" in statement:
         unit, more = "all records of each person together", ""
-        hidden = hidden.replace("it is", "they are").replace("it says", "they say")
     return (
-        f"{unit}. Nobody can tell from the release, beyond the odds below, {hidden}. Exactly: "
-        f"{statement['neighbours']}.{more}"
+        f"{unit}. Nobody can tell from the release, beyond the odds below, {_hidden(statement)[0]}."
+        f" Exactly: {statement['neighbours']}.{more}"
     )
 
 
 def _odds(statement: Mapping[str, Any]) -> str:
-    epsilon = statement["epsilon"]
-    _, otherwise = _HIDDEN[statement.get("adjacency", "replace")]
-    unit = "a record"
+    epsilon, unit = statement["epsilon"], "a record"
     if "person" in statement:
         unit = "a person's records"
-        otherwise = otherwise.replace("it says", "they say").replace("without it", "without them")
-        otherwise = otherwise.replace("any other in its", "any others in their")
     factor = _up(math.exp(epsilon)) if epsilon <= _LARGE else f"e^{_up(epsilon)}"
     return (
-        f"whatever is released is at most {factor} times as likely with {unit} as {otherwise}, or "
-        f"the other way round; the odds of a guess about {unit} change by no more."
+        f"whatever is released is at most {factor} times as likely with {unit} as "
+        f"{_hidden(statement)[1]}, or the other way round; the odds of a guess about {unit} change "
+        "by no more."
     )
 
 

@@ -162,8 +162,7 @@ def make_in_memory(
         ledger.check(option.release)
     numbers, describe = draw()
     texts = {
-        f"{spec.query_name}.receipt.json": json.dumps(statement, indent=2) + "\n",
-        f"{spec.query_name}.receipt.md": receipt_page.markdown(statement, spec.query_name),
+        **_receipts(spec, statement),
         f"{spec.query_name}.details.json": json.dumps(describe(), indent=2) + "\n",
     }
     if numbers.size:
@@ -275,10 +274,7 @@ def _charge(
     }
     statement["total_of_the_account"] = ledger.in_words(account["total"])
     statement["epsilon_of_all_releases_so_far"] = ledger.total_epsilon(ledger.add(account, charge))
-    texts = {
-        f"{spec.query_name}.receipt.json": json.dumps(statement, indent=2) + "\n",
-        f"{spec.query_name}.receipt.md": receipt_page.markdown(statement, spec.query_name),
-    }
+    texts = _receipts(spec, statement)
     name = f"{spec.query_name}.csv"
     size = _FILE + 8 * len("".join(spec.columns)) + _NUMBER * option.release.numbers
     sizes = {name: size, **{key: _FILE + 2 * len(text.encode()) for key, text in texts.items()}}
@@ -298,6 +294,14 @@ def _charge(
             ledger.store(path, answer, texts)
             _publish(out, texts)
     return texts
+
+
+def _receipts(spec: Specification, statement: Mapping[str, Any]) -> dict[str, str]:
+    """Return the texts of a receipt by file name."""
+    return {
+        f"{spec.query_name}.receipt.json": json.dumps(statement, indent=2) + "\n",
+        f"{spec.query_name}.receipt.md": receipt_page.markdown(statement, spec.query_name),
+    }
 
 
 @contextlib.contextmanager

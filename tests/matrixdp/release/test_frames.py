@@ -246,7 +246,7 @@ def test_without_pandas_the_answer_is_a_dictionary(people, monkeypatch):
 
 def test_a_page_says_whether_an_account_counts_the_release(people, tmp_path):
     given = {**PUBLIC, "query": "mean"}
-    assert "**Counted:** by no account" in mdp.make_release(people, **given).page
+    assert "no account counts this release" in mdp.make_release(people, **given).page
     page = mdp.make_release(people, **given, account=tmp_path / "a.json", total=TOTAL).page
     assert "by all releases of the account" in page
     assert "file the data frame" not in page
