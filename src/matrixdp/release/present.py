@@ -21,7 +21,6 @@ from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.release.specification import Specification
 from matrixdp.release.uncertainty import KEY, LEVEL
 
-
 #: Largest distance of the rounding of a sum from the ideal one, in scales of the noise.
 _STEPS = 2 * safe.STEP
 

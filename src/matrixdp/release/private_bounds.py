@@ -104,8 +104,7 @@ def prepare(
             value of a private column.
         second: as this function, for a specification whose bounds are known.
     """
-    ledger.check(release.inner)
-    _ = release.thresholds
+    ledger.check(release)
     sizes = release.search.query
     assert isinstance(sizes, SizeQuery)
     places = _places(spec)

@@ -115,11 +115,7 @@ def make(
                     "an earlier run of the same request ended before its answer; its charge stays"
                 )
             texts = _charge(spec, out, request, even_if_useless, date or ledger.today())
-    if missing.possible(spec.file) and (spec.present or not np.isnan(spec.fill).any()):
-        notes.append(missing.in_words(spec.columns, spec.fill, present=spec.present))
-    # What stays empty follows from the released numbers, and so does this sentence.
-    notes += json.loads(texts.get(f"{spec.query_name}.details.json", "{}")).get("empty", [])
-    statement = json.loads(texts[f"{spec.query_name}.receipt.json"])
+    notes += _notes(spec, texts)
     names = {"release": ".csv", "receipt": ".receipt.json", "page": ".receipt.md"}
     names["details"] = ".details.json"
     paths = {
@@ -127,10 +123,7 @@ def make(
         for key, suffix in names.items()
         if out and f"{spec.query_name}{suffix}" in texts
     }
-    says = statement["says"]
-    if f"{spec.query_name}.csv" not in texts:
-        says = private_bounds.failure(json.loads(texts[f"{spec.query_name}.details.json"]))
-    return Result(texts, {**paths, "account": path}, says, notes)
+    return Result(texts, {**paths, "account": path}, _says(spec, texts), notes)
 
 
 def make_in_memory(
@@ -165,12 +158,13 @@ def make_in_memory(
             "columns, or pay for it all the same with even_if_useless=True"
         )
     statement = receipt.build(spec, option, ledger.today())
-    ledger.check(option.release)
     draw = _prepare(spec, option.release, spec.output)
     if account is not None:
         account.spend(option.release, spec.label)
         statement["total_of_the_account"] = ledger.in_words(account.total)
         statement["epsilon_of_all_releases_so_far"] = account.spent
+    else:
+        ledger.check(option.release)
     numbers, describe = draw()
     texts = {
         **_receipts(spec, statement),
@@ -178,7 +172,24 @@ def make_in_memory(
     }
     if numbers.size:
         texts[f"{spec.query_name}.csv"] = _written(spec, numbers)
-    return Result(texts, {}, statement["says"], receipt.cautions(spec))
+    notes = [*receipt.cautions(spec), *_notes(spec, texts)]
+    return Result(texts, {}, _says(spec, texts), notes)
+
+
+def _says(spec: Specification, texts: Mapping[str, str]) -> str:
+    """Return the size of the noise in plain words; or why there is no answer."""
+    if f"{spec.query_name}.csv" not in texts:
+        return private_bounds.failure(json.loads(texts[f"{spec.query_name}.details.json"]))
+    return str(json.loads(texts[f"{spec.query_name}.receipt.json"])["says"])
+
+
+def _notes(spec: Specification, texts: Mapping[str, str]) -> list[str]:
+    """Return sentences on missing values; they follow from what is public or released."""
+    notes = []
+    if missing.possible(spec.file) and (spec.present or not np.isnan(spec.fill).any()):
+        notes.append(missing.in_words(spec.columns, spec.fill, present=spec.present))
+    details = json.loads(texts.get(f"{spec.query_name}.details.json", "{}"))
+    return [*notes, *details.get("empty", [])]
 
 
 def make_all(
