@@ -99,7 +99,7 @@ def test_replayed_noise_hides_neighbours_at_what_is_spent(relation, group, pure)
     query = sizes(relation, group, 2)
     search = laplace(query, 0.5) if pure else normal(query, 0.2, Budget(1.0, 1e-6))
     largest = 0.0
-    for change in changes(relation, 2, group or 1, 60):
+    for change in [*changes(relation, 2, group or 1, 60)][:: 1 if group else 40]:
         start = np.full(query.shape, 50.0)
         # The same bits for both: what differs is the change over the unit of the noise.
         one, other = (
