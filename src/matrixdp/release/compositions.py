@@ -41,6 +41,10 @@ RIDGE = (
     "a ridge that is chosen in private, see the details, shrinks all coefficients and the "
     "intercept; what this takes from them is no noise, and not in the standard errors"
 )
+RIDGE_OF_NOISE = (
+    "a ridge that the noise asks for shrinks all coefficients; what this takes from them is no "
+    "noise, and not in the standard errors"
+)
 
 
 def options(spec: Specification, delta: float) -> list[recommend.Option]:

@@ -151,8 +151,9 @@ def counted(spec: Specification) -> str:
 def _noise(spec: Specification, best: Option) -> dict[str, Any]:
     """Return the entries of a receipt on the noise; upper bounds for clipped moments."""
     release = best.release
+    ridge = {"ridge": compositions.RIDGE_OF_NOISE} if spec.query_name == "regression" else {}
     if isinstance(release, PrivatelyBounded):
-        return private_bounds.statement(spec, best)
+        return {**private_bounds.statement(spec, best), **ridge}
     if isinstance(release, ComposedEquations):
         return {
             "parts": release.costs,
@@ -165,11 +166,13 @@ def _noise(spec: Specification, best: Option) -> dict[str, Any]:
             "noise_over_filled_radius": best.error,
             **_by_column(spec, best, "_at_the_largest_radius"),
             "clipping": compositions.CLIPPING,
+            **ridge,
         }
     return {
         "noise_over_half_range": best.error,
         **_by_column(spec, best),
         **uncertainty.receipt(spec, release),
+        **ridge,
     }
 
 

@@ -202,6 +202,9 @@ def test_files_state_an_interval_or_why_there_is_none(
     words = ["release", str(tmp_path / "s.toml"), "--out", str(tmp_path / "out")]
     assert cli.main([*words, "--even-if-useless"]) == 0
     details = json.loads((tmp_path / "out/regression.details.json").read_text())
+    receipt = json.loads((tmp_path / "out/regression.receipt.json").read_text())
+    assert "not in the standard errors" in receipt["ridge"]
+    assert receipt["ridge"] in (tmp_path / "out/regression.receipt.md").read_text()
     wide = spread == (0.9, 0.9)
     assert (KEY in details) == (wide and mechanism != "clipped")
     assert ("least_squares" in details) != (KEY in details)
