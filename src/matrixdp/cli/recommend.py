@@ -51,7 +51,7 @@ def _recommend(spec: Specification, share: float, look_at_the_data: bool) -> Non
             f"{option.name:{width}}  {receipt.says(spec, option)}; the account has room for "
             f"{plural(room, 'more such release')} then"
         )
-    for line in [*receipt.in_words(spec, listed[0]), *receipt.alternatives(spec)]:
+    for line in [*receipt.comparison(spec, listed), *receipt.in_words(spec, listed[0])]:
         print(line)
     if spec.people:
         print(f"records that count: {receipt.counted(spec)}")

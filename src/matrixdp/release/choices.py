@@ -6,15 +6,20 @@ All of it follows from public facts.
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from matrixdp.checks import InputError
-from matrixdp.release import compositions, ledger, recommend, specification
+from matrixdp.mechanisms.composed import InParts
+from matrixdp.privacy.domain import Box
+from matrixdp.release import compositions, ledger, outlooks, recommend, specification
+from matrixdp.release.recommend import Option
 from matrixdp.release.specification import Specification
 
 #: Price of privacy that counts as 0, and relative tolerance of its search.
@@ -24,21 +29,79 @@ _LEAST, _CLOSE = 1e-6, 1e-6
 _FARTHEST = 1e6
 
 
-def options(spec: Specification) -> list[recommend.Option]:
-    """Return the mechanisms that can answer a specification, the least noise first.
+def options(spec: Specification) -> list[Option]:
+    """Return the mechanisms that can answer a specification, the least regret first.
 
-    Neither the file of records nor the account is read.
+    The regret follows from simulations, see :mod:`matrixdp.release.outlooks`. Queries that these do
+    not cover, and columns of different importance, have the least noise first. Neither the file of
+    records nor the account is read.
 
     Raises:
         InputError: no mechanism gives the guarantee, or the named one does not answer the query.
     """
+    return _compared(spec, _candidates(spec))
+
+
+@functools.lru_cache(maxsize=64)
+def of_fit(*terms: Any, **options_of_fit: Any) -> tuple[Option, ...]:
+    """Return the :func:`options` of :func:`specification.fit`; fits of clones have the same."""
+    return tuple(options(specification.fit(*terms, **options_of_fit)))
+
+
+def spec_of(spec: Specification, option: Option) -> Specification:
+    """Return the specification with the query that one of its :func:`options` answers."""
+    if isinstance(option.release, InParts):
+        return spec.by(specification.key_of(option.mechanism))
+    return spec
+
+
+def _simulates(spec: Specification) -> bool:
+    """Return whether what noise takes from an answer can be simulated from public facts."""
+    known = spec.query_name in outlooks.UNITS and isinstance(spec.query.domain, Box)
+    return known and len(spec.columns) <= outlooks.MANY
+
+
+def _compared(spec: Specification, choices: list[Option]) -> list[Option]:
+    """Return options with their losses, the least regret first."""
+    if not _simulates(spec):
+        return choices
+    losses = [
+        outlooks.losses(spec_of(spec, option).output, spec.box, option.release)
+        for option in choices
+    ]
+    compared = [replace(option, losses=loss) for option, loss in zip(choices, losses, strict=True)]
+    if spec.importance is not None:
+        return compared
+    # To a thousandth: what differs by less is a tie, and goes to the least noise.
+    return [compared[i] for i in np.argsort(outlooks.regrets(losses).round(3), kind="stable")]
+
+
+def _candidates(spec: Specification) -> list[Option]:
+    """Return what :func:`options` compares, additive noise first."""
+    ranking = by_noise(spec)
+    if spec.mechanism != specification.RECOMMENDED or not spec.delta or spec.importance:
+        return ranking
+    for name in specification.IN_PARTS if _simulates(spec) else ():
+        if name == specification.CLIPPED or spec.query_name == "regression":
+            with contextlib.suppress(InputError):
+                ranking += compositions.options(spec.by(name), _usable(spec))
+    return ranking
+
+
+def _usable(spec: Specification) -> float:
+    """Return the delta of a release, without the sampler's part of the total's."""
+    if spec.delta and spec.total and spec.total["delta"]:
+        # That part is reserved for all releases together.
+        return min(spec.delta, ledger.usable_delta(spec.total))
+    return spec.delta
+
+
+def by_noise(spec: Specification) -> list[Option]:
+    """Return the mechanisms with additive noise, or the named one, the least noise first."""
     mechanisms = [
         mechanism for name, mechanism in specification.MECHANISMS.items() if name == spec.mechanism
     ]
-    delta = spec.delta
-    if delta and spec.total and spec.total["delta"]:
-        # The sampler's part of the total is reserved for all releases together.
-        delta = min(delta, ledger.usable_delta(spec.total))
+    delta = _usable(spec)
     if spec.mechanism in specification.IN_PARTS:
         return compositions.options(spec, delta)
     ranking = recommend.options(
@@ -60,8 +123,8 @@ def options(spec: Specification) -> list[recommend.Option]:
     return fitting
 
 
-def rank(spec: Specification) -> list[tuple[recommend.Option, int]]:
-    """Return the options that leave room for the planned releases, the least noise first.
+def rank(spec: Specification) -> list[tuple[Option, int]]:
+    """Return the options that leave room for the planned releases, the least regret first.
 
     Each comes with the number of further releases at these epsilon and delta that fit after it.
     Without a planned number, only options that leave room for the most releases are returned.
@@ -73,7 +136,7 @@ def rank(spec: Specification) -> list[tuple[recommend.Option, int]]:
     spec = replace(spec, total=ledger.terms(account)[0])
     rooms = _rooms(spec, account)
     if not rooms:
-        after = [ledger.add(account, ledger.entry(option.release)) for option in options(spec)]
+        after = [ledger.add(account, ledger.entry(option.release)) for option in _candidates(spec)]
         raise InputError(
             f"{path} allows {ledger.in_words(account['total'])} in all, and with this release "
             f"{ledger.excess(min(after, key=ledger.total_epsilon))}; {_remedy(spec, account)}"
@@ -81,12 +144,14 @@ def rank(spec: Specification) -> list[tuple[recommend.Option, int]]:
     needed = max(room for _, room in rooms)
     if spec.planned is not None:
         needed = min(needed, max(0, spec.planned - len(account["releases"]) - 1))
-    return [(option, room) for option, room in rooms if room >= needed]
+    fitting = {id(option.release): room for option, room in rooms if room >= needed}
+    choices = [option for option, _ in rooms if id(option.release) in fitting]
+    return [(option, fitting[id(option.release)]) for option in _compared(spec, choices)]
 
 
-def _rooms(spec: Specification, account: ledger.Account) -> list[tuple[recommend.Option, int]]:
+def _rooms(spec: Specification, account: ledger.Account) -> list[tuple[Option, int]]:
     """Return the options that fit, each with how many further releases of the cheapest then fit."""
-    choices = options(spec)
+    choices = _candidates(spec)
     rooms = ledger.rooms(account, [ledger.entry(option.release) for option in choices])
     fitting = zip(choices, rooms, strict=True)
     return [(option, room) for option, room in fitting if room is not None]
@@ -159,7 +224,7 @@ def needed(spec: Specification, error: float) -> dict[str, float]:
 def _least_error(spec: Specification) -> float:
     """Return the error of the best option, at the budget itself; infinite without safe noise."""
     try:
-        return options(replace(spec, mu=None))[0].error
+        return by_noise(replace(spec, mu=None))[0].error
     except InputError:
         return math.inf
 
@@ -190,7 +255,7 @@ def price(spec: Specification) -> float:
     epsilon = spec.epsilon
     # Noise falls as 1 / epsilon or its root, so each step at least halves the log of the distance.
     for _ in range(60):
-        factor = 2 * options(replace(spec, epsilon=epsilon, mu=None))[0].error
+        factor = 2 * by_noise(replace(spec, epsilon=epsilon, mu=None))[0].error
         epsilon *= factor
         if epsilon < _LEAST:
             return 0.0

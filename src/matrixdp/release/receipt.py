@@ -7,7 +7,7 @@ import itertools
 import json
 import math
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,9 @@ from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import ComposedEquations, ComposedMoments
 from matrixdp.noise import safe
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.domain import Box
+from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import SecondMomentQuery
-from matrixdp.release import answers, compositions, specification, uncertainty
+from matrixdp.release import compositions, outlooks, specification, uncertainty
 from matrixdp.release.recommend import Option
 from matrixdp.release.specification import Specification
 from matrixdp.version import VERSION
@@ -184,16 +184,24 @@ def needs(enough: Mapping[str, float]) -> str:
     return f"takes {' or '.join(ways)}" if ways else "cannot be had at this delta"
 
 
-def alternatives(spec: Specification) -> list[str]:
-    """Return lines on mechanisms that may beat the recommended one, and on which records."""
-    if spec.mechanism != specification.RECOMMENDED or not spec.delta:
+def comparison(spec: Specification, options: Sequence[Option]) -> list[str]:
+    """Return lines on what noise takes from the answer, by mechanism and share of the bounds."""
+    if not all(option.losses for option in options):
         return []
-    if not isinstance(spec.query, SecondMomentQuery):
-        return []
-    return [
-        'where most records lie close together within their bounds, mechanism = "clipped" has less '
-        "noise: it spends a part of the budget on where they lie"
+    fills = ", ".join(f"{fill:.0%}" for fill in outlooks.FILLS)
+    lines = [
+        f"{outlooks.UNITS[spec.query_name]}, simulated from the bounds alone, where columns fill "
+        f"{fills} of them, and the largest excess over the best:"
     ]
+    regrets = outlooks.regrets([option.losses for option in options])
+    width = max(len(option.name) for option in options)
+    for option, regret in zip(options, regrets, strict=True):
+        key = specification.key_of(option.mechanism)
+        lines.append(
+            f"{option.name:{width}} {' '.join(f'{loss:7.2f}' for loss in option.losses)}"
+            f"{regret:9.2f}" + f'  (mechanism = "{key}")' * bool(key)
+        )
+    return lines
 
 
 def _plain(number: float, digits: int = 6) -> str:
@@ -203,13 +211,10 @@ def _plain(number: float, digits: int = 6) -> str:
 def useless(spec: Specification, best: Option) -> bool:
     """Return whether noise hides everything, from public bounds alone.
 
-    A regression is useless if a constant predicts as well, even where columns fill their bounds.
-    Clipped moments are useless if their noise exceeds what records that fill the radius allow.
+    Where losses were simulated, they decide; otherwise noise of half of the largest deviation.
     """
-    release = best.release
-    in_box = spec.query_name == "regression" and isinstance(spec.query.domain, Box)
-    if in_box and not isinstance(release, ComposedMoments):
-        return answers.simulated_fit(release, answers.FILLED[0], intercept=spec.intercept) <= 0
+    if best.losses:
+        return outlooks.useless(spec.query_name, len(spec.columns), best.losses)
     return best.error >= 1
 
 
@@ -217,14 +222,16 @@ def says(spec: Specification, best: Option) -> str:
     """Return the size of the noise in plain words, with a warning if it hides everything."""
     hides = ": it hides everything, do not release this" * useless(spec, best)
     release = best.release
+    if spec.query_name == "regression" and best.losses:
+        return f"{outlooks.in_words(best.losses)}{hides}"
     if isinstance(release, ComposedMoments):
         return f"{compositions.says(spec, best)}{hides}"
-    if spec.query_name == "regression":
-        return f"{answers.regression_outlook(release, intercept=spec.intercept)}{hides}"
+    if spec.query_name == "regression" and isinstance(spec.query.domain, Ball):
+        return "what the noise means for predictions cannot be said from a radius alone"
     share = "the largest deviation that the public bounds allow"
-    if hides:
+    if best.error >= 1:
         return f"noise of {best.error:,.3g} times {share}{hides}"
-    return f"noise of {best.error:.2%} of {share}"
+    return f"noise of {best.error:.2%} of {share}{hides}"
 
 
 def _by_column(spec: Specification, best: Option, release: AdditiveMechanism) -> dict[str, float]:

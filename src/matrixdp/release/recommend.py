@@ -31,6 +31,8 @@ class Option:
             (m, 1).
         error: noise over half of the range that the public bounds allow, as a root mean square
             over the entries, weighted by importance. Above 1 noise hides everything.
+        losses: what noise takes from the answer where records fill little or much of their bounds,
+            simulated, see :mod:`matrixdp.release.outlooks`; empty where nothing was simulated.
 
     >>> mdp.options(mdp.MeanQuery(mdp.Box((0, 0), (1, 1)), 400), epsilon=1, delta=1e-6)[0].name
     'Laplace'
@@ -40,6 +42,7 @@ class Option:
     release: AdditiveMechanism | InParts
     variances: Array
     error: float
+    losses: tuple[float, ...] = ()
 
     @property
     def name(self) -> str:

@@ -125,7 +125,7 @@ def make_all(
     for spec in specs:
         request = ledger.digest(_request(spec, path.parent))
         if not ledger.answers(path, account, request):
-            option = _chosen(spec, even_if_useless)
+            _, option = _chosen(spec, even_if_useless)
             after = ledger.add(after, ledger.entry(option.release))
             for _ in _records(spec):
                 pass
@@ -137,8 +137,8 @@ def make_all(
     return [make(spec, out / spec.name, even_if_useless=even_if_useless) for spec in specs]
 
 
-def _chosen(spec: Specification, even_if_useless: bool) -> Option:
-    """Return the best option that fits.
+def _chosen(spec: Specification, even_if_useless: bool) -> tuple[Specification, Option]:
+    """Return the best option that fits, and the specification with the query that it answers.
 
     Raises:
         InputError: no option fits, or the best one is useless and ``even_if_useless`` is false.
@@ -150,7 +150,7 @@ def _chosen(spec: Specification, even_if_useless: bool) -> Option:
             f"{receipt.says(spec, option)}; give a larger epsilon, narrower bounds or fewer "
             f"columns, {instead}or pay for it all the same with --even-if-useless"
         )
-    return option
+    return choices.spec_of(spec, option), option
 
 
 def _request(spec: Specification, folder: Path) -> dict[str, Any]:
@@ -177,7 +177,7 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
 def _charge(spec: Specification, out: Path, request: str, even_if_useless: bool) -> dict[str, str]:
     """Charge a new release, draw it, write it to ``out``, and return its texts by file name."""
     path, account = choices.account_of(spec)
-    option = _chosen(spec, even_if_useless)
+    spec, option = _chosen(spec, even_if_useless)
     statement = receipt.build(spec, option)
     charge = {
         "query": spec.query_name,
@@ -251,9 +251,11 @@ def compare(spec: Specification, times: int = 20) -> dict[str, float]:
     The error is the root mean square over the entries of ``times`` simulated releases, in half
     ranges. It is for the owner of the data alone: no account is charged.
     """
-    true, errors = _true(spec), {}
+    errors = {}
     for option in choices.options(spec):
-        draw = _prepare(spec, option.release, spec.output.in_half_ranges)
+        same = choices.spec_of(spec, option)
+        true = _true(same)
+        draw = _prepare(same, option.release, same.output.in_half_ranges)
         releases = [draw()[0] for _ in range(times)]
         if spec.query_name in ("components", "first_component"):
             releases = [_alike(answer, true, len(spec.columns)) for answer in releases]
