@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from matrixdp.release.recommend import Option
     from matrixdp.release.specification import Specification
 
 
@@ -28,7 +29,7 @@ def run(specification: str, *, error: str = "", look_at_the_data: bool = False) 
     from matrixdp.release.specification import read_all
 
     share = number(error=error) if error else 0.0
-    specs = read_all(Path(specification))
+    specs, firsts = read_all(Path(specification)), []
     for spec in specs:
         for note in filter(None, [choices.proposal(spec), *receipt.cautions(spec)]):
             print(f"note: {note}", file=sys.stderr)
@@ -36,10 +37,13 @@ def run(specification: str, *, error: str = "", look_at_the_data: bool = False) 
             raise InputError("error has no meaning for a regression; leave --error out")
         if len(specs) > 1:
             print(f"{spec.name}: epsilon {spec.epsilon:.3g}")
-        _recommend(spec, share, look_at_the_data)
+        firsts.append(_recommend(spec, share, look_at_the_data, among=len(specs)))
+    if len(specs) > 1:
+        print(choices.together(specs, firsts))
 
 
-def _recommend(spec: Specification, share: float, look_at_the_data: bool) -> None:
+def _recommend(spec: Specification, share: float, look_at_the_data: bool, among: int) -> Option:
+    """Print the mechanisms of one release among several, and return the first one."""
     from matrixdp.checks import InputError, plural
     from matrixdp.release import choices, receipt, release
 
@@ -47,10 +51,8 @@ def _recommend(spec: Specification, share: float, look_at_the_data: bool) -> Non
     listed = [option for option, _ in fitting]
     width = max(len(option.name) for option in listed)
     for option, room in fitting:
-        print(
-            f"{option.name:{width}}  {receipt.says(spec, option)}; the account has room for "
-            f"{plural(room, 'more such release')} then"
-        )
+        more = f"; the account has room for {plural(room, 'more such release')} then"
+        print(f"{option.name:{width}}  {receipt.says(spec, option)}{more * (among == 1)}")
     for line in [*receipt.comparison(spec, listed), *receipt.in_words(spec, listed[0])]:
         print(line)
     if spec.people:
@@ -69,3 +71,4 @@ def _recommend(spec: Specification, share: float, look_at_the_data: bool) -> Non
         )
         for name, off in release.compare(spec).items():
             print(f"{name:{width}}  NOT PRIVATE  {off:.2%}")
+    return listed[0]

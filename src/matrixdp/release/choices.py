@@ -8,14 +8,14 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from matrixdp.checks import InputError
+from matrixdp.checks import InputError, plural
 from matrixdp.mechanisms.composed import InParts
 from matrixdp.privacy.domain import Box
 from matrixdp.release import compositions, ledger, outlooks, recommend, specification
@@ -134,7 +134,11 @@ def rank(spec: Specification) -> list[tuple[Option, int]]:
     """
     path, account = account_of(spec)
     spec = replace(spec, total=ledger.terms(account)[0])
-    rooms = _rooms(spec, account)
+    try:
+        rooms = _rooms(spec, account)
+    except InputError as error:
+        line = _line(spec, account)
+        raise InputError(f"{error}; {line} would fit" if line else str(error)) from None
     if not rooms:
         after = [ledger.add(account, ledger.entry(option.release)) for option in _candidates(spec)]
         raise InputError(
@@ -167,11 +171,76 @@ def _remedy(spec: Specification, account: ledger.Account) -> str:
     for share in np.arange(0.95, 0.01, -0.05):
         epsilon = float(f"{spec.epsilon * share:.3g}")
         with contextlib.suppress(InputError):
-            if _rooms(replace(free, epsilon=epsilon), account):
+            if _fits(replace(free, epsilon=epsilon), account):
                 return f"epsilon = {epsilon:g} would fit"
+    if line := _line(spec, account):
+        return f"{line} would fit"
     if account["releases"]:
         return "ask for nothing more of this account"
-    return "state a total with a smaller epsilon, at which safe noise counts, or a larger delta"
+    return "release fewer numbers"
+
+
+def _fits(spec: Specification, account: ledger.Account) -> bool:
+    """Return whether an additive mechanism, or the named one, fits an account."""
+    charges = [ledger.entry(option.release) for option in by_noise(spec)]
+    return any(not ledger.excess(ledger.add(account, charge)) for charge in charges)
+
+
+def _line(spec: Specification, account: ledger.Account) -> str:
+    """Return lines of a specification whose total would fit; nothing if none does, or is fixed.
+
+    Half of delta is more than the sampler has by default. With it the largest epsilon is sought, of
+    the release and of the total, at which they fit.
+    """
+    first = ledger.terms(account)[0]
+    if account["releases"] or spec.mu is not None or first["pure"]:
+        return ""
+
+    def total_at(epsilon: float) -> dict[str, float]:
+        stated = {"epsilon": epsilon, "delta": first["delta"]}
+        return ledger.total(stated | ({"sampler": stated["delta"] / 2} if stated["delta"] else {}))
+
+    def fits(epsilon: float) -> bool:
+        total = total_at(epsilon)
+        least = min(spec.epsilon, epsilon)
+        with contextlib.suppress(InputError):
+            part = replace(spec, epsilon=least, total=total)
+            return _fits(part, ledger.begin(total, ledger.terms(account)[1]))
+        return False
+
+    # Above 60 noise of one number adds more than any delta.
+    low, high = 0, int(min(first["epsilon"], 60) * 100)
+    if high and fits(high / 100):
+        low = high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle / 100) else (low, middle)
+    if not low:
+        return ""
+    stated = total_at(low / 100)
+    words = ", ".join(f"{key} = {stated[key]:g}" for key in ("epsilon", "delta", "sampler"))
+    words = words if stated["delta"] else words.rpartition(", ")[0]
+    line = f"total = {{{words}}}"
+    return f"epsilon = {low / 100:g} with {line}" if spec.epsilon > low / 100 else line
+
+
+def together(specs: Sequence[Specification], firsts: Sequence[Option]) -> str:
+    """Return a sentence on the account after all releases of a file, by the given options."""
+    account = account_of(specs[0])[1]
+    charges = [ledger.entry(option.release) for option in firsts]
+
+    def after(times: int) -> ledger.Account:
+        return {**account, "releases": account["releases"] + charges * times}
+
+    if excess := ledger.excess(after(1)):
+        return f"together: {excess}; leave a [[release]] out"
+    room = 0
+    while room < ledger.MANY and not ledger.excess(after(room + 2)):
+        room += 1
+    return (
+        f"together: epsilon {ledger.total_epsilon(after(1)):.4g} of {account['total']['epsilon']:g}"
+        f"; the account has room for {plural(room, 'more such file')} then"
+    )
 
 
 def account_of(spec: Specification) -> tuple[Path, ledger.Account]:
