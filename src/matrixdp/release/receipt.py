@@ -185,8 +185,11 @@ def needs(enough: Mapping[str, float]) -> str:
 
 
 def comparison(spec: Specification, options: Sequence[Option]) -> list[str]:
-    """Return lines on what noise takes from the answer, by mechanism and share of the bounds."""
-    if not all(option.losses for option in options):
+    """Return lines on what noise takes from the answer, by mechanism and share of the bounds.
+
+    There are none of a single mechanism, or where nothing was simulated.
+    """
+    if len(options) < 2 or not all(option.losses for option in options):
         return []
     fills = ", ".join(f"{fill:.0%}" for fill in outlooks.FILLS)
     lines = [
@@ -198,7 +201,7 @@ def comparison(spec: Specification, options: Sequence[Option]) -> list[str]:
     for option, regret in zip(options, regrets, strict=True):
         key = specification.key_of(option.mechanism)
         lines.append(
-            f"{option.name:{width}} {' '.join(f'{loss:7.2f}' for loss in option.losses)}"
+            f"{option.name:{width}} {' '.join(f'{max(loss, 0.0):7.2f}' for loss in option.losses)}"
             f"{regret:9.2f}" + f'  (mechanism = "{key}")' * bool(key)
         )
     return lines

@@ -18,6 +18,7 @@ from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.scaled import Scaled, units
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
+from matrixdp.release.fits import warn_of_noise
 
 
 @dataclass(frozen=True)
@@ -117,10 +118,16 @@ def options(
 def recommend(query: Query, **arguments: Any) -> Mechanism:
     """Return the mechanism with the least noise; arguments and errors as in :func:`options`.
 
+    Warns:
+        UselessWarning: the noise is half of the range that the bounds allow, or more.
+
     >>> mdp.recommend(mdp.IdentityQuery(mdp.Ball(1.0, features=50), 400), epsilon=1, delta=1e-6)
     Gaussian(calibration='analytic')
     """
-    return options(query, **arguments)[0].mechanism
+    best = options(query, **arguments)[0]
+    if best.error >= 1:
+        warn_of_noise(best.name)
+    return best.mechanism
 
 
 def _weights(query: Query, importance: Sequence[float] | None) -> Array:
