@@ -29,23 +29,27 @@ from sklearn.utils.validation import (
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms.adassp import AdaSSP
 from matrixdp.mechanisms.base import AdditiveMechanism
-from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.composed import ComposedEquations, ComposedMoments, InParts
 from matrixdp.mechanisms.moments import MeanCovariance, centred, with_constant
 from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import Box
-from matrixdp.privacy.sensitivity import NormalEquations, SecondMomentQuery
-from matrixdp.release import answers, bounds, ledger, regression_intervals, uncertainty
+from matrixdp.release import (
+    answers,
+    bounds,
+    choices,
+    ledger,
+    outlooks,
+    regression_intervals,
+    uncertainty,
+)
 from matrixdp.release.account import Account
 from matrixdp.release.answers import Output
 from matrixdp.release.bounds import Bounds
 from matrixdp.release.fits import OneFit as _OneFit
-from matrixdp.release.fits import warn_of_scores, warn_of_selection
+from matrixdp.release.fits import warn_of_noise, warn_of_scores, warn_of_selection
 from matrixdp.release.people import first_records
-from matrixdp.release.recommend import options
-from matrixdp.release.specification import ADASSP, CLIPPED, RECOMMENDED, about_zero
+from matrixdp.release.specification import ADASSP, CLIPPED, RECOMMENDED
 
 #: Beginnings of scikit-learn's messages that show shapes and names of columns, but no value.
 _HARMLESS = (
@@ -109,9 +113,10 @@ class _Private(BaseEstimator):
             per column (but for two columns), or a dictionary with a pair by column, which goes by
             its name in a data frame and its number from 0 in an array. Values outside are clipped.
             There is no default: bounds from the data would leak.
-        mechanism: ``recommend`` for the least noise by public facts, or ``clipped``, which has less
-            noise where most records lie close together within their bounds. It spends half of
-            mu^2 on the mean and clips records about it to a radius that it chooses privately.
+        mechanism: ``recommend`` for the least regret in simulations from public facts, see
+            :mod:`matrixdp.release.outlooks`. Or ``clipped``, which has less noise where most
+            records lie close together within their bounds: it spends half of mu^2 on the mean and
+            clips records about it to a radius that it chooses privately.
         account: an :class:`~matrixdp.release.account.Account` that each fit is charged to. Clones
             share it, and it also counts the fits of other processes, as with ``n_jobs``. Without
             one an estimator and its clones are fitted once in all: cross-validation, a search or
@@ -144,34 +149,46 @@ class _Private(BaseEstimator):
         clone._one_fit = self._one_fit
         return clone
 
-    def _release(self, records: Array) -> tuple[MeanCovariance, float, uncertainty.MomentNoise]:
-        """Spend the budget, release mean and covariance of records in [-1, 1], set ``release_``.
+    def _calibrated(
+        self, query_name: str, box: Box, count: int, **line: Any
+    ) -> AdditiveMechanism | InParts:
+        """Spend the budget on the mechanism of the least regret, and return its ``release_``.
+
+        Warns:
+            UselessWarning: noise hides the answer, however much of their bounds columns fill.
+        """
+        listed = choices.of_fit(
+            query_name,
+            box,
+            count,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            mechanism=checks.choice(self._mechanisms, mechanism=self.mechanism),
+            per_person=self.per_person,
+            **line,
+        )
+        best = self.account.choose(listed) if self.account is not None else listed[0]
+        # Before the charge: who makes the warning an error pays nothing.
+        if outlooks.useless(query_name, box.features, best.losses):
+            warn_of_noise(type(self).__name__)
+        self._spend(best.release)
+        self.release_: AdditiveMechanism | InParts = best.release
+        return best.release
+
+    def _estimate(
+        self, records: Array, release: AdditiveMechanism | InParts
+    ) -> tuple[MeanCovariance, float, uncertainty.MomentNoise]:
+        """Release mean and covariance of records in [-1, 1].
 
         Returns:
             The estimate, the standard deviation of the moments' noise, and the noise to simulate.
         """
-        count, features = records.shape
-        epsilon, delta = self.epsilon, self.delta
-        release: AdditiveMechanism | ComposedMoments
-        if checks.choice(self._mechanisms, mechanism=self.mechanism) == CLIPPED:
-            box = Box.cube(features, -1.0, 1.0)
-            query = SecondMomentQuery(box, count, per_person=self.per_person)
-            budget = {"epsilon": epsilon, "delta": delta}
-            release = ComposedMoments.calibrated(Centred(), query, **budget)
-        else:
-            box = Box.cube(features + 1, -1.0, 1.0)
-            query = SecondMomentQuery(box, count, per_person=self.per_person)
-            choices = options(query, epsilon=epsilon, delta=delta)
-            best = self.account.choose(choices) if self.account is not None else choices[0]
-            assert isinstance(best.release, AdditiveMechanism)
-            release = best.release
-        self._spend(release)
-        self.release_: AdditiveMechanism | InParts = release
         if isinstance(release, ComposedMoments):
             outcome = release.release(records)
             part = release.at(outcome.radius)
             noise = uncertainty.MomentNoise(part, outcome.centre_std)
             return outcome.estimate, outcome.moments_std, noise
+        assert isinstance(release, AdditiveMechanism)
         # As private as all that derives from them.
         self._moments = release.release(with_constant(records))
         return centred(self._moments), release.noise_std, uncertainty.MomentNoise(release)
@@ -235,7 +252,8 @@ class Covariance(_Private):
         """Release the covariance of records X, (n, m)."""
         records = self._counting(_records(self, X), people)
         box = self._box(X)
-        estimate, _, _ = self._release(_scaled(box, records))
+        release = self._calibrated("covariance", box, len(records))
+        estimate, _, _ = self._estimate(_scaled(box, records), release)
         half = box.widths / 2
         self.location_ = box.middle + np.clip(estimate.mean, -1, 1) * half
         self.covariance_ = estimate.covariance * np.outer(half, half)
@@ -280,7 +298,8 @@ class PrivatePCA(_FitAlone, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _
                 f"n_components is {self.n_components}; it must be from 1 to {records.shape[1]}"
             )
         box = self._box(X)
-        estimate, _, _ = self._release(_scaled(box, records))
+        release = self._calibrated("first_component", box, len(records))
+        estimate, _, _ = self._estimate(_scaled(box, records), release)
         self.half_ = box.widths / 2
         self.mean_ = box.middle + np.clip(estimate.mean, -1, 1) * self.half_
         self.components_ = answers.components(estimate.covariance)[: self.n_components]
@@ -384,11 +403,14 @@ class PrivateRidge(RegressorMixin, _Private):
             penalty=penalty,
             intercept=bool(self.fit_intercept),
         )
-        if self.mechanism == ADASSP:
-            errors, limits = self._fit_adaptively(box, rows, output)
+        line = {"alpha": float(self.alpha), "intercept": output.intercept}
+        release = self._calibrated("regression", box, len(rows), **line)
+        if isinstance(release, ComposedEquations):
+            errors, limits = self._fit_adaptively(box, rows, output, release)
         else:
-            estimate, std, noise = self._release(_scaled(box, rows))
-            self.coef_, self.intercept_ = answers.line(output, estimate, std)
+            estimate, std, noise = self._estimate(_scaled(box, rows), release)
+            self.coef_, intercept = answers.line(output, estimate, std)
+            self.intercept_ = float(intercept)
             errors = uncertainty.standard_errors(noise, output, estimate, std)
             limits = np.full((len(errors), 2), np.nan)
             if isinstance(self.release_, AdditiveMechanism):
@@ -397,23 +419,18 @@ class PrivateRidge(RegressorMixin, _Private):
         self.coef_interval_, self.intercept_interval_ = limits[:-1], limits[-1]
         return self
 
-    def _fit_adaptively(self, box: Box, rows: Array, output: Output) -> tuple[Array, Array]:
+    def _fit_adaptively(
+        self, box: Box, rows: Array, output: Output, release: ComposedEquations
+    ) -> tuple[Array, Array]:
         """Release normal equations with a private ridge; return standard errors and intervals."""
         if output.intercept:
             scaled = with_constant(_scaled(box, rows))
-            domain = Box.cube(scaled.shape[1], -1.0, 1.0)
         else:
             output = replace(output, middle=0 * box.middle, half=box.magnitudes)
-            domain = about_zero(box)
             scaled = (box.middle + _scaled(box, rows) * box.widths / 2) / box.magnitudes
-        last = domain.features - 1
-        query = NormalEquations(domain, len(rows), target=last, per_person=self.per_person)
-        budget = {"epsilon": self.epsilon, "delta": self.delta}
-        release = ComposedEquations.calibrated(AdaSSP(), query, **budget)
-        self._spend(release)
-        self.release_ = release
         outcome = release.release(scaled)
-        self.coef_, self.intercept_ = answers.adaptive_line(output, outcome)
+        self.coef_, intercept = answers.adaptive_line(output, outcome)
+        self.intercept_ = float(intercept)
         errors = uncertainty.adaptive_errors(output, outcome)
         return errors, regression_intervals.from_equations(output, outcome)
 

@@ -6,7 +6,7 @@ fit. The file of records is read only with --look-at-the-data.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,23 +39,28 @@ def run(
     from matrixdp.release.specification import read_all
 
     share = number(error=error) if error else 0.0
-    specs, contents = read_all(Path(specification)), []
+    specs, contents, firsts = read_all(Path(specification)), [], []
     for spec in specs:
         notes = [*filter(None, [choices.proposal(spec), *receipt.cautions(spec)])]
         for note in [] if json else notes:
             print(f"note: {note}", file=sys.stderr)
         if share and spec.query_name == "regression":
             raise InputError("error has no meaning for a regression; leave --error out")
-        content = {**_content(spec, share, look_at_the_data), "notes": notes}
+        fitting = choices.rank(spec)
+        firsts.append(fitting[0][0])
+        content = {**_content(spec, fitting, share, look_at_the_data), "notes": notes}
         content["picture"] = _draw(spec, Path(picture), len(specs) > 1) if picture else None
         contents.append(content)
         if not json:
             if len(specs) > 1:
                 print(f"{spec.name}: epsilon {spec.epsilon:.3g}")
-            for line in _lines(content):
+            for line in _lines(content, alone=len(specs) == 1):
                 print(line)
+    together = choices.together(specs, firsts) if len(specs) > 1 else None
     if json:
-        cli.show({"releases": contents})
+        cli.show({"releases": contents, "together": together})
+    elif together:
+        print(together)
 
 
 def _draw(spec: Specification, path: Path, several: bool) -> str:
@@ -68,12 +73,16 @@ def _draw(spec: Specification, path: Path, several: bool) -> str:
     return str(path)
 
 
-def _content(spec: Specification, share: float, look_at_the_data: bool) -> dict[str, Any]:
+def _content(
+    spec: Specification,
+    fitting: Sequence[tuple[Option, int]],
+    share: float,
+    look_at_the_data: bool,
+) -> dict[str, Any]:
     """Return what is said of a release, with all digits; None where it has no meaning."""
     from matrixdp.checks import InputError
     from matrixdp.release import choices, receipt, release
 
-    fitting = choices.rank(spec)
     listed = [option for option, _ in fitting]
     content: dict[str, Any] = {
         "name": spec.name,
@@ -84,11 +93,12 @@ def _content(spec: Specification, share: float, look_at_the_data: bool) -> dict[
                 "name": option.name,
                 "says": receipt.says(spec, option),
                 "noise": option.error,
+                "losses": option.losses,
                 "room": room,
             }
             for option, room in fitting
         ],
-        "details": receipt.in_words(spec, listed[0]),
+        "details": [*receipt.comparison(spec, listed), *receipt.in_words(spec, listed[0])],
         "records_that_count": receipt.counted(spec) or None,
         "required_noise": share or None,
         "suffices": choices.needed(spec, share) if share else None,
@@ -102,17 +112,20 @@ def _content(spec: Specification, share: float, look_at_the_data: bool) -> dict[
     return content
 
 
-def _lines(content: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines of text that say what :func:`_content` returns."""
+def _lines(content: Mapping[str, Any], *, alone: bool) -> Iterator[str]:
+    """Yield the lines of text that say what :func:`_content` returns.
+
+    Args:
+        content: what is said of a release.
+        alone: whether the file has no other release, whose charges would take from the room.
+    """
     from matrixdp.checks import plural
     from matrixdp.release import receipt
 
     width = max(len(row["name"]) for row in content["mechanisms"])
     for row in content["mechanisms"]:
-        yield (
-            f"{row['name']:{width}}  {row['says']}; the account has room for "
-            f"{plural(row['room'], 'more such release')} then"
-        )
+        more = f"; the account has room for {plural(row['room'], 'more such release')} then"
+        yield f"{row['name']:{width}}  {row['says']}{more * alone}"
     yield from content["details"]
     if content["records_that_count"]:
         yield f"records that count: {content['records_that_count']}"

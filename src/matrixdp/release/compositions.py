@@ -80,10 +80,6 @@ def _filled(release: AdditiveGaussian) -> float:
 
 def says(spec: Specification, best: recommend.Option) -> str:
     """Return the size of the noise of clipped moments, in plain words."""
-    if spec.query_name == "regression":
-        return (
-            "what the noise means for predictions follows from a radius that is chosen in private"
-        )
     share = "what records that fill the radius allow, which is chosen in private"
     if best.error >= 1:
         return f"noise of {best.error:,.3g} times {share}"

@@ -369,7 +369,14 @@ def excess(account: Account) -> str:
     extra = sampler_delta(account)
     if extra > total["sampler"]:
         added = f"delta {extra:.2g}" if extra < 1 else "more than any delta"
-        return f"safe noise on so many numbers adds {added} of {total['sampler']:.2g}"
+        numbers = sum(release["numbers"] for release in account["releases"])
+        most = safe.largest_epsilon(total["sampler"], numbers)
+        return (
+            f"safe noise on so many numbers adds {added} of {total['sampler']:.2g}, as "
+            f"e^{total['epsilon']:g}, of the total, multiplies its distance from the ideal law"
+            + f" (a total of epsilon {most:g} has room for them)"
+            * bool(most)
+        )
     epsilon = total_epsilon(account)
     if epsilon <= total["epsilon"]:
         return ""

@@ -7,7 +7,7 @@ import itertools
 import json
 import math
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -19,14 +19,15 @@ from matrixdp.mechanisms.composed import ComposedEquations, ComposedMoments
 from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.noise import safe
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.domain import Box
+from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import SecondMomentQuery
 from matrixdp.release import (
-    answers,
     compositions,
     ledger,
     missing,
+    outlooks,
     private_bounds,
+    specification,
     uncertainty,
 )
 from matrixdp.release.recommend import Option
@@ -270,6 +271,29 @@ def needs(enough: Mapping[str, float]) -> str:
     return f"takes {' or '.join(ways)}" if ways else "cannot be had at this delta"
 
 
+def comparison(spec: Specification, options: Sequence[Option]) -> list[str]:
+    """Return lines on what noise takes from the answer, by mechanism and share of the bounds.
+
+    There are none of a single mechanism, or where nothing was simulated.
+    """
+    if len(options) < 2 or not all(option.losses for option in options):
+        return []
+    fills = ", ".join(f"{fill:.0%}" for fill in outlooks.FILLS)
+    lines = [
+        f"{outlooks.UNITS[spec.query_name]}, simulated from the bounds alone, where columns fill "
+        f"{fills} of them, and the largest excess over the best:"
+    ]
+    regrets = outlooks.regrets([option.losses for option in options])
+    width = max(len(option.name) for option in options)
+    for option, regret in zip(options, regrets, strict=True):
+        key = specification.key_of(option.mechanism)
+        lines.append(
+            f"{option.name:{width}} {' '.join(f'{max(loss, 0.0):7.2f}' for loss in option.losses)}"
+            f"{regret:9.2f}" + f'  (mechanism = "{key}")' * bool(key)
+        )
+    return lines
+
+
 def _plain(number: float, digits: int = 6) -> str:
     return f"{float(f'{number:.{digits}g}'):,.15g}"
 
@@ -277,13 +301,10 @@ def _plain(number: float, digits: int = 6) -> str:
 def useless(spec: Specification, best: Option) -> bool:
     """Return whether noise hides everything, from public bounds alone.
 
-    A regression is useless if a constant predicts as well, even where columns fill their bounds.
-    Clipped moments are useless if their noise exceeds what records that fill the radius allow.
+    Where losses were simulated, they decide; otherwise noise of half of the largest deviation.
     """
-    release = private_bounds.inner(best)
-    in_box = spec.query_name == "regression" and isinstance(spec.query.domain, Box)
-    if in_box and not isinstance(release, ComposedMoments):
-        return answers.simulated_fit(release, answers.FILLED[0], intercept=spec.intercept) <= 0
+    if best.losses:
+        return outlooks.useless(spec.query_name, len(spec.columns), best.losses)
     return best.error >= 1
 
 
@@ -291,20 +312,24 @@ def says(spec: Specification, best: Option) -> str:
     """Return the size of the noise in plain words, with a warning if it hides everything."""
     hides = ": it hides everything, do not release this" * useless(spec, best)
     release = private_bounds.inner(best)
+    if spec.query_name == "regression" and best.losses:
+        return f"{outlooks.in_words(best.losses)}{hides}"
     if isinstance(release, ComposedMoments):
         return f"{compositions.says(spec, best)}{hides}"
-    if spec.query_name == "regression":
-        return f"{answers.regression_outlook(release, intercept=spec.intercept)}{hides}"
+    if spec.query_name == "regression" and isinstance(spec.query.domain, Ball):
+        return "what the noise means for predictions cannot be said from a radius alone"
     share = f"the largest deviation that the {'private' if spec.private else 'public'} bounds allow"
     if spec.present:
         share += ", at a mean at the end of them, if no value is missing; 1 / p times as much if "
         share += "a share p is present"
-    if hides:
+    if best.error >= 1:
         return f"noise of {best.error:,.3g} times {share}{hides}"
+    if spec.query_name == "regression":
+        return f"noise of {best.error:.2%} of {share}{hides}"
     least, largest = uncertainty.deviations(spec, replace(best, release=release))
     name = _numbers(spec).name
     worse = f", up to {largest.max():.2%} in a {name} where the mean is at a bound"
-    return f"noise of {best.error:.2%} of {share}{worse * bool((largest > least).any())}"
+    return f"noise of {best.error:.2%} of {share}{worse * bool((largest > least).any())}{hides}"
 
 
 def _by_column(spec: Specification, best: Option, where: str = "") -> dict[str, Any]:

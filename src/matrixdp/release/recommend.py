@@ -20,6 +20,7 @@ from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.mechanisms.scaled import Scaled, units
 from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
+from matrixdp.release.fits import warn_of_noise
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class Option:
             (m, 1).
         error: noise over half of the range that the public bounds allow, as a root mean square
             over the entries, weighted by importance. Above 1 noise hides everything.
+        losses: what noise takes from the answer where records fill little or much of their bounds,
+            simulated, see :mod:`matrixdp.release.outlooks`; empty where nothing was simulated.
 
     >>> mdp.options(mdp.MeanQuery(mdp.Box((0, 0), (1, 1)), 400), epsilon=1, delta=1e-6)[0].name
     'Laplace'
@@ -42,6 +45,7 @@ class Option:
     release: AdditiveMechanism | InParts | PrivatelyBounded
     variances: Array
     error: float
+    losses: tuple[float, ...] = ()
 
     @property
     def name(self) -> str:
@@ -116,10 +120,16 @@ def options(
 def recommend(query: Query, **arguments: Any) -> Mechanism:
     """Return the mechanism with the least noise; arguments and errors as in :func:`options`.
 
+    Warns:
+        UselessWarning: the noise is half of the range that the bounds allow, or more.
+
     >>> mdp.recommend(mdp.IdentityQuery(mdp.Ball(1.0, features=50), 400), epsilon=1, delta=1e-6)
     Gaussian(calibration='analytic')
     """
-    return options(query, **arguments)[0].mechanism
+    best = options(query, **arguments)[0]
+    if best.error >= 1:
+        warn_of_noise(best.name)
+    return best.mechanism
 
 
 def _weights(query: Query, importance: Sequence[float] | None) -> Array:

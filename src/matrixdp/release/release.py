@@ -157,6 +157,7 @@ def make_in_memory(
             f"{receipt.says(spec, option)}; give a larger epsilon, narrower bounds or fewer "
             "columns, or pay for it all the same with even_if_useless=True"
         )
+    spec = choices.spec_of(spec, option)
     statement = receipt.build(spec, option, ledger.today())
     draw = _prepare(spec, option.release, spec.output)
     if account is not None:
@@ -211,7 +212,7 @@ def make_all(
             raise InputError(sentence)
         request = ledger.digest(_request(spec, path.parent))
         if not ledger.answers(path, account, request):
-            option = _chosen(spec, even_if_useless)
+            _, option = _chosen(spec, even_if_useless)
             after = ledger.add(after, ledger.entry(option.release))
             for _ in _records(spec):
                 pass
@@ -232,8 +233,8 @@ def charges(specs: Sequence[Specification]) -> list[int]:
     return [len(ledger.answers(path, account, request)) for request in requests]
 
 
-def _chosen(spec: Specification, even_if_useless: bool) -> Option:
-    """Return the best option that fits.
+def _chosen(spec: Specification, even_if_useless: bool) -> tuple[Specification, Option]:
+    """Return the best option that fits, and the specification with the query that it answers.
 
     Raises:
         InputError: no option fits, or the best one is useless and ``even_if_useless`` is false.
@@ -245,7 +246,7 @@ def _chosen(spec: Specification, even_if_useless: bool) -> Option:
             f"{receipt.says(spec, option)}; give a larger epsilon, narrower bounds or fewer "
             f"columns, {instead}or pay for it all the same with --even-if-useless"
         )
-    return option
+    return choices.spec_of(spec, option), option
 
 
 def _request(spec: Specification, folder: Path) -> dict[str, Any]:
@@ -277,7 +278,7 @@ def _charge(
 ) -> dict[str, str]:
     """Charge a new release, draw it, write it to ``out``, and return its texts by file name."""
     path, account = choices.account_of(spec)
-    option = _chosen(spec, even_if_useless)
+    spec, option = _chosen(spec, even_if_useless)
     statement = receipt.build(spec, option, date)
     charge = {
         "date": date,
@@ -369,9 +370,11 @@ def compare(spec: Specification, times: int = 20) -> dict[str, float]:
             f"the errors on the file itself need bounds, and those of {', '.join(spec.private)} "
             "are private; leave --look-at-the-data out, or state bounds"
         )
-    true, errors = _true(spec), {}
+    errors = {}
     for option in choices.options(spec):
-        draw = _prepare(spec, option.release, spec.output.in_half_ranges)
+        same = choices.spec_of(spec, option)
+        true = _true(same)
+        draw = _prepare(same, option.release, same.output.in_half_ranges)
         releases = [draw()[0] for _ in range(times)]
         if spec.query_name in ("components", "first_component"):
             releases = [_alike(answer, true, len(spec.columns)) for answer in releases]

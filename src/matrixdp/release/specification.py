@@ -14,11 +14,15 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError, nearest
+from matrixdp.mechanisms.adassp import AdaSSP
 from matrixdp.mechanisms.base import Mechanism
+from matrixdp.mechanisms.centred import Centred
+from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.moments import with_constant
 from matrixdp.mechanisms.private_bounds import MISSING
+from matrixdp.mechanisms.scaled import Scaled
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.present import PresentMeanQuery
@@ -193,6 +197,55 @@ class Specification:
     def relation(self) -> ledger.Relation:
         """The neighbouring relation of the guarantee."""
         return ledger.Relation(self.query.adjacency, self.people.column if self.people else "")
+
+
+def key_of(mechanism: Mechanism) -> str:
+    """Return the name of a mechanism in a specification; empty where it has none."""
+    inner = mechanism.mechanism if isinstance(mechanism, Scaled) else mechanism
+    if isinstance(inner, Centred | PrivatelyClipped):
+        return CLIPPED if inner in (Centred(), PrivatelyClipped()) else ""
+    named = {**MECHANISMS, ADASSP: AdaSSP()}
+    return next((name for name, one in named.items() if one == inner), "")
+
+
+def fit(
+    query_name: str,
+    box: Box,
+    records: int,
+    *,
+    epsilon: float,
+    delta: float,
+    mechanism: str = RECOMMENDED,
+    per_person: int | None = None,
+    alpha: float = 0.0,
+    intercept: bool = True,
+) -> Specification:
+    """Return the specification of a release of an array, without a file; a target comes last."""
+    query, middle, half = _query(
+        *(query_name, mechanism, box, records, "replace"),
+        per_person=per_person,
+        intercept=intercept,
+        radius=None,
+    )
+    return Specification(
+        file=Path(),
+        query_name=query_name,
+        columns=tuple(map(str, range(box.features))),
+        box=box,
+        terms={},
+        query=query,
+        middle=middle,
+        half=half,
+        epsilon=epsilon,
+        delta=delta,
+        mechanism=mechanism,
+        importance=None,
+        target="",
+        total=None,
+        fill=middle,
+        alpha=alpha,
+        intercept=intercept,
+    )
 
 
 def read(path: Path) -> Specification:

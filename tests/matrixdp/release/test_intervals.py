@@ -247,7 +247,7 @@ def test_standard_errors_of_adassp_are_those_of_simulated_releases(domain, line)
     ("query", "mechanism"),
     [
         *product(["records", "mean"], ["recommend"]),
-        *product(["second_moments", "covariance", "components"], ["recommend", "clipped"]),
+        *product(["second_moments", "covariance", "components"], ["goe", "clipped"]),
         *product(["regression"], ["recommend", "clipped", "adassp"]),
     ],
 )

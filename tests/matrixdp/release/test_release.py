@@ -314,10 +314,12 @@ def test_a_delta_that_no_safe_noise_leaves_is_never_asked_for(folder, capsys):
     assert release(folder, epsilon="9.0", more=more) == 2
     told = capsys.readouterr().err
     assert "safe noise on so many numbers adds more than any delta of 1e-07" in told
-    assert "state a total with a smaller epsilon, at which safe noise counts" in told
+    assert "total = {epsilon = " in told
+    assert told.endswith("} would fit\n")
     assert release(folder, epsilon="40", more="total = {epsilon = 60, delta = 1e-5}") == 2
     told = capsys.readouterr().err
-    assert "alone needs more than any at epsilon 40, so give a smaller epsilon" in told
+    assert "alone needs more than any at epsilon 40, as e^epsilon multiplies" in told
+    assert "so give an epsilon of at most" in told
 
 
 @pytest.mark.parametrize("out", ["people.csv", "people.csv/below", "folder"])

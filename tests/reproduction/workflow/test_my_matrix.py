@@ -85,7 +85,7 @@ def test_a_mechanism_in_parts_is_compared_as_all_others(described, mechanism):
     text = f'"regression"\ntarget = "age"\nmechanism = "{mechanism}"\nintercept = false'
     settings, plain = (
         described(query=query, epsilon="epsilon = 2\ndelta = 1e-5")
-        for query in (text, '"regression"\ntarget = "age"')
+        for query in (text, '"regression"\ntarget = "age"\nintercept = false')
     )
     assert settings["experiments"] == plain["experiments"]
     assert settings["datasets"] == plain["datasets"]
