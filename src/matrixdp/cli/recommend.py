@@ -15,13 +15,19 @@ if TYPE_CHECKING:
 
 
 def run(
-    specification: str, *, error: str = "", look_at_the_data: bool = False, json: bool = False
+    specification: str,
+    *,
+    error: str = "",
+    picture: str = "",
+    look_at_the_data: bool = False,
+    json: bool = False,
 ) -> None:
     """List the mechanisms, the least noise first, with details on the first one.
 
     Args:
         specification: TOML file that specifies the release
         error: required noise as a share of the largest deviation, such as 0.05
+        picture: file to draw the noise over epsilon to, such as error.svg; it needs matplotlib
         look_at_the_data: add the errors on the file itself, which are NOT PRIVATE
         json: print one JSON object instead of text
     """
@@ -40,14 +46,26 @@ def run(
             print(f"note: {note}", file=sys.stderr)
         if share and spec.query_name == "regression":
             raise InputError("error has no meaning for a regression; leave --error out")
-        contents.append({**_content(spec, share, look_at_the_data), "notes": notes})
+        content = {**_content(spec, share, look_at_the_data), "notes": notes}
+        content["picture"] = _draw(spec, Path(picture), len(specs) > 1) if picture else None
+        contents.append(content)
         if not json:
             if len(specs) > 1:
                 print(f"{spec.name}: epsilon {spec.epsilon:.3g}")
-            for line in _lines(contents[-1]):
+            for line in _lines(content):
                 print(line)
     if json:
         cli.show({"releases": contents})
+
+
+def _draw(spec: Specification, path: Path, several: bool) -> str:
+    """Draw the noise over epsilon to a file; of each of several releases to one with its name."""
+    from matrixdp.release import pictures
+
+    if several:
+        path = path.with_stem(f"{path.stem}-{spec.name}")
+    pictures.save(spec, path)
+    return str(path)
 
 
 def _content(spec: Specification, share: float, look_at_the_data: bool) -> dict[str, Any]:
@@ -109,3 +127,5 @@ def _lines(content: Mapping[str, Any]) -> Iterator[str]:
         yield "NOT PRIVATE, for the owner of the data alone: the error on this file, in half ranges"
         for name, off in content["errors_not_private"].items():
             yield f"{name:{width}}  NOT PRIVATE  {off:.2%}"
+    if content["picture"]:
+        yield f"picture: {content['picture']}"

@@ -16,8 +16,12 @@ from matrixdp import checks
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import Composed
+from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.release import ledger, tables
 from matrixdp.release.recommend import Option
+
+#: What an account can be charged for.
+Release = AdditiveMechanism | Composed | PrivatelyBounded
 
 #: Name in dp_accounting of each neighbouring relation, and the sensitivity of a sum of records of
 #: norm 1: replacing a record changes the sum by 2, zeroing one by 1.
@@ -177,7 +181,7 @@ class Account:
         """
         return [dict(release) for release in self._now["releases"]]
 
-    def room(self, release: AdditiveMechanism | Composed) -> int:
+    def room(self, release: Release) -> int:
         """Return how many further copies of a release fit, 1000 at most."""
         return ledger.room(self._now, self._charge(release, ""))
 
@@ -194,7 +198,7 @@ class Account:
         spent = [ledger.total_epsilon(ledger.add(account, charge)) for charge in charges]
         return options[int(np.argmin(spent))]
 
-    def spend(self, release: AdditiveMechanism | Composed, label: str = "") -> None:
+    def spend(self, release: Release, label: str = "") -> None:
         """Charge a release; sample it only then.
 
         Raises:
@@ -245,7 +249,7 @@ class Account:
             "sampler_delta": ledger.sampler_delta(account),
         }
 
-    def _charge(self, release: AdditiveMechanism | Composed, label: str) -> dict[str, Any]:
+    def _charge(self, release: Release, label: str) -> dict[str, Any]:
         ledger.check(release)
         query, relation = release.query, ledger.terms(self._first)[1]
         if query.adjacency != relation.neighbours:

@@ -18,7 +18,7 @@ from matrixdp.mechanisms.composed import (
     InParts,
     Outcome,
 )
-from matrixdp.privacy.domain import Box
+from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import NormalEquations, SecondMomentQuery
 from matrixdp.release import answers, recommend, regression_intervals, uncertainty
 from matrixdp.release.answers import Output
@@ -27,14 +27,16 @@ from matrixdp.release.specification import Specification
 #: Notes of a receipt on clipping and on the ridge, beside the noise.
 CLIPPING = (
     "records are shrunk to a radius that is chosen in private, see the details; what this takes "
-    "from long records is no noise, and not stated here"
+    "from long records is no noise, and no interval covers it"
 )
 #: Notes of the details on the effect of the radius.
 SHRUNK = (
     "records beyond the radius are shrunk to it, which makes variances, eigenvalues and mean "
     "squares too small; the noisy share of these records does not bound by how much"
 )
-WHOLE = "none: the radius is the largest, and holds all records within the public bounds"
+WHOLE = "none: the radius holds all records within the public bounds"
+#: Share of a radius that a sum of squares may lose to rounding.
+_ROUNDING = 1e-12
 RIDGE = (
     "a ridge that is chosen in private, see the details, shrinks all coefficients and the "
     "intercept; what this takes from them is no noise, and not in the standard errors"
@@ -139,10 +141,18 @@ def details(spec: Specification, release: InParts, outcome: Outcome | Equations)
     }
 
 
+def _reach(domain: Box | Ball, centre: Array) -> float:
+    """Return the largest distance of a record within its bounds from a centre (m,)."""
+    if isinstance(domain, Ball):
+        return domain.radius + float(np.linalg.norm(centre))
+    sides = np.abs([np.array(domain.lower) - centre, np.array(domain.upper) - centre])
+    return float(np.linalg.norm(sides.max(axis=0)))
+
+
 def _clipped_details(
     spec: Specification, release: ComposedMoments, outcome: Outcome
 ) -> dict[str, Any]:
-    clipped = outcome.radius < release.widest.query.domain.radius
+    clipped = outcome.radius < _reach(spec.query.domain, outcome.centre) * (1 - _ROUNDING)
     centre = outcome.centre * spec.half + spec.middle
     content: dict[str, Any] = {
         "radius_in_half_ranges": outcome.radius,

@@ -301,12 +301,15 @@ def _account(stored: Mapping[str, Any], number: int) -> Account:
     return {**begin(total(numbers), relation, number), "releases": releases}
 
 
-def check(release: AdditiveMechanism | Composed) -> None:
+def check(release: AdditiveMechanism | Composed | PrivatelyBounded) -> None:
     """Check that a release can be drawn, before it is charged.
 
     Raises:
         InputError: it has no guarantee, or no safe noise.
     """
+    if isinstance(release, PrivatelyBounded):
+        _ = release.thresholds
+        release = release.inner
     if not isinstance(release, AdditiveMechanism | Composed):
         raise InputError(
             f"a {type(release).__name__} is for simulation alone; take one of those that `options` "

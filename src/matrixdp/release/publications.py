@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from matrixdp.checks import Array, InputError
-from matrixdp.release import bounds, release, specification, tables
+from matrixdp.release import bounds, missing, release, specification, tables
 from matrixdp.release.account import Account
 
 #: Keys of a specification that say nothing of records in memory.
-_OF_FILES = ("file", "planned", "public")
+_OF_FILES = ("file", "planned", "public", "separator", "decimal")
 
 
 @dataclass(frozen=True, repr=False)
@@ -28,7 +28,8 @@ class Publication:
     Attributes:
         answer: the private numbers as the CSV file has them: a data frame of pandas, or without
             pandas a dictionary with ``columns``, ``index`` (names of the rows, or None) and
-            ``values``, an array (rows, columns).
+            ``values``, an array (rows, columns). None where no private bounds were found, which the
+            last note says.
         intervals: what the noise makes uncertain, as the receipt and the details state it; the
             size of the noise alone where no interval is stated.
         receipt: the guarantee and the noise, as the receipt in JSON has them.
@@ -117,18 +118,13 @@ def _specification(frame: Any, settings: dict[str, Any]) -> specification.Specif
         if key in settings:
             raise InputError(f"{key} has no meaning for records in memory; leave it out")
     if "missing" not in settings:
-        raise InputError(
-            'missing is not stated; give missing="refuse", missing="middle" (of the bounds), or a '
-            "number for each column"
-        )
+        raise InputError(missing.UNSTATED)
     table = {key: _plain(value) for key, value in settings.items() if value is not None}
-    labels = tables.labels(frame)
-    if isinstance(stated := settings.get("bounds"), Mapping):
-        labels = [*stated]
+    labels = [label for label in tables.labels(frame) if str(label) != table.get("person")]
+    if table.get("bounds") == specification.PRIVATE:
+        table.setdefault("columns", [*map(str, labels)])
     else:
-        labels = [label for label in labels if str(label) != table.get("person")]
-    pairs = bounds.by_column(stated, labels)
-    table["bounds"] = {str(label): [*pair] for label, pair in pairs.items()}
+        table["bounds"] = _sides(settings.get("bounds"), labels)
     if "records" not in table:
         if "person" in table or table.get("adjacency") == "add_or_remove":
             raise InputError(
@@ -139,6 +135,16 @@ def _specification(frame: Any, settings: dict[str, Any]) -> specification.Specif
     name = Path("the data frame" if hasattr(frame, "columns") else "the array")
     spec = specification.from_table(name, {**table, "file": str(name)})
     return replace(spec, frame=frame)
+
+
+def _sides(stated: Any, labels: list[Any]) -> dict[str, Any]:
+    """Return the bounds by column as a TOML file would give them; private ones are texts."""
+    if not isinstance(stated, Mapping):
+        pairs = bounds.by_column(stated, labels)
+        return {str(label): [*pair] for label, pair in pairs.items()}
+    public = {label: sides for label, sides in stated.items() if not isinstance(sides, str)}
+    pairs = bounds.by_column(public, [*public])
+    return {str(label): [*pairs.get(label, ())] or sides for label, sides in stated.items()}
 
 
 def _plain(value: Any) -> Any:
@@ -169,8 +175,12 @@ def _publication(query_name: str, result: release.Result) -> Publication:
     intervals = {**stated, **json.loads(texts.get(".details.json", "{}"))}
     if not intervals:
         intervals = {key: receipt[key] for key in receipt if key.startswith("noise_")}
-    page = texts[".receipt.md"]
-    return Publication(_table(texts[".csv"]), intervals, receipt, page, result.notes)
+    if ".csv" not in texts:
+        return Publication(
+            None, intervals, receipt, texts[".receipt.md"], [*result.notes, result.says]
+        )
+    answer = _table(texts[".csv"])
+    return Publication(answer, intervals, receipt, texts[".receipt.md"], result.notes)
 
 
 def _table(text: str) -> Any:

@@ -22,11 +22,15 @@ _QUERIES = {
     "first_component": "the first principal component",
     "regression": "a linear regression",
 }
-#: What nobody can tell of a record, and what its neighbours differ in, by neighbouring relation.
+#: What nobody can tell of a record, or of all records of a person, and what its neighbours differ
+#: in, by neighbouring relation and by whether people are protected.
 _HIDDEN = {
-    "replace": ("what it says", "with any other in its place"),
-    "zero_out": ("what it says", "without what it says"),
-    "add_or_remove": ("whether it is in the file, and what it says", "without it"),
+    ("replace", False): ("what it says", "with any other in its place"),
+    ("replace", True): ("what they say", "with any others in their places"),
+    ("zero_out", False): ("what it says", "without what it says"),
+    ("zero_out", True): ("what they say", "without what they say"),
+    ("add_or_remove", False): ("whether it is in the file, and what it says", "without it"),
+    ("add_or_remove", True): ("whether they are in the file, and what they say", "without them"),
 }
 #: Columns that the table shows, so that a receipt stays a page.
 _MOST = 12
@@ -56,12 +60,13 @@ def _paragraphs(statement: Mapping[str, Any], files: str) -> Iterator[tuple[str,
     target = f" of {statement['target']}" if "target" in statement else ""
     says = statement["says"][:1].upper() + statement["says"][1:]
     records = f"{statement['records']:,} records"
+    place = f"the file {statement['file']}" if statement["file"] else "the memory of a program"
     if statement.get("adjacency") == "add_or_remove":
         records = f"about {records} (their number is private)"
     yield (
         "What was released:",
-        f"{_QUERIES[statement['query']]}{target}{label}, of {records} in the file "
-        f"{statement['file']}, on {statement['date']} (UTC). {says}.",
+        f"{_QUERIES[statement['query']]}{target}{label}, of {records} in {place}, on "
+        f"{statement['date']} (UTC). {says}.",
     )
     yield "Whom it protects:", _protected(statement)
     yield f"Epsilon is {_up(statement['epsilon'])}:", _odds(statement)
@@ -70,12 +75,7 @@ def _paragraphs(statement: Mapping[str, Any], files: str) -> Iterator[tuple[str,
     counted = statement["records_that_count"]
     yield "Records that count:", f"{counted}." if counted else "all of them."
     yield "How:", _mechanism(statement)
-    yield (
-        "Spent:",
-        f"epsilon {_up(statement['epsilon_of_all_releases_so_far'])} by all releases from this "
-        f"file up to this one, of a total of {statement['total_of_the_account']}, which holds for "
-        "good.",
-    )
+    yield "Spent:", _spent(statement)
     yield (
         "Not covered:",
         f"{statement['not_covered']}; what holds for people in general, whoever is in the file; "
@@ -83,38 +83,46 @@ def _paragraphs(statement: Mapping[str, Any], files: str) -> Iterator[tuple[str,
     )
     if statement["cautions"]:
         yield "Caution:", f"{'; '.join(statement['cautions'])}."
-    file = shlex.quote(statement["file"])
-    yield (
-        "To check:",
-        f"{files}.receipt.json has all numbers in full, and `matrixdp account {file}` "
-        f"lists its charge. Made by matrixdp {statement['version']['matrixdp']}.",
+    check = f"{files}.receipt.json has all numbers in full"
+    if statement["file"]:
+        check += ", and a digest that the account notes beside the charge; `matrixdp account "
+        check += f"{shlex.quote(statement['file'])}` lists it"
+    yield "To check:", f"{check}. Made by matrixdp {statement['version']['matrixdp']}."
+
+
+def _spent(statement: Mapping[str, Any]) -> str:
+    if "total_of_the_account" not in statement:
+        return "no account counts this release; whoever made it must add up all of them."
+    return (
+        f"epsilon {_up(statement['epsilon_of_all_releases_so_far'])} by all releases of the "
+        "account up to this one, at the delta of its total, of "
+        f"{statement['total_of_the_account']}, which holds for good."
     )
 
 
+def _hidden(statement: Mapping[str, Any]) -> tuple[str, str]:
+    return _HIDDEN[statement.get("adjacency", "replace"), "person" in statement]
+
+
 def _protected(statement: Mapping[str, Any]) -> str:
-    hidden, _ = _HIDDEN[statement.get("adjacency", "replace")]
     unit, more = "each single record", " Who has several records is protected less."
     if "person" in statement:
         unit, more = "all records of each person together", ""
-        hidden = hidden.replace("it is", "they are").replace("it says", "they say")
     return (
-        f"{unit}. Nobody can tell from the release, beyond the odds below, {hidden}. Exactly: "
-        f"{statement['neighbours']}.{more}"
+        f"{unit}. Nobody can tell from the release, beyond the odds below, {_hidden(statement)[0]}."
+        f" Exactly: {statement['neighbours']}.{more}"
     )
 
 
 def _odds(statement: Mapping[str, Any]) -> str:
-    epsilon = statement["epsilon"]
-    _, otherwise = _HIDDEN[statement.get("adjacency", "replace")]
-    unit = "a record"
+    epsilon, unit = statement["epsilon"], "a record"
     if "person" in statement:
         unit = "a person's records"
-        otherwise = otherwise.replace("it says", "they say").replace("without it", "without them")
-        otherwise = otherwise.replace("any other in its", "any others in their")
     factor = _up(math.exp(epsilon)) if epsilon <= _LARGE else f"e^{_up(epsilon)}"
     return (
-        f"whatever is released is at most {factor} times as likely with {unit} as {otherwise}, or "
-        f"the other way round; the odds of a guess about {unit} change by no more."
+        f"whatever is released is at most {factor} times as likely with {unit} as "
+        f"{_hidden(statement)[1]}, or the other way round; the odds of a guess about {unit} change "
+        "by no more."
     )
 
 
@@ -162,9 +170,11 @@ def _bounds(statement: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _mechanism(statement: Mapping[str, Any]) -> str:
     parts = ", ".join(f"{part['part']} {part['share']:.0%}" for part in statement.get("parts", ()))
+    holds = statement.get("noise_std_holds")
     return (
         f"random noise (mechanism: {statement['mechanism']}) was added before anybody saw a "
         f"result, and cannot be taken off{f'; the budget went to {parts}' * bool(parts)}."
+        + f" It is as large as stated {holds}." * bool(holds)
         + "".join(f" Also, {statement[key]}." for key in _EFFECTS if key in statement)
     )
 
@@ -196,9 +206,14 @@ def _noise(statement: Mapping[str, Any]) -> dict[str, Mapping[str, float]]:
             for name, width in widths.items()
         }
         return {f"{what}, 95 % for all": widths}
-    if deviations := statement.get("noise_std"):
-        return {f"{what}, noise alone (standard deviation)": deviations}
-    return {}
+    # Of several the last one holds in the worst case.
+    names = [name for name in statement if isinstance(statement[name], Mapping)]
+    return {
+        name.replace("noise_std", "noise alone, standard deviation").replace("_", " "): statement[
+            name
+        ]
+        for name in [name for name in names if name.startswith("noise_std")][-1:]
+    }
 
 
 def _text(name: str) -> str:

@@ -21,12 +21,15 @@ from matrixdp.mechanisms.moments import CONSTANT, LEAST, centred, with_constant
 from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import Ball, Box
+from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.release import (
     answers,
     choices,
     compositions,
     durable,
     ledger,
+    missing,
+    present,
     private_bounds,
     receipt,
     receipt_page,
@@ -112,7 +115,7 @@ def make(
                     "an earlier run of the same request ended before its answer; its charge stays"
                 )
             texts = _charge(spec, out, request, even_if_useless, date or ledger.today())
-    statement = json.loads(texts[f"{spec.query_name}.receipt.json"])
+    notes += _notes(spec, texts)
     names = {"release": ".csv", "receipt": ".receipt.json", "page": ".receipt.md"}
     names["details"] = ".details.json"
     paths = {
@@ -120,10 +123,7 @@ def make(
         for key, suffix in names.items()
         if out and f"{spec.query_name}{suffix}" in texts
     }
-    says = statement["says"]
-    if f"{spec.query_name}.csv" not in texts:
-        says = private_bounds.failure(json.loads(texts[f"{spec.query_name}.details.json"]))
-    return Result(texts, {**paths, "account": path}, says, notes)
+    return Result(texts, {**paths, "account": path}, _says(spec, texts), notes)
 
 
 def make_in_memory(
@@ -157,21 +157,39 @@ def make_in_memory(
             f"{receipt.says(spec, option)}; give a larger epsilon, narrower bounds or fewer "
             "columns, or pay for it all the same with even_if_useless=True"
         )
-    statement = receipt.build(spec, option)
-    ledger.check(option.release)
+    statement = receipt.build(spec, option, ledger.today())
     draw = _prepare(spec, option.release, spec.output)
     if account is not None:
         account.spend(option.release, spec.label)
         statement["total_of_the_account"] = ledger.in_words(account.total)
         statement["epsilon_of_all_releases_so_far"] = account.spent
+    else:
+        ledger.check(option.release)
     numbers, describe = draw()
     texts = {
-        f"{spec.query_name}.csv": _written(spec, numbers),
-        f"{spec.query_name}.receipt.json": json.dumps(statement, indent=2) + "\n",
-        f"{spec.query_name}.receipt.md": receipt.page(statement),
+        **_receipts(spec, statement),
         f"{spec.query_name}.details.json": json.dumps(describe(), indent=2) + "\n",
     }
-    return Result(texts, {}, statement["says"], receipt.cautions(spec))
+    if numbers.size:
+        texts[f"{spec.query_name}.csv"] = _written(spec, numbers)
+    notes = [*receipt.cautions(spec), *_notes(spec, texts)]
+    return Result(texts, {}, _says(spec, texts), notes)
+
+
+def _says(spec: Specification, texts: Mapping[str, str]) -> str:
+    """Return the size of the noise in plain words; or why there is no answer."""
+    if f"{spec.query_name}.csv" not in texts:
+        return private_bounds.failure(json.loads(texts[f"{spec.query_name}.details.json"]))
+    return str(json.loads(texts[f"{spec.query_name}.receipt.json"])["says"])
+
+
+def _notes(spec: Specification, texts: Mapping[str, str]) -> list[str]:
+    """Return sentences on missing values; they follow from what is public or released."""
+    notes = []
+    if missing.possible(spec.file) and (spec.present or not np.isnan(spec.fill).any()):
+        notes.append(missing.in_words(spec.columns, spec.fill, present=spec.present))
+    details = json.loads(texts.get(f"{spec.query_name}.details.json", "{}"))
+    return [*notes, *details.get("empty", [])]
 
 
 def make_all(
@@ -245,6 +263,7 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
         "mechanism": spec.mechanism,
         "importance": spec.importance,
         "label": spec.label,
+        **({"present": True} if spec.present else {}),
         **({"number": spec.number} if spec.query_name == "components" else {}),
         **({"person": [*spec.people]} if spec.people else {}),
         **({"dialect": [*spec.dialect]} if spec.dialect != tables.USUAL else {}),
@@ -271,10 +290,7 @@ def _charge(
     }
     statement["total_of_the_account"] = ledger.in_words(account["total"])
     statement["epsilon_of_all_releases_so_far"] = ledger.total_epsilon(ledger.add(account, charge))
-    texts = {
-        f"{spec.query_name}.receipt.json": json.dumps(statement, indent=2) + "\n",
-        f"{spec.query_name}.receipt.md": receipt_page.markdown(statement, spec.query_name),
-    }
+    texts = _receipts(spec, statement)
     name = f"{spec.query_name}.csv"
     size = _FILE + 8 * len("".join(spec.columns)) + _NUMBER * option.release.numbers
     sizes = {name: size, **{key: _FILE + 2 * len(text.encode()) for key, text in texts.items()}}
@@ -294,6 +310,14 @@ def _charge(
             ledger.store(path, answer, texts)
             _publish(out, texts)
     return texts
+
+
+def _receipts(spec: Specification, statement: Mapping[str, Any]) -> dict[str, str]:
+    """Return the texts of a receipt by file name."""
+    return {
+        f"{spec.query_name}.receipt.json": json.dumps(statement, indent=2) + "\n",
+        f"{spec.query_name}.receipt.md": receipt_page.markdown(statement, spec.query_name),
+    }
 
 
 @contextlib.contextmanager
@@ -381,10 +405,16 @@ def _prepare(
             return answer, lambda: compositions.details(spec, release, outcome)
 
         return compose
+    # What is released may count the values present with another weight.
+    spec = replace(spec, query=release.query) if spec.present else spec
     value = exact_sums.value(spec.query, _records(spec))
 
     def draw() -> tuple[Array, Details]:
         private = release.release_value(value)
+        if spec.present:
+            means = present.means(release, private)
+            answer = answers.answer(output, means.values, 0.0)
+            return answer, lambda: present.details(spec, means)
         answer = _answer(spec, output, private, release.noise_std)
         return answer, lambda: _intervals(spec, release, private)
 
@@ -409,7 +439,7 @@ def _has_intervals(spec: Specification) -> bool:
     """Return whether a release has intervals of its own, beside those in the receipt."""
     if spec.query_name == "regression" and isinstance(spec.query.domain, Box):
         return True
-    return spec.query_name in uncertainty.KINDS and not spec.weighted
+    return spec.present or (spec.query_name in uncertainty.KINDS and not spec.weighted)
 
 
 def _true(spec: Specification) -> Array:
@@ -425,6 +455,8 @@ def _true(spec: Specification) -> Array:
         rows = map(with_constant, rows)
     value = exact_sums.value(query, rows)
     output = spec.output.in_half_ranges
+    if isinstance(query, PresentMeanQuery):
+        return query.ratios(value.T)
     private = value.T if query.output_type == "matrix" else value
     if spec.constant:
         return _answer(spec, output, private, 0.0)
@@ -446,10 +478,11 @@ def _rows(spec: Specification) -> Iterator[Array]:
     """
     count, expected, people = 0, spec.query.n_records, spec.people
     columns = spec.columns, spec.fill, people
+    options = {"keep_missing": spec.present}
     if spec.frame is None:
-        blocks = tables.blocks(spec.file, *columns, spec.dialect)
+        blocks = tables.blocks(spec.file, *columns, spec.dialect, **options)
     else:
-        blocks = tables.frame_blocks(spec.frame, spec.file, *columns)
+        blocks = tables.frame_blocks(spec.frame, spec.file, *columns, **options)
     for block in blocks:
         count += len(block)
         if count <= expected or spec.query.private_count:
@@ -473,6 +506,8 @@ def _answer(spec: Specification, output: Output, private: Array, noise_std: floa
 def _written(spec: Specification, answer: Array) -> str:
     """Return the CSV text of an answer."""
     names, rows = list(spec.columns), answer.tolist()
+    if spec.present:
+        rows = [["" if np.isnan(value) else value for value in row] for row in rows]
     if spec.target:
         names[-1] = "intercept"
     if spec.query_name in ("second_moments", "covariance"):

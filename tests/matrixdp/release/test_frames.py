@@ -244,6 +244,29 @@ def test_without_pandas_the_answer_is_a_dictionary(people, monkeypatch):
     assert answer["values"].shape == (3, 4)
 
 
+def test_a_page_says_whether_an_account_counts_the_release(people, tmp_path):
+    given = {**PUBLIC, "query": "mean"}
+    assert "no account counts this release" in mdp.make_release(people, **given).page
+    page = mdp.make_release(people, **given, account=tmp_path / "a.json", total=TOTAL).page
+    assert "by all releases of the account" in page
+    assert "file the data frame" not in page
+
+
+@pytest.mark.parametrize("bounds", ["private", {**BOUNDS, "income": "private"}])
+def test_bounds_may_be_private(people, tmp_path, bounds):
+    people = pd.concat([people] * 10)
+    account = mdp.Account(tmp_path / "a.json", epsilon=3.0, delta=1e-6)
+    given = {"query": "mean", "bounds": bounds, "missing": "refuse", "account": account}
+    mean = mdp.make_release(people, **given, epsilon=2)
+    assert mean.answer["income"][0] == pytest.approx(people["income"].mean(), rel=0.2)
+    assert "income" in mean.intervals["private_bounds"]
+    assert [part["part"] for part in account.releases[0]["parts"]] == ["bounds", "answer"]
+    nothing = mdp.make_release(people, **given, epsilon=0.002, even_if_useless=True)
+    assert nothing.answer is None
+    assert "no bounds were found" in nothing.notes[-1]
+    assert len(account.releases) == 2
+
+
 def test_the_package_of_releases_can_still_be_imported():
     assert importlib.import_module("matrixdp.release.release").make
     assert mdp.release.__name__ == "matrixdp.release"

@@ -73,7 +73,7 @@ def test_a_release_in_parts_states_the_budget_of_each(folder, capsys):
     (charge,) = json.loads((folder / "people.csv.privacy.json").read_text())["releases"]
     assert charge["parts"] == receipt["parts"]
     assert "noise_std" not in receipt
-    assert "no noise, and not stated here" in receipt["clipping"]
+    assert "no noise, and no interval covers it" in receipt["clipping"]
     assert [part["part"] for part in charge["parts"]] == ["mean", "lengths", "moments"]
     assert sum(part["share"] for part in charge["parts"]) == pytest.approx(1)
     together = np.linalg.norm([part["mu"] for part in charge["parts"]])
@@ -413,7 +413,7 @@ def test_missing_and_infinite_values_end_no_release(folder):
     rows = [f"{cell},0" for cell in ["", " ", "NA", "nan", "null", "inf", "-inf", "1e999"] * 50]
     (folder / "people.csv").write_text("\n".join(["age,income", *rows]) + "\n\n")
     for fill, age in ((None, 60.0), (0, 0.0)):
-        more = "" if fill is None else f"missing = {{age = {fill}}}"
+        more = "missing = 'middle'" if fill is None else f"missing = {{age = {fill}}}"
         out = f"out{fill}"
         assert release(folder, epsilon="9.0", more=more, out=out) == 0
         receipt = json.loads((folder / out / "mean.receipt.json").read_text())
