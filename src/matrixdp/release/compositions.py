@@ -123,7 +123,7 @@ def details(spec: Specification, release: InParts, outcome: Outcome | Equations)
     assert isinstance(outcome, Equations)
     errors = uncertainty.adaptive_errors(spec.output, outcome, weighted=spec.weighted)
     private_count = spec.query.private_count
-    stated = {}
+    stated = {"least_squares": regression_intervals.CLIPPED}
     if isinstance(spec.query.domain, Box):
         limits = regression_intervals.from_equations(
             spec.output, outcome, private_count=private_count

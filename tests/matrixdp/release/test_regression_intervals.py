@@ -219,6 +219,22 @@ def test_files_state_an_interval_or_why_there_is_none(
         assert "clipping and a ridge may take" in details["least_squares"]
 
 
+@pytest.mark.parametrize("mechanism", ["recommend", "adassp"])
+def test_files_state_the_interval_of_a_line_through_the_origin(tmp_path, monkeypatch, mechanism):
+    monkeypatch.setattr(os, "urandom", np.random.default_rng(0).bytes)
+    X = records((0.9, 0.9), 2000)
+    rows = X * HALF + MIDDLE
+    np.savetxt(tmp_path / "people.csv", rows, delimiter=",", header="a,b,c", comments="")
+    (tmp_path / "s.toml").write_text(SPECIFICATION.format(mechanism, "intercept = false"))
+    words = ["release", str(tmp_path / "s.toml"), "--out", str(tmp_path / "out")]
+    assert cli.main([*words, "--even-if-useless"]) == 0
+    details = json.loads((tmp_path / "out/regression.details.json").read_text())
+    limits, exact = np.array([*details[KEY].values()]), least_squares(X, intercept=False)
+    assert (limits[:2, 0] < exact[:2]).all()
+    assert (exact[:2] < limits[:2, 1]).all()
+    assert limits[2].tolist() == [0, 0]
+
+
 @pytest.mark.parametrize("mechanism", ["recommend", "clipped", "adassp"])
 def test_the_estimator_has_them(monkeypatch, mechanism):
     monkeypatch.setattr(os, "urandom", np.random.default_rng(0).bytes)
