@@ -209,7 +209,10 @@ def useless(spec: Specification, best: Option) -> bool:
 
     A regression is useless if a constant predicts as well, even where columns fill their bounds.
     Clipped moments are useless if their noise exceeds what records that fill the radius allow.
+    Private bounds are useless if all records together are too few for them.
     """
+    if private_bounds.no_hope(best):
+        return True
     release = private_bounds.inner(best)
     in_box = spec.query_name == "regression" and isinstance(spec.query.domain, Box)
     if in_box and not isinstance(release, ComposedMoments):
@@ -219,6 +222,8 @@ def useless(spec: Specification, best: Option) -> bool:
 
 def says(spec: Specification, best: Option) -> str:
     """Return the size of the noise in plain words, with a warning if it hides everything."""
+    if reason := private_bounds.no_hope(best):
+        return f"{reason}: do not release this"
     hides = ": it hides everything, do not release this" * useless(spec, best)
     release = private_bounds.inner(best)
     if isinstance(release, ComposedMoments):
