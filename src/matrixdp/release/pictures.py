@@ -73,7 +73,7 @@ def save(spec: Specification, path: Path) -> None:
         )
 
     def options(value: float) -> list[Option]:
-        return choices.options(replace(spec, epsilon=value, mu=None))
+        return choices.by_noise(replace(spec, epsilon=value, mu=None))
 
     title = f"{spec.name}, {plural(spec.query.n_records, 'record')}"
     indirect = spec.query_name not in ("records", "mean", "second_moments")

@@ -183,6 +183,20 @@ def in_words(release: PrivatelyBounded) -> list[str]:
     ]
 
 
+def no_hope(option: Option) -> str:
+    """Return a phrase on why no bounds can be found, from public facts; nothing where they can."""
+    release = option.release
+    if not isinstance(release, PrivatelyBounded):
+        return ""
+    most, records = release.thresholds[0], release.query.n_records
+    if most < records:
+        return ""
+    return (
+        f"private bounds need about {most:,.0f} records that share a power of two, and there are "
+        f"{records:,}"
+    )
+
+
 def failure(details: dict[str, Any]) -> str:
     """Return a sentence on the columns that have no bounds."""
     names = [repr(name) for name, sides in details["private_bounds"].items() if sides is None]

@@ -302,7 +302,10 @@ def useless(spec: Specification, best: Option) -> bool:
     """Return whether noise hides everything, from public bounds alone.
 
     Where losses were simulated, they decide; otherwise noise of half of the largest deviation.
+    Private bounds are useless if all records together are too few for them.
     """
+    if private_bounds.no_hope(best):
+        return True
     if best.losses:
         return outlooks.useless(spec.query_name, len(spec.columns), best.losses)
     return best.error >= 1
@@ -310,6 +313,8 @@ def useless(spec: Specification, best: Option) -> bool:
 
 def says(spec: Specification, best: Option) -> str:
     """Return the size of the noise in plain words, with a warning if it hides everything."""
+    if reason := private_bounds.no_hope(best):
+        return f"{reason}: do not release this"
     hides = ": it hides everything, do not release this" * useless(spec, best)
     release = private_bounds.inner(best)
     if spec.query_name == "regression" and best.losses:

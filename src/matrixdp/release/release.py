@@ -481,11 +481,10 @@ def _rows(spec: Specification) -> Iterator[Array]:
     """
     count, expected, people = 0, spec.query.n_records, spec.people
     columns = spec.columns, spec.fill, people
-    options = {"keep_missing": spec.present}
     if spec.frame is None:
-        blocks = tables.blocks(spec.file, *columns, spec.dialect, **options)
+        blocks = tables.blocks(spec.file, *columns, spec.dialect, keep_missing=spec.present)
     else:
-        blocks = tables.frame_blocks(spec.frame, spec.file, *columns, **options)
+        blocks = tables.frame_blocks(spec.frame, spec.file, *columns, keep_missing=spec.present)
     for block in blocks:
         count += len(block)
         if count <= expected or spec.query.private_count:

@@ -454,7 +454,10 @@ def _bounds(bounds: object, columns: object) -> dict[str, Any]:
         if sides == PRIVATE:
             continue
         if not isinstance(sides, list) or len(sides) != 2:
-            raise InputError(f"bounds.{name} is {sides!r}; it must be [lowest, highest]")
+            raise InputError(
+                f"bounds.{name} is {sides!r}; it must be [lowest, highest], or {PRIVATE!r} for "
+                "bounds that a part of the release finds"
+            )
         low, high = (checks.finite(**{f"bounds.{name}": side}) for side in sides)
         if low >= high:
             raise InputError(f"bounds.{name} is {sides}; the lowest must be below the highest")

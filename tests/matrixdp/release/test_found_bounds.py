@@ -12,7 +12,7 @@ from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.private_bounds import MISSING, SHARE, PrivatelyBounded
 from matrixdp.noise import safe
-from matrixdp.release import choices, ledger, receipt, release, specification
+from matrixdp.release import choices, ledger, private_bounds, receipt, release, specification
 
 SPECIFICATION = """
 file = "people.csv"
@@ -210,16 +210,51 @@ def test_what_private_bounds_cannot_stand_beside_is_refused(folder, more, replac
     assert message in str(error.value)
 
 
+@pytest.mark.parametrize("relation", ["replace", "zero_out", "add_or_remove"])
+def test_both_parts_protect_the_records_of_a_person(folder, relation):
+    people = np.arange(4000) // 2
+    rows = np.column_stack([np.full((4000, 2), 50.0), people])
+    header = "age,income,who"
+    np.savetxt(folder / "people.csv", rows, delimiter=",", header=header, comments="")
+    more = f'person = "who"\nper_person = 1\nadjacency = "{relation}"'
+    assert run(folder, more=more) == 0
+    # Half of the records count, in both parts, and none of the others.
+    numbers = [
+        choices.options(specification.read(written(folder, more=text)))[0].release
+        for text in (more, more.replace("per_person = 1", "per_person = 3"))
+    ]
+    one, three = ((it.search.noise_std, it.inner.noise_std) for it in numbers)
+    assert np.divide(three, one) == pytest.approx([3, 3], rel=1e-6)
+    assert all(it.inner.query.adjacency == relation for it in numbers)
+    assert all(it.search.query.adjacency == relation for it in numbers)
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_records_within_any_bounds_are_records_of_the_calibration(folder, query):
+    more = 'intercept = false\ntarget = "income"' * (query == "regression")
+    spec = specification.read(written(folder, query=query, more=more))
+    rows = np.array([[-np.inf, 1e308], [0.0, -5.0], [MISSING, 3.0], [np.inf, -1e-300], [7.0, 9.0]])
+    for sides in ([(-8.0, -4.0), (0.0, 2.0)], [(4.0, 8.0), (-(2.0**64), 2.0**64)]):
+        bounded = private_bounds.within(spec, sides)
+        records = bounded.scaled(rows)
+        assert bounded.query == spec.query
+        assert (np.abs(records) <= 1).all()
+        assert np.isfinite(bounded.fill).all()
+        assert (np.abs(bounded.fill - bounded.box.middle) == 0).all()
+
+
 def test_errors_on_the_file_itself_need_bounds(folder):
     spec = specification.read(written(folder))
     with pytest.raises(InputError, match="leave --look-at-the-data out"):
         release.compare(spec)
 
 
-def test_a_useless_release_is_refused_before_it_is_charged(folder):
-    few = {"records": "20", "epsilon": "0.1", "total": "{epsilon = 0.1, delta = 1e-5}"}
-    save(folder, np.ones((20, 2)))
-    assert run(folder, **few) == 2
+def test_too_few_records_are_refused_before_they_are_charged(folder, capsys):
+    save(folder, np.ones((50, 2)))
+    assert run(folder, records="50") == 2
+    assert "need about 60 records that share a power of two, and there are 50" in (
+        capsys.readouterr().err
+    )
     assert not (folder / "people.csv.privacy.json").exists()
 
 
