@@ -97,7 +97,7 @@ def build(spec: Specification, best: Option, date: str) -> dict[str, Any]:
     terms = {
         "format": ledger.FORMAT,
         "date": date,
-        "file": spec.file.name if spec.frame is None else None,
+        "file": spec.file.name,
         **spec.terms,
         "missing": "refused" if np.isnan(spec.fill).any() else private_bounds.fills(spec),
         "neighbours": (_PEOPLE if spec.people else _NEIGHBOURS)[spec.query.adjacency],

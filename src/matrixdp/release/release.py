@@ -152,7 +152,7 @@ def make_in_memory(
             f"{receipt.says(spec, option)}; give a larger epsilon, narrower bounds or fewer "
             "columns, or pay for it all the same with even_if_useless=True"
         )
-    statement = receipt.build(spec, option, ledger.today())
+    statement = {**receipt.build(spec, option, ledger.today()), "file": None}
     draw = _prepare(spec, option.release, spec.output)
     if account is not None:
         account.spend(option.release, spec.label)
