@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from matrixdp import cli
@@ -95,6 +96,13 @@ def test_recommendations_for_several_releases_are_one_object(folder, run):
     assert releases[0]["errors_not_private"] is releases[0]["suffices"] is None
 
 
+def test_a_picture_is_named_in_the_object(folder, run):
+    pytest.importorskip("matplotlib", reason="matplotlib draws pictures; it is an extra")
+    (one,) = run("recommend", "single.toml", "--picture", "noise.svg")["releases"]
+    assert one["picture"] == "noise.svg"
+    assert (folder / "noise.svg").is_file()
+
+
 def test_an_account_says_what_is_spent_and_left(folder, run, capsys):
     empty = run("account", "single.toml")
     assert empty == {"account": str(folder / "books.json"), "releases": []}
@@ -107,6 +115,7 @@ def test_an_account_says_what_is_spent_and_left(folder, run, capsys):
     assert not {"request", "answer", "receipt"} & {*charge}
     assert cli.main(["account", "people.csv"]) == 0
     text = capsys.readouterr().out
+    assert f"epsilon {charge['epsilon']:.4g} at delta {charge['delta']:.4g}\n" in text
     for number in ("spent_epsilon", "left_epsilon", "left_pure_epsilon"):
         assert f"epsilon {says[number]:.4g}" in text
     assert f"delta {says['left_delta']:.4g}" in text
@@ -118,3 +127,8 @@ def test_an_error_stays_one_sentence(folder, verb, capsys):
     out, error = capsys.readouterr()
     assert not out
     assert error.count("\n") == 1
+
+
+def test_a_number_that_json_has_not_is_null(capsys):
+    cli.show({"a": [float("inf"), (np.float64("nan"), np.int64(3))], "b": {"c": 0.1}})
+    assert json.loads(capsys.readouterr().out) == {"a": [None, [None, 3]], "b": {"c": 0.1}}

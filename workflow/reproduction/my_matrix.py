@@ -62,10 +62,11 @@ def configuration(config: dict[str, Any]) -> dict[str, Any]:
     try:
         choice(TASKS, query=spec.query_name)
         single = not spec.people and not spec.query.private_count
-        if "radius" in spec.terms or not single or len(spec.columns) < 2:
+        unknown = spec.private or "radius" in spec.terms
+        if unknown or not single or len(spec.columns) < 2:
             raise InputError(
-                "a comparison needs the bounds of two columns or more, a public number of records, "
-                "no person and no radius"
+                "a comparison needs the public bounds of two columns or more, a public number of "
+                "records, no person and no radius"
             )
     except InputError as error:
         raise InputError(f"{path}: {error}; a release needs no comparison") from None

@@ -13,6 +13,7 @@ import difflib
 import importlib
 import inspect
 import json
+import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -56,7 +57,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def show(content: Mapping[str, Any]) -> None:
     """Print one JSON object, as verbs do under ``--json``."""
-    print(json.dumps(content, indent=2))
+    print(json.dumps(_finite(content), indent=2, allow_nan=False, default=float))
+
+
+def _finite(content: Any) -> Any:
+    """Return content with null for numbers that JSON has not."""
+    if isinstance(content, Mapping):
+        return {key: _finite(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_finite(value) for value in content]
+    return None if isinstance(content, float) and not math.isfinite(content) else content
 
 
 def _no_verb(word: str) -> str:

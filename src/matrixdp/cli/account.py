@@ -13,6 +13,12 @@ if TYPE_CHECKING:
     from matrixdp.release.ledger import Account, AccountFile
 
 
+#: Keys of a charge by which a release finds its files.
+_INTERNAL = ("request", "answer", "receipt")
+#: Of an account that nothing beside the records links to.
+_ELSEWHERE = "; where a specification names another account, ask by that specification"
+
+
 def run(file: str, *, json: bool = False) -> None:
     """Print the total of an account, its releases, and the largest release that still fits.
 
@@ -30,7 +36,10 @@ def run(file: str, *, json: bool = False) -> None:
     if json:
         cli.show({"account": str(path), **(_content(account) if account else {"releases": []})})
     elif account is None:
-        print(f"{path} is not there: nothing is spent, and the first release states the total")
+        sentence = "nothing is spent, and the first release states the total"
+        print(
+            f"{path} is not there: {sentence}{'' if _is_specification(Path(file)) else _ELSEWHERE}"
+        )
     else:
         for line in ledger.summary(account):
             print(line)
@@ -86,6 +95,7 @@ def _check_new(path: Path, records: Path | None) -> None:
 
 def _content(account: Account) -> dict[str, Any]:
     """Return what the text says of an account, with all digits."""
+    from matrixdp.privacy import gaussian
     from matrixdp.release import ledger
 
     delta = ledger.usable_delta(account["total"])
@@ -93,7 +103,11 @@ def _content(account: Account) -> dict[str, Any]:
         "total": account["total"],
         "spent_epsilon": ledger.total_epsilon(account),
         "releases": [
-            {key: release[key] for key in release if key not in ("request", "answer", "receipt")}
+            {
+                **{key: release[key] for key in release if key not in _INTERNAL},
+                "epsilon": release["pure_epsilon"] or gaussian.epsilon(delta, release["mu"]),
+                "delta": 0 if release["pure_epsilon"] else delta,
+            }
             for release in account["releases"]
         ],
         "left_epsilon": ledger.left(account, pure=False) if delta else None,

@@ -46,29 +46,26 @@ def run(
             print(f"note: {note}", file=sys.stderr)
         if share and spec.query_name == "regression":
             raise InputError("error has no meaning for a regression; leave --error out")
-        contents.append({**_content(spec, share, look_at_the_data), "notes": notes})
-        if picture:
-            contents[-1]["picture"] = str(_draw(spec, Path(picture), len(specs) > 1))
+        content = {**_content(spec, share, look_at_the_data), "notes": notes}
+        content["picture"] = _draw(spec, Path(picture), len(specs) > 1) if picture else None
+        contents.append(content)
         if not json:
             if len(specs) > 1:
                 print(f"{spec.name}: epsilon {spec.epsilon:.3g}")
-            for line in _lines(contents[-1]):
+            for line in _lines(content):
                 print(line)
     if json:
         cli.show({"releases": contents})
 
 
-def _draw(spec: Specification, path: Path, several: bool) -> Path:
-    """Draw the noise over epsilon to a file; of each of several releases to one with its name.
-
-    Return the path of the file.
-    """
+def _draw(spec: Specification, path: Path, several: bool) -> str:
+    """Draw the noise over epsilon to a file; of each of several releases to one with its name."""
     from matrixdp.release import pictures
 
     if several:
         path = path.with_stem(f"{path.stem}-{spec.name}")
     pictures.save(spec, path)
-    return path
+    return str(path)
 
 
 def _content(spec: Specification, share: float, look_at_the_data: bool) -> dict[str, Any]:
@@ -126,9 +123,9 @@ def _lines(content: Mapping[str, Any]) -> Iterator[str]:
         if content["price"] is not None:
             paid = f"epsilon {content['price']:.3g}"
         yield f"price of privacy (noise of half of the largest deviation): {paid}"
-    if "picture" in content:
-        yield f"picture: {content['picture']}"
     if content["errors_not_private"]:
         yield "NOT PRIVATE, for the owner of the data alone: the error on this file, in half ranges"
         for name, off in content["errors_not_private"].items():
             yield f"{name:{width}}  NOT PRIVATE  {off:.2%}"
+    if content["picture"]:
+        yield f"picture: {content['picture']}"

@@ -4,10 +4,10 @@ A column has fixed public bins, in the order of their values: ``SIDE`` bins of n
 of zero, which has all sizes below 2^``SMALLEST``, and ``SIDE`` bins of positive values. Those are
 [2^k, 2^(k + 1)) for k from ``SMALLEST`` to ``LARGEST``, and likewise below zero; sizes beyond,
 infinite ones included, are in the outermost bin. The bounds of a column are the ends of the
-outermost bins whose noisy count is above a threshold. Karwa & Vadhan (ITCS 2018) find the range of
-a normal sample by a noisy histogram, Wilson et al. (PoPETs 2020) that of any numbers by powers of
-two; Smith (STOC 2011) clips a sample to a range that he first finds in private. Bins are fixed
-here, so that the histogram needs no delta.
+outermost bins whose noisy count is above a threshold, see :meth:`PrivatelyBounded.bounds`. Bins
+are fixed, so that the histogram needs no delta. Karwa & Vadhan (ITCS 2018) find the range of a
+normal sample by a noisy histogram, and Wilson et al. (PoPETs 2020) that of any numbers by one over
+powers; Smith (STOC 2011) clips a sample to a range that he first finds in private.
 
 The query within the bounds is calibrated beforehand, to records in units of whatever bounds are
 found. Both parts are a composition: epsilons add up, and so does mu^2 (Dong, Roth & Su, JRSS B
@@ -44,8 +44,9 @@ BINS = 2 * SIDE + 1
 
 #: The histogram's share of epsilon, or of mu^2 where there is a delta.
 SHARE = 1 / 4
-#: Probability that any empty bin of any column is above the threshold.
-BETA = 0.01
+#: Probability that any empty bin of any column is above the threshold for the largest count of a
+#: column, and above the one for other counts: one outlier far away would make bounds useless.
+BETA, OTHERS = 0.01, 1e-4
 
 #: This number stands for a missing value, which is in no bin.
 MISSING = float(np.finfo(np.float64).max)
@@ -235,28 +236,44 @@ class PrivatelyBounded:
         ]
 
     @cached_property
-    def threshold(self) -> float:
-        """What a noisy count exceeds in a bin of no record with probability ``BETA`` over all bins.
+    def thresholds(self) -> tuple[float, float]:
+        """What any empty bin of all exceeds with probability ``BETA``, and with ``OTHERS``.
 
         Raises:
             InputError: as :attr:`matrixdp.mechanisms.base.AdditiveMechanism.rounding_factor`.
         """
         # An interval has two sides.
-        return float(self.search.interval(1 - 2 * BETA)[0, 0])
+        one, other = (float(self.search.interval(1 - 2 * beta)[0, 0]) for beta in (BETA, OTHERS))
+        return one, other
 
     def bounds(self, noisy: Array) -> list[tuple[float, float] | None]:
         """Return the bounds of each column that noisy counts (columns x ``BINS``, 1) give.
 
-        A column without a count above the threshold has none.
+        A column whose largest count is at most the first threshold has none. The outermost of that
+        bin and of those above the second threshold are the bounds, and so are further bins next to
+        these, one after another, while their counts are above half of the first threshold. An
+        empty bin there seldom is, and would no more than double the bounds. All of this is
+        post-processing.
         """
-        above = noisy.reshape(self._sizes.columns, BINS) > self.threshold
-        return [_outermost(np.flatnonzero(column).tolist()) for column in above]
+        return [self._outermost(counts) for counts in noisy.reshape(self._sizes.columns, BINS)]
+
+    def _outermost(self, counts: Array) -> tuple[float, float] | None:
+        """Return the bounds that the noisy counts of a column (``BINS``,) give."""
+        lone, other = self.thresholds
+        largest = int(counts.argmax())
+        if not counts[largest] > lone:
+            return None
+        inside = [largest, *np.flatnonzero(counts > other).tolist()]
+        first, last = min(inside), max(inside)
+        while first and counts[first - 1] > lone / 2:
+            first -= 1
+        while last < BINS - 1 and counts[last + 1] > lone / 2:
+            last += 1
+        return _ends(first, last)
 
 
-def _outermost(numbers: list[int]) -> tuple[float, float] | None:
-    """Return the ends of the outermost of some bins; None where there is none."""
-    if not numbers:
-        return None
-    low, high = edges(numbers[0])[0], edges(numbers[-1])[1]
+def _ends(first: int, last: int) -> tuple[float, float]:
+    """Return the ends of a range of bins."""
+    low, high = edges(first)[0], edges(last)[1]
     # Zero alone has no width.
     return (low, high) if low < high else (-(2.0**SMALLEST), 2.0**SMALLEST)

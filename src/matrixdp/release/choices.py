@@ -6,6 +6,7 @@ All of it follows from public facts.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -39,9 +40,6 @@ def options(spec: Specification) -> list[recommend.Option]:
     Raises:
         InputError: no mechanism gives the guarantee, or the named one does not answer the query.
     """
-    mechanisms = [
-        mechanism for name, mechanism in specification.MECHANISMS.items() if name == spec.mechanism
-    ]
     delta = spec.delta
     if delta and spec.total and spec.total["delta"]:
         # The sampler's part of the total is reserved for all releases together.
@@ -50,13 +48,12 @@ def options(spec: Specification) -> list[recommend.Option]:
         return private_bounds.options(spec, delta, options)
     if spec.mechanism in specification.IN_PARTS:
         return compositions.options(spec, delta)
-    ranking = recommend.options(
-        spec.query,
-        epsilon=spec.epsilon,
-        delta=delta,
-        importance=spec.importance,
-        mechanisms=mechanisms,
-    )
+    if spec.present and spec.mechanism == specification.RECOMMENDED and delta:
+        # Each noise has a weight of the counts that suits it.
+        variants = [_ranking(spec.by(name), delta) for name in ("laplace", "gaussian")]
+        ranking = sorted(itertools.chain(*variants), key=lambda option: option.error)
+    else:
+        ranking = _ranking(spec, delta)
     if spec.mu is None:
         return ranking
     # A pure mechanism of the same epsilon can cost more mu than the share of this release.
@@ -67,6 +64,21 @@ def options(spec: Specification) -> list[recommend.Option]:
             " mechanism"
         )
     return fitting
+
+
+def _ranking(spec: Specification, delta: float) -> list[recommend.Option]:
+    """Return the mechanisms that answer the query itself, or the named one, by their noise."""
+    return recommend.options(
+        spec.query,
+        epsilon=spec.epsilon,
+        delta=delta,
+        importance=spec.importance,
+        mechanisms=[
+            mechanism
+            for name, mechanism in specification.MECHANISMS.items()
+            if name == spec.mechanism
+        ],
+    )
 
 
 def rank(spec: Specification) -> list[tuple[recommend.Option, int]]:

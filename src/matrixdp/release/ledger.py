@@ -308,7 +308,7 @@ def check(release: AdditiveMechanism | Composed | PrivatelyBounded) -> None:
         InputError: it has no guarantee, or no safe noise.
     """
     if isinstance(release, PrivatelyBounded):
-        _ = release.threshold
+        _ = release.thresholds
         release = release.inner
     if not isinstance(release, AdditiveMechanism | Composed):
         raise InputError(

@@ -21,6 +21,7 @@ from matrixdp.mechanisms.composed import InParts
 from matrixdp.mechanisms.private_bounds import (
     BETA,
     MISSING,
+    OTHERS,
     SHARE,
     PrivatelyBounded,
     SizeQuery,
@@ -164,19 +165,22 @@ def statement(spec: Specification, option: Option) -> dict[str, Any]:
         "parts": release.costs,
         "noise_over_half_range": option.error,
         "private_bounds": f"those of {', '.join(spec.private)} are the ends of the outermost bins "
-        "of a noisy histogram over powers of two whose count is above the threshold, and stand in "
+        "of a noisy histogram over powers of two whose counts are above thresholds, and stand in "
         "the details; values beyond them are clipped, and what this takes is no noise, and not "
         "stated here",
-        "threshold_of_counts": release.threshold,
+        "thresholds_of_counts": [*release.thresholds],
         "noise_std_of_counts": release.search.noise_std * release.search.rounding_factor,
-        "probability_that_an_empty_bin_counts": BETA,
+        "probabilities_that_an_empty_bin_is_above": [BETA, OTHERS],
     }
 
 
 def in_words(release: PrivatelyBounded) -> list[str]:
     """Return a line on each part of the budget, and on how many records a bound needs."""
     shares = [f"{part['part']}: {part['share']:.0%} of the budget" for part in release.costs]
-    return [*shares, f"bounds: a power of two counts from about {release.threshold:,.0f} records"]
+    return [
+        *shares,
+        f"bounds: a power of two counts from about {release.thresholds[0]:,.0f} records",
+    ]
 
 
 def failure(details: dict[str, Any]) -> str:

@@ -190,7 +190,7 @@ def _table(text: str) -> Any:
     header, *lines = csv.reader(io.StringIO(text))
     first = header[0] == ""
     names = [line[0] for line in lines] if first else None
-    values: Array = np.array([line[first:] for line in lines], dtype=np.float64)
+    values: Array = np.array([[float(cell or "nan") for cell in line[first:]] for line in lines])
     try:
         import pandas as pd
     except ImportError:

@@ -25,6 +25,7 @@ from matrixdp.release import (
     answers,
     compositions,
     ledger,
+    missing,
     private_bounds,
     uncertainty,
 )
@@ -97,9 +98,9 @@ def build(spec: Specification, best: Option, date: str) -> dict[str, Any]:
     terms = {
         "format": ledger.FORMAT,
         "date": date,
-        "file": spec.file.name,
+        "file": spec.file.name if spec.frame is None else None,
         **spec.terms,
-        "missing": "refused" if np.isnan(spec.fill).any() else private_bounds.fills(spec),
+        "missing": _missing(spec),
         "neighbours": (_PEOPLE if spec.people else _NEIGHBOURS)[spec.query.adjacency],
         "records_that_count": counted(spec) or None,
         "mechanism": best.name,
@@ -115,6 +116,7 @@ def build(spec: Specification, best: Option, date: str) -> dict[str, Any]:
         "curve": curve,
         **_noise(spec, best),
         "says": says(spec, best),
+        "rule_for_missing_values": missing.in_words(spec.columns, spec.fill, present=spec.present),
         "noise": "whole steps of 2^-26 of its scale, from random bits of the operating system",
         "of_delta_for_the_noise_distribution": extra,
         "not_covered": "how long the release took; what is seen of the machine that made it; that "
@@ -126,6 +128,13 @@ def build(spec: Specification, best: Option, date: str) -> dict[str, Any]:
             "python": platform.python_version(),
         },
     }
+
+
+def _missing(spec: Specification) -> object:
+    """Return what becomes of missing values, as a receipt's terms state it."""
+    if spec.present:
+        return missing.PRESENT
+    return "refused" if np.isnan(spec.fill).any() else private_bounds.fills(spec)
 
 
 def counted(spec: Specification) -> str:
@@ -195,7 +204,7 @@ def in_words(spec: Specification, best: Option) -> list[str]:
             + f" on values from {_plain(low)} to {_plain(high)}"
             + (": do not release this" if least >= (high - low) / 2 else drowns)
         )
-    return [*lines, f"+- is a standard deviation in {numbers.unit}{_condition(spec)}"]
+    return [*lines, f"+- is a standard deviation in {numbers.unit}{_condition(spec, best)}"]
 
 
 class _Numbers(NamedTuple):
@@ -229,11 +238,17 @@ def _sizes(spec: Specification) -> Array:
     )
 
 
-def _condition(spec: Specification) -> str:
+def _condition(spec: Specification, best: Option) -> str:
     """Return on what the sizes of noise depend, beside the bounds."""
+    weight = uncertainty.weight_std(spec, best)
     if spec.query.private_count:
+        rough = (
+            f"; that number has noise of {weight:.0%} itself, and answers that are divided by it "
+            "may be off by any factor"
+        )
         return (
             ", if the file has the stated number of records: with half as many it is twice as large"
+            + rough * (weight >= uncertainty.FAITHFUL)
         )
     return ", if the radius shrinks no record" * (spec.constant and spec.weighted)
 
@@ -278,6 +293,9 @@ def says(spec: Specification, best: Option) -> str:
     if spec.query_name == "regression":
         return f"{answers.regression_outlook(release, intercept=spec.intercept)}{hides}"
     share = f"the largest deviation that the {'private' if spec.private else 'public'} bounds allow"
+    if spec.present:
+        share += ", at a mean at the end of them, if no value is missing; 1 / p times as much if "
+        share += "a share p is present"
     if hides:
         return f"noise of {best.error:,.3g} times {share}{hides}"
     least, largest = uncertainty.deviations(spec, replace(best, release=release))
@@ -300,4 +318,4 @@ def _by_column(spec: Specification, best: Option, where: str = "") -> dict[str, 
     by_column = {
         name: dict(zip(spec.columns, part.tolist(), strict=True)) for name, part in cases.items()
     }
-    return {**by_column, "noise_std_holds": _condition(spec).removeprefix(", ") or None}
+    return {**by_column, "noise_std_holds": _condition(spec, best).removeprefix(", ") or None}

@@ -60,9 +60,9 @@ def _paragraphs(statement: Mapping[str, Any], files: str) -> Iterator[tuple[str,
     target = f" of {statement['target']}" if "target" in statement else ""
     says = statement["says"][:1].upper() + statement["says"][1:]
     records = f"{statement['records']:,} records"
+    place = f"the file {statement['file']}" if statement["file"] else "the memory of a program"
     if statement.get("adjacency") == "add_or_remove":
         records = f"about {records} (their number is private)"
-    place = f"the file {statement['file']}" if statement["file"] else "the memory of a program"
     yield (
         "What was released:",
         f"{_QUERIES[statement['query']]}{target}{label}, of {records} in {place}, on "
@@ -83,27 +83,20 @@ def _paragraphs(statement: Mapping[str, Any], files: str) -> Iterator[tuple[str,
     )
     if statement["cautions"]:
         yield "Caution:", f"{'; '.join(statement['cautions'])}."
-    yield "To check:", _check(statement, files)
+    check = f"{files}.receipt.json has all numbers in full"
+    if statement["file"]:
+        check += ", and a digest that the account notes beside the charge; `matrixdp account "
+        check += f"{shlex.quote(statement['file'])}` lists it"
+    yield "To check:", f"{check}. Made by matrixdp {statement['version']['matrixdp']}."
 
 
 def _spent(statement: Mapping[str, Any]) -> str:
     if "total_of_the_account" not in statement:
         return "no account counts this release; whoever made it must add up all of them."
-    source = "from this file" if statement["file"] else "of the account"
     return (
-        f"epsilon {_up(statement['epsilon_of_all_releases_so_far'])} by all releases {source} "
-        f"up to this one, at the delta of the total, of {statement['total_of_the_account']}, "
-        "which holds for good."
-    )
-
-
-def _check(statement: Mapping[str, Any], files: str) -> str:
-    made = f"Made by matrixdp {statement['version']['matrixdp']}."
-    if not statement["file"]:
-        return f"the receipt as a dictionary has all numbers in full. {made}"
-    return (
-        f"{files}.receipt.json has all numbers in full, and a digest that the account notes beside "
-        f"the charge; `matrixdp account {shlex.quote(statement['file'])}` lists it. {made}"
+        f"epsilon {_up(statement['epsilon_of_all_releases_so_far'])} by all releases of the "
+        "account up to this one, at the delta of its total, of "
+        f"{statement['total_of_the_account']}, which holds for good."
     )
 
 
@@ -177,9 +170,11 @@ def _bounds(statement: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _mechanism(statement: Mapping[str, Any]) -> str:
     parts = ", ".join(f"{part['part']} {part['share']:.0%}" for part in statement.get("parts", ()))
+    holds = statement.get("noise_std_holds")
     return (
         f"random noise (mechanism: {statement['mechanism']}) was added before anybody saw a "
         f"result, and cannot be taken off{f'; the budget went to {parts}' * bool(parts)}."
+        + f" It is as large as stated {holds}." * bool(holds)
         + "".join(f" Also, {statement[key]}." for key in _EFFECTS if key in statement)
     )
 
@@ -211,9 +206,14 @@ def _noise(statement: Mapping[str, Any]) -> dict[str, Mapping[str, float]]:
             for name, width in widths.items()
         }
         return {f"{what}, 95 % for all": widths}
-    if deviations := statement.get("noise_std"):
-        return {f"{what}, noise alone (standard deviation)": deviations}
-    return {}
+    # Of several the last one holds in the worst case.
+    names = [name for name in statement if isinstance(statement[name], Mapping)]
+    return {
+        name.replace("noise_std", "noise alone, standard deviation").replace("_", " "): statement[
+            name
+        ]
+        for name in [name for name in names if name.startswith("noise_std")][-1:]
+    }
 
 
 def _text(name: str) -> str:

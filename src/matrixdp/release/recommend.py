@@ -18,6 +18,7 @@ from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.mechanisms.scaled import Scaled, units
+from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 
 
@@ -123,7 +124,7 @@ def recommend(query: Query, **arguments: Any) -> Mechanism:
 
 def _weights(query: Query, importance: Sequence[float] | None) -> Array:
     if importance is None:
-        return np.ones(query.features)
+        return np.ones(len(units(query)))
     weights = checks.array(shape=(query.features,), importance=list(importance))
     if not (weights > 0).all():
         raise InputError(f"importance holds {weights.min()}; every weight must be above 0")
@@ -131,7 +132,14 @@ def _weights(query: Query, importance: Sequence[float] | None) -> Array:
 
 
 def variances(release: AdditiveMechanism) -> Array:
-    """Return the noise's variance of each entry (m, m), or of each column (m, 1) of a matrix."""
+    """Return the noise's variance of each entry (m, m), or of each column (m, 1) of a matrix.
+
+    A mean of values present has that of its ratio to first order, at the end of its bounds and with
+    none missing.
+    """
     distribution, _, _ = release.whitened
     spread = intervals.variances(distribution, symmetric=release.query.output_type != "matrix")
+    query = release.query
+    if isinstance(query, PresentMeanQuery):
+        return spread[: query.columns] + spread[query.columns :] / query.weight**2
     return spread[:, :1] if release.query.output_type == "matrix" else spread

@@ -21,15 +21,19 @@ from matrixdp.mechanisms.moments import CONSTANT, LEAST, centred, with_constant
 from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import Ball, Box
+from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.release import (
     answers,
     choices,
     compositions,
     durable,
     ledger,
+    missing,
+    present,
     private_bounds,
     receipt,
     receipt_page,
+    regression_intervals,
     tables,
     uncertainty,
 )
@@ -111,6 +115,7 @@ def make(
                     "an earlier run of the same request ended before its answer; its charge stays"
                 )
             texts = _charge(spec, out, request, even_if_useless, date or ledger.today())
+    notes += _notes_on_missing(spec, texts)
     names = {"release": ".csv", "receipt": ".receipt.json", "page": ".receipt.md"}
     names["details"] = ".details.json"
     paths = {
@@ -152,7 +157,7 @@ def make_in_memory(
             f"{receipt.says(spec, option)}; give a larger epsilon, narrower bounds or fewer "
             "columns, or pay for it all the same with even_if_useless=True"
         )
-    statement = {**receipt.build(spec, option, ledger.today()), "file": None}
+    statement = receipt.build(spec, option, ledger.today())
     draw = _prepare(spec, option.release, spec.output)
     if account is not None:
         account.spend(option.release, spec.label)
@@ -167,7 +172,18 @@ def make_in_memory(
     }
     if numbers.size:
         texts[f"{spec.query_name}.csv"] = _written(spec, numbers)
-    return Result(texts, {}, _says(spec, texts), receipt.cautions(spec))
+    notes = [*receipt.cautions(spec), *_notes_on_missing(spec, texts)]
+    return Result(texts, {}, _says(spec, texts), notes)
+
+
+def _notes_on_missing(spec: Specification, texts: Mapping[str, str]) -> list[str]:
+    """Return sentences on what a missing value became, and on what stays empty."""
+    notes = []
+    if missing.possible(spec.file) and (spec.present or not np.isnan(spec.fill).any()):
+        notes.append(missing.in_words(spec.columns, spec.fill, present=spec.present))
+    # What stays empty follows from the released numbers, and so does this sentence.
+    details = json.loads(texts.get(f"{spec.query_name}.details.json", "{}"))
+    return [*notes, *details.get("empty", [])]
 
 
 def _says(spec: Specification, texts: Mapping[str, str]) -> str:
@@ -248,6 +264,7 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
         "mechanism": spec.mechanism,
         "importance": spec.importance,
         "label": spec.label,
+        **({"present": True} if spec.present else {}),
         **({"number": spec.number} if spec.query_name == "components" else {}),
         **({"person": [*spec.people]} if spec.people else {}),
         **({"dialect": [*spec.dialect]} if spec.dialect != tables.USUAL else {}),
@@ -389,10 +406,16 @@ def _prepare(
             return answer, lambda: compositions.details(spec, release, outcome)
 
         return compose
+    # What is released may count the values present with another weight.
+    spec = replace(spec, query=release.query) if spec.present else spec
     value = exact_sums.value(spec.query, _records(spec))
 
     def draw() -> tuple[Array, Details]:
         private = release.release_value(value)
+        if spec.present:
+            means = present.means(release, private)
+            answer = answers.answer(output, means.values, 0.0)
+            return answer, lambda: present.details(spec, means)
         answer = _answer(spec, output, private, release.noise_std)
         return answer, lambda: _intervals(spec, release, private)
 
@@ -401,17 +424,23 @@ def _prepare(
 
 def _intervals(spec: Specification, release: AdditiveMechanism, private: Array) -> dict[str, Any]:
     """Return intervals, from the noise alone, of an answer that derives from second moments."""
-    if not _has_intervals(spec):
-        return {}
+    content = {}
+    if spec.query_name == "regression" and isinstance(spec.query.domain, Box):
+        limits = regression_intervals.from_moments(spec.output, release, private)
+        content = regression_intervals.table(spec.columns, limits)
+    if not _has_intervals(spec) or spec.weighted:
+        return content
     estimate, second = centred(private), np.delete(np.delete(private, CONSTANT, 0), CONSTANT, 1)
     unprojected = second - np.outer(estimate.mean, estimate.mean)
     noise = uncertainty.MomentNoise(release)
-    return uncertainty.details(spec, noise, estimate, unprojected, release.noise_std)
+    return content | uncertainty.details(spec, noise, estimate, unprojected, release.noise_std)
 
 
 def _has_intervals(spec: Specification) -> bool:
     """Return whether a release has intervals of its own, beside those in the receipt."""
-    return spec.query_name in uncertainty.KINDS and not spec.weighted
+    if spec.query_name == "regression" and isinstance(spec.query.domain, Box):
+        return True
+    return spec.present or (spec.query_name in uncertainty.KINDS and not spec.weighted)
 
 
 def _true(spec: Specification) -> Array:
@@ -427,6 +456,8 @@ def _true(spec: Specification) -> Array:
         rows = map(with_constant, rows)
     value = exact_sums.value(query, rows)
     output = spec.output.in_half_ranges
+    if isinstance(query, PresentMeanQuery):
+        return query.ratios(value.T)
     private = value.T if query.output_type == "matrix" else value
     if spec.constant:
         return _answer(spec, output, private, 0.0)
@@ -449,9 +480,9 @@ def _rows(spec: Specification) -> Iterator[Array]:
     count, expected, people = 0, spec.query.n_records, spec.people
     columns = spec.columns, spec.fill, people
     if spec.frame is None:
-        blocks = tables.blocks(spec.file, *columns, spec.dialect)
+        blocks = tables.blocks(spec.file, *columns, spec.dialect, keep_missing=spec.present)
     else:
-        blocks = tables.frame_blocks(spec.frame, spec.file, *columns)
+        blocks = tables.frame_blocks(spec.frame, spec.file, *columns, keep_missing=spec.present)
     for block in blocks:
         count += len(block)
         if count <= expected or spec.query.private_count:
@@ -475,6 +506,8 @@ def _answer(spec: Specification, output: Output, private: Array, noise_std: floa
 def _written(spec: Specification, answer: Array) -> str:
     """Return the CSV text of an answer."""
     names, rows = list(spec.columns), answer.tolist()
+    if spec.present:
+        rows = [["" if np.isnan(value) else value for value in row] for row in rows]
     if spec.target:
         names[-1] = "intercept"
     if spec.query_name in ("second_moments", "covariance"):

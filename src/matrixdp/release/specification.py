@@ -21,6 +21,7 @@ from matrixdp.mechanisms.moments import with_constant
 from matrixdp.mechanisms.private_bounds import MISSING
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball, Box
+from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import (
     ADD_OR_REMOVE,
     ADJACENCIES,
@@ -147,6 +148,8 @@ class Specification:
         # Clip first: a huge value would overflow below.
         clipped = np.clip(rows, self.box.lower, self.box.upper)
         records: Array = (clipped - self.middle) / self.half
+        if isinstance(self.query, PresentMeanQuery):
+            return self.query.terms(records)
         return with_constant(records) if self.constant else records
 
     @property
@@ -163,7 +166,12 @@ class Specification:
     @property
     def constant(self) -> bool:
         """Whether the query's records hold a constant 1, before their last column."""
-        return self.query.features > len(self.columns)
+        return self.query.features > len(self.columns) and not self.present
+
+    @property
+    def present(self) -> bool:
+        """Whether the answer is the mean of the values present."""
+        return isinstance(self.query, PresentMeanQuery)
 
     @property
     def weighted(self) -> bool:
@@ -177,6 +185,7 @@ class Specification:
             per_person=self.query.per_person,
             intercept=self.intercept,
             radius=self.terms.get("radius"),
+            present=self.present,
         )
         return replace(self, mechanism=mechanism, query=query, middle=middle, half=half)
 
@@ -299,11 +308,13 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
     people = _people(table, names)
     intercept, alpha = _regression(query_name, table)
     records = checks.count(records=table["records"])
+    rule = _missing(query_name, table)
     query, middle, half = _query(
         *(query_name, mechanism, box, records, _adjacency(query_name, mechanism, table)),
         per_person=people.most if people else None,
         intercept=intercept,
         radius=table.get("radius"),
+        present=rule == missing.PRESENT,
     )
     planned = table.get("planned")
     return Specification(
@@ -321,7 +332,7 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
         importance=_importance(mechanism, names, query, table.get("importance")),
         target=target,
         total=ledger.total(table["total"]) if "total" in table else None,
-        fill=_private_fill(bounds, names, private, table.get("missing", missing.MIDDLE)),
+        fill=_private_fill(bounds, names, private, rule),
         account=path.parent / table["account"] if "account" in table else None,
         planned=None if planned is None else checks.count(planned=planned),
         number=_number(query_name, names, table.get("number")),
@@ -358,12 +369,12 @@ def _check_place(path: Path, table: Mapping[str, Any]) -> None:
     """Check that no key of the specification stands below ``[bounds]``, which would own it.
 
     Raises:
-        InputError: one does, and it is no pair of bounds of a column with this name.
+        InputError: one does, and it has no bounds, as a column of this name would.
     """
     bounds = table.get("bounds")
     for key, value in bounds.items() if isinstance(bounds, dict) else ():
         pair = isinstance(value, list) and len(value) == 2
-        if not pair and key in (*_NEEDED, *_OPTIONAL, "weight", "release"):
+        if not pair and value != PRIVATE and key in (*_NEEDED, *_OPTIONAL, "weight", "release"):
             raise InputError(
                 f"{path}: {key} stands below [bounds], as if it were a column; move it up, above "
                 "the line [bounds]"
@@ -520,6 +531,21 @@ def _number(query_name: str, names: list[str], stated: object) -> int:
     return number
 
 
+def _missing(query_name: str, table: Mapping[str, Any]) -> object:
+    """Return the rule for missing values, where the other keys allow it."""
+    rule = table.get("missing", missing.MIDDLE)
+    if rule != missing.PRESENT:
+        return rule
+    if query_name != "mean":
+        raise InputError(
+            f"missing is {rule!r}, which serves the query 'mean' alone; take {missing.MIDDLE!r}, "
+            f"{missing.REFUSE!r} or a table of column = value for {query_name!r}"
+        )
+    for key in {"radius", "importance"} & {*table}:
+        raise InputError(f"{key} has no meaning beside missing = {rule!r}; leave it out")
+    return rule
+
+
 def _flag(name: str, value: object) -> bool:
     if not isinstance(value, bool):
         raise InputError(f"{name} is {value!r}; it must be true or false")
@@ -536,8 +562,16 @@ def _query(
     per_person: int | None,
     intercept: bool,
     radius: object,
+    present: bool,
 ) -> tuple[Query, Array, Array]:
     """Return the query of a mechanism, and the middle and unit (m,) of its records' columns."""
+    if present:
+        query = PresentMeanQuery.of(
+            *(box.features, records, adjacency),
+            gaussian=mechanism == "gaussian",
+            per_person=per_person,
+        )
+        return query, box.middle, box.widths / 2
     constant = query_name in WITH_CONSTANT or adjacency == ADD_OR_REMOVE
     if mechanism in IN_PARTS:
         constant = mechanism == ADASSP and intercept

@@ -76,6 +76,8 @@ def blocks(
     fill: Array | None = None,
     people: People | None = None,
     dialect: Dialect = USUAL,
+    *,
+    keep_missing: bool = False,
 ) -> Iterator[Array]:
     """Yield the records of a file, one per row, in blocks (k, m) of the requested columns.
 
@@ -88,6 +90,7 @@ def blocks(
             stay. None refuses both missing and infinite values.
         people: column of people, of whom the first records count. Others are read and dropped.
         dialect: how a file of CSV is written.
+        keep_missing: whether missing values stay, as NaN; infinite ones do, too.
 
     Raises:
         InputError: the file or a column does not exist, a value is not a number or is refused, or
@@ -98,11 +101,17 @@ def blocks(
     how = "as UTF-8, with line feeds at the ends of lines" if kind == ".csv" else "anew"
     with as_input_error(f"{path} cannot be read as {kind[1:].upper()} ({{why}}); save it {how}"):
         parts = _READERS[kind](path, columns, people.column if people else "", dialect)
-        yield from _complete(path, parts, columns, fill, people)
+        yield from _complete(path, parts, columns, fill, people, keep_missing)
 
 
 def frame_blocks(
-    frame: Any, name: Path, columns: Sequence[str], fill: Array, people: People | None = None
+    frame: Any,
+    name: Path,
+    columns: Sequence[str],
+    fill: Array,
+    people: People | None = None,
+    *,
+    keep_missing: bool = False,
 ) -> Iterator[Array]:
     """Yield the records of a data frame or an array, as :func:`blocks` does those of a file.
 
@@ -111,14 +120,13 @@ def frame_blocks(
     Args:
         frame: data frame, or array (n, columns); masked values are missing.
         name: what messages call it.
-        columns, fill, people: as of :func:`blocks`.
+        columns, fill, people, keep_missing: as of :func:`blocks`.
 
     Raises:
         InputError: as :func:`blocks`. No message shows a value.
     """
-    yield from _complete(
-        name, _frame(frame, name, columns, people.column if people else ""), columns, fill, people
-    )
+    parts = _frame(frame, name, columns, people.column if people else "")
+    yield from _complete(name, parts, columns, fill, people, keep_missing)
 
 
 def labels(frame: Any) -> list[Any]:
@@ -147,6 +155,7 @@ def _complete(
     columns: Sequence[str],
     fill: Array | None,
     people: People | None,
+    keep_missing: bool,
 ) -> Iterator[Array]:
     """Yield the records that count of blocks, without missing values; else as :func:`blocks`."""
     first = 1
@@ -154,7 +163,7 @@ def _complete(
     for block, names in parts:
         filled = block if fill is None else np.where(np.isnan(block), fill, block)
         bad = np.argwhere(~np.isfinite(filled) if fill is None else np.isnan(filled))
-        if bad.size:
+        if bad.size and not keep_missing:
             row, column = bad[0]
             raise InputError(
                 f"{path} has no finite number in record {first + row}, column "

@@ -14,6 +14,7 @@ from matrixdp.mechanisms.private_bounds import (
     BETA,
     BINS,
     MISSING,
+    OTHERS,
     SIDE,
     PrivatelyBounded,
     SizeQuery,
@@ -115,10 +116,11 @@ def test_replayed_noise_hides_neighbours_at_what_is_spent(relation, group, pure)
 @pytest.mark.parametrize("columns", [1, 7])
 def test_an_empty_bin_passes_with_the_stated_probability_over_all_bins(pure, columns):
     release = whole(pure=pure, columns=columns)
-    threshold, search = release.threshold, release.search
-    scale = search.noise_std * search.rounding_factor
-    one = np.exp(-threshold / scale * np.sqrt(2)) / 2 if pure else ndtr(-threshold / scale)
-    assert BETA * 0.999 < one * search.query.features <= BETA
+    scale = release.search.noise_std * release.search.rounding_factor
+    for threshold, beta in zip(release.thresholds, (BETA, OTHERS), strict=True):
+        far = -threshold / scale
+        chance = np.exp(far * np.sqrt(2)) / 2 if pure else ndtr(far)
+        assert beta * 0.999 < chance * release.search.query.features <= beta
 
 
 def whole(*, pure=False, columns=1, share=private_bounds.SHARE, relation="replace", group=None):
@@ -167,13 +169,21 @@ def test_parts_of_other_neighbours_are_refused():
             replace(one, search=search.search, inner=inner.inner)
 
 
-def test_bounds_are_the_ends_of_the_outermost_bins_above_the_threshold():
-    release = whole(columns=4)
-    above, below = release.threshold + 1, release.threshold - 1
-    noisy = np.zeros((4, BINS))
-    noisy[0, bins(np.array([-3.0, 0.7, 40.0]))] = above
-    noisy[0, bins(np.array([-300.0, 4000.0]))] = below
-    noisy[1, bins(np.array([0.0, 5.0]))] = above
-    noisy[2, SIDE] = above
-    tiny = 2.0**private_bounds.SMALLEST
-    assert release.bounds(noisy.reshape(-1, 1)) == [(-4, 64), (0, 8), (-tiny, tiny), None]
+def test_bounds_are_the_ends_of_the_outermost_bins_above_the_thresholds():
+    release = whole(columns=6)
+    lone, other = release.thresholds
+    assert lone / 2 < lone < other
+    noisy = np.zeros((6, BINS))
+    # The largest count of a column needs less than others far away, and those next to it least.
+    noisy[0, bins(np.array([-3.0, 0.7, 40.0]))] = other + 1
+    noisy[0, bins(np.array([-300.0, 4000.0]))] = other - 1
+    noisy[1, bins(np.array([5.0]))] = lone + 1
+    noisy[1, bins(np.array([9.0, 17.0, 300.0, 2.0]))] = lone / 2 + 1
+    noisy[1, bins(np.array([33.0, 1.0]))] = lone / 2 - 1
+    noisy[2, bins(np.array([0.0, 5.0]))] = other + 1
+    noisy[3, SIDE] = lone + 1
+    noisy[4, [0, 1, BINS - 1]] = other + 1
+    noisy[5, bins(np.array([5.0, 9.0]))] = lone - 1
+    tiny, most = 2.0**private_bounds.SMALLEST, 2.0 ** (private_bounds.LARGEST + 1)
+    sides = [(-4, 64), (2, 32), (0, 8), (-tiny, tiny), (-most, most), None]
+    assert release.bounds(noisy.reshape(-1, 1)) == sides

@@ -178,8 +178,18 @@ def test_lines_name_quantity_unit_condition_and_what_drowns(tmp_path, capsys, qu
     ],
 )
 def test_receipts_name_what_noise_is_of(tmp_path, query, more, names):
-    statement = receipt.build(*specified(tmp_path, query=query, **more))
+    statement = receipt._noise(*specified(tmp_path, query=query, **more))
     names_of_noise = [
         name for name, value in statement.items() if name.startswith("noise_std") and value
     ]
     assert names_of_noise == names
+
+
+def test_a_number_of_records_that_is_mostly_noise_bounds_nothing(tmp_path, capsys):
+    keys = {"query": "covariance", "adjacency": "add_or_remove"}
+    lines = []
+    for stated in (COUNT, 30):
+        assert cli.main(["recommend", str(write(tmp_path, **keys, stated=stated))]) == 0
+        lines.append(capsys.readouterr().out.splitlines()[-2])
+    assert ["any factor" in line for line in lines] == [False, True]
+    assert "that number has noise of 30% itself" in lines[1]

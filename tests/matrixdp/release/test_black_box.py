@@ -44,7 +44,7 @@ def numbers(folder, mechanism):
     noise = receipt["noise_of_parts_in_half_ranges"]
     # The standard error shows by what the products were divided.
     spread = np.hypot(noise["moments"] * slope, noise["products"])
-    divisor = spread / details["standard_errors"]["x"]
+    divisor = spread / details["standard_errors_of_the_noise_alone"]["x"]
     moments = divisor - details["ridge_in_half_ranges"]
     answers = details["smallest_eigenvalue_in_half_ranges"], moments, slope * divisor
     # Each moves by 1 / 20, and the products have twice the noise.

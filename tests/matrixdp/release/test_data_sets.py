@@ -178,8 +178,8 @@ def regressions(case):
     for mechanism in ("recommend", "clipped", "adassp"):
         keys = {"alpha": 0.1, "intercept": True, "mechanism": mechanism}
         numbers, _, details = case.release("regression", mechanism, **keys)
-        assert {*details["standard_errors"]} == {*case.names[:-1], "intercept"}
-        assert np.isfinite([*details["standard_errors"].values()]).all()
+        assert {*details["standard_errors_of_the_noise_alone"]} == {*case.names[:-1], "intercept"}
+        assert np.isfinite([*details["standard_errors_of_the_noise_alone"].values()]).all()
         assert np.isfinite(numbers).all()
     ridge = mdp.PrivateRidge(**case.line, alpha=0.1, mechanism="adassp").fit(X, y)
     assert (ridge.coef_std_ > 0).all()

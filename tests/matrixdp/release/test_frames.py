@@ -234,6 +234,14 @@ def test_what_must_be_stated(people, tmp_path):
         mdp.make_release(people.to_numpy()[:, 0], **given)
 
 
+def test_the_mean_of_the_values_present_leaves_missing_ones_out(people):
+    people = people.mask(people["score"] > 4)
+    given = {**PUBLIC, "query": "mean", "missing": "present", "epsilon": 8.0}
+    mean = mdp.make_release(people, **given)
+    assert mean.answer["score"][0] == pytest.approx(people["score"].mean(), abs=0.5)
+    assert any("missing" in note for note in mean.notes)
+
+
 def test_labels_are_texts_or_whole_numbers(people):
     given = {**PUBLIC, "query": "mean"}
     several = people.set_axis(pd.MultiIndex.from_product([["a"], BOUNDS]), axis=1)

@@ -195,7 +195,7 @@ def test_a_key_below_the_bounds_is_said_to_move_up(folder, capsys, key):
 
 def test_a_column_may_have_the_name_of_a_key(folder):
     path = samplefile.written(folder)
-    path.write_text(path.read_text() + "weight = [0, 200]\nlabel = [0, 1]\n")
+    path.write_text(path.read_text() + 'weight = [0, 200]\nlabel = "private"\n')
     assert specification.read(path).columns == ("age", "income", "weight", "label")
 
 

@@ -269,7 +269,7 @@ def test_files_state_them(tmp_path, monkeypatch, query, mechanism):
         width = widths["a"]["b"] if query == "second_moments" else widths["a"]
         assert width > 1.9 * (receipt.get("noise_std") or {"a": 0})["a"] / np.sqrt(2)
     elif query == "regression":
-        assert {*details["standard_errors"]} == {*"abc", "intercept"}
+        assert {*details["standard_errors_of_the_noise_alone"]} == {*"abc", "intercept"}
     elif query == "components":
         key = ALONE if mechanism == "clipped" else KEY
         assert np.shape(details[key]["eigenvalue"]) == (4, 2)

@@ -7,6 +7,7 @@ import pytest
 import samplefile
 
 from matrixdp import cli
+from matrixdp.privacy import exact_sums
 from matrixdp.release import ledger, release, tables
 from matrixdp.release.specification import read
 
@@ -87,3 +88,126 @@ def test_a_rule_that_is_stated_leaves_the_request_as_it_was(tmp_path):
 
 def test_the_help_and_the_sample_state_the_rule(folder):
     assert "missing = " in samplefile.written(folder).read_text()
+
+
+PRESENT = """
+file = "people.csv"
+query = "mean"
+records = RECORDS
+epsilon = 2.0
+delta = 1e-6
+adjacency = "ADJACENCY"
+missing = "present"
+total = {epsilon = 4.0, delta = 1e-5}
+MORE
+[bounds]
+age = [0, 120]
+income = [0, 200]
+"""
+RECORDS = 4000
+
+
+def people(folder, rows, more="", adjacency="replace"):
+    """Write records, with nothing in place of NaN, and a specification of the mean of the rest."""
+    cells = [",".join("" if np.isnan(one) else f"{one}" for one in row) for row in rows]
+    (folder / "people.csv").write_text("\n".join(["age,income", *cells]) + "\n")
+    text = PRESENT.replace("RECORDS", str(len(rows))).replace("ADJACENCY", adjacency)
+    path = folder / "present.toml"
+    path.write_text(text.replace("MORE", more))
+    return path
+
+
+def lacking():
+    """Return records of which a quarter have no age and none has an income."""
+    rows = np.column_stack([np.linspace(10, 50, RECORDS), np.full(RECORDS, np.nan)])
+    rows[::4, 0] = np.nan
+    rows[1, 0] = np.inf
+    return rows
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "zero_out", "add_or_remove"])
+@pytest.mark.parametrize("mechanism", ["laplace", "gaussian", "recommend"])
+def test_the_mean_of_the_values_present_and_its_interval(tmp_path, capsys, adjacency, mechanism):
+    path = people(tmp_path, lacking(), f'mechanism = "{mechanism}"', adjacency)
+    assert cli.main(["recommend", str(path), "--look-at-the-data"]) == 0
+    assert cli.main(["release", str(path), "--out", str(tmp_path / "out")]) == 0
+    told = capsys.readouterr()
+    age, income = (tmp_path / "out/mean.csv").read_text().splitlines()[1].split(",")
+    details = json.loads((tmp_path / "out/mean.details.json").read_text())
+    low, high = details["interval_95"]["mean"]["age"]
+    exact = np.nanmean(np.clip(lacking()[:, 0], 0, 120))
+    assert low < float(age) < high
+    assert abs(float(age) - exact) < high - low < 3
+    assert income == ""
+    assert "income" not in details["interval_95"]["mean"]
+    assert "income has no mean" in told.err
+    assert "counts in no column's mean" in told.err
+    receipt = json.loads((tmp_path / "out/mean.receipt.json").read_text())
+    assert receipt["missing"] == "present"
+    assert "interval_95_plus_or_minus" not in receipt
+
+
+def test_the_console_and_the_receipt_say_what_a_missing_value_becomes(folder, capsys):
+    path = samplefile.written(folder, more="missing = {age = 40}")
+    assert cli.main(["release", str(path), "--out", str(folder / "out")]) == 0
+    sentence = "a missing value counts as age 40, income 100000"
+    assert sentence in capsys.readouterr().err
+    receipt = json.loads((folder / "out/mean.receipt.json").read_text())
+    assert receipt["rule_for_missing_values"].startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        ('query = "covariance"', "missing is 'present', which serves the query 'mean' alone"),
+        ("radius = 1", "radius has no meaning beside missing = 'present'"),
+        ("importance = {age = 2}", "importance has no meaning beside missing = 'present'"),
+    ],
+)
+def test_what_has_no_mean_of_values_present_is_one_sentence(tmp_path, capsys, more, sentence):
+    path = people(tmp_path, lacking(), more)
+    if "query" in more:
+        path.write_text(path.read_text().replace('query = "mean"\n', ""))
+    assert cli.main(["release", str(path), "--out", str(tmp_path / "out")]) == 2
+    told = capsys.readouterr().err
+    assert sentence in told
+    assert told.count("\n") == 1
+
+
+def test_no_message_and_no_receipt_tells_how_many_were_missing(tmp_path, capsys):
+    messages = []
+    for number in (0, 1):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        rows = np.full((RECORDS, 2), 30.0)
+        rows[: 1000 * number] = np.nan
+        assert cli.main(["release", str(people(folder, rows)), "--out", str(folder / "out")]) == 0
+        receipt = (folder / "out/mean.receipt.json").read_text()
+        messages.append("".join([*capsys.readouterr(), receipt]).replace(str(folder), ""))
+    assert messages[0] == messages[1]
+
+
+CELLS = ["", "NA", "nan", "-1e999", "-5", "0", "60", "119", "121", "inf"]
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_or_remove"])
+@pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
+def test_neighbouring_files_are_no_further_apart_than_the_noise_covers(
+    tmp_path, adjacency, mechanism
+):
+    """A missing value that appears, disappears, or moves to the other column."""
+    spec = read(people(tmp_path, lacking()[:3], f'mechanism = "{mechanism}"', adjacency))
+    lines = [f"{age},{income}" for age in CELLS for income in CELLS[::3]]
+
+    def value(last):
+        text = "\n".join(["age,income", "10,", ",200", *last]) + "\n"
+        (tmp_path / "people.csv").write_text(text)
+        return exact_sums.value(spec.query, release._records(spec))[:, 0]
+
+    values = np.array([value([line]) for line in lines])
+    others = values if adjacency == "replace" else value([])[None]
+    apart = values[:, None] - others[None]
+    assert np.abs(apart).sum(axis=-1).max() == pytest.approx(spec.query.l1_sensitivity, rel=1e-9)
+    assert np.linalg.norm(apart, axis=-1).max() == pytest.approx(
+        spec.query.l2_sensitivity, rel=1e-9
+    )

@@ -6,7 +6,7 @@ import pytest
 from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.release import compositions, specification, uncertainty
 
-RELEASES = 300
+RELEASES = 200
 #: Three standard errors of a share of .95 among the releases.
 ERROR = 3 * np.sqrt(0.95 * 0.05 / RELEASES)
 TEXT = """
@@ -65,7 +65,7 @@ def inside(spec, outcome, content, key, X):
 def test_an_interval_covers_the_answer_without_the_private_radius(
     tmp_path, monkeypatch, query, shape, epsilon
 ):
-    count = 4000 if shape == "corners" else 400
+    count = 2000 if shape == "corners" else 400
     text = TEXT.format(query=query, epsilon=epsilon, count=count)
     (tmp_path / "s.toml").write_text(text)
     (spec,) = specification.read_all(tmp_path / "s.toml")
@@ -89,7 +89,11 @@ def test_an_interval_covers_the_answer_without_the_private_radius(
     for _ in range(RELEASES):
         outcome = release.run(lambda: [scaled], answer)
         content = compositions.details(spec, release, outcome)
-        whole = outcome.radius == release.radii[0].query.domain.radius
+        # The corner of the bounds that is farthest from the centre.
+        far = np.linalg.norm(np.abs(outcome.centre) + 1)
+        if query == "second_moments":
+            far = release.radii[0].query.domain.radius
+        whole = outcome.radius >= far * (1 - 1e-12)
         names = {name.removesuffix("_plus_or_minus") for name in content}
         assert ("noise_alone_95" in names) == (not whole)
         # The mean is released before any radius.

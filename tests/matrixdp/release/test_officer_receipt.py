@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import samplefile
 
+import matrixdp as mdp
 from matrixdp import cli
 from matrixdp.checks import InputError
 from matrixdp.release import ledger, receipt_page
@@ -207,3 +208,11 @@ def test_the_account_prints_dates_and_epsilons_and_no_mu(folder, capsys):
 def test_the_account_prints_old_releases_without_a_date():
     lines = ledger.summary(ledger.read(STORED / "approximate/people.csv.privacy.json"))
     assert re.match(r"  second_moments: epsilon 0\.\d+ at delta", lines[2])
+
+
+def test_a_release_of_records_in_memory_names_no_file():
+    settings = {"query": "mean", "bounds": {0: (0, 120), 1: (0, 2e5)}, "missing": "refuse"}
+    alone = mdp.make_release(samplefile.ROWS, epsilon=1, **settings)
+    assert alone.receipt["file"] is None
+    assert "400 records in the memory of a program" in alone.page
+    assert "**Spent:** no account counts this release" in alone.page

@@ -157,7 +157,7 @@ def test_normal_equations_are_divided_by_no_number(tmp_path, monkeypatch):
             [*map(float, (folder / "out/regression.csv").read_text().split()[1].split(","))]
         )
         details = json.loads((folder / "out/regression.details.json").read_text())
-        assert {*details["standard_errors"]} == {"age", "intercept"}
+        assert {*details["standard_errors_of_the_noise_alone"]} == {"age", "intercept"}
     line = Ridge(1e6).fit(rows[:, :1], rows[:, 1])
     for found in lines:
         assert found[0] == pytest.approx(line.coef_[0], rel=0.05)

@@ -73,7 +73,7 @@ def test_a_release_in_parts_states_the_budget_of_each(folder, capsys):
     (charge,) = json.loads((folder / "people.csv.privacy.json").read_text())["releases"]
     assert charge["parts"] == receipt["parts"]
     assert "noise_std" not in receipt
-    assert "no noise, and not stated here" in receipt["clipping"]
+    assert "no noise, and no interval covers it" in receipt["clipping"]
     assert [part["part"] for part in charge["parts"]] == ["mean", "lengths", "moments"]
     assert sum(part["share"] for part in charge["parts"]) == pytest.approx(1)
     together = np.linalg.norm([part["mu"] for part in charge["parts"]])
@@ -104,13 +104,15 @@ def test_a_regression_in_parts_states_its_budget_noise_and_ridge(folder, capsys)
     assert [*noise.values()] == pytest.approx(expected, rel=1e-4)
     assert "a ridge that is chosen in private" in receipt["ridge"]
     details = json.loads((folder / "out/regression.details.json").read_text())
-    assert {*details["standard_errors"]} == {"age", "intercept"}
+    assert {*details["standard_errors_of_the_noise_alone"]} == {"age", "intercept"}
     assert details["ridge_in_half_ranges"] == 0
     (age, intercept) = (folder / "out/regression.csv").read_text().split()[1].split(",")
     rows = np.clip(ROWS, 0, [120, 200_000])
     expected = np.polyfit(*rows.T, 1)
     off = np.array([float(age), float(intercept)]) - expected
-    assert (np.abs(off) < 5 * np.array([*details["standard_errors"].values()])).all()
+    assert (
+        np.abs(off) < 5 * np.array([*details["standard_errors_of_the_noise_alone"].values()])
+    ).all()
 
 
 @pytest.mark.parametrize(
@@ -411,7 +413,7 @@ def test_missing_and_infinite_values_end_no_release(folder):
     rows = [f"{cell},0" for cell in ["", " ", "NA", "nan", "null", "inf", "-inf", "1e999"] * 50]
     (folder / "people.csv").write_text("\n".join(["age,income", *rows]) + "\n\n")
     for fill, age in ((None, 60.0), (0, 0.0)):
-        more = "" if fill is None else f"missing = {{age = {fill}}}"
+        more = "missing = 'middle'" if fill is None else f"missing = {{age = {fill}}}"
         out = f"out{fill}"
         assert release(folder, epsilon="9.0", more=more, out=out) == 0
         receipt = json.loads((folder / out / "mean.receipt.json").read_text())
