@@ -120,6 +120,8 @@ def _specification(frame: Any, settings: dict[str, Any]) -> specification.Specif
     if "missing" not in settings:
         raise InputError(missing.UNSTATED)
     table = {key: _plain(value) for key, value in settings.items() if value is not None}
+    # Columns of arrays have numbers.
+    table |= {key: str(table[key]) for key in ("person", "target") if key in table}
     labels = [label for label in tables.labels(frame) if str(label) != table.get("person")]
     if table.get("bounds") == specification.PRIVATE:
         table.setdefault("columns", [*map(str, labels)])
@@ -188,7 +190,7 @@ def _table(text: str) -> Any:
     header, *lines = csv.reader(io.StringIO(text))
     first = header[0] == ""
     names = [line[0] for line in lines] if first else None
-    values: Array = np.array([line[first:] for line in lines], dtype=np.float64)
+    values: Array = np.array([[float(cell or "nan") for cell in line[first:]] for line in lines])
     try:
         import pandas as pd
     except ImportError:

@@ -115,7 +115,7 @@ def make(
                     "an earlier run of the same request ended before its answer; its charge stays"
                 )
             texts = _charge(spec, out, request, even_if_useless, date or ledger.today())
-    notes += _notes(spec, texts)
+    notes += _notes_on_missing(spec, texts)
     names = {"release": ".csv", "receipt": ".receipt.json", "page": ".receipt.md"}
     names["details"] = ".details.json"
     paths = {
@@ -173,8 +173,18 @@ def make_in_memory(
     }
     if numbers.size:
         texts[f"{spec.query_name}.csv"] = _written(spec, numbers)
-    notes = [*receipt.cautions(spec), *_notes(spec, texts)]
+    notes = [*receipt.cautions(spec), *_notes_on_missing(spec, texts)]
     return Result(texts, {}, _says(spec, texts), notes)
+
+
+def _notes_on_missing(spec: Specification, texts: Mapping[str, str]) -> list[str]:
+    """Return sentences on what a missing value became, and on what stays empty."""
+    notes = []
+    if missing.possible(spec.file) and (spec.present or not np.isnan(spec.fill).any()):
+        notes.append(missing.in_words(spec.columns, spec.fill, present=spec.present))
+    # What stays empty follows from the released numbers, and so does this sentence.
+    details = json.loads(texts.get(f"{spec.query_name}.details.json", "{}"))
+    return [*notes, *details.get("empty", [])]
 
 
 def _says(spec: Specification, texts: Mapping[str, str]) -> str:
@@ -182,15 +192,6 @@ def _says(spec: Specification, texts: Mapping[str, str]) -> str:
     if f"{spec.query_name}.csv" not in texts:
         return private_bounds.failure(json.loads(texts[f"{spec.query_name}.details.json"]))
     return str(json.loads(texts[f"{spec.query_name}.receipt.json"])["says"])
-
-
-def _notes(spec: Specification, texts: Mapping[str, str]) -> list[str]:
-    """Return sentences on missing values; they follow from what is public or released."""
-    notes = []
-    if missing.possible(spec.file) and (spec.present or not np.isnan(spec.fill).any()):
-        notes.append(missing.in_words(spec.columns, spec.fill, present=spec.present))
-    details = json.loads(texts.get(f"{spec.query_name}.details.json", "{}"))
-    return [*notes, *details.get("empty", [])]
 
 
 def make_all(

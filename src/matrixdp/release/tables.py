@@ -7,7 +7,7 @@ import difflib
 import itertools
 from collections.abc import Hashable, Iterator, Sequence
 from decimal import Decimal
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -133,10 +133,17 @@ def labels(frame: Any) -> list[Any]:
     """Return the labels of a data frame's columns; the numbers from 0 of those of an array.
 
     Raises:
-        InputError: an array has no columns.
+        InputError: an array has no columns, or a label is no text and no whole number.
     """
     if hasattr(frame, "columns"):
-        return [*frame.columns]
+        columns = [*frame.columns]
+        # Tables of other kinds have their values there.
+        if all(isinstance(label, str | Integral) for label in columns):
+            return columns
+        raise InputError(
+            f"the {type(frame).__name__} has columns whose names are no texts and no whole "
+            "numbers; give a data frame with a name of one text per column"
+        )
     if frame.ndim != 2:
         raise InputError(f"the array has shape {frame.shape}; give one record per row")
     return [*range(frame.shape[1])]

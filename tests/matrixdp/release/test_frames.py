@@ -234,6 +234,40 @@ def test_what_must_be_stated(people, tmp_path):
         mdp.make_release(people.to_numpy()[:, 0], **given)
 
 
+def test_the_mean_of_the_values_present_leaves_missing_ones_out(people):
+    people = people.mask(people["score"] > 4)
+    given = {**PUBLIC, "query": "mean", "missing": "present", "epsilon": 8.0}
+    mean = mdp.make_release(people, **given)
+    assert mean.answer["score"][0] == pytest.approx(people["score"].mean(), abs=0.5)
+    assert any("missing" in note for note in mean.notes)
+
+
+def test_labels_are_texts_or_whole_numbers(people):
+    given = {**PUBLIC, "query": "mean"}
+    several = people.set_axis(pd.MultiIndex.from_product([["a"], BOUNDS]), axis=1)
+    with pytest.raises(mdp.InputError, match="give a data frame with a name of one text"):
+        mdp.make_release(several, **given)
+    Table = pytest.importorskip("pyarrow").Table
+    with pytest.raises(mdp.InputError, match="^the Table has columns whose names are no texts"):
+        mdp.make_release(Table.from_pandas(people), **given)
+
+
+def test_columns_of_an_array_go_by_their_numbers(people):
+    given = {**PUBLIC, "bounds": [*BOUNDS.values()], "query": "regression", "target": 2}
+    answer = mdp.make_release(people.to_numpy(), **given).answer
+    assert [*answer.columns] == ["0", "1", "intercept"]
+    named = np.column_stack([people["age"], np.arange(400) // 2])
+    more = {"person": 1, "per_person": 2, "adjacency": "replace", "records": 400}
+    assert (
+        len(
+            mdp.make_release(
+                named, **{**PUBLIC, "bounds": (0, 120), "query": "mean"}, **more
+            ).answer
+        )
+        == 1
+    )
+
+
 def test_without_pandas_the_answer_is_a_dictionary(people, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     array = people.to_numpy()
