@@ -32,9 +32,9 @@ def possible(path: Path) -> bool:
     An array of integers or booleans has none. A file that is no such array is judged by its suffix.
     """
     try:
-        if path.suffix == ".npy":
+        if path.suffix.lower() == ".npy":
             return bool(np.load(path, mmap_mode="r", allow_pickle=False).dtype.kind not in "iub")
-        if path.suffix == ".npz":
+        if path.suffix.lower() == ".npz":
             with zipfile.ZipFile(path) as archive, archive.open(archive.namelist()[0]) as stream:
                 version = np.lib.format.read_magic(stream)
                 older = version == (1, 0)

@@ -1,6 +1,8 @@
 """What becomes of missing values: a new account states it before a record is read."""
 
+import itertools
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ import samplefile
 
 from matrixdp import cli
 from matrixdp.privacy import exact_sums
-from matrixdp.release import ledger, release, tables
+from matrixdp.release import choices, ledger, release, tables
 from matrixdp.release.specification import read
 
 TEXT = """
@@ -211,3 +213,28 @@ def test_neighbouring_files_are_no_further_apart_than_the_noise_covers(
     assert np.linalg.norm(apart, axis=-1).max() == pytest.approx(
         spec.query.l2_sensitivity, rel=1e-9
     )
+
+
+@pytest.mark.parametrize("mechanism", ["laplace", "gaussian", "recommend"])
+@pytest.mark.parametrize("adjacency", ["replace", "zero_out", "add_or_remove"])
+@pytest.mark.parametrize("most", [1, 3])
+def test_no_request_moves_by_more_than_its_noise_is_charged_for(
+    tmp_path, mechanism, adjacency, most
+):
+    more = f'mechanism = "{mechanism}"\nperson = "name"\nper_person = {most}'
+    asked = read(people(tmp_path, lacking()[:most], more, adjacency))
+    grid = np.array([*itertools.product([np.nan, 0.0, 60.0, 120.0], [np.nan, 0.0, 90.0, 200.0])])
+    for option in choices.options(asked):
+        chosen, noise = option.release, option.release.noise
+        spec = replace(asked, query=chosen.query)
+        null = np.zeros(noise.shape)
+        values = [
+            exact_sums.value(spec.query, [spec.scaled(np.tile(row, (most, 1)))]) for row in grid
+        ]
+        others = values if adjacency == "replace" else [null]
+        apart = np.array([one - other for one in values for other in others])
+        if chosen.mu is None:
+            sizes, charged = noise.size(apart), chosen.epsilon
+        else:
+            sizes, charged = np.linalg.norm(noise.whiten(apart), axis=-1), chosen.mu
+        assert 0.99 * charged < sizes.max() <= charged * (1 + 1e-9)
