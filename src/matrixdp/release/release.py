@@ -100,7 +100,7 @@ def make(spec: Specification, out: Path, *, even_if_useless: bool = False) -> Re
                     "an earlier run of the same request ended before its answer; its charge stays"
                 )
             texts = _charge(spec, out, request, even_if_useless)
-    if missing.possible(spec.file) and (spec.present or not np.isnan(spec.fill).any()):
+    if missing.can_occur(spec.file) and (spec.present or not np.isnan(spec.fill).any()):
         notes.append(missing.in_words(spec.columns, spec.fill, present=spec.present))
     # What stays empty follows from the released numbers, and so does this sentence.
     notes += json.loads(texts.get(f"{spec.query_name}.details.json", "{}")).get("empty", [])
