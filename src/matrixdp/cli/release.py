@@ -24,8 +24,9 @@ values, under "replace" and "zero_out" the values alone.
 
 The account of all releases is beside the file, or at the path account = "...". A new account states
 what becomes of a missing value: under missing = "middle" it gets the middle of its bounds, or a
-value of missing = {age = 40}. Under "refuse" it ends the release. An ended release reveals
-something about one record, as does a cell that is not a number.
+value of missing = {age = 40}; under "present", for a mean, the values present alone count. Under
+"refuse" it ends the release. An ended release reveals something about one record, as does a cell
+that is not a number.
 """
 
 from __future__ import annotations

@@ -284,7 +284,7 @@ def proposal(spec: Specification) -> str:
     if ledger.account_path(spec.file, spec.account).exists():
         return ""
     if spec.total:
-        stated = "missing" in spec.terms or not missing.possible(spec.file)
+        stated = "missing" in spec.terms or not missing.can_occur(spec.file)
         return "" if stated else missing.UNSTATED
     return (
         "no total is stated, and the first release fixes that of all releases of the account; add "

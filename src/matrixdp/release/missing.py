@@ -28,7 +28,7 @@ UNSTATED = (
 )
 
 
-def possible(path: Path) -> bool:
+def can_occur(path: Path) -> bool:
     """Return whether a file's format can have missing values; no record is read.
 
     An array of integers or booleans has none. A file that is no such array is judged by its suffix.

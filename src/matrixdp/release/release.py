@@ -180,7 +180,7 @@ def make_in_memory(
 def _notes_on_missing(spec: Specification, texts: Mapping[str, str]) -> list[str]:
     """Return sentences on what a missing value became, and on what stays empty."""
     notes = []
-    if missing.possible(spec.file) and (spec.present or not np.isnan(spec.fill).any()):
+    if missing.can_occur(spec.file) and (spec.present or not np.isnan(spec.fill).any()):
         notes.append(missing.in_words(spec.columns, spec.fill, present=spec.present))
     # What stays empty follows from the released numbers, and so does this sentence.
     details = json.loads(texts.get(f"{spec.query_name}.details.json", "{}"))
@@ -364,7 +364,7 @@ def compare(spec: Specification, times: int = 20) -> dict[str, float]:
     """Return the error of each mechanism on the file itself. THIS IS NOT PRIVATE.
 
     The error is the root mean square over the entries of ``times`` simulated releases, in half
-    ranges. It is for the owner of the data alone: no account is charged.
+    ranges; empty cells do not count. It is for the owner of the data alone: no account is charged.
     """
     if spec.private:
         raise InputError(
@@ -379,7 +379,7 @@ def compare(spec: Specification, times: int = 20) -> dict[str, float]:
         releases = [draw()[0] for _ in range(times)]
         if spec.query_name in ("components", "first_component"):
             releases = [_alike(answer, true, len(spec.columns)) for answer in releases]
-        errors[option.name] = float(np.sqrt(np.mean((np.array(releases) - true) ** 2)))
+        errors[option.name] = float(np.sqrt(np.nanmean((np.array(releases) - true) ** 2)))
     return errors
 
 

@@ -116,7 +116,8 @@ class Specification:
     target: str
     #: Budget of all releases of the account, see :func:`ledger.total`; None takes the account's.
     total: Mapping[str, float] | None
-    #: Replacement of a missing value in each column, (m,); NaN ends the release instead.
+    #: Replacement of a missing value in each column, (m,); NaN where it ends the release instead,
+    #: or counts in no mean (:attr:`present`).
     fill: Array
     #: Path of the account, if it is not beside the file of records.
     account: Path | None = None

@@ -33,10 +33,10 @@ def query(adjacency="replace", gaussian=False, columns=2, records=4, per_person=
     )
 
 
-def calibrated(asked, gaussian):
+def calibrated(mean_query, gaussian):
     if gaussian:
-        return mdp.Gaussian().calibrate(asked, epsilon=1, delta=1e-3)
-    return mdp.Laplace().calibrate(asked, epsilon=1)
+        return mdp.Gaussian().calibrate(mean_query, epsilon=1, delta=1e-3)
+    return mdp.Laplace().calibrate(mean_query, epsilon=1)
 
 
 def verdict(release, seed=0):
@@ -45,18 +45,18 @@ def verdict(release, seed=0):
     return releases.judge(audit, streams, releases.Limits(runs=2000))["verdict"]
 
 
-def changes(asked):
+def changes(mean_query):
     """Return the exact changes (pairs, 2m) of all pairs of states of one record."""
-    records = [np.array([pair]) for pair in product(COLUMN, repeat=asked.columns)]
+    records = [np.array([pair]) for pair in product(COLUMN, repeat=mean_query.columns)]
     others = records
-    if asked.adjacency == "zero_out":
-        others = [np.full((1, asked.columns), np.nan)]
-    if asked.adjacency == "add_or_remove":
-        others = [np.empty((0, asked.columns))]
-    base = SHARED[:, : asked.columns]
+    if mean_query.adjacency == "zero_out":
+        others = [np.full((1, mean_query.columns), np.nan)]
+    if mean_query.adjacency == "add_or_remove":
+        others = [np.empty((0, mean_query.columns))]
+    base = SHARED[:, : mean_query.columns]
 
     def value(rows):
-        return exact_sums.value(asked, [asked.terms(np.vstack([base, rows]))])[:, 0]
+        return exact_sums.value(mean_query, [mean_query.terms(np.vstack([base, rows]))])[:, 0]
 
     first, second = ([value(rows) for rows in side] for side in (records, others))
     return np.array([one - other for one, other in product(first, second)])
@@ -66,30 +66,34 @@ def changes(asked):
 @pytest.mark.parametrize("gaussian", [False, True])
 @pytest.mark.parametrize("columns", [1, 2])
 def test_the_sensitivities_are_the_largest_changes_of_all_states(adjacency, gaussian, columns):
-    asked = query(adjacency, gaussian, columns)
-    found = changes(asked)
-    assert np.abs(found).sum(axis=1).max() == pytest.approx(asked.l1_sensitivity, rel=1e-9)
-    assert np.linalg.norm(found, axis=1).max() == pytest.approx(asked.l2_sensitivity, rel=1e-9)
+    mean_query = query(adjacency, gaussian, columns)
+    differences = changes(mean_query)
+    assert np.abs(differences).sum(axis=1).max() == pytest.approx(
+        mean_query.l1_sensitivity, rel=1e-9
+    )
+    assert np.linalg.norm(differences, axis=1).max() == pytest.approx(
+        mean_query.l2_sensitivity, rel=1e-9
+    )
     variances = np.linspace(1, 3, 2 * columns)
-    largest = np.linalg.norm(found / np.sqrt(variances), axis=1).max()
-    assert largest == pytest.approx(asked.directional_mu(variances).value, rel=1e-9)
+    largest = np.linalg.norm(differences / np.sqrt(variances), axis=1).max()
+    assert largest == pytest.approx(mean_query.directional_mu(variances).value, rel=1e-9)
 
 
 def test_counts_are_free_where_records_are_replaced():
     sums = mdp.MeanQuery(Box.cube(3, -1.0, 1.0), 10)
-    asked = query(columns=3, records=10)
-    assert asked.l1_sensitivity == pytest.approx(sums.l1_sensitivity, rel=1e-15)
-    asked = query(gaussian=True, columns=3, records=10)
-    assert asked.l2_sensitivity == pytest.approx(sums.l2_sensitivity, rel=1e-15)
+    mean_query = query(columns=3, records=10)
+    assert mean_query.l1_sensitivity == pytest.approx(sums.l1_sensitivity, rel=1e-15)
+    mean_query = query(gaussian=True, columns=3, records=10)
+    assert mean_query.l2_sensitivity == pytest.approx(sums.l2_sensitivity, rel=1e-15)
     person = query(columns=3, records=10, per_person=5)
     assert person.l1_sensitivity == pytest.approx(5 * sums.l1_sensitivity)
 
 
 def test_what_is_no_state_of_a_record_becomes_one():
-    asked = query(columns=1, records=1)
+    mean_query = query(columns=1, records=1)
     for row, state in (([0.8, 0.9], [0.8, 1]), ([0.8, 0.5], [0, 0]), ([np.nan, 1], [0, 1])):
-        assert exact_sums.value(asked, [[row]])[:, 0] == pytest.approx(state)
-        assert asked.value(np.nan_to_num(np.transpose([row])))[:, 0].tolist() == state
+        assert exact_sums.value(mean_query, [[row]])[:, 0] == pytest.approx(state)
+        assert mean_query.value(np.nan_to_num(np.transpose([row])))[:, 0].tolist() == state
     for domain in (Box.cube(2, -1.0, 1.0), Box((-1.0, 0.0), (1.0, 0.5)), mdp.Ball(1.0, 2)):
         with pytest.raises(InputError, match="as PresentMeanQuery.of gives them"):
             PresentMeanQuery(domain, 4)
@@ -120,45 +124,45 @@ def test_the_audit_certifies_it_and_refutes_noise_that_is_one_percent_short(
 
 def test_a_count_that_is_too_heavy_to_be_free_is_refuted():
     """A weight of 2, charged as the sums alone are."""
-    asked = PresentMeanQuery(Box((-1.0, 0.0), (1.0, 2.0)), 4)
-    scale = 2 / asked.n_records
+    mean_query = PresentMeanQuery(Box((-1.0, 0.0), (1.0, 2.0)), 4)
+    scale = 2 / mean_query.n_records
     release = AdditiveMechanism(
-        query=asked,
+        query=mean_query,
         epsilon=1,
         epsilon_delivered=1,
-        noise=LaplaceNoise(asked.shape, scale),
+        noise=LaplaceNoise(mean_query.shape, scale),
         noise_std=np.sqrt(2) * scale,
     )
     audit = releases.audit_of(release, np.random.default_rng(0))
     assert audit.attained == pytest.approx(1.5)
     assert not audit.proven
-    assert asked.l1_sensitivity == 3 / 4
+    assert mean_query.l1_sensitivity == 3 / 4
 
 
 @pytest.mark.parametrize("gaussian", [False, True])
 def test_a_replay_with_the_same_bits_moves_by_the_sensitivity_at_most(gaussian):
-    asked = query(gaussian=gaussian, columns=1)
-    release = calibrated(asked, gaussian)
+    mean_query = query(gaussian=gaussian, columns=1)
+    release = calibrated(mean_query, gaussian)
     outputs = []
     for cell in COLUMN:
-        rows = asked.terms(np.vstack([SHARED[:, :1], [[cell]]]))
-        value = exact_sums.value(asked, [rows])
+        rows = mean_query.terms(np.vstack([SHARED[:, :1], [[cell]]]))
+        value = exact_sums.value(mean_query, [rows])
         outputs.append(release.add_noise(value, np.random.default_rng(5).bytes)[:, 0])
     apart = [np.subtract(*pair) for pair in product(outputs, repeat=2)]
-    norm, most = (2, asked.l2_sensitivity) if gaussian else (1, asked.l1_sensitivity)
+    norm, most = (2, mean_query.l2_sensitivity) if gaussian else (1, mean_query.l1_sensitivity)
     assert max(np.linalg.norm(d, norm) for d in apart) == pytest.approx(most, rel=1e-6)
 
 
 def proof(monkeypatch, gaussian, pairs, share):
     """Return whether pairs of releases with a value present and missing refute epsilon 1."""
-    asked = query(gaussian=gaussian, columns=1)
+    mean_query = query(gaussian=gaussian, columns=1)
     delta = 0.01 if gaussian else 0.0
     release = (mdp.Gaussian() if gaussian else mdp.Laplace()).calibrate(
-        asked, epsilon=1, **({"delta": delta} if gaussian else {})
+        mean_query, epsilon=1, **({"delta": delta} if gaussian else {})
     )
     whole, numbers = safe.noise, []
     values = [
-        exact_sums.value(asked, [asked.terms(np.vstack([SHARED[:, :1], [[cell]]]))])
+        exact_sums.value(mean_query, [mean_query.terms(np.vstack([SHARED[:, :1], [[cell]]]))])
         for cell in (1.0, np.nan)
     ]
     direction = (values[0] - values[1])[:, 0]
@@ -190,13 +194,13 @@ def test_a_black_box_refutes_too_little_noise_alone(monkeypatch, request, gaussi
 
 def misses(release, ratio, share, draws=2000, narrower=1.0):
     """Return how many of the simulated releases have an interval that does not cover."""
-    asked, count = release.query, round(share * release.query.n_records)
-    rows = np.full((asked.n_records, asked.columns), np.nan)
+    mean_query, count = release.query, round(share * release.query.n_records)
+    rows = np.full((mean_query.n_records, mean_query.columns), np.nan)
     rows[:count] = ratio + np.linspace(-0.05, 0.05, count)[:, None]
     truth = np.nanmean(rows, axis=0) if count else np.inf
     stream = np.random.default_rng(7)
     noise = release.noise.sample([stream] * draws)[..., 0] * release.rounding_factor
-    private = exact_sums.value(asked, [asked.terms(rows)])[:, 0] + noise
+    private = exact_sums.value(mean_query, [mean_query.terms(rows)])[:, 0] + noise
     estimate = present.means(release, private)
     middle, half = (estimate.high + estimate.low) / 2, (estimate.high - estimate.low) / 2
     outside = np.abs(truth - middle) > narrower * half + 1e-9
@@ -213,8 +217,8 @@ def most(draws):
 @pytest.mark.parametrize("share", [1, 0.5, 0.1, 0.02, 0.005, 0])
 def test_intervals_cover_the_exact_mean_of_the_values_present(gaussian, share):
     for columns, adjacency, ratio in product((1, 3), ("replace", "add_or_remove"), (-0.8, 0, 0.5)):
-        asked = query(adjacency, gaussian, columns, records=1000)
-        release = calibrated(asked, gaussian)
+        mean_query = query(adjacency, gaussian, columns, records=1000)
+        release = calibrated(mean_query, gaussian)
         # Without a value there is nothing to cover, and an interval is wrong.
         assert misses(release, ratio, share) <= most(2000)
 

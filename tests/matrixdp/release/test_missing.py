@@ -1,14 +1,17 @@
 """What becomes of missing values: a new account states it before a record is read."""
 
+import itertools
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import samplefile
 
 from matrixdp import cli
+from matrixdp.cli import release as verb
 from matrixdp.privacy import exact_sums
-from matrixdp.release import ledger, release, tables
+from matrixdp.release import choices, ledger, release, tables
 from matrixdp.release.specification import read
 
 TEXT = """
@@ -32,9 +35,9 @@ def written(folder, more="", file="ages.csv", column="age"):
 
 def refused(folder, capsys, *words, **given):
     assert cli.main(["release", str(written(folder, **given)), "--out", str(folder / "out")]) == 2
-    told = capsys.readouterr().err
-    assert told.count("\n") == 1
-    return told
+    output = capsys.readouterr().err
+    assert output.count("\n") == 1
+    return output
 
 
 def test_a_new_account_states_the_rule_before_a_record_is_read(tmp_path, capsys, monkeypatch):
@@ -88,6 +91,7 @@ def test_a_rule_that_is_stated_leaves_the_request_as_it_was(tmp_path):
 
 def test_the_help_and_the_sample_state_the_rule(folder):
     assert "missing = " in samplefile.written(folder).read_text()
+    assert 'missing = "refuse"' in (verb.__doc__ or "")
 
 
 PRESENT = """
@@ -131,7 +135,7 @@ def test_the_mean_of_the_values_present_and_its_interval(tmp_path, capsys, adjac
     path = people(tmp_path, lacking(), f'mechanism = "{mechanism}"', adjacency)
     assert cli.main(["recommend", str(path), "--look-at-the-data"]) == 0
     assert cli.main(["release", str(path), "--out", str(tmp_path / "out")]) == 0
-    told = capsys.readouterr()
+    output = capsys.readouterr()
     age, income = (tmp_path / "out/mean.csv").read_text().splitlines()[1].split(",")
     details = json.loads((tmp_path / "out/mean.details.json").read_text())
     low, high = details["interval_95"]["mean"]["age"]
@@ -140,8 +144,8 @@ def test_the_mean_of_the_values_present_and_its_interval(tmp_path, capsys, adjac
     assert abs(float(age) - exact) < high - low < 3
     assert income == ""
     assert "income" not in details["interval_95"]["mean"]
-    assert "income has no mean" in told.err
-    assert "counts in no column's mean" in told.err
+    assert "income has no mean" in output.err
+    assert "counts in no column's mean" in output.err
     receipt = json.loads((tmp_path / "out/mean.receipt.json").read_text())
     assert receipt["missing"] == "present"
     assert "interval_95_plus_or_minus" not in receipt
@@ -169,9 +173,9 @@ def test_what_has_no_mean_of_values_present_is_one_sentence(tmp_path, capsys, mo
     if "query" in more:
         path.write_text(path.read_text().replace('query = "mean"\n', ""))
     assert cli.main(["release", str(path), "--out", str(tmp_path / "out")]) == 2
-    told = capsys.readouterr().err
-    assert sentence in told
-    assert told.count("\n") == 1
+    output = capsys.readouterr().err
+    assert sentence in output
+    assert output.count("\n") == 1
 
 
 def test_no_message_and_no_receipt_tells_how_many_were_missing(tmp_path, capsys):
@@ -211,3 +215,28 @@ def test_neighbouring_files_are_no_further_apart_than_the_noise_covers(
     assert np.linalg.norm(apart, axis=-1).max() == pytest.approx(
         spec.query.l2_sensitivity, rel=1e-9
     )
+
+
+@pytest.mark.parametrize("mechanism", ["laplace", "gaussian", "recommend"])
+@pytest.mark.parametrize("adjacency", ["replace", "zero_out", "add_or_remove"])
+@pytest.mark.parametrize("most", [1, 3])
+def test_no_request_moves_by_more_than_its_noise_is_charged_for(
+    tmp_path, mechanism, adjacency, most
+):
+    more = f'mechanism = "{mechanism}"\nperson = "name"\nper_person = {most}'
+    base = read(people(tmp_path, lacking()[:most], more, adjacency))
+    grid = np.array([*itertools.product([np.nan, 0.0, 60.0, 120.0], [np.nan, 0.0, 90.0, 200.0])])
+    for option in choices.options(base):
+        chosen, noise = option.release, option.release.noise
+        spec = replace(base, query=chosen.query)
+        null = np.zeros(noise.shape)
+        values = [
+            exact_sums.value(spec.query, [spec.scaled(np.tile(row, (most, 1)))]) for row in grid
+        ]
+        others = values if adjacency == "replace" else [null]
+        apart = np.array([one - other for one in values for other in others])
+        if chosen.mu is None:
+            sizes, charged = noise.size(apart), chosen.epsilon
+        else:
+            sizes, charged = np.linalg.norm(noise.whiten(apart), axis=-1), chosen.mu
+        assert 0.99 * charged < sizes.max() <= charged * (1 + 1e-9)
