@@ -81,8 +81,10 @@ def _compared(spec: Specification, choices: list[Option]) -> list[Option]:
     compared = [replace(option, losses=loss) for option, loss in zip(choices, losses, strict=True)]
     if spec.importance is not None:
         return compared
-    # To a thousandth: what differs by less is a tie, and goes to the least noise.
-    return [compared[i] for i in np.argsort(outlooks.regrets(losses).round(3), kind="stable")]
+    regrets = outlooks.regrets(losses)
+    # Of those close to the least, the first: additive noise, which has intervals, and less of it.
+    regrets[regrets <= regrets.min() + outlooks.CLOSE] = 0.0
+    return [compared[i] for i in np.argsort(regrets, kind="stable")]
 
 
 def _candidates(spec: Specification) -> list[Option]:

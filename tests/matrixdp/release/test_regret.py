@@ -64,8 +64,8 @@ def test_the_first_choice_has_the_least_regret_and_all_are_compared(query):
     assert ("adassp" in keys) == (query == "regression")
     losses = np.minimum([option.losses for option in listed], 1.0)
     regrets = (losses - losses.min(axis=0)).max(axis=1)
-    assert np.diff(regrets).min() > -2e-3
-    assert regrets[0] == pytest.approx(outlooks.regrets(losses)[0])
+    assert regrets[0] <= regrets.min() + outlooks.CLOSE
+    assert regrets == pytest.approx(outlooks.regrets(losses))
 
 
 def test_the_choice_does_not_depend_on_units_and_is_the_same_each_time():
@@ -103,7 +103,8 @@ def test_recommend_shows_all_mechanisms_and_release_takes_the_first(folder, caps
     rows = re.findall(r'^(\w+) +(?:-?\d+\.\d\d +){4}(\d\.\d\d) +\(mechanism = "(\w+)"\)', out, re.M)
     assert {key for _, _, key in rows} == {"laplace", "goe", "analyze_gauss", "clipped", "adassp"}
     assert out.startswith(rows[0][0])
-    assert float(rows[0][1]) == min(float(regret) for _, regret, _ in rows)
+    least = min(float(regret) for _, regret, _ in rows)
+    assert float(rows[0][1]) <= least + outlooks.CLOSE + 0.01
     assert release(folder, **given) == 0
     (charge,) = ledger.read(folder / "people.csv.privacy.json")["releases"]
     assert ("parts" in charge) == (rows[0][2] in ("clipped", "adassp"))
