@@ -135,3 +135,6 @@ def test_an_estimator_takes_the_least_regret_and_warns_of_what_is_useless():
     weak = mdp.PrivatePCA(1, epsilon=0.01, bounds=(0, 100))
     with pytest.warns(UselessWarning, match="noise hides what PrivatePCA releases"):
         weak.fit(records)
+    query = mdp.MeanQuery(mdp.Box((0,), (1,)), 5)
+    with pytest.warns(UselessWarning, match="noise hides what Laplace releases"):
+        mdp.recommend(query, epsilon=0.01, delta=0)
