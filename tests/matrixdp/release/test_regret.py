@@ -36,9 +36,10 @@ def drawn(spec, option, rows):
 def test_the_simulated_loss_is_that_of_real_releases_of_such_records(query, mechanism):
     if mechanism == "adassp" and query != "regression":
         return
-    spec = fit(query, epsilon=3.0, mechanism=mechanism)
+    # Each simulated record stands for ten.
+    spec = fit(query, count=5000, epsilon=0.3, mechanism=mechanism)
     (option,) = choices.options(spec)
-    uniform = outlooks._columns(4, query == "regression")
+    uniform = np.tile(outlooks._columns(4, query == "regression"), (10, 1))
     for fill, loss in zip(outlooks.FILLS[:3], option.losses, strict=False):
         rows = 50 + 50 * (fill * uniform - (1 - fill) / 2)
         exact, lost = np.cov(rows.T, bias=True), []
@@ -134,3 +135,6 @@ def test_an_estimator_takes_the_least_regret_and_warns_of_what_is_useless():
     weak = mdp.PrivatePCA(1, epsilon=0.01, bounds=(0, 100))
     with pytest.warns(UselessWarning, match="noise hides what PrivatePCA releases"):
         weak.fit(records)
+    query = mdp.MeanQuery(mdp.Box((0,), (1,)), 5)
+    with pytest.warns(UselessWarning, match="noise hides what Laplace releases"):
+        mdp.recommend(query, epsilon=0.01, delta=0)
