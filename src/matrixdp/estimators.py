@@ -171,9 +171,11 @@ class _Private(BaseEstimator):
         # Before the charge: who makes the warning an error pays nothing.
         if outlooks.useless(query_name, box.features, best.losses):
             warn_of_noise(type(self).__name__)
-        self._spend(best.release)
-        self.release_: AdditiveMechanism | InParts = best.release
-        return best.release
+        release = best.release
+        assert isinstance(release, AdditiveMechanism | InParts)
+        self._spend(release)
+        self.release_: AdditiveMechanism | InParts = release
+        return release
 
     def _estimate(
         self, records: Array, release: AdditiveMechanism | InParts

@@ -75,7 +75,7 @@ def _compared(spec: Specification, choices: list[Option]) -> list[Option]:
     if not _simulates(spec):
         return choices
     losses = [
-        outlooks.losses(spec_of(spec, option).output, spec.box, option.release)
+        outlooks.losses(spec_of(spec, option).output, spec.box, private_bounds.inner(option))
         for option in choices
     ]
     compared = [replace(option, losses=loss) for option, loss in zip(choices, losses, strict=True)]

@@ -227,6 +227,7 @@ def fit(
         per_person=per_person,
         intercept=intercept,
         radius=None,
+        present=False,
     )
     return Specification(
         file=Path(),

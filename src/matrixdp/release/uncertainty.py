@@ -272,6 +272,7 @@ def deviations(spec: Specification, option: Option) -> tuple[Array, Array]:
         spread = spread * release.widest.rounding_factor**2
         mean = mean + release.centre_std**2
     else:
+        assert isinstance(release, AdditiveMechanism)
         spread = spread * release.rounding_factor**2
     if spec.constant:
         columns = np.delete(np.arange(len(spread)), CONSTANT)
