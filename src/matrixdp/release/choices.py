@@ -48,7 +48,7 @@ def options(spec: Specification) -> list[Option]:
     Raises:
         InputError: no mechanism gives the guarantee, or the named one does not answer the query.
     """
-    return _compared(spec, _candidates(spec))
+    return _compared(spec, candidates(spec))
 
 
 @functools.lru_cache(maxsize=64)
@@ -87,7 +87,7 @@ def _compared(spec: Specification, choices: list[Option]) -> list[Option]:
     return [compared[i] for i in np.argsort(regrets, kind="stable")]
 
 
-def _candidates(spec: Specification) -> list[Option]:
+def candidates(spec: Specification) -> list[Option]:
     """Return what :func:`options` compares, additive noise first."""
     if spec.private:
         return private_bounds.options(spec, _usable(spec), by_noise)
@@ -164,7 +164,7 @@ def rank(spec: Specification) -> list[tuple[Option, int]]:
         line = _line(spec, account)
         raise InputError(f"{error}; {line} would fit" if line else str(error)) from None
     if not rooms:
-        after = [ledger.add(account, ledger.entry(option.release)) for option in _candidates(spec)]
+        after = [ledger.add(account, ledger.entry(option.release)) for option in candidates(spec)]
         raise InputError(
             f"{path} allows {ledger.in_words(account['total'])} in all, and with this release "
             f"{ledger.excess(min(after, key=ledger.total_epsilon))}; {_remedy(spec, account)}"
@@ -179,7 +179,7 @@ def rank(spec: Specification) -> list[tuple[Option, int]]:
 
 def _rooms(spec: Specification, account: ledger.Account) -> list[tuple[Option, int]]:
     """Return the options that fit, each with how many further releases of the cheapest then fit."""
-    choices = _candidates(spec)
+    choices = candidates(spec)
     rooms = ledger.rooms(account, [ledger.entry(option.release) for option in choices])
     fitting = zip(choices, rooms, strict=True)
     return [(option, room) for option, room in fitting if room is not None]

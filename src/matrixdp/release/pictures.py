@@ -29,6 +29,9 @@ SUFFIXES = (".svg", ".png", ".pdf")
 #: Epsilons over the stated one: two decades, which the middle one halves.
 _FACTORS = np.geomspace(0.1, 10, 33)
 
+#: What the noise of clipped moments is a share of: the radius is unknown before the release.
+_RADIUS = "what records that fill the radius allow"
+
 #: Colours that all kinds of sight tell apart (Okabe & Ito), and styles of lines for print.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _STYLES = ("-", "--", "-.", ":")
@@ -73,7 +76,7 @@ def save(spec: Specification, path: Path) -> None:
         )
 
     def options(value: float) -> list[Option]:
-        return choices.by_noise(replace(spec, epsilon=value, mu=None))
+        return choices.candidates(replace(spec, epsilon=value, mu=None))
 
     title = f"{spec.name}, {plural(spec.query.n_records, 'record')}"
     indirect = spec.query_name not in ("records", "mean", "second_moments")
@@ -115,6 +118,8 @@ def _figure(
         label, colour = name, _COLOURS[place % len(_COLOURS)]
         if name in stated:
             label = f"{name}: {_percent(stated[name].error)} at epsilon {_plain(epsilon)}"
+            if isinstance(stated[name].release, ComposedMoments) and len(stated) > 1:
+                label += f",\nof {_RADIUS}"
             axes.plot(epsilon, stated[name].error, "o", color=colour)
         style = _STYLES[place % len(_STYLES)]
         axes.plot(*zip(*points, strict=True), style, color=colour, label=label)
@@ -132,7 +137,7 @@ def _figure(
         )
     share = "the largest deviation that the bounds allow"
     if all(isinstance(option.release, ComposedMoments) for option in stated.values()):
-        share = "what records that fill the radius allow"
+        share = _RADIUS
     axes.set_title(title)
     axes.set_xlabel(f"epsilon, at delta {delta:g}")
     axes.set_ylabel(f"noise in the {what} (root mean square),\nas a share of {share}")

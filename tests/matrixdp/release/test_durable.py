@@ -38,7 +38,7 @@ EQUATIONS = f'target = "income"\n{EQUATIONS}'
 
 #: Bounds that a first part finds, and the mean within them.
 PRIVATE = SPECIFICATION.partition("[bounds]")[0].replace("1.0", "4.0").replace("2.0", "8.0")
-PRIVATE += 'missing = "refuse"\nbounds = "private"\ncolumns = ["age", "income"]\n'
+PRIVATE += 'bounds = "private"\ncolumns = ["age", "income"]\n'
 
 FILES = ("mean.csv", "mean.receipt.json", "mean.receipt.md")
 

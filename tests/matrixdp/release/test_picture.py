@@ -5,9 +5,11 @@ import sys
 import numpy as np
 import pytest
 import samplefile
+from matplotlib.figure import Figure
 
 import matrixdp as mdp
 from matrixdp import cli
+from matrixdp.release import choices, specification
 from matrixdp.release.recommend import options
 
 
@@ -69,6 +71,19 @@ def test_curves_are_the_announced_errors_and_the_stated_epsilon_is_marked():
     assert axes.get_xlabel() == "epsilon, at delta 1e-06"
     assert axes.get_ylabel().startswith("noise in the numbers (root mean square)")
     assert axes.texts[0].get_text() == "above this line noise hides everything"
+
+
+def test_every_mechanism_of_a_specification_has_a_curve(folder, monkeypatch):
+    figures = []
+    monkeypatch.setattr(Figure, "savefig", lambda self, path, **_: figures.append(self))
+    assert recommend(folder, "error.svg", query="regression", more='target = "income"') == 0
+    spec = specification.read(folder / "spec.toml")
+    (axes,) = figures[0].axes
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert [label.partition(":")[0] for label in labels] == [
+        option.name for option in choices.candidates(spec)
+    ]
+    assert sum("of what records that fill the radius allow" in label for label in labels) == 1
 
 
 def test_a_curve_ends_where_no_safe_noise_gives_the_epsilon():
