@@ -2,10 +2,12 @@
 
 import json
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import matrixdp
 from matrixdp import cli
 from matrixdp.auditing import evidence
 from matrixdp.checks import InputError
@@ -43,6 +45,7 @@ bounds = "private"
 columns = ["x"]
 """
 CLAIMED = 1.0
+PACKAGE = Path(matrixdp.__file__).parent
 
 
 def save(folder, rows=None):
@@ -241,6 +244,19 @@ def test_records_within_any_bounds_are_records_of_the_calibration(folder, query)
         assert (np.abs(records) <= 1).all()
         assert np.isfinite(bounded.fill).all()
         assert (np.abs(bounded.fill - bounded.box.middle) == 0).all()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("delta", "rmse"), [(0, 630), (1e-5, 500)])
+def test_the_mean_of_skewed_incomes_is_as_near_as_the_docs_say(tmp_path, delta, rmse):
+    rows = np.random.default_rng(5).lognormal(10, 1, (5000, 1))
+    np.savetxt(tmp_path / "1.csv", rows, header="x", comments="")
+    (tmp_path / "s.toml").write_text(PAIR.format(1, 5000, 1, delta, delta))
+    spec = specification.read(tmp_path / "s.toml")
+    draw = release._prepare(spec, choices.options(spec)[0].release, spec.output)
+    errors = [draw()[0][0, 0] - rows.mean() for _ in range(200)]
+    assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(rmse, rel=0.2)
+    assert f" {rmse} |" in (PACKAGE / "own_matrix.md").read_text(encoding="utf-8")
 
 
 def test_errors_on_the_file_itself_need_bounds(folder):
