@@ -367,6 +367,18 @@ def test_a_whole_release_with_too_little_noise_is_refuted(proof, delta, monkeypa
     assert proof(CLAIMED, delta, 200 if request.config.getoption("--long") else 60)[0]
 
 
+@pytest.mark.parametrize("delta", [0, 1e-5])
+def test_noise_decides_on_bounds_of_counts_at_the_threshold(tmp_path, delta):
+    (tmp_path / "s.toml").write_text(PAIR.format(1, 200, 1, delta, delta))
+    spec = specification.read(tmp_path / "s.toml")
+    chosen = choices.options(spec)[0].release
+    rows = 2.0 ** (1 + np.arange(200)[:, None] % 60)
+    rows[: int(chosen.thresholds[0])] = 1.0
+    np.savetxt(tmp_path / "1.csv", rows, header="x", comments="")
+    draw = release._prepare(spec, chosen, spec.output)
+    assert 5 < sum(draw()[0].size for _ in range(40)) < 35
+
+
 @pytest.mark.parametrize("delta", [0, 0.01])
 def test_a_threshold_on_exact_counts_is_refuted(proof, delta, monkeypatch):
     noisy = AdditiveMechanism.add_noise
