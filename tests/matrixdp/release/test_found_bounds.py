@@ -80,8 +80,8 @@ def content(folder, name, out="out"):
     return json.loads((folder / out / name).read_text())
 
 
-def are_found(details, sides):
-    """Return whether these bounds were found, or wider ones by an empty bin at either end."""
+def are_near(details, sides):
+    """Return whether these are the bounds, or wider ones by an empty bin at either end."""
     bounds = details["private_bounds"]
     return set(bounds) == set(sides) and all(
         bounds[name] == side
@@ -108,7 +108,7 @@ def test_every_query_is_answered_and_charged_once_in_whole(folder, query, pure):
         [SHARE, 1 - SHARE], rel=0.01
     )
     details = content(folder, f"{query}.details.json")
-    assert are_found(details, {"age": [16, 128], "income": [8192, 65536]})
+    assert are_near(details, {"age": [16, 128], "income": [8192, 65536]})
     assert (folder / "out" / f"{query}.csv").exists()
 
 
@@ -167,7 +167,7 @@ def test_without_bounds_nothing_is_released_and_the_charge_stays(folder, capsys)
         assert "no bounds were found for 'income', so that nothing" in capsys.readouterr().out
         assert not (folder / out / "mean.csv").exists()
         details = content(folder, "mean.details.json", out)
-        assert are_found(details, {"age": [32, 64], "income": None})
+        assert are_near(details, {"age": [32, 64], "income": None})
         assert set(details) == {"private_bounds"}
     account = ledger.read(folder / "people.csv.privacy.json")
     assert len(account["releases"]) == 1
@@ -178,7 +178,7 @@ def test_public_bounds_may_stand_beside_private_ones(folder):
     bounds = '[bounds]\nage = [0, 100]\nincome = "private"'
     assert run(folder, query="second_moments", more=bounds, bounds="", columns="") == 0
     details = content(folder, "second_moments.details.json")
-    assert are_found(details, {"income": [8192, 65536]})
+    assert are_near(details, {"income": [8192, 65536]})
     spec = specification.read(folder / "s.toml")
     (name,) = spec.private
     assert name == "income"
