@@ -2,10 +2,12 @@
 
 import json
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import matrixdp
 from matrixdp import cli
 from matrixdp.auditing import evidence
 from matrixdp.checks import InputError
@@ -43,6 +45,7 @@ bounds = "private"
 columns = ["x"]
 """
 CLAIMED = 1.0
+PACKAGE = Path(matrixdp.__file__).parent
 
 
 def save(folder, rows=None):
@@ -77,8 +80,8 @@ def content(folder, name, out="out"):
     return json.loads((folder / out / name).read_text())
 
 
-def are_found(details, sides):
-    """Return whether these bounds were found, or wider ones by an empty bin at either end."""
+def are_near(details, sides):
+    """Return whether these are the bounds, or wider ones by an empty bin at either end."""
     bounds = details["private_bounds"]
     return set(bounds) == set(sides) and all(
         bounds[name] == side
@@ -105,7 +108,7 @@ def test_every_query_is_answered_and_charged_once_in_whole(folder, query, pure):
         [SHARE, 1 - SHARE], rel=0.01
     )
     details = content(folder, f"{query}.details.json")
-    assert are_found(details, {"age": [16, 128], "income": [8192, 65536]})
+    assert are_near(details, {"age": [16, 128], "income": [8192, 65536]})
     assert (folder / "out" / f"{query}.csv").exists()
 
 
@@ -164,7 +167,7 @@ def test_without_bounds_nothing_is_released_and_the_charge_stays(folder, capsys)
         assert "no bounds were found for 'income', so that nothing" in capsys.readouterr().out
         assert not (folder / out / "mean.csv").exists()
         details = content(folder, "mean.details.json", out)
-        assert are_found(details, {"age": [32, 64], "income": None})
+        assert are_near(details, {"age": [32, 64], "income": None})
         assert set(details) == {"private_bounds"}
     account = ledger.read(folder / "people.csv.privacy.json")
     assert len(account["releases"]) == 1
@@ -175,7 +178,7 @@ def test_public_bounds_may_stand_beside_private_ones(folder):
     bounds = '[bounds]\nage = [0, 100]\nincome = "private"'
     assert run(folder, query="second_moments", more=bounds, bounds="", columns="") == 0
     details = content(folder, "second_moments.details.json")
-    assert are_found(details, {"income": [8192, 65536]})
+    assert are_near(details, {"income": [8192, 65536]})
     spec = specification.read(folder / "s.toml")
     (name,) = spec.private
     assert name == "income"
@@ -241,6 +244,19 @@ def test_records_within_any_bounds_are_records_of_the_calibration(folder, query)
         assert (np.abs(records) <= 1).all()
         assert np.isfinite(bounded.fill).all()
         assert (np.abs(bounded.fill - bounded.box.middle) == 0).all()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("delta", "rmse"), [(0, 630), (1e-5, 500)])
+def test_the_mean_of_skewed_incomes_is_as_near_as_the_docs_say(tmp_path, delta, rmse):
+    rows = np.random.default_rng(5).lognormal(10, 1, (5000, 1))
+    np.savetxt(tmp_path / "1.csv", rows, header="x", comments="")
+    (tmp_path / "s.toml").write_text(PAIR.format(1, 5000, 1, delta, delta))
+    spec = specification.read(tmp_path / "s.toml")
+    draw = release._prepare(spec, choices.options(spec)[0].release, spec.output)
+    errors = [draw()[0][0, 0] - rows.mean() for _ in range(200)]
+    assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(rmse, rel=0.2)
+    assert f" {rmse} |" in (PACKAGE / "own_matrix.md").read_text(encoding="utf-8")
 
 
 def test_errors_on_the_file_itself_need_bounds(folder):
@@ -349,6 +365,18 @@ def test_a_whole_release_with_too_little_noise_is_refuted(proof, delta, monkeypa
     whole = safe.noise
     monkeypatch.setattr(safe, "noise", lambda *given: whole(*given) // 8)
     assert proof(CLAIMED, delta, 200 if request.config.getoption("--long") else 60)[0]
+
+
+@pytest.mark.parametrize("delta", [0, 1e-5])
+def test_noise_decides_on_bounds_of_counts_at_the_threshold(tmp_path, delta):
+    (tmp_path / "s.toml").write_text(PAIR.format(1, 200, 1, delta, delta))
+    spec = specification.read(tmp_path / "s.toml")
+    chosen = choices.options(spec)[0].release
+    rows = 2.0 ** (1 + np.arange(200)[:, None] % 60)
+    rows[: int(chosen.thresholds[0])] = 1.0
+    np.savetxt(tmp_path / "1.csv", rows, header="x", comments="")
+    draw = release._prepare(spec, chosen, spec.output)
+    assert 5 < sum(draw()[0].size for _ in range(40)) < 35
 
 
 @pytest.mark.parametrize("delta", [0, 0.01])
