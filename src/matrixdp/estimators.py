@@ -51,6 +51,8 @@ from matrixdp.release.fits import warn_of_noise, warn_of_scores, warn_of_selecti
 from matrixdp.release.people import first_records
 from matrixdp.release.specification import ADASSP, CLIPPED, RECOMMENDED
 
+#: Mechanisms that add their noise to second moments.
+ADDITIVE = ("laplace", "goe", "analyze_gauss")
 #: Beginnings of scikit-learn's messages that show shapes and names of columns, but no value.
 _HARMLESS = (
     "Sparse data",
@@ -117,6 +119,8 @@ class _Private(BaseEstimator):
             :mod:`matrixdp.release.outlooks`. Or ``clipped``, which has less noise where most
             records lie close together within their bounds: it spends half of mu^2 on the mean and
             clips records about it to a radius that it chooses privately.
+            Or ``laplace``, ``goe`` or ``analyze_gauss``, whose noise is added to second moments of
+            all records, and leaves intervals of the answer.
         account: an :class:`~matrixdp.release.account.Account` that each fit is charged to. Clones
             share it, and it also counts the fits of other processes, as with ``n_jobs``. Without
             one an estimator and its clones are fitted once in all: cross-validation, a search or
@@ -137,7 +141,7 @@ class _Private(BaseEstimator):
     account: Account | None = None
     per_person: int | None = None
 
-    _mechanisms: ClassVar[tuple[str, ...]] = (RECOMMENDED, CLIPPED)
+    _mechanisms: ClassVar[tuple[str, ...]] = (RECOMMENDED, *ADDITIVE, CLIPPED)
 
     def __post_init__(self) -> None:
         # Clones and copies share it; it begins in the process that makes the estimator.
@@ -389,7 +393,7 @@ class PrivateRidge(RegressorMixin, _Private):
     alpha: float = 0.0
     fit_intercept: bool = True
 
-    _mechanisms = (RECOMMENDED, CLIPPED, ADASSP)
+    _mechanisms = (RECOMMENDED, *ADDITIVE, CLIPPED, ADASSP)
 
     def fit(self, X: ArrayLike, y: ArrayLike, people: ArrayLike | None = None) -> Self:
         """Release the regression of y, (n,), on X, (n, m)."""

@@ -187,7 +187,7 @@ c = [40, 60]
 """
 
 
-@pytest.mark.parametrize("mechanism", ["recommend", "clipped", "adassp"])
+@pytest.mark.parametrize("mechanism", ["laplace", "clipped", "adassp"])
 @pytest.mark.parametrize("adjacency", ["replace", "add_or_remove"])
 @pytest.mark.parametrize("spread", [(0.9, 0.9), (0.2, 0.02)], ids=str)
 def test_files_state_an_interval_or_why_there_is_none(
@@ -219,7 +219,7 @@ def test_files_state_an_interval_or_why_there_is_none(
         assert "clipping and a ridge may take" in details["least_squares"]
 
 
-@pytest.mark.parametrize("mechanism", ["recommend", "adassp"])
+@pytest.mark.parametrize("mechanism", ["laplace", "adassp"])
 def test_files_state_the_interval_of_a_line_through_the_origin(tmp_path, monkeypatch, mechanism):
     monkeypatch.setattr(os, "urandom", np.random.default_rng(0).bytes)
     X = records((0.9, 0.9), 2000)
@@ -235,7 +235,7 @@ def test_files_state_the_interval_of_a_line_through_the_origin(tmp_path, monkeyp
     assert limits[2].tolist() == [0, 0]
 
 
-@pytest.mark.parametrize("mechanism", ["recommend", "clipped", "adassp"])
+@pytest.mark.parametrize("mechanism", ["laplace", "clipped", "adassp"])
 def test_the_estimator_has_them(monkeypatch, mechanism):
     monkeypatch.setattr(os, "urandom", np.random.default_rng(0).bytes)
     X = records((0.9, 0.9), 5000) * HALF + MIDDLE
