@@ -142,12 +142,12 @@ LINES = {
 }
 
 
-NAMED = dict.fromkeys(("second_moments", "covariance", "components"), "laplace")
+#: A mechanism that adds its noise, for queries for which ``recommend`` may take one that clips.
+NAMED = dict.fromkeys(("second_moments", "covariance", "components"), "analyze_gauss")
 
 
 @pytest.mark.parametrize(("query", "adjacency"), LINES)
 def test_lines_name_quantity_unit_condition_and_what_drowns(tmp_path, capsys, query, adjacency):
-    # The mechanism of the least noise, which ``recommend`` need not take.
     path = write(
         tmp_path, query=query, adjacency=adjacency, mechanism=NAMED.get(query, "recommend")
     )
@@ -190,7 +190,7 @@ def test_receipts_name_what_noise_is_of(tmp_path, query, more, names):
 
 
 def test_a_number_of_records_that_is_mostly_noise_bounds_nothing(tmp_path, capsys):
-    keys = {"query": "covariance", "adjacency": "add_or_remove", "mechanism": "laplace"}
+    keys = {"query": "covariance", "adjacency": "add_or_remove", "mechanism": "goe"}
     lines = []
     for stated in (COUNT, 30):
         assert cli.main(["recommend", str(write(tmp_path, **keys, stated=stated))]) == 0
