@@ -178,7 +178,7 @@ def test_clipped_moments_do_better_where_records_fill_little_of_their_bounds():
     )
 
 
-@pytest.mark.parametrize("mechanism", ["goe", "adassp"])
+@pytest.mark.parametrize("mechanism", ["gaussian", "mvg", "adassp"])
 def test_of_mechanisms_estimators_have_these(mechanism):
     with pytest.raises(mdp.InputError, match=f"mechanism is '{mechanism}'"):
         mdp.PrivatePCA(mechanism=mechanism, bounds=(0, 1)).fit(np.zeros((9, 2)))
