@@ -413,7 +413,7 @@ def test_no_warning_of_a_release_depends_on_a_number(value, domain):
 
 @pytest.mark.parametrize("value", WARNING)
 def test_no_warning_of_an_estimator_depends_on_a_number(value):
-    X = np.repeat(value, 4, axis=0)
+    X = np.repeat(value, 4000, axis=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for mechanism in ("recommend", "clipped"):
