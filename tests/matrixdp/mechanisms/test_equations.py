@@ -231,7 +231,7 @@ def test_bad_records_are_one_sentence_without_a_value(rows):
     [
         ({"epsilon": -1.0, "delta": 2.0}, "epsilon is -1"),
         ({"epsilon": 1.0, "delta": 0.0}, "delta is 0"),
-        ({"epsilon": 60.0, "delta": 1e-6}, "give a smaller epsilon"),
+        ({"epsilon": 60.0, "delta": 1e-6}, "give an epsilon of at most"),
     ],
 )
 def test_a_bad_budget_is_one_sentence_that_names_epsilon_first(budget, message):
