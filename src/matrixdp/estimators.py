@@ -174,7 +174,7 @@ class _Private(BaseEstimator):
         best = self.account.choose(listed) if self.account is not None else listed[0]
         # Before the charge: who makes the warning an error pays nothing.
         if outlooks.useless(query_name, box.features, best.losses):
-            warn_of_noise(type(self).__name__)
+            warn_of_noise(type(self).__name__, calls=3)
         release = best.release
         assert isinstance(release, AdditiveMechanism | InParts)
         self._spend(release)

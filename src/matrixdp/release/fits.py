@@ -56,8 +56,8 @@ class UselessWarning(UserWarning):
     """Noise hides what an estimator releases, by simulations from public facts alone."""
 
 
-def warn_of_noise(name: str) -> None:
-    """Warn that a fit will be useless.
+def warn_of_noise(name: str, *, calls: int) -> None:
+    """Warn the program that is this many calls above that what it releases will be useless.
 
     A refusal would end programs that run today, and what is useless is a judgement: whoever wants
     one makes the warning an error, which comes before the charge.
@@ -66,7 +66,7 @@ def warn_of_noise(name: str) -> None:
         f"noise hides what {name} releases, also where records fill their bounds: give a larger "
         "epsilon, narrower bounds, fewer columns or more records",
         UselessWarning,
-        stacklevel=4,
+        stacklevel=calls + 1,
     )
 
 

@@ -128,7 +128,7 @@ def recommend(query: Query, **arguments: Any) -> Mechanism:
     """
     best = options(query, **arguments)[0]
     if best.error >= 1:
-        warn_of_noise(best.name)
+        warn_of_noise(best.name, calls=2)
     return best.mechanism
 
 

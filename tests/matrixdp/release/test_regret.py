@@ -133,8 +133,9 @@ def test_an_estimator_takes_the_least_regret_and_warns_of_what_is_useless():
     ridge.fit(records[:, :4], records[:, 4])
     assert isinstance(ridge.release_, InParts)
     weak = mdp.PrivatePCA(1, epsilon=0.01, bounds=(0, 100))
-    with pytest.warns(UselessWarning, match="noise hides what PrivatePCA releases"):
+    with pytest.warns(UselessWarning, match="noise hides what PrivatePCA releases") as of_fit:
         weak.fit(records)
     query = mdp.MeanQuery(mdp.Box((0,), (1,)), 5)
-    with pytest.warns(UselessWarning, match="noise hides what Laplace releases"):
+    with pytest.warns(UselessWarning, match="noise hides what Laplace releases") as of_query:
         mdp.recommend(query, epsilon=0.01, delta=0)
+    assert {warning.filename for warning in [*of_fit, *of_query]} == {__file__}
