@@ -83,7 +83,8 @@ def _compared(spec: Specification, choices: list[Option]) -> list[Option]:
         return compared
     regrets = outlooks.regrets(losses)
     # Of those close to the least, the first: additive noise, which has intervals, and less of it.
-    regrets[regrets <= regrets.min() + outlooks.CLOSE] = 0.0
+    close = outlooks.CLOSE_OF_VALUES.get(spec.query_name, outlooks.CLOSE)
+    regrets[regrets <= regrets.min() + close] = 0.0
     return [compared[i] for i in np.argsort(regrets, kind="stable")]
 
 

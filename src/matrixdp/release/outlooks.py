@@ -55,6 +55,9 @@ UNITS = {
 
 #: Difference of regrets that decides nothing; that of simulated medians is about as large.
 CLOSE = 0.02
+#: The same where every number of an answer has an interval under additive noise, and none under
+#: ``clipped``: what is released is read as values.
+CLOSE_OF_VALUES = dict.fromkeys(("covariance", "second_moments"), 0.1)
 
 #: Largest number of columns that are simulated.
 MANY = 100
