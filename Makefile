@@ -53,6 +53,8 @@ test: setup ## run the tests
 faults: setup ## inject many faults: downloads, configurations, kills (a quarter of an hour)
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --long \
 	    tests/reproduction/faults tests/matrixdp/release/test_black_box.py \
+	    tests/matrixdp/release/test_frames_black_box.py \
+	    tests/matrixdp/release/test_found_bounds.py \
 	    tests/reproduction/auditing/test_searches.py \
 	    tests/matrixdp/auditing/test_composed_parts.py tests/matrixdp/auditing/test_request_searches.py \
 	    tests/matrixdp/release/test_private_count.py tests/matrixdp/release/test_people.py \

@@ -40,6 +40,7 @@ query = "mean"
 records = 400
 epsilon = 1.0
 total = {epsilon = 2.0, delta = 1e-5}
+missing = "refuse"
 [bounds]
 age = [0, 120]
 income = [0, 200000]

@@ -38,6 +38,7 @@ epsilon = 1
 delta = 1e-9
 total = {{epsilon = 1.1, delta = 2e-9}}
 {target}
+missing = "refuse"
 [bounds]
 """
 

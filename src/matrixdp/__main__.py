@@ -15,7 +15,9 @@ def main() -> int:
         from matrixdp import cli
 
         return cli.main()
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
+        # The verb `release` says what was charged.
+        print(f"matrixdp: interrupted; {interrupt}".removesuffix("; "), file=sys.stderr)
         return 130
 
 

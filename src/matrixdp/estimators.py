@@ -13,7 +13,12 @@ from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import (
     check_array,
@@ -24,23 +29,30 @@ from sklearn.utils.validation import (
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms.adassp import AdaSSP
 from matrixdp.mechanisms.base import AdditiveMechanism
-from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.composed import ComposedEquations, ComposedMoments, InParts
 from matrixdp.mechanisms.moments import MeanCovariance, centred, with_constant
 from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import Box
-from matrixdp.privacy.sensitivity import NormalEquations, SecondMomentQuery
-from matrixdp.release import answers, ledger, uncertainty
+from matrixdp.release import (
+    answers,
+    bounds,
+    choices,
+    ledger,
+    outlooks,
+    regression_intervals,
+    uncertainty,
+)
 from matrixdp.release.account import Account
 from matrixdp.release.answers import Output
+from matrixdp.release.bounds import Bounds
 from matrixdp.release.fits import OneFit as _OneFit
-from matrixdp.release.fits import warn_of_scores, warn_of_selection
+from matrixdp.release.fits import warn_of_noise, warn_of_scores, warn_of_selection
 from matrixdp.release.people import first_records
-from matrixdp.release.recommend import options
-from matrixdp.release.specification import ADASSP, CLIPPED, RECOMMENDED, about_zero
+from matrixdp.release.specification import ADASSP, CLIPPED, RECOMMENDED
 
+#: Mechanisms that add their noise to second moments.
+ADDITIVE = ("laplace", "goe", "analyze_gauss")
 #: Beginnings of scikit-learn's messages that show shapes and names of columns, but no value.
 _HARMLESS = (
     "Sparse data",
@@ -99,11 +111,16 @@ class _Private(BaseEstimator):
     Args:
         epsilon, delta: guarantee of one call of ``fit``, for replacing one record; the number of
             records counts as public.
-        bounds: public (lowest, highest) of the values, each a number or one per column; values
-            outside are clipped. There is no default: bounds from the data would leak.
-        mechanism: ``recommend`` for the least noise by public facts, or ``clipped``, which has less
-            noise where most records lie close together within their bounds. It spends half of
-            mu^2 on the mean and clips records about it to a radius that it chooses privately.
+        bounds: public (lowest, highest) of the values: a pair for all columns, a list with a pair
+            per column (but for two columns), or a dictionary with a pair by column, which goes by
+            its name in a data frame and its number from 0 in an array. Values outside are clipped.
+            There is no default: bounds from the data would leak.
+        mechanism: ``recommend`` for the least regret in simulations from public facts, see
+            :mod:`matrixdp.release.outlooks`. Or ``clipped``, which has less noise where most
+            records lie close together within their bounds: it spends half of mu^2 on the mean and
+            clips records about it to a radius that it chooses privately.
+            Or ``laplace``, ``goe`` or ``analyze_gauss``, whose noise is added to second moments of
+            all records, and leaves intervals of the answer.
         account: an :class:`~matrixdp.release.account.Account` that each fit is charged to. Clones
             share it, and it also counts the fits of other processes, as with ``n_jobs``. Without
             one an estimator and its clones are fitted once in all: cross-validation, a search or
@@ -119,12 +136,12 @@ class _Private(BaseEstimator):
 
     epsilon: float = 1.0
     delta: float = 1e-6
-    bounds: tuple[ArrayLike, ArrayLike] | None = None
+    bounds: Bounds | None = None
     mechanism: str = RECOMMENDED
     account: Account | None = None
     per_person: int | None = None
 
-    _mechanisms: ClassVar[tuple[str, ...]] = (RECOMMENDED, CLIPPED)
+    _mechanisms: ClassVar[tuple[str, ...]] = (RECOMMENDED, *ADDITIVE, CLIPPED)
 
     def __post_init__(self) -> None:
         # Clones and copies share it; it begins in the process that makes the estimator.
@@ -136,36 +153,56 @@ class _Private(BaseEstimator):
         clone._one_fit = self._one_fit
         return clone
 
-    def _release(self, records: Array) -> tuple[MeanCovariance, float, uncertainty.MomentNoise]:
-        """Spend the budget, release mean and covariance of records in [-1, 1], set ``release_``.
+    def _calibrated(
+        self, query_name: str, box: Box, count: int, **line: Any
+    ) -> AdditiveMechanism | InParts:
+        """Spend the budget on the mechanism of the least regret, and return its ``release_``.
+
+        Warns:
+            UselessWarning: noise hides the answer, however much of their bounds columns fill.
+        """
+        listed = choices.of_fit(
+            query_name,
+            box,
+            count,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            mechanism=checks.choice(self._mechanisms, mechanism=self.mechanism),
+            per_person=self.per_person,
+            **line,
+        )
+        best = self.account.choose(listed) if self.account is not None else listed[0]
+        # Before the charge: who makes the warning an error pays nothing.
+        if outlooks.useless(query_name, box.features, best.losses):
+            warn_of_noise(type(self).__name__)
+        release = best.release
+        assert isinstance(release, AdditiveMechanism | InParts)
+        self._spend(release)
+        self.release_: AdditiveMechanism | InParts = release
+        return release
+
+    def _estimate(
+        self, records: Array, release: AdditiveMechanism | InParts
+    ) -> tuple[MeanCovariance, float, uncertainty.MomentNoise]:
+        """Release mean and covariance of records in [-1, 1].
 
         Returns:
             The estimate, the standard deviation of the moments' noise, and the noise to simulate.
         """
-        count, features = records.shape
-        epsilon, delta = self.epsilon, self.delta
-        release: AdditiveMechanism | ComposedMoments
-        if checks.choice(self._mechanisms, mechanism=self.mechanism) == CLIPPED:
-            box = Box.cube(features, -1.0, 1.0)
-            query = SecondMomentQuery(box, count, per_person=self.per_person)
-            budget = {"epsilon": epsilon, "delta": delta}
-            release = ComposedMoments.calibrated(Centred(), query, **budget)
-        else:
-            box = Box.cube(features + 1, -1.0, 1.0)
-            query = SecondMomentQuery(box, count, per_person=self.per_person)
-            choices = options(query, epsilon=epsilon, delta=delta)
-            best = self.account.choose(choices) if self.account is not None else choices[0]
-            assert isinstance(best.release, AdditiveMechanism)
-            release = best.release
-        self._spend(release)
-        self.release_: AdditiveMechanism | InParts = release
         if isinstance(release, ComposedMoments):
             outcome = release.release(records)
             part = release.at(outcome.radius)
             noise = uncertainty.MomentNoise(part, outcome.centre_std)
             return outcome.estimate, outcome.moments_std, noise
-        estimate = centred(release.release(with_constant(records)))
-        return estimate, release.noise_std, uncertainty.MomentNoise(release)
+        assert isinstance(release, AdditiveMechanism)
+        # As private as all that derives from them.
+        self._moments = release.release(with_constant(records))
+        return centred(self._moments), release.noise_std, uncertainty.MomentNoise(release)
+
+    def _box(self, X: ArrayLike, *more: tuple[float, float]) -> Box:
+        """Return the box of the bounds of X, and of ``more`` columns."""
+        sides = bounds.by_column(self.bounds, _columns(self, X)).values()
+        return Box(*zip(*sides, *more, strict=True))
 
     def _counting(self, records: Array, people: ArrayLike | None) -> Array:
         """Return the records that count, (k, m)."""
@@ -220,8 +257,9 @@ class Covariance(_Private):
     def fit(self, X: ArrayLike, y: object = None, people: ArrayLike | None = None) -> Self:
         """Release the covariance of records X, (n, m)."""
         records = self._counting(_records(self, X), people)
-        box = _box(self.bounds, records.shape[1])
-        estimate, _, _ = self._release(_scaled(box, records))
+        box = self._box(X)
+        release = self._calibrated("covariance", box, len(records))
+        estimate, _, _ = self._estimate(_scaled(box, records), release)
         half = box.widths / 2
         self.location_ = box.middle + np.clip(estimate.mean, -1, 1) * half
         self.covariance_ = estimate.covariance * np.outer(half, half)
@@ -230,7 +268,7 @@ class Covariance(_Private):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PrivatePCA(_FitAlone, TransformerMixin, _Private):
+class PrivatePCA(_FitAlone, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Private):
     """Principal components from one private release; each ``fit`` spends epsilon and delta anew.
 
     ``transform`` adds no noise: its result is as private as the records that it transforms. Do not
@@ -252,6 +290,8 @@ class PrivatePCA(_FitAlone, TransformerMixin, _Private):
     >>> pca = mdp.PrivatePCA(2, epsilon=1, delta=1e-6, bounds=(0, 1)).fit(X)
     >>> pca.components_.shape, pca.mean_.shape
     ((2, 3), (3,))
+    >>> pca.get_feature_names_out().tolist(), pca.inverse_transform(pca.transform(X)).shape
+    (['privatepca0', 'privatepca1'], (400, 3))
     """
 
     n_components: int = field(default=1, kw_only=False)
@@ -263,8 +303,9 @@ class PrivatePCA(_FitAlone, TransformerMixin, _Private):
             raise InputError(
                 f"n_components is {self.n_components}; it must be from 1 to {records.shape[1]}"
             )
-        box = _box(self.bounds, records.shape[1])
-        estimate, _, _ = self._release(_scaled(box, records))
+        box = self._box(X)
+        release = self._calibrated("first_component", box, len(records))
+        estimate, _, _ = self._estimate(_scaled(box, records), release)
         self.half_ = box.widths / 2
         self.mean_ = box.middle + np.clip(estimate.mean, -1, 1) * self.half_
         self.components_ = answers.components(estimate.covariance)[: self.n_components]
@@ -282,6 +323,29 @@ class PrivatePCA(_FitAlone, TransformerMixin, _Private):
         records = _records(self, X, reset=False)
         coordinates: Array = (records - self.mean_) / self.half_ @ self.components_.T
         return coordinates
+
+    def inverse_transform(self, X: ArrayLike) -> Array:
+        """Return records (n, m), in their own units, of coordinates X, (n, n_components).
+
+        They are those of ``transform`` where all components are present, and otherwise the nearest
+        ones in half ranges that the components reach. No noise is added.
+        """
+        check_is_fitted(self)
+        try:
+            coordinates = checks.array(shape=(None, len(self.components_)), coordinates=X)
+        except InputError:
+            problem = InputError(
+                f"X is no table of coordinates; give {len(self.components_)} numbers per record"
+            )
+        else:
+            records: Array = self.mean_ + coordinates @ self.components_ * self.half_
+            return records
+        raise problem
+
+    @property
+    def _n_features_out(self) -> int:
+        """Number of components, for ``get_feature_names_out`` and ``set_output``."""
+        return len(self.components_)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -307,7 +371,12 @@ class PrivateRidge(RegressorMixin, _Private):
 
     Attributes:
         coef_, intercept_: coefficients and intercept, in the units of X and y.
-        coef_std_, intercept_std_: their standard errors from the noise alone, to first order.
+        coef_std_, intercept_std_: their standard errors from the noise alone, to first order. The
+            ridge that limits the noise, and the clipping of ``clipped``, are not in them.
+        coef_interval_, intercept_interval_: intervals (m, 2) and (2,) of the coefficients that the
+            same records within the bounds give with ``alpha`` alone. With a probability of 95 % no
+            interval misses. They need not hold ``coef_``, which the ridge shrinks. All are nan
+            where the noise does not bound the coefficients, and for ``clipped``.
         release_: the calibrated mechanism, with its tight guarantee.
 
     >>> X = np.random.default_rng(1).uniform(0, 1, (400, 3))
@@ -324,15 +393,14 @@ class PrivateRidge(RegressorMixin, _Private):
     alpha: float = 0.0
     fit_intercept: bool = True
 
-    _mechanisms = (RECOMMENDED, CLIPPED, ADASSP)
+    _mechanisms = (RECOMMENDED, *ADDITIVE, CLIPPED, ADASSP)
 
     def fit(self, X: ArrayLike, y: ArrayLike, people: ArrayLike | None = None) -> Self:
         """Release the regression of y, (n,), on X, (n, m)."""
         records, target = _records(self, X), _target(self, y)
         check_consistent_length(records, target)
         rows = self._counting(np.column_stack([records, target]), people)
-        x, y_ = _box(self.bounds, records.shape[1]), _box(self.target_bounds, 1, "target_bounds")
-        box = Box((*x.lower, *y_.lower), (*x.upper, *y_.upper))
+        box = self._box(X, bounds.pair(self.target_bounds, "target_bounds"))
         penalty = checks.not_negative(alpha=self.alpha) / len(rows)
         output = Output(
             "regression",
@@ -341,33 +409,36 @@ class PrivateRidge(RegressorMixin, _Private):
             penalty=penalty,
             intercept=bool(self.fit_intercept),
         )
-        if self.mechanism == ADASSP:
-            errors = self._fit_adaptively(box, rows, output)
+        line = {"alpha": float(self.alpha), "intercept": output.intercept}
+        release = self._calibrated("regression", box, len(rows), **line)
+        if isinstance(release, ComposedEquations):
+            errors, limits = self._fit_adaptively(box, rows, output, release)
         else:
-            estimate, std, noise = self._release(_scaled(box, rows))
-            self.coef_, self.intercept_ = answers.line(output, estimate, std)
+            estimate, std, noise = self._estimate(_scaled(box, rows), release)
+            self.coef_, intercept = answers.line(output, estimate, std)
+            self.intercept_ = float(intercept)
             errors = uncertainty.standard_errors(noise, output, estimate, std)
+            limits = np.full((len(errors), 2), np.nan)
+            if isinstance(self.release_, AdditiveMechanism):
+                limits = regression_intervals.from_moments(output, self.release_, self._moments)
         self.coef_std_, self.intercept_std_ = errors[:-1], float(errors[-1])
+        self.coef_interval_, self.intercept_interval_ = limits[:-1], limits[-1]
         return self
 
-    def _fit_adaptively(self, box: Box, rows: Array, output: Output) -> Array:
-        """Release normal equations with a private ridge; return the standard errors."""
+    def _fit_adaptively(
+        self, box: Box, rows: Array, output: Output, release: ComposedEquations
+    ) -> tuple[Array, Array]:
+        """Release normal equations with a private ridge; return standard errors and intervals."""
         if output.intercept:
             scaled = with_constant(_scaled(box, rows))
-            domain = Box.cube(scaled.shape[1], -1.0, 1.0)
         else:
             output = replace(output, middle=0 * box.middle, half=box.magnitudes)
-            domain = about_zero(box)
             scaled = (box.middle + _scaled(box, rows) * box.widths / 2) / box.magnitudes
-        last = domain.features - 1
-        query = NormalEquations(domain, len(rows), target=last, per_person=self.per_person)
-        budget = {"epsilon": self.epsilon, "delta": self.delta}
-        release = ComposedEquations.calibrated(AdaSSP(), query, **budget)
-        self._spend(release)
-        self.release_ = release
         outcome = release.release(scaled)
-        self.coef_, self.intercept_ = answers.adaptive_line(output, outcome)
-        return uncertainty.adaptive_errors(output, outcome)
+        self.coef_, intercept = answers.adaptive_line(output, outcome)
+        self.intercept_ = float(intercept)
+        errors = uncertainty.adaptive_errors(output, outcome)
+        return errors, regression_intervals.from_equations(output, outcome)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -454,14 +525,9 @@ def _scaled(box: Box, rows: Array) -> Array:
     return scaled
 
 
-def _box(bounds: Any, features: int, name: str = "bounds") -> Box:
-    """Return the box of (lowest, highest) bounds of ``features`` columns."""
-    if bounds is None:
-        raise InputError(f"{name} is None; state the public lowest and highest values")
-    try:
-        lower, upper = (np.broadcast_to(np.asarray(side, float), features) for side in bounds)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"{name} is {bounds!r}; give (lowest, highest), each a number or {features} of them"
-        ) from None
-    return Box(tuple(lower), tuple(upper))
+def _columns(estimator: BaseEstimator, X: ArrayLike) -> list[Any]:
+    """Return the names of the columns of X, of which a fit began; numbers from 0 for an array."""
+    if hasattr(estimator, "feature_names_in_"):
+        return [*map(str, estimator.feature_names_in_)]
+    # Labels of a data frame that are numbers are names too, not places.
+    return [*getattr(X, "columns", range(estimator.n_features_in_))]

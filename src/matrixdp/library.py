@@ -26,6 +26,7 @@ MODULES = frozenset(
         "matrixdp.noise.distributions",
         "matrixdp.noise.gamma_distributions",
         "matrixdp.privacy.domain",
+        "matrixdp.privacy.present",
         "matrixdp.privacy.sensitivity",
         "reproduction.mechanisms.adaptive",
         "reproduction.mechanisms.exponential",

@@ -29,7 +29,9 @@ FLOORS = {
 
 #: Packages that only some modules may import; the study is none that the library may.
 RESERVED = {
-    **dict.fromkeys(["reproduction", "snakemake", "pandas", "yaml", "matplotlib", "jax"], ()),
+    **dict.fromkeys(["reproduction", "snakemake", "yaml", "jax"], ()),
+    "pandas": ("release.publications",),
+    "matplotlib": ("release.pictures",),
     "sklearn": ("estimators",),
     "pyarrow": ("release.tables",),
 }

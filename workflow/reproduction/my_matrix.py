@@ -9,13 +9,18 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from matrixdp.checks import InputError, choice
+from matrixdp.mechanisms.base import Mechanism
+from matrixdp.mechanisms.centred import Centred
+from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.release import choices, specification
+from matrixdp.release.answers import WITH_CONSTANT
 from matrixdp.release.specification import Specification
 from reproduction import discovery
 from reproduction.config import complete, resolve
@@ -62,10 +67,11 @@ def configuration(config: dict[str, Any]) -> dict[str, Any]:
     try:
         choice(TASKS, query=spec.query_name)
         single = not spec.people and not spec.query.private_count
-        if "radius" in spec.terms or not single or len(spec.columns) < 2:
+        unknown = spec.private or "radius" in spec.terms
+        if unknown or not single or len(spec.columns) < 2:
             raise InputError(
-                "a comparison needs the bounds of two columns or more, a public number of records, "
-                "no person and no radius"
+                "a comparison needs the public bounds of two columns or more, a public number of "
+                "records, no person and no radius"
             )
     except InputError as error:
         raise InputError(f"{path}: {error}; a release needs no comparison") from None
@@ -104,6 +110,7 @@ def configuration(config: dict[str, Any]) -> dict[str, Any]:
     }
     resolved = resolve({**config, **changes}, {MY_MATRIX: _entry(spec)})
     resolved["experiments"][name]["recommended"] = recommended(spec)
+    resolved["experiments"][name]["release_keys"] = release_keys(spec)
     if spec.query.n_records * len(spec.columns) >= LARGE:
         resolved["experiments"][name] |= LIMITS
     return resolved
@@ -112,8 +119,19 @@ def configuration(config: dict[str, Any]) -> dict[str, Any]:
 def recommended(spec: Specification) -> str:
     """Return the mechanism that is chosen without a look at the records; empty if not run here."""
     best = choices.options(spec)[0].mechanism
-    built = ((name, entry.build()) for name, entry in registry().items() if not entry.axes)
-    return next((name for name, mechanism in built if mechanism == best), "")
+    return next((name for name, mechanism in _built() if mechanism == best), "")
+
+
+def release_keys(spec: Specification) -> dict[str, str]:
+    """Return what a specification names each mechanism that ``matrixdp release`` offers for it."""
+    # Clipped moments are those about a mean where the query has one.
+    other = PrivatelyClipped() if spec.query_name in WITH_CONSTANT else Centred()
+    keys = {name: specification.key_of(one) for name, one in _built() if one != other}
+    return {name: key for name, key in keys.items() if key}
+
+
+def _built() -> Iterator[tuple[str, Mechanism]]:
+    return ((name, entry.build()) for name, entry in registry().items() if not entry.axes)
 
 
 def _entry(spec: Specification) -> dict[str, Any]:

@@ -12,11 +12,13 @@ import argparse
 import difflib
 import importlib
 import inspect
+import json
+import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 #: The verbs, in the order of use.
 _NAMES = ("recommend", "release", "account")
@@ -51,6 +53,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"matrixdp: {_no_verb(words[0])}", file=sys.stderr)
         return 2
     return call(words, "matrixdp", __name__, VERBS, _DESCRIPTION)
+
+
+def show(content: Mapping[str, Any]) -> None:
+    """Print one JSON object, as verbs do under ``--json``."""
+    print(json.dumps(_finite(content), indent=2, allow_nan=False, default=float))
+
+
+def _finite(content: Any) -> Any:
+    """Return content with null for numbers that JSON has not."""
+    if isinstance(content, Mapping):
+        return {key: _finite(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_finite(value) for value in content]
+    return None if isinstance(content, float) and not math.isfinite(content) else content
 
 
 def _no_verb(word: str) -> str:

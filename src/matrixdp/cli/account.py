@@ -7,30 +7,110 @@ charged, and the records are not read.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matrixdp.release.ledger import Account, AccountFile
 
 
-def run(file: str) -> None:
+#: Keys of a charge by which a release finds its files.
+_INTERNAL = ("request", "answer", "receipt")
+#: Of an account that nothing beside the records links to.
+_ELSEWHERE = "; where a specification names another account, ask by that specification"
+
+
+def run(file: str, *, json: bool = False) -> None:
     """Print the total of an account, its releases, and the largest release that still fits.
 
     Args:
         file: the file of records, its account, or a specification (.toml)
+        json: print one JSON object instead of text
     """
-    from matrixdp.checks import InputError
-    from matrixdp.release import ledger, tables
-    from matrixdp.release.specification import read_all
+    from matrixdp import cli
+    from matrixdp.release import ledger
 
-    if Path(file).suffix == ".toml":
-        spec = read_all(Path(file))[0]
-        found = ledger.AccountFile(ledger.account_path(spec.file, spec.account), spec.file)
-    else:
-        found = ledger.find(Path(file))
-    path, records = found
+    path, records = _find(Path(file))
     account = ledger.read(path)
     if account is None:
-        if records is None:
-            raise InputError(f"{path} is not there; give the file of records, or its account")
-        tables.check(records)
-        print(f"{path} is not there: nothing is spent, and the first release states the total")
-        return
-    for line in ledger.summary(account):
-        print(line)
+        _check_new(path, records)
+    if json:
+        cli.show({"account": str(path), **(_content(account) if account else {"releases": []})})
+    elif account is None:
+        sentence = "nothing is spent, and the first release states the total"
+        print(
+            f"{path} is not there: {sentence}{'' if _is_specification(Path(file)) else _ELSEWHERE}"
+        )
+    else:
+        for line in ledger.summary(account):
+            print(line)
+
+
+def _find(file: Path) -> AccountFile:
+    """Return the account that a release would charge."""
+    from matrixdp.release import ledger
+    from matrixdp.release.specification import read_all
+
+    if not _is_specification(file):
+        return ledger.find(file)
+    spec = read_all(file)[0]
+    return ledger.AccountFile(ledger.account_path(spec.file, spec.account), spec.file)
+
+
+def _is_specification(file: Path) -> bool:
+    """Return whether a file is TOML, also by another name: an account is a JSON object."""
+    from matrixdp.release import tables
+
+    kind = tables.suffix(file)
+    if kind in (".toml", ".json", *tables.SUFFIXES) or not file.is_file():
+        return kind == ".toml"
+    with file.open("rb") as content:
+        return not content.read(1 << 10).lstrip().startswith(b"{")
+
+
+def _check_new(path: Path, records: Path | None) -> None:
+    """Check that a file has no account yet: that none is lost, and that one could be begun.
+
+    Raises:
+        InputError: it could not, or the records or a stated account are not there.
+    """
+    import os
+
+    from matrixdp.checks import InputError
+    from matrixdp.release import ledger, tables
+
+    if records is None:
+        raise InputError(f"{path} is not there; give the file of records, or its account")
+    tables.check(records)
+    beside = Path(f"{records.resolve()}{ledger.SUFFIX}")
+    if os.path.lexists(beside):
+        raise InputError(
+            f"{path} is not there, though {beside} links to it; restore it, as a new account would "
+            "forget what is spent"
+        )
+    if not path.parent.is_dir():
+        raise InputError(
+            f"{path} is not there, and neither is its folder; correct account, or make the folder"
+        )
+
+
+def _content(account: Account) -> dict[str, Any]:
+    """Return what the text says of an account, with all digits."""
+    from matrixdp.privacy import gaussian
+    from matrixdp.release import ledger
+
+    delta = ledger.usable_delta(account["total"])
+    return {
+        "total": account["total"],
+        "spent_epsilon": ledger.total_epsilon(account),
+        "releases": [
+            {
+                **{key: release[key] for key in release if key not in _INTERNAL},
+                "epsilon": release["pure_epsilon"] or gaussian.epsilon(delta, release["mu"]),
+                "delta": 0 if release["pure_epsilon"] else delta,
+            }
+            for release in account["releases"]
+        ],
+        "left_epsilon": ledger.left(account, pure=False) if delta else None,
+        "left_delta": delta or None,
+        "left_pure_epsilon": ledger.left(account, pure=True),
+    }

@@ -6,66 +6,140 @@ fit. The file of records is read only with --look-at-the-data.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from matrixdp.release.recommend import Option
     from matrixdp.release.specification import Specification
 
 
-def run(specification: str, *, error: str = "", look_at_the_data: bool = False) -> None:
+def run(
+    specification: str,
+    *,
+    error: str = "",
+    picture: str = "",
+    look_at_the_data: bool = False,
+    json: bool = False,
+) -> None:
     """List the mechanisms, the least noise first, with details on the first one.
 
     Args:
         specification: TOML file that specifies the release
         error: required noise as a share of the largest deviation, such as 0.05
+        picture: file to draw the noise over epsilon to, such as error.svg; it needs matplotlib
         look_at_the_data: add the errors on the file itself, which are NOT PRIVATE
+        json: print one JSON object instead of text
     """
     import sys
 
+    from matrixdp import cli
     from matrixdp.checks import InputError, number
     from matrixdp.release import choices, receipt
     from matrixdp.release.specification import read_all
 
     share = number(error=error) if error else 0.0
-    specs = read_all(Path(specification))
+    specs, contents, firsts = read_all(Path(specification)), [], []
     for spec in specs:
-        for note in filter(None, [choices.proposal(spec), *receipt.cautions(spec)]):
+        notes = [*filter(None, [choices.proposal(spec), *receipt.cautions(spec)])]
+        for note in [] if json else notes:
             print(f"note: {note}", file=sys.stderr)
         if share and spec.query_name == "regression":
             raise InputError("error has no meaning for a regression; leave --error out")
-        if len(specs) > 1:
-            print(f"{spec.name}: epsilon {spec.epsilon:.3g}")
-        _recommend(spec, share, look_at_the_data)
+        fitting = choices.rank(spec)
+        firsts.append(fitting[0][0])
+        content = {**_content(spec, fitting, share, look_at_the_data), "notes": notes}
+        content["picture"] = _draw(spec, Path(picture), len(specs) > 1) if picture else None
+        contents.append(content)
+        if not json:
+            if len(specs) > 1:
+                print(f"{spec.name}: epsilon {spec.epsilon:.3g}")
+            for line in _lines(content, alone=len(specs) == 1):
+                print(line)
+    together = choices.together(specs, firsts) if len(specs) > 1 else None
+    if json:
+        cli.show({"releases": contents, "together": together})
+    elif together:
+        print(together)
 
 
-def _recommend(spec: Specification, share: float, look_at_the_data: bool) -> None:
-    from matrixdp.checks import InputError, plural
+def _draw(spec: Specification, path: Path, several: bool) -> str:
+    """Draw the noise over epsilon to a file; of each of several releases to one with its name."""
+    from matrixdp.release import pictures
+
+    if several:
+        path = path.with_stem(f"{path.stem}-{spec.name}")
+    pictures.save(spec, path)
+    return str(path)
+
+
+def _content(
+    spec: Specification,
+    fitting: Sequence[tuple[Option, int]],
+    share: float,
+    look_at_the_data: bool,
+) -> dict[str, Any]:
+    """Return what is said of a release, with all digits; None where it has no meaning."""
+    from matrixdp.checks import InputError
     from matrixdp.release import choices, receipt, release
 
-    fitting = choices.rank(spec)
     listed = [option for option, _ in fitting]
-    width = max(len(option.name) for option in listed)
-    for option, room in fitting:
-        print(
-            f"{option.name:{width}}  {receipt.says(spec, option)}; the account has room for "
-            f"{plural(room, 'more such release')} then"
-        )
-    for line in [*receipt.in_words(spec, listed[0]), *receipt.alternatives(spec)]:
-        print(line)
-    if spec.people:
-        print(f"records that count: {receipt.counted(spec)}")
+    content: dict[str, Any] = {
+        "name": spec.name,
+        "epsilon": spec.epsilon,
+        "delta": spec.delta,
+        "mechanisms": [
+            {
+                "name": option.name,
+                "says": receipt.says(spec, option),
+                "noise": option.error,
+                "losses": option.losses,
+                "room": room,
+            }
+            for option, room in fitting
+        ],
+        "details": [*receipt.comparison(spec, listed), *receipt.in_words(spec, listed[0])],
+        "records_that_count": receipt.counted(spec) or None,
+        "required_noise": share or None,
+        "suffices": choices.needed(spec, share) if share else None,
+        "errors_not_private": release.compare(spec) if look_at_the_data else None,
+    }
     if spec.query_name != "regression":
         try:
-            paid = f"epsilon {choices.price(spec):.3g}"
+            content["price"] = choices.price(spec)
         except InputError as problem:
-            paid = f"none that can be paid: {problem}"
-        if share:
-            print(f"noise of {share:.3g} {receipt.needs(choices.needed(spec, share))}")
-        print(f"price of privacy (noise of half of the largest deviation): {paid}")
-    if look_at_the_data:
-        print(
-            "NOT PRIVATE, for the owner of the data alone: the error on this file, in half ranges"
-        )
-        for name, off in release.compare(spec).items():
-            print(f"{name:{width}}  NOT PRIVATE  {off:.2%}")
+            content["price"], content["no_price"] = None, str(problem)
+    return content
+
+
+def _lines(content: Mapping[str, Any], *, alone: bool) -> Iterator[str]:
+    """Yield the lines of text that say what :func:`_content` returns.
+
+    Args:
+        content: what is said of a release.
+        alone: whether the file has no other release, whose charges would take from the room.
+    """
+    from matrixdp.checks import plural
+    from matrixdp.release import receipt
+
+    width = max(len(row["name"]) for row in content["mechanisms"])
+    for row in content["mechanisms"]:
+        more = f"; the account has room for {plural(row['room'], 'more such release')} then"
+        yield f"{row['name']:{width}}  {row['says']}{more * alone}"
+    yield from content["details"]
+    if content["records_that_count"]:
+        yield f"records that count: {content['records_that_count']}"
+    if content["required_noise"]:
+        yield f"noise of {content['required_noise']:.3g} {receipt.needs(content['suffices'])}"
+    if "price" in content:
+        paid = f"none that can be paid: {content.get('no_price')}"
+        if content["price"] is not None:
+            paid = f"epsilon {content['price']:.3g}"
+        yield f"price of privacy (noise of half of the largest deviation): {paid}"
+    if content["errors_not_private"]:
+        yield "NOT PRIVATE, for the owner of the data alone: the error on this file, in half ranges"
+        for name, off in content["errors_not_private"].items():
+            yield f"{name:{width}}  NOT PRIVATE  {off:.2%}"
+    if content["picture"]:
+        yield f"picture: {content['picture']}"

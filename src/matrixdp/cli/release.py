@@ -8,6 +8,7 @@ The specification is a small TOML file (own_matrix.md in the package's folder ex
     epsilon = 1.0
     delta = 1e-6                 # omit for pure DP
     total = {epsilon = 2.0, delta = 1e-5}   # of all releases of this file, fixed by the first one
+    missing = "refuse"           # or "middle" of the bounds, {age = 40}
 
     [bounds]                     # public; values outside are clipped
     age = [0, 120]
@@ -21,33 +22,97 @@ per_person = 5 how many rows of each count, the first ones. All rows of one pers
 protected: under adjacency = "add_or_remove" who is in the file, with how many rows and which
 values, under "replace" and "zero_out" the values alone.
 
-The account of all releases is beside the file, or at the path account = "...". A missing value gets
-the middle of its bounds, or a value of missing = {age = 40}. Under missing = "refuse" it ends the
-release. An ended release reveals something about one record, as does a cell that is not a number.
+The account of all releases is beside the file, or at the path account = "...". A new account states
+what becomes of a missing value: under missing = "middle" it gets the middle of its bounds, or a
+value of missing = {age = 40}; under "present", for a mean, the values present alone count. Under
+"refuse" it ends the release. An ended release reveals something about one record, as does a cell
+that is not a number.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matrixdp.release.release import Result
+    from matrixdp.release.specification import Specification
 
 
-def run(specification: str, *, out: str = "release", even_if_useless: bool = False) -> None:
+def run(
+    specification: str,
+    *,
+    out: str = "release",
+    even_if_useless: bool = False,
+    json: bool = False,
+) -> None:
     """Make the release that a file specifies.
 
     Args:
         specification: TOML file that specifies the release
         out: folder of the release and its receipt (default: release)
         even_if_useless: pay for a release whose noise hides everything
+        json: print one JSON object instead of text
     """
+    specs: list[Specification] = []
+    before: list[int] = []
+    try:
+        from matrixdp.checks import InputError
+        from matrixdp.release import release
+        from matrixdp.release.specification import read_all
+
+        specs, folder = read_all(Path(specification)), Path(out)
+        if folder.is_file():
+            raise InputError(f"{out} is a file, and a release needs a folder; give another --out")
+        before = release.charges(specs)
+        results = release.make_all(specs, folder, even_if_useless=even_if_useless)
+        _print(dict(zip([spec.name for spec in specs], results, strict=True)), json)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_charged(specs, before)) from None
+
+
+def _charged(specs: Sequence[Specification], before: Sequence[int]) -> str:
+    """Return what an interrupted run has charged, by the charges of each release before it."""
+    from matrixdp.release import release
+
+    after = release.charges(specs) if before else []
+    names = [
+        spec.name for spec, first, last in zip(specs, before, after, strict=False) if last > first
+    ]
+    if not names:
+        return "nothing was charged"
+    return (
+        f"{' and '.join(names)} {'was' if len(names) == 1 else 'were'} charged, and nothing else; "
+        "the same command again gives what is paid for at no further cost"
+    )
+
+
+def _print(results: Mapping[str, Result], in_json: bool) -> None:
+    import json
     import sys
 
-    from matrixdp.release import release
-    from matrixdp.release.specification import read_all
+    from matrixdp import cli
 
-    specs = read_all(Path(specification))
-    for result in release.make_all(specs, Path(out), even_if_useless=even_if_useless):
+    if in_json:
+        cli.show(
+            {
+                "releases": [
+                    {
+                        "name": name,
+                        "says": result.says,
+                        "notes": result.notes,
+                        "paths": {key: str(path) for key, path in result.paths.items()},
+                        "receipt": json.loads(result.paths["receipt"].read_text(encoding="utf-8")),
+                    }
+                    for name, result in results.items()
+                ]
+            }
+        )
+        return
+    for result in results.values():
         for note in result.notes:
             print(f"note: {note}", file=sys.stderr)
         print(result.says)
-        for name, path in result.paths.items():
-            print(f"{name}: {path}")
+        for key, path in result.paths.items():
+            print(f"{key}: {path}")

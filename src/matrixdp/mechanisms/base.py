@@ -89,9 +89,12 @@ def delta_for_noise(epsilon: float, delta: float, numbers: int) -> float:
         needs, larger = f"needs {spare:.2g}", "a larger delta, or "
         if spare >= 1:
             needs, larger = "needs more than any", ""
+        most = safe.largest_epsilon(allowed, numbers)
+        smaller = f"an epsilon of at most {most:g}" if most else "a smaller epsilon"
         raise InputError(
             f"delta is {delta:g}; safe noise on {checks.plural(numbers, 'number')} alone {needs} "
-            f"at epsilon {epsilon:g}, so give {larger}a smaller epsilon"
+            f"at epsilon {epsilon:g}, as e^epsilon multiplies its distance from the ideal law, so "
+            f"give {larger}{smaller}"
         )
     return allowed - spare
 

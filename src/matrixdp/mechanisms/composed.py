@@ -293,7 +293,8 @@ class Outcome(NamedTuple):
     ``moments_std`` and ``centre_std`` are root mean squares of an entry's noise. The latter is 0
     where records are clipped about zero. All values are in the unit of the records. The moments are
     still to be divided by ``weight``: the noisy number of records over the stated one, if it is
-    private.
+    private. ``beyond`` is the noisy share of records beyond the radius, of the stated number, and
+    ``beyond_std`` the standard deviation of its noise; both are 0 at the largest radius.
     """
 
     moments: Array
@@ -302,6 +303,8 @@ class Outcome(NamedTuple):
     centre: Array
     centre_std: float
     weight: float = 1.0
+    beyond: float = 0.0
+    beyond_std: float = 0.0
 
     @property
     def estimate(self) -> Estimate:
@@ -360,6 +363,20 @@ class ComposedMoments(Composed):
         """Noise of an entry of the second moments at the largest radius."""
         return self.widest.noise_std
 
+    @property
+    def centre_std(self) -> float:
+        """Noise of an entry of the mean, 0 where records are clipped about zero."""
+        return self.program.centre_std if isinstance(self.program, CentredMoments) else 0.0
+
+    @property
+    def weight_std(self) -> float:
+        """Noise of the number of records over the stated one, 0 where it is public."""
+        if not self.query.private_count:
+            return 0.0
+        inner = self._chosen
+        counts = float(np.sqrt(len(inner.candidates))) * inner.count_std / self.query.n_records
+        return self.centre_std or counts
+
     def reads(self, rows: Rows) -> Blocks:
         """Return the records, clipped to the public bounds."""
         domain = self.query.domain
@@ -367,11 +384,24 @@ class ComposedMoments(Composed):
 
     def answered(self, records: Records, answer: Answer) -> Outcome:
         """Return the outcome of one release, as :meth:`Composed.answered`."""
-        outcome, inner = super().answered(records, answer), self.program
-        release = self.radii[int(outcome.number)]
-        std = inner.centre_std if isinstance(inner, CentredMoments) else 0.0
+        lengths: list[Array] = []
+
+        def keep(part: AdditiveGaussian, value: Array) -> Array:
+            noisy = answer(part, value)
+            if isinstance(part.query, ShellQuery):
+                lengths.append(noisy[..., 0])
+            return noisy
+
+        outcome = super().answered(records, keep)
+        number, n_records = int(outcome.number), self.query.n_records
+        release = self.radii[number]
         noise = release.noise_std, release.query.domain.radius
-        return Outcome(outcome.moments, *noise, outcome.centre, std, float(outcome.weight))
+        # Shell j lies outside the radius of number j + 1.
+        shares = float(lengths[0][:number].sum()), self._chosen.count_std * np.sqrt(number)
+        return Outcome(
+            *(outcome.moments, *noise, outcome.centre, self.centre_std, float(outcome.weight)),
+            *(share / n_records for share in shares),
+        )
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from matrixdp import checks
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, Mechanism, NoGuarantee
 from matrixdp.noise.distributions import MatrixNormal, SymmetricNormal
 from matrixdp.privacy import gaussian
+from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Mu, Query, SecondMomentQuery
 
 #: The two constants in circulation: sigma = sensitivity sqrt(2 ln(constant / delta)) / epsilon.
@@ -60,7 +61,7 @@ class Gaussian(Mechanism):
     """
 
     calibration: str = "analytic"
-    queries = frozenset({IdentityQuery, MeanQuery, SecondMomentQuery})
+    queries = frozenset({IdentityQuery, MeanQuery, PresentMeanQuery, SecondMomentQuery})
     by_sensitivity = True
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> AdditiveGaussian:

@@ -9,6 +9,7 @@ import numpy as np
 from matrixdp import checks
 from matrixdp.mechanisms.base import AdditiveMechanism, Mechanism
 from matrixdp.noise import distributions
+from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, MeanQuery, Query, SecondMomentQuery
 
 
@@ -24,7 +25,7 @@ class Laplace(Mechanism):
     0.02
     """
 
-    queries = frozenset({IdentityQuery, MeanQuery, SecondMomentQuery})
+    queries = frozenset({IdentityQuery, MeanQuery, PresentMeanQuery, SecondMomentQuery})
     by_sensitivity = True
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float = 0.0) -> AdditiveMechanism:

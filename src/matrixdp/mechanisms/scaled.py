@@ -18,6 +18,7 @@ from matrixdp.mechanisms.base import AdditiveMechanism, Mechanism
 from matrixdp.noise import distributions
 from matrixdp.noise.distributions import GaussianDistribution, NoiseDistribution, Streams
 from matrixdp.privacy.domain import Box
+from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 
 
@@ -116,8 +117,10 @@ class Scaled(Mechanism):
 
 
 def units(query: Query) -> Array:
-    """Return the unit of each column, (m,)."""
+    """Return the unit of each column, (m,); sums of values present have half ranges already."""
     domain = query.domain
+    if isinstance(query, PresentMeanQuery):
+        return np.ones(query.columns)
     if isinstance(domain, Box) and not isinstance(query, SecondMomentQuery):
         return domain.widths / 2
     return domain.magnitudes

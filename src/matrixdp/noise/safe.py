@@ -86,6 +86,15 @@ def extra_delta(epsilon: float, count: int) -> float:
         return float((1 + np.exp(epsilon)) * count * TOTAL_VARIATION)
 
 
+def largest_epsilon(delta: float, count: int) -> float:
+    """Return the largest epsilon at which :func:`extra_delta` is at most ``delta``; 0 for none.
+
+    It is rounded down to hundredths, as messages state it.
+    """
+    odds = delta / (count * TOTAL_VARIATION) - 1
+    return float(np.floor(100 * np.log(odds)) / 100) if odds > 1 else 0.0
+
+
 def _draw(distribution: Unit, count: int, bits: Bits) -> Whole:
     thresholds, guide = _table(distribution)
     words = np.minimum(_words(count, bits), thresholds[-1] - np.uint64(1))

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.privacy.domain import Ball, Box
+from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query
 
 #: Lattice steps by power: of a feature's range for sums of values (1), of its largest absolute
@@ -122,7 +123,8 @@ def _is_complex(values: Any) -> bool:
 def _within(query: Query, rows: Array) -> Array:
     domain = query.domain
     if not isinstance(domain, Ball):
-        return np.clip(np.where(np.isnan(rows), domain.middle, rows), domain.lower, domain.upper)
+        rows = np.clip(np.where(np.isnan(rows), domain.middle, rows), domain.lower, domain.upper)
+        return query.states(rows) if isinstance(query, PresentMeanQuery) else rows
     # Cut entries first: squares would overflow.
     rows = np.clip(np.nan_to_num(rows, nan=0.0), -_LONGEST, _LONGEST)
     # Leave room for rounding to the lattice, which adds up to half a step along each feature.

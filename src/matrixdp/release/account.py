@@ -16,8 +16,12 @@ from matrixdp import checks
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import Composed
+from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.release import ledger, tables
 from matrixdp.release.recommend import Option
+
+#: What an account can be charged for.
+Release = AdditiveMechanism | Composed | PrivatelyBounded
 
 #: Name in dp_accounting of each neighbouring relation, and the sensitivity of a sum of records of
 #: norm 1: replacing a record changes the sum by 2, zeroing one by 1.
@@ -171,23 +175,30 @@ class Account:
 
     @property
     def releases(self) -> list[dict[str, Any]]:
-        """The charges of all releases: mu, epsilon of a pure one, and how many numbers it has."""
+        """The charges of all releases: mu, epsilon of a pure one, how many numbers, the date.
+
+        Those that version 0.1.0 charged have no date.
+        """
         return [dict(release) for release in self._now["releases"]]
 
-    def room(self, release: AdditiveMechanism | Composed) -> int:
+    def room(self, release: Release) -> int:
         """Return how many further copies of a release fit, 1000 at most."""
         return ledger.room(self._now, self._charge(release, ""))
 
     def choose(self, options: Sequence[Option]) -> Option:
         """Return the option after which the most further releases fit, the first of equals.
 
-        Where none fits it is the first option, which :meth:`spend` refuses.
+        Where none fits it is the cheapest option, which :meth:`spend` refuses.
         """
-        rooms = ledger.rooms(self._now, [ledger.entry(option.release) for option in options])
+        account, charges = self._now, [ledger.entry(option.release) for option in options]
+        rooms = ledger.rooms(account, charges)
         most = max((room for room in rooms if room is not None), default=None)
-        return options[rooms.index(most)]
+        if most is not None:
+            return options[rooms.index(most)]
+        spent = [ledger.total_epsilon(ledger.add(account, charge)) for charge in charges]
+        return options[int(np.argmin(spent))]
 
-    def spend(self, release: AdditiveMechanism | Composed, label: str = "") -> None:
+    def spend(self, release: Release, label: str = "") -> None:
         """Charge a release; sample it only then.
 
         Raises:
@@ -238,7 +249,7 @@ class Account:
             "sampler_delta": ledger.sampler_delta(account),
         }
 
-    def _charge(self, release: AdditiveMechanism | Composed, label: str) -> dict[str, Any]:
+    def _charge(self, release: Release, label: str) -> dict[str, Any]:
         ledger.check(release)
         query, relation = release.query, ledger.terms(self._first)[1]
         if query.adjacency != relation.neighbours:
@@ -255,8 +266,8 @@ class Account:
             )
         # Unlike any request of the command line: the answer of this one is stored nowhere.
         request = f"python {secrets.token_hex(8)}"
-        charge = {"query": query.name, "label": str(label), "request": request}
-        return {**charge, "answer": "", **ledger.entry(release)}
+        charge = {"date": ledger.today(), "query": query.name, "label": str(label)}
+        return {**charge, "request": request, "answer": "", **ledger.entry(release)}
 
     def __copy__(self) -> Self:
         return self

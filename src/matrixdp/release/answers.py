@@ -8,18 +8,8 @@ import numpy as np
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.adassp import Equations
-from matrixdp.mechanisms.base import AdditiveMechanism
-from matrixdp.mechanisms.composed import ComposedEquations
-from matrixdp.mechanisms.moments import CONSTANT, MeanCovariance, centred, regression
-from matrixdp.mechanisms.programs import Question, Value
-from matrixdp.mechanisms.ridge import lifted, moments_ridge
-from matrixdp.privacy.domain import Ball
-
-#: Simulated records: shares of their bounds that the columns fill, and R^2 of the true regression.
-FILLED, EXPLAINED = (1.0, 0.25), 0.5
-
-#: Number of draws of noise in a simulation, and their seed; no private noise depends on them.
-_DRAWS, _SEED = 200, 0
+from matrixdp.mechanisms.moments import MeanCovariance, centred, regression
+from matrixdp.mechanisms.ridge import moments_ridge
 
 #: Queries that need the mean too: second moments of records with a constant 1 contain it.
 WITH_CONSTANT = ("covariance", "components", "first_component", "regression")
@@ -67,9 +57,11 @@ class Output:
         sizes: Array = self.penalty / self.half[:-1] ** 2
         return sizes
 
-    def ridge(self, noise_std: float) -> Array:
-        """Return the ridge on each column x in half ranges (m - 1,), with that of the noise."""
-        return self.penalties + moments_ridge(noise_std, len(self.half) - 1)
+    def ridge(self, noise_std: float | Array) -> Array:
+        """Return the ridge on each column x in half ranges (..., m - 1), with that of the noise."""
+        added = moments_ridge(1.0, len(self.half) - 1) * np.asarray(noise_std)
+        ridge: Array = self.penalties + added[..., None]
+        return ridge
 
     def in_units(self, slopes: Array, shift: Array) -> tuple[Array, Array]:
         """Return coefficients (..., m - 1) and intercept (...), from those in half ranges."""
@@ -78,19 +70,20 @@ class Output:
         return coefficients, offset if self.intercept else 0 * offset
 
 
-def line(output: Output, estimate: MeanCovariance, noise_std: float) -> tuple[Array, float]:
-    """Return coefficients (m - 1,) and intercept of a regression, in the records' own units.
+def line(output: Output, estimate: MeanCovariance, noise_std: float | Array) -> tuple[Array, Array]:
+    """Return coefficients (..., m - 1) and intercept (...) of a regression, in records' units.
 
     Args:
         output: units and options of the regression.
         estimate: mean and covariance of (x, y), in half ranges around the middle.
-        noise_std: standard deviation of their noise, which sets a ridge on x.
+        noise_std: standard deviation of their noise, which sets a ridge on x, (...).
     """
     if not output.intercept:
         mean = estimate.mean + output.middle / output.half
-        estimate = estimate._replace(covariance=estimate.covariance + np.outer(mean, mean))
-    coefficients, offset = output.in_units(*regression(estimate, output.ridge(noise_std)))
-    return coefficients, float(offset)
+        added = mean[..., :, None] * mean[..., None, :]
+        estimate = estimate._replace(covariance=estimate.covariance + added)
+    ridge = output.ridge(noise_std)[..., None, :]
+    return output.in_units(*regression(estimate, ridge))
 
 
 def spectrum(covariance: Array) -> tuple[Array, Array]:
@@ -137,7 +130,7 @@ def about_mean(output: Output, estimate: MeanCovariance, noise_std: float) -> Ar
 
 
 def solve(output: Output, equations: Equations, *, weighted: bool = False) -> tuple[Array, Array]:
-    """Return the inverse (d, d) and the solution (d,) of noisy normal equations in half ranges.
+    """Return the inverse (..., d, d) and the solution (..., d) of normal equations in half ranges.
 
     They are those of x, or of (x, 1) where there is an intercept, which the ridge then shrinks too.
 
@@ -147,98 +140,28 @@ def solve(output: Output, equations: Equations, *, weighted: bool = False) -> tu
         weighted: whether a ball, and no box, bounds the records; otherwise the entry of the
             constant is 1.
     """
-    matrix, size = equations.moments.copy(), len(equations.products)
+    matrix, size = equations.moments.copy(), equations.products.shape[-1]
     if output.intercept and not weighted:
-        matrix[-1, -1] = 1.0
-    matrix += np.diag(equations.ridge + np.append(output.penalties, 0.0)[:size])
+        matrix[..., -1, -1] = 1.0
+    penalties = np.append(output.penalties, 0.0)[:size]
+    matrix += (np.asarray(equations.ridge)[..., None] + penalties)[..., None] * np.eye(size)
     # A pseudo-inverse, since columns may depend on each other linearly.
     inverse = np.asarray(np.linalg.pinv(matrix, hermitian=True), dtype=np.float64)
-    return inverse, inverse @ equations.products
+    return inverse, (inverse @ equations.products[..., None])[..., 0]
 
 
 def adaptive_line(
     output: Output, equations: Equations, *, weighted: bool = False
-) -> tuple[Array, float]:
-    """Return coefficients (m - 1,) and intercept of normal equations, in the records' own units.
+) -> tuple[Array, Array]:
+    """Return coefficients (..., m - 1) and intercept (...) of normal equations, in records' units.
 
     The arguments are those of :func:`solve`.
     """
     _, solution = solve(output, equations, weighted=weighted)
-    coefficients, offset = output.in_units(*split(output, solution))
-    return coefficients, float(offset)
+    return output.in_units(*split(output, solution))
 
 
 def split(output: Output, solution: Array) -> tuple[Array, Array]:
     """Return slopes (..., m - 1) and the intercept (...), 0 if there is none."""
     slopes = solution[..., : len(output.half) - 1]
     return slopes, solution[..., -1] if output.intercept else np.zeros(slopes.shape[:-1])
-
-
-def simulated_fit(
-    release: AdditiveMechanism | ComposedEquations, share: float, *, intercept: bool = True
-) -> float:
-    """Return the median R^2 of a regression's predictions, simulated from public facts alone.
-
-    The simulated columns are independent and uniform over a share of their bounds about the middle.
-    They explain ``EXPLAINED`` of the target's variance, which is R^2 without noise.
-
-    Args:
-        release: calibrated mechanism for second moments of (x, 1, y) in half ranges, in a box; or
-            for normal equations.
-        share: share of the bounds that columns fill, above 0 and at most 1.
-        intercept: whether the normal equations hold the constant 1.
-    """
-    constant = intercept or isinstance(release, AdditiveMechanism)
-    features, variance = release.query.features - 1 - constant, share**2 / 3
-    moments = np.diag(np.full(features + 1 + constant, variance))
-    moments[:features, -1] = moments[-1, :features] = np.sqrt(EXPLAINED / features) * variance
-    if constant:
-        moments[CONSTANT, CONSTANT] = 1
-    slopes, intercepts = _simulated_lines(release, moments, features)
-    wrong = variance * (1 + (slopes**2).sum(axis=1)) + intercepts**2
-    wrong -= 2 * slopes @ moments[:features, -1]
-    return float(np.median(1 - wrong / variance))
-
-
-def _simulated_lines(
-    release: AdditiveMechanism | ComposedEquations, moments: Array, features: int
-) -> tuple[Array, Array]:
-    """Return slopes (draws, features) and intercepts (draws,) from noise on exact moments."""
-    stream = np.random.default_rng(_SEED)
-    if isinstance(release, AdditiveMechanism):
-        noise = release.noise.sample([stream] * _DRAWS)
-        noise = (noise + np.swapaxes(noise, 1, 2)) / 2
-        return regression(centred(moments + noise), moments_ridge(release.noise_std, features))
-    inner = release.program
-    parts = inner.design, inner.smallest, inner.products
-    drawn = {part.query.name: part.noise.sample([stream] * _DRAWS) for part in parts}
-
-    def ask(question: Question, value: Array) -> Array:
-        assert isinstance(question, AdditiveMechanism)
-        return value + drawn[question.query.name]
-
-    equations = inner.run(Value(moments), ask)
-    blocks = equations.moments
-    if not release.query.private_count:
-        blocks[:, features:, features:] = moments[features:-1, features:-1]
-    inverse = np.linalg.pinv(lifted(blocks, equations.ridge), hermitian=True)
-    solved = (inverse @ equations.products[..., None])[..., 0]
-    solutions = np.column_stack([solved, np.zeros(_DRAWS)])
-    return solutions[:, :features], solutions[:, features]
-
-
-def regression_outlook(
-    release: AdditiveMechanism | ComposedEquations, *, intercept: bool = True
-) -> str:
-    """Return a sentence on how well a regression predicts in spite of the noise.
-
-    The arguments are those of :func:`simulated_fit`.
-    """
-    if isinstance(release.query.domain, Ball):
-        return "what the noise means for predictions cannot be said from a radius alone"
-    wide, narrow = (simulated_fit(release, share, intercept=intercept) for share in FILLED)
-    return (
-        f"R^2 of about {wide:.2f} where columns fill their bounds, {narrow:.2f} where they fill "
-        f"{FILLED[1]:.0%} of them, {EXPLAINED} without privacy (simulated from the bounds alone; "
-        "columns that depend on each other do worse)"
-    )

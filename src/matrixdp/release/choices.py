@@ -6,15 +6,29 @@ All of it follows from public facts.
 from __future__ import annotations
 
 import contextlib
+import functools
+import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from matrixdp.checks import InputError
-from matrixdp.release import compositions, ledger, recommend, specification
+from matrixdp.checks import InputError, plural
+from matrixdp.mechanisms.composed import InParts
+from matrixdp.privacy.domain import Box
+from matrixdp.release import (
+    compositions,
+    ledger,
+    missing,
+    outlooks,
+    private_bounds,
+    recommend,
+    specification,
+)
+from matrixdp.release.recommend import Option
 from matrixdp.release.specification import Specification
 
 #: Price of privacy that counts as 0, and relative tolerance of its search.
@@ -24,30 +38,88 @@ _LEAST, _CLOSE = 1e-6, 1e-6
 _FARTHEST = 1e6
 
 
-def options(spec: Specification) -> list[recommend.Option]:
-    """Return the mechanisms that can answer a specification, the least noise first.
+def options(spec: Specification) -> list[Option]:
+    """Return the mechanisms that can answer a specification, the least regret first.
 
-    Neither the file of records nor the account is read.
+    The regret follows from simulations, see :mod:`matrixdp.release.outlooks`. Queries that these do
+    not cover, and columns of different importance, have the least noise first. Neither the file of
+    records nor the account is read.
 
     Raises:
         InputError: no mechanism gives the guarantee, or the named one does not answer the query.
     """
-    mechanisms = [
-        mechanism for name, mechanism in specification.MECHANISMS.items() if name == spec.mechanism
+    return _compared(spec, candidates(spec))
+
+
+@functools.lru_cache(maxsize=64)
+def of_fit(*terms: Any, **options_of_fit: Any) -> tuple[Option, ...]:
+    """Return the :func:`options` of :func:`specification.fit`; fits of clones have the same."""
+    return tuple(options(specification.fit(*terms, **options_of_fit)))
+
+
+def spec_of(spec: Specification, option: Option) -> Specification:
+    """Return the specification with the query that one of its :func:`options` answers."""
+    if isinstance(option.release, InParts):
+        return spec.by(specification.key_of(option.mechanism))
+    return spec
+
+
+def _simulates(spec: Specification) -> bool:
+    """Return whether what noise takes from an answer can be simulated from public facts."""
+    known = spec.query_name in outlooks.UNITS and isinstance(spec.query.domain, Box)
+    return known and not spec.private and len(spec.columns) <= outlooks.MANY
+
+
+def _compared(spec: Specification, choices: list[Option]) -> list[Option]:
+    """Return options with their losses, the least regret first."""
+    if not _simulates(spec):
+        return choices
+    losses = [
+        outlooks.losses(spec_of(spec, option).output, spec.box, private_bounds.inner(option))
+        for option in choices
     ]
-    delta = spec.delta
-    if delta and spec.total and spec.total["delta"]:
-        # The sampler's part of the total is reserved for all releases together.
-        delta = min(delta, ledger.usable_delta(spec.total))
+    compared = [replace(option, losses=loss) for option, loss in zip(choices, losses, strict=True)]
+    if spec.importance is not None:
+        return compared
+    regrets = outlooks.regrets(losses)
+    # Of those close to the least, the first: additive noise, which has intervals, and less of it.
+    regrets[regrets <= regrets.min() + outlooks.CLOSE] = 0.0
+    return [compared[i] for i in np.argsort(regrets, kind="stable")]
+
+
+def candidates(spec: Specification) -> list[Option]:
+    """Return what :func:`options` compares, additive noise first."""
+    if spec.private:
+        return private_bounds.options(spec, _usable(spec), by_noise)
+    ranking = by_noise(spec)
+    if spec.mechanism != specification.RECOMMENDED or not spec.delta or spec.importance:
+        return ranking
+    for name in specification.IN_PARTS if _simulates(spec) else ():
+        if name == specification.CLIPPED or spec.query_name == "regression":
+            with contextlib.suppress(InputError):
+                ranking += compositions.options(spec.by(name), _usable(spec))
+    return ranking
+
+
+def _usable(spec: Specification) -> float:
+    """Return the delta of a release, without the sampler's part of the total's."""
+    if spec.delta and spec.total and spec.total["delta"]:
+        # That part is reserved for all releases together.
+        return min(spec.delta, ledger.usable_delta(spec.total))
+    return spec.delta
+
+
+def by_noise(spec: Specification) -> list[Option]:
+    """Return the mechanisms with additive noise, or the named one, the least noise first."""
+    delta = _usable(spec)
     if spec.mechanism in specification.IN_PARTS:
         return compositions.options(spec, delta)
-    ranking = recommend.options(
-        spec.query,
-        epsilon=spec.epsilon,
-        delta=delta,
-        importance=spec.importance,
-        mechanisms=mechanisms,
-    )
+    if spec.present and spec.mechanism == specification.RECOMMENDED and delta:
+        # Each noise has a weight of the counts that suits it.
+        variants = [_ranking(spec.by(name), delta) for name in ("laplace", "gaussian")]
+        ranking = sorted(itertools.chain(*variants), key=lambda option: option.error)
+    else:
+        ranking = _ranking(spec, delta)
     if spec.mu is None:
         return ranking
     # A pure mechanism of the same epsilon can cost more mu than the share of this release.
@@ -60,8 +132,23 @@ def options(spec: Specification) -> list[recommend.Option]:
     return fitting
 
 
-def rank(spec: Specification) -> list[tuple[recommend.Option, int]]:
-    """Return the options that leave room for the planned releases, the least noise first.
+def _ranking(spec: Specification, delta: float) -> list[Option]:
+    """Return the mechanisms that answer the query itself, or the named one, by their noise."""
+    return recommend.options(
+        spec.query,
+        epsilon=spec.epsilon,
+        delta=delta,
+        importance=spec.importance,
+        mechanisms=[
+            mechanism
+            for name, mechanism in specification.MECHANISMS.items()
+            if name == spec.mechanism
+        ],
+    )
+
+
+def rank(spec: Specification) -> list[tuple[Option, int]]:
+    """Return the options that leave room for the planned releases, the least regret first.
 
     Each comes with the number of further releases at these epsilon and delta that fit after it.
     Without a planned number, only options that leave room for the most releases are returned.
@@ -71,9 +158,13 @@ def rank(spec: Specification) -> list[tuple[recommend.Option, int]]:
     """
     path, account = account_of(spec)
     spec = replace(spec, total=ledger.terms(account)[0])
-    rooms = _rooms(spec, account)
+    try:
+        rooms = _rooms(spec, account)
+    except InputError as error:
+        line = _line(spec, account)
+        raise InputError(f"{error}; {line} would fit" if line else str(error)) from None
     if not rooms:
-        after = [ledger.add(account, ledger.entry(option.release)) for option in options(spec)]
+        after = [ledger.add(account, ledger.entry(option.release)) for option in candidates(spec)]
         raise InputError(
             f"{path} allows {ledger.in_words(account['total'])} in all, and with this release "
             f"{ledger.excess(min(after, key=ledger.total_epsilon))}; {_remedy(spec, account)}"
@@ -81,12 +172,14 @@ def rank(spec: Specification) -> list[tuple[recommend.Option, int]]:
     needed = max(room for _, room in rooms)
     if spec.planned is not None:
         needed = min(needed, max(0, spec.planned - len(account["releases"]) - 1))
-    return [(option, room) for option, room in rooms if room >= needed]
+    fitting = {id(option.release): room for option, room in rooms if room >= needed}
+    choices = [option for option, _ in rooms if id(option.release) in fitting]
+    return [(option, fitting[id(option.release)]) for option in _compared(spec, choices)]
 
 
-def _rooms(spec: Specification, account: ledger.Account) -> list[tuple[recommend.Option, int]]:
+def _rooms(spec: Specification, account: ledger.Account) -> list[tuple[Option, int]]:
     """Return the options that fit, each with how many further releases of the cheapest then fit."""
-    choices = options(spec)
+    choices = candidates(spec)
     rooms = ledger.rooms(account, [ledger.entry(option.release) for option in choices])
     fitting = zip(choices, rooms, strict=True)
     return [(option, room) for option, room in fitting if room is not None]
@@ -102,11 +195,76 @@ def _remedy(spec: Specification, account: ledger.Account) -> str:
     for share in np.arange(0.95, 0.01, -0.05):
         epsilon = float(f"{spec.epsilon * share:.3g}")
         with contextlib.suppress(InputError):
-            if _rooms(replace(free, epsilon=epsilon), account):
+            if _fits(replace(free, epsilon=epsilon), account):
                 return f"epsilon = {epsilon:g} would fit"
+    if line := _line(spec, account):
+        return f"{line} would fit"
     if account["releases"]:
         return "ask for nothing more of this account"
-    return "state a total with a smaller epsilon, at which safe noise counts, or a larger delta"
+    return "release fewer numbers"
+
+
+def _fits(spec: Specification, account: ledger.Account) -> bool:
+    """Return whether an additive mechanism, or the named one, fits an account."""
+    charges = [ledger.entry(option.release) for option in by_noise(spec)]
+    return any(not ledger.excess(ledger.add(account, charge)) for charge in charges)
+
+
+def _line(spec: Specification, account: ledger.Account) -> str:
+    """Return lines of a specification whose total would fit; nothing if none does, or is fixed.
+
+    Half of delta is more than the sampler has by default. With it the largest epsilon is sought, of
+    the release and of the total, at which they fit.
+    """
+    first = ledger.terms(account)[0]
+    if account["releases"] or spec.mu is not None or first["pure"]:
+        return ""
+
+    def total_at(epsilon: float) -> dict[str, float]:
+        stated = {"epsilon": epsilon, "delta": first["delta"]}
+        return ledger.total(stated | ({"sampler": stated["delta"] / 2} if stated["delta"] else {}))
+
+    def fits(epsilon: float) -> bool:
+        total = total_at(epsilon)
+        least = min(spec.epsilon, epsilon)
+        with contextlib.suppress(InputError):
+            part = replace(spec, epsilon=least, total=total)
+            return _fits(part, ledger.begin(total, ledger.terms(account)[1]))
+        return False
+
+    # Above 60 noise of one number adds more than any delta.
+    low, high = 0, int(min(first["epsilon"], 60) * 100)
+    if high and fits(high / 100):
+        low = high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle / 100) else (low, middle)
+    if not low:
+        return ""
+    stated = total_at(low / 100)
+    words = ", ".join(f"{key} = {stated[key]:g}" for key in ("epsilon", "delta", "sampler"))
+    words = words if stated["delta"] else words.rpartition(", ")[0]
+    line = f"total = {{{words}}}"
+    return f"epsilon = {low / 100:g} with {line}" if spec.epsilon > low / 100 else line
+
+
+def together(specs: Sequence[Specification], firsts: Sequence[Option]) -> str:
+    """Return a sentence on the account after all releases of a file, by the given options."""
+    account = account_of(specs[0])[1]
+    charges = [ledger.entry(option.release) for option in firsts]
+
+    def after(times: int) -> ledger.Account:
+        return {**account, "releases": account["releases"] + charges * times}
+
+    if excess := ledger.excess(after(1)):
+        return f"together: {excess}; leave a [[release]] out"
+    room = 0
+    while room < ledger.MANY and not ledger.excess(after(room + 2)):
+        room += 1
+    return (
+        f"together: epsilon {ledger.total_epsilon(after(1)):.4g} of {account['total']['epsilon']:g}"
+        f"; the account has room for {plural(room, 'more such file')} then"
+    )
 
 
 def account_of(spec: Specification) -> tuple[Path, ledger.Account]:
@@ -120,9 +278,16 @@ def account_of(spec: Specification) -> tuple[Path, ledger.Account]:
 
 
 def proposal(spec: Specification) -> str:
-    """Return a sentence that proposes a total if neither file nor account has one, else nothing."""
-    if spec.total or ledger.account_path(spec.file, spec.account).exists():
+    """Return a sentence on the total or the rule for missing values that a new account lacks.
+
+    Nothing is returned where the account exists, or its first release states both. An older account
+    goes on with the middle of the bounds, which was its rule.
+    """
+    if ledger.account_path(spec.file, spec.account).exists():
         return ""
+    if spec.total:
+        stated = "missing" in spec.terms or not missing.can_occur(spec.file)
+        return "" if stated else missing.UNSTATED
     return (
         "no total is stated, and the first release fixes that of all releases of the account; add "
         f"total = {{epsilon = {spec.epsilon!r}, delta = {spec.delta!r}}} for this release alone, "
@@ -159,7 +324,7 @@ def needed(spec: Specification, error: float) -> dict[str, float]:
 def _least_error(spec: Specification) -> float:
     """Return the error of the best option, at the budget itself; infinite without safe noise."""
     try:
-        return options(replace(spec, mu=None))[0].error
+        return by_noise(replace(spec, mu=None))[0].error
     except InputError:
         return math.inf
 
@@ -190,7 +355,7 @@ def price(spec: Specification) -> float:
     epsilon = spec.epsilon
     # Noise falls as 1 / epsilon or its root, so each step at least halves the log of the distance.
     for _ in range(60):
-        factor = 2 * options(replace(spec, epsilon=epsilon, mu=None))[0].error
+        factor = 2 * by_noise(replace(spec, epsilon=epsilon, mu=None))[0].error
         epsilon *= factor
         if epsilon < _LEAST:
             return 0.0

@@ -18,20 +18,32 @@ from matrixdp.mechanisms.composed import (
     InParts,
     Outcome,
 )
-from matrixdp.privacy.domain import Box
+from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import NormalEquations, SecondMomentQuery
-from matrixdp.release import answers, recommend, uncertainty
+from matrixdp.release import answers, recommend, regression_intervals, uncertainty
 from matrixdp.release.answers import Output
 from matrixdp.release.specification import Specification
 
 #: Notes of a receipt on clipping and on the ridge, beside the noise.
 CLIPPING = (
     "records are shrunk to a radius that is chosen in private, see the details; what this takes "
-    "from long records is no noise, and not stated here"
+    "from long records is no noise, and no interval covers it"
 )
+#: Notes of the details on the effect of the radius.
+SHRUNK = (
+    "records beyond the radius are shrunk to it, which makes variances, eigenvalues and mean "
+    "squares too small; the noisy share of these records does not bound by how much"
+)
+WHOLE = "none: the radius holds all records within the public bounds"
+#: Share of a radius that a sum of squares may lose to rounding.
+_ROUNDING = 1e-12
 RIDGE = (
     "a ridge that is chosen in private, see the details, shrinks all coefficients and the "
-    "intercept; what this takes from them is no noise, and not stated here"
+    "intercept; what this takes from them is no noise, and not in the standard errors"
+)
+RIDGE_OF_NOISE = (
+    "a ridge that the noise asks for shrinks all coefficients; what this takes from them is no "
+    "noise, and not in the standard errors"
 )
 
 
@@ -68,10 +80,6 @@ def _filled(release: AdditiveGaussian) -> float:
 
 def says(spec: Specification, best: recommend.Option) -> str:
     """Return the size of the noise of clipped moments, in plain words."""
-    if spec.query_name == "regression":
-        return (
-            "what the noise means for predictions follows from a radius that is chosen in private"
-        )
     share = "what records that fill the radius allow, which is chosen in private"
     if best.error >= 1:
         return f"noise of {best.error:,.3g} times {share}"
@@ -114,21 +122,45 @@ def details(spec: Specification, release: InParts, outcome: Outcome | Equations)
         return _clipped_details(spec, release, outcome)
     assert isinstance(outcome, Equations)
     errors = uncertainty.adaptive_errors(spec.output, outcome, weighted=spec.weighted)
+    private_count = spec.query.private_count
+    stated = {"least_squares": regression_intervals.CLIPPED}
+    if isinstance(spec.query.domain, Box):
+        limits = regression_intervals.from_equations(
+            spec.output, outcome, private_count=private_count
+        )
+        stated = regression_intervals.table(spec.columns, limits)
     return {
         "smallest_eigenvalue_in_half_ranges": float(outcome.smallest),
         "ridge_in_half_ranges": float(outcome.ridge),
-        "standard_errors": uncertainty.errors_table(spec.columns, errors),
+        uncertainty.ERRORS: uncertainty.errors_table(spec.columns, errors),
+        **stated,
     }
+
+
+def _reach(domain: Box | Ball, centre: Array) -> float:
+    """Return the largest distance of a record within its bounds from a centre (m,)."""
+    if isinstance(domain, Ball):
+        return domain.radius + float(np.linalg.norm(centre))
+    sides = np.abs([np.array(domain.lower) - centre, np.array(domain.upper) - centre])
+    return float(np.linalg.norm(sides.max(axis=0)))
 
 
 def _clipped_details(
     spec: Specification, release: ComposedMoments, outcome: Outcome
 ) -> dict[str, Any]:
+    clipped = outcome.radius < _reach(spec.query.domain, outcome.centre) * (1 - _ROUNDING)
     centre = outcome.centre * spec.half + spec.middle
     content: dict[str, Any] = {
         "radius_in_half_ranges": outcome.radius,
+        "clipping": SHRUNK if clipped else WHOLE,
         "noise_of_moments_in_half_ranges": outcome.moments_std / outcome.weight,
     }
+    if clipped:
+        share = float(np.clip(outcome.beyond / outcome.weight, 0, 1))
+        content["noisy_share_of_records_beyond_the_radius"] = share
+        content["noise_of_this_share"] = outcome.beyond_std / outcome.weight
+    if spec.query_name == "regression":
+        content["least_squares"] = regression_intervals.CLIPPED
     if outcome.centre_std:
         content["mean"] = dict(zip(spec.columns, centre.tolist(), strict=True))
     if spec.query.private_count:
@@ -140,9 +172,9 @@ def _clipped_details(
     if spec.query_name in uncertainty.KINDS and isinstance(spec.query.domain, Box):
         simulated = uncertainty.MomentNoise(part, outcome.centre_std)
         content |= uncertainty.details(
-            spec, simulated, outcome.estimate, outcome.moments, outcome.moments_std
+            spec, simulated, outcome.estimate, outcome.moments, outcome.moments_std, clipped=clipped
         )
     elif spec.query_name == "second_moments":
         widths = part.interval(uncertainty.LEVEL) * np.outer(spec.half, spec.half)
-        content |= uncertainty.moments_table(spec.columns, widths)
+        content |= uncertainty.moments_table(spec.columns, widths, clipped=clipped)
     return content

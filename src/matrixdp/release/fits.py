@@ -52,6 +52,24 @@ class ExactScoreWarning(UserWarning):
     """A score of private records is computed without noise, and no epsilon covers it."""
 
 
+class UselessWarning(UserWarning):
+    """Noise hides what an estimator releases, by simulations from public facts alone."""
+
+
+def warn_of_noise(name: str) -> None:
+    """Warn that a fit will be useless.
+
+    A refusal would end programs that run today, and what is useless is a judgement: whoever wants
+    one makes the warning an error, which comes before the charge.
+    """
+    warnings.warn(
+        f"noise hides what {name} releases, also where records fill their bounds: give a larger "
+        "epsilon, narrower bounds, fewer columns or more records",
+        UselessWarning,
+        stacklevel=4,
+    )
+
+
 #: Names of the estimators whose scores have been warned of in this process.
 _warned: set[str] = set()
 

@@ -22,6 +22,7 @@ to one charge; a repeated request gets the answer that was paid for.
 from __future__ import annotations
 
 import contextlib
+import datetime
 import glob
 import hashlib
 import json
@@ -39,6 +40,7 @@ from matrixdp import checks
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import Composed
+from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.noise import safe
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.quadratic import UPWARDS
@@ -48,6 +50,10 @@ Account = dict[str, Any]
 
 #: Default of the sampler's part of a total's delta: a hundredth of it, 1e-6 at most.
 _SAMPLER_PART, _SAMPLER = 100, 1e-6
+
+#: Format of the accounts and receipts that are written; those of version 0.1.0 state none, and are
+#: of format 1. An account keeps the format that it was begun in: a later one only adds keys.
+FORMAT = 2
 
 #: Suffix of an account's name, after that of its file.
 SUFFIX = ".privacy.json"
@@ -121,13 +127,13 @@ def find(path: Path) -> AccountFile:
     Raises:
         InputError: as :func:`account_path`.
     """
-    if path.suffix in tables.SUFFIXES:
+    if tables.suffix(path) in tables.SUFFIXES:
         return AccountFile(account_path(path, None), path)
     with checks.as_input_error(
         f"{checks.short(str(path))} cannot be looked up ({{why}}); correct it"
     ):
         file = path.with_name(path.name.removesuffix(SUFFIX))
-        if path.name.endswith(SUFFIX) and file.suffix in tables.SUFFIXES and file.is_file():
+        if path.name.endswith(SUFFIX) and tables.suffix(file) in tables.SUFFIXES and file.is_file():
             # Only an account that exists is a choice among those that the file's names could begin.
             return AccountFile(account_path(file, path if os.path.lexists(path) else None), file)
         itself = path.resolve()
@@ -212,7 +218,7 @@ def usable_delta(total: Mapping[str, Any]) -> float:
     return float(total["delta"] - total["sampler"]) if total["delta"] else 0.0
 
 
-def cost(release: AdditiveMechanism | Composed) -> float:
+def cost(release: AdditiveMechanism | Composed | PrivatelyBounded) -> float:
     """Return the mu of a release, rounded up."""
     if release.mu is not None:
         return release.mu * UPWARDS
@@ -224,19 +230,25 @@ def _pure_mu(epsilon: float) -> float:
     return float(-2 * ndtri_exp(-np.logaddexp(0, epsilon))) * UPWARDS
 
 
-def entry(release: AdditiveMechanism | Composed) -> dict[str, Any]:
+def entry(release: AdditiveMechanism | Composed | PrivatelyBounded) -> dict[str, Any]:
     """Return the charge of a release: ``mu``, ``pure_epsilon``, ``numbers`` and any ``parts``."""
     pure = release.epsilon_delivered if release.mu is None else None
     charge = {"mu": cost(release), "pure_epsilon": pure, "numbers": release.numbers}
-    return {**charge, "parts": release.costs} if isinstance(release, Composed) else charge
+    return charge if isinstance(release, AdditiveMechanism) else {**charge, "parts": release.costs}
 
 
-def begin(total: Mapping[str, float], relation: Relation) -> Account:
-    """Return an account without releases."""
-    return {"total": {**total, **relation._asdict()}, "releases": []}
+def today() -> str:
+    """Return the date in UTC, as YYYY-MM-DD."""
+    return datetime.datetime.now(datetime.UTC).date().isoformat()
 
 
-def terms(account: Account) -> tuple[dict[str, float], Relation]:
+def begin(total: Mapping[str, float], relation: Relation, number: int = FORMAT) -> Account:
+    """Return an account without releases, in the format of this number."""
+    account = {"total": {**total, **relation._asdict()}, "releases": []}
+    return {"format": number, **account} if number > 1 else account
+
+
+def terms(account: Mapping[str, Any]) -> tuple[dict[str, float], Relation]:
     """Return the total of an account, as :func:`total` does, and its neighbouring relation."""
     numbers = dict(account["total"])
     # Accounts that do not mention people protect records.
@@ -248,24 +260,12 @@ def read(path: Path) -> Account | None:
     """Return the account in a file, or None where the file does not exist.
 
     Raises:
-        InputError: the file is no account.
+        InputError: the file is no account, or one of a later format.
     """
     try:
-        account = json.loads(path.read_text(encoding="utf-8"))
-        numbers, relation = terms(account)
-        releases = [
-            {
-                **release,
-                "mu": checks.positive(mu=release["mu"]),
-                "pure_epsilon": release["pure_epsilon"]
-                and checks.positive(pure_epsilon=release["pure_epsilon"]),
-                "numbers": checks.count(numbers=release["numbers"]),
-                "request": str(release["request"]),
-                "answer": str(release["answer"]),
-            }
-            for release in account["releases"]
-        ]
-        account = {**begin(total(numbers), relation), "releases": releases}
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        number = checks.count(format=stored.get("format", 1))
+        account = _account(stored, number) if number <= FORMAT else None
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError, AttributeError, OSError, RecursionError) as error:
@@ -273,17 +273,43 @@ def read(path: Path) -> Account | None:
             f"{path} is no account of releases ({checks.why(error)}); restore it, as a new one "
             "would forget what is spent"
         ) from None
+    if account is None:
+        raise InputError(
+            f"{path} has the format {number}, and this version of matrixdp reads formats up to "
+            f"{FORMAT}; install a newer one"
+        )
     if not math.isfinite(total_epsilon(account)):
         raise InputError(f"{path} is no account of releases ({excess(account)}); restore it")
     return account
 
 
-def check(release: AdditiveMechanism | Composed) -> None:
+def _account(stored: Mapping[str, Any], number: int) -> Account:
+    """Return the checked account in a file's content, of the format of this number."""
+    numbers, relation = terms(stored)
+    releases = [
+        {
+            **release,
+            "mu": checks.positive(mu=release["mu"]),
+            "pure_epsilon": release["pure_epsilon"]
+            and checks.positive(pure_epsilon=release["pure_epsilon"]),
+            "numbers": checks.count(numbers=release["numbers"]),
+            "request": str(release["request"]),
+            "answer": str(release["answer"]),
+        }
+        for release in stored["releases"]
+    ]
+    return {**begin(total(numbers), relation, number), "releases": releases}
+
+
+def check(release: AdditiveMechanism | Composed | PrivatelyBounded) -> None:
     """Check that a release can be drawn, before it is charged.
 
     Raises:
         InputError: it has no guarantee, or no safe noise.
     """
+    if isinstance(release, PrivatelyBounded):
+        _ = release.thresholds
+        release = release.inner
     if not isinstance(release, AdditiveMechanism | Composed):
         raise InputError(
             f"a {type(release).__name__} is for simulation alone; take one of those that `options` "
@@ -343,7 +369,14 @@ def excess(account: Account) -> str:
     extra = sampler_delta(account)
     if extra > total["sampler"]:
         added = f"delta {extra:.2g}" if extra < 1 else "more than any delta"
-        return f"safe noise on so many numbers adds {added} of {total['sampler']:.2g}"
+        numbers = sum(release["numbers"] for release in account["releases"])
+        most = safe.largest_epsilon(total["sampler"], numbers)
+        return (
+            f"safe noise on so many numbers adds {added} of {total['sampler']:.2g}, as "
+            f"e^{total['epsilon']:g}, of the total, multiplies its distance from the ideal law"
+            + f" (a total of epsilon {most:g} has room for them)"
+            * bool(most)
+        )
     epsilon = total_epsilon(account)
     if epsilon <= total["epsilon"]:
         return ""
@@ -402,12 +435,13 @@ def summary(account: Account) -> list[str]:
         + f" of whole people, by the column {total['person']!r}" * bool(total["person"]),
         f"spent: epsilon {total_epsilon(account):.4g} in {checks.plural(len(releases), 'release')}",
     ]
+    delta = usable_delta(total)
     for release in releases:
         pure = release["pure_epsilon"]
-        spent = f"epsilon {pure:.4g}" if pure else f"mu {release['mu']:.4g}"
-        label = f", {release['label']}" if release.get("label") else ""
-        lines.append(f"  {release.get('query', 'a release')}: {spent}{label}")
-    delta = usable_delta(total)
+        spent = f"{pure or gaussian.epsilon(delta, release['mu']):.4g}"
+        spent += f" at delta {delta:.4g}" * (not pure)
+        about = [release.get("query", "a release"), release.get("label"), release.get("date")]
+        lines.append(f"  {', '.join(filter(None, about))}: epsilon {spent}")
     if delta:
         room = left(account, pure=False)
         lines.append(f"left: a release of epsilon {room:.4g} at delta {delta:.4g}")

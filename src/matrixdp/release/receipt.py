@@ -7,19 +7,29 @@ import itertools
 import json
 import math
 import platform
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrixdp.checks import plural
+from matrixdp.checks import Array, plural
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import ComposedEquations, ComposedMoments
+from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.noise import safe
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.domain import Box
+from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import SecondMomentQuery
-from matrixdp.release import answers, compositions, specification, uncertainty
+from matrixdp.release import (
+    compositions,
+    ledger,
+    missing,
+    outlooks,
+    private_bounds,
+    specification,
+    uncertainty,
+)
 from matrixdp.release.recommend import Option
 from matrixdp.release.specification import Specification
 from matrixdp.version import VERSION
@@ -79,13 +89,19 @@ def _curve(mu: float, numbers: int) -> list[list[float]]:
     return [[e, delta] for e, delta in zip(_CURVE, itertools.islice(least, 1, None), strict=True)]
 
 
-def build(spec: Specification, best: Option) -> dict[str, Any]:
-    """Return the receipt of a release; all of it is public, and nothing depends on the data."""
+def build(spec: Specification, best: Option, date: str) -> dict[str, Any]:
+    """Return the receipt of a release; all of it is public, and nothing depends on the data.
+
+    Of the file it has the name alone. A checksum, a size or a time would be a function of the
+    records: who knows all of them but one could try that one until it agrees.
+    """
     release, extra = best.release, best.release.extra_delta
-    fill = dict(zip(spec.columns, spec.fill.tolist(), strict=True))
     terms = {
+        "format": ledger.FORMAT,
+        "date": date,
+        "file": spec.file.name if spec.frame is None else None,
         **spec.terms,
-        "missing": "refused" if np.isnan(spec.fill).any() else fill,
+        "missing": _missing(spec),
         "neighbours": (_PEOPLE if spec.people else _NEIGHBOURS)[spec.query.adjacency],
         "records_that_count": counted(spec) or None,
         "mechanism": best.name,
@@ -101,10 +117,11 @@ def build(spec: Specification, best: Option) -> dict[str, Any]:
         "curve": curve,
         **_noise(spec, best),
         "says": says(spec, best),
+        "rule_for_missing_values": missing.in_words(spec.columns, spec.fill, present=spec.present),
         "noise": "whole steps of 2^-26 of its scale, from random bits of the operating system",
         "of_delta_for_the_noise_distribution": extra,
-        "not_covered": "how long the release took, what is seen of the machine that made it, and "
-        "that a file can be read at all: a record that is no numbers ends a release",
+        "not_covered": "how long the release took; what is seen of the machine that made it; that "
+        "the file can be read at all, as a record that is no numbers ends a release",
         "cautions": cautions(spec) or None,
         "version": {
             "matrixdp": VERSION,
@@ -112,6 +129,13 @@ def build(spec: Specification, best: Option) -> dict[str, Any]:
             "python": platform.python_version(),
         },
     }
+
+
+def _missing(spec: Specification) -> object:
+    """Return what becomes of missing values, as a receipt's terms state it."""
+    if spec.present:
+        return missing.PRESENT
+    return "refused" if np.isnan(spec.fill).any() else private_bounds.fills(spec)
 
 
 def counted(spec: Specification) -> str:
@@ -128,6 +152,9 @@ def counted(spec: Specification) -> str:
 def _noise(spec: Specification, best: Option) -> dict[str, Any]:
     """Return the entries of a receipt on the noise; upper bounds for clipped moments."""
     release = best.release
+    ridge = {"ridge": compositions.RIDGE_OF_NOISE} if spec.query_name == "regression" else {}
+    if isinstance(release, PrivatelyBounded):
+        return {**private_bounds.statement(spec, best), **ridge}
     if isinstance(release, ComposedEquations):
         return {
             "parts": release.costs,
@@ -138,13 +165,15 @@ def _noise(spec: Specification, best: Option) -> dict[str, Any]:
         return {
             "parts": release.costs,
             "noise_over_filled_radius": best.error,
-            "noise_std_at_the_largest_radius": _by_column(spec, best, release.widest),
+            **_by_column(spec, best, "_at_the_largest_radius"),
             "clipping": compositions.CLIPPING,
+            **ridge,
         }
     return {
         "noise_over_half_range": best.error,
-        "noise_std": _by_column(spec, best, release),
+        **_by_column(spec, best),
         **uncertainty.receipt(spec, release),
+        **ridge,
     }
 
 
@@ -154,20 +183,78 @@ def in_words(spec: Specification, best: Option) -> list[str]:
     A regression has none: the noise of moments says little about its coefficients.
     """
     release = best.release
+    if isinstance(release, PrivatelyBounded):
+        return private_bounds.in_words(release)
     if not isinstance(release, AdditiveMechanism):
         return compositions.in_words(release)
     if spec.query_name == "regression":
         return []
-    what, lower, upper = "values", spec.middle - spec.half, spec.middle + spec.half
+    numbers, size = _numbers(spec), _sizes(spec)
+    lower, upper = spec.middle - spec.half, spec.middle + spec.half
     if isinstance(spec.query, SecondMomentQuery):
-        what, lower, upper = "mean squares", np.zeros(len(spec.half)), spec.half**2
-    return [
-        f"{name}: noise of +- {_plain(noise, 3)} on {what} from {_plain(low)} to {_plain(high)}"
-        + ": do not release this" * bool(noise >= (high - low) / 2)
-        for (name, noise), low, high in zip(
-            _by_column(spec, best, release).items(), lower, upper, strict=True
+        lower, upper = np.zeros(len(size)), size
+    lines = []
+    rows = zip(
+        *(spec.columns, *(size * part for part in uncertainty.deviations(spec, best))),
+        *(lower, upper),
+        strict=True,
+    )
+    for column, least, largest, low, high in rows:
+        worse = f", and +- {_plain(largest, 3)} where the mean is at a bound,"
+        drowns = f"; a {numbers.small} below {_plain(2 * largest, 3)} drowns in it"
+        lines.append(
+            f"{numbers.name} of {column}: noise of +- {_plain(least, 3)}"
+            + worse * bool(largest > least)
+            + f" on values from {_plain(low)} to {_plain(high)}"
+            + (": do not release this" if least >= (high - low) / 2 else drowns)
         )
-    ]
+    return [*lines, f"+- is a standard deviation in {numbers.unit}{_condition(spec, best)}"]
+
+
+class _Numbers(NamedTuple):
+    """What the noise of a column is in: its name, its unit, and what is lost where it is small."""
+
+    name: str
+    unit: str
+    small: str
+
+
+def _numbers(spec: Specification) -> _Numbers:
+    unit, squared = "the unit of the column", "the squared unit of the column"
+    if spec.query_name in ("records", "mean"):
+        name = "mean" if spec.query_name == "mean" else "value"
+        return _Numbers(name, unit, "difference")
+    if spec.query_name == "covariance":
+        return _Numbers("variance", squared, "variance")
+    if spec.query_name in uncertainty.SPREADS:
+        return _Numbers("variance", "squared half ranges of the column", "variance")
+    return _Numbers("mean square", squared, "mean square")
+
+
+def _sizes(spec: Specification) -> Array:
+    """Return the unit of each column's number (m,), in units of the file or their squares."""
+    if not isinstance(spec.query, SecondMomentQuery):
+        return spec.half
+    return (
+        spec.half**2
+        if spec.query_name not in ("components", "first_component")
+        else 0 * spec.half + 1
+    )
+
+
+def _condition(spec: Specification, best: Option) -> str:
+    """Return on what the sizes of noise depend, beside the bounds."""
+    weight = uncertainty.weight_std(spec, best)
+    if spec.query.private_count:
+        rough = (
+            f"; that number has noise of {weight:.0%} itself, and answers that are divided by it "
+            "may be off by any factor"
+        )
+        return (
+            ", if the file has the stated number of records: with half as many it is twice as large"
+            + rough * (weight >= uncertainty.FAITHFUL)
+        )
+    return ", if the radius shrinks no record" * (spec.constant and spec.weighted)
 
 
 def needs(enough: Mapping[str, float]) -> str:
@@ -184,16 +271,27 @@ def needs(enough: Mapping[str, float]) -> str:
     return f"takes {' or '.join(ways)}" if ways else "cannot be had at this delta"
 
 
-def alternatives(spec: Specification) -> list[str]:
-    """Return lines on mechanisms that may beat the recommended one, and on which records."""
-    if spec.mechanism != specification.RECOMMENDED or not spec.delta:
+def comparison(spec: Specification, options: Sequence[Option]) -> list[str]:
+    """Return lines on what noise takes from the answer, by mechanism and share of the bounds.
+
+    There are none of a single mechanism, or where nothing was simulated.
+    """
+    if len(options) < 2 or not all(option.losses for option in options):
         return []
-    if not isinstance(spec.query, SecondMomentQuery):
-        return []
-    return [
-        'where most records lie close together within their bounds, mechanism = "clipped" has less '
-        "noise: it spends a part of the budget on where they lie"
+    fills = ", ".join(f"{fill:.0%}" for fill in outlooks.FILLS)
+    lines = [
+        f"{outlooks.UNITS[spec.query_name]}, simulated from the bounds alone, where columns fill "
+        f"{fills} of them, and the largest excess over the best:"
     ]
+    regrets = outlooks.regrets([option.losses for option in options])
+    width = max(len(option.name) for option in options)
+    for option, regret in zip(options, regrets, strict=True):
+        key = specification.key_of(option.mechanism)
+        lines.append(
+            f"{option.name:{width}} {' '.join(f'{max(loss, 0.0):7.2f}' for loss in option.losses)}"
+            f"{regret:9.2f}" + f'  (mechanism = "{key}")' * bool(key)
+        )
+    return lines
 
 
 def _plain(number: float, digits: int = 6) -> str:
@@ -203,49 +301,54 @@ def _plain(number: float, digits: int = 6) -> str:
 def useless(spec: Specification, best: Option) -> bool:
     """Return whether noise hides everything, from public bounds alone.
 
-    A regression is useless if a constant predicts as well, even where columns fill their bounds.
-    Clipped moments are useless if their noise exceeds what records that fill the radius allow.
+    Where losses were simulated, they decide; otherwise noise of half of the largest deviation.
+    Private bounds are useless if all records together are too few for them.
     """
-    release = best.release
-    in_box = spec.query_name == "regression" and isinstance(spec.query.domain, Box)
-    if in_box and not isinstance(release, ComposedMoments):
-        return answers.simulated_fit(release, answers.FILLED[0], intercept=spec.intercept) <= 0
+    if private_bounds.no_hope(best):
+        return True
+    if best.losses:
+        return outlooks.useless(spec.query_name, len(spec.columns), best.losses)
     return best.error >= 1
 
 
 def says(spec: Specification, best: Option) -> str:
     """Return the size of the noise in plain words, with a warning if it hides everything."""
+    if reason := private_bounds.no_hope(best):
+        return f"{reason}: do not release this"
     hides = ": it hides everything, do not release this" * useless(spec, best)
-    release = best.release
+    release = private_bounds.inner(best)
+    if spec.query_name == "regression" and best.losses:
+        return f"{outlooks.in_words(best.losses)}{hides}"
     if isinstance(release, ComposedMoments):
         return f"{compositions.says(spec, best)}{hides}"
-    if spec.query_name == "regression":
-        return f"{answers.regression_outlook(release, intercept=spec.intercept)}{hides}"
-    share = "the largest deviation that the public bounds allow"
-    if hides:
+    if spec.query_name == "regression" and isinstance(spec.query.domain, Ball):
+        return "what the noise means for predictions cannot be said from a radius alone"
+    share = f"the largest deviation that the {'private' if spec.private else 'public'} bounds allow"
+    if spec.present:
+        share += ", at a mean at the end of them, if no value is missing; 1 / p times as much if "
+        share += "a share p is present"
+    if best.error >= 1:
         return f"noise of {best.error:,.3g} times {share}{hides}"
-    return f"noise of {best.error:.2%} of {share}"
+    if spec.query_name == "regression":
+        return f"noise of {best.error:.2%} of {share}{hides}"
+    least, largest = uncertainty.deviations(spec, replace(best, release=release))
+    name = _numbers(spec).name
+    worse = f", up to {largest.max():.2%} in a {name} where the mean is at a bound"
+    return f"noise of {best.error:.2%} of {share}{worse * bool((largest > least).any())}{hides}"
 
 
-def _by_column(spec: Specification, best: Option, release: AdditiveMechanism) -> dict[str, float]:
-    """Return the standard deviation of each column's noise, or of its mean square's, by column."""
-    covers = isinstance(spec.query, SecondMomentQuery)
-    variances = np.diag(best.variances) if covers else best.variances[:, 0]
-    if spec.constant:  # it has no unit
-        variances = np.delete(variances, -2)
-    noise = release.rounding_factor * np.sqrt(variances) * spec.half ** (2 if covers else 1)
-    return dict(zip(spec.columns, noise.tolist(), strict=True))
-
-
-def page(statement: dict[str, Any]) -> str:
-    """Return a receipt as Markdown."""
-    lines = ["# Receipt of a private release", "", statement["says"] + ".", ""]
-    for key, value in statement.items():
-        if key not in ("says", "curve") and value is not None:
-            if isinstance(value, dict) and any(isinstance(item, dict) for item in value.values()):
-                value = "see the receipt in JSON"
-            if isinstance(value, dict):
-                value = ", ".join(f"{name} {item}" for name, item in value.items())
-            lines.append(f"- {key.replace('_', ' ')}: {value}")
-    lines += [f"- delta at epsilon {e:g}: {delta:.3g}" for e, delta in statement["curve"]]
-    return "\n".join(lines) + "\n"
+def _by_column(spec: Specification, best: Option, where: str = "") -> dict[str, Any]:
+    """Return standard deviations of the noise by column, under names that say what they are of."""
+    numbers, size = _numbers(spec), _sizes(spec)
+    least, largest = (size * part for part in uncertainty.deviations(spec, best))
+    key = f"noise_std_of_{numbers.name}s_in_{numbers.unit}{where}".replace(" ", "_")
+    if not isinstance(spec.query, SecondMomentQuery):
+        key = "noise_std"
+    cases = {key: least}
+    if (largest > least).any():
+        middle, bound = "_with_means_in_the_middle_of_the_bounds", "_with_means_at_a_bound"
+        cases = {f"{key}{middle}": least, f"{key}{bound}": largest}
+    by_column = {
+        name: dict(zip(spec.columns, part.tolist(), strict=True)) for name, part in cases.items()
+    }
+    return {**by_column, "noise_std_holds": _condition(spec, best).removeprefix(", ") or None}

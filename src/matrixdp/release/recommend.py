@@ -16,8 +16,11 @@ from matrixdp.mechanisms.composed import InParts
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
+from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.mechanisms.scaled import Scaled, units
+from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
+from matrixdp.release.fits import warn_of_noise
 
 
 @dataclass(frozen=True)
@@ -31,15 +34,18 @@ class Option:
             (m, 1).
         error: noise over half of the range that the public bounds allow, as a root mean square
             over the entries, weighted by importance. Above 1 noise hides everything.
+        losses: what noise takes from the answer where records fill little or much of their bounds,
+            simulated, see :mod:`matrixdp.release.outlooks`; empty where nothing was simulated.
 
     >>> mdp.options(mdp.MeanQuery(mdp.Box((0, 0), (1, 1)), 400), epsilon=1, delta=1e-6)[0].name
     'Laplace'
     """
 
     mechanism: Mechanism
-    release: AdditiveMechanism | InParts
+    release: AdditiveMechanism | InParts | PrivatelyBounded
     variances: Array
     error: float
+    losses: tuple[float, ...] = ()
 
     @property
     def name(self) -> str:
@@ -114,15 +120,21 @@ def options(
 def recommend(query: Query, **arguments: Any) -> Mechanism:
     """Return the mechanism with the least noise; arguments and errors as in :func:`options`.
 
+    Warns:
+        UselessWarning: the noise is half of the range that the bounds allow, or more.
+
     >>> mdp.recommend(mdp.IdentityQuery(mdp.Ball(1.0, features=50), 400), epsilon=1, delta=1e-6)
     Gaussian(calibration='analytic')
     """
-    return options(query, **arguments)[0].mechanism
+    best = options(query, **arguments)[0]
+    if best.error >= 1:
+        warn_of_noise(best.name)
+    return best.mechanism
 
 
 def _weights(query: Query, importance: Sequence[float] | None) -> Array:
     if importance is None:
-        return np.ones(query.features)
+        return np.ones(len(units(query)))
     weights = checks.array(shape=(query.features,), importance=list(importance))
     if not (weights > 0).all():
         raise InputError(f"importance holds {weights.min()}; every weight must be above 0")
@@ -130,7 +142,14 @@ def _weights(query: Query, importance: Sequence[float] | None) -> Array:
 
 
 def variances(release: AdditiveMechanism) -> Array:
-    """Return the noise's variance of each entry (m, m), or of each column (m, 1) of a matrix."""
+    """Return the noise's variance of each entry (m, m), or of each column (m, 1) of a matrix.
+
+    A mean of values present has that of its ratio to first order, at the end of its bounds and with
+    none missing.
+    """
     distribution, _, _ = release.whitened
     spread = intervals.variances(distribution, symmetric=release.query.output_type != "matrix")
+    query = release.query
+    if isinstance(query, PresentMeanQuery):
+        return spread[: query.columns] + spread[query.columns :] / query.weight**2
     return spread[:, :1] if release.query.output_type == "matrix" else spread

@@ -18,18 +18,26 @@ from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import InParts
 from matrixdp.mechanisms.moments import CONSTANT, LEAST, centred, with_constant
+from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import Ball, Box
+from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.release import (
     answers,
     choices,
     compositions,
     durable,
     ledger,
+    missing,
+    present,
+    private_bounds,
     receipt,
+    receipt_page,
+    regression_intervals,
     tables,
     uncertainty,
 )
+from matrixdp.release.account import Account
 from matrixdp.release.answers import Output
 from matrixdp.release.recommend import Option
 from matrixdp.release.specification import Specification
@@ -46,23 +54,33 @@ class Result:
     """The files of a finished release, and messages for its owner.
 
     Attributes:
+        texts: their content by name.
         paths: paths by role: ``release``, ``receipt``, ``page``, ``account``, and ``details``
             where there are intervals or parts.
-        says: the size of the noise, in plain words.
+        says: the size of the noise, in plain words; or why there is no ``release``.
         notes: further messages, a sentence each.
     """
 
+    texts: dict[str, str]
     paths: dict[str, Path]
     says: str
     notes: list[str]
 
 
-def make(spec: Specification, out: Path, *, even_if_useless: bool = False) -> Result:
+def make(
+    spec: Specification, out: Path | None, *, even_if_useless: bool = False, date: str = ""
+) -> Result:
     """Make a release once; a repeated request returns the same files at no further cost.
 
     Everything is checked before the budget is spent. Then the charge reaches the disk, noise is
-    drawn, the answer reaches the disk beside the account, and ``out`` gets its files, in this order
-    (see :mod:`ledger`).
+    drawn, the answer reaches the disk beside the account, and ``out``, if there is one, gets its
+    files, in this order (see :mod:`ledger`).
+
+    Args:
+        spec: what is released.
+        out: folder of the files.
+        even_if_useless: pay for a release whose noise hides everything.
+        date: that the charge and the receipt of a new release state; today in UTC if empty.
 
     Raises:
         InputError: no mechanism gives the guarantee, the release is useless or would overspend the
@@ -96,16 +114,84 @@ def make(spec: Specification, out: Path, *, even_if_useless: bool = False) -> Re
                 notes.append(
                     "an earlier run of the same request ended before its answer; its charge stays"
                 )
-            texts = _charge(spec, out, request, even_if_useless)
-    statement = json.loads(texts[f"{spec.query_name}.receipt.json"])
+            texts = _charge(spec, out, request, even_if_useless, date or ledger.today())
+    notes += _notes_on_missing(spec, texts)
     names = {"release": ".csv", "receipt": ".receipt.json", "page": ".receipt.md"}
     names["details"] = ".details.json"
     paths = {
         key: out / f"{spec.query_name}{suffix}"
         for key, suffix in names.items()
-        if f"{spec.query_name}{suffix}" in texts
+        if out and f"{spec.query_name}{suffix}" in texts
     }
-    return Result({**paths, "account": path}, statement["says"], notes)
+    return Result(texts, {**paths, "account": path}, _says(spec, texts), notes)
+
+
+def make_in_memory(
+    spec: Specification, account: Account | None, *, even_if_useless: bool = False
+) -> Result:
+    """Make a release of the records in ``spec.frame``; no file is written but an account's.
+
+    The account is charged before noise is drawn. Each call is a release of its own, also of the
+    same request: records in memory have no name by which an answer could be found again.
+
+    Args:
+        spec: specification with a ``frame``.
+        account: account to charge; without one nothing counts the release.
+        even_if_useless: whether to make a release whose noise hides everything.
+
+    Raises:
+        InputError: as :func:`make`.
+    """
+    if account is None:
+        option = choices.options(spec)[0]
+    else:
+        total = {key: account.total[key] for key in ("epsilon", "delta", "pure", "sampler")}
+        if account.total["person"] != spec.relation.person:
+            raise InputError(
+                f"the account was begun with person = {account.total['person'] or 'none'}, not "
+                f"{spec.relation.person or 'none'}; state the same"
+            )
+        option = account.choose(choices.options(replace(spec, total=total)))
+    if receipt.useless(spec, option) and not even_if_useless:
+        raise InputError(
+            f"{receipt.says(spec, option)}; give a larger epsilon, narrower bounds or fewer "
+            "columns, or pay for it all the same with even_if_useless=True"
+        )
+    spec = choices.spec_of(spec, option)
+    statement = receipt.build(spec, option, ledger.today())
+    draw = _prepare(spec, option.release, spec.output)
+    if account is not None:
+        account.spend(option.release, spec.label)
+        statement["total_of_the_account"] = ledger.in_words(account.total)
+        statement["epsilon_of_all_releases_so_far"] = account.spent
+    else:
+        ledger.check(option.release)
+    numbers, describe = draw()
+    texts = {
+        **_receipts(spec, statement),
+        f"{spec.query_name}.details.json": json.dumps(describe(), indent=2) + "\n",
+    }
+    if numbers.size:
+        texts[f"{spec.query_name}.csv"] = _written(spec, numbers)
+    notes = [*receipt.cautions(spec), *_notes_on_missing(spec, texts)]
+    return Result(texts, {}, _says(spec, texts), notes)
+
+
+def _notes_on_missing(spec: Specification, texts: Mapping[str, str]) -> list[str]:
+    """Return sentences on what a missing value became, and on what stays empty."""
+    notes = []
+    if missing.can_occur(spec.file) and (spec.present or not np.isnan(spec.fill).any()):
+        notes.append(missing.in_words(spec.columns, spec.fill, present=spec.present))
+    # What stays empty follows from the released numbers, and so does this sentence.
+    details = json.loads(texts.get(f"{spec.query_name}.details.json", "{}"))
+    return [*notes, *details.get("empty", [])]
+
+
+def _says(spec: Specification, texts: Mapping[str, str]) -> str:
+    """Return the size of the noise in plain words; or why there is no answer."""
+    if f"{spec.query_name}.csv" not in texts:
+        return private_bounds.failure(json.loads(texts[f"{spec.query_name}.details.json"]))
+    return str(json.loads(texts[f"{spec.query_name}.receipt.json"])["says"])
 
 
 def make_all(
@@ -123,9 +209,11 @@ def make_all(
     path, account = choices.account_of(specs[0])
     after = account
     for spec in specs:
+        if sentence := choices.proposal(spec):
+            raise InputError(sentence)
         request = ledger.digest(_request(spec, path.parent))
         if not ledger.answers(path, account, request):
-            option = _chosen(spec, even_if_useless)
+            _, option = _chosen(spec, even_if_useless)
             after = ledger.add(after, ledger.entry(option.release))
             for _ in _records(spec):
                 pass
@@ -137,20 +225,29 @@ def make_all(
     return [make(spec, out / spec.name, even_if_useless=even_if_useless) for spec in specs]
 
 
-def _chosen(spec: Specification, even_if_useless: bool) -> Option:
-    """Return the best option that fits.
+def charges(specs: Sequence[Specification]) -> list[int]:
+    """Return how often the account of several releases was charged for each."""
+    path = ledger.account_path(specs[0].file, specs[0].account)
+    if (account := ledger.read(path)) is None:
+        return [0] * len(specs)
+    requests = [ledger.digest(_request(spec, path.parent)) for spec in specs]
+    return [len(ledger.answers(path, account, request)) for request in requests]
+
+
+def _chosen(spec: Specification, even_if_useless: bool) -> tuple[Specification, Option]:
+    """Return the best option that fits, and the specification with the query that it answers.
 
     Raises:
         InputError: no option fits, or the best one is useless and ``even_if_useless`` is false.
     """
     option = choices.rank(spec)[0][0]
     if receipt.useless(spec, option) and not even_if_useless:
-        instead = "" if spec.query_name == "regression" else "release means instead of records, "
+        instead = "release means instead of records, " if spec.query_name == "records" else ""
         raise InputError(
             f"{receipt.says(spec, option)}; give a larger epsilon, narrower bounds or fewer "
             f"columns, {instead}or pay for it all the same with --even-if-useless"
         )
-    return option
+    return choices.spec_of(spec, option), option
 
 
 def _request(spec: Specification, folder: Path) -> dict[str, Any]:
@@ -168,18 +265,25 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
         "mechanism": spec.mechanism,
         "importance": spec.importance,
         "label": spec.label,
+        **({"present": True} if spec.present else {}),
         **({"number": spec.number} if spec.query_name == "components" else {}),
         **({"person": [*spec.people]} if spec.people else {}),
+        **({"dialect": [*spec.dialect]} if spec.dialect != tables.USUAL else {}),
         **({"line": [spec.alpha, spec.intercept]} if spec.alpha or not spec.intercept else {}),
+        **({"private": [*spec.private]} if spec.private else {}),
     }
 
 
-def _charge(spec: Specification, out: Path, request: str, even_if_useless: bool) -> dict[str, str]:
+def _charge(
+    spec: Specification, out: Path | None, request: str, even_if_useless: bool, date: str
+) -> dict[str, str]:
     """Charge a new release, draw it, write it to ``out``, and return its texts by file name."""
     path, account = choices.account_of(spec)
-    option = _chosen(spec, even_if_useless)
-    statement = receipt.build(spec, option)
+    spec, option = _chosen(spec, even_if_useless)
+    statement = receipt.build(spec, option, date)
     charge = {
+        "date": date,
+        "file": spec.file.name,
         "query": spec.query_name,
         "label": spec.label,
         "request": request,
@@ -188,15 +292,12 @@ def _charge(spec: Specification, out: Path, request: str, even_if_useless: bool)
     }
     statement["total_of_the_account"] = ledger.in_words(account["total"])
     statement["epsilon_of_all_releases_so_far"] = ledger.total_epsilon(ledger.add(account, charge))
-    texts = {
-        f"{spec.query_name}.receipt.json": json.dumps(statement, indent=2) + "\n",
-        f"{spec.query_name}.receipt.md": receipt.page(statement),
-    }
+    texts = _receipts(spec, statement)
     name = f"{spec.query_name}.csv"
     size = _FILE + 8 * len("".join(spec.columns)) + _NUMBER * option.release.numbers
     sizes = {name: size, **{key: _FILE + 2 * len(text.encode()) for key, text in texts.items()}}
     details = f"{spec.query_name}.details.json"
-    if isinstance(option.release, InParts) or _has_intervals(spec):
+    if isinstance(option.release, InParts | PrivatelyBounded) or _has_intervals(spec):
         sizes[details] = size * (1 + len(spec.columns)) + _ENTRY * option.release.numbers
     with ledger.reserve(path, sum(sizes.values())) as answer, _claim(out, sizes):
         draw = _prepare(spec, option.release, spec.output)
@@ -204,7 +305,8 @@ def _charge(spec: Specification, out: Path, request: str, even_if_useless: bool)
         with durable.defer_signals():
             ledger.charge(path, ledger.add(account, {**charge, "answer": answer}))
             numbers, describe = draw()
-            texts = {name: _written(spec, numbers), **texts}
+            if numbers.size:
+                texts = {name: _written(spec, numbers), **texts}
             if details in sizes:
                 texts[details] = json.dumps(describe(), indent=2) + "\n"
             ledger.store(path, answer, texts)
@@ -212,9 +314,17 @@ def _charge(spec: Specification, out: Path, request: str, even_if_useless: bool)
     return texts
 
 
+def _receipts(spec: Specification, statement: Mapping[str, Any]) -> dict[str, str]:
+    """Return the texts of a receipt by file name."""
+    return {
+        f"{spec.query_name}.receipt.json": json.dumps(statement, indent=2) + "\n",
+        f"{spec.query_name}.receipt.md": receipt_page.markdown(statement, spec.query_name),
+    }
+
+
 @contextlib.contextmanager
 def _claim(
-    out: Path, sizes: Mapping[str, int], texts: Mapping[str, str] | None = None
+    out: Path | None, sizes: Mapping[str, int], texts: Mapping[str, str] | None = None
 ) -> Iterator[None]:
     """Lock a folder and reserve disk space for new files; existing files are never replaced.
 
@@ -222,6 +332,9 @@ def _claim(
         InputError: one of the files exists with other content than ``texts``, or the folder cannot
             hold them.
     """
+    if out is None:
+        yield
+        return
     files = {name: out / name for name in sizes}
     with contextlib.ExitStack() as stack:
         with durable.explain(out, "free some space, or give another --out"):
@@ -238,7 +351,9 @@ def _claim(
         yield
 
 
-def _publish(out: Path, texts: Mapping[str, str]) -> None:
+def _publish(out: Path | None, texts: Mapping[str, str]) -> None:
+    if out is None:
+        return
     remedy = "the answer is kept beside the account; ask again with another --out, at no cost"
     for name, text in texts.items():
         with durable.explain(out / name, remedy):
@@ -249,15 +364,22 @@ def compare(spec: Specification, times: int = 20) -> dict[str, float]:
     """Return the error of each mechanism on the file itself. THIS IS NOT PRIVATE.
 
     The error is the root mean square over the entries of ``times`` simulated releases, in half
-    ranges. It is for the owner of the data alone: no account is charged.
+    ranges; empty cells do not count. It is for the owner of the data alone: no account is charged.
     """
-    true, errors = _true(spec), {}
+    if spec.private:
+        raise InputError(
+            f"the errors on the file itself need bounds, and those of {', '.join(spec.private)} "
+            "are private; leave --look-at-the-data out, or state bounds"
+        )
+    errors = {}
     for option in choices.options(spec):
-        draw = _prepare(spec, option.release, spec.output.in_half_ranges)
+        same = choices.spec_of(spec, option)
+        true = _true(same)
+        draw = _prepare(same, option.release, same.output.in_half_ranges)
         releases = [draw()[0] for _ in range(times)]
         if spec.query_name in ("components", "first_component"):
             releases = [_alike(answer, true, len(spec.columns)) for answer in releases]
-        errors[option.name] = float(np.sqrt(np.mean((np.array(releases) - true) ** 2)))
+        errors[option.name] = float(np.sqrt(np.nanmean((np.array(releases) - true) ** 2)))
     return errors
 
 
@@ -270,12 +392,14 @@ def _alike(answer: Array, true: Array, features: int) -> Array:
 
 
 def _prepare(
-    spec: Specification, release: AdditiveMechanism | InParts, output: Output
+    spec: Specification, release: AdditiveMechanism | InParts | PrivatelyBounded, output: Output
 ) -> Callable[[], tuple[Array, Details]]:
     """Read the records, and return a function that draws the answer and its :data:`Details`.
 
     A bad file is refused here, before any noise is drawn.
     """
+    if isinstance(release, PrivatelyBounded):
+        return private_bounds.prepare(spec, release, _rows(spec), _prepare)
     if isinstance(release, InParts):
         run = release.prepare(lambda: _records(spec))
 
@@ -285,10 +409,16 @@ def _prepare(
             return answer, lambda: compositions.details(spec, release, outcome)
 
         return compose
+    # What is released may count the values present with another weight.
+    spec = replace(spec, query=release.query) if spec.present else spec
     value = exact_sums.value(spec.query, _records(spec))
 
     def draw() -> tuple[Array, Details]:
         private = release.release_value(value)
+        if spec.present:
+            means = present.means(release, private)
+            answer = answers.answer(output, means.values, 0.0)
+            return answer, lambda: present.details(spec, means)
         answer = _answer(spec, output, private, release.noise_std)
         return answer, lambda: _intervals(spec, release, private)
 
@@ -297,17 +427,23 @@ def _prepare(
 
 def _intervals(spec: Specification, release: AdditiveMechanism, private: Array) -> dict[str, Any]:
     """Return intervals, from the noise alone, of an answer that derives from second moments."""
-    if not _has_intervals(spec):
-        return {}
+    content = {}
+    if spec.query_name == "regression" and isinstance(spec.query.domain, Box):
+        limits = regression_intervals.from_moments(spec.output, release, private)
+        content = regression_intervals.table(spec.columns, limits)
+    if not _has_intervals(spec) or spec.weighted:
+        return content
     estimate, second = centred(private), np.delete(np.delete(private, CONSTANT, 0), CONSTANT, 1)
     unprojected = second - np.outer(estimate.mean, estimate.mean)
     noise = uncertainty.MomentNoise(release)
-    return uncertainty.details(spec, noise, estimate, unprojected, release.noise_std)
+    return content | uncertainty.details(spec, noise, estimate, unprojected, release.noise_std)
 
 
 def _has_intervals(spec: Specification) -> bool:
     """Return whether a release has intervals of its own, beside those in the receipt."""
-    return spec.query_name in uncertainty.KINDS and not spec.weighted
+    if spec.query_name == "regression" and isinstance(spec.query.domain, Box):
+        return True
+    return spec.present or (spec.query_name in uncertainty.KINDS and not spec.weighted)
 
 
 def _true(spec: Specification) -> Array:
@@ -323,6 +459,8 @@ def _true(spec: Specification) -> Array:
         rows = map(with_constant, rows)
     value = exact_sums.value(query, rows)
     output = spec.output.in_half_ranges
+    if isinstance(query, PresentMeanQuery):
+        return query.ratios(value.T)
     private = value.T if query.output_type == "matrix" else value
     if spec.constant:
         return _answer(spec, output, private, 0.0)
@@ -330,7 +468,12 @@ def _true(spec: Specification) -> Array:
 
 
 def _records(spec: Specification) -> Iterator[Array]:
-    """Yield blocks (k, m) of the scaled records that count.
+    """Yield blocks (k, m) of the scaled records that count, as :func:`_rows`."""
+    return map(spec.scaled, _rows(spec))
+
+
+def _rows(spec: Specification) -> Iterator[Array]:
+    """Yield blocks (k, m) of the records that count, in the columns' units.
 
     A private number of records is not checked: an error would reveal it.
 
@@ -338,10 +481,15 @@ def _records(spec: Specification) -> Iterator[Array]:
         InputError: the public number of records is not the stated one, or the file is bad.
     """
     count, expected, people = 0, spec.query.n_records, spec.people
-    for block in tables.blocks(spec.file, spec.columns, spec.fill, people):
+    columns = spec.columns, spec.fill, people
+    if spec.frame is None:
+        blocks = tables.blocks(spec.file, *columns, spec.dialect, keep_missing=spec.present)
+    else:
+        blocks = tables.frame_blocks(spec.frame, spec.file, *columns, keep_missing=spec.present)
+    for block in blocks:
         count += len(block)
         if count <= expected or spec.query.private_count:
-            yield spec.scaled(block)
+            yield block
     if count != expected and not spec.query.private_count:
         which = f", at most {people.most} of each {people.column!r}" if people else ""
         raise InputError(
@@ -361,6 +509,8 @@ def _answer(spec: Specification, output: Output, private: Array, noise_std: floa
 def _written(spec: Specification, answer: Array) -> str:
     """Return the CSV text of an answer."""
     names, rows = list(spec.columns), answer.tolist()
+    if spec.present:
+        rows = [["" if np.isnan(value) else value for value in row] for row in rows]
     if spec.target:
         names[-1] = "intercept"
     if spec.query_name in ("second_moments", "covariance"):

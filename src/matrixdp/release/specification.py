@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,18 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError, nearest
+from matrixdp.mechanisms.adassp import AdaSSP
 from matrixdp.mechanisms.base import Mechanism
+from matrixdp.mechanisms.centred import Centred
+from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.moments import with_constant
+from matrixdp.mechanisms.private_bounds import MISSING
+from matrixdp.mechanisms.scaled import Scaled
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball, Box
+from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import (
     ADD_OR_REMOVE,
     ADJACENCIES,
@@ -28,7 +35,7 @@ from matrixdp.privacy.sensitivity import (
     Query,
     SecondMomentQuery,
 )
-from matrixdp.release import ledger
+from matrixdp.release import ledger, missing, tables
 from matrixdp.release.answers import WITH_CONSTANT, Output
 from matrixdp.release.people import People
 
@@ -56,12 +63,12 @@ _NEEDED = ("file", "query", "records", "epsilon", "bounds")
 _OPTIONAL = (
     *("delta", "total", "account", "planned", "label", "mechanism", "importance"),
     *("target", "number", "alpha", "intercept", "radius", "adjacency", "person", "per_person"),
-    *("missing", "public"),
+    *("missing", "public", "separator", "decimal", "columns"),
 )
 #: The keys of a ``[[release]]``, in a file with several releases.
 _EACH = (
     *("query", "weight", "bounds", "label", "mechanism", "importance", "target", "number"),
-    *("alpha", "intercept", "radius", "missing"),
+    *("alpha", "intercept", "radius", "missing", "columns"),
 )
 #: Factor that keeps shares slightly small, so that rounding never overspends the total.
 _BELOW = 1 - 1e-9
@@ -74,9 +81,10 @@ CLIPPED = "clipped"
 ADASSP = "adassp"
 #: Mechanisms that release in parts.
 IN_PARTS = (CLIPPED, ADASSP)
-#: Values of ``missing``: a missing value gets the middle of its bounds, or ends the release. An
-#: ended release reveals something about one record, as does a cell that is not a number.
-MIDDLE, REFUSE = "middle", "refuse"
+#: Bounds that a part of the release finds, see :mod:`matrixdp.release.private_bounds`; what stands
+#: in their place before; and where a value that is stated for a missing one may lie.
+PRIVATE = "private"
+_HALF_RANGES, _ANYWHERE = [-1.0, 1.0], [-1e70, 1e70]
 
 
 @dataclass(frozen=True)
@@ -108,7 +116,8 @@ class Specification:
     target: str
     #: Budget of all releases of the account, see :func:`ledger.total`; None takes the account's.
     total: Mapping[str, float] | None
-    #: Replacement of a missing value in each column, (m,); NaN ends the release instead.
+    #: Replacement of a missing value in each column, (m,); NaN where it ends the release instead,
+    #: or counts in no mean (:attr:`present`).
     fill: Array
     #: Path of the account, if it is not beside the file of records.
     account: Path | None = None
@@ -128,6 +137,13 @@ class Specification:
     label: str = ""
     #: Whether the records are public, as those of a textbook.
     public: bool = False
+    #: How a file of CSV is written.
+    dialect: tables.Dialect = tables.USUAL
+    #: Records in memory, a data frame or an array, in place of those in ``file``, its name.
+    frame: Any = field(default=None, compare=False, repr=False)
+    #: Columns whose bounds a part of the release finds; ``box`` has -1 and 1 in their place, and
+    #: ``fill`` has ``MISSING`` for the middle of their bounds.
+    private: tuple[str, ...] = ()
 
     def scaled(self, rows: Array) -> Array:
         """Return the records of ``query`` from rows (n, m) in the columns' units.
@@ -137,6 +153,8 @@ class Specification:
         # Clip first: a huge value would overflow below.
         clipped = np.clip(rows, self.box.lower, self.box.upper)
         records: Array = (clipped - self.middle) / self.half
+        if isinstance(self.query, PresentMeanQuery):
+            return self.query.terms(records)
         return with_constant(records) if self.constant else records
 
     @property
@@ -153,7 +171,12 @@ class Specification:
     @property
     def constant(self) -> bool:
         """Whether the query's records hold a constant 1, before their last column."""
-        return self.query.features > len(self.columns)
+        return self.query.features > len(self.columns) and not self.present
+
+    @property
+    def present(self) -> bool:
+        """Whether the answer is the mean of the values present."""
+        return isinstance(self.query, PresentMeanQuery)
 
     @property
     def weighted(self) -> bool:
@@ -167,6 +190,7 @@ class Specification:
             per_person=self.query.per_person,
             intercept=self.intercept,
             radius=self.terms.get("radius"),
+            present=self.present,
         )
         return replace(self, mechanism=mechanism, query=query, middle=middle, half=half)
 
@@ -174,6 +198,56 @@ class Specification:
     def relation(self) -> ledger.Relation:
         """The neighbouring relation of the guarantee."""
         return ledger.Relation(self.query.adjacency, self.people.column if self.people else "")
+
+
+def key_of(mechanism: Mechanism) -> str:
+    """Return the name of a mechanism in a specification; empty where it has none."""
+    inner = mechanism.mechanism if isinstance(mechanism, Scaled) else mechanism
+    if isinstance(inner, Centred | PrivatelyClipped):
+        return CLIPPED if inner in (Centred(), PrivatelyClipped()) else ""
+    named = {**MECHANISMS, ADASSP: AdaSSP()}
+    return next((name for name, one in named.items() if one == inner), "")
+
+
+def fit(
+    query_name: str,
+    box: Box,
+    records: int,
+    *,
+    epsilon: float,
+    delta: float,
+    mechanism: str = RECOMMENDED,
+    per_person: int | None = None,
+    alpha: float = 0.0,
+    intercept: bool = True,
+) -> Specification:
+    """Return the specification of a release of an array, without a file; a target comes last."""
+    query, middle, half = _query(
+        *(query_name, mechanism, box, records, "replace"),
+        per_person=per_person,
+        intercept=intercept,
+        radius=None,
+        present=False,
+    )
+    return Specification(
+        file=Path(),
+        query_name=query_name,
+        columns=tuple(map(str, range(box.features))),
+        box=box,
+        terms={},
+        query=query,
+        middle=middle,
+        half=half,
+        epsilon=epsilon,
+        delta=delta,
+        mechanism=mechanism,
+        importance=None,
+        target="",
+        total=None,
+        fill=middle,
+        alpha=alpha,
+        intercept=intercept,
+    )
 
 
 def read(path: Path) -> Specification:
@@ -201,10 +275,13 @@ def read_all(path: Path) -> list[Specification]:
     with checks.as_input_error(f"{path} cannot be read as TOML ({{why}}); correct it"):
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     entries = table.pop("release", None)
+    _check_place(path, table)
     if entries is None:
-        return [_read(path, table)]
+        return [from_table(path, table)]
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise InputError(f"{path}: release is no list of tables; write [[release]] above each")
+    for entry in entries:
+        _check_place(path, entry)
     for key in ("epsilon", "delta", "planned"):
         for part in (table, *entries):
             if key in part:
@@ -227,7 +304,7 @@ def read_all(path: Path) -> list[Specification]:
             if key not in _EACH:
                 raise InputError(f"{path}: {key} is unknown in [[release]]; {nearest(key, _EACH)}")
         part = _part(total, weight / math.fsum(weights))
-        specs.append(replace(_read(path, {**table, **entry, **part}), mu=_mu(part)))
+        specs.append(replace(from_table(path, {**table, **entry, **part}), mu=_mu(part)))
     names = [spec.name for spec in specs]
     for name in names:
         if names.count(name) > 1:
@@ -253,7 +330,7 @@ def _mu(part: Mapping[str, float]) -> float | None:
     return gaussian.mu(part["epsilon"], part["delta"]) / _BELOW if "delta" in part else None
 
 
-def _read(path: Path, table: dict[str, Any]) -> Specification:
+def from_table(path: Path, table: dict[str, Any]) -> Specification:
     """Return the specification in a table of keys; errors name the file at ``path``."""
     for key in table:
         if key not in (*_NEEDED, *_OPTIONAL):
@@ -273,21 +350,26 @@ def _read(path: Path, table: dict[str, Any]) -> Specification:
 
 def _specification(path: Path, table: dict[str, Any]) -> Specification:
     query_name = checks.choice(QUERIES, query=table["query"])
-    bounds = _bounds(table["bounds"])
-    names, target = _columns(query_name, table.get("target", ""), [*bounds])
+    stated = _bounds(table["bounds"], table.get("columns"))
+    names, target = _columns(query_name, table.get("target", ""), [*stated])
+    private = tuple(name for name in names if stated[name] == PRIVATE)
+    bounds = {**stated, **dict.fromkeys(private, _HALF_RANGES)}
     box = Box(*zip(*(bounds[name] for name in names), strict=True))
     epsilon, delta = checks.positive(epsilon=table["epsilon"]), table.get("delta", 0)
     if delta != 0:
         delta = checks.open_unit(delta=delta)
     mechanism = _mechanism(query_name, table.get("mechanism", RECOMMENDED), delta)
+    _check_private(private, mechanism, delta, table)
     people = _people(table, names)
     intercept, alpha = _regression(query_name, table)
     records = checks.count(records=table["records"])
+    rule = _missing(query_name, table)
     query, middle, half = _query(
         *(query_name, mechanism, box, records, _adjacency(query_name, mechanism, table)),
         per_person=people.most if people else None,
         intercept=intercept,
         radius=table.get("radius"),
+        present=rule == missing.PRESENT,
     )
     planned = table.get("planned")
     return Specification(
@@ -305,7 +387,7 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
         importance=_importance(mechanism, names, query, table.get("importance")),
         target=target,
         total=ledger.total(table["total"]) if "total" in table else None,
-        fill=_fill(box, names, table.get("missing", MIDDLE)),
+        fill=_private_fill(bounds, names, private, rule),
         account=path.parent / table["account"] if "account" in table else None,
         planned=None if planned is None else checks.count(planned=planned),
         number=_number(query_name, names, table.get("number")),
@@ -314,20 +396,113 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
         intercept=intercept,
         label=table.get("label", ""),
         public=_flag("public", table.get("public", False)),
+        private=private,
+        dialect=_dialect(table),
     )
 
 
-def _bounds(bounds: object) -> dict[str, list[float]]:
-    """Return the checked bounds [lowest, highest] by column."""
+def _dialect(table: Mapping[str, Any]) -> tables.Dialect:
+    """Return how the file is written; only a file of CSV is written in several ways."""
+    keys = {"separator": [*tables.SEPARATORS], "decimal": tables.DECIMALS}
+    stated = {key: table[key] for key in keys if key in table}
+    for key, value in stated.items():
+        if value not in keys[key]:
+            allowed = ", ".join(json.dumps(one) for one in keys[key])
+            raise InputError(f"{key} is {value!r}; it must be one of {allowed}")
+        if tables.suffix(Path(table["file"])) != ".csv":
+            raise InputError(f"{key} has a meaning for files of CSV alone; leave it out")
+    dialect = tables.Dialect(**stated)
+    if dialect.separator == dialect.decimal:
+        raise InputError(
+            'decimal is ",", and values are separated by commas too; state separator = ";", or '
+            "the one that the file has"
+        )
+    return dialect
+
+
+def _check_place(path: Path, table: Mapping[str, Any]) -> None:
+    """Check that no key of the specification stands below ``[bounds]``, which would own it.
+
+    Raises:
+        InputError: one does, and it has no bounds, as a column of this name would.
+    """
+    bounds = table.get("bounds")
+    for key, value in bounds.items() if isinstance(bounds, dict) else ():
+        pair = isinstance(value, list) and len(value) == 2
+        if not pair and value != PRIVATE and key in (*_NEEDED, *_OPTIONAL, "weight", "release"):
+            raise InputError(
+                f"{path}: {key} stands below [bounds], as if it were a column; move it up, above "
+                "the line [bounds]"
+            )
+
+
+def _bounds(bounds: object, columns: object) -> dict[str, Any]:
+    """Return the checked bounds [lowest, highest] by column, or ``PRIVATE`` for private ones."""
+    if bounds == PRIVATE:
+        if not _are_names(columns):
+            raise InputError(
+                f"bounds is {PRIVATE!r}, which names no columns, and columns is {columns!r}; add "
+                'them above all tables, as columns = ["age", "bmi"]'
+            )
+        return dict.fromkeys(columns, PRIVATE)  # type: ignore[call-overload]
+    if columns is not None:
+        raise InputError(
+            f"columns has a meaning beside bounds = {PRIVATE!r} alone; leave it out, as the table "
+            "of bounds names the columns"
+        )
     if not isinstance(bounds, dict) or not bounds:
         raise InputError(f"bounds is {bounds!r}; give a table of column = [lowest, highest]")
     for name, sides in bounds.items():
+        if sides == PRIVATE:
+            continue
         if not isinstance(sides, list) or len(sides) != 2:
-            raise InputError(f"bounds.{name} is {sides!r}; it must be [lowest, highest]")
+            raise InputError(
+                f"bounds.{name} is {sides!r}; it must be [lowest, highest], or {PRIVATE!r} for "
+                "bounds that a part of the release finds"
+            )
         low, high = (checks.finite(**{f"bounds.{name}": side}) for side in sides)
         if low >= high:
             raise InputError(f"bounds.{name} is {sides}; the lowest must be below the highest")
     return bounds
+
+
+def _are_names(columns: object) -> bool:
+    """Return whether this is a list of different texts."""
+    texts = isinstance(columns, list) and all(isinstance(name, str) for name in columns)
+    return texts and 0 < len(set(columns)) == len(columns)  # type: ignore[call-overload, arg-type]
+
+
+def _check_private(
+    private: tuple[str, ...], mechanism: str, delta: float, table: Mapping[str, Any]
+) -> None:
+    """Refuse what private bounds cannot stand beside."""
+    if private and "radius" in table:
+        raise InputError(
+            f"radius is beside private bounds of {', '.join(private)}; leave the radius out, or "
+            "state bounds, as a known radius says how large values are"
+        )
+    if private and delta and mechanism == "laplace":
+        raise InputError(
+            "mechanism is 'laplace', which finds private bounds without a delta; leave delta out, "
+            "or take another mechanism"
+        )
+
+
+def _private_fill(
+    bounds: Mapping[str, list[float]], names: list[str], private: tuple[str, ...], rule: object
+) -> Array:
+    """Return the replacement of missing values as :func:`missing.fill`, with private bounds.
+
+    A value that is stated for a private column may lie anywhere. ``MISSING`` stands for the middle
+    of bounds that are still to be found.
+    """
+    sides = {**bounds, **dict.fromkeys(private, _ANYWHERE)}
+    fill = missing.fill(Box(*zip(*(sides[name] for name in names), strict=True)), names, rule)
+    stated = rule if isinstance(rule, dict) else ()
+    for name in private if rule != missing.REFUSE else ():
+        if name not in stated:
+            fill[names.index(name)] = MISSING
+    return fill
 
 
 def _columns(query_name: str, target: str, names: list[str]) -> tuple[list[str], str]:
@@ -414,6 +589,21 @@ def _number(query_name: str, names: list[str], stated: object) -> int:
     return number
 
 
+def _missing(query_name: str, table: Mapping[str, Any]) -> object:
+    """Return the rule for missing values, where the other keys allow it."""
+    rule = table.get("missing", missing.MIDDLE)
+    if rule != missing.PRESENT:
+        return rule
+    if query_name != "mean":
+        raise InputError(
+            f"missing is {rule!r}, which serves the query 'mean' alone; take {missing.MIDDLE!r}, "
+            f"{missing.REFUSE!r} or a table of column = value for {query_name!r}"
+        )
+    for key in {"radius", "importance"} & {*table}:
+        raise InputError(f"{key} has no meaning beside missing = {rule!r}; leave it out")
+    return rule
+
+
 def _flag(name: str, value: object) -> bool:
     if not isinstance(value, bool):
         raise InputError(f"{name} is {value!r}; it must be true or false")
@@ -430,8 +620,16 @@ def _query(
     per_person: int | None,
     intercept: bool,
     radius: object,
+    present: bool,
 ) -> tuple[Query, Array, Array]:
     """Return the query of a mechanism, and the middle and unit (m,) of its records' columns."""
+    if present:
+        query = PresentMeanQuery.of(
+            *(box.features, records, adjacency),
+            gaussian=mechanism == "gaussian",
+            per_person=per_person,
+        )
+        return query, box.middle, box.widths / 2
     constant = query_name in WITH_CONSTANT or adjacency == ADD_OR_REMOVE
     if mechanism in IN_PARTS:
         constant = mechanism == ADASSP and intercept
@@ -477,28 +675,3 @@ def _people(table: Mapping[str, Any], names: list[str]) -> People | None:
             "how many records, replace and zero_out hide their values alone, so state one"
         )
     return People(person, most)
-
-
-def _fill(box: Box, names: list[str], missing: object) -> Array:
-    """Return the replacement of missing values in each column, (m,); NaN under ``refuse``.
-
-    Raises:
-        InputError: ``missing`` is no such word or table, or a value lies outside its bounds.
-    """
-    fill = box.middle
-    if missing == REFUSE:
-        return np.full_like(fill, np.nan)
-    if isinstance(missing, dict) and set(missing) <= set(names):
-        for name, value in missing.items():
-            column = names.index(name)
-            number = checks.finite(**{f"missing.{name}": value})
-            if not box.lower[column] <= number <= box.upper[column]:
-                raise InputError(f"missing.{name} is {number:g}; it must lie within bounds.{name}")
-            fill[column] = number
-        return fill
-    if missing != MIDDLE:
-        raise InputError(
-            f"missing is {missing!r}; it must be {MIDDLE!r}, {REFUSE!r}, or a table of "
-            f"column = value with columns among {', '.join(names)}"
-        )
-    return fill

@@ -1,4 +1,4 @@
-"""Files of records, read in blocks: CSV, NPY, NPZ or Parquet."""
+"""Records, read in blocks: files (CSV, NPY, NPZ or Parquet), data frames and arrays."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import csv
 import difflib
 import itertools
 from collections.abc import Hashable, Iterator, Sequence
+from decimal import Decimal
+from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,15 +19,43 @@ from matrixdp.release.people import MISSING, REMEDY, FirstRecords, People, ident
 #: Messages show no values, as they end up in logs. A refused release reveals something about a
 #: record, and so does leaving records out.
 _REMEDY = (
-    "turn dates and words into numbers, leave a missing value empty, and leave no record out for "
-    "what is in it"
+    "turn dates and words into numbers without marks of thousands, leave a missing value empty, "
+    "and leave no record out for what is in it"
 )
 
 #: Records per block: few enough for any memory, and enough that the overhead per block is small.
 _ROWS = 1 << 14
 
+#: Values of CSV, in small letters, that other formats have as booleans.
+_BOOLEANS = {"true": 1.0, "false": 0.0}
+
+
+class Dialect(NamedTuple):
+    """How a file of CSV is written, in public.
+
+    Attributes:
+        separator: what stands between two values of a line, one of ``SEPARATORS``.
+        decimal: what stands before the decimals of a number, one of ``DECIMALS``.
+    """
+
+    separator: str = ","
+    decimal: str = "."
+
+
+#: Of a file that nothing is stated of.
+USUAL = Dialect()
+#: Names of the values that ``separator`` may have.
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+#: The values that ``decimal`` may have.
+DECIMALS = (".", ",")
+
 #: Records (k, m), and the identifiers of their people, empty unless they are asked for.
 _Block = tuple[Array, Sequence[object]]
+
+
+def suffix(path: Path) -> str:
+    """Return the suffix of a path in small letters, by which its format is known."""
+    return path.suffix.lower()
 
 
 def check(path: Path) -> None:
@@ -34,7 +64,7 @@ def check(path: Path) -> None:
     Raises:
         InputError: it is not.
     """
-    if path.suffix not in _READERS:
+    if suffix(path) not in _READERS:
         raise InputError(f"{path} is no {', '.join(_READERS)} file; convert it to one of these")
     if not path.is_file():
         raise InputError(f"{path} is not there, or no file; give the path of a file of records")
@@ -45,6 +75,9 @@ def blocks(
     columns: Sequence[str],
     fill: Array | None = None,
     people: People | None = None,
+    dialect: Dialect = USUAL,
+    *,
+    keep_missing: bool = False,
 ) -> Iterator[Array]:
     """Yield the records of a file, one per row, in blocks (k, m) of the requested columns.
 
@@ -56,31 +89,90 @@ def blocks(
         fill: replacement of a missing value in each column, (m,), NaN to refuse it; infinite values
             stay. None refuses both missing and infinite values.
         people: column of people, of whom the first records count. Others are read and dropped.
+        dialect: how a file of CSV is written.
+        keep_missing: whether missing values stay, as NaN; infinite ones do, too.
 
     Raises:
         InputError: the file or a column does not exist, a value is not a number or is refused, or
             an identifier is missing.
     """
     check(path)
+    kind = suffix(path)
+    how = "as UTF-8, with line feeds at the ends of lines" if kind == ".csv" else "anew"
+    with as_input_error(f"{path} cannot be read as {kind[1:].upper()} ({{why}}); save it {how}"):
+        parts = _READERS[kind](path, columns, people.column if people else "", dialect)
+        yield from _complete(path, parts, columns, fill, people, keep_missing)
+
+
+def frame_blocks(
+    frame: Any,
+    name: Path,
+    columns: Sequence[str],
+    fill: Array,
+    people: People | None = None,
+    *,
+    keep_missing: bool = False,
+) -> Iterator[Array]:
+    """Yield the records of a data frame or an array, as :func:`blocks` does those of a file.
+
+    Labels of columns count as texts; columns of an array go by their number from 0.
+
+    Args:
+        frame: data frame, or array (n, columns); masked values are missing.
+        name: what messages call it.
+        columns, fill, people, keep_missing: as of :func:`blocks`.
+
+    Raises:
+        InputError: as :func:`blocks`. No message shows a value.
+    """
+    parts = _frame(frame, name, columns, people.column if people else "")
+    yield from _complete(name, parts, columns, fill, people, keep_missing)
+
+
+def labels(frame: Any) -> list[Any]:
+    """Return the labels of a data frame's columns; the numbers from 0 of those of an array.
+
+    Raises:
+        InputError: an array has no columns, or a label is no text and no whole number.
+    """
+    if hasattr(frame, "columns"):
+        columns = [*frame.columns]
+        # Tables of other kinds have their values there.
+        if all(isinstance(label, str | Integral) for label in columns):
+            return columns
+        raise InputError(
+            f"the {type(frame).__name__} has columns whose names are no texts and no whole "
+            "numbers; give a data frame with a name of one text per column"
+        )
+    if frame.ndim != 2:
+        raise InputError(f"the array has shape {frame.shape}; give one record per row")
+    return [*range(frame.shape[1])]
+
+
+def _complete(
+    path: Path,
+    parts: Iterator[_Block],
+    columns: Sequence[str],
+    fill: Array | None,
+    people: People | None,
+    keep_missing: bool,
+) -> Iterator[Array]:
+    """Yield the records that count of blocks, without missing values; else as :func:`blocks`."""
     first = 1
     person, counts = ("", None) if people is None else (people.column, FirstRecords(people.most))
-    how = "as UTF-8, with line feeds at the ends of lines" if path.suffix == ".csv" else "anew"
-    with as_input_error(
-        f"{path} cannot be read as {path.suffix[1:].upper()} ({{why}}); save it {how}"
-    ):
-        for block, names in _READERS[path.suffix](path, columns, person):
-            filled = block if fill is None else np.where(np.isnan(block), fill, block)
-            bad = np.argwhere(~np.isfinite(filled) if fill is None else np.isnan(filled))
-            if bad.size:
-                row, column = bad[0]
-                raise InputError(
-                    f"{path} has no finite number in record {first + row}, column "
-                    f"{columns[column]!r}; put a public number there, and leave no record out"
-                )
-            if counts is not None:
-                filled = filled[counts.keep(_identified(path, person, names, first))]
-            yield filled
-            first += len(block)
+    for block, names in parts:
+        filled = block if fill is None else np.where(np.isnan(block), fill, block)
+        bad = np.argwhere(~np.isfinite(filled) if fill is None else np.isnan(filled))
+        if bad.size and not keep_missing:
+            row, column = bad[0]
+            raise InputError(
+                f"{path} has no finite number in record {first + row}, column "
+                f"{columns[column]!r}; put a public number there, and leave no record out"
+            )
+        if counts is not None:
+            filled = filled[counts.keep(_identified(path, person, names, first))]
+        yield filled
+        first += len(block)
 
 
 def _identified(path: Path, person: str, names: Sequence[object], first: int) -> list[Hashable]:
@@ -94,7 +186,7 @@ def _identified(path: Path, person: str, names: Sequence[object], first: int) ->
     return people
 
 
-def _csv(path: Path, columns: Sequence[str], person: str) -> Iterator[_Block]:
+def _csv(path: Path, columns: Sequence[str], person: str, dialect: Dialect) -> Iterator[_Block]:
     # A line feed alone ends a line, also after a carriage return. Were a carriage return an end
     # too, then whether a line feed is one would depend on the line before.
     with path.open(newline="\n", encoding="utf-8-sig") as file:
@@ -104,10 +196,10 @@ def _csv(path: Path, columns: Sequence[str], person: str) -> Iterator[_Block]:
                 "the ends of lines"
             )
         file.seek(0)
-        lines = csv.reader(file, strict=True)
+        lines = csv.reader(file, strict=True, delimiter=dialect.separator)
         header = next((line for line in _lines(path, lines) if line), [])
         if not {*columns} <= {*header}:
-            _check_header(path, header)
+            _check_header(path, header, dialect)
         places = _columns(path, header, columns, "column name")
         place = _column(path, header, person, "column name")
         records, first = _records(path, lines, len(header)), 1
@@ -116,34 +208,35 @@ def _csv(path: Path, columns: Sequence[str], person: str) -> Iterator[_Block]:
                 if len(line) != len(header):
                     raise InputError(
                         f"{path} has {len(line)} of {len(header)} values in record {record}; put "
-                        "a comma between any two, and text with commas in quotes"
+                        f"{SEPARATORS[dialect.separator]} between, and text with them in quotes"
                     )
-            try:
-                rows = [[float(line[i]) for i in places] for line in block]
-            except ValueError:
-                rows = [
-                    [_number(line[i], path, header[i], record) for i in places]
-                    for record, line in enumerate(block, first)
-                ]
+            rows = [
+                [_number(line[i], dialect, path, header[i], record) for i in places]
+                for record, line in enumerate(block, first)
+            ]
             yield np.array(rows), [line[place] for line in block] if person else []
             first += len(block)
 
 
-def _check_header(path: Path, header: list[str]) -> None:
+def _check_header(path: Path, header: list[str], dialect: Dialect) -> None:
     """Refuse a first line without column names; it may be a record, so no message quotes it."""
     if len(header) == 1:
-        for separator, name in ((";", "semicolons"), ("\t", "tabs")):
-            if separator in header[0]:
-                raise InputError(f"{path} has {name} between its columns; save it with commas")
-    if header and all(_is_number(name) for name in header):
+        for separator, name in SEPARATORS.items():
+            if separator != dialect.separator and separator in header[0]:
+                text = "\\t" if separator == "\t" else separator
+                raise InputError(
+                    f'{path} has {name} between its columns; state separator = "{text}", and '
+                    'decimal = "," if its numbers have commas'
+                )
+    if header and all(_is_number(name, dialect) for name in header):
         raise InputError(
             f"{path} has numbers alone in its first line; write the names of the columns there"
         )
 
 
-def _is_number(text: str) -> bool:
+def _is_number(text: str, dialect: Dialect) -> bool:
     try:
-        float(text)
+        _value(text, dialect)
     except ValueError:
         return False
     return True
@@ -177,22 +270,43 @@ def _records(path: Path, lines: Any, columns: int) -> Iterator[list[str]]:
         yield from [line] if line else empty
 
 
-def _number(cell: str, path: Path, column: str, record: int) -> float:
-    """Return the number in a cell, NaN where it is missing."""
-    text = cell.strip()
-    if text.lower() in MISSING:
-        return np.nan
+def _number(cell: str, dialect: Dialect, path: Path, column: str, record: int) -> float:
+    """Return the number in a cell, by this cell alone; NaN where it is missing."""
     try:
-        return float(text)
+        return _value(cell, dialect)
     except ValueError:
+        text = cell.strip().lower()
+    if text in MISSING:
+        return np.nan
+    if text in _BOOLEANS:
+        return _BOOLEANS[text]
+    if dialect.decimal not in text and any(mark in text for mark in DECIMALS):
         raise InputError(
-            f"{path} has no number in record {record}, column {column!r}; {_REMEDY}"
-        ) from None
+            f"{path} has no number in record {record}, column {column!r}, with the decimal "
+            f'"{dialect.decimal}"; state the other decimal if the file has it, and {_REMEDY}'
+        )
+    raise InputError(f"{path} has no number in record {record}, column {column!r}; {_REMEDY}")
 
 
-def _npy(path: Path, columns: Sequence[str], person: str) -> Iterator[_Block]:
+def _value(cell: str, dialect: Dialect) -> float:
+    """Return the number that a cell states in ASCII, as 1.5, 15e-1 or inf.
+
+    Raises:
+        ValueError: it states none; marks of thousands, of Python or of a country, are no part of
+            a number, and neither are the digits of other scripts.
+    """
+    if dialect.decimal != ".":
+        if "." in cell:
+            raise ValueError
+        cell = cell.replace(dialect.decimal, ".")
+    if "_" in cell or not (cell.isascii() or cell.strip().isascii()):
+        raise ValueError
+    return float(cell)
+
+
+def _npy(path: Path, columns: Sequence[str], person: str, _: Dialect) -> Iterator[_Block]:
     array = np.load(path, mmap_mode="r", allow_pickle=False)
-    if path.suffix == ".npz":
+    if suffix(path) == ".npz":
         with array:
             if len(array.files) != 1:
                 raise InputError(
@@ -213,7 +327,7 @@ def _npy(path: Path, columns: Sequence[str], person: str) -> Iterator[_Block]:
         yield _numbers(rows[:, places]), names
 
 
-def _parquet(path: Path, columns: Sequence[str], person: str) -> Iterator[_Block]:
+def _parquet(path: Path, columns: Sequence[str], person: str, _: Dialect) -> Iterator[_Block]:
     try:
         from pyarrow import parquet, types
     except ImportError:
@@ -230,12 +344,60 @@ def _parquet(path: Path, columns: Sequence[str], person: str) -> Iterator[_Block
             numbers = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
             if not any(matches(kind) for matches in (*numbers, types.is_null)):
                 raise InputError(
-                    f"{path} has {kind} in column {column!r}; every value must be a number"
+                    f"{path} has {kind} in column {column!r}; every value must be a number, so "
+                    "turn dates and words into numbers"
                 )
         for batch in file.iter_batches(_ROWS, columns=[*columns, *([person] if person else [])]):
             parts = [batch.column(name).to_numpy(zero_copy_only=False) for name in columns]
             names = batch.column(person).to_pylist() if person else []
             yield np.stack([_numbers(part) for part in parts], axis=1), names
+
+
+def _frame(frame: Any, name: Path, columns: Sequence[str], person: str) -> Iterator[_Block]:
+    columns_of = labels(frame)
+    header, kind = [*map(str, columns_of)], "column name"
+    places = _columns(name, header, columns, kind)
+    place = _column(name, header, person, kind)
+    cells = {
+        i: np.ma.asarray(frame[columns_of[i]] if hasattr(frame, "columns") else frame[:, i])
+        for i in {*places, *([place] if person else [])}
+    }
+    for i, column in zip(places, columns, strict=True):
+        if cells[i].dtype.kind not in "fiubO":
+            raise InputError(f"{name} has {cells[i].dtype} in column {column!r}; {_REMEDY}")
+    for start in range(0, len(frame), _ROWS):
+        part = slice(start, start + _ROWS)
+        rows = [
+            _cells(cells[i][part], name, column, start + 1)
+            for i, column in zip(places, columns, strict=True)
+        ]
+        yield np.stack(rows, axis=1), cells[place][part].tolist() if person else []
+
+
+def _cells(values: Any, name: Path, column: str, first: int) -> Array:
+    """Return cells of a column in float64, NaN where they are missing."""
+    if values.dtype.kind != "O":
+        return np.where(np.ma.getmaskarray(values), np.nan, _numbers(np.ma.getdata(values)))
+    numbers = [*map(_float, values.tolist())]
+    if None in numbers:
+        record = first + numbers.index(None)
+        raise InputError(f"{name} has no number in record {record}, column {column!r}; {_REMEDY}")
+    return np.array(numbers, dtype=np.float64)
+
+
+def _float(cell: Any) -> float | None:
+    """Return the number in a cell, NaN if it is missing, None if it is neither."""
+    # The latter is the missing value of pandas, which has no other sign without importing it.
+    if cell is None or type(cell).__name__ == "NAType":
+        return np.nan
+    number: Any = cell if isinstance(cell, Real | Decimal | np.bool) else None
+    try:
+        return None if number is None else float(number)
+    except OverflowError:
+        return np.inf if number > 0 else -np.inf
+    except ValueError:
+        # A signalling NaN of decimal.
+        return np.nan
 
 
 def _numbers(values: Array) -> Array:

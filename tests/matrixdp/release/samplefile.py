@@ -30,6 +30,8 @@ def written(folder, query="mean", more="", **replaced):
         text = "\n".join(
             f"{old} = {new}" if line.startswith(f"{old} =") else line for line in lines
         )
+    if "missing" not in more:
+        text = text.replace("[bounds]", 'missing = "refuse"\n[bounds]')
     if "total" not in more:
         values = {"epsilon": "2.0", "delta": "1e-6", **replaced}
         total = f"total = {{epsilon = {values['epsilon']}, delta = {values['delta']}}}"

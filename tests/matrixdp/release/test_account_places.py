@@ -38,7 +38,8 @@ def specified(folder, more=""):
     """Return a specification of all of the total, beside a file or a link to it."""
     (folder / "people.toml").write_text(
         'file = "people.csv"\nquery = "mean"\nrecords = 50\nepsilon = 1.0\nmechanism = "laplace"\n'
-        f"total = {{epsilon = 1.0, delta = 0}}\n{more}\n[bounds]\nage = [0, 1]\n"
+        f"total = {{epsilon = 1.0, delta = 0}}\nmissing = 'refuse'\n"
+        f"{more}\n[bounds]\nage = [0, 1]\n"
     )
     return read(folder / "people.toml")
 

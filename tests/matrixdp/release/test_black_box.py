@@ -23,6 +23,7 @@ mechanism = "{}"
 epsilon = {}
 delta = {}
 total = {{epsilon = 4, delta = {}}}
+missing = "refuse"
 [bounds]
 x = [0, 1]
 """
@@ -43,7 +44,7 @@ def numbers(folder, mechanism):
     noise = receipt["noise_of_parts_in_half_ranges"]
     # The standard error shows by what the products were divided.
     spread = np.hypot(noise["moments"] * slope, noise["products"])
-    divisor = spread / details["standard_errors"]["x"]
+    divisor = spread / details["standard_errors_of_the_noise_alone"]["x"]
     moments = divisor - details["ridge_in_half_ranges"]
     answers = details["smallest_eigenvalue_in_half_ranges"], moments, slope * divisor
     # Each moves by 1 / 20, and the products have twice the noise.
@@ -56,10 +57,13 @@ def proof(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(os, "fsync", lambda handle: None)
 
-    def released(mechanism, epsilon, first, seed):
+    def released(mechanism, epsilon, first, seed, words):
         records = f"x,y\n{first},{first}\n" + "0,0\n" * 19
-        (tmp_path / f"{first}.csv").write_text(records)
         text = REGRESSION if mechanism == "adassp" else SPECIFICATION
+        if words:
+            records = f"x;y\n{bool(first)};0,5\n" + "false;0,5\n-0,0;0,5\n" * 9 + "FALSE;NA\n"
+            text = f'separator = ";"\ndecimal = ","\n{text}'
+        (tmp_path / f"{first}.csv").write_text(records)
         (tmp_path / "s.toml").write_text(
             text.format(first, mechanism, epsilon, DELTA[mechanism], DELTA[mechanism])
         )
@@ -69,8 +73,10 @@ def proof(tmp_path, monkeypatch):
         (tmp_path / f"{first}.csv.privacy.json").unlink()
         return numbers(tmp_path / f"{first}-{seed}", mechanism)
 
-    def run(mechanism, epsilon, pairs, above=1 / 20):
-        found = [[released(mechanism, epsilon, k, seed) for k in (1, 0)] for seed in range(pairs)]
+    def run(mechanism, epsilon, pairs, above=1 / 20, words=False):
+        found = [
+            [released(mechanism, epsilon, k, seed, words) for k in (1, 0)] for seed in range(pairs)
+        ]
         one, other = np.transpose(found) > above
         both = (one & other).sum()
         counts = evidence.Counts(both, one.sum() - both, other.sum() - both, pairs)
@@ -126,3 +132,12 @@ def test_noise_that_is_too_small_on_the_way_is_refuted(
     whole = safe.noise
     monkeypatch.setattr(safe, "noise", lambda *given: whole(*given) // share)
     assert proof(mechanism, CLAIMED, pairs, above)[0]
+
+
+@pytest.mark.parametrize(("epsilon", "short", "many"), [(CLAIMED, 60, 2000), (4, 80, 400)])
+def test_a_file_of_words_and_commas_keeps_the_promise(proof, epsilon, short, many, request):
+    """Noise for more than claimed is refuted."""
+    pairs = many if request.config.getoption("--long") else short
+    refuted, proved = proof("laplace", epsilon, pairs, words=True)
+    assert refuted == (epsilon > CLAIMED)
+    assert (CLAIMED < proved <= epsilon) if refuted else (proved <= CLAIMED)

@@ -99,6 +99,7 @@ SEVERAL = """
 file = "people.csv"
 records = 400
 TOTAL
+missing = "refuse"
 [bounds]
 age = [0, 120]
 income = [0, 200000]

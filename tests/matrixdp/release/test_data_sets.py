@@ -60,13 +60,13 @@ class Case:
     @property
     def sides(self):
         """Arguments of an estimator of all columns."""
-        return {**BUDGET, "bounds": (self.low, self.high)}
+        return {**BUDGET, "bounds": dict(enumerate(zip(self.low, self.high, strict=True)))}
 
     @property
     def line(self):
         """Arguments of a regression of the last column."""
-        bounds = {"bounds": (self.low[:-1], self.high[:-1])}
-        return {**BUDGET, **bounds, "target_bounds": (self.low[-1], self.high[-1])}
+        bounds = self.sides["bounds"]
+        return {**BUDGET, "target_bounds": bounds.pop(len(self.low) - 1), "bounds": bounds}
 
     def write(self, text):
         """Write a specification of the file, its records and bounds."""
@@ -74,7 +74,8 @@ class Case:
             old.unlink()
         bounds = zip(self.names, self.low.tolist(), self.high.tolist(), strict=True)
         lines = [f"{name} = [{low!r}, {high!r}]" for name, low, high in bounds]
-        head = f'file = "file.csv"\nrecords = {len(self.X)}\ntotal = {{epsilon = 10, delta = 1e-5}}'
+        head = f'file = "file.csv"\nrecords = {len(self.X)}\nmissing = "refuse"\n'
+        head += "total = {epsilon = 10, delta = 1e-5}"
         several = text.partition("[[release]]")
         parts = [head, several[0], "[bounds]", *lines, *several[1:]]
         (self.folder / "s.toml").write_text("\n".join(parts[:-2]) + "\n" + "".join(parts[-2:]))
@@ -98,7 +99,7 @@ class Case:
 
 
 def covariance_and_components(case):
-    numbers, _, details = case.release("covariance")
+    numbers, _, details = case.release("covariance", mechanism="goe")
     exact = np.cov(case.X.T, bias=True)
     limits = details["interval_95"]["covariance"]
     inside = [
@@ -108,7 +109,7 @@ def covariance_and_components(case):
     ]
     assert all(inside)
     assert (np.linalg.eigvalsh(numbers[:, 1:] / np.outer(case.half, case.half)) > -1e-9).all()
-    numbers, _, details = case.release("components", "components", number=2)
+    numbers, _, details = case.release("components", "components", number=2, mechanism="goe")
     values = np.linalg.eigvalsh(exact / np.outer(case.half, case.half))[::-1][:2]
     limits = np.array(details["interval_95"]["eigenvalue"])[:2]
     assert ((limits[:, 0] <= values) & (values <= limits[:, 1])).all()
@@ -177,8 +178,8 @@ def regressions(case):
     for mechanism in ("recommend", "clipped", "adassp"):
         keys = {"alpha": 0.1, "intercept": True, "mechanism": mechanism}
         numbers, _, details = case.release("regression", mechanism, **keys)
-        assert {*details["standard_errors"]} == {*case.names[:-1], "intercept"}
-        assert np.isfinite([*details["standard_errors"].values()]).all()
+        assert {*details["standard_errors_of_the_noise_alone"]} == {*case.names[:-1], "intercept"}
+        assert np.isfinite([*details["standard_errors_of_the_noise_alone"].values()]).all()
         assert np.isfinite(numbers).all()
     ridge = mdp.PrivateRidge(**case.line, alpha=0.1, mechanism="adassp").fit(X, y)
     assert (ridge.coef_std_ > 0).all()

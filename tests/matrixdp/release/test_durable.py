@@ -22,6 +22,7 @@ query = "mean"
 records = 400
 epsilon = 1.0
 total = {epsilon = 2.0, delta = 0}
+missing = "refuse"
 [bounds]
 age = [0, 120]
 income = [0, 200000]
@@ -34,6 +35,10 @@ IN_PARTS = f'delta = 1e-6\nmechanism = "clipped"\n{IN_PARTS}'
 #: Normal equations in three parts.
 EQUATIONS = IN_PARTS.replace("covariance", "regression").replace("clipped", "adassp")
 EQUATIONS = f'target = "income"\n{EQUATIONS}'
+
+#: Bounds that a first part finds, and the mean within them.
+PRIVATE = SPECIFICATION.partition("[bounds]")[0].replace("1.0", "4.0").replace("2.0", "8.0")
+PRIVATE += 'bounds = "private"\ncolumns = ["age", "income"]\n'
 
 FILES = ("mean.csv", "mean.receipt.json", "mean.receipt.md")
 
@@ -115,8 +120,8 @@ def state(folder):
 
 @pytest.mark.parametrize(
     ("specification", "published_files", "parts"),
-    [(SPECIFICATION, 3, 1), (IN_PARTS, 4, 3), (EQUATIONS, 4, 3)],
-    ids=["mean", "clipped", "adassp"],
+    [(SPECIFICATION, 3, 1), (IN_PARTS, 4, 3), (EQUATIONS, 4, 3), (PRIVATE, 4, 2)],
+    ids=["mean", "clipped", "adassp", "private bounds"],
 )
 def test_killed_after_any_step(tmp_path, specification, published_files, parts):
     start = written(tmp_path / "start", specification)

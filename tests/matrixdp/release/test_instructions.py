@@ -5,6 +5,7 @@ import tomllib
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from packages import ROOT
 
@@ -66,10 +67,20 @@ def test_several_releases(tmp_path, monkeypatch):
     assert {path.name for path in Path("release").iterdir()} == {"mean", "regression"}
 
 
-def test_python():
-    names = {"records": records()}
-    exec(block(DOCS, "python", "import matrixdp"), names)
+def test_python(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("people.toml").write_text(block(README, "toml", "people.csv"))
+    np.savetxt("people.csv", records(), delimiter=",", header="age,income", comments="")
+    names = {"records": records(), "frame": pd.read_csv("people.csv")}
+    exec(block(DOCS, "python", "make_release("), names)
+    assert {*names["private"].intervals["interval_95"]} == {"mean", "covariance"}
+    exec(block(DOCS, "python", "calibrate("), names)
     assert names["private"].shape == (2, 2)
+
+
+def test_python_of_the_library_alone(capsys):
+    exec(block(SHORT, "python", "import matrixdp"))
+    assert "Receipt" in capsys.readouterr().out
 
 
 def test_every_key_of_a_specification_is_explained():

@@ -20,6 +20,9 @@ from matrixdp.release.people import People
 
 #: Lines with what a reader of CSV treats in its own way, for files of one column and of two.
 LINES = ["", " ", "\t", "1", "2", "NA", '""', '"3"', '"4', '5"', '"', '"",""', '","', "6,7", ","]
+LINES += ["true", "FALSE", "1_0", "6;7", "1.5", "1;5,2", "6|7"]
+#: How files are written; the texts have the characters of the first, and swap them for others.
+DIALECTS = [tables.USUAL, tables.Dialect(";", ","), tables.Dialect("\t"), tables.Dialect("|")]
 #: Names of one column and of two, also with quotes that nothing closes in their line.
 HEADERS = {
     1: ["a", '"a"', '"a', 'a"'],
@@ -40,10 +43,10 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(tables, "_ROWS", 3)
 
 
-def records(path, columns):
+def records(path, columns, dialect=tables.USUAL):
     """Return the bytes of each record that is read, in order, or None where a file is refused."""
     try:
-        blocks = list(tables.blocks(path, columns, np.full(len(columns), 9.0)))
+        blocks = list(tables.blocks(path, columns, np.full(len(columns), 9.0), None, dialect))
     except InputError:
         return None
     return [row.tobytes() for block in blocks for row in block]
@@ -92,7 +95,12 @@ def _written(folder, text):
     return path
 
 
-def found(folder, files):
+def _translated(text, dialect):
+    """Return a text with the separator of a dialect for commas, and commas for it."""
+    return text.translate(str.maketrans({",": dialect.separator, dialect.separator: ","}))
+
+
+def found(folder, files, dialect=tables.USUAL):
     """Return how far the records of two files of CSV are apart, 0 if one of them is refused.
 
     Only the last column is read, so that a text in the other one is no reason to refuse a file.
@@ -100,16 +108,58 @@ def found(folder, files):
     columns, *texts = files
     read = []
     for text in texts:
-        read.append(records(_written(folder, text), ("ab"[columns - 1],)))
+        path = _written(folder, _translated(text, dialect))
+        read.append(records(path, ("ab"[columns - 1],), dialect))
     return 0 if None in read else apart(*read)
 
 
-@given(files=csv_files())
+@given(files=csv_files(), dialect=st.sampled_from(DIALECTS))
 @hypothesis.settings(
     max_examples=300, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture]
 )
-def test_a_line_of_csv_is_one_record_at_most(folder, small_blocks, files):
-    assert found(folder, files) <= 1
+def test_a_line_of_csv_is_one_record_at_most(folder, small_blocks, files, dialect):
+    assert found(folder, files, dialect) <= 1
+
+
+#: Numbers, words and what is a number in some dialects.
+CELLS = ["1", "1,5", "2.5", "true", "FALSE", "1_0", "1e3", "NA", "-0", "inf", "a", "\uff11", '"3"']
+
+
+def others_decide(folder, lines, dialect):
+    """Return whether a line is read in another way than in a file of its own."""
+    header, cells = "a", [cell for cell in lines if dialect.separator not in cell]
+    read = [
+        records(_written(folder, "\n".join([header, *some, ""])), ("a",), dialect)
+        for some in ([cell] for cell in cells)
+    ]
+    whole = records(_written(folder, "\n".join([header, *cells, ""])), ("a",), dialect)
+    return whole != (None if None in read else [row for rows in read for row in rows])
+
+
+CELLS_OF_A_FILE = st.lists(st.sampled_from(CELLS), min_size=1, max_size=6)
+
+
+@given(lines=CELLS_OF_A_FILE, dialect=st.sampled_from(DIALECTS))
+@hypothesis.settings(
+    max_examples=150, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture]
+)
+def test_a_cell_is_read_alike_whatever_the_others_are(folder, small_blocks, lines, dialect):
+    assert not others_decide(folder, lines, dialect)
+
+
+def test_a_decimal_that_is_guessed_lets_a_line_decide_on_others(folder, monkeypatch):
+    """A decimal comma in one line would make others numbers, or end the release."""
+    honest, commas = tables._value, set()
+
+    def guess(cell, dialect):
+        if "," in cell:
+            commas.add(cell)
+        return honest(cell, tables.Dialect(";", ",") if commas else dialect)
+
+    monkeypatch.setattr(tables, "_value", guess)
+    assert others_decide(folder, ["2.5", "1,5"], tables.Dialect("|"))
+    monkeypatch.undo()
+    assert not others_decide(folder, ["2.5", "1,5"], tables.Dialect("|"))
 
 
 def but_at_the_end(path, lines, columns):

@@ -19,6 +19,7 @@ records = 3
 epsilon = 1
 delta = 1e-6
 {}
+missing = "refuse"
 [bounds]
 age = [0, 120]
 income = [0, 2e5]
@@ -195,7 +196,7 @@ def test_of_two_accounts_begun_at_once_one_is_refused(folder, monkeypatch, capsy
 
     def late(*asked):
         places.append(place(*asked))
-        if len(places) == 1:
+        if len(places) == 2:  # the first one looks for earlier charges
             (folder / "people.csv.privacy.json").symlink_to("other.json")
         return places[-1]
 
@@ -264,7 +265,10 @@ def test_recommendation_is_in_the_columns_own_units_with_a_price(folder, capsys)
     (folder / "people.csv").unlink()
     assert run(folder, "recommend", query='"records"', records=2000) == 0
     told = capsys.readouterr().out
-    assert "income: noise of +- 566,000 on values from 0 to 200,000: do not release this" in told
+    assert (
+        "value of income: noise of +- 566,000 on values from 0 to 200,000: do not release this"
+        in told
+    )
     assert "price of privacy (noise of half of the largest deviation): epsilon 11.3" in told
 
 

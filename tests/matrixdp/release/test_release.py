@@ -73,7 +73,7 @@ def test_a_release_in_parts_states_the_budget_of_each(folder, capsys):
     (charge,) = json.loads((folder / "people.csv.privacy.json").read_text())["releases"]
     assert charge["parts"] == receipt["parts"]
     assert "noise_std" not in receipt
-    assert "no noise, and not stated here" in receipt["clipping"]
+    assert "no noise, and no interval covers it" in receipt["clipping"]
     assert [part["part"] for part in charge["parts"]] == ["mean", "lengths", "moments"]
     assert sum(part["share"] for part in charge["parts"]) == pytest.approx(1)
     together = np.linalg.norm([part["mu"] for part in charge["parts"]])
@@ -104,13 +104,15 @@ def test_a_regression_in_parts_states_its_budget_noise_and_ridge(folder, capsys)
     assert [*noise.values()] == pytest.approx(expected, rel=1e-4)
     assert "a ridge that is chosen in private" in receipt["ridge"]
     details = json.loads((folder / "out/regression.details.json").read_text())
-    assert {*details["standard_errors"]} == {"age", "intercept"}
+    assert {*details["standard_errors_of_the_noise_alone"]} == {"age", "intercept"}
     assert details["ridge_in_half_ranges"] == 0
     (age, intercept) = (folder / "out/regression.csv").read_text().split()[1].split(",")
     rows = np.clip(ROWS, 0, [120, 200_000])
     expected = np.polyfit(*rows.T, 1)
     off = np.array([float(age), float(intercept)]) - expected
-    assert (np.abs(off) < 5 * np.array([*details["standard_errors"].values()])).all()
+    assert (
+        np.abs(off) < 5 * np.array([*details["standard_errors_of_the_noise_alone"].values()])
+    ).all()
 
 
 @pytest.mark.parametrize(
@@ -194,8 +196,8 @@ BAD_FILES = {
     "one other column": ("smith\n1\n", "no 'age' among 1 column name; correct"),
     "other columns": ("smith,jones\n1,2\n", "no 'age' among 2 column names; correct"),
     "no header": ("71,52000\n1,2\n", "has numbers alone in its first line; write the names"),
-    "semicolons": ("age;income\n1;2\n", "has semicolons between its columns; save it with com"),
-    "tabs": ("age\tincome\n1\t2\n", "has tabs between its columns; save it with commas"),
+    "semicolons": ("age;income\n1;2\n", "has semicolons between its columns; state separator"),
+    "tabs": ("age\tincome\n1\t2\n", r'has tabs between its columns; state separator = "\t"'),
     "column twice": ("age,income,age\n1,2,3\n", "has the column 'age' twice"),
     "latin": ("age,income\n1,2\n\xe9,1\n".encode("latin-1"), "save it as UTF-8"),
 }
@@ -312,10 +314,12 @@ def test_a_delta_that_no_safe_noise_leaves_is_never_asked_for(folder, capsys):
     assert release(folder, epsilon="9.0", more=more) == 2
     told = capsys.readouterr().err
     assert "safe noise on so many numbers adds more than any delta of 1e-07" in told
-    assert "state a total with a smaller epsilon, at which safe noise counts" in told
+    assert "total = {epsilon = " in told
+    assert told.endswith("} would fit\n")
     assert release(folder, epsilon="40", more="total = {epsilon = 60, delta = 1e-5}") == 2
     told = capsys.readouterr().err
-    assert "alone needs more than any at epsilon 40, so give a smaller epsilon" in told
+    assert "alone needs more than any at epsilon 40, as e^epsilon multiplies" in told
+    assert "so give an epsilon of at most" in told
 
 
 @pytest.mark.parametrize("out", ["people.csv", "people.csv/below", "folder"])
@@ -411,7 +415,7 @@ def test_missing_and_infinite_values_end_no_release(folder):
     rows = [f"{cell},0" for cell in ["", " ", "NA", "nan", "null", "inf", "-inf", "1e999"] * 50]
     (folder / "people.csv").write_text("\n".join(["age,income", *rows]) + "\n\n")
     for fill, age in ((None, 60.0), (0, 0.0)):
-        more = "" if fill is None else f"missing = {{age = {fill}}}"
+        more = "missing = 'middle'" if fill is None else f"missing = {{age = {fill}}}"
         out = f"out{fill}"
         assert release(folder, epsilon="9.0", more=more, out=out) == 0
         receipt = json.loads((folder / out / "mean.receipt.json").read_text())
@@ -493,7 +497,9 @@ def test_of_many_at_once_only_as_many_pass_as_fit(folder):
     def one(label):
         text = SPECIFICATION.replace("QUERY", "mean").replace("epsilon = 2.0", "epsilon = 0.3")
         text = text.replace("delta = 1e-6", "total = {epsilon = 1.0, delta = 0}")
-        (folder / f"{label}.toml").write_text(text.replace("MORE", f'label = "{label}"'))
+        (folder / f"{label}.toml").write_text(
+            text.replace("MORE", f'missing = "refuse"\nlabel = "{label}"')
+        )
         try:
             make(specification.read(folder / f"{label}.toml"), folder / str(label))
             passed.append(label)

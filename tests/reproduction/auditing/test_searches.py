@@ -38,6 +38,7 @@ from matrixdp.mechanisms.composed import Composed
 from matrixdp.mechanisms.moments import CONSTANT
 from matrixdp.noise import safe
 from matrixdp.privacy import exact_sums
+from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import (
     ADD_OR_REMOVE,
     ADJACENCIES,
@@ -90,6 +91,8 @@ def example(name):
 
 def posed(kind, domain, adjacency):
     bounds = DOMAINS[domain]
+    if kind is PresentMeanQuery:
+        return kind.of(bounds.features, RECORDS, adjacency)
     if kind is not InterceptEquations:
         return kind(bounds, RECORDS, adjacency)
     if isinstance(bounds, Box):
@@ -147,7 +150,7 @@ def test_all_that_is_public_is_searched():
     kinds = {*MECHANISMS.values(), *QUERIES, *domains, *ESTIMATORS}
     assert {*PUBLIC.values()} - kinds == {PUBLIC[name] for name in OTHERS}
     kinds = {kind for _, kind in SERVED} | {k for one in MECHANISMS for k in example(one).queries}
-    assert kinds == set(QUERIES) | {NormalEquations, InterceptEquations}
+    assert kinds == set(QUERIES) | {NormalEquations, InterceptEquations, PresentMeanQuery}
 
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)

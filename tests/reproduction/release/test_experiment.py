@@ -26,6 +26,7 @@ records = 248
 epsilon = {epsilon}
 delta = {delta!r}
 total = {{epsilon = {epsilon}, delta = {total!r}}}
+missing = "refuse"
 [bounds]
 """
 

@@ -19,6 +19,7 @@ from packages import ROOT
 
 from matrixdp import cli
 from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.release import ledger
 from matrixdp.release.uncertainty import LEVEL
 from matrixdp.version import VERSION
 
@@ -89,8 +90,9 @@ def run(command, capsys):
 
 @pytest.fixture
 def reader(tmp_path, monkeypatch):
-    """Give a reader an empty folder, and each release fixed random bits."""
+    """Give a reader an empty folder, and each release fixed random bits on a fixed day."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(ledger, "today", lambda: "2026-03-02")
     noisy = AdditiveMechanism.add_noise
 
     def with_fixed_bits(release, value, bits):
@@ -110,16 +112,26 @@ def test_every_command_gives_the_printed_output(capsys):
     # The file is public: what was released is near the exact numbers, as it says.
     exact = pd.read_csv("patients.csv")[[*widths]].mean()
     assert (pd.read_csv("release/mean.csv").iloc[0] - exact).abs().lt(pd.Series(widths)).all()
-    # "The signs can be published, the sizes are rough."
     line = pd.read_csv("release/regression.csv").iloc[0]
-    errors = json.loads(Path("release/regression.details.json").read_text())["standard_errors"]
+    details = json.loads(Path("release/regression.details.json").read_text())
+    errors = details["standard_errors_of_the_noise_alone"]
     shares = [errors[column] / line[column] for column in ("age", "bmi")]
     assert np.round(shares, 1).tolist() == [0.5, 0.3]
+    # "It leaves even their signs open", and holds least squares, which the ridge shrinks.
+    file, low, high = pd.read_csv("patients.csv"), [18, 15, 60], [90, 45, 140]
+    rows = file[["age", "bmi", "bp"]].clip(low, high, axis=1).to_numpy()
+    design = np.column_stack([rows[:, :2], np.ones(len(rows))])
+    exact = np.linalg.lstsq(design, rows[:, 2], rcond=None)[0]
+    assert (line < exact)[["age", "bmi"]].all()
+    for least, most in (details["interval_95"][column] for column in ("age", "bmi")):
+        assert least < 0 < most
+    limits = np.array([*details["interval_95"].values()])
+    assert ((limits[:, 0] < exact) & (exact < limits[:, 1])).all()
 
 
 @pytest.mark.usefixtures("reader")
 @pytest.mark.parametrize(
-    "old", ["1.92%", "room for 2 more", "epsilon 3 in 2", "  50.12", "60.52", "± 0.83"]
+    "old", ["1.92%", "room for 2 more", "epsilon 3 in 2", "  50.12", "60.52", "± 0.83", "5.29"]
 )
 def test_another_output_is_noticed(old, capsys):
     assert old in TEXT

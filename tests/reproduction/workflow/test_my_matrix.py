@@ -30,6 +30,7 @@ query = {query}
 records = 4
 epsilon = 2
 
+missing = "refuse"
 [bounds]
 age = [20, 120]
 income = [-10, 40]
@@ -84,7 +85,7 @@ def test_a_mechanism_in_parts_is_compared_as_all_others(described, mechanism):
     text = f'"regression"\ntarget = "age"\nmechanism = "{mechanism}"\nintercept = false'
     settings, plain = (
         described(query=query, epsilon="epsilon = 2\ndelta = 1e-5")
-        for query in (text, '"regression"\ntarget = "age"')
+        for query in (text, '"regression"\ntarget = "age"\nintercept = false')
     )
     assert settings["experiments"] == plain["experiments"]
     assert settings["datasets"] == plain["datasets"]
@@ -108,7 +109,7 @@ def test_no_hash_and_no_path_of_a_private_file_is_written(described, tmp_path):
     provenance = json.loads(written)
     assert provenance["files"] == [{"file": "people.csv"}]
     assert provenance["content_sha256"] == {"expected": None, "found": None}
-    assert len(re.findall(r"\b[0-9a-f]{64}\b", written)) == 1, "that of the prepared matrix"
+    assert not re.search(r"[0-9a-f]{64}", written)
     assert str(tmp_path) not in written + config.text(settings)
 
 

@@ -133,11 +133,14 @@ def _stand_in(spec: Spec, seed: int) -> Content:
 
 
 def write(out: Path, spec: Spec, requested: str, content: Content, scaling: str = "") -> None:
-    """Write the numbers of one scaling or all, and then the provenance with their checksum."""
+    """Write the numbers of one scaling or all, and then the provenance with their checksum.
+
+    Private records have none: whoever has it can try what a record is.
+    """
     records, origin = content
     file = prepared.ARRAYS if spec.is_learning_set else prepared.MATRIX
-    kind = _kind(spec)
-    digest = None if origin["status"] == PRIVATE else kind.content_sha256(records)
+    kind, private = _kind(spec), origin["status"] == PRIVATE
+    digest = None if private else kind.content_sha256(records)
     # The default scaling comes last: if it is complete, all are.
     for name in [scaling] if scaling else sorted(_scalings(spec), key=DEFAULT.__eq__):
         packed, description = kind.pack(spec, records, name)
@@ -157,7 +160,7 @@ def write(out: Path, spec: Spec, requested: str, content: Content, scaling: str 
                 "python": platform.python_version(),
                 **{package: version(package) for package in ("numpy", "pandas", "python-calamine")},
             },
-            prepared.checksum(file): hashlib.sha256(packed).hexdigest(),
+            prepared.checksum(file): None if private else hashlib.sha256(packed).hexdigest(),
         }
         folder = prepared.place(out, name)
         with replacing(folder / file) as temporary:

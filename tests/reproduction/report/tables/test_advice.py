@@ -253,3 +253,23 @@ def test_a_rule_made_on_the_data_needs_evidence_from_other_data(advised):
     found = advised(*rows, held_out=evidence).iloc[0]
     assert found["best_mechanism"] == "clipped_private"
     assert re.match("better in 1 of 2 .* 2 other .* worse in 1", found["held_out"])
+
+
+def test_a_person_is_advised_of_what_can_be_released_and_how_it_is_named(advised):
+    best = row("clipped_private", 0.05, 11, **GAUSSIAN)
+    keys = {"laplace": "laplace", "analytic_gaussian": "gaussian", "clipped_private": "clipped"}
+    settings = {"experiments": {"regression": {"release_keys": keys}}}
+
+    def at_one(kind, **tables):
+        frame = advised(*ROWS, best, **tables)
+        return frame[frame["epsilon"].eq("1") & frame["guarantee"].eq(kind)].iloc[-1]
+
+    plain, mine = at_one("approximate"), at_one("approximate", settings=settings)
+    pure = at_one("pure", settings=settings)
+    # A rule that was designed on the papers' data stands against a person's own.
+    assert "mechanism =" not in plain["best"] + plain["tied_with"]
+    assert mine["best"].endswith('(mechanism = "clipped")')
+    assert "not in matrixdp release" in mine["runner_up"]
+    # Of two that tie, one is offered.
+    assert pure["best"].endswith('(mechanism = "laplace")')
+    assert "not in matrixdp release" in pure["tied_with"]

@@ -65,7 +65,9 @@ def data(tables: Tables) -> pd.DataFrame:
     does not beat; ``clear`` says that there are none. ``beats_baseline`` says whether the best
     mechanism is better than ``baseline``. Both verdicts are those of the comparisons.
     ``held_out`` is the result on other data of a mechanism that was designed on the papers' data.
-    Without such evidence the mechanism is not advised.
+    Without such evidence the mechanism is not advised. A person's records are such other data.
+    There, of the best row and those that it does not beat, the simplest that ``matrixdp release``
+    offers is the best one, and each says what a specification names it.
     """
     frame = pd.DataFrame(
         [row for name in entries.by_experiment(tables, "summary") for row in _rows(name, tables)],
@@ -112,9 +114,12 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
     # A parameter that was chosen on the data without privacy cannot be chosen by a private run.
     eligible &= table["configuration"].eq("")
     # The same holds for a rule designed on these data, unless it is tested on other data.
-    eligible &= table["mechanism"].map(
-        lambda name: name not in catalogue.tuned() or bool(notes.get(name))
-    )
+    settings = tables.get("settings") or {}
+    keys = settings.get("experiments", {}).get(experiment, {}).get("release_keys")
+    if keys is None:
+        eligible &= table["mechanism"].map(
+            lambda name: name not in catalogue.tuned() or bool(notes.get(name))
+        )
     eligible &= table["epsilon_delivered"].notna() & ~exceeds(
         table["epsilon_delivered"], claimed_epsilon
     )
@@ -141,14 +146,19 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
             some = candidates[candidates["delta"].eq(0)] if guarantee == PURE else candidates
             for epsilon, rows in some.groupby("claimed_epsilon"):
                 at = pairs[pairs["epsilon"].eq(epsilon)]
-                if row := _best(rows, at, baseline):
+                if row := _best(rows, at, baseline, keys):
                     what = {"task": task, "released": words, "guarantee": guarantee}
                     what["held_out"] = notes[row["best_mechanism"]]
                     yield row | ends | what | {"experiment": experiment}
 
 
-def _best(rows: pd.DataFrame, pairs: pd.DataFrame, baseline: str) -> dict[str, Any] | None:
-    """Return the row of one task, guarantee and epsilon; None for fewer than two mechanisms."""
+def _best(
+    rows: pd.DataFrame, pairs: pd.DataFrame, baseline: str, keys: Mapping[str, str] | None = None
+) -> dict[str, Any] | None:
+    """Return the row of one task, guarantee and epsilon; None for fewer than two mechanisms.
+
+    ``keys`` names the mechanisms that a person can release; the simplest leads among ties.
+    """
     names = sorted(rows["mechanism"], key=catalogue.rank)
     twins = pairs[pairs["same_distribution"] & pairs["mechanism"].isin(names)]
     alike = {name: {*twins.loc[twins["mechanism"].eq(name), "against"]} for name in names}
@@ -159,6 +169,11 @@ def _best(rows: pd.DataFrame, pairs: pd.DataFrame, baseline: str) -> dict[str, A
     if len(distinct) < 2:
         return None
     ranked = sorted(distinct, key=lambda name: -means[name] if larger else means[name])
+    if keys:
+        verdict = pairs[pairs["mechanism"].eq(ranked[0])].set_index("against")["verdict"]
+        tied = verdict.reindex(ranked).ne(comparisons.BETTER)
+        offers = [name for name in names if tied.get(name) and {name, *alike[name]} & {*keys}]
+        ranked.sort(key=lambda name: name not in offers[:1])
     first, second = ranked[:2]
     contests = pairs[pairs["mechanism"].eq(first)].set_index("against")
     best = rows[rows["mechanism"].eq(first)].iloc[0]
@@ -167,7 +182,7 @@ def _best(rows: pd.DataFrame, pairs: pd.DataFrame, baseline: str) -> dict[str, A
     tested = {*rows.loc[rows["audit_status"].eq(TESTED), "mechanism"]}
 
     def join(name: str) -> str:
-        return _join_names({name, *alike[name]}, tested)
+        return _join_names({name, *alike[name]}, tested, keys)
 
     tied = [join(name) for name in verdicts.index[verdicts.ne(comparisons.BETTER)]]
     row = {
@@ -194,13 +209,20 @@ def _best(rows: pd.DataFrame, pairs: pd.DataFrame, baseline: str) -> dict[str, A
     return row
 
 
-def _join_names(names: set[str], tested: set[str]) -> str:
-    """Return the labels of one noise distribution; those that are only tested say so."""
+def _join_names(names: set[str], tested: set[str], keys: Mapping[str, str] | None) -> str:
+    """Return the labels of one noise distribution; those that are only tested say so.
+
+    For a person they say what a specification names them, or that it does not.
+    """
     labels = [
         catalogue.label(name) + f" ({TESTED})" * (name in tested)
         for name in sorted(names, key=catalogue.rank)
     ]
-    return " = ".join(labels)
+    if keys is None:
+        return " = ".join(labels)
+    key = next((keys[name] for name in sorted(names, key=catalogue.rank) if name in keys), "")
+    mark = f'mechanism = "{key}"' if key else "not in matrixdp release"
+    return f"{' = '.join(labels)} ({mark})"
 
 
 def _outcome(row: Mapping[str, Any]) -> str:

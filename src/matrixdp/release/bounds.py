@@ -1,0 +1,96 @@
+"""Public bounds of columns, in the forms that Python callers may write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from matrixdp.checks import InputError, nearest, plural, short
+
+#: Public (lowest, highest): of all columns alike, of each in a list, or by column.
+Bounds = tuple[float, float] | Sequence[tuple[float, float]] | Mapping[Any, tuple[float, float]]
+
+
+def by_column(
+    bounds: Bounds | None, columns: Sequence[Any], name: str = "bounds"
+) -> dict[Any, tuple[float, float]]:
+    """Return the bounds (lowest, highest) of each column, in the order of ``columns``.
+
+    Two pairs could also be the two lowest and the two highest values of two columns, as earlier
+    versions read them. Only names tell which is meant, so that they are needed there.
+
+    Args:
+        bounds: (lowest, highest) of all columns; or a list with such a pair per column; or such
+            pairs by column.
+        columns: names of m columns, or their numbers from 0.
+        name: name of the argument, for messages.
+
+    Raises:
+        InputError: the bounds are missing, have another form, or could mean two things.
+    """
+    if bounds is None:
+        raise InputError(f"{name} is None; state the public lowest and highest values")
+    if isinstance(bounds, Mapping):
+        for column in bounds:
+            if column not in columns:
+                raise InputError(f"{name} has the column {column!r}; {nearest(column, columns)}")
+        for column in columns:
+            if column not in bounds:
+                raise InputError(f"{name} lacks the column {column!r}; add its (lowest, highest)")
+        return {column: _pair(bounds[column], f"{name}[{column!r}]") for column in columns}
+    sides = _numbers(bounds)
+    if sides is not None and sides.shape == (2,):
+        return dict.fromkeys(columns, _pair(bounds, name))
+    pattern = ", ".join(f"{column!r}: (lowest, highest)" for column in columns[:2])
+    pattern = f"{{{pattern}{', ...' * (len(columns) > 2)}}}"
+    if sides is not None and sides.shape == (len(columns), 2) and len(columns) != 2:
+        pairs = zip(columns, sides.tolist(), strict=True)
+        return {column: _pair(pair, f"{name}[{column!r}]") for column, pair in pairs}
+    if sides is not None and sides.shape == (2, 2) == (len(columns), 2):
+        raise InputError(
+            f"{name} is {_text(bounds)}, which can be a pair per column, or the lowest and then the"
+            f" highest values of both; give {name} = {pattern}"
+        )
+    raise InputError(
+        f"{name} is {_text(bounds)}, for {plural(len(columns), 'column')}; give a pair (lowest, "
+        f"highest) of numbers for all columns, a list with such a pair per column, or {pattern}"
+    )
+
+
+def pair(bounds: tuple[float, float] | None, name: str) -> tuple[float, float]:
+    """Return the (lowest, highest) of one column.
+
+    Raises:
+        InputError: the bounds are missing, or no pair of numbers.
+    """
+    if bounds is None:
+        raise InputError(f"{name} is None; state the public lowest and highest values")
+    return _pair(bounds, name)
+
+
+def _pair(bounds: object, name: str) -> tuple[float, float]:
+    sides = _numbers(bounds)
+    if sides is None or sides.shape != (2,):
+        raise InputError(f"{name} is {_text(bounds)}; give a pair (lowest, highest) of numbers")
+    low, high = sides.tolist()
+    if not -np.inf < low < high < np.inf:
+        raise InputError(
+            f"{name} is {_text(bounds)}; both must be finite, and the lowest below the highest"
+        )
+    return low, high
+
+
+def _numbers(bounds: object) -> Any:
+    """Return an array of float64; None where an entry is no number, or rows differ in length."""
+    try:
+        if np.asarray(bounds).dtype.kind not in "fiu":
+            return None
+        return np.asarray(bounds, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+
+
+def _text(bounds: object) -> str:
+    return short(repr(bounds.tolist() if isinstance(bounds, np.ndarray) else bounds))

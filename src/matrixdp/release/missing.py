@@ -1,0 +1,96 @@
+"""Missing values: the rule by which a release treats them, which is public."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from matrixdp import checks
+from matrixdp.checks import Array, InputError
+from matrixdp.mechanisms.private_bounds import MISSING
+from matrixdp.privacy.domain import Box
+from matrixdp.release import tables
+
+#: Values of ``missing``: a missing value gets the middle of its bounds, or ends the release. An
+#: ended release reveals something about one record, as does a cell that is not a number.
+MIDDLE, REFUSE = "middle", "refuse"
+#: Value of ``missing`` for a mean of the values present.
+PRESENT = "present"
+
+#: What a new account is told that states no rule.
+UNSTATED = (
+    "missing is not stated, and what a missing value becomes moves the answer; add "
+    'missing = "refuse" if none may be missing, "middle" for the middle of the bounds, '
+    '{column = value}, or "present" for a mean of the values present'
+)
+
+
+def can_occur(path: Path) -> bool:
+    """Return whether a file's format can have missing values; no record is read.
+
+    An array of integers or booleans has none. A file that is no such array is judged by its suffix.
+    """
+    try:
+        if tables.suffix(path) == ".npy":
+            return bool(np.load(path, mmap_mode="r", allow_pickle=False).dtype.kind not in "iub")
+        if tables.suffix(path) == ".npz":
+            with zipfile.ZipFile(path) as archive, archive.open(archive.namelist()[0]) as stream:
+                version = np.lib.format.read_magic(stream)
+                older = version == (1, 0)
+                form = np.lib.format
+                read = form.read_array_header_1_0 if older else form.read_array_header_2_0
+                return bool(read(stream)[2].kind not in "iub")
+    except (OSError, ValueError, LookupError, zipfile.BadZipFile):
+        return True
+    return True
+
+
+def fill(box: Box, names: Sequence[str], rule: object) -> Array:
+    """Return the replacement of missing values in each column, (m,); NaN for those without one.
+
+    Raises:
+        InputError: ``rule`` is no such word or table, or a value lies outside its bounds.
+    """
+    values = box.middle
+    if rule in (REFUSE, PRESENT):
+        return np.full_like(values, np.nan)
+    if isinstance(rule, dict) and set(rule) <= set(names):
+        for name, value in rule.items():
+            column = list(names).index(name)
+            number = checks.finite(**{f"missing.{name}": value})
+            if not box.lower[column] <= number <= box.upper[column]:
+                raise InputError(f"missing.{name} is {number:g}; it must lie within bounds.{name}")
+            values[column] = number
+        return values
+    if rule != MIDDLE:
+        raise InputError(
+            f"missing is {rule!r}; it must be {MIDDLE!r}, {REFUSE!r}, {PRESENT!r} for a mean, or a "
+            f"table of column = value with columns among {', '.join(names)}"
+        )
+    return values
+
+
+def in_words(names: Sequence[str], values: Array, *, present: bool) -> str:
+    """Return what becomes of a missing value, by column; it is public.
+
+    Args:
+        names: columns, m.
+        values: result of :func:`fill`.
+        present: whether the answer is the mean of the values present.
+    """
+    if present:
+        return (
+            "a missing value counts in no column's mean: neither its sum nor the number by which "
+            "it is divided"
+        )
+    if np.isnan(values).any():
+        return "a missing value ends the release"
+    middle = "the middle of its private bounds"
+    parts = [
+        f"{name} {middle if value == MISSING else format(value, '.10g')}"
+        for name, value in zip(names, values, strict=True)
+    ]
+    return f"a missing value counts as {', '.join(parts)}, towards which it moves the answer"

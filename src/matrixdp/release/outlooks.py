@@ -1,0 +1,229 @@
+"""What noise takes from an answer, simulated from public facts alone, to compare mechanisms.
+
+The simulated records fill a share of their bounds, one of ``FILLS``. Each column is uniform over an
+interval of that share of its bounds. The interval lies half way between the middle of the bounds
+and their lower end, as it often does where bounds are wide. Any two columns have a correlation of
+about ``CORRELATION``, through one common factor. The target of a regression is a sum of the others
+and of a part of its own, and ``EXPLAINED`` is about the R^2 of its exact regression.
+
+A loss says what noise, clipping and ridges take: for a regression R^2, for components the share of
+the first one's variance, for a covariance or second moments the Frobenius norm of the error over
+that of the exact matrix. Units are half ranges. Losses are medians over simulated releases by the
+program that real releases run, with noise of the same calibration and a fixed seed.
+
+The regret of a mechanism is the largest excess of its loss, over the fills, above that of the best
+mechanism at the same fill. Who does not know how much of the bounds the records fill takes the one
+of the least regret.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from matrixdp.checks import Array
+from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.clipped import ShellQuery
+from matrixdp.mechanisms.composed import ComposedEquations, ComposedMoments, InParts
+from matrixdp.mechanisms.moments import MeanCovariance, centred, positive, with_constant
+from matrixdp.mechanisms.programs import Simulation, Stack, Value
+from matrixdp.privacy.domain import Box
+from matrixdp.privacy.sensitivity import Query
+from matrixdp.release import answers
+from matrixdp.release.answers import Output
+
+#: Shares of the bounds that simulated columns fill.
+FILLS = (1.0, 0.5, 0.25, 0.1)
+
+#: Correlation of two columns, and R^2 of the target's exact regression, both about.
+CORRELATION, EXPLAINED = 0.5, 0.5
+
+#: What a loss is a loss of, by query.
+UNITS = {
+    "second_moments": "relative error",
+    "covariance": "relative error",
+    "components": "loss of the first component's variance",
+    "first_component": "loss of the first component's variance",
+    "regression": f"loss of R^2, which is {EXPLAINED} without privacy",
+}
+
+#: Difference of regrets that decides nothing; that of simulated medians is about as large.
+CLOSE = 0.02
+
+#: Largest number of columns that are simulated.
+MANY = 100
+
+#: Numbers of simulated releases, at most and at least, and of records; the seed. Limits on the
+#: numbers that are held in memory at once, and on releases x m^3 operations.
+_DRAWS, _FEW, _RECORDS, _SEED, _NUMBERS, _WORK = 100, 8, 500, 0, 1 << 21, 1 << 23
+
+#: Largest loss that counts in a regret: what is worse is as bad.
+_WORST = 1.0
+
+
+@dataclass(frozen=True)
+class _Sample(Stack):
+    """Records (..., m, k), each of which stands for ``times`` records in sums and counts."""
+
+    times: float
+
+    def value(self, query: Query) -> Array:
+        """Return the value of a query, shape (..., m, n)."""
+        summed = query.private_count or isinstance(query, ShellQuery)
+        return super().value(query) * (self.times if summed else 1.0)
+
+    def about(self, centre: Array) -> _Sample:
+        """Return the records minus a centre (..., m)."""
+        return replace(self, columns=self.columns - centre[..., None])
+
+    def of(self, trials: NDArray[np.intp]) -> _Sample:
+        """Return the records of some trials."""
+        return replace(self, columns=super().of(trials).columns)
+
+
+@functools.lru_cache(maxsize=16)
+def _columns(features: int, target: bool) -> Array:
+    """Return records (k, features) that fill [-1, 1]; with a target, the others explain the last.
+
+    They are ranks of normal columns with a common factor.
+    """
+    stream, count = np.random.default_rng(_SEED), max(_RECORDS, 2 * features)
+    common, apart = stream.standard_normal((count, 1)), stream.standard_normal((count, features))
+    latent = np.sqrt(CORRELATION) * common + np.sqrt(1 - CORRELATION) * apart
+    if target:
+        signal = latent[:, :-1].sum(axis=1)
+        latent[:, -1] = np.sqrt(EXPLAINED) * signal / signal.std()
+        latent[:, -1] += np.sqrt(1 - EXPLAINED) * apart[:, -1]
+    return 2 * np.asarray(ndtr(latent)) - 1
+
+
+def losses(output: Output, box: Box, release: AdditiveMechanism | InParts) -> tuple[float, ...]:
+    """Return the loss of a release at each of ``FILLS``.
+
+    Args:
+        output: query, units and options of the answer, as the release's mechanism has them.
+        box: public bounds of the columns.
+        release: calibrated mechanism; a box bounds the records of its query.
+    """
+    uniform, half = _columns(box.features, output.query == "regression"), box.widths / 2
+    return tuple(
+        _loss(output, box.middle + half * (share * uniform - (1 - share) / 2), release)
+        for share in FILLS
+    )
+
+
+def useless(query_name: str, features: int, loss: Sequence[float]) -> bool:
+    """Return whether losses show that an answer is useless, however much of its bounds is filled.
+
+    It is if it loses nine tenths of what an answer without any records does: a constant for a
+    regression, a direction at random for components, a matrix of zeros otherwise.
+    """
+    if query_name == "regression":
+        worst = EXPLAINED
+    elif query_name in ("components", "first_component"):
+        worst = 1 - 1 / (1 + (features - 1) * CORRELATION)
+    else:
+        worst = 1.0
+    return min(loss, default=0.0) >= 0.9 * worst > 0
+
+
+def regrets(loss: Sequence[Sequence[float]]) -> Array:
+    """Return the regret of each mechanism (k,), from its losses (k, fills).
+
+    A loss above that of zeros, or of predictions far worse than a constant, counts as that.
+    """
+    counted = np.minimum(loss, _WORST)
+    return np.asarray((counted - counted.min(axis=0)).max(axis=1))
+
+
+def in_words(loss: Sequence[float]) -> str:
+    """Return a sentence on how well a regression predicts, from its losses."""
+    fits = ", ".join(f"{EXPLAINED - part:.2f}" for part in loss)
+    fills = ", ".join(f"{fill:.0%}" for fill in FILLS)
+    return (
+        f"R^2 of about {fits} where columns fill {fills} of their bounds, {EXPLAINED} without "
+        "privacy (simulated from the bounds alone)"
+    )
+
+
+def _loss(output: Output, rows: Array, release: AdditiveMechanism | InParts) -> float:
+    """Return the median loss over simulated releases of records (k, m) in their own units."""
+    records = (rows - output.middle) / output.half
+    if output.query == "second_moments":
+        exact = records.T @ records / len(records)
+        return _relative(_moments(release, records) - exact, exact)
+    if output.query == "regression":
+        slopes, offsets = _lines(output, release, records)
+        wrong = (rows[:, -1, None] - rows[:, :-1] @ slopes.T - offsets) ** 2
+        return float(np.median(wrong.mean(axis=0)) / rows[:, -1].var() - (1 - EXPLAINED))
+    noisy, _ = _estimates(release, records)
+    exact = np.cov(records.T, bias=True).reshape(noisy.covariance.shape[1:])
+    if output.query == "covariance":
+        return _relative(noisy.covariance - exact, exact)
+    first = np.linalg.eigh(noisy.covariance)[1][..., -1]
+    part = np.einsum("ti,ij,tj->t", first, exact, first)
+    return float(1 - np.median(part) / np.linalg.eigvalsh(exact)[-1])
+
+
+def _relative(errors: Array, exact: Array) -> float:
+    sizes = np.linalg.norm(errors, axis=(1, 2))
+    return float(np.median(sizes) / np.linalg.norm(exact))
+
+
+def _ask(records: Array) -> Simulation:
+    """Return the noise of as many simulated releases as time and memory allow."""
+    draws = min(_NUMBERS // records.size, _WORK // records.shape[1] ** 3)
+    draws = int(np.clip(draws, _FEW, _DRAWS))
+    return Simulation([np.random.default_rng(_SEED)] * draws)
+
+
+def _outcome(release: ComposedMoments, records: Array) -> Any:
+    sample = _Sample(records.T, release.query.n_records / len(records))
+    return release.program.run(sample, _ask(records))
+
+
+def _noisy(release: AdditiveMechanism, records: Array) -> Array:
+    """Return noisy second moments (draws, m, m) of records."""
+    noise = release.noise.sample(_ask(records).streams)
+    return records.T @ records / len(records) + (noise + np.swapaxes(noise, 1, 2)) / 2
+
+
+def _moments(release: AdditiveMechanism | InParts, records: Array) -> Array:
+    if isinstance(release, ComposedMoments):
+        outcome = _outcome(release, records)
+        return np.asarray(outcome.moments / outcome.weight[:, None, None])
+    assert isinstance(release, AdditiveMechanism)
+    return _noisy(release, records)
+
+
+def _estimates(
+    release: AdditiveMechanism | InParts, records: Array
+) -> tuple[MeanCovariance, Array]:
+    """Return noisy means and covariances, and the standard deviation of their noise (draws,)."""
+    if isinstance(release, ComposedMoments):
+        outcome = _outcome(release, records)
+        covariance = positive(outcome.moments / outcome.weight[:, None, None])
+        deviations = np.array([part.noise_std for part in release.radii])[outcome.number]
+        return MeanCovariance(outcome.centre, covariance, outcome.weight), deviations
+    assert isinstance(release, AdditiveMechanism)
+    noisy = _noisy(release, with_constant(records))
+    estimate = centred(noisy, weighted=release.query.private_count)
+    return estimate, np.full(len(noisy), release.noise_std)
+
+
+def _lines(
+    output: Output, release: AdditiveMechanism | InParts, records: Array
+) -> tuple[Array, Array]:
+    """Return coefficients (draws, m - 1) and intercepts (draws,) in the records' own units."""
+    if isinstance(release, ComposedEquations):
+        rows = with_constant(records) if output.intercept else records
+        equations = release.program.run(Value(rows.T @ rows / len(rows)), _ask(records))
+        return answers.adaptive_line(output, equations, weighted=release.query.private_count)
+    estimate, deviations = _estimates(release, records)
+    return answers.line(output, estimate, deviations)

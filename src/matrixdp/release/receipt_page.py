@@ -1,0 +1,237 @@
+"""Receipts as half a page of plain words, for a data protection officer.
+
+All is said at three digits, and rounded so that no promise gets stronger by it. The receipt in JSON
+has every digit.
+"""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Iterator, Mapping
+from decimal import ROUND_CEILING, Decimal
+from typing import Any
+
+#: What is released, by query.
+_QUERIES = {
+    "records": "all records, with noise on every value",
+    "mean": "means",
+    "second_moments": "mean products of every two columns",
+    "covariance": "means, variances and covariances",
+    "components": "principal components",
+    "first_component": "the first principal component",
+    "regression": "a linear regression",
+}
+#: What nobody can tell of a record, or of all records of a person, and what its neighbours differ
+#: in, by neighbouring relation and by whether people are protected.
+_HIDDEN = {
+    ("replace", False): ("what it says", "with any other in its place"),
+    ("replace", True): ("what they say", "with any others in their places"),
+    ("zero_out", False): ("what it says", "without what it says"),
+    ("zero_out", True): ("what they say", "without what they say"),
+    ("add_or_remove", False): ("whether it is in the file, and what it says", "without it"),
+    ("add_or_remove", True): ("whether they are in the file, and what they say", "without them"),
+}
+#: Columns that the table shows, so that a receipt stays a page.
+_MOST = 12
+
+#: Keys of a receipt on what changes an answer and is no noise.
+_EFFECTS = ("private_bounds", "clipping", "ridge")
+
+#: Largest exponent of a factor that is written out.
+_LARGE = 20
+
+
+def markdown(statement: Mapping[str, Any], files: str = "release") -> str:
+    """Return a receipt as Markdown.
+
+    Args:
+        statement: the receipt, see :func:`matrixdp.release.receipt.build`.
+        files: name of the release's files, without suffixes.
+    """
+    paragraphs = [f"**{title}** {text}" for title, text in _paragraphs(statement, files)]
+    paragraphs.insert(1, "\n".join(_table(statement)))
+    return "\n\n".join(["# Receipt of a private release", *paragraphs]) + "\n"
+
+
+def _paragraphs(statement: Mapping[str, Any], files: str) -> Iterator[tuple[str, str]]:
+    """Yield the title and text of each paragraph."""
+    label = f', "{statement["label"]}"' if "label" in statement else ""
+    target = f" of {statement['target']}" if "target" in statement else ""
+    says = statement["says"][:1].upper() + statement["says"][1:]
+    records = f"{statement['records']:,} records"
+    place = f"the file {statement['file']}" if statement["file"] else "the memory of a program"
+    if statement.get("adjacency") == "add_or_remove":
+        records = f"about {records} (their number is private)"
+    yield (
+        "What was released:",
+        f"{_QUERIES[statement['query']]}{target}{label}, of {records} in {place}, on "
+        f"{statement['date']} (UTC). {says}.",
+    )
+    yield "Whom it protects:", _protected(statement)
+    yield f"Epsilon is {_up(statement['epsilon'])}:", _odds(statement)
+    yield f"Delta is {_up(statement['delta'])}:", _chance(statement["delta"])
+    yield "Missing and extreme values:", " ".join(_rules(statement))
+    counted = statement["records_that_count"]
+    yield "Records that count:", f"{counted}." if counted else "all of them."
+    yield "How:", _mechanism(statement)
+    yield "Spent:", _spent(statement)
+    yield (
+        "Not covered:",
+        f"{statement['not_covered']}; what holds for people in general, whoever is in the file; "
+        "copies of the file, and other files on the same people.",
+    )
+    if statement["cautions"]:
+        yield "Caution:", f"{'; '.join(statement['cautions'])}."
+    check = f"{files}.receipt.json has all numbers in full"
+    if statement["file"]:
+        check += ", and a digest that the account notes beside the charge; `matrixdp account "
+        check += f"{shlex.quote(statement['file'])}` lists it"
+    yield "To check:", f"{check}. Made by matrixdp {statement['version']['matrixdp']}."
+
+
+def _spent(statement: Mapping[str, Any]) -> str:
+    if "total_of_the_account" not in statement:
+        return "no account counts this release; whoever made it must add up all of them."
+    return (
+        f"epsilon {_up(statement['epsilon_of_all_releases_so_far'])} by all releases of the "
+        "account up to this one, at the delta of its total, of "
+        f"{statement['total_of_the_account']}, which holds for good."
+    )
+
+
+def _hidden(statement: Mapping[str, Any]) -> tuple[str, str]:
+    return _HIDDEN[statement.get("adjacency", "replace"), "person" in statement]
+
+
+def _protected(statement: Mapping[str, Any]) -> str:
+    unit, more = "each single record", " Who has several records is protected less."
+    if "person" in statement:
+        unit, more = "all records of each person together", ""
+    return (
+        f"{unit}. Nobody can tell from the release, beyond the odds below, {_hidden(statement)[0]}."
+        f" Exactly: {statement['neighbours']}.{more}"
+    )
+
+
+def _odds(statement: Mapping[str, Any]) -> str:
+    epsilon, unit = statement["epsilon"], "a record"
+    if "person" in statement:
+        unit = "a person's records"
+    factor = _up(math.exp(epsilon)) if epsilon <= _LARGE else f"e^{_up(epsilon)}"
+    return (
+        f"whatever is released is at most {factor} times as likely with {unit} as "
+        f"{_hidden(statement)[1]}, or the other way round; the odds of a guess about {unit} change "
+        "by no more."
+    )
+
+
+def _chance(delta: float) -> str:
+    if delta < 1e-12:
+        return "what goes beyond these odds has a chance of less than one in a trillion."
+    return f"what goes beyond these odds has a chance of at most one in {_down(1 / delta)}."
+
+
+def _rules(statement: Mapping[str, Any]) -> Iterator[str]:
+    """Yield sentences on missing and extreme values."""
+    missing, bounds = statement["missing"], _bounds(statement)
+    if isinstance(missing, Mapping):
+        value = _fill(missing, bounds)
+        yield f"a missing value counted as {value}; how many there were is not said."
+    elif missing == "refused":
+        yield "a missing value would have ended the release."
+    else:
+        yield f"missing values: {missing}."
+    if "radius" in statement:
+        yield f"A record longer than {_number(statement['radius'])} was shortened to that."
+    yield "A value beyond its bounds counted as the nearest bound."
+
+
+def _fill(missing: Mapping[str, Any], bounds: Mapping[str, Any]) -> str:
+    """Return in words what a missing value of each column counted as."""
+    if all(_is_middle(value, bounds[name]) for name, value in missing.items()):
+        return "the middle of its bounds"
+    if len(missing) > _MOST:
+        return "the JSON says for its column"
+    return ", ".join(f"{_text(name)} {_number(value)}" for name, value in missing.items())
+
+
+def _is_middle(value: Any, sides: Any) -> bool:
+    if isinstance(value, str) or isinstance(sides, str):
+        return False
+    return math.isclose(value, sum(sides) / 2, rel_tol=1e-9, abs_tol=1e-9 * (sides[1] - sides[0]))
+
+
+def _bounds(statement: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what the specification says of the bounds of each column: two numbers, or a word."""
+    bounds = statement["bounds"]
+    return bounds if isinstance(bounds, Mapping) else dict.fromkeys(statement["columns"], bounds)
+
+
+def _mechanism(statement: Mapping[str, Any]) -> str:
+    parts = ", ".join(f"{part['part']} {part['share']:.0%}" for part in statement.get("parts", ()))
+    holds = statement.get("noise_std_holds")
+    return (
+        f"random noise (mechanism: {statement['mechanism']}) was added before anybody saw a "
+        f"result, and cannot be taken off{f'; the budget went to {parts}' * bool(parts)}."
+        + f" It is as large as stated {holds}." * bool(holds)
+        + "".join(f" Also, {statement[key]}." for key in _EFFECTS if key in statement)
+    )
+
+
+def _table(statement: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines of a table of columns, their bounds and their noise, where it is public."""
+    noise = _noise(statement)
+    columns = _bounds(statement)
+    shown = [*columns][:_MOST]
+    yield "| column | bounds |" + "".join(f" {title} |" for title in noise)
+    yield "| --- | --- |" + " --- |" * len(noise)
+    for name in shown:
+        sides = columns[name]
+        cells = [_text(name), sides if isinstance(sides, str) else " to ".join(map(_number, sides))]
+        cells += [f"± {_up(values[name])}" if name in values else "" for values in noise.values()]
+        yield f"| {' | '.join(cells)} |"
+    if len(columns) > len(shown):
+        yield f"| {len(columns) - len(shown)} more, see the JSON | |" + " |" * len(noise)
+
+
+def _noise(statement: Mapping[str, Any]) -> dict[str, Mapping[str, float]]:
+    """Return the public bounds on the noise of each column, by title; none where none is known."""
+    if statement["query"] == "regression":
+        return {}
+    what = "answer" if statement["query"] in ("records", "mean") else "mean square"
+    if widths := statement.get("interval_95_plus_or_minus"):
+        widths = {
+            name: width[name] if isinstance(width, Mapping) else width
+            for name, width in widths.items()
+        }
+        return {f"{what}, 95 % for all": widths}
+    # Of several the last one holds in the worst case.
+    names = [name for name in statement if isinstance(statement[name], Mapping)]
+    return {
+        name.replace("noise_std", "noise alone, standard deviation").replace("_", " "): statement[
+            name
+        ]
+        for name in [name for name in names if name.startswith("noise_std")][-1:]
+    }
+
+
+def _text(name: str) -> str:
+    return " ".join(name.split()).replace("|", "\\|")
+
+
+def _number(number: float | str) -> str:
+    return number if isinstance(number, str) else f"{number:,.10g}"
+
+
+def _up(number: float) -> str:
+    """Return a positive number at three digits, rounded up but for errors of floating point."""
+    exact = Decimal(f"{number:.12g}")
+    step = Decimal(1).scaleb(exact.adjusted() - 2)
+    return _number(float(exact.quantize(step, ROUND_CEILING)))
+
+
+def _down(number: float) -> str:
+    """Return a positive number at three digits, rounded down."""
+    step = 10.0 ** (math.floor(math.log10(number)) - 2)
+    return _number(math.floor(number / step * (1 + 1e-12)) * step)

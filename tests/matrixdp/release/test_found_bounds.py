@@ -1,0 +1,390 @@
+"""A release whose bounds a part of it finds: the charge, the answer, and what is not called so."""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import matrixdp
+from matrixdp import cli
+from matrixdp.auditing import evidence
+from matrixdp.checks import InputError
+from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.private_bounds import MISSING, SHARE, PrivatelyBounded
+from matrixdp.noise import safe
+from matrixdp.release import choices, ledger, private_bounds, receipt, release, specification
+
+SPECIFICATION = """
+file = "people.csv"
+query = "QUERY"
+records = 2000
+epsilon = 1.0
+delta = 1e-5
+total = {epsilon = 1.0, delta = 1e-5}
+missing = "middle"
+bounds = "private"
+columns = ["age", "income"]
+MORE
+"""
+QUERIES = ("mean", "second_moments", "covariance", "components", "first_component", "regression")
+
+
+#: A mean of one column, whose first record is in one of two bins. Both have so many others that
+#: the first record decides which count is above the threshold, so that bounds and mean show it.
+PAIR = """
+file = "{}.csv"
+query = "mean"
+records = {}
+epsilon = {}
+delta = {}
+total = {{epsilon = 4, delta = {}}}
+missing = "refuse"
+bounds = "private"
+columns = ["x"]
+"""
+CLAIMED = 1.0
+PACKAGE = Path(matrixdp.__file__).parent
+
+
+def save(folder, rows=None):
+    rng = np.random.default_rng(3)
+    if rows is None:
+        rows = np.column_stack([rng.uniform(20, 80, 2000), rng.lognormal(10, 0.35, 2000)])
+    np.savetxt(folder / "people.csv", rows, delimiter=",", header="age,income", comments="")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    save(tmp_path)
+    return tmp_path
+
+
+def written(folder, query="mean", more="", **replaced):
+    text = SPECIFICATION.replace("QUERY", query).replace("MORE", more)
+    lines = {line.partition(" =")[0]: line for line in text.splitlines()}
+    for key, value in replaced.items():
+        lines[key] = f"{key} = {value}" if value else ""
+    path = folder / "s.toml"
+    path.write_text("\n".join(lines.values()) + f"\n{more}" * (more not in text))
+    return path
+
+
+def run(folder, out="out", options=(), **given):
+    path = written(folder, **given)
+    return cli.main(["release", str(path), "--out", str(folder / out), *options])
+
+
+def content(folder, name, out="out"):
+    return json.loads((folder / out / name).read_text())
+
+
+def are_near(details, sides):
+    """Return whether these are the bounds, or wider ones by an empty bin at either end."""
+    bounds = details["private_bounds"]
+    return set(bounds) == set(sides) and all(
+        bounds[name] == side
+        or (
+            (side and bounds[name][0] in (side[0], side[0] / 2))
+            and bounds[name][1] in (side[1], side[1] * 2)
+        )
+        for name, side in sides.items()
+    )
+
+
+PURE = {"delta": "0", "total": "{epsilon = 1.0, delta = 0}"}
+
+
+@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("pure", [False, True])
+def test_every_query_is_answered_and_charged_once_in_whole(folder, query, pure):
+    more = 'target = "income"' * (query == "regression")
+    assert run(folder, query=query, more=more, **(PURE if pure else {})) == 0
+    (charge,) = content(folder, "people.csv.privacy.json", ".")["releases"]
+    account = ledger.read(folder / "people.csv.privacy.json")
+    assert 0.99 < ledger.total_epsilon(account) <= 1
+    assert [part["share"] for part in charge["parts"]] == pytest.approx(
+        [SHARE, 1 - SHARE], rel=0.01
+    )
+    details = content(folder, f"{query}.details.json")
+    assert are_near(details, {"age": [16, 128], "income": [8192, 65536]})
+    assert (folder / "out" / f"{query}.csv").exists()
+
+
+@pytest.mark.parametrize("mechanism", ["clipped", "adassp"])
+def test_a_release_in_parts_may_come_second(folder, mechanism):
+    more = f'target = "income"\nmechanism = "{mechanism}"'
+    assert run(folder, query="regression", more=more) == 0
+    assert set(content(folder, "regression.details.json")) > {"private_bounds"}
+
+
+def test_the_answer_is_near_where_nothing_is_clipped(folder):
+    run(folder)
+    age, income = np.loadtxt(folder / "out" / "mean.csv", delimiter=",", skiprows=1)
+    assert age == pytest.approx(50, abs=2)
+    assert income == pytest.approx(np.exp(10.06), rel=0.1)
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_nothing_is_called_an_interval_of_the_answer(folder, query):
+    run(folder, query=query, more='target = "income"' * (query == "regression"))
+    texts = [file.read_text() for file in (folder / "out").iterdir()]
+    assert "interval" not in "".join(texts)
+    assert "clipped" in "".join(texts)
+    if query in ("mean", "second_moments"):
+        alone = content(folder, f"{query}.details.json")["noise_alone_95_plus_or_minus"]
+        assert set(alone) == {"age", "income"}
+
+
+def test_the_receipt_is_public_and_the_same_whatever_the_records(folder):
+    run(folder)
+    first = (folder / "out" / "mean.receipt.json").read_text()
+    (folder / "people.csv.privacy.json").unlink()
+    save(folder, np.random.default_rng(0).normal(size=(2000, 2)))
+    run(folder, out="other")
+    assert (folder / "other" / "mean.receipt.json").read_text() == first
+    assert content(folder, "mean.details.json", "other")["private_bounds"]["age"][0] < 0
+    statement = json.loads(first)
+    assert statement["missing"] == dict.fromkeys(
+        ["age", "income"], "the middle of its private bounds"
+    )
+    assert "noisy histogram" in statement["private_bounds"]
+
+
+def test_a_repeated_request_gives_the_same_bytes_and_costs_nothing(folder):
+    run(folder)
+    run(folder, out="again")
+    for file in (folder / "out").iterdir():
+        assert (folder / "again" / file.name).read_bytes() == file.read_bytes()
+    assert len(content(folder, "people.csv.privacy.json", ".")["releases"]) == 1
+
+
+def test_without_bounds_nothing_is_released_and_the_charge_stays(folder, capsys):
+    save(folder, np.column_stack([np.full(2000, 50.0), np.full(2000, np.nan)]))
+    for out in ("out", "again"):
+        assert run(folder, out=out) == 0
+        assert "no bounds were found for 'income', so that nothing" in capsys.readouterr().out
+        assert not (folder / out / "mean.csv").exists()
+        details = content(folder, "mean.details.json", out)
+        assert are_near(details, {"age": [32, 64], "income": None})
+        assert set(details) == {"private_bounds"}
+    account = ledger.read(folder / "people.csv.privacy.json")
+    assert len(account["releases"]) == 1
+    assert ledger.total_epsilon(account) > 0.99
+
+
+def test_public_bounds_may_stand_beside_private_ones(folder):
+    bounds = '[bounds]\nage = [0, 100]\nincome = "private"'
+    assert run(folder, query="second_moments", more=bounds, bounds="", columns="") == 0
+    details = content(folder, "second_moments.details.json")
+    assert are_near(details, {"income": [8192, 65536]})
+    spec = specification.read(folder / "s.toml")
+    (name,) = spec.private
+    assert name == "income"
+    assert choices.options(spec)[0].release.search.query.columns == 1
+
+
+def test_missing_values_are_filled_once_bounds_are_known(folder):
+    rows = np.full((2000, 2), np.nan)
+    rows[:1000] = [40.0, 20000.0]
+    save(folder, rows)
+    run(folder)
+    age, income = np.loadtxt(folder / "out" / "mean.csv", delimiter=",", skiprows=1)
+    assert (age, income) == pytest.approx(((40 + 48) / 2, (20000 + 24576) / 2), rel=0.05)
+    spec = specification.read(written(folder, missing="{age = 40}"))
+    assert spec.fill.tolist() == [40, MISSING]
+    assert run(folder, out="refused", missing='"refuse"', label='"refused"') == 2
+
+
+@pytest.mark.parametrize(
+    ("more", "replaced", "message"),
+    [
+        ("", {"columns": ""}, 'columns = ["age", "bmi"]'),
+        ("", {"columns": '["age", "age"]'}, 'columns = ["age", "bmi"]'),
+        ("[bounds]\nage = [0, 100]", {"bounds": ""}, "leave it out, as the table"),
+        ("radius = 3", {}, "leave the radius out"),
+        ('mechanism = "laplace"', {}, "leave delta out"),
+    ],
+)
+def test_what_private_bounds_cannot_stand_beside_is_refused(folder, more, replaced, message):
+    with pytest.raises(InputError, match="bounds|mechanism") as error:
+        specification.read(written(folder, more=more, **replaced))
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize("relation", ["replace", "zero_out", "add_or_remove"])
+def test_both_parts_protect_the_records_of_a_person(folder, relation):
+    people = np.arange(4000) // 2
+    rows = np.column_stack([np.full((4000, 2), 50.0), people])
+    header = "age,income,who"
+    np.savetxt(folder / "people.csv", rows, delimiter=",", header=header, comments="")
+    more = f'person = "who"\nper_person = 1\nadjacency = "{relation}"'
+    assert run(folder, more=more) == 0
+    # Half of the records count, in both parts, and none of the others.
+    numbers = [
+        choices.options(specification.read(written(folder, more=text)))[0].release
+        for text in (more, more.replace("per_person = 1", "per_person = 3"))
+    ]
+    one, three = ((it.search.noise_std, it.inner.noise_std) for it in numbers)
+    assert np.divide(three, one) == pytest.approx([3, 3], rel=1e-6)
+    assert all(it.inner.query.adjacency == relation for it in numbers)
+    assert all(it.search.query.adjacency == relation for it in numbers)
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_records_within_any_bounds_are_records_of_the_calibration(folder, query):
+    more = 'intercept = false\ntarget = "income"' * (query == "regression")
+    spec = specification.read(written(folder, query=query, more=more))
+    rows = np.array([[-np.inf, 1e308], [0.0, -5.0], [MISSING, 3.0], [np.inf, -1e-300], [7.0, 9.0]])
+    for sides in ([(-8.0, -4.0), (0.0, 2.0)], [(4.0, 8.0), (-(2.0**64), 2.0**64)]):
+        bounded = private_bounds.within(spec, sides)
+        records = bounded.scaled(rows)
+        assert bounded.query == spec.query
+        assert (np.abs(records) <= 1).all()
+        assert np.isfinite(bounded.fill).all()
+        assert (np.abs(bounded.fill - bounded.box.middle) == 0).all()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("delta", "rmse"), [(0, 630), (1e-5, 500)])
+def test_the_mean_of_skewed_incomes_is_as_near_as_the_docs_say(tmp_path, delta, rmse):
+    rows = np.random.default_rng(5).lognormal(10, 1, (5000, 1))
+    np.savetxt(tmp_path / "1.csv", rows, header="x", comments="")
+    (tmp_path / "s.toml").write_text(PAIR.format(1, 5000, 1, delta, delta))
+    spec = specification.read(tmp_path / "s.toml")
+    draw = release._prepare(spec, choices.options(spec)[0].release, spec.output)
+    errors = [draw()[0][0, 0] - rows.mean() for _ in range(200)]
+    assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(rmse, rel=0.2)
+    assert f" {rmse} |" in (PACKAGE / "own_matrix.md").read_text(encoding="utf-8")
+
+
+def test_errors_on_the_file_itself_need_bounds(folder):
+    spec = specification.read(written(folder))
+    with pytest.raises(InputError, match="leave --look-at-the-data out"):
+        release.compare(spec)
+
+
+def test_too_few_records_are_refused_before_they_are_charged(folder, capsys):
+    save(folder, np.ones((50, 2)))
+    assert run(folder, records="50") == 2
+    assert "need about 60 records that share a power of two, and there are 50" in (
+        capsys.readouterr().err
+    )
+    assert not (folder / "people.csv.privacy.json").exists()
+
+
+def test_other_requests_keep_their_digest_and_private_ones_have_another(folder):
+    private = specification.read(written(folder))
+    bounds = "[bounds]\nage = [-1, 1]\nincome = [-1, 1]"
+    public = specification.read(written(folder, more=bounds, bounds="", columns=""))
+    assert "private" not in release._request(public, folder)
+    assert release._request(private, folder)["private"] == ["age", "income"]
+
+
+def test_a_share_of_a_total_is_kept(folder):
+    path = written(folder, query="", epsilon="", delta="")
+    text = path.read_text().replace('query = ""', "")
+    path.write_text(
+        text + '\n[[release]]\nquery = "mean"\n[[release]]\nquery = "covariance"\nweight = 3\n'
+    )
+    assert cli.main(["release", str(path), "--out", str(folder / "out")]) == 0
+    account = ledger.read(folder / "people.csv.privacy.json")
+    assert len(account["releases"]) == 2
+    assert 0.99 < ledger.total_epsilon(account) <= 1
+
+
+@pytest.mark.parametrize("query", ["mean", "covariance"])
+def test_both_parts_are_calibrated_to_the_whole_before_records_are_read(folder, query):
+    spec = specification.read(written(folder, query=query))
+    (folder / "people.csv").unlink()
+    option = choices.rank(spec)[0][0]
+    assert isinstance(option.release, PrivatelyBounded)
+    assert ledger.entry(option.release)["mu"] == ledger.cost(option.release)
+    assert receipt.build(spec, option, "")["parts"] == option.release.costs
+
+
+@pytest.fixture
+def proof(tmp_path, monkeypatch):
+    """Return a function that releases so many pairs: whether they refute, and what they prove."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
+
+    def released(first, other, epsilon, delta, seed, records):
+        (tmp_path / f"{first}.csv").write_text(
+            f"x\n{first}\n" + f"{first}\n{other}\n" * ((records - 1) // 2)
+        )
+        text = PAIR.format(first, records, epsilon, delta, delta)
+        (tmp_path / "s.toml").write_text(text)
+        monkeypatch.setattr(os, "urandom", np.random.default_rng(seed).bytes)
+        words = ["release", "s.toml", "--out", f"{first}-{seed}", "--even-if-useless"]
+        assert cli.main(words) == 0
+        # Every pair stands for the same file, released once.
+        (tmp_path / f"{first}.csv.privacy.json").unlink()
+        details = content(tmp_path, "mean.details.json", f"{first}-{seed}")
+        if details["private_bounds"]["x"] != [512, 1024]:
+            return -1.0
+        return float((tmp_path / f"{first}-{seed}" / "mean.csv").read_text().split()[1])
+
+    def run(epsilon, delta, pairs):
+        (tmp_path / "s.toml").write_text(PAIR.format(1, 100, epsilon, delta, delta))
+        option = choices.options(specification.read(tmp_path / "s.toml"))[0]
+        others = int(option.release.thresholds[0])
+        records = 2 * others + 1
+        values = [
+            [released(*sides, epsilon, delta, seed, records) for sides in ((1000, 1), (1, 1000))]
+            for seed in range(pairs)
+        ]
+        # The bounds of the first record alone, and a mean above the middle of both within them.
+        one, other = np.transpose(values) > 756
+        both = (one & other).sum()
+        counts = evidence.Counts(both, one.sum() - both, other.sum() - both, pairs)
+        wealth = evidence.log_wealth(counts, evidence.bets([np.exp(CLAIMED)], delta))
+        return wealth[0] >= -np.log(1 - evidence.SUSPECTED), evidence.epsilon(counts, delta)
+
+    return run
+
+
+@pytest.mark.parametrize("delta", [0, 0.01])
+def test_a_whole_release_with_honest_noise_is_not_refuted(proof, delta, request):
+    many = request.config.getoption("--long")
+    refuted, proved = proof(CLAIMED, delta, 600 if many else 30)
+    assert not refuted
+    assert proved <= CLAIMED
+
+
+@pytest.mark.long
+def test_a_whole_release_for_more_than_claimed_is_refuted(proof):
+    refuted, proved = proof(4.0, 0, 300)
+    assert refuted
+    assert CLAIMED < proved <= 4
+
+
+@pytest.mark.parametrize("delta", [0, 0.01])
+def test_a_whole_release_with_too_little_noise_is_refuted(proof, delta, monkeypatch, request):
+    whole = safe.noise
+    monkeypatch.setattr(safe, "noise", lambda *given: whole(*given) // 8)
+    assert proof(CLAIMED, delta, 200 if request.config.getoption("--long") else 60)[0]
+
+
+@pytest.mark.parametrize("delta", [0, 1e-5])
+def test_noise_decides_on_bounds_of_counts_at_the_threshold(tmp_path, delta):
+    (tmp_path / "s.toml").write_text(PAIR.format(1, 200, 1, delta, delta))
+    spec = specification.read(tmp_path / "s.toml")
+    chosen = choices.options(spec)[0].release
+    rows = 2.0 ** (1 + np.arange(200)[:, None] % 60)
+    rows[: int(chosen.thresholds[0])] = 1.0
+    np.savetxt(tmp_path / "1.csv", rows, header="x", comments="")
+    draw = release._prepare(spec, chosen, spec.output)
+    assert 5 < sum(draw()[0].size for _ in range(40)) < 35
+
+
+@pytest.mark.parametrize("delta", [0, 0.01])
+def test_a_threshold_on_exact_counts_is_refuted(proof, delta, monkeypatch):
+    noisy = AdditiveMechanism.add_noise
+    monkeypatch.setattr(
+        AdditiveMechanism,
+        "add_noise",
+        lambda self, value, bits: value if self.query.name == "sizes" else noisy(self, value, bits),
+    )
+    assert proof(CLAIMED, delta, 60)[0]

@@ -1,0 +1,306 @@
+"""Data frames and arrays: what estimators and releases in Python take from them, and give back."""
+
+import importlib
+import os
+import sys
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import matrixdp as mdp
+from matrixdp.release import ledger
+
+BOUNDS = {"age": (0, 120), "income": (0, 200_000), "score": (-3, 5)}
+
+
+@pytest.fixture
+def people():
+    rng = np.random.default_rng(1)
+    return pd.DataFrame({name: rng.uniform(*sides, 400) for name, sides in BOUNDS.items()})
+
+
+def test_an_estimator_keeps_names_of_columns_and_names_its_components(people):
+    pca = mdp.PrivatePCA(2, bounds=BOUNDS).set_output(transform="pandas").fit(people)
+    assert [*pca.feature_names_in_] == [*BOUNDS]
+    coordinates = pca.transform(people)
+    assert (
+        [*coordinates.columns] == [*pca.get_feature_names_out()] == ["privatepca0", "privatepca1"]
+    )
+    assert coordinates.index is not None
+    assert len(coordinates) == len(people)
+    with pytest.raises(ValueError, match="feature names"):
+        pca.transform(people[["score", "age", "income"]])
+
+
+def test_the_inverse_of_all_components_gives_the_records_back(people):
+    pca = mdp.PrivatePCA(3, bounds=BOUNDS).fit(people)
+    assert pca.inverse_transform(pca.transform(people)) == pytest.approx(people.to_numpy())
+    few = mdp.PrivatePCA(1, bounds=BOUNDS).fit(people)
+    projected = few.inverse_transform(few.transform(people))
+    frame = pd.DataFrame(projected, columns=people.columns)
+    assert few.transform(frame) == pytest.approx(few.transform(people))
+
+
+@pytest.mark.parametrize("X", [[[7077.25]], [["secret", 1.0]], [[np.nan, 7077.25]]])
+def test_the_inverse_shows_no_value(people, X):
+    pca = mdp.PrivatePCA(2, bounds=BOUNDS).fit(people)
+    with pytest.raises(mdp.InputError, match="give 2 numbers per record") as caught:
+        pca.inverse_transform(X)
+    assert caught.value.__context__ is None
+
+
+PUBLIC = {"bounds": BOUNDS, "epsilon": 2.0, "delta": 1e-6, "missing": "refuse"}
+TOTAL = {"epsilon": 2.0, "delta": 1e-6}
+
+
+def specification(folder, frame, **keys):
+    """Write records and a specification of the same release as settings in Python."""
+    frame.to_csv(folder / "people.csv", index=False)
+    stated = {"file": "people.csv", "records": len(frame), "total": TOTAL, **PUBLIC, **keys}
+    sides = stated.pop("bounds")
+    lines = [f"{key} = {in_toml(value)}" for key, value in stated.items()]
+    lines += ["[bounds]", *(f"{name} = [{low}, {high}]" for name, (low, high) in sides.items())]
+    path = folder / "spec.toml"
+    path.write_text("\n".join(lines))
+    return path
+
+
+def in_toml(value):
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {item}" for key, item in value.items()) + "}"
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+REQUESTS = [
+    {"query": "mean"},
+    {"query": "covariance"},
+    {"query": "components", "mechanism": "clipped"},
+    {"query": "regression", "target": "score", "mechanism": "adassp"},
+    {
+        "query": "second_moments",
+        "adjacency": "zero_out",
+        "delta": 0,
+        "total": {**TOTAL, "delta": 0},
+    },
+    {"query": "mean", "adjacency": "add_or_remove", "records": 390},
+    {"query": "mean", "person": "patient", "per_person": 2, "adjacency": "replace", "records": 400},
+]
+
+
+@pytest.mark.parametrize("keys", REQUESTS)
+def test_a_release_of_a_data_frame_is_that_of_the_command_line(people, tmp_path, monkeypatch, keys):
+    people["patient"] = np.arange(400) // 2
+    path = specification(tmp_path, people, **keys)
+    answers = []
+    for source in (path, people):
+        monkeypatch.setattr(os, "urandom", np.random.default_rng(3).bytes)
+        given = {} if source is path else {**PUBLIC, **keys, "account": tmp_path / "a.json"}
+        if given:
+            given.setdefault("total", TOTAL)
+        answers.append(mdp.make_release(source, even_if_useless=True, **given))
+    stored, memory = answers
+    pd.testing.assert_frame_equal(stored.answer, memory.answer)
+    assert stored.intervals == memory.intervals != {}
+    for key in ("mechanism", "neighbours", "epsilon", "delta", "mu", "curve", "says", "missing"):
+        assert stored.receipt[key] == memory.receipt[key]
+    assert memory.page.startswith("# ")
+    charges = [
+        ledger.read(file)["releases"][0] for file in (ledger_of(tmp_path), tmp_path / "a.json")
+    ]
+    for charge in charges:
+        assert charge["mu"] == charges[0]["mu"]
+        assert charge["numbers"] == charges[0]["numbers"]
+
+
+def ledger_of(folder):
+    return folder / "people.csv.privacy.json"
+
+
+def test_a_repeat_of_a_file_is_free_and_needs_no_output_folder(people, tmp_path):
+    path = specification(tmp_path, people, query="mean")
+    before = {*tmp_path.iterdir()}
+    first, again = mdp.make_release(path), mdp.make_release(path)
+    pd.testing.assert_frame_equal(first.answer, again.answer)
+    assert again.notes
+    assert {file.name[:18] for file in {*tmp_path.iterdir()} - before} == {"people.csv.privacy"}
+    mdp.make_release(path, out=tmp_path / "out")
+    assert (tmp_path / "out" / "mean.receipt.md").read_text() == first.page
+
+
+def test_each_call_of_a_data_frame_is_charged_before_noise_is_drawn(people, tmp_path, monkeypatch):
+    account = mdp.Account(tmp_path / "a.json", epsilon=2.0, delta=1e-6)
+    given = {**PUBLIC, "query": "mean", "epsilon": 0.6, "account": account}
+    mdp.make_release(people, **given)
+    assert account.releases[0]["query"] == "mean"
+
+    def fail(count):
+        raise OSError("no bits")
+
+    urandom = os.urandom
+    monkeypatch.setattr(os, "urandom", fail)
+    with monkeypatch.context() as context, pytest.raises(OSError, match="no bits"):
+        context.setattr("secrets.token_hex", lambda count: "0" * 16)
+        mdp.make_release(people, **given)
+    assert len(account.releases) == 2
+    monkeypatch.setattr(os, "urandom", urandom)
+    with pytest.raises(mdp.InputError, match="with this release epsilon"):
+        mdp.make_release(people, **{**given, "epsilon": 1.9})
+    assert len(account.releases) == 2
+    with pytest.raises(mdp.InputError, match="begun for 'replace'"):
+        mdp.make_release(people, **given, adjacency="zero_out")
+    with pytest.raises(mdp.InputError, match="person = none, not patient"):
+        whole = {"person": "patient", "per_person": 2, "adjacency": "replace", "records": 400}
+        mdp.make_release(people.assign(patient=1), **given, **whole)
+
+
+@pytest.mark.parametrize("kind", ["float", "object", "Float64", "masked"])
+def test_cells_that_are_missing_are_those_of_a_file(people, kind, monkeypatch):
+    answers = []
+    hidden = np.arange(1200).reshape(400, 3) % 7 == 0
+    for source in (people.mask(hidden), other(people, hidden, kind)):
+        monkeypatch.setattr(os, "urandom", np.random.default_rng(3).bytes)
+        given = {**PUBLIC, "missing": {"age": 30}, "query": "mean"}
+        if kind == "masked" and source is not people and isinstance(source, np.ndarray):
+            given |= {"bounds": [*BOUNDS.values()], "missing": {0: 30}}
+        answers.append(mdp.make_release(source, **given).answer.to_numpy())
+        with pytest.raises(mdp.InputError, match=r"no finite number in record 1, column '(age|0)'"):
+            mdp.make_release(source, **{**given, "missing": "refuse"})
+    assert (answers[0] == answers[1]).all()
+
+
+def other(people, hidden, kind):
+    """Return the records with missing cells of another kind."""
+    if kind == "masked":
+        return np.ma.array(people.to_numpy(), mask=hidden)
+    if kind == "object":
+        cells = people.astype(object).mask(hidden, None)
+        return cells.assign(age=[Decimal(cell) if cell else cell for cell in cells["age"]])
+    return people.mask(hidden).astype(kind)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        ["secret"] * 400,
+        [1.5] * 399 + ["7077.25"],
+        [7077.25 + 1j] * 400,
+        [*range(399), 7077j],
+        pd.date_range("1977-07-07", periods=400),
+        pd.Categorical(["secret"] * 400),
+        [[7077.25]] * 400,
+    ],
+)
+def test_what_is_no_number_is_refused_without_its_value(people, column):
+    given = {**PUBLIC, "query": "mean"}
+    with pytest.raises(mdp.InputError, match="^the data frame has .* column 'age'") as caught:
+        mdp.make_release(people.assign(age=pd.Series(column)), **given)
+    assert "secret" not in str(caught.value)
+    assert "7077" not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"missing": None, "epsilom": 1}, "the data frame: epsilom is unknown; did you mean"),
+        ({"query": "means"}, "query is 'means'; did you mean 'mean'"),
+        ({"bounds": {"agee": (0, 120)}}, "has no 'agee' among 3 column names; did you mean 'age'"),
+        ({"bounds": [(0, 1), (1, 2)]}, "bounds is"),
+        ({"file": "people.csv"}, "file has no meaning"),
+        ({"total": TOTAL}, "total has no meaning"),
+        ({"adjacency": "add_or_remove"}, "records is missing"),
+        ({"records": 390}, "has 400 records, and the specification says records = 390"),
+        ({"out": "folder"}, "out has no meaning"),
+        ({"epsilon": 0.001}, "even_if_useless=True"),
+    ],
+)
+def test_bad_settings_are_one_sentence(people, change, words):
+    with pytest.raises(mdp.InputError, match=words):
+        mdp.make_release(people, **{**PUBLIC, "query": "mean", **change})
+
+
+def test_what_must_be_stated(people, tmp_path):
+    given = {**PUBLIC, "query": "mean"}
+    for name in ("missing", "bounds", "epsilon", "query"):
+        with pytest.raises(mdp.InputError, match=f"{name} is (None|missing|not stated)"):
+            mdp.make_release(people, **{key: given[key] for key in given if key != name})
+    with pytest.raises(mdp.InputError, match="give the path of a TOML file, a data frame or"):
+        mdp.make_release(people.to_numpy().tolist(), **given)
+    with pytest.raises(mdp.InputError, match="query has no meaning beside"):
+        mdp.make_release(tmp_path / "spec.toml", query="mean")
+    with pytest.raises(mdp.InputError, match=r"the array has shape \(400,\)"):
+        mdp.make_release(people.to_numpy()[:, 0], **given)
+
+
+def test_the_mean_of_the_values_present_leaves_missing_ones_out(people):
+    people = people.mask(people["score"] > 4)
+    given = {**PUBLIC, "query": "mean", "missing": "present", "epsilon": 8.0}
+    mean = mdp.make_release(people, **given)
+    assert mean.answer["score"][0] == pytest.approx(people["score"].mean(), abs=0.5)
+    assert any("missing" in note for note in mean.notes)
+
+
+def test_labels_are_texts_or_whole_numbers(people):
+    given = {**PUBLIC, "query": "mean"}
+    several = people.set_axis(pd.MultiIndex.from_product([["a"], BOUNDS]), axis=1)
+    with pytest.raises(mdp.InputError, match="give a data frame with a name of one text"):
+        mdp.make_release(several, **given)
+    Table = pytest.importorskip("pyarrow").Table
+    with pytest.raises(mdp.InputError, match="^the Table has columns whose names are no texts"):
+        mdp.make_release(Table.from_pandas(people), **given)
+
+
+def test_columns_of_an_array_go_by_their_numbers(people):
+    given = {**PUBLIC, "bounds": [*BOUNDS.values()], "query": "regression", "target": 2}
+    answer = mdp.make_release(people.to_numpy(), **given).answer
+    assert [*answer.columns] == ["0", "1", "intercept"]
+    named = np.column_stack([people["age"], np.arange(400) // 2])
+    more = {"person": 1, "per_person": 2, "adjacency": "replace", "records": 400}
+    assert (
+        len(
+            mdp.make_release(
+                named, **{**PUBLIC, "bounds": (0, 120), "query": "mean"}, **more
+            ).answer
+        )
+        == 1
+    )
+
+
+def test_without_pandas_the_answer_is_a_dictionary(people, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    array = people.to_numpy()
+    given = {**PUBLIC, "bounds": [*BOUNDS.values()], "query": "covariance"}
+    answer = mdp.make_release(array, **given).answer
+    assert answer["columns"] == ["mean", "0", "1", "2"]
+    assert answer["index"] == ["0", "1", "2"]
+    assert answer["values"].shape == (3, 4)
+
+
+def test_a_page_says_whether_an_account_counts_the_release(people, tmp_path):
+    given = {**PUBLIC, "query": "mean"}
+    assert "no account counts this release" in mdp.make_release(people, **given).page
+    page = mdp.make_release(people, **given, account=tmp_path / "a.json", total=TOTAL).page
+    assert "by all releases of the account" in page
+    assert "file the data frame" not in page
+
+
+@pytest.mark.parametrize("bounds", ["private", {**BOUNDS, "income": "private"}])
+def test_bounds_may_be_private(people, tmp_path, bounds):
+    people = pd.concat([people] * 10)
+    account = mdp.Account(tmp_path / "a.json", epsilon=3.0, delta=1e-6)
+    given = {"query": "mean", "bounds": bounds, "missing": "refuse", "account": account}
+    mean = mdp.make_release(people, **given, epsilon=2)
+    assert mean.answer["income"][0] == pytest.approx(people["income"].mean(), rel=0.2)
+    assert "income" in mean.intervals["private_bounds"]
+    assert [part["part"] for part in account.releases[0]["parts"]] == ["bounds", "answer"]
+    nothing = mdp.make_release(people, **given, epsilon=0.002, even_if_useless=True)
+    assert nothing.answer is None
+    assert "no bounds were found" in nothing.notes[-1]
+    assert len(account.releases) == 2
+
+
+def test_the_package_of_releases_can_still_be_imported():
+    assert importlib.import_module("matrixdp.release.release").make
+    assert mdp.release.__name__ == "matrixdp.release"

@@ -1,0 +1,140 @@
+"""The mechanism of the least regret: simulated as it releases, compared at several fills."""
+
+import re
+import time
+
+import numpy as np
+import pytest
+from samplefile import release, written
+
+import matrixdp as mdp
+from matrixdp import cli
+from matrixdp.mechanisms.composed import InParts
+from matrixdp.release import choices, compositions, ledger, outlooks, specification
+from matrixdp.release.fits import UselessWarning
+from matrixdp.release.release import _answer
+
+COMPARED = ["second_moments", "covariance", "components", "first_component", "regression"]
+
+
+def fit(query, features=4, count=500, side=100.0, **given):
+    box = mdp.Box((0.0,) * features, (side,) * features)
+    return specification.fit(query, box, count, **{"epsilon": 1.0, "delta": 1e-6, **given})
+
+
+def drawn(spec, option, rows):
+    """Return the answer of a real release of rows."""
+    spec = choices.spec_of(spec, option)
+    private = option.release.release(spec.scaled(rows))
+    if isinstance(option.release, InParts):
+        return compositions.answer(spec, spec.output, private)
+    return _answer(spec, spec.output, private, option.release.noise_std)
+
+
+@pytest.mark.parametrize("mechanism", ["laplace", "goe", "clipped", "adassp"])
+@pytest.mark.parametrize("query", ["regression", "covariance", "first_component"])
+def test_the_simulated_loss_is_that_of_real_releases_of_such_records(query, mechanism):
+    if mechanism == "adassp" and query != "regression":
+        return
+    # Each simulated record stands for ten.
+    spec = fit(query, count=5000, epsilon=0.3, mechanism=mechanism)
+    (option,) = choices.options(spec)
+    uniform = np.tile(outlooks._columns(4, query == "regression"), (10, 1))
+    for fill, loss in zip(outlooks.FILLS[:3], option.losses, strict=False):
+        rows = 50 + 50 * (fill * uniform - (1 - fill) / 2)
+        exact, lost = np.cov(rows.T, bias=True), []
+        for _ in range(30):
+            answer = drawn(spec, option, rows)
+            if query == "regression":
+                wrong = rows[:, -1] - rows[:, :-1] @ answer[0, :-1] - answer[0, -1]
+                lost.append(np.mean(wrong**2) / rows[:, -1].var() - (1 - outlooks.EXPLAINED))
+            elif query == "covariance":
+                lost.append(np.linalg.norm(answer[:, 1:] - exact) / np.linalg.norm(exact))
+            else:
+                lost.append(1 - answer[0] @ exact @ answer[0] / np.linalg.eigvalsh(exact)[-1])
+        spread = 1.5 * np.std(lost) / np.sqrt(len(lost))
+        assert np.median(lost) == pytest.approx(loss, abs=0.02 + 4 * spread)
+
+
+@pytest.mark.parametrize("query", COMPARED)
+def test_the_first_choice_has_the_least_regret_and_all_are_compared(query):
+    listed = choices.options(fit(query, 5, 442))
+    assert {"Laplace", "GOE", "AnalyzeGauss"} < {option.name for option in listed}
+    keys = {specification.key_of(option.mechanism) for option in listed}
+    assert "clipped" in keys
+    assert ("adassp" in keys) == (query == "regression")
+    losses = np.minimum([option.losses for option in listed], 1.0)
+    regrets = (losses - losses.min(axis=0)).max(axis=1)
+    assert regrets[0] <= regrets.min() + outlooks.CLOSE
+    assert regrets == pytest.approx(outlooks.regrets(losses))
+
+
+def test_the_choice_does_not_depend_on_units_and_is_the_same_each_time():
+    for query in COMPARED:
+        first, again, other = (
+            [(one.name, one.losses) for one in choices.options(fit(query, side=side))]
+            for side in (1.0, 1.0, 1e5)
+        )
+        assert first == again
+        assert [name for name, _ in first] == [name for name, _ in other]
+
+
+def test_a_pure_budget_leaves_pure_noise_and_importance_the_least_noise(folder):
+    (option,) = choices.options(fit("regression", delta=0.0))
+    assert option.name == "Laplace"
+    more = "importance = {age = 5}"
+    spec = specification.read(written(folder, query="covariance", more=more))
+    listed = choices.options(spec)
+    assert [one.error for one in listed] == sorted(one.error for one in listed)
+    assert not any(isinstance(one.release, InParts) for one in listed)
+
+
+@pytest.mark.parametrize("query", COMPARED)
+def test_twenty_columns_are_compared_within_two_seconds(query):
+    start = time.perf_counter()
+    choices.options(fit(query, 20, 20_000))
+    assert time.perf_counter() - start < 2
+
+
+def test_recommend_shows_all_mechanisms_and_release_takes_the_first(folder, capsys):
+    given = {"query": "regression", "more": 'target = "income"'}
+    path = written(folder, **given)
+    assert cli.main(["recommend", str(path)]) == 0
+    out = capsys.readouterr().out
+    rows = re.findall(r'^(\w+) +(?:-?\d+\.\d\d +){4}(\d\.\d\d) +\(mechanism = "(\w+)"\)', out, re.M)
+    assert {key for _, _, key in rows} == {"laplace", "goe", "analyze_gauss", "clipped", "adassp"}
+    assert out.startswith(rows[0][0])
+    least = min(float(regret) for _, regret, _ in rows)
+    assert float(rows[0][1]) <= least + outlooks.CLOSE + 0.01
+    assert release(folder, **given) == 0
+    (charge,) = ledger.read(folder / "people.csv.privacy.json")["releases"]
+    assert ("parts" in charge) == (rows[0][2] in ("clipped", "adassp"))
+    # The request is the one that was stated: its answer is found again.
+    assert release(folder, **given, out="again") == 0
+    assert len(ledger.read(folder / "people.csv.privacy.json")["releases"]) == 1
+    assert (folder / "again/regression.csv").read_bytes() == (
+        folder / "out/regression.csv"
+    ).read_bytes()
+
+
+@pytest.mark.parametrize("query", COMPARED)
+def test_what_is_useless_at_each_fill_is_refused(folder, capsys, query):
+    more = 'target = "income"' if query == "regression" else ""
+    given = {"query": query, "epsilon": "0.003", "more": more}
+    assert release(folder, **given) == 2
+    assert "it hides everything" in capsys.readouterr().err
+    assert not (folder / "people.csv.privacy.json").exists()
+    assert release(folder, **given, options=["--even-if-useless"]) == 0
+
+
+def test_an_estimator_takes_the_least_regret_and_warns_of_what_is_useless():
+    records = np.random.default_rng(0).normal(20, 3, (500, 5)).clip(0, 100)
+    ridge = mdp.PrivateRidge(epsilon=1.0, bounds=(0, 100), target_bounds=(0, 100))
+    ridge.fit(records[:, :4], records[:, 4])
+    assert isinstance(ridge.release_, InParts)
+    weak = mdp.PrivatePCA(1, epsilon=0.01, bounds=(0, 100))
+    with pytest.warns(UselessWarning, match="noise hides what PrivatePCA releases"):
+        weak.fit(records)
+    query = mdp.MeanQuery(mdp.Box((0,), (1,)), 5)
+    with pytest.warns(UselessWarning, match="noise hides what Laplace releases"):
+        mdp.recommend(query, epsilon=0.01, delta=0)

@@ -1,0 +1,134 @@
+"""Every verb under --json: one object on stdout with what the text says, in all digits."""
+
+import json
+
+import numpy as np
+import pytest
+
+from matrixdp import cli
+
+SPECIFICATION = """
+file = "people.csv"
+account = "books.json"
+records = 400
+missing = "middle"
+total = {epsilon = 2.0, delta = 1e-5}
+"""
+SINGLE = f'{SPECIFICATION}query = "mean"\nepsilon = 0.5\ndelta = 1e-6\n[bounds]\nage = [0, 120]\n'
+SEVERAL = f"""{SPECIFICATION}
+[bounds]
+age = [0, 120]
+income = [0, 200000]
+[[release]]
+query = "mean"
+[[release]]
+query = "covariance"
+label = "both"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people.csv").write_text("age,income\n" + "40,50000\n60,90000\n" * 200)
+    (tmp_path / "single.toml").write_text(SINGLE)
+    (tmp_path / "several.toml").write_text(SEVERAL)
+    return tmp_path
+
+
+@pytest.fixture
+def run(folder, capsys):
+    """Return a function that runs a verb: its object, and nothing on stderr."""
+
+    def call(*words):
+        assert cli.main([*words, "--json"]) == 0
+        out, error = capsys.readouterr()
+        assert not error
+        return json.loads(out)
+
+    return call
+
+
+def test_a_release_says_its_numbers_notes_and_paths(folder, run):
+    (one,) = run("release", "single.toml", "--out", "out")["releases"]
+    assert one["name"] == "mean"
+    assert all("a missing value counts as" in note for note in one["notes"])
+    assert one["paths"]["release"] == "out/mean.csv"
+    assert one["receipt"] == json.loads((folder / one["paths"]["receipt"]).read_text())
+    noise = one["receipt"]["noise_over_half_range"]
+    assert one["says"].startswith(f"noise of {noise:.2%} of")
+    (again,) = run("release", "single.toml", "--out", "out")["releases"]
+    assert again["notes"] == [
+        "this is the answer of an earlier run of the same request, not charged"
+    ]
+    assert {**again, "notes": []} == one
+
+
+def test_several_releases_are_one_object(run):
+    releases = run("release", "several.toml", "--even-if-useless")["releases"]
+    assert [one["name"] for one in releases] == ["mean", "both"]
+    assert releases[1]["paths"]["release"] == "release/both/covariance.csv"
+
+
+def test_a_recommendation_says_its_rows_and_its_price(run, capsys):
+    (one,) = run("recommend", "single.toml", "--error", "0.05", "--look-at-the-data")["releases"]
+    words = ["recommend", "single.toml", "--error", "0.05", "--look-at-the-data"]
+    assert cli.main(words) == 0
+    text = capsys.readouterr().out
+    for row in one["mechanisms"]:
+        assert f"{row['says']}; the account has room for {row['room']} more" in text
+        assert f"noise of {row['noise']:.2%} of" in row["says"]
+    for line in one["details"]:
+        assert f"{line}\n" in text
+    assert f"largest deviation): epsilon {one['price']:.3g}\n" in text
+    assert f"noise of 0.05 takes epsilon {one['suffices']['epsilon']:.3g} or" in text
+    assert {*one["errors_not_private"]} >= {row["name"] for row in one["mechanisms"]}
+    assert text.count("NOT PRIVATE") == 1 + len(one["errors_not_private"])
+    assert (one["name"], one["epsilon"], one["delta"]) == ("mean", 0.5, 1e-6)
+
+
+def test_recommendations_for_several_releases_are_one_object(folder, run):
+    path = folder / "several.toml"
+    path.write_text(path.read_text().replace("epsilon = 2.0", "epsilon = 12.0"))
+    releases = run("recommend", "several.toml")["releases"]
+    assert [one["name"] for one in releases] == ["mean", "both"]
+    assert "total.epsilon is 12, above 10" in releases[0]["notes"][0]
+    assert releases[0]["errors_not_private"] is releases[0]["suffices"] is None
+
+
+def test_a_picture_is_named_in_the_object(folder, run):
+    pytest.importorskip("matplotlib", reason="matplotlib draws pictures; it is an extra")
+    (one,) = run("recommend", "single.toml", "--picture", "noise.svg")["releases"]
+    assert one["picture"] == "noise.svg"
+    assert (folder / "noise.svg").is_file()
+
+
+def test_an_account_says_what_is_spent_and_left(folder, run, capsys):
+    empty = run("account", "single.toml")
+    assert empty == {"account": str(folder / "books.json"), "releases": []}
+    run("release", "single.toml")
+    says = run("account", "people.csv")
+    assert says["account"] == str(folder / "books.json")
+    assert says["total"]["epsilon"] == 2
+    (charge,) = says["releases"]
+    assert charge["query"] == "mean"
+    assert not {"request", "answer", "receipt"} & {*charge}
+    assert cli.main(["account", "people.csv"]) == 0
+    text = capsys.readouterr().out
+    assert f"epsilon {charge['epsilon']:.4g} at delta {charge['delta']:.4g}\n" in text
+    for number in ("spent_epsilon", "left_epsilon", "left_pure_epsilon"):
+        assert f"epsilon {says[number]:.4g}" in text
+    assert f"delta {says['left_delta']:.4g}" in text
+
+
+@pytest.mark.parametrize("verb", cli.VERBS)
+def test_an_error_stays_one_sentence(folder, verb, capsys):
+    assert cli.main([verb, "nope.toml", "--json"]) == 2
+    out, error = capsys.readouterr()
+    assert not out
+    assert error.count("\n") == 1
+
+
+def test_a_number_that_json_has_not_is_null(capsys):
+    cli.show({"a": [float("inf"), (np.float64("nan"), np.int64(3))], "b": {"c": 0.1}})
+    assert json.loads(capsys.readouterr().out) == {"a": [None, [None, 3]], "b": {"c": 0.1}}
