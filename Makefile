@@ -50,7 +50,7 @@ docs: setup ## the page on what `import matrixdp` gives: results/api/index.html
 test: setup ## run the tests
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
-faults: setup ## inject many faults: downloads, configurations, kills (a quarter of an hour)
+faults: setup ## inject many faults: downloads, configurations, kills; count intervals (an hour)
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --long \
 	    tests/reproduction/faults tests/matrixdp/release/test_black_box.py \
 	    tests/matrixdp/release/test_frames_black_box.py \
@@ -61,6 +61,7 @@ faults: setup ## inject many faults: downloads, configurations, kills (a quarter
 	    tests/matrixdp/release/test_data_sets.py tests/reproduction/release/test_experiment.py \
 	    tests/reproduction/workflow/test_my_matrix.py tests/matrixdp/mechanisms \
 	    tests/reproduction/mechanisms tests/matrixdp/privacy tests/reproduction/privacy $(ARGS)
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/coverage.py
 
 mutants: setup ## inject errors one at a time and see whether the tests notice them (an hour)
 	@$(BIN)/python tests/mutants/mutate.py $(ARGS)

@@ -48,8 +48,8 @@ CLIPPED = (
 
 #: Draws of the noise in a simulation, their minimum for large matrices, and the seed.
 _DRAWS, _FEW, _SEED = 2000, 100, 0
-#: Limit on draws x m^3 operations.
-_WORK = 4e9
+#: Limits on draws x m^3 operations, and on the entries that are held in memory at once.
+_WORK, _ENTRIES = 4e9, 1 << 19
 
 
 def moments_bound(release: AdditiveMechanism, level: float = LEVEL) -> float:
@@ -66,12 +66,13 @@ def moments_bound(release: AdditiveMechanism, level: float = LEVEL) -> float:
         level: probability.
     """
     size, stream, norms = release.noise.shape[0], np.random.default_rng(_SEED), []
-    for _ in range(int(np.clip(_WORK / size**3, _FEW, _DRAWS))):
-        noise = release.noise.sample([stream])[0]
-        noise = (noise + noise.T) / 2
+    draws, step = int(np.clip(_WORK / size**3, _FEW, _DRAWS)), max(1, _ENTRIES // size**2)
+    for start in range(0, draws, step):
+        noise = release.noise.sample([stream] * min(step, draws - start))
+        noise = (noise + np.swapaxes(noise, 1, 2)) / 2
         if not release.query.private_count:
-            noise[CONSTANT, CONSTANT] = 0
-        norms.append(np.linalg.norm(noise[:-1], 2))
+            noise[:, CONSTANT, CONSTANT] = 0
+        norms.extend(np.linalg.norm(noise[:, :-1], 2, axis=(1, 2)))
     bound = float(np.quantile(norms, level, method="higher"))
     if isinstance(release.noise, GaussianDistribution) and not _dense(release.noise):
         variances = intervals.variances(release.noise, symmetric=True) / (1 + np.eye(size))
@@ -92,7 +93,12 @@ def _gaussian_quantile(rows: int, level: float) -> float:
 
 
 def from_moments(
-    output: Output, release: AdditiveMechanism, moments: Array, level: float = LEVEL
+    output: Output,
+    release: AdditiveMechanism,
+    moments: Array,
+    level: float = LEVEL,
+    *,
+    bound: float | None = None,
 ) -> Array:
     """Return intervals of coefficients and, last, of the intercept (m, 2), in records' units.
 
@@ -103,11 +109,14 @@ def from_moments(
         release: calibrated mechanism for the second moments of (x, 1, y) in half ranges, in a box.
         moments: released second moments, symmetric, (m + 1, m + 1).
         level: probability that no interval misses.
+        bound: :func:`moments_bound`, where it is known.
     """
     moments = moments.copy()
     if not release.query.private_count:
         moments[CONSTANT, CONSTANT] = 1.0
-    return limits(output, moments, np.full(len(moments), moments_bound(release, level)))
+    if bound is None:
+        bound = moments_bound(release, level)
+    return limits(output, moments, np.full(len(moments), bound))
 
 
 def from_equations(

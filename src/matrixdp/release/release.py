@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import functools
 import io
 import json
 import os
@@ -159,7 +160,7 @@ def make_in_memory(
         )
     spec = choices.spec_of(spec, option)
     statement = receipt.build(spec, option, ledger.today())
-    draw = _prepare(spec, option.release, spec.output)
+    draw = prepare(spec, option.release, spec.output)
     if account is not None:
         account.spend(option.release, spec.label)
         statement["total_of_the_account"] = ledger.in_words(account.total)
@@ -300,7 +301,7 @@ def _charge(
     if isinstance(option.release, InParts | PrivatelyBounded) or _has_intervals(spec):
         sizes[details] = size * (1 + len(spec.columns)) + _ENTRY * option.release.numbers
     with ledger.reserve(path, sum(sizes.values())) as answer, _claim(out, sizes):
-        draw = _prepare(spec, option.release, spec.output)
+        draw = prepare(spec, option.release, spec.output)
         ledger.mark(spec.file, path)
         with durable.defer_signals():
             ledger.charge(path, ledger.add(account, {**charge, "answer": answer}))
@@ -375,7 +376,7 @@ def compare(spec: Specification, times: int = 20) -> dict[str, float]:
     for option in choices.options(spec):
         same = choices.spec_of(spec, option)
         true = _true(same)
-        draw = _prepare(same, option.release, same.output.in_half_ranges)
+        draw = prepare(same, option.release, same.output.in_half_ranges)
         releases = [draw()[0] for _ in range(times)]
         if spec.query_name in ("components", "first_component"):
             releases = [_alike(answer, true, len(spec.columns)) for answer in releases]
@@ -391,7 +392,7 @@ def _alike(answer: Array, true: Array, features: int) -> Array:
     return aligned
 
 
-def _prepare(
+def prepare(
     spec: Specification, release: AdditiveMechanism | InParts | PrivatelyBounded, output: Output
 ) -> Callable[[], tuple[Array, Details]]:
     """Read the records, and return a function that draws the answer and its :data:`Details`.
@@ -399,7 +400,7 @@ def _prepare(
     A bad file is refused here, before any noise is drawn.
     """
     if isinstance(release, PrivatelyBounded):
-        return private_bounds.prepare(spec, release, _rows(spec), _prepare)
+        return private_bounds.prepare(spec, release, _rows(spec), prepare)
     if isinstance(release, InParts):
         run = release.prepare(lambda: _records(spec))
 
@@ -412,6 +413,8 @@ def _prepare(
     # What is released may count the values present with another weight.
     spec = replace(spec, query=release.query) if spec.present else spec
     value = exact_sums.value(spec.query, _records(spec))
+    noise = functools.cache(lambda: uncertainty.MomentNoise(release))
+    bound = functools.cache(lambda: regression_intervals.moments_bound(release))
 
     def draw() -> tuple[Array, Details]:
         private = release.release_value(value)
@@ -420,23 +423,31 @@ def _prepare(
             answer = answers.answer(output, means.values, 0.0)
             return answer, lambda: present.details(spec, means)
         answer = _answer(spec, output, private, release.noise_std)
-        return answer, lambda: _intervals(spec, release, private)
+        return answer, lambda: _intervals(spec, release, private, noise, bound)
 
     return draw
 
 
-def _intervals(spec: Specification, release: AdditiveMechanism, private: Array) -> dict[str, Any]:
-    """Return intervals, from the noise alone, of an answer that derives from second moments."""
+def _intervals(
+    spec: Specification,
+    release: AdditiveMechanism,
+    private: Array,
+    noise: Callable[[], uncertainty.MomentNoise],
+    bound: Callable[[], float],
+) -> dict[str, Any]:
+    """Return intervals, from the noise alone, of an answer that derives from second moments.
+
+    ``noise`` and ``bound`` are simulated from the calibration, once for all answers.
+    """
     content = {}
     if spec.query_name == "regression" and isinstance(spec.query.domain, Box):
-        limits = regression_intervals.from_moments(spec.output, release, private)
+        limits = regression_intervals.from_moments(spec.output, release, private, bound=bound())
         content = regression_intervals.table(spec.columns, limits)
     if not _has_intervals(spec) or spec.weighted:
         return content
     estimate, second = centred(private), np.delete(np.delete(private, CONSTANT, 0), CONSTANT, 1)
     unprojected = second - np.outer(estimate.mean, estimate.mean)
-    noise = uncertainty.MomentNoise(release)
-    return content | uncertainty.details(spec, noise, estimate, unprojected, release.noise_std)
+    return content | uncertainty.details(spec, noise(), estimate, unprojected, release.noise_std)
 
 
 def _has_intervals(spec: Specification) -> bool:

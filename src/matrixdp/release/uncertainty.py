@@ -15,7 +15,7 @@ Moments about a noisy mean a + n that was released before them are S + N = C + n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -72,7 +72,16 @@ class MomentNoise:
         self._rounding_factor, size = release.rounding_factor, release.noise.shape[0]
         self._draws = int(np.clip(_WORK / size**3, _FEW, _DRAWS))
 
-    def _blocks(self) -> Iterator[tuple[Array, Array]]:
+    def _blocks(self) -> Iterable[tuple[Array, Array]]:
+        """Return :meth:`_drawn`; what fits in memory is drawn once."""
+        size = self._release.noise.shape[0]
+        return self._small if self._draws * size**2 <= _ENTRIES else self._drawn()
+
+    @cached_property
+    def _small(self) -> list[tuple[Array, Array]]:
+        return [*self._drawn()]
+
+    def _drawn(self) -> Iterator[tuple[Array, Array]]:
         """Yield the noise of moments (k, m, m) and of the mean (k, m), the same in each call."""
         stream, shape = np.random.default_rng(_SEED), self._release.noise.shape
         step = max(1, _ENTRIES // (shape[0] * shape[1]))

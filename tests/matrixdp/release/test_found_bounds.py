@@ -253,7 +253,7 @@ def test_the_mean_of_skewed_incomes_is_as_near_as_the_docs_say(tmp_path, delta, 
     np.savetxt(tmp_path / "1.csv", rows, header="x", comments="")
     (tmp_path / "s.toml").write_text(PAIR.format(1, 5000, 1, delta, delta))
     spec = specification.read(tmp_path / "s.toml")
-    draw = release._prepare(spec, choices.options(spec)[0].release, spec.output)
+    draw = release.prepare(spec, choices.options(spec)[0].release, spec.output)
     errors = [draw()[0][0, 0] - rows.mean() for _ in range(200)]
     assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(rmse, rel=0.2)
     assert f" {rmse} |" in (PACKAGE / "own_matrix.md").read_text(encoding="utf-8")
@@ -375,7 +375,7 @@ def test_noise_decides_on_bounds_of_counts_at_the_threshold(tmp_path, delta):
     rows = 2.0 ** (1 + np.arange(200)[:, None] % 60)
     rows[: int(chosen.thresholds[0])] = 1.0
     np.savetxt(tmp_path / "1.csv", rows, header="x", comments="")
-    draw = release._prepare(spec, chosen, spec.output)
+    draw = release.prepare(spec, chosen, spec.output)
     assert 5 < sum(draw()[0].size for _ in range(40)) < 35
 
 
