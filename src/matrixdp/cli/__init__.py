@@ -14,6 +14,7 @@ import importlib
 import inspect
 import json
 import math
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -125,6 +126,9 @@ def call(
     except InputError as error:
         print(f"{program} {verb}: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:
+        # Who reads the output, such as `head`, has enough. Python would write the rest at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 

@@ -204,7 +204,7 @@ class Composed(abc.ABC):
 
     def prepare(self, rows: Rows) -> Callable[[], Any]:
         """Read the records once, so that bad ones end it; return a function that runs a release."""
-        for _ in rows():
+        for _ in exact_sums.clipped(self.query, rows()):
             pass
         return lambda: self.run(rows)
 

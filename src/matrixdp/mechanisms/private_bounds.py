@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from matrixdp.checks import Array
+from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.base import AdditiveGaussian, AdditiveMechanism, Budget, NoGuarantee
 from matrixdp.mechanisms.composed import InParts
 from matrixdp.noise import safe
@@ -91,9 +91,18 @@ class SizeQuery(MeanQuery):
         return self.group * float(np.sqrt(self._changed))
 
     def counts(self, blocks: Iterable[Array]) -> Array:
-        """Return the exact counts (columns x ``BINS``, 1) of records in blocks (k, columns)."""
+        """Return the exact counts (columns x ``BINS``, 1) of records in blocks (k, columns).
+
+        Raises:
+            InputError: a block has another shape, in which a record would count more than once.
+        """
         total = np.zeros(self.features)
         for block in blocks:
+            if np.ndim(block) != 2 or block.shape[1] != self.columns:
+                raise InputError(
+                    f"records have shape {np.shape(block)}; give one record per row, with "
+                    f"{plural(self.columns, 'column')}"
+                )
             places = bins(block)
             numbers = places + BINS * np.arange(self.columns)
             # Whole numbers, which float64 adds up without rounding.

@@ -189,6 +189,11 @@ def total(spec: Mapping[str, Any]) -> dict[str, float]:
     Raises:
         InputError: a key is missing or unknown, or a value is out of range.
     """
+    if isinstance(spec, Mapping) and "epsilon" in spec and "delta" not in spec:
+        raise InputError(
+            "total has no delta; add delta = 0 if all releases are pure, otherwise one well below "
+            "1 / records, such as delta = 1e-6"
+        )
     if not isinstance(spec, Mapping) or {"epsilon", "delta"} != {*spec} - {"pure", "sampler"}:
         raise InputError(
             f"total is {spec!r}; give {{epsilon = ..., delta = ...}}, and pure or sampler at need"

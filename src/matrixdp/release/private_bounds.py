@@ -134,7 +134,9 @@ def within(spec: Specification, sides: Sequence[tuple[float, float]]) -> Specifi
     places, (lower, upper) = _places(spec), np.array([spec.box.lower, spec.box.upper])
     lower[places], upper[places] = np.transpose(sides)
     box = Box(tuple(lower.tolist()), tuple(upper.tolist()))
-    fill = np.where(spec.fill == MISSING, box.middle, spec.fill)
+    # The mean of the values present leaves missing ones out.
+    middle = np.nan if spec.present else box.middle
+    fill = np.where(spec.fill == MISSING, middle, spec.fill)
     bounded = replace(spec, box=box, fill=fill, private=()).by(spec.mechanism)
     return replace(bounded, query=spec.query)
 

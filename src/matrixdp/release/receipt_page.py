@@ -141,7 +141,7 @@ def _rules(statement: Mapping[str, Any]) -> Iterator[str]:
     elif missing == "refused":
         yield "a missing value would have ended the release."
     else:
-        yield f"missing values: {missing}."
+        yield f"{statement['rule_for_missing_values']}."
     if "radius" in statement:
         yield f"A record longer than {_number(statement['radius'])} was shortened to that."
     yield "A value beyond its bounds counted as the nearest bound."

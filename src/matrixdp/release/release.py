@@ -46,6 +46,9 @@ from matrixdp.release.specification import Specification
 #: Upper bounds in bytes: a number as text, an interval in JSON, all else in a file.
 _NUMBER, _ENTRY, _FILE = 32, 128, 1 << 14
 
+#: Queries whose numbers are read as values, and the share of shrunk records that is worth a note.
+_VALUES, _MANY = ("covariance", "components", "second_moments"), 0.1
+
 #: Function that returns intervals and other details of a release. They derive from its numbers.
 Details = Callable[[], dict[str, Any]]
 
@@ -116,7 +119,7 @@ def make(
                     "an earlier run of the same request ended before its answer; its charge stays"
                 )
             texts = _charge(spec, out, request, even_if_useless, date or ledger.today())
-    notes += _notes_on_missing(spec, texts)
+    notes += _notes_on_answer(spec, texts)
     names = {"release": ".csv", "receipt": ".receipt.json", "page": ".receipt.md"}
     names["details"] = ".details.json"
     paths = {
@@ -174,17 +177,32 @@ def make_in_memory(
     }
     if numbers.size:
         texts[f"{spec.query_name}.csv"] = _written(spec, numbers)
-    notes = [*receipt.cautions(spec), *_notes_on_missing(spec, texts)]
+    notes = [*receipt.cautions(spec), *_notes_on_answer(spec, texts)]
     return Result(texts, {}, _says(spec, texts), notes)
 
 
-def _notes_on_missing(spec: Specification, texts: Mapping[str, str]) -> list[str]:
-    """Return sentences on what a missing value became, and on what stays empty."""
+def _notes_on_answer(spec: Specification, texts: Mapping[str, str]) -> list[str]:
+    """Return sentences on what no interval covers: missing values, clipping, and what is empty.
+
+    They follow from what is public or released.
+    """
     notes = []
     if missing.can_occur(spec.file) and (spec.present or not np.isnan(spec.fill).any()):
         notes.append(missing.in_words(spec.columns, spec.fill, present=spec.present))
-    # What stays empty follows from the released numbers, and so does this sentence.
     details = json.loads(texts.get(f"{spec.query_name}.details.json", "{}"))
+    share = details.get("noisy_share_of_records_beyond_the_radius", 0.0)
+    if spec.query_name in _VALUES and share > _MANY:
+        notes.append(
+            f"about {share:.0%} of the records were shrunk to a radius that was found in private: "
+            'these numbers may be several times too small; mechanism = "analyze_gauss" has more '
+            "noise and none of this"
+        )
+    for name, sides in details.get("private_bounds", {}).items():
+        if sides:
+            notes.append(
+                f"{name} was clipped to [{sides[0]:g}, {sides[1]:g}], bounds that were found in "
+                "private; what values beyond them would change is not in the noise"
+            )
     return [*notes, *details.get("empty", [])]
 
 

@@ -315,7 +315,8 @@ def _npy(path: Path, columns: Sequence[str], person: str, _: Dialect) -> Iterato
             array = array[array.files[0]]
     if array.ndim != 2 or array.dtype.kind not in "fiub":
         raise InputError(
-            f"{path} holds {array.dtype} of shape {array.shape}; give numbers, one record per row"
+            f"{path} holds {plural(array.ndim, 'dimension')} of {_kind(array.dtype)}; give a table "
+            "of numbers, one record per row"
         )
     header = [*map(str, range(array.shape[1]))]
     places = _columns(path, header, columns, "column number")
@@ -363,8 +364,13 @@ def _frame(frame: Any, name: Path, columns: Sequence[str], person: str) -> Itera
         for i in {*places, *([place] if person else [])}
     }
     for i, column in zip(places, columns, strict=True):
+        if cells[i].shape != (len(frame),):
+            raise InputError(
+                f"{name} has no single column {column!r}; give a data frame or an array with one "
+                "record per row, and no numpy.matrix"
+            )
         if cells[i].dtype.kind not in "fiubO":
-            raise InputError(f"{name} has {cells[i].dtype} in column {column!r}; {_REMEDY}")
+            raise InputError(f"{name} has {_kind(cells[i].dtype)} in column {column!r}; {_REMEDY}")
     for start in range(0, len(frame), _ROWS):
         part = slice(start, start + _ROWS)
         rows = [
@@ -372,6 +378,12 @@ def _frame(frame: Any, name: Path, columns: Sequence[str], person: str) -> Itera
             for i, column in zip(places, columns, strict=True)
         ]
         yield np.stack(rows, axis=1), cells[place][part].tolist() if person else []
+
+
+def _kind(dtype: Any) -> str:
+    """Return what a type holds; its name would tell how long the longest text is."""
+    kinds = {"U": "texts", "S": "texts", "M": "dates", "m": "durations", "c": "complex numbers"}
+    return kinds.get(dtype.kind, "numbers" if dtype.kind in "fiub" else "objects")
 
 
 def _cells(values: Any, name: Path, column: str, first: int) -> Array:
