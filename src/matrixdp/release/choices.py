@@ -81,10 +81,9 @@ def _compared(spec: Specification, choices: list[Option]) -> list[Option]:
     compared = [replace(option, losses=loss) for option, loss in zip(choices, losses, strict=True)]
     if spec.importance is not None:
         return compared
-    regrets = outlooks.regrets(losses)
+    regrets = outlooks.regrets(spec.query_name, losses)
     # Of those close to the least, the first: additive noise, which has intervals, and less of it.
-    close = outlooks.CLOSE_OF_VALUES.get(spec.query_name, outlooks.CLOSE)
-    regrets[regrets <= regrets.min() + close] = 0.0
+    regrets[regrets <= regrets.min() + outlooks.CLOSE] = 0.0
     return [compared[i] for i in np.argsort(regrets, kind="stable")]
 
 

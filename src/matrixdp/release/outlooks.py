@@ -55,9 +55,8 @@ UNITS = {
 
 #: Difference of regrets that decides nothing; that of simulated medians is about as large.
 CLOSE = 0.02
-#: The same where every number of an answer has an interval under additive noise, and none under
-#: ``clipped``: what is released is read as values.
-CLOSE_OF_VALUES = dict.fromkeys(("covariance", "second_moments"), 0.1)
+#: Error above which a matrix, whose numbers are read as values, counts as lost.
+LOST = dict.fromkeys(("covariance", "second_moments"), 0.3)
 
 #: Largest number of columns that are simulated.
 MANY = 100
@@ -136,12 +135,14 @@ def useless(query_name: str, features: int, loss: Sequence[float]) -> bool:
     return min(loss, default=0.0) >= 0.9 * worst > 0
 
 
-def regrets(loss: Sequence[Sequence[float]]) -> Array:
+def regrets(query_name: str, loss: Sequence[Sequence[float]]) -> Array:
     """Return the regret of each mechanism (k,), from its losses (k, fills).
 
-    A loss above that of zeros, or of predictions far worse than a constant, counts as that.
+    A loss above that of zeros, or of predictions far worse than a constant, counts as that, and so
+    does one above :data:`LOST`.
     """
-    counted = np.minimum(loss, _WORST)
+    limit = LOST.get(query_name, _WORST)
+    counted = np.where(np.asarray(loss) > limit, _WORST, loss)
     return np.asarray((counted - counted.min(axis=0)).max(axis=1))
 
 

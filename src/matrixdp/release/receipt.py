@@ -283,7 +283,7 @@ def comparison(spec: Specification, options: Sequence[Option]) -> list[str]:
         f"{outlooks.UNITS[spec.query_name]}, simulated from the bounds alone, where columns fill "
         f"{fills} of them, and the largest excess over the best:"
     ]
-    regrets = outlooks.regrets([option.losses for option in options])
+    regrets = outlooks.regrets(spec.query_name, [option.losses for option in options])
     width = max(len(option.name) for option in options)
     for option, regret in zip(options, regrets, strict=True):
         key = specification.key_of(option.mechanism)
