@@ -239,7 +239,8 @@ def _text(row: Mapping[str, Any]) -> str:
     total, count_stated, misses = (int(row[key]) for key in ("releases", "stated", "misses"))
     if not count_stated:
         return "none"
-    share = f" ({count_stated / total:.0%} state one)" if count_stated < total else ""
+    share = "under 1%" if count_stated < total / 100 else f"{count_stated / total:.0%}"
+    share = f" ({share} state one)" if count_stated < total else ""
     return f"{1 - misses / total:.2%}{share}"
 
 
