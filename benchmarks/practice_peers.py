@@ -3,7 +3,8 @@
 ``python benchmarks/practice_peers.py`` writes benchmarks/peers_errors.csv and peers_promises.csv,
 and from these the tables of docs/peers.md. It needs an environment that has the three packages and
 scikit-learn; elsewhere it says so. All packages get the same records, scaled to [-1, 1] by the same
-public bounds, and promise a pure epsilon where one record is replaced.
+public bounds, and promise a pure epsilon where one record is replaced. In a column of its own this
+package also has a delta, at which other mechanisms can be its first choice.
 
 What is said of a promise is computed from the installed code: by its own accounting, by a call, or
 by the black-box audit of this package (:mod:`matrixdp.auditing.blackbox`).
@@ -12,6 +13,7 @@ by the black-box audit of this package (:mod:`matrixdp.auditing.blackbox`).
 from __future__ import annotations
 
 import csv
+import functools
 import importlib.metadata
 import importlib.util
 import multiprocessing
@@ -24,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import binom
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
@@ -33,10 +36,18 @@ from matrixdp.auditing import blackbox
 
 ROOT = Path(__file__).resolve().parents[1]
 EPSILON = 1.0
-#: Answers to each question, and the seconds that they may take together.
-ANSWERS, PATIENCE = 25, 120
-OURS, IBM, OPEN = PACKAGES = ("matrixdp", "diffprivlib", "opendp")
-NEEDED = (*PACKAGES, "sklearn", "randomgen")
+#: The delta of this package's second column.
+DELTA = 1e-6
+#: Answers to each question, how many suffice after half of the patience, and the seconds that they
+#: may take together.
+ANSWERS, ENOUGH, PATIENCE = 200, 25, 120
+OURS, IBM, OPEN = ("matrixdp", "diffprivlib", "opendp")
+#: This package with a delta.
+APPROXIMATE = "matrixdp with a delta"
+COLUMNS = (OURS, APPROXIMATE, IBM, OPEN)
+#: Probability of the intervals of medians.
+LEVEL = 0.95
+NEEDED = (OURS, IBM, OPEN, "sklearn", "randomgen")
 ERRORS, PROMISES = (ROOT / f"benchmarks/peers_{name}.csv" for name in ("errors", "promises"))
 PAGE = ROOT / "docs/peers.md"
 MISSING = "none"
@@ -86,47 +97,57 @@ def files() -> Iterator[tuple[str, np.ndarray]]:
     yield "simulated", records.clip(-1, 1)
 
 
-Answer = Callable[[np.ndarray], np.ndarray]
+#: Maps records to an answer, and to the mechanism that it comes from where the package chose one.
+Answer = Callable[[np.ndarray], tuple[np.ndarray, str]]
 
 
-def our_mean(X: np.ndarray) -> np.ndarray:
+def our_mean(X: np.ndarray, delta: float = 0.0) -> tuple[np.ndarray, str]:
     query = mdp.MeanQuery(mdp.Box.cube(X.shape[1], -1, 1), len(X))
-    mechanism = mdp.recommend(query, epsilon=EPSILON, delta=0)
-    return mechanism.calibrate(query, epsilon=EPSILON).release(X)[0]
+    best = mdp.options(query, epsilon=EPSILON, delta=delta)[0]
+    return best.release.release(X)[0], best.name
 
 
-def our_covariance(X: np.ndarray) -> np.ndarray:
-    return mdp.Covariance(epsilon=EPSILON, delta=0, bounds=(-1, 1)).fit(X).covariance_
+def _choice(estimator: Any) -> str:
+    """Return the name of the mechanism of a fit."""
+    release = estimator.release_
+    return str(getattr(release, "noise_name", type(getattr(release, "program", release)).__name__))
 
 
-def our_component(X: np.ndarray) -> np.ndarray:
-    return mdp.PrivatePCA(epsilon=EPSILON, delta=0, bounds=(-1, 1)).fit(X).components_[0]
+def our_covariance(X: np.ndarray, delta: float = 0.0) -> tuple[np.ndarray, str]:
+    estimator = mdp.Covariance(epsilon=EPSILON, delta=delta, bounds=(-1, 1)).fit(X)
+    return estimator.covariance_, _choice(estimator)
 
 
-def our_line(X: np.ndarray) -> np.ndarray:
-    ridge = mdp.PrivateRidge(epsilon=EPSILON, delta=0, bounds=(-1, 1), target_bounds=(-1, 1))
-    return ridge.fit(X[:, :-1], X[:, -1]).predict(X[:, :-1])
+def our_component(X: np.ndarray, delta: float = 0.0) -> tuple[np.ndarray, str]:
+    estimator = mdp.PrivatePCA(epsilon=EPSILON, delta=delta, bounds=(-1, 1)).fit(X)
+    return estimator.components_[0], _choice(estimator)
 
 
-def ibm_mean(X: np.ndarray) -> np.ndarray:
+def our_line(X: np.ndarray, delta: float = 0.0) -> tuple[np.ndarray, str]:
+    sides = {"bounds": (-1, 1), "target_bounds": (-1, 1)}
+    ridge = mdp.PrivateRidge(epsilon=EPSILON, delta=delta, **sides).fit(X[:, :-1], X[:, -1])
+    return ridge.predict(X[:, :-1]), _choice(ridge)
+
+
+def ibm_mean(X: np.ndarray) -> tuple[np.ndarray, str]:
     from diffprivlib import tools
 
-    return tools.mean(X, epsilon=EPSILON, bounds=(-1, 1), axis=0)
+    return tools.mean(X, epsilon=EPSILON, bounds=(-1, 1), axis=0), ""
 
 
-def ibm_component(X: np.ndarray) -> np.ndarray:
+def ibm_component(X: np.ndarray) -> tuple[np.ndarray, str]:
     from diffprivlib.models import PCA
 
-    # No record is further from another one than this.
-    norm = 2 * np.sqrt(X.shape[1])
-    return PCA(1, epsilon=EPSILON, bounds=(-1, 1), data_norm=norm).fit(X).components_[0]
+    # The largest norm of a record, as its documentation says.
+    norm = np.sqrt(X.shape[1])
+    return PCA(1, epsilon=EPSILON, bounds=(-1, 1), data_norm=norm).fit(X).components_[0], ""
 
 
-def ibm_line(X: np.ndarray) -> np.ndarray:
+def ibm_line(X: np.ndarray) -> tuple[np.ndarray, str]:
     from diffprivlib.models import LinearRegression
 
     line = LinearRegression(epsilon=EPSILON, bounds_X=(-1, 1), bounds_y=(-1, 1))
-    return line.fit(X[:, :-1], X[:, -1]).predict(X[:, :-1])
+    return line.fit(X[:, :-1], X[:, -1]).predict(X[:, :-1]), ""
 
 
 def _opendp() -> Any:
@@ -136,26 +157,26 @@ def _opendp() -> Any:
     return dp
 
 
-def open_mean(X: np.ndarray) -> np.ndarray:
+def open_mean(X: np.ndarray) -> tuple[np.ndarray, str]:
     dp = _opendp()
-    size = len(X)
-    space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.symmetric_distance()
-    mean = space >> dp.t.then_clamp((-1.0, 1.0)) >> dp.t.then_resize(size, 0.0) >> dp.t.then_mean()
+    # The number of records is public. Resizing would double the distance of neighbours.
+    domain = dp.vector_domain(dp.atom_domain(T=float, nan=False), size=len(X))
+    mean = (domain, dp.symmetric_distance()) >> dp.t.then_clamp((-1.0, 1.0)) >> dp.t.then_mean()
     each = EPSILON / X.shape[1]
     scale = dp.binary_search_param(lambda s: mean >> dp.m.then_laplace(s), d_in=2, d_out=each)
     private = mean >> dp.m.then_laplace(scale)
-    return np.array([private(column.tolist()) for column in X.T])
+    return np.array([private(column.tolist()) for column in X.T]), ""
 
 
-def open_component(X: np.ndarray) -> np.ndarray:
+def open_component(X: np.ndarray) -> tuple[np.ndarray, str]:
     dp = _opendp()
     # Its epsilon is for a record that is added or removed; replacing is both.
     options = {"epsilon": EPSILON / 2, "n_samples": len(X), "n_features": X.shape[1]}
     options |= {"row_norm": float(np.sqrt(X.shape[1])), "n_components": 1}
-    return dp.sklearn.decomposition.PCA(**options).fit(X).components_[0]
+    return dp.sklearn.decomposition.PCA(**options).fit(X).components_[0], ""
 
 
-def open_line(X: np.ndarray) -> np.ndarray:
+def open_line(X: np.ndarray) -> tuple[np.ndarray, str]:
     dp = _opendp()
 
     def line(scale: float) -> Any:
@@ -163,7 +184,7 @@ def open_line(X: np.ndarray) -> np.ndarray:
         return dp.sklearn.linear_model.LinearRegression(dp.max_divergence(), **options)
 
     scale = dp.binary_search_param(lambda s: line(s).measurement, d_in=2, d_out=EPSILON, T=float)
-    return line(scale).fit(X[:, :-1], X[:, -1]).predict(X[:, :-1])
+    return line(scale).fit(X[:, :-1], X[:, -1]).predict(X[:, :-1]), ""
 
 
 def mean_error(answer: np.ndarray, X: np.ndarray) -> float:
@@ -205,32 +226,38 @@ class Question:
         self.error, self.answers, self.columns = error, answers, columns
 
 
+def ours(function: str, answer: Callable[..., tuple[np.ndarray, str]]) -> dict[str, Any]:
+    """Return this package's answers without and with a delta, by column."""
+    approximate = functools.partial(answer, delta=DELTA)
+    return {OURS: (function, answer), APPROXIMATE: (function, approximate)}
+
+
 QUESTIONS = {
     "mean": Question(
         mean_error,
         {
-            OURS: ("recommend, MeanQuery", our_mean),
+            **ours("options, MeanQuery", our_mean),
             IBM: ("tools.mean", ibm_mean),
             OPEN: ("then_clamp, then_mean, then_laplace by column", open_mean),
         },
     ),
-    "covariance": Question(covariance_error, {OURS: ("Covariance", our_covariance)}),
+    "covariance": Question(covariance_error, ours("Covariance", our_covariance)),
     "first component": Question(
         component_error,
         {
-            OURS: ("PrivatePCA", our_component),
+            **ours("PrivatePCA", our_component),
             IBM: ("models.PCA", ibm_component),
             OPEN: ("sklearn.decomposition.PCA", open_component),
         },
     ),
     "regression on four columns": Question(
         line_error,
-        {OURS: ("PrivateRidge", our_line), IBM: ("models.LinearRegression", ibm_line)},
+        {**ours("PrivateRidge", our_line), IBM: ("models.LinearRegression", ibm_line)},
     ),
     "regression on one column": Question(
         line_error,
         {
-            OURS: ("PrivateRidge", our_line),
+            **ours("PrivateRidge", our_line),
             IBM: ("models.LinearRegression", ibm_line),
             OPEN: ("sklearn.linear_model.LinearRegression", open_line),
         },
@@ -240,16 +267,25 @@ QUESTIONS = {
 
 
 def measured(question: Question, package: str, X: np.ndarray, out: Any) -> None:
-    """Put the errors of several answers, and the CPU milliseconds of the quickest."""
+    """Put the errors of several answers, the mechanism, and the CPU ms of the quickest."""
     warnings.simplefilter("ignore")
-    errors, times = [], []
+    errors, times, begin, mechanism = [], [], time.monotonic(), ""
     answer = question.answers[package][1]
-    for _ in range(ANSWERS):
+    while len(errors) < ANSWERS:
         start = time.process_time()
-        result = answer(X.copy())
+        result, mechanism = answer(X.copy())
         times.append(time.process_time() - start)
         errors.append(question.error(result, X))
-    out.put((errors, 1e3 * min(times)))
+        if len(errors) >= ENOUGH and time.monotonic() - begin > PATIENCE / 2:
+            break
+    out.put((errors, mechanism, 1e3 * min(times)))
+
+
+def median_interval(errors: Sequence[float]) -> tuple[float, float]:
+    """Return the interval of a median between two order statistics, by the binomial law."""
+    place = int(binom.ppf((1 - LEVEL) / 2, len(errors), 0.5))
+    ordered = sorted(errors)
+    return ordered[max(place - 1, 0)], ordered[min(len(errors) - place, len(errors) - 1)]
 
 
 def error_rows() -> Iterator[dict[str, object]]:
@@ -271,16 +307,20 @@ def error_rows() -> Iterator[dict[str, object]]:
                 elif process.exitcode:
                     row["note"] = "failed"
                 else:
-                    errors, took = out.get()
+                    errors, mechanism, took = out.get()
                     low, middle, high = np.quantile(errors, [0.1, 0.5, 0.9])
                     row |= {"low": low, "median": middle, "high": high, "cpu_ms": took}
+                    row |= {"answers": len(errors), "mechanism": mechanism}
+                    row["median_low"], row["median_high"] = median_interval(errors)
                 print(row, flush=True)
                 yield row
 
 
 def version(package: str) -> str:
     """Return the installed version."""
-    return mdp.__version__ if package == OURS else importlib.metadata.version(package)
+    return (
+        mdp.__version__ if package in (OURS, APPROXIMATE) else importlib.metadata.version(package)
+    )
 
 
 #: A verdict in a few words, and what it rests on.
@@ -565,10 +605,13 @@ def error_table(rows: Rows) -> str:
     for row in rows:
         cells = by_case.setdefault((row["question"], f"{row['file']} ({row['records']})"), {})
         cells[row["package"]] = row["note"] or " ".join(
-            [_short(row["median"]), f"({_short(row['low'])} to {_short(row['high'])})"]
+            [
+                _short(row["median"]),
+                f"({_short(row['median_low'])} to {_short(row['median_high'])})",
+            ]
         )
     lines = [
-        [question, file, *(cells.get(package, MISSING) for package in PACKAGES)]
+        [question, file, *(cells.get(package, MISSING) for package in COLUMNS)]
         for (question, file), cells in by_case.items()
     ]
     return _markdown(["Question", "File (records)", *_names(rows)], lines)
@@ -581,7 +624,7 @@ def promise_table(rows: Rows) -> str:
         words = "; ".join(filter(None, [row["verdict"], row["evidence"]]))
         by_promise.setdefault(row["promise"], {})[row["package"]] = words
     lines = [
-        [promise, *(cells.get(package, "") for package in PACKAGES)]
+        [promise, *(cells.get(package, "") for package in (OURS, IBM, OPEN))]
         for promise, cells in by_promise.items()
     ]
     return _markdown(["", *_names(rows)], lines)
@@ -591,17 +634,39 @@ def function_table(rows: Rows) -> str:
     """Return which functions answered, and the CPU milliseconds on the largest file."""
     largest = max(rows, key=lambda row: int(row["records"]))["file"]
     lines = [
-        [row["question"], row["package"], f"`{row['function']}`", _short(row["cpu_ms"]) or "-"]
+        [
+            *(
+                row["question"],
+                row["package"],
+                f"`{row['function']}`",
+                _short(row["cpu_ms"]) or "-",
+            ),
+            _mechanisms(rows, row),
+        ]
         for row in rows
         if row["file"] == largest
     ]
-    return _markdown(["Question", "Package", "Function", "CPU ms"], lines)
+    return _markdown(["Question", "Package", "Function", "CPU ms", "First choice"], lines)
+
+
+def _mechanisms(rows: Rows, like: Mapping[str, str]) -> str:
+    """Return the mechanisms of a package for a question, with files where they differ."""
+    same = [r for r in rows if (r["question"], r["package"]) == (like["question"], like["package"])]
+    files = {name: [r["file"] for r in same if r["mechanism"] == name] for name in _names_of(same)}
+    if len(files) < 2:
+        return ", ".join(files)
+    return "; ".join(f"{name} ({', '.join(places)})" for name, places in files.items())
+
+
+def _names_of(rows: Rows) -> list[str]:
+    return [name for name in dict.fromkeys(row["mechanism"] for row in rows) if name]
 
 
 def _names(rows: Rows) -> list[str]:
     versions = {row["package"]: row["version"] for row in rows}
-    titles = {OPEN: "OpenDP"}
-    return [f"{titles.get(package, package)} {versions[package]}" for package in PACKAGES]
+    titles = {OPEN: f"OpenDP {versions[OPEN]}", APPROXIMATE: f"matrixdp, δ = {DELTA:g}"}
+    columns = [package for package in COLUMNS if package in versions]
+    return [titles.get(package, f"{package} {versions[package]}") for package in columns]
 
 
 def _short(number: str) -> str:

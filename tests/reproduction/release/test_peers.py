@@ -41,7 +41,7 @@ def test_our_errors_come_out_again(question):
         if (row["question"], row["package"]) == (question, peers.OURS):
             X = FILES[row["file"]][:, entry.columns]
             answer = entry.answers[peers.OURS][1]
-            errors = [entry.error(answer(X), X) for _ in range(15)]
+            errors = [entry.error(answer(X)[0], X) for _ in range(15)]
             low, high = np.quantile(errors, [0.1, 0.9])
             assert low / 1.5 < float(row["median"]) < 1.5 * high, row
 
@@ -69,3 +69,10 @@ def test_the_black_box_refutes_a_direction_without_noise(monkeypatch):
     monkeypatch.setattr(peers, "RUNS", 1000)
     top = np.eye(peers.DIRECTIONS)[0]
     assert peers.component_loss(lambda: top)[0] == "refuted"
+
+
+def test_the_interval_of_a_median_covers_it():
+    stream = np.random.default_rng(0)
+    intervals = [peers.median_interval(stream.exponential(size=60)) for _ in range(2000)]
+    covered = np.mean([low <= np.log(2) <= high for low, high in intervals])
+    assert 0.945 < covered < 0.985
