@@ -1,4 +1,4 @@
-"""Where scikit-learn or pandas is missing, the tests of what needs it are left out."""
+"""Where scikit-learn, pandas or matplotlib is missing, the tests of what needs it are left out."""
 
 import importlib.util
 import re
@@ -6,7 +6,10 @@ import re
 import pytest
 
 #: What the library does without.
-OTHERS = ("sklearn", "pandas", "joblib", "yaml", "dp_accounting", "opendp", "diffprivlib")
+OTHERS = (
+    *("sklearn", "pandas", "matplotlib", "joblib", "yaml"),
+    *("dp_accounting", "opendp", "diffprivlib"),
+)
 MISSING = [name for name in OTHERS if not importlib.util.find_spec(name)]
 
 

@@ -191,8 +191,8 @@ def total(spec: Mapping[str, Any]) -> dict[str, float]:
     """
     if isinstance(spec, Mapping) and "epsilon" in spec and "delta" not in spec:
         raise InputError(
-            "total has no delta; add delta = 0 if all releases are pure, otherwise one well below "
-            "1 / records, such as delta = 1e-6"
+            "total has no delta; give {epsilon = ..., delta = ...}, with delta = 0 if all releases "
+            "are pure, otherwise well below 1 / records, such as 1e-6"
         )
     if not isinstance(spec, Mapping) or {"epsilon", "delta"} != {*spec} - {"pure", "sampler"}:
         raise InputError(

@@ -46,8 +46,8 @@ from matrixdp.release.specification import Specification
 #: Upper bounds in bytes: a number as text, an interval in JSON, all else in a file.
 _NUMBER, _ENTRY, _FILE = 32, 128, 1 << 14
 
-#: Queries whose numbers are read as values, and the share of shrunk records that is worth a note.
-_VALUES, _MANY = ("covariance", "components", "second_moments"), 0.1
+#: Queries whose numbers are read as values.
+_VALUES = ("covariance", "components", "second_moments")
 
 #: Function that returns intervals and other details of a release. They derive from its numbers.
 Details = Callable[[], dict[str, Any]]
@@ -190,12 +190,11 @@ def _notes_on_answer(spec: Specification, texts: Mapping[str, str]) -> list[str]
     if missing.can_occur(spec.file) and (spec.present or not np.isnan(spec.fill).any()):
         notes.append(missing.in_words(spec.columns, spec.fill, present=spec.present))
     details = json.loads(texts.get(f"{spec.query_name}.details.json", "{}"))
-    share = details.get("noisy_share_of_records_beyond_the_radius", 0.0)
-    if spec.query_name in _VALUES and share > _MANY:
+    if spec.query_name in _VALUES and "radius_in_half_ranges" in details:
         notes.append(
-            f"about {share:.0%} of the records were shrunk to a radius that was found in private: "
-            'these numbers may be several times too small; mechanism = "analyze_gauss" has more '
-            "noise and none of this"
+            "records beyond a radius that was found in private are shrunk to it: where their noisy "
+            "share, which is in the details, is large, these numbers may be several times too "
+            'small; mechanism = "analyze_gauss" has more noise and none of this'
         )
     for name, sides in details.get("private_bounds", {}).items():
         if sides:

@@ -97,7 +97,7 @@ def test_numbers_are_rounded_so_that_no_promise_gets_stronger(number, up, down):
         ({"missing": {"age": 60, "income": 1e5}}, "counted as the middle of its bounds;"),
         ({"missing": {"age": 41, "income": 1e5}}, "counted as age 41, income 100,000;"),
         ({"missing": "refused"}, "a missing value would have ended the release."),
-        ({"missing": "left out"}, "missing values: left out."),
+        ({"missing": "other", "rule_for_missing_values": "they go"}, "values:** they go."),
         ({"bounds": {"age": "private", "income": [0, 1]}}, "| age | private |"),
         ({"bounds": "private", "columns": ["age", "income"]}, "| income | private |"),
         ({"bounds": {f"c{i}": [0, 1] for i in range(30)}}, "18 more, see the JSON"),
