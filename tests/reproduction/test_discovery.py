@@ -29,7 +29,7 @@ def test_what_is_read_is_what_is_imported(package, table, entries):
     assert entries().keys() == imported.keys()
     assert discovery.collect(package, table) == imported
     for name, entry in entries().items():
-        for word in ("of_experiment", "axis", "values", "directed", "needs"):
+        for word in ("of_experiment", "parameter", "values", "directed", "needs"):
             if hasattr(imported[name], word):
                 value = getattr(imported[name], word)
                 assert entry.words.get(word, type(value)()) == value, (name, word)

@@ -168,7 +168,7 @@ def _check_experiment(
         choice(features, **{f"{where}.target": experiment["target"]})
     shown = {f"table_epsilon, one of {where}.epsilons,": settings["table_epsilon"]}
     choice(experiment["epsilons"], **shown)
-    for entry in (entry for entry in run.values() if entry.axis):
+    for entry in (entry for entry in run.values() if entry.parameter):
         if not (values := settings.get(entry.values)):
             raise InputError(
                 f"{entry.values}, the values of a mechanism, is missing; name at least one"

@@ -34,14 +34,14 @@ class FileEntry:
         return bool(self.words.get("directed", False))
 
     @property
-    def axis(self) -> str:
+    def parameter(self) -> str:
         """The parameter of a mechanism that a grid varies; empty for none."""
-        return str(self.words.get("axis", ""))
+        return str(self.words.get("parameter", ""))
 
     @property
     def untuned(self) -> str:
         """The key of config.yaml with the value of the grid that nobody tunes."""
-        return f"{self.axis}_untuned"
+        return f"{self.parameter}_untuned"
 
     @property
     def values(self) -> str:

@@ -143,13 +143,13 @@ def untuned(settings: Mapping[str, Any], *, middle: bool = False) -> dict[str, s
     """
     configurations = {}
     for name, entry in discovery.mechanisms().items():
-        if entry.axis:
+        if entry.parameter:
             value = settings.get(entry.untuned, "")
             if middle and not value:
                 values = settings[entry.values]
                 value = values[(len(values) - 1) // 2]
             if value:
-                configurations[name] = f"{entry.axis}={value}"
+                configurations[name] = f"{entry.parameter}={value}"
     return configurations
 
 

@@ -81,13 +81,13 @@ def configuration(config: dict[str, Any]) -> dict[str, Any]:
     if len(weights) > len(spec.columns):
         # That of a regression's constant stands before the one of its target.
         weights = np.delete(weights, -2)
-    important = [spec.columns[i] for i in np.flatnonzero(weights > weights.mean())]
+    favoured = [spec.columns[i] for i in np.flatnonzero(weights > weights.mean())]
     task, baseline = TASKS[spec.query_name]
     defaults = config["experiment_defaults"]
     experiment: dict[str, Any] = {
         "task": task,
         "dataset": MY_MATRIX,
-        "directions": {"a": important},
+        "directions": {"a": favoured},
         "mechanisms": [NONPRIVATE, baseline, *discovery.mechanisms()],
         "trials": defaults["trials"],
         "epsilons": [*defaults["epsilons"], spec.epsilon],
@@ -131,7 +131,7 @@ def release_keys(spec: Specification) -> dict[str, str]:
 
 
 def _built() -> Iterator[tuple[str, Mechanism]]:
-    return ((name, entry.build()) for name, entry in registry().items() if not entry.axes)
+    return ((name, entry.build()) for name, entry in registry().items() if not entry.parameters)
 
 
 def _entry(spec: Specification) -> dict[str, Any]:

@@ -135,7 +135,7 @@ def _triangle(query: SecondMomentQuery, noise: SymmetricNormal) -> float:
     a d^2 + b (F^2 - d^2) / 2 = (2 a - b) U^2 + (b - a) F^2.
     """
     a, b = float(noise.diagonal_std) ** -2, float(noise.off_diagonal_std) ** -2
-    upper, whole = query.l2_upper**2, query.l2_sensitivity**2
+    upper, whole = query.triangle_l2_sensitivity**2, query.l2_sensitivity**2
     if b < a:
         square = a * upper
     elif b <= 2 * a * (1 + 1e-12):
@@ -167,7 +167,11 @@ def size(query: Query, noise: NoiseDistribution) -> float:
     # Columns of one person that change; a sum of k norms is at most sqrt(k) times that of squares.
     group = np.sqrt(query.group) if isinstance(query, IdentityQuery) else 1.0
     if isinstance(noise, SymmetricLaplace):
-        return query.l1_upper / noise.scale if isinstance(query, SecondMomentQuery) else UNPROVEN
+        return (
+            query.triangle_l1_sensitivity / noise.scale
+            if isinstance(query, SecondMomentQuery)
+            else UNPROVEN
+        )
     if isinstance(noise, distributions.LaplaceNoise):
         return query.l1_sensitivity / noise.scale
     if isinstance(noise, FrobeniusExponential):
@@ -190,7 +194,11 @@ def length(query: Query, noise: GeneralizedGamma) -> float:
     if not owned(query, noise) or (query.group > 1 and isinstance(query, IdentityQuery)):
         return UNPROVEN
     if isinstance(noise, SymmetricGeneralizedGamma):
-        return query.l2_upper / noise.scale if isinstance(query, SecondMomentQuery) else UNPROVEN
+        return (
+            query.triangle_l2_sensitivity / noise.scale
+            if isinstance(query, SecondMomentQuery)
+            else UNPROVEN
+        )
     alone = isinstance(query, IdentityQuery | MeanQuery)
     return query.l2_sensitivity / noise.scale if alone else UNPROVEN
 

@@ -32,7 +32,7 @@ def measures(query: Query) -> dict[str, tuple[float, Callable[[Array], Array]]]:
                 lambda d: np.linalg.norm(d[..., x[:, None], x], ord=2, axis=(-2, -1)),
             ),
             "l2, upper triangle of x": (
-                query.design.l2_upper,
+                query.design.triangle_l2_sensitivity,
                 lambda d: frobenius(np.triu(d[..., x[:, None], x])),
             ),
             "l2, x times y": (query.l2_target, lambda d: np.linalg.norm(d[..., x, y], axis=-1)),
@@ -43,8 +43,11 @@ def measures(query: Query) -> dict[str, tuple[float, Callable[[Array], Array]]]:
         "l2, as the MVG paper states it": (query.paper_l2_sensitivity, frobenius),
     }
     if isinstance(query, SecondMomentQuery):
-        entries["l1, upper triangle"] = query.l1_upper, lambda d: _sum(np.triu(d))
-        entries["l2, upper triangle"] = query.l2_upper, lambda d: frobenius(np.triu(d))
+        entries["l1, upper triangle"] = query.triangle_l1_sensitivity, lambda d: _sum(np.triu(d))
+        entries["l2, upper triangle"] = (
+            query.triangle_l2_sensitivity,
+            lambda d: frobenius(np.triu(d)),
+        )
     return entries
 
 

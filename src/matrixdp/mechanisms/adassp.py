@@ -219,7 +219,7 @@ class AdaSSP(Mechanism):
 
     squared_radius_fraction: float = 1.0
     queries = frozenset({NormalEquations})
-    by_sensitivity = True
+    sensitivity_only = True
 
     def __post_init__(self) -> None:
         checks.fraction(squared_radius_fraction=self.squared_radius_fraction)

@@ -73,31 +73,31 @@ class Shares(FixedShares):
 
 @dataclass(frozen=True)
 class Binary(FixedShares):
-    """Binary allocation: share tau to the important directions, the rest to the others (8.1.3).
+    """Binary allocation: share tau to the favoured directions, the rest to the others (8.1.3).
 
-    Without important directions all shares are equal; tau is strictly between 0 and 1.
+    Without favoured directions all shares are equal; tau is strictly between 0 and 1.
     """
 
-    important: tuple[int, ...] = ()
+    direction: tuple[int, ...] = ()
     tau: float = 0.5
 
     def __post_init__(self) -> None:
         checks.open_unit(tau=self.tau)
-        if len(set(self.important)) != len(self.important):
-            raise InputError(f"important is {self.important}; each direction may appear once")
+        if len(set(self.direction)) != len(self.direction):
+            raise InputError(f"direction is {self.direction}; each feature may appear once")
 
     def resolve(self, features: int) -> Array:
         """Return theta, shape (m,); raises InputError if the indices do not fit m features."""
-        k = len(self.important)
+        k = len(self.direction)
         if not k:
             return np.full(features, 1 / features)
-        if k == features or not set(self.important) <= set(range(features)):
+        if k == features or not set(self.direction) <= set(range(features)):
             raise InputError(
-                f"important is {self.important}; it must name some but not all of the directions "
+                f"direction is {self.direction}; it must name some but not all of the directions "
                 f"0 to {features - 1}"
             )
         theta = np.full(features, (1 - self.tau) / (features - k))
-        theta[np.array(self.important, dtype=int)] = self.tau / k
+        theta[np.array(self.direction, dtype=int)] = self.tau / k
         return theta
 
 

@@ -528,7 +528,7 @@ class Mechanism(abc.ABC):
 
     #: Whether noise follows from the sensitivities of the query alone, so that it also protects a
     #: person with several records, and a private number of records.
-    by_sensitivity: ClassVar[bool] = False
+    sensitivity_only: ClassVar[bool] = False
 
     @property
     @abc.abstractmethod
@@ -541,7 +541,7 @@ class Mechanism(abc.ABC):
             served = " and ".join(sorted(query_type.__name__ for query_type in self.queries))
             query_type, mechanism = type(query).__name__, type(self).__name__
             raise InputError(f"query is of type {query_type}; {mechanism} serves only {served}")
-        if (query.per_person or query.private_count) and not self.by_sensitivity:
+        if (query.per_person or query.private_count) and not self.sensitivity_only:
             raise InputError(
                 f"{type(self).__name__} protects one record of a public number; leave per_person "
                 f"out, and take {' or '.join(ADJACENCIES)}"

@@ -146,7 +146,7 @@ class Centred(Mechanism):
 
     squared_radius_fraction: float | None = None
     queries = frozenset({SecondMomentQuery})
-    by_sensitivity = True
+    sensitivity_only = True
 
     def __post_init__(self) -> None:
         if self.squared_radius_fraction is not None:

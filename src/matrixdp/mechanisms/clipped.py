@@ -55,7 +55,7 @@ class ClippedMoments(Mechanism):
 
     squared_radius_fraction: float = PUBLIC
     queries = frozenset({SecondMomentQuery})
-    by_sensitivity = True
+    sensitivity_only = True
 
     def __post_init__(self) -> None:
         checks.fraction(squared_radius_fraction=self.squared_radius_fraction)
@@ -300,7 +300,7 @@ class PrivatelyClipped(Mechanism):
     budget_fraction: ClassVar[float] = 0.1
     radii: ClassVar[int] = 9
     queries = frozenset({SecondMomentQuery})
-    by_sensitivity = True
+    sensitivity_only = True
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> ChosenByHistogram:
         """Return the (epsilon, delta)-DP release."""

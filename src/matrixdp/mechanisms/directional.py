@@ -57,7 +57,7 @@ class DirectionalGaussian(Mechanism):
     weights: tuple[float, ...] | None = None
     directions: ArrayLike | None = None
     queries = frozenset({IdentityQuery, MeanQuery, SecondMomentQuery})
-    by_sensitivity = True
+    sensitivity_only = True
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> AdditiveGaussian:
         """Return the (epsilon, delta)-DP release."""

@@ -62,7 +62,7 @@ class Gaussian(Mechanism):
 
     calibration: str = "analytic"
     queries = frozenset({IdentityQuery, MeanQuery, PresentMeanQuery, SecondMomentQuery})
-    by_sensitivity = True
+    sensitivity_only = True
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> AdditiveGaussian:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
@@ -89,14 +89,16 @@ class AnalyzeGauss(Mechanism):
 
     calibration: str = "2014"
     queries = frozenset({SecondMomentQuery})
-    by_sensitivity = True
+    sensitivity_only = True
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> AdditiveGaussian:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
         budget = self._budget(query, epsilon, delta)
         assert isinstance(query, SecondMomentQuery)
         return _triangle(
-            query, standard_deviation(query.l2_upper, *budget, self.calibration), budget
+            query,
+            standard_deviation(query.triangle_l2_sensitivity, *budget, self.calibration),
+            budget,
         )
 
 
@@ -113,7 +115,7 @@ class GOE(Mechanism):
     """
 
     queries = frozenset({SecondMomentQuery})
-    by_sensitivity = True
+    sensitivity_only = True
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> AdditiveGaussian:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
@@ -132,12 +134,14 @@ def orthogonal_ensemble(query: Query, mu: float, budget: Budget) -> AdditiveGaus
 
 def independent_triangle(query: SecondMomentQuery, mu: float, budget: Budget) -> AdditiveGaussian:
     """Return the release with noise of :class:`AnalyzeGauss` that spends ``mu``."""
-    return _triangle(query, query.l2_upper / mu, budget)
+    return _triangle(query, query.triangle_l2_sensitivity / mu, budget)
 
 
 def _triangle(query: SecondMomentQuery, sigma: float, budget: Budget) -> AdditiveGaussian:
     noise = SymmetricNormal(query.shape, sigma, sigma)
-    return _symmetric(query, noise, Mu(query.l2_upper, query.l2_upper_exact), budget)
+    return _symmetric(
+        query, noise, Mu(query.triangle_l2_sensitivity, query.triangle_l2_exact), budget
+    )
 
 
 def _symmetric(
@@ -145,5 +149,5 @@ def _symmetric(
 ) -> AdditiveGaussian:
     m, sigma = query.features, noise.diagonal_std
     std = float(np.sqrt((sigma**2 + (m - 1) * noise.off_diagonal_std**2) / m))
-    mu = Mu(change.value / sigma, change.exact)
+    mu = Mu(change.value / sigma, change.attained)
     return AdditiveGaussian.from_mu(mu, budget, query=query, noise=noise, noise_std=std)

@@ -26,7 +26,7 @@ class Laplace(Mechanism):
     """
 
     queries = frozenset({IdentityQuery, MeanQuery, PresentMeanQuery, SecondMomentQuery})
-    by_sensitivity = True
+    sensitivity_only = True
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float = 0.0) -> AdditiveMechanism:
         """Return the epsilon-DP release; ``delta`` is not needed and reported as 0."""
@@ -34,7 +34,7 @@ class Laplace(Mechanism):
         epsilon = checks.positive(epsilon=epsilon)
         if isinstance(query, SecondMomentQuery):
             noise: distributions.LaplaceNoise = distributions.SymmetricLaplace(
-                query.shape, query.l1_upper / epsilon
+                query.shape, query.triangle_l1_sensitivity / epsilon
             )
         else:
             noise = distributions.LaplaceNoise(query.shape, query.l1_sensitivity / epsilon)

@@ -57,10 +57,10 @@ ROUNDING = 1 + 1e-9
 
 
 class Mu(NamedTuple):
-    """The Gaussian-DP parameter of a release: the exact supremum, or an upper bound."""
+    """The Gaussian-DP parameter of a release: attained by some neighbours, or an upper bound."""
 
     value: float
-    exact: bool
+    attained: bool
 
 
 @dataclass(frozen=True)
@@ -336,7 +336,7 @@ class SecondMomentQuery(_Query):
         return float(self.domain.magnitudes.sum() ** 2) / self.people
 
     @property
-    def l1_upper(self) -> float:
+    def triangle_l1_sensitivity(self) -> float:
         """L1 sensitivity of the upper triangle with the diagonal: half of l1 plus the diagonal's.
 
         In a box the diagonal changes by at most sum_i c_i^2 / n. In a ball both records count.
@@ -359,7 +359,7 @@ class SecondMomentQuery(_Query):
     @property
     def l2_exact(self) -> bool:
         """Whether some neighbours attain ``l2_sensitivity``; otherwise it is an upper bound."""
-        return self._isotropic_mu.exact
+        return self._isotropic_mu.attained
 
     @property
     def _isotropic_mu(self) -> Mu:
@@ -367,7 +367,7 @@ class SecondMomentQuery(_Query):
         return self.directional_mu(np.ones(self.features))
 
     @property
-    def l2_upper(self) -> float:
+    def triangle_l2_sensitivity(self) -> float:
         """L2 sensitivity of the upper triangle with the diagonal.
 
         Its square is half of |D|_F^2 + |diag D|^2 for a change D. Without the cross term
@@ -386,15 +386,18 @@ class SecondMomentQuery(_Query):
         return float(np.sqrt(square)) / self.people
 
     @property
-    def l2_upper_exact(self) -> bool:
-        """Whether some neighbours attain ``l2_upper``; otherwise it is an upper bound.
+    def triangle_l2_exact(self) -> bool:
+        """Whether some neighbours attain ``triangle_l2_sensitivity``, an upper bound.
 
         The sign vectors of ``l2_sensitivity`` leave the diagonal unchanged, which gives the upper
         triangle 1 / sqrt(2) of it.
         """
         if isinstance(self.domain, Ball) or self.adjacency != "replace" or self._one_sided:
             return self.l2_exact
-        return self.l2_exact and self.l2_upper <= self.l2_sensitivity / np.sqrt(2) * UPWARDS
+        return (
+            self.l2_exact
+            and self.triangle_l2_sensitivity <= self.l2_sensitivity / np.sqrt(2) * UPWARDS
+        )
 
     @property
     def paper_l2_sensitivity(self) -> float:

@@ -39,7 +39,7 @@ def reached(release: Composed) -> float:
     No two records of an odd number of columns attain the bound of the moments of a regression.
     Where a column keeps away from 0, no two records are orthogonal, and all reach less.
     """
-    if isinstance(release, ComposedMoments) or release.query.design.l2_upper_exact:
+    if isinstance(release, ComposedMoments) or release.query.design.triangle_l2_exact:
         return 0.99
     box = release.query.domain
     away = isinstance(box, Box) and (np.greater(box.lower, 0) | np.less(box.upper, 0)).any()

@@ -33,7 +33,7 @@ def test_a_search_attains_the_sensitivities_and_no_more(query):
     for measure in sensitivities.measures(query):
         row = sensitivities.attack(query, measure, np.random.default_rng(0).spawn(2))
         # The triangle's bound is met by two records only if their features split evenly.
-        bound = measure.startswith("l2, upper") and not query.design.l2_upper_exact
+        bound = measure.startswith("l2, upper") and not query.design.triangle_l2_exact
         assert row["verdict"].startswith("holds" if bound else "holds, attained")
 
 
@@ -178,7 +178,7 @@ def test_clipped_records_move_each_part_by_its_sensitivity_and_no_more(adjacency
         "design": np.linalg.norm(np.triu(x), axis=(1, 2)).max(),
     }
     declared = {name: getattr(clipped, name) for name in ("l2_eigenvalue", "l2_target")}
-    declared["design"] = clipped.design.l2_upper
+    declared["design"] = clipped.design.triangle_l2_sensitivity
     assert declared["l2_eigenvalue"] * n == pytest.approx(radius**2)
     both = 2 if adjacency == "replace" else 1
     assert declared["l2_target"] * n == pytest.approx(both * radius**2 / 2)

@@ -202,7 +202,7 @@ def test_the_law_of_symmetrised_noise(rotated):
     ("mechanism", "query", "message"),
     [
         (DirectionalGaussian(Shares((0.5, 0.5))), LIVER, "theta has 2 shares"),
-        (DirectionalGaussian(Binary((6,))), LIVER, r"important is \(6,\)"),
+        (DirectionalGaussian(Binary((6,))), LIVER, r"direction is \(6,\)"),
         (DirectionalGaussian(MaxPNR()), LIVER, "directional noise takes Shares or Binary"),
         (DirectionalGaussian(weights=(1,) * 5), LIVER, r"weights has shape \(5,\)"),
         (DirectionalGaussian(weights=(1, 1, 1, 1, 1, 0)), LIVER, "weights hold 0.0; every weight"),

@@ -62,14 +62,18 @@ PUBLIC = {one.__name__: one for one in PUBLIC if inspect.isclass(one)}
 MECHANISMS = {name: one for name, one in PUBLIC.items() if issubclass(one, Mechanism)}
 QUERIES = [one for one in PUBLIC.values() if issubclass(one, get_args(Query))]
 CASES = list(product(DOMAINS, ADJACENCIES))
-#: One value of each axis of a mechanism of the registry.
-AXES = {"direction": (1,), "tau": 0.75, "sketch_multiple": 4.0, "squared_radius_fraction": 1 / 4}
+#: One value of each parameter of a mechanism of the registry.
+PARAMETERS = {
+    "direction": (1,),
+    "tau": 0.75,
+    "sketch_multiple": 4.0,
+    "squared_radius_fraction": 1 / 4,
+}
 
 
 def built(name):
     entry = registry()[name]
-    names = {"direction": "important"}
-    return entry.build(**{names.get(axis, axis): AXES[axis] for axis in entry.axes})
+    return entry.build(**{each: PARAMETERS[each] for each in entry.parameters})
 
 
 SERVED = [(name, kind) for name in registry() for kind in built(name).queries]
@@ -318,7 +322,7 @@ def people_searched(name, kind, domain, adjacency, per_person):
             posed(kind, domain, adjacency)
         return None
     query = replace(posed(kind, domain, adjacency), per_person=per_person)
-    if not mechanism.by_sensitivity:
+    if not mechanism.sensitivity_only:
         with pytest.raises(mdp.InputError, match="protects one record of a public number"):
             mechanism.calibrate(query, **BUDGET)
         return None

@@ -239,13 +239,13 @@ def test_another_name_of_a_configuration_leaves_its_noise(mechanism, data, monke
     pd.testing.assert_series_equal(after["value"], before["value"], rtol=0, atol=0)
 
 
-def test_every_axis_has_a_written_name_in_keys():
-    streams = {entry.stream or entry.axis for entry in registry().values() if entry.axis}
+def test_every_parameter_has_a_written_name_in_keys():
+    streams = {entry.stream or entry.parameter for entry in registry().values() if entry.parameter}
     assert streams == {"tau", "rows", "radius"}
 
 
-def test_a_new_axis_is_declared_by_its_mechanism_alone(monkeypatch):
-    words = {"axis": "power", "values": "powers"}
+def test_a_new_parameter_is_declared_by_its_mechanism_alone(monkeypatch):
+    words = {"parameter": "power", "values": "powers"}
     monkeypatch.setattr(
         discovery, "mechanisms", lambda: {"mine": discovery.FileEntry(Path(), words)}
     )

@@ -17,11 +17,15 @@ QUERIES = [
     SecondMomentQuery(CTG.domain, 2126),
 ]
 
-#: A value for each axis of a mechanism.
-AXES = {"important": (1,), "tau": 0.75, "sketch_multiple": 4.0, "squared_radius_fraction": 1 / 16}
+#: A value for each parameter of a mechanism.
+PARAMETERS = {
+    "direction": (1,),
+    "tau": 0.75,
+    "sketch_multiple": 4.0,
+    "squared_radius_fraction": 1 / 16,
+}
 
 
 def built(entry):
-    """Return a mechanism of the registry, at one value of each of its axes."""
-    axes = ["important" if axis == "direction" else axis for axis in entry.axes]
-    return entry.build(**{axis: AXES[axis] for axis in axes})
+    """Return a mechanism of the registry, at one value of each of its parameters."""
+    return entry.build(**{name: PARAMETERS[name] for name in entry.parameters})

@@ -29,7 +29,7 @@ def test_noise_has_the_declared_deviation(query: Query, power: float | None) -> 
         assert np.array_equal(drawn, np.swapaxes(drawn, 1, 2))
         assert distribution.dimension == 10
     # The upper triangle or a column is what has the sensitivity's length.
-    shift = query.l2_upper if query is MOVEMENT else query.l2_sensitivity
+    shift = query.triangle_l2_sensitivity if query is MOVEMENT else query.l2_sensitivity
     unit = distribution.scale / shift
     spent = (
         generalized_gamma.delta(1, unit, distribution.power, distribution.dimension)

@@ -202,7 +202,7 @@ def test_bad_values():
 def test_entries_build_both_calibrations():
     assert set(MECHANISMS) == {"jl_2012", "jl_exact"}
     for name, entry in MECHANISMS.items():
-        assert (entry.axis, entry.values) == ("sketch_multiple", "sketch_multiples")
+        assert (entry.parameter, entry.values) == ("sketch_multiple", "sketch_multiples")
         assert entry.build(sketch_multiple=8) == JohnsonLindenstrauss(8, name.removeprefix("jl_"))
 
 

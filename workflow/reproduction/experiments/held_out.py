@@ -56,7 +56,7 @@ def tasks(data: Dataset, target: str) -> dict[str, Task]:
 def run(seed: int, trials: int) -> Rows:
     """Return the trial rows of all mechanisms and baselines on every data set."""
     rows: list = []
-    mechanisms = [name for name, entry in registry().items() if not entry.axes]
+    mechanisms = [name for name, entry in registry().items() if not entry.parameters]
     for name, target in TARGETS.items():
         for experiment, method in SCALINGS.items():
             data = load(name, method)

@@ -81,19 +81,21 @@ def configurations(entry: MechanismEntry, settings: Settings) -> list[Configurat
     results = []
     grid = settings.grids.get(entry.values, ())
     directions = settings.directions if entry.directed else {"": ()}
-    for name, values in {"direction": directions, entry.axis: grid if entry.axis else True}.items():
+    needed = {"direction": directions, entry.parameter: grid if entry.parameter else True}
+    for name, values in needed.items():
         if not values:
             raise InputError(f"{name} has no values; name at least one in config.yaml")
-    for direction, important in directions.items():
-        varied = entry.axis and (important or not entry.directed)
+    for direction, features in directions.items():
+        varied = entry.parameter and (features or not entry.directed)
         for value in grid if varied else ("",):
-            options: dict[str, object] = {"important": important} if entry.directed else {}
+            options: dict[str, object] = {"direction": features} if entry.directed else {}
             name = stream = ""
             if value:
-                options[entry.axis] = float(value)
-                name, stream = f"{entry.axis}={value}", f"{entry.stream or entry.axis}={value}"
+                options[entry.parameter] = float(value)
+                name = f"{entry.parameter}={value}"
+                stream = f"{entry.stream or entry.parameter}={value}"
             mechanism = entry.build(**options)
-            results.append(Configuration(name, stream, direction, mechanism, bool(important)))
+            results.append(Configuration(name, stream, direction, mechanism, bool(features)))
     return results
 
 

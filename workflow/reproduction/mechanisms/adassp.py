@@ -13,6 +13,9 @@ MECHANISMS = {
     "adassp_public": MechanismEntry(partial(AdaSSP, PUBLIC)),
     "adassp_private": MechanismEntry(PrivatelyClippedAdaSSP),
     "adassp_clipped": MechanismEntry(
-        AdaSSP, axis="squared_radius_fraction", values="squared_radius_fractions", stream="radius"
+        AdaSSP,
+        parameter="squared_radius_fraction",
+        values="squared_radius_fractions",
+        stream="radius",
     ),
 }

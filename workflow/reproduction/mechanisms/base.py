@@ -16,23 +16,23 @@ class MechanismEntry:
 
     Attributes:
         build: makes the mechanism from one value of the grid, and from a direction.
-        axis: the argument of ``build`` that the grid varies, as configurations name it; empty for
-            none.
+        parameter: the argument of ``build`` that the grid varies, as configurations name it;
+            empty for none.
         values: the key of config.yaml with the values of the grid, a list of numbers. The key
-            ``<axis>_untuned``, where there is one, has the value that nobody tunes.
-        stream: the axis in keys of random streams, if they name it otherwise: a change here is
+            ``<parameter>_untuned``, where there is one, has the value that nobody tunes.
+        stream: the parameter in keys of random streams, if they name it otherwise: a change here is
             other noise.
-        directed: whether ``build`` also takes ``important``, the indices of the features that a
+        directed: whether ``build`` also takes ``direction``, the indices of the features that a
             direction favours. Of none, which is i.i.d. noise, it gets no value of the grid.
     """
 
     build: Callable[..., Mechanism]
-    axis: str = ""
+    parameter: str = ""
     values: str = ""
     stream: str = ""
     directed: bool = False
 
     @property
-    def axes(self) -> tuple[str, ...]:
+    def parameters(self) -> tuple[str, ...]:
         """What varies between the configurations of the mechanism; empty for a single one."""
-        return ("direction",) * self.directed + (self.axis,) * bool(self.axis)
+        return ("direction",) * self.directed + (self.parameter,) * bool(self.parameter)

@@ -8,7 +8,7 @@ from reproduction.mechanisms.base import MechanismEntry
 MECHANISMS = {
     "clipped_moments": MechanismEntry(
         ClippedMoments,
-        axis="squared_radius_fraction",
+        parameter="squared_radius_fraction",
         values="squared_radius_fractions",
         stream="radius",
     ),

@@ -8,8 +8,8 @@ from reproduction.mechanisms.base import MechanismEntry
 
 MECHANISMS = {
     "directional_gaussian": MechanismEntry(
-        lambda important, tau=0.5: DirectionalGaussian(Binary(important=important, tau=tau)),
-        axis="tau",
+        lambda direction, tau=0.5: DirectionalGaussian(Binary(direction=direction, tau=tau)),
+        parameter="tau",
         values="taus",
         directed=True,
     )

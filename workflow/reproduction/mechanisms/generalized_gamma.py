@@ -47,7 +47,7 @@ class SphericalGamma(Mechanism):
         best = int(np.argmin(deviations))
         shift, attained = query.l2_sensitivity, query.l2_exact
         if isinstance(query, SecondMomentQuery):
-            shift, attained = query.l2_upper, query.l2_upper_exact
+            shift, attained = query.triangle_l2_sensitivity, query.triangle_l2_exact
         distribution = SymmetricGeneralizedGamma if symmetric else GeneralizedGamma
         return AdditiveMechanism(
             query=query,

@@ -125,13 +125,13 @@ class JohnsonLindenstrauss(Mechanism):
 MECHANISMS = {
     "jl_2012": MechanismEntry(
         partial(JohnsonLindenstrauss, calibration="2012"),
-        axis="sketch_multiple",
+        parameter="sketch_multiple",
         values="sketch_multiples",
         stream="rows",
     ),
     "jl_exact": MechanismEntry(
         partial(JohnsonLindenstrauss, calibration="exact"),
-        axis="sketch_multiple",
+        parameter="sketch_multiple",
         values="sketch_multiples",
         stream="rows",
     ),

@@ -190,15 +190,15 @@ class AlongPrivateDirections(Program):
         return np.matmul(directions, released, out=along)
 
 
-def _binary(important: tuple[int, ...], tau: float = 0.5, *, theorem: int = 2) -> MVG:
-    return MVG(theorem=theorem, allocation=Binary(important=important, tau=tau))
+def _binary(direction: tuple[int, ...], tau: float = 0.5, *, theorem: int = 2) -> MVG:
+    return MVG(theorem=theorem, allocation=Binary(direction=direction, tau=tau))
 
 
 MECHANISMS = {
-    "mvg_binary": MechanismEntry(_binary, axis="tau", values="taus", directed=True),
+    "mvg_binary": MechanismEntry(_binary, parameter="tau", values="taus", directed=True),
     "mvg_maxpnr": MechanismEntry(lambda: MVG(allocation=MaxPNR(), directions=PrivateDirections())),
-    "mvg_thm2": MechanismEntry(_binary, axis="tau", values="taus", directed=True),
+    "mvg_thm2": MechanismEntry(_binary, parameter="tau", values="taus", directed=True),
     "mvg_thm3": MechanismEntry(
-        partial(_binary, theorem=3), axis="tau", values="taus", directed=True
+        partial(_binary, theorem=3), parameter="tau", values="taus", directed=True
     ),
 }

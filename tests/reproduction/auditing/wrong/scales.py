@@ -211,7 +211,7 @@ CASES = (
         "noise of a mirrored triangle, not mirrored",
         "Every entry of second moments gets its own noise, of the size for mirrored noise.",
         "moments, zeroed",
-        (equal(lambda query, *_: query.l2_upper / query.l2_sensitivity), RIGHT),
+        (equal(lambda query, *_: query.triangle_l2_sensitivity / query.l2_sensitivity), RIGHT),
         "both entries of a pair can be averaged: mu is sqrt(36 / 21) of the declared one",
         projection(lambda release: np.ones((6, 6)), unlike(1.0, 0.0)),
     ),

@@ -37,9 +37,9 @@ def symmetric(kind: type[SymmetricNormal]) -> Build:
     """Return the calibration of symmetric noise, equal on and above the diagonal."""
 
     def build(query: Any, epsilon: float, delta: float) -> CalibratedMechanism:
-        std = standard(query, epsilon, delta) * query.l2_upper / query.l2_sensitivity
+        std = standard(query, epsilon, delta) * query.triangle_l2_sensitivity / query.l2_sensitivity
         noise, mu = kind(query.shape, std, std), gaussian.mu(epsilon, delta)
-        declared = {"noise_std": std, "mu": Mu(mu, query.l2_upper_exact)}
+        declared = {"noise_std": std, "mu": Mu(mu, query.triangle_l2_exact)}
         return normal_release(query, epsilon, delta, noise, **declared)
 
     return build

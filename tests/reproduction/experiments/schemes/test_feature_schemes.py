@@ -81,7 +81,7 @@ def test_the_papers_amplification_is_no_privacy(epsilon, true):
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
 @pytest.mark.parametrize(("name", "important"), [("mvg_iid", ()), ("mvg_binary", (0, 1))])
 def test_mvg_is_the_mechanism(name, important, epsilon):
-    release = MVG(allocation=Binary(important=important, tau=0.75)).calibrate(
+    release = MVG(allocation=Binary(direction=important, tau=0.75)).calibrate(
         IMDB.query, epsilon=epsilon, delta=DELTA
     )
     found = calibrated(name, epsilon)

@@ -22,7 +22,7 @@ Deviations = Mapping[str, "float | Array"]
 
 #: MVG's allocations: equal shares, or a share of 0.75 for the first two rows together.
 IID = Binary()
-FIRST_TWO = Binary(important=(0, 1), tau=0.75)
+FIRST_TWO = Binary(direction=(0, 1), tau=0.75)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,7 +172,7 @@ def row_precisions(phi: float, shape: tuple[int, int], allocation: Binary) -> Ar
     rows for the allocation gets equal shares.
     """
     m, n = shape
-    shares = allocation if m > len(allocation.important) else IID
+    shares = allocation if m > len(allocation.direction) else IID
     return shares.precisions(phi**2 / np.sqrt(n), m, None)
 
 
