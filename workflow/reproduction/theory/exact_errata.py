@@ -150,6 +150,21 @@ def local_change(_stream: Stream, *, change: float = 2) -> Numbers:
     yield Number("tight epsilon at claimed 1", real, "<=", EPSILON, 1e-9)
 
 
+@check("adassp_constant", {"exact noise": {"exact": True}})
+def adassp_constant(_stream: Stream, *, exact: bool = False) -> Numbers:
+    """AdaSSP's code: three parts, of deviation sqrt(ln(6 / delta)) / (epsilon / 3) each."""
+    delta = 1e-6
+
+    def mu(claimed: float) -> float:
+        share = gaussian.mu(claimed / 3, delta / 3)
+        return float(share if exact else claimed / 3 / np.sqrt(np.log(6 / delta)))
+
+    part = float(gaussian.epsilon(delta / 3, mu(EPSILON)))
+    yield Number("tight epsilon of a part, claimed 1/3", part, "<=", EPSILON / 3, 1e-9)
+    whole = float(gaussian.epsilon(delta, np.sqrt(3) * mu(40)))
+    yield Number("tight epsilon of all parts, claimed 40", whole, "<=", 40, 1e-9)
+
+
 @check("wishart_support", {"the other way round": {"removed": False}})
 def wishart_support(_stream: Stream, *, removed: bool = True) -> Numbers:
     """A release of the Wishart mechanism is nowhere below the value of the larger neighbour.

@@ -127,3 +127,28 @@ def test_simulated_data_are_marked(reference, tmp_path):
     content = build._content(inputs.below(changed), {})
     assert content["simulated"]
     assert not content["strict"]
+
+
+def test_tables_of_results_state_the_papers_unit_and_ours():
+    for name, columns in build._COLUMNS.items():
+        published = pd.read_csv(f"workflow/published/{name}.csv")
+        (factor,) = published["unit_factor"].unique()
+        (theirs,) = (word for word in columns.values() if word.startswith("Paper"))
+        power = theirs.translate(str.maketrans("⁻¹²", "-12")).removeprefix("Paper (10")
+        assert 10.0 ** int(power.rstrip(")")) == pytest.approx(factor)
+        assert "Here (1)" in columns.values()
+
+
+def test_tables_cite_no_numbers_of_a_papers_own_list(reference):
+    content = build._content(inputs.below(reference), {})
+    cells = str([content["tables"][name] for name in build._COLUMNS])
+    assert "Dwork et al." in cells
+    assert not re.search(r"\[\d+\]", cells.replace("', '", ""))
+
+
+def test_too_few_trials_have_no_winner_in_the_advice(reference):
+    ((_, lines),) = build._advice(inputs.below(reference))["groups"]
+    advice = pd.read_csv(reference / "tables" / "advice.csv")
+    assert "few" in set(advice["outcome"])
+    cora = next(line for line in lines if line[0].startswith("Cora"))
+    assert cora[1].startswith("No winner in 5 trials; ahead: ")

@@ -27,11 +27,14 @@ KEPT = SOURCE.parents[1] / "results" / "reference"
 
 #: Columns of the tables of the article: from the header on the page to the one in print.
 _COLUMNS = {
-    "table3": {"Method": "Method", "Paper (1e-2)": "Paper", "Ours (RMSE)": "Here"},
-    "table4": {"Method": "Method", "Paper (1e-1)": "Paper", "Ours (Delta rho)": "Here"},
-    "table5": {"Method": "Method", "Paper (1e-2)": "Paper", "Ours (RSS)": "Here"},
+    "table3": {"Method": "Method", "Paper (1e-2)": "Paper (10⁻²)", "Ours (RMSE)": "Here (1)"},
+    "table4": {"Method": "Method", "Paper (1e-1)": "Paper (10⁻¹)", "Ours (Delta rho)": "Here (1)"},
+    "table5": {"Method": "Method", "Paper (1e-2)": "Paper (10⁻²)", "Ours (RSS)": "Here (1)"},
 }
 _VERDICT = {"Against baseline": "Against baseline", "Tight epsilon": "Tight ε"}
+
+#: A number of a paper's own list of references, which is another work in the article's.
+_REFERENCE = re.compile(r" \[\d+\]")
 
 
 def build(files: Files, out: str | os.PathLike) -> None:
@@ -172,7 +175,7 @@ def _cut(grid: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
     """Return a grid with the named columns only, under their names in print."""
     places = [grid["header"].index(name) for name in columns]
     groups = [
-        [title, [[row[place] for place in places] for row in rows]]
+        [title, [[_REFERENCE.sub("", row[place]) for place in places] for row in rows]]
         for title, rows in grid["groups"]
     ]
     return {"header": [*columns.values()], "groups": groups}
@@ -212,8 +215,11 @@ def _advice(files: Files) -> dict[str, Any]:
     lines = []
     for name, row in rows.iterrows():
         others = f" (or {row['tied']:.0f} as good)" if row["tied"] and not row["clear"] else ""
+        best = f"{row['best']}{others}"
+        if row["outcome"] == "few":
+            best = f"No winner in {row['n_trials']:.0f} trials; ahead: {row['best']}"
         entries = (row["error"], row["baseline_error"], row["nonprivate"])
         task = catalogue.experiment(str(name)).title
-        lines.append([task, f"{row['best']}{others}", *(numbers.short(float(x)) for x in entries)])
+        lines.append([task, best, *(numbers.short(float(x)) for x in entries)])
     header = ["Task", "Mechanism", "Result", "Baseline", "Non-private"]
     return {"header": header, "groups": [["", lines]]}

@@ -122,7 +122,7 @@ def _number(name: str, entry: Mapping[str, Any], table: pd.DataFrame | None) -> 
 def _matches(column: pd.Series, value: Any) -> pd.Series:
     """Return the rows that have a value, or one of a list; ``x*`` begins with x, ``""`` is none."""
     if isinstance(value, list):
-        return column.isin(value)
+        return pd.concat([_matches(column, each) for each in value], axis=1).any(axis=1)
     if value == "":
         return column.isna() | column.eq("")
     if isinstance(value, bool):

@@ -16,8 +16,8 @@ from reproduction.report.tables.base import Table
 
 COLUMNS = ("id", "place", "printed", "right", "consequence", "statistic", "value")
 NEEDED = {*COLUMNS[:5]}
-GROUPS = {"MVG": "MVG paper", "IMGM": "IMGM paper"}
-GROUPS |= dict.fromkeys(("R1SMG", "Wishart", "DP"), "Other papers")
+PAPERS = {"MVG": "MVG paper", "IMGM": "IMGM paper"}
+GROUPS = PAPERS | dict.fromkeys(("R1SMG", "Wishart", "DP", "AdaSSP"), "Other papers")
 
 NO_NUMBER, NOT_RUN, NOT_INSTALLED = "none", "not run", "not installed"
 
@@ -38,9 +38,20 @@ def data(tables: Tables) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*COLUMNS])
 
 
+def finding(table: pd.DataFrame) -> str:
+    """Return the headline, which counts what the two papers and their code have wrong."""
+    rows = table[_source(table).isin(PAPERS)]
+    costly = rows["consequence"].str.startswith("not private").sum()
+    return f"{len(rows)} errors in the two papers and their code, of which {costly} cost privacy"
+
+
+def _source(table: pd.DataFrame) -> pd.Series:
+    return table["id"].str.partition("-")[0]
+
+
 def grid(table: pd.DataFrame) -> Grid:
     """Return the errata by paper."""
-    kinds = table["id"].str.partition("-")[0].map(GROUPS).fillna("Other packages")
+    kinds = _source(table).map(GROUPS).fillna("Other packages")
     cells: Cells = {"": "id", **{name.capitalize(): name for name in COLUMNS[1:5]}}
     return markup.grid(table, kinds, cells | {"Shown by": _shown_by})
 
@@ -84,12 +95,9 @@ TABLES = {
         caption=(
             "What is wrong or stated too loosely in print. A number of this run shows what matters "
             "for a guarantee or a result. Most errors are harmless; what costs privacy is called "
-            "not private."
+            "not private. Errors of other papers and packages stand apart and are not counted."
         ),
-        finding=lambda table: (
-            f"{len(table)} errors in print, of which "
-            f"{table['consequence'].str.startswith('not private').sum()} cost privacy"
-        ),
+        finding=finding,
         data=data,
         grid=grid,
     ),
