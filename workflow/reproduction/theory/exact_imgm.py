@@ -323,10 +323,12 @@ def trade(_stream: Stream, *, power: float = 1) -> Numbers:
 BALLS = BALL, IdentityQuery(Ball(1, 21), 2126)
 
 
-@check("noise_along_directions", {"records in a ball": {"queries": BALLS}})
-def noise_along_directions(
-    _stream: Stream, *, queries: tuple[Query, Query] = (LIVER, CTG)
-) -> Numbers:
+BOXES = LIVER, CTG
+
+
+@check("noise_along_directions_ball", {"records in a box": {"queries": BOXES}}, queries=BALLS)
+@check("noise_along_directions", {"records in a ball": {"queries": BALLS}}, queries=BOXES)
+def noise_along_directions(_stream: Stream, *, queries: tuple[Query, Query]) -> Numbers:
     """Section 4.1: at the same guarantee no direction gets less noise than with i.i.d. noise."""
     for name, query, important in zip(("I", "III"), queries, ((2, 5), (0, 7, 9)), strict=True):
         mechanisms = DirectionalGaussian(Binary(important, 0.75)), IMGM()

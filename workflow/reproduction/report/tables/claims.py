@@ -17,9 +17,6 @@ from reproduction.report.tables.base import Table
 PAPERS = {
     "MVG": "MVG (Chanyaswad et al., CCS 2018)",
     "IMGM": "IMGM (Yang et al., arXiv 2104.14808)",
-    "Note": "Note on vector-valued noise",
-    "R1SMG": "R1SMG (Ji & Li, USENIX Security 2024, arXiv 2306.02256)",
-    "Wishart": "Wishart mechanism (Jiang, Xie & Zhang, AAAI 2016, arXiv 1511.05680)",
 }
 
 
