@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
@@ -43,15 +43,18 @@ def table_rows(table: pd.DataFrame) -> pd.DataFrame:
     return summary.table_rows(cells(table)).reset_index(drop=True)
 
 
-def mechanism_label(rows: pd.DataFrame, label: Callable[[str], str] = catalogue.label) -> str:
+def mechanism_label(rows: pd.DataFrame) -> str:
     """Return the label of a mechanism, with the labels of the same noise distribution.
 
     One that is refuted says so (:mod:`reproduction.report.audit_status`).
     """
     also = rows["also"].iloc[0] if "also" in rows else ""
     names = [str(rows["mechanism"].iloc[0]), *(also.split("; ") if also else [])]
+    experiment = str(rows["experiment"].iloc[0]) if "experiment" in rows else ""
+    perturbation = catalogue.experiment(experiment).perturbation
     words = audit_status.text(rows.iloc[0].to_dict()).replace("epsilon", "ε")
-    return " = ".join(map(label, names)) + (f" ({words})" if words else "")
+    label = " = ".join(catalogue.label(name, perturbation) for name in names)
+    return label + (f" ({words})" if words else "")
 
 
 def count(number: float, digits: int = 2) -> str:

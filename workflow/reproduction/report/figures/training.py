@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
@@ -84,11 +82,9 @@ def _finish(axes: Axes, rows: pd.DataFrame, name: str) -> None:
 
 def _legend(figure: style.Drawing, frame: pd.DataFrame) -> None:
     """Name every scheme and baseline once below all panels."""
-    perturbation = catalogue.experiment(str(frame["experiment"].iloc[0])).perturbation
-    label = partial(catalogue.label, perturbation=perturbation)
     ours = frame[frame["role"].eq("mechanism") & ~frame["_twin"].eq(True)]
     keys = [
-        style.key(frames.mechanism_label(part, label), catalogue.look(name))
+        style.key(frames.mechanism_label(part), catalogue.look(name))
         for name, part in frames.ordered(ours)
     ]
     levels = frame.loc[frame["role"].eq("level"), "mechanism"].unique()

@@ -101,7 +101,8 @@ def grid(table: pd.DataFrame) -> Grid:
 
     def name(row: Mapping[str, Any]) -> str:
         names = [row["mechanism"], *filter(None, row["also"].split("; "))]
-        return " = ".join(map(catalogue.label, names))
+        perturbation = catalogue.experiment(row["experiment"]).perturbation
+        return " = ".join(catalogue.label(each, perturbation) for each in names)
 
     cells: Cells = {
         "Mechanism": name,
