@@ -58,9 +58,9 @@ class AuditResult:
         seed: seed of the audit.
 
     >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), n_records=400)
-    >>> result = mdp.audit(mdp.Laplace(), query, epsilon=1, runs=2000)
-    >>> result.status, result.to_dict()["epsilon"]
-    ('certified', 1.0)
+    >>> result = mdp.audit(mdp.Gaussian(), query, epsilon=1, delta=1e-6, runs=2000)
+    >>> result.status, result.to_dict()["tool"]
+    ('certified', 'exact curve')
     """
 
     status: str
