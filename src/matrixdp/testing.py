@@ -19,6 +19,7 @@ def assert_private(
     delta: float = 0.0,
     at_least: str = status.TESTED,
     seed: int = 0,
+    runs: int | None = None,
 ) -> None:
     """Raise AssertionError, with the three lines of the audit, if its status is too bad.
 
@@ -32,7 +33,7 @@ def assert_private(
     (``evidence.FAMILY``). It takes some seconds: a function is called about 45,000 times.
 
     Args:
-        mechanism, query, epsilon, delta, seed: as :func:`matrixdp.audit`.
+        mechanism, query, epsilon, delta, seed, runs: as :func:`matrixdp.audit`.
         at_least: the worst status that passes: ``certified``, ``tested`` or ``declared``.
 
     Raises:
@@ -45,6 +46,6 @@ def assert_private(
     """
     allowed = status.ORDER[status.ORDER.index(status.DECLARED) :]
     word = checks.choice(allowed, at_least=at_least)
-    result = public.audit(mechanism, query, epsilon=epsilon, delta=delta, seed=seed)
+    result = public.audit(mechanism, query, epsilon=epsilon, delta=delta, seed=seed, runs=runs)
     if status.ORDER.index(result.status) < status.ORDER.index(word):
         raise AssertionError(f"not {word}:\n{result}")
