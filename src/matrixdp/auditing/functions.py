@@ -46,7 +46,7 @@ FEW, PILOT, NUMBERS = 100, 1000, 1e7
 ENTRIES, RUNS_EACH = 300, 5
 
 #: Largest number of drawn numbers, and of the matrix's entries, that are replayed one by one.
-DRAWS, MATRIX = 2000, 1e6
+DRAWS, MATRIX = 2000, 4e6
 
 #: Sizes of the numbers at which an affine answer is tried, and its relative error.
 SIZES, CLOSE = (1.0, 1.0, 10.0, 100.0), 1e-9
@@ -322,9 +322,12 @@ class FunctionAudit(BlackBoxAudit):
 
     def _evaluate(self, names: Sequence[str], count: int, stream: Generator) -> tuple[Array, Array]:
         """Return the named statistics of runs on each neighbour, shape (names, count) each."""
-        statistics = self._statistics
-        sides = self._run.pairs(self._pair, count, stream)
-        first, second = (np.stack([statistics[name](side) for name in names]) for side in sides)
+        statistics, parts = self._statistics, []
+        step = max(1, int(NUMBERS / 10 / self._answers[0].size))
+        for start in range(0, count, step):
+            sides = self._run.pairs(self._pair, min(step, count - start), stream)
+            parts.append([np.stack([statistics[name](side) for name in names]) for side in sides])
+        first, second = (np.concatenate(side, axis=1) for side in zip(*parts, strict=True))
         return first, second
 
 

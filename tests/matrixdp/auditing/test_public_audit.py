@@ -1,15 +1,20 @@
 """``matrixdp.audit`` and ``assert_private``: wrong mechanisms are caught, right ones are not."""
 
+import doctest
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import matrixdp as mdp
 from matrixdp.mechanisms.base import Mechanism
+from matrixdp.mechanisms.clipped import ClippedMoments
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE
 from matrixdp.testing import assert_private
@@ -96,6 +101,7 @@ def audit(mechanism, query=MEAN, runs=2000, **claim):
         (mdp.Gaussian(), MOMENTS, 1e-6),
         (mdp.Laplace(), mdp.IdentityQuery(BOX, 50), 0.0),
         (mdp.AnalyzeGauss(), MOMENTS, 1e-6),
+        (ClippedMoments(), mdp.SecondMomentQuery(BOX, 50), 1e-6),
         (mdp.Gaussian(), replace(MEAN, per_person=2), 1e-6),
         (mdp.Gaussian(), replace(MEAN, adjacency=ADD_OR_REMOVE), 1e-6),
     ],
@@ -185,6 +191,55 @@ def test_a_matrix_of_noise_is_seen_whole():
     result = audit(release)
     assert result.epsilon_attained >= float(gaussian.epsilon(1e-6, mu)) * (1 - 1e-9)
     assert result.status == "refuted"
+
+
+def by_covariance(factor):
+    covariance = (factor * STD) ** 2 * np.eye(3)
+    return lambda records, rng: rng.multivariate_normal(records.mean(axis=0), covariance)
+
+
+def by_entries(factor):
+    def release(records, rng):
+        return [column.mean() + rng.normal(scale=factor * STD) for column in records.T]
+
+    return release
+
+
+def by_scipy(factor):
+    def release(records, rng):
+        return stats.norm.rvs(records.mean(axis=0), factor * STD, random_state=rng)
+
+    return release
+
+
+@pytest.mark.parametrize("make", [by_covariance, by_entries, by_scipy])
+def test_noise_that_is_drawn_otherwise_is_recorded_too(make):
+    assert audit(make(1.0)).verdict == "tested: tight"
+    assert audit(make(0.99)).status == "refuted"
+
+
+def of_a_child(records, generator):
+    (child,) = generator.spawn(1)
+    return of_noise(0.01)(records, generator) + child.normal(0.0, STD, 3)
+
+
+def of_bits(records, generator):
+    child = np.random.default_rng(generator.bit_generator.random_raw())
+    return of_noise(0.01)(records, generator) + child.normal(0.0, STD, 3)
+
+
+@pytest.mark.parametrize("function", [of_a_child, of_bits])
+def test_noise_that_is_not_recorded_counts_for_no_refutation(function):
+    # What is recorded is a hundredth of the noise, and would be much too small alone.
+    assert audit(function).status == "declared"
+
+
+def test_an_answer_without_noise_at_a_rare_draw_is_no_affine_one():
+    def release(records, generator):
+        noise = generator.normal(0.0, STD, 3)
+        return records[0] if noise[0] > 8 * STD else records.mean(axis=0) + noise
+
+    assert audit(release).status == "declared"
 
 
 def test_one_seed_gives_one_result():
@@ -301,3 +356,18 @@ def test_the_library_audits_without_pandas():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert run.stdout == "certified\n"
+
+
+def test_the_page_on_audits_prints_what_comes_out(capsys):
+    text = (Path(mdp.__file__).parents[2] / "docs/audit.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(pycon|python)\n(.*?)^```$", text, re.M | re.S)
+    assert len(blocks) == 4
+    session = {"__name__": "page"}
+    for language, code in blocks:
+        if language == "python":
+            exec(code, session)
+            session["test_the_release_is_private"]()
+            continue
+        for example in doctest.DocTestParser().get_examples(code):
+            exec(compile(example.source, "<page>", "single"), session)
+            assert capsys.readouterr().out == example.want
