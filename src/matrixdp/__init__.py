@@ -19,6 +19,8 @@ import importlib
 #: As in typing, without its import: what comes before ``__main__`` cannot catch an interrupt.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from matrixdp.auditing.public import AuditResult as AuditResult
+    from matrixdp.auditing.public import audit as audit
     from matrixdp.checks import InputError as InputError
     from matrixdp.estimators import Covariance as Covariance
     from matrixdp.estimators import PrivatePCA as PrivatePCA
@@ -64,6 +66,8 @@ _PUBLIC = {
     "Scaled": ("mechanisms.scaled", "Scaled"),
     "AdditiveMechanism": ("mechanisms.base", "AdditiveMechanism"),
     "PrivacyStatement": ("mechanisms.base", "PrivacyStatement"),
+    "audit": ("auditing.public", "audit"),
+    "AuditResult": ("auditing.public", "AuditResult"),
     "make_release": ("release.publications", "make_release"),
     "first_records": ("release.people", "first_records"),
     "Account": ("release.account", "Account"),

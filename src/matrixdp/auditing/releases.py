@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from matrixdp import library
-from matrixdp.auditing import declarations, parts, real
+from matrixdp.auditing import declarations, parts, real, replay
 from matrixdp.auditing.base import ROUNDING, TIGHT, Audit, Finding, Scale, declared
 from matrixdp.auditing.blackbox import Proof, prove
 from matrixdp.auditing.foreign import WhitenedGaussianAudit, WhitenedLaplaceAudit
@@ -20,7 +20,7 @@ from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
 from matrixdp.noise.distributions import GaussianDistribution, LaplaceNoise, NormDistribution
 from matrixdp.noise.gamma_distributions import GeneralizedGamma
-from matrixdp.privacy.sensitivity import IdentityQuery
+from matrixdp.privacy.sensitivity import IdentityQuery, Query
 
 #: The verdict where neighbours differ by more than declared.
 REPLAYED = f"{REFUTED}: a replay on two neighbours shows it"
@@ -86,6 +86,30 @@ class Limits(NamedTuple):
 
 
 NO_LIMITS = Limits()
+
+
+def judge_release(
+    release: CalibratedMechanism,
+    source: Query,
+    generators: list[np.random.Generator],
+    limits: Limits = NO_LIMITS,
+) -> dict[str, object]:
+    """Return the columns of all tools for a release, those of :func:`judge` and of the replay.
+
+    Args:
+        release: the release, which may clip the records.
+        source: the original query, at whose records the replay starts; the search does not.
+        generators: seven streams.
+        limits: limits on the audit.
+    """
+    audit = audit_of(release, generators[0])
+    row = judge(audit, [*generators[1:4], *generators[5:]], limits)
+    replayed = replay.ratio(release, source, generators[4], limits.pairs)
+    if not np.isnan(replayed):
+        row["replayed"] = replayed
+    if replayed > 1 + ROUNDING:
+        row["verdict"] = REPLAYED
+    return row
 
 
 def judge(

@@ -21,7 +21,7 @@ from matrixdp.noise.distributions import (
     NormDistribution,
 )
 from matrixdp.noise.gamma_distributions import GeneralizedGamma
-from matrixdp.privacy.domain import Box
+from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import Query
 
 #: Number of random pairs of a record and its replacement, besides the worst pair of the search.
@@ -77,17 +77,18 @@ def largest_replayed_change(
     different amounts of randomness.
     """
     shape = (source.features, source.n_records)
-    extremes = farthest(source)
-    pairs = [(extremes.record, extremes.other)]
+    # One record, or all those of a person, as columns.
+    first, other = (np.reshape(side, (-1, source.features)).T for side in farthest(source)[:2])
+    pairs = [(first, other)]
     count = PAIRS if most is None else min(most, PAIRS)
-    pairs += [(_records(source, 1, stream)[:, 0], extremes.other) for _ in range(count)]
+    pairs += [(edge_records(source, source.group, stream), other) for _ in range(count)]
     sizes = []
-    for shared in (np.zeros(shape), _records(source, source.n_records, stream)):
+    for shared in (np.zeros(shape), edge_records(source, source.n_records, stream)):
         for pair in pairs:
             outputs, states = [], []
             for record in pair:
                 records, noise = shared.copy(), np.random.default_rng(0)
-                records[:, 0] = record
+                records[:, : source.group] = record
                 outputs.append(run(records, noise))
                 states.append(noise.bit_generator.state)
             if states[0] != states[1]:
@@ -107,9 +108,10 @@ def _length(distribution: NoiseDistribution, change: Array) -> float:
     return float(np.max(distribution.size(change)))
 
 
-def _records(query: Query, count: int, stream: np.random.Generator) -> Array:
-    """Return random records in the box, most of them near its corners, shape (m, count)."""
-    assert isinstance(query.domain, Box)
-    lower, upper = (np.array(side)[:, None] for side in (query.domain.lower, query.domain.upper))
+def edge_records(query: Query, count: int, stream: np.random.Generator) -> Array:
+    """Return random records of the domain, most of them near its edges, shape (m, count)."""
     place = stream.beta(0.5, 0.5, (query.features, count))
+    if isinstance(query.domain, Ball):
+        return query.domain.clip(2 * query.domain.radius * (2 * place - 1))
+    lower, upper = (np.array(side)[:, None] for side in (query.domain.lower, query.domain.upper))
     return np.asarray(lower + (upper - lower) * place)

@@ -579,7 +579,18 @@ def promised(
         Exception: as ``calibrate``.
     """
     release = mechanism.calibrate(query, epsilon=epsilon, delta=delta)
-    name, answer = type(mechanism).__name__, release.query
+    check_promise(release, type(mechanism).__name__, query, epsilon=epsilon, delta=delta)
+    return release
+
+
+def check_promise(
+    release: CalibratedMechanism, name: str, query: Query, *, epsilon: float, delta: float
+) -> None:
+    """Raise BrokenPromise if a calibrated mechanism promises less than what is asked.
+
+    ``name`` is that of the mechanism in sentences.
+    """
+    answer = release.query
     for word, given, wanted in (
         ("epsilon", release.epsilon, epsilon),
         ("delta", release.delta, delta),
@@ -619,7 +630,6 @@ def promised(
             f"{name} promises privacy of {answer.group} records of one person, where "
             f"{query.group} is asked for; calibrate it to the query"
         )
-    return release
 
 
 def _covers(answer: Query, query: Query) -> bool:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from matrixdp import checks
-from matrixdp.auditing import replay
-from matrixdp.auditing.base import ROUNDING
-from matrixdp.auditing.releases import NO_LIMITS, REPLAYED, Limits, audit_of, judge
+from matrixdp.auditing.releases import NO_LIMITS, Limits, judge_release
 from matrixdp.auditing.status import NO_GUARANTEE, NOT_RUN, REFUTED
 from matrixdp.privacy.sensitivity import Query
 from reproduction import discovery
@@ -70,12 +66,4 @@ def _judged(mechanism: str, case: Case, settings: Settings, limits: Limits) -> d
         *(configuration.direction, configuration.stream, case.epsilon),
     )
     generators = streams(settings.seed, "audit", *words, trials=range(7))
-    audit = audit_of(case.release, generators[0])
-    row = judge(audit, [*generators[1:4], *generators[5:]], limits)
-    # The replay starts from the records, which a mechanism may clip; the search does not.
-    replayed = replay.ratio(case.release, case.query, generators[4], limits.pairs)
-    if not np.isnan(replayed):
-        row["replayed"] = replayed
-    if replayed > 1 + ROUNDING:
-        row["verdict"] = REPLAYED
-    return row
+    return judge_release(case.release, case.query, generators, limits)
