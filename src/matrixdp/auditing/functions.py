@@ -36,6 +36,9 @@ from matrixdp.privacy.sensitivity import Query
 #: Random pairs of records beside the farthest one; pairs on which pilot runs compare statistics.
 RANDOM, COMPARED = 8, 6
 
+#: Replays of each pair.
+REPLAYS = 20
+
 #: Pilot runs on a pair that is compared; on the chosen one at most; numbers that they may have.
 FEW, PILOT, NUMBERS = 100, 1000, 1e7
 
@@ -43,10 +46,16 @@ FEW, PILOT, NUMBERS = 100, 1000, 1e7
 ENTRIES, RUNS_EACH = 300, 5
 
 #: Largest number of drawn numbers, and of the matrix's entries, that are replayed one by one.
-DRAWS, MATRIX = 600, 1e6
+DRAWS, MATRIX = 2000, 1e6
 
 #: Sizes of the numbers at which an affine answer is tried, and its relative error.
 SIZES, CLOSE = (1.0, 1.0, 10.0, 100.0), 1e-9
+
+#: Share of missing noise that an epsilon shows which is computed.
+ANY = 1e-9
+
+#: Relative error of an answer without noise.
+ROUNDING = 1e-12
 
 #: Parameters of a draw that may depend on the records: the location of noise, and what is shuffled.
 _PLACES: dict[str, tuple[str, ...]] = dict.fromkeys(
@@ -88,30 +97,51 @@ class Recorder(Generator):
     Args:
         seed: seed of the bits.
         noise: standard normal and Laplace numbers in the order of draws; None for random ones.
+
+    Attributes:
+        plain: whether normal and Laplace numbers alone are drawn, by methods of the Generator.
     """
 
     def __init__(self, seed: int, noise: Array | None = None) -> None:
         super().__init__(np.random.PCG64(seed))
         self.draws: list[Draw] = []
-        self._noise, self._start = noise, self.bit_generator.state
+        self.plain = True
+        self._noise, self._start = noise, self.state
+
+    @property
+    def bit_generator(self) -> np.random.BitGenerator:
+        """The source of bits, from which draws are not recorded."""
+        self.plain = False
+        return super().bit_generator
+
+    @property
+    def state(self) -> Any:
+        """State of the source of bits."""
+        return super().bit_generator.state
 
     @property
     def moved(self) -> bool:
         """Whether bits were taken, or chosen numbers are left."""
         left = self._noise is not None and self._noise.size > 0
-        return left or self.bit_generator.state != self._start
+        return left or not self.plain or self.state != self._start
+
+    def spawn(self, n_children: int) -> list[Generator]:
+        """Return Generators whose draws are not recorded."""
+        return [*map(Generator, self.bit_generator.spawn(n_children))]
 
     def record(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return the result of a method of Generator, which is recorded."""
         simple = method in _NOISE and kwargs.keys() <= {*_NOISE[method]}
+        # The numbers of multivariate_normal are recorded as standard normal ones, too.
+        self.plain &= simple or method == "multivariate_normal"
         if self._noise is not None and simple:
             result = self._chosen(**dict(zip(_NOISE[method], args, strict=False)) | kwargs)
         else:
             result = getattr(Generator, method)(self, *args, **kwargs)
         places = _PLACES.get(method, ())
         others = [value for name, value in sorted(kwargs.items()) if name not in (*places, "out")]
-        parameters = (*args[bool(places) :], *others) if args else tuple(others)
-        self.draws.append(Draw(method if simple else f"{method} ", parameters, np.shape(result)))
+        parameters = (*args[bool(places) :], *others)
+        self.draws.append(Draw(method, parameters, np.shape(result)))
         return result
 
     def _chosen(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
@@ -203,7 +233,7 @@ def _takes_generator(function: Callable[..., Any]) -> bool:
             "records, generator: ..."
         ) from None
     second = arguments[1:2]
-    names = ("generator", "rng", "random_state")
+    names = ("generator", "rng")
     return any(one.default is one.empty or one.name in names for one in second) and all(
         one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in second
     )
@@ -252,15 +282,20 @@ class FunctionAudit(BlackBoxAudit):
         pairs = pairs_of(query, streams[0])
         self.objections: list[str] = []
         self._pair, self.bound = pairs[0], float("nan")
+        losses: list[float] = []
         if not runs.hidden:
             self.objections = objections(runs, pairs)
-            losses = None if self.objections else attained(runs, pairs, claim)
-            if losses is not None:
-                self.tool = "replay of draws"  # type: ignore[misc]
-                self._pair, self.attained = pairs[int(np.argmax(losses))], float(max(losses))
-                self.bound = self.attained
-                self.noise_inflation = claim.epsilon / max(self.attained, 1e-300)
-        if np.isnan(self.bound):
+        if not runs.hidden and not self.objections:
+            try:
+                losses = attained(runs, pairs, claim)
+            except DependentNoise:
+                self.objections = ["the noise's scale depends on the records"]
+        if losses:
+            self.tool = "replay of draws"  # type: ignore[misc]
+            self._pair, self.attained = pairs[int(np.argmax(losses))], max(losses)
+            self.bound = self.attained
+            self.noise_inflation = claim.epsilon / max(self.attained, 1e-300)
+        else:
             self._pair = max(pairs[:COMPARED], key=lambda pair: self._strength(pair, streams[1]))
         size = runs(self._pair[0], np.random.default_rng(0)).size
         self.held = int(np.clip(NUMBERS / size, FEW, PILOT))
@@ -296,37 +331,76 @@ class FunctionAudit(BlackBoxAudit):
 def objections(runs: Runs, pairs: Sequence[Pair]) -> list[str]:
     """Return what replays with the same bits say against a function; a sentence of each kind."""
     words: dict[str, None] = {}
-    for number, pair in enumerate(pairs):
+    for number, pair in enumerate(pair for pair in pairs for _ in range(REPLAYS)):
         recorders = [Recorder(number), Recorder(number)]
         answers = [*map(runs, pair, recorders)]
-        if number == 0 and not np.array_equal(answers[0], runs(pair[0], Recorder(0))):
-            words["it has randomness besides its Generator"] = None
-            break
+        if not np.array_equal(answers[0], runs(pair[0], Recorder(number))):
+            return ["it has randomness besides its Generator"]
         first, second = (recorder.draws for recorder in recorders)
         if len(first) != len(second):
             words["how often it draws depends on the records"] = None
         elif any(kinds := [one.differs(other) for one, other in zip(first, second, strict=True)]):
             words |= dict.fromkeys(filter(None, kinds))
-        elif recorders[0].bit_generator.state != recorders[1].bit_generator.state:
+        elif recorders[0].state != recorders[1].state:
             words["how many random bits it takes depends on the records"] = None
     return [*words]
 
 
-def attained(runs: Runs, pairs: Sequence[Pair], claim: Budget) -> list[float] | None:
+def attained(runs: Runs, pairs: Sequence[Pair], claim: Budget) -> list[float]:
     """Return the epsilon that each pair attains, of a function whose answer is affine in its noise.
 
     The answer is c(records) + A z with standard normal, or Laplace, numbers z, and with the same A
     for all records tried. A privacy loss is then that of the shift c - c' (Dong, Roth & Su 2022).
-    None where this does not hold, or where Laplace numbers outnumber what the answer shows of them.
+    The list is empty where this does not hold, or where Laplace numbers outnumber what the answer
+    shows of them.
+
+    Raises:
+        DependentNoise: A depends on the records.
     """
     recorder = Recorder(0)
     answer = runs(pairs[0][0], recorder)
-    methods = {draw.method.removeprefix("standard_") for draw in recorder.draws}
-    count = sum(int(np.prod(draw.shape)) for draw in recorder.draws)
-    if methods not in ({"normal"}, {"laplace"}) or not 0 < count <= DRAWS:
-        return None
-    if count * answer.size > MATRIX:
-        return None
+    drawn = [draw for draw in recorder.draws if draw.method in _NOISE]
+    laws = {draw.method.removeprefix("standard_") for draw in drawn}
+    count = sum(int(np.prod(draw.shape)) for draw in drawn)
+    if not recorder.plain or len(laws) != 1 or not 0 < count <= min(DRAWS, MATRIX / answer.size):
+        return []
+    try:
+        matrix, centres = _affine(runs, pairs, count)
+    except InputError:
+        # Without noise, or with much of it, the function raises an error or draws other numbers.
+        return []
+    if not len(matrix):
+        return []
+    left, values, right = np.linalg.svd(matrix, full_matrices=False)
+    seen = values > 1e-10 * values[0]
+    laplace = laws == {"laplace"}
+    if laplace and seen.sum() < np.any(matrix != 0, axis=0).sum():
+        return []
+    losses = []
+    for first, second in centres:
+        change = first - second
+        part = left[:, seen].T @ change
+        rest = np.linalg.norm(change - left[:, seen] @ part)
+        white = part / values[seen]
+        if rest > ROUNDING * max(np.abs(first).max(), np.abs(second).max()):
+            losses.append(float("inf"))
+        elif laplace:
+            losses.append(float(np.abs(right[seen].T @ white).sum()))
+        else:
+            losses.append(epsilon_of(claim.delta, float(np.linalg.norm(white))))
+    return losses
+
+
+class DependentNoise(Exception):
+    """The noise of an answer depends on the records."""
+
+
+def _affine(runs: Runs, pairs: Sequence[Pair], count: int) -> tuple[Array, list[list[Array]]]:
+    """Return the matrix (d, count) of an affine answer, and answers without noise by pair.
+
+    The matrix is empty if the answer is not affine. Numbers of several sizes show it, also of an
+    answer that is cut far out or that some rare noise reveals.
+    """
 
     def answer_of(records: Array, noise: Array) -> Array:
         chosen = Recorder(0, noise)
@@ -335,39 +409,23 @@ def attained(runs: Runs, pairs: Sequence[Pair], claim: Budget) -> list[float] | 
             raise InputError("the function draws other numbers than before")
         return result
 
-    try:
-        centres = [[answer_of(records, np.zeros(count)) for records in pair] for pair in pairs]
-        columns = [answer_of(pairs[0][0], unit) - centres[0][0] for unit in np.eye(count)]
-        matrix = np.stack(columns, axis=1)
-        stream = np.random.default_rng(0)
-        for size in SIZES:
-            noise = size * stream.standard_normal(count)
-            for pair, sides in zip(pairs, centres, strict=True):
-                for records, centre in zip(pair, sides, strict=True):
-                    expected = centre + matrix @ noise
-                    error = np.abs(answer_of(records, noise) - expected).max()
-                    if error > CLOSE * np.abs(expected).max():
-                        return None
-    except InputError:
-        return None
-    left, values, right = np.linalg.svd(matrix, full_matrices=False)
-    seen = values > 1e-10 * values[0]
-    laplace = methods == {"laplace"}
-    if laplace and seen.sum() < np.any(matrix != 0, axis=0).sum():
-        return None
-    losses = []
-    for first, second in centres:
-        change = first - second
-        part = left[:, seen].T @ change
-        rest = np.linalg.norm(change - left[:, seen] @ part)
-        white = part / values[seen]
-        if rest > CLOSE * max(np.abs(first).max(), np.abs(second).max()):
-            losses.append(float("inf"))
-        elif laplace:
-            losses.append(float(np.abs(right[seen].T @ white).sum()))
-        else:
-            losses.append(epsilon_of(claim.delta, float(np.linalg.norm(white))))
-    return losses
+    centres = [[answer_of(records, np.zeros(count)) for records in pair] for pair in pairs]
+    units = [answer_of(pairs[0][0], unit) - centres[0][0] for unit in np.eye(count)]
+    matrix = np.stack(units, axis=1)
+    stream, dependent = np.random.default_rng(0), False
+    for size in SIZES:
+        noise = size * stream.standard_normal(count)
+        for pair, sides in zip(pairs, centres, strict=True):
+            for records, centre in zip(pair, sides, strict=True):
+                part = answer_of(records, noise) - centre
+                far = answer_of(records, 2 * noise) - centre
+                close = CLOSE * (np.abs(part).max() + np.abs(centre).max())
+                if np.abs(far - 2 * part).max() > 2 * close:
+                    return matrix[:0], []
+                dependent |= bool(np.abs(part - matrix @ noise).max() > close)
+    if dependent:
+        raise DependentNoise
+    return matrix, centres
 
 
 def discriminants(first: Array, second: Array) -> dict[str, Callable[[Array], Array]]:
@@ -392,6 +450,11 @@ def discriminants(first: Array, second: Array) -> dict[str, Callable[[Array], Ar
     }
     if size > ENTRIES:
         return statistics
+    moments = [side.T @ side / count for side in (first, second)]
+    # A direction has no sign, and its mean shows nothing.
+    statistics["shift of second moments"] = lambda y: np.einsum(
+        "ki,ij,kj->k", *(y.reshape(len(y), -1), moments[0] - moments[1], y.reshape(len(y), -1))
+    )
     covariances = [np.atleast_2d(np.cov(side.T)) for side in (first, second)]
     values, vectors = np.linalg.eigh(sum(covariances) / 2)
     floor = max(values[-1], least) * 1e-9 + (
@@ -435,7 +498,7 @@ def judge(
         "epsilon_lower": proof.epsilon,
         "epsilon_largest": proof.largest,
         "runs": proof.runs,
-        "shortfall": float("nan"),
+        "shortfall": float("nan") if np.isnan(audit.attained) else ANY,
         "unseen": BLIND,
     }
 

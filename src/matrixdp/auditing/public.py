@@ -31,8 +31,9 @@ from matrixdp.privacy.sensitivity import Query
 #: Largest number of runs on each neighbour, if none is given.
 RUNS = 20_000
 
-#: What no test of a certified release sees.
+#: What the audit of a certified mechanism does not see, and that of another one at least.
 CERTIFIED = "errors in this library itself, and what a program shows besides the release, as time"
+OTHER = "neighbours that were not tried, and rare events"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,9 +59,9 @@ class AuditResult:
         seed: seed of the audit.
 
     >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), n_records=400)
-    >>> result = mdp.audit(mdp.Laplace(), query, epsilon=1, runs=2000)
-    >>> result.status, result.to_dict()["epsilon"]
-    ('certified', 1.0)
+    >>> result = mdp.audit(mdp.Gaussian(), query, epsilon=1, delta=1e-6, runs=2000)
+    >>> result.status, result.to_dict()["tool"]
+    ('certified', 'exact curve')
     """
 
     status: str
@@ -91,7 +92,7 @@ class AuditResult:
             facts.insert(0, f"neighbours attain epsilon {self.epsilon_attained:.4g}")
         power = [f"{self.runs} runs could have proved epsilon {self.epsilon_largest:.3g}"]
         if not math.isnan(self.shortfall):
-            power.append(f"noise {_share(self.shortfall)} too small is found, {POWER:.0%} of times")
+            power.append(_missing(self.shortfall))
         return "\n".join(
             (
                 f"{self.verdict} (claim: {claim}; {self.tool}; {'; '.join(facts)})",
@@ -217,12 +218,15 @@ def _judge_class(
         "verdict": verdict,
         **{name: row[name] for name in fields},
         "epsilon_lower": row["epsilon_certified"],
-        "unseen": CERTIFIED if certified else str(row["note"]) or functions.BLIND,
+        "unseen": CERTIFIED if certified else str(row["note"]) or OTHER,
     }
 
 
-def _share(number: float) -> str:
-    return f"{number:.2g}" if number < 1e-3 else f"{number:.1%}"
+def _missing(share: float) -> str:
+    """Return in words what share of missing noise is detected."""
+    if share <= functions.ANY:
+        return "on these neighbours any missing noise shows"
+    return f"noise {share:.1%} too small is found with probability {POWER:g}"
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,303 @@
+"""``matrixdp.audit`` and ``assert_private``: wrong mechanisms are caught, right ones are not."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import matrixdp as mdp
+from matrixdp.mechanisms.base import Mechanism
+from matrixdp.privacy import gaussian
+from matrixdp.privacy.sensitivity import ADD_OR_REMOVE
+from matrixdp.testing import assert_private
+
+BOX = mdp.Box.cube(3, 0.0, 1.0)
+MEAN = mdp.MeanQuery(BOX, n_records=50)
+MOMENTS = mdp.SecondMomentQuery(mdp.Ball(1.0, features=3), n_records=50)
+CLAIM = {"epsilon": 1.0, "delta": 1e-6}
+STD = MEAN.l2_sensitivity / float(gaussian.mu(1.0, 1e-6))
+
+
+class Scaled(Mechanism):
+    """Gaussian noise times a factor, which the release does not declare."""
+
+    queries = frozenset({mdp.MeanQuery, mdp.SecondMomentQuery})
+
+    def __init__(self, factor):
+        self.factor = factor
+
+    def calibrate(self, query, *, epsilon, delta):
+        release = mdp.Gaussian().calibrate(query, epsilon=epsilon, delta=delta)
+        rows = self.factor * np.asarray(release.noise.row_factor)
+        return replace(release, noise=replace(release.noise, row_factor=rows))
+
+
+class Half(mdp.Gaussian):
+    """Another author's subclass, which calibrates to twice the epsilon and declares half of it."""
+
+    def calibrate(self, query, *, epsilon, delta):
+        release = super().calibrate(query, epsilon=2 * epsilon, delta=delta)
+        return replace(release, epsilon=epsilon, epsilon_delivered=epsilon)
+
+
+def of_noise(factor, law="normal"):
+    def release(records, generator):
+        scale = factor * (STD if law == "normal" else MEAN.l1_sensitivity)
+        return records.mean(axis=0) + getattr(generator, law)(0.0, scale, 3)
+
+    return release
+
+
+def hidden(factor, seed=5):
+    own = np.random.default_rng(seed)
+    return lambda records: of_noise(factor, "laplace")(records, own)
+
+
+def without_noise(records, generator):
+    return records.mean(axis=0)
+
+
+def on_one_entry(records, generator):
+    value = records.mean(axis=0)
+    value[0] += generator.normal(0.0, STD)
+    return value
+
+
+def of_the_largest_record(records, generator):
+    return records.mean(axis=0) + generator.normal(0.0, STD * (1 + 0.01 * records.max()), 3)
+
+
+def scaled_outside(records, generator):
+    return records.mean(axis=0) + STD * (1 + 0.01 * records.max()) * generator.standard_normal(3)
+
+
+def drawn_until_small(records, generator):
+    noise = generator.normal(0.0, STD, 3)
+    while np.abs(records.mean(axis=0) + noise).max() > 1:
+        noise = generator.normal(0.0, STD, 3)
+    return records.mean(axis=0) + noise
+
+
+def rounded(records, generator):
+    return np.round(of_noise(1.0)(records, generator), 3)
+
+
+def audit(mechanism, query=MEAN, runs=2000, **claim):
+    return mdp.audit(mechanism, query, **{**CLAIM, **claim}, runs=runs)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "query", "delta"),
+    [
+        (mdp.Gaussian(), MEAN, 1e-6),
+        (mdp.Gaussian(), MOMENTS, 1e-6),
+        (mdp.Laplace(), mdp.IdentityQuery(BOX, 50), 0.0),
+        (mdp.AnalyzeGauss(), MOMENTS, 1e-6),
+        (mdp.Gaussian(), replace(MEAN, per_person=2), 1e-6),
+        (mdp.Gaussian(), replace(MEAN, adjacency=ADD_OR_REMOVE), 1e-6),
+    ],
+)
+def test_mechanisms_of_the_library_are_certified(mechanism, query, delta):
+    result = audit(mechanism, query, delta=delta)
+    assert result.status == "certified"
+    assert result.shortfall < 0.02
+    assert result.epsilon_attained <= 1 + 1e-9
+    release = mechanism.calibrate(query, epsilon=1.0, delta=delta)
+    assert audit(release, query, delta=delta).verdict == result.verdict
+    # A calibrated mechanism that promises less than the claim.
+    assert audit(release, query, epsilon=0.9, delta=delta).status == "refuted"
+
+
+@pytest.mark.parametrize("mechanism", [Scaled(0.8), Scaled(0.99), Half()])
+def test_too_little_noise_of_another_class_is_refuted(mechanism):
+    assert audit(mechanism).status == "refuted"
+    assert audit(Scaled(1.0)).status in ("tested", "certified")
+
+
+@pytest.mark.parametrize("law", ["normal", "laplace"])
+@pytest.mark.parametrize("factor", [0.5, 0.99])
+def test_a_function_with_too_little_noise_is_refuted(law, factor):
+    delta = 1e-6 if law == "normal" else 0.0
+    assert audit(of_noise(factor, law), delta=delta).status == "refuted"
+    right = audit(of_noise(1.0, law), delta=delta)
+    assert right.verdict == "tested: tight"
+    assert right.epsilon_attained == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("function", [without_noise, on_one_entry, hidden(0.1), hidden(0.4)])
+def test_wrong_functions_are_refuted(function):
+    result = audit(function, delta=0.0, runs=20_000)
+    assert result.status == "refuted"
+    assert result.epsilon_lower > 1
+
+
+@pytest.mark.parametrize(
+    ("function", "objection"),
+    [
+        (of_the_largest_record, "the noise's scale, a parameter of normal, depends on the records"),
+        (scaled_outside, "the noise's scale depends on the records"),
+        (drawn_until_small, "how often it draws depends on the records"),
+        (lambda records, generator: hidden(1.0, None)(records), "randomness besides its Generator"),
+    ],
+)
+def test_replays_object_to_noise_that_depends_on_the_records(function, objection):
+    result = audit(function)
+    assert result.status == "declared"
+    assert objection in result.verdict
+
+
+@pytest.mark.parametrize("function", [rounded, hidden(1.0)])
+def test_what_bets_alone_judge_is_declared_at_best(function):
+    assert audit(function, delta=0.0 if function is not rounded else 1e-6).status == "declared"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_honest_functions_are_not_refuted(seed):
+    function = [of_noise(1.0), rounded, hidden(1.0, seed)][seed % 3]
+    delta = 0.0 if seed % 3 == 2 else 1e-6
+    assert (
+        mdp.audit(function, MEAN, epsilon=1, delta=delta, seed=seed, runs=2000).status != "refuted"
+    )
+
+
+def test_bets_refute_on_their_own():
+    # No replay computes the epsilon: its bound is that of runs which share bits.
+    def release(records, generator):
+        return np.round(of_noise(0.5, "laplace")(records, generator), 6)
+
+    result = audit(release, delta=0.0, runs=20_000)
+    assert result.status == "refuted"
+    assert result.tool == "black box"
+
+
+def test_a_matrix_of_noise_is_seen_whole():
+    # Correlated noise hides what each entry alone would show, in the direction of the change.
+    mixing = np.array([[1.0, -0.9, 0.0], [-0.9, 1.0, 0.0], [0.0, 0.0, 1.0]])
+
+    def release(records, generator):
+        return records.mean(axis=0) + 3 * STD * mixing @ generator.standard_normal(3)
+
+    shift = np.ones(3) / MEAN.n_records
+    mu = float(np.linalg.norm(np.linalg.solve(3 * STD * mixing, shift)))
+    result = audit(release)
+    assert result.epsilon_attained >= float(gaussian.epsilon(1e-6, mu)) * (1 - 1e-9)
+    assert result.status == "refuted"
+
+
+def test_one_seed_gives_one_result():
+    one, other = (audit(rounded, seed=3) for _ in range(2))
+    assert str(one) == str(other)
+    assert one.to_dict() == other.to_dict()
+    assert one.to_dict() != audit(rounded, seed=4).to_dict()
+
+
+def test_a_result_says_what_it_saw():
+    result = audit(of_noise(1.0))
+    lines = str(result).splitlines()
+    assert len(lines) == 3
+    assert lines[0].startswith("tested: tight")
+    assert "epsilon 1, delta 1e-06" in lines[0]
+    assert lines[1].startswith("power: ")
+    assert lines[2].startswith("not seen: ")
+    texts = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    assert texts["status"] == "tested"
+    wrong = audit(on_one_entry)
+    assert json.loads(json.dumps(wrong.to_dict(), allow_nan=False))["epsilon_attained"] == "inf"
+    with pytest.raises(mdp.InputError, match="neither true nor false"):
+        bool(result)
+
+
+def test_a_result_is_a_frame_where_pandas_is_there(monkeypatch):
+    result = audit(of_noise(1.0))
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(mdp.InputError, match="needs pandas"):
+        result.to_frame()
+    monkeypatch.undo()
+    pytest.importorskip("pandas")
+    (row,) = result.to_frame().to_dict("records")
+    assert row["status"] == "tested"
+
+
+def test_assert_private_shows_the_three_lines():
+    claim = {**CLAIM, "runs": 1000}
+    assert_private(of_noise(1.0), MEAN, **claim)
+    assert_private(rounded, MEAN, **claim, at_least="declared")
+    with pytest.raises(AssertionError, match=r"not tested:\nrefuted.*\npower: .*\nnot seen: "):
+        assert_private(of_noise(0.5), MEAN, **claim)
+    with pytest.raises(AssertionError, match="not tested:\ndeclared: not certifiable"):
+        assert_private(rounded, MEAN, **claim)
+    with pytest.raises(AssertionError, match="not certified"):
+        assert_private(of_noise(1.0), MEAN, **claim, at_least="certified")
+    with pytest.raises(mdp.InputError, match="at_least is 'refuted'"):
+        assert_private(of_noise(1.0), MEAN, **claim, at_least="refuted")
+
+
+def raising(records, generator):
+    if records[0, 0] > 0.5:
+        raise KeyError("Alice")
+    return records.mean(axis=0) + generator.normal(0, STD, 3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"mechanism": 3}, "mechanism is 3; give"),
+        ({"mechanism": mdp.Gaussian}, "such as Gaussian()"),
+        ({"query": BOX}, "query is of type Box"),
+        ({"epsilon": 0}, "epsilon is 0"),
+        ({"delta": 1.0}, "delta is 1"),
+        ({"delta": -1}, "delta is -1"),
+        ({"runs": 0}, "runs is 0"),
+        ({"seed": -1}, "seed is -1"),
+        ({"mechanism": mdp.GOE()}, "serves only SecondMomentQuery"),
+        ({"mechanism": mdp.Gaussian(), "delta": 0.0}, "delta is 0"),
+        ({"mechanism": raising}, "the function raises an error"),
+        ({"mechanism": lambda records, generator: np.nan}, "not finite"),
+        ({"mechanism": lambda records, generator: "text"}, "return an array of numbers"),
+        (
+            {"mechanism": lambda records, generator: records[: 1 + (records[0, 0] > 0.5)]},
+            "one shape",
+        ),
+        ({"mechanism": max}, "the arguments of the function"),
+        (
+            {"query": mdp.MeanQuery(mdp.Box((1.0,), (2.0,)), 9, "zero_out")},
+            "cannot be given a null record",
+        ),
+    ],
+)
+def test_wrong_input_is_one_sentence(arguments, message):
+    given = {"mechanism": of_noise(1.0), "query": MEAN, **CLAIM} | arguments
+    with pytest.raises(mdp.InputError) as error:
+        mdp.audit(given.pop("mechanism"), given.pop("query"), **given)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_function_of_a_private_number_of_records():
+    query = replace(MEAN, adjacency=ADD_OR_REMOVE)
+
+    def release(records, generator):
+        scale = query.l1_sensitivity
+        return records.sum(axis=0) / 50 + generator.laplace(0, scale, 3)
+
+    def of_the_number(records, generator):
+        return len(records) + generator.laplace(0, 0.2)
+
+    assert audit(release, query, delta=0.0).status == "tested"
+    assert audit(of_the_number, query, delta=0.0).status == "refuted"
+
+
+def test_the_library_audits_without_pandas():
+    program = (
+        "import sys; sys.modules['pandas'] = None\n"
+        "import matrixdp as mdp, matrixdp.testing\n"
+        "query = mdp.MeanQuery(mdp.Box.cube(1, 0, 1), n_records=9)\n"
+        "print(mdp.audit(mdp.Gaussian(), query, epsilon=1, delta=1e-6, runs=500).status)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert run.stdout == "certified\n"
