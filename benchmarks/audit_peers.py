@@ -1,0 +1,150 @@
+"""Audits of the peers' samplers of a first component, with OpenDP and diffprivlib as installed.
+
+``python benchmarks/audit_peers.py`` writes benchmarks/audit_peers.csv, which docs/audit_figure.py
+draws. It needs an environment that has both packages; elsewhere it says so. What is audited is a
+plain function of one person's record: the sampler, on this record among others that are fixed.
+"""
+
+from __future__ import annotations
+
+import csv
+import importlib.metadata
+import importlib.util
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
+
+import matrixdp as mdp
+from matrixdp.auditing.neighbours import farthest
+from matrixdp.checks import Array
+from reproduction.mechanisms.exponential import PPCA
+
+ROOT = Path(__file__).resolve().parents[1]
+TABLE = ROOT / "benchmarks/audit_peers.csv"
+OURS, IBM, OPEN = "matrixdp", "diffprivlib", "opendp"
+#: Columns of the records, and other records along each of the two axes of the neighbours.
+COLUMNS, OTHERS = (2, 4, 6), 200
+EPSILON = 1.0
+#: Largest number of counted runs on each neighbour.
+RUNS = 20_000
+#: Digits of a direction's products that the audit sees. Last bits can depend on eigenvectors of the
+#: records, in our sampler too; what is audited here is the distribution.
+DIGITS = 9
+
+#: Maps second moments, a sum over records, to a direction, with random bits of its own.
+Sampler = Callable[[Array], Array]
+
+
+def query_of(columns: int) -> Any:
+    """Return the query of one record of norm at most 1, which may be replaced."""
+    side = 1 / np.sqrt(columns)
+    return mdp.SecondMomentQuery(mdp.Box.cube(columns, -side, side), 1)
+
+
+def others_of(columns: int) -> Array:
+    """Return the sum of x x^T over the other records: copies of both neighbours' records."""
+    pair = farthest(query_of(columns))
+    axes = np.stack([pair.record, pair.other])
+    return OTHERS * axes.T @ axes
+
+
+def our_sampler(columns: int) -> Sampler:
+    """Return this study's sampler of the exponential mechanism."""
+    query = mdp.SecondMomentQuery(query_of(columns).domain, 2 * OTHERS + 1)
+    release = PPCA().calibrate(query, epsilon=EPSILON)
+    generator = np.random.default_rng(columns)
+    return lambda moments: release.simulate(moments / query.n_records, [generator])[0]
+
+
+def ibm_sampler(columns: int) -> Sampler:
+    """Return diffprivlib's sampler, for a sensitivity of 1."""
+    from diffprivlib.mechanisms import Bingham
+
+    bingham = Bingham(epsilon=EPSILON)
+    return bingham.randomise
+
+
+def open_sampler(columns: int) -> Sampler:
+    """Return OpenDP's sampler, whose map states epsilon for one record replaced."""
+    import opendp.prelude as dp
+    from opendp.extras.numpy import _sscp_domain
+    from opendp.extras.sklearn._make_eigenvector import make_private_eigenvector
+
+    dp.enable_features("contrib", "honest-but-curious", "idealized-numerics")
+    sizes = {"num_features": columns, "norm": 1.0, "p": 2, "size": 2 * OTHERS + 1}
+    distance = dp.symmetric_distance()
+    private = make_private_eigenvector(_sscp_domain(**sizes, T=float), distance, EPSILON)
+    assert private.map(2) == EPSILON
+    return lambda moments: np.asarray(private(moments))
+
+
+SAMPLERS = {OPEN: open_sampler, IBM: ibm_sampler, OURS: our_sampler}
+
+
+def function_of(draw: Sampler, columns: int) -> Callable[..., Array]:
+    """Return the plain function of one record (1, m): a direction's products, (m, m)."""
+    others = others_of(columns)
+
+    def release(records: Array) -> Array:
+        direction = draw(others + records.T @ records)
+        return np.outer(direction, direction).round(DIGITS)
+
+    return release
+
+
+def reached(package: str, columns: int) -> float:
+    """Return the largest loss on these neighbours, of the density that the code draws from.
+
+    The density of an exact sampler at u is exp(-u^T A u), whose normaliser both neighbours share.
+    Where the acceptance is divided by (u^T W u)^(d/2), W = I + 2 A / b, it has the factor
+    (u^T W u)^-d as well. The loss is largest at u along the record. There A is 0 for one neighbour,
+    and one record's share of the exponent for the other.
+    """
+    # Our exponent has epsilon / 2 where the peers have epsilon / 4.
+    share = EPSILON / (2 if package == OURS else 4)
+    if package == OURS:
+        return share
+    losses = share * np.array([0.0, 1.0, *[OTHERS + 1.0] * (columns - 2)])
+    b = brentq(lambda b: (1 / (b + 2 * losses)).sum() - 1, 1, columns)
+    return float(share + columns * np.log1p(2 * share / b))
+
+
+def rows() -> Iterator[dict[str, Any]]:
+    """Yield a row per package and number of columns."""
+    for package, build in SAMPLERS.items():
+        version = mdp.__version__ if package == OURS else importlib.metadata.version(package)
+        for columns in COLUMNS:
+            begin, function = time.process_time(), function_of(build(columns), columns)
+            result = mdp.audit(function, query_of(columns), epsilon=EPSILON, runs=RUNS)
+            row = {"package": package, "version": version, "columns": columns}
+            row |= {"records": 2 * OTHERS + 1, "epsilon": EPSILON, "status": result.status}
+            row |= {"epsilon_lower": result.epsilon_lower, "reached": reached(package, columns)}
+            row |= {"largest": result.epsilon_largest, "runs": result.runs, "seed": result.seed}
+            row |= {"seconds": round(time.process_time() - begin)}
+            print(row, flush=True)
+            yield row
+
+
+def main() -> None:
+    """Audit all samplers, and write the CSV."""
+    missing = [name for name in (IBM, OPEN) if importlib.util.find_spec(name) is None]
+    if missing:
+        print(f"not run: {', '.join(missing)} would have to be installed")
+        return
+    lines = list(rows())
+    with TABLE.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, list(lines[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,387 @@
+"""The level and the power of ``mdp.audit``: how often it refutes honest and wrong releases.
+
+``python benchmarks/audit_power.py`` writes benchmarks/audit_power.csv and the table of
+docs/audit.md. A cell is a release, as a class or as a plain function, with a claim; it is audited
+with several seeds. The shares of refutations have exact binomial intervals (Clopper & Pearson,
+1934). Wrong classes and their correct twins are those of the tests of the study's audit.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import beta
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/reproduction/auditing"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
+
+from wrong.base import Author, Independent, normal_release, pure_release, standard
+from wrong.cases import CASES
+
+import matrixdp as mdp
+from matrixdp.auditing.status import CERTIFIED, DECLARED, REFUTED, TESTED
+from matrixdp.checks import Array
+from matrixdp.noise.distributions import LaplaceNoise, Streams
+from matrixdp.privacy.sensitivity import Query
+from reproduction.auditing import negative_control
+from reproduction.mechanisms.wishart import calibrated as wishart
+
+ROOT = Path(__file__).resolve().parents[1]
+TABLE, PAGE = ROOT / "benchmarks/audit_power.csv", ROOT / "docs/audit.md"
+#: Confidence of the intervals.
+CONFIDENCE = 0.95
+#: Seeds of a cell: where the outcome may well depend on them, of other short noise, and elsewhere.
+SEEDS, FEW, ONE = 10, 3, 1
+EPSILONS, DELTA = (0.3, 1.0, 3.0), 1e-3
+#: Shares of the noise that is missing.
+SHORT = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+#: Largest share that a class's own test may miss.
+LITTLE = 0.02
+HONEST, WRONG = "honest", "wrong"
+#: A class with noise of its author's; a function of records and a Generator, which is replayed; and
+#: a function with randomness of its own, of which runs alone tell.
+CLASS, FUNCTION, HIDDEN = "class", "function", "hidden"
+COLUMNS = (
+    *("truth", "form", "release", "short", "query", "epsilon", "delta", "seeds"),
+    *("refuted", "low", "high", DECLARED, TESTED, CERTIFIED, "runs", "seconds"),
+)
+
+QUERIES: dict[str, Query] = {
+    "mean": mdp.MeanQuery(mdp.Box.cube(4, -1, 1), 50),
+    "moments": mdp.SecondMomentQuery(mdp.Box.cube(3, -1, 1), 50),
+    "records": mdp.IdentityQuery(mdp.Box.cube(3, -1, 1), 5),
+}
+
+#: Noise of a plain function: maps a Generator and a shape to noise.
+Noise = Callable[[np.random.Generator, tuple[int, ...]], Array]
+
+
+class Cell(NamedTuple):
+    """A release and its claim; ``short`` is the share of the noise that is missing."""
+
+    truth: str
+    form: str
+    release: str
+    query: Query
+    epsilon: float
+    delta: float
+    subject: Any
+    short: float = 0.0
+    seeds: int = ONE
+
+
+def release_of(query: Query, noise: Noise) -> Callable[..., Array]:
+    """Return the plain function that adds noise to the query's value of records, one per row."""
+
+    def release(records: Array, generator: np.random.Generator) -> Array:
+        value = query.value(records.T)
+        return value + noise(generator, value.shape)
+
+    return release
+
+
+def hidden(release: Callable[..., Array]) -> Callable[[Array], Array]:
+    """Return a function of the records alone, with a Generator of its own."""
+    generator = np.random.default_rng(0)
+    return lambda records: release(records, generator)
+
+
+def normal(std: float) -> Noise:
+    """Return Gaussian noise of a standard deviation."""
+    return lambda generator, shape: generator.normal(0, std, shape)
+
+
+def laplace(scale: float) -> Noise:
+    """Return Laplace noise of a scale."""
+    return lambda generator, shape: generator.laplace(0, scale, shape)
+
+
+class ShortNormal(Independent):
+    """Gaussian noise that draws 1 - ``short`` of the size that it declares."""
+
+    short = 0.0
+
+    def _draw(self, streams: Streams, stack: Array) -> None:
+        super()._draw(streams, stack)
+        stack *= 1 - self.short
+
+
+class ShortLaplace(LaplaceNoise):
+    """Laplace noise that draws 1 - ``short`` of the size that it declares."""
+
+    short = 0.0
+
+    def _fill(self, stream: np.random.Generator, trial: Array) -> None:
+        super()._fill(stream, trial)
+        trial *= 1 - self.short
+
+
+def author(noise: type, short: float, query: Query) -> Author:
+    """Return a mechanism of another author, whose noise is short of what it declares."""
+    kind: Any = type(noise.__name__, (noise,), {"short": short})
+
+    def build(query: Query, epsilon: float, delta: float) -> Any:
+        if issubclass(kind, LaplaceNoise):
+            scale = query.l1_sensitivity / epsilon
+            std = float(np.sqrt(2) * scale)
+            return pure_release(query, epsilon, kind(query.shape, scale), noise_std=std)
+        std = standard(query, epsilon, delta)
+        return normal_release(query, epsilon, delta, kind(query.shape, std), noise_std=std)
+
+    return Author(type(query), build)
+
+
+def forms(short: float, query: Query, epsilon: float) -> Iterator[tuple[str, str, float, Any]]:
+    """Yield form, noise, delta and release whose noise is short, for both kinds of noise."""
+    std = standard(query, epsilon, DELTA) * (1 - short)
+    scale = query.l1_sensitivity / epsilon * (1 - short)
+    yield CLASS, "Gaussian", DELTA, author(ShortNormal, short, query)
+    yield CLASS, "Laplace", 0.0, author(ShortLaplace, short, query)
+    for name, delta, noise in (("Gaussian", DELTA, normal(std)), ("Laplace", 0.0, laplace(scale))):
+        yield FUNCTION, name, delta, release_of(query, noise)
+        yield HIDDEN, name, delta, hidden(release_of(query, noise))
+
+
+def honest_cells() -> Iterator[Cell]:
+    """Yield honest releases: the library's, a foreign author's, and plain functions."""
+    pure = (mdp.Laplace(),)
+    approximate = (mdp.Gaussian(), mdp.DirectionalGaussian(), mdp.GOE(), mdp.AnalyzeGauss())
+    for query in QUERIES.values():
+        for relation in ("replace", "zero_out"):
+            related = replace(query, adjacency=relation)
+            for form, name, delta, subject in forms(0.0, related, 1.0):
+                yield Cell(HONEST, form, name, related, 1.0, delta, subject)
+            for epsilon in EPSILONS:
+                for mechanism in (*pure, *approximate):
+                    if type(query) in mechanism.queries:
+                        delta = 0.0 if mechanism in pure else DELTA
+                        name = f"matrixdp.{type(mechanism).__name__}"
+                        yield Cell(HONEST, CLASS, name, related, epsilon, delta, mechanism)
+
+
+def short_cells() -> Iterator[Cell]:
+    """Yield releases whose noise is short by several shares."""
+    query = QUERIES["mean"]
+    for short in SHORT:
+        for form, name, delta, subject in forms(short, query, 1.0):
+            doubtful = form == HIDDEN or (form == CLASS and short <= LITTLE)
+            seeds = SEEDS if doubtful else FEW
+            yield Cell(WRONG, form, name, query, 1.0, delta, subject, short, seeds)
+
+
+def mistakes() -> Iterator[Cell]:
+    """Yield other mistakes as plain functions, then wrong classes of the tests."""
+    mean, moments = QUERIES["mean"], QUERIES["moments"]
+    assert isinstance(moments, mdp.SecondMomentQuery)
+    std, of_moments = (standard(query, 1.0, DELTA) for query in (mean, moments))
+    triangle = of_moments * moments.triangle_l2_sensitivity / moments.l2_sensitivity
+    people = mdp.MeanQuery(mdp.Box.cube(4, -1, 1), 51, per_person=3)
+
+    def of_data(records: Array, generator: np.random.Generator) -> Array:
+        size = np.abs(records).max()
+        return mean.value(records.T) + generator.normal(0, std * size, (4, 1))
+
+    def some(generator: np.random.Generator, shape: tuple[int, ...]) -> Array:
+        return generator.normal(0, std, shape) * (np.arange(4)[:, None] < 2)
+
+    def equal(generator: np.random.Generator, shape: tuple[int, ...]) -> Array:
+        return np.full(shape, generator.normal(0, std))
+
+    def mirrored(size: float, diagonal: float = 1.0) -> Noise:
+        def noise(generator: np.random.Generator, shape: tuple[int, ...]) -> Array:
+            upper = np.triu(generator.normal(0, size, shape))
+            return upper + np.triu(upper, 1).T - (1 - diagonal) * np.diag(np.diag(upper))
+
+        return noise
+
+    zeroed = replace(moments, adjacency="zero_out")
+    one = standard(replace(people, per_person=None), 1.0, DELTA)
+    pure = standard(mean, 1.0, DELTA)
+    large = np.sqrt(2 * np.log(1.25 / DELTA)) * mean.l2_sensitivity / 10
+    root = mdp.SecondMomentQuery(mdp.Ball(1.0, 20), 50, "zero_out")
+    functions: tuple[tuple[str, Query, float, float, Any], ...] = (
+        ("no noise", mean, 1.0, DELTA, release_of(mean, normal(0.0))),
+        ("noise on half of the entries", mean, 1.0, DELTA, release_of(mean, some)),
+        ("the same noise on all entries", mean, 1.0, DELTA, release_of(mean, equal)),
+        ("noise of the largest entry of the data", mean, 1.0, DELTA, of_data),
+        ("Gaussian noise, no delta", mean, 1.0, 0.0, release_of(mean, normal(pure))),
+        (
+            "noise for one record of a person's 3",
+            people,
+            1.0,
+            DELTA,
+            release_of(people, normal(one)),
+        ),
+        (
+            "classic formula at epsilon 10",
+            mean,
+            10.0,
+            DELTA,
+            release_of(mean, normal(float(large))),
+        ),
+        *(
+            (name, moments, 1.0, DELTA, release_of(moments, noise))
+            for name, noise in (
+                ("noise of zeroing out, replaced", normal(standard(zeroed, 1.0, DELTA))),
+                ("no noise on the diagonal", mirrored(triangle, 0.0)),
+                ("each product twice, noise for once", normal(triangle)),
+            )
+        ),
+        (
+            "Laplace noise for 2 sqrt(p) / n",
+            *(root, 1.0, 0.0),
+            release_of(root, laplace(2 * np.sqrt(20) / 50)),
+        ),
+    )
+    for name, query, epsilon, delta, subject in functions:
+        yield Cell(WRONG, FUNCTION, name, query, epsilon, delta, subject)
+    yield from controls()
+    for case in CASES:
+        about = (case.name, case.query, case.epsilon, case.delta, case.wrong)
+        yield Cell(WRONG, CLASS, *about)
+
+
+def controls() -> Iterator[Cell]:
+    """Yield the wrong releases of the study's negative control that are classes or functions."""
+    for name in ("noise / sqrt(batch)", "epsilon / q", "inverted Bingham ratio"):
+        release = negative_control.CASES[name].build(True)
+        about = (name, release.query, release.epsilon, release.delta, release)
+        yield Cell(WRONG, CLASS, *about)
+    query = mdp.SecondMomentQuery(mdp.Ball(1.0, 4), 50)
+    yield Cell(WRONG, CLASS, "Wishart noise", query, 1.0, 0.0, wishart(query, 1.0))
+    run, release, query = negative_control.CASES["radius of the data"].build(True)
+    about = ("radius of the data", query, release.epsilon, release.delta)
+    yield Cell(WRONG, FUNCTION, *about, lambda records, generator: run(records.T, generator))
+
+
+def cells() -> Iterator[Cell]:
+    """Yield all cells."""
+    yield from short_cells()
+    yield from mistakes()
+    yield from honest_cells()
+
+
+def interval(hits: int, count: int) -> tuple[float, float]:
+    """Return the exact interval of a share."""
+    tail = (1 - CONFIDENCE) / 2
+    low = float(beta.ppf(tail, hits, count - hits + 1)) if hits else 0.0
+    return low, float(beta.isf(tail, hits + 1, count - hits)) if hits < count else 1.0
+
+
+def row_of(cell: Cell) -> dict[str, Any]:
+    """Audit a cell with its seeds, and return its row."""
+    budget = {"epsilon": cell.epsilon, "delta": cell.delta}
+    statuses: Counter[str] = Counter()
+    runs, begin = [], time.process_time()
+    for seed in range(cell.seeds):
+        result = mdp.audit(cell.subject, cell.query, **budget, seed=seed)
+        statuses[result.status] += 1
+        runs.append(result.runs)
+    low, high = interval(statuses[REFUTED], cell.seeds)
+    about = {"truth": cell.truth, "form": cell.form, "release": cell.release, "short": cell.short}
+    about |= {"query": f"{cell.query.name}, {cell.query.adjacency}", **budget, "seeds": cell.seeds}
+    return {
+        **about,
+        "refuted": statuses[REFUTED],
+        "low": f"{low:.3f}",
+        "high": f"{high:.3f}",
+        **{status: statuses[status] for status in (DECLARED, TESTED, CERTIFIED)},
+        "runs": round(float(np.mean(runs))),
+        "seconds": f"{(time.process_time() - begin) / cell.seeds:.2f}",
+    }
+
+
+Rows = list[Mapping[str, str]]
+
+
+def level_table(rows: Rows) -> str:
+    """Return how many audits of honest releases refuted them, in Markdown."""
+    lines = []
+    for form in (CLASS, FUNCTION, HIDDEN):
+        part = [row for row in rows if (row["truth"], row["form"]) == (HONEST, form)]
+        audits, refuted = (sum(int(row[name]) for row in part) for name in ("seeds", "refuted"))
+        high = interval(refuted, audits)[1]
+        others = [sum(int(row[status]) for row in part) for status in (CERTIFIED, TESTED, DECLARED)]
+        lines.append([f"{form}, {len(part)} releases", audits, refuted, f"{high:.2%}", *others])
+    header = ["Honest", "audits", "refuted", "share at most", CERTIFIED, TESTED, DECLARED]
+    return _markdown(header, lines)
+
+
+def short_table(rows: Rows) -> str:
+    """Return the shares of refutations by the size of the missing noise, in Markdown."""
+    part = [row for row in rows if float(row["short"])]
+    sizes = sorted({float(row["short"]) for row in part})
+    lines = []
+    for form, name in dict.fromkeys((row["form"], row["release"]) for row in part):
+        shares = {float(r["short"]): r for r in part if (r["form"], r["release"]) == (form, name)}
+        lines.append([f"{name}, {form}", *(_share(shares[size]) for size in sizes)])
+    return _markdown(["Noise too small by", *(f"{size:.0%}" for size in sizes)], lines)
+
+
+def mistake_table(rows: Rows) -> str:
+    """Return what becomes of other mistakes, in Markdown; those that are refuted share a row."""
+    part = [row for row in rows if row["truth"] == WRONG and not float(row["short"])]
+    lines: list[list[object]] = []
+    for form in (FUNCTION, CLASS):
+        of_form = [row for row in part if row["form"] == form]
+        always = [row["release"] for row in of_form if row["refuted"] == row["seeds"]]
+        names = "; ".join(always) if form == FUNCTION else f"{len(always)} of {len(of_form)}"
+        lines.append([form, names, "all refuted"])
+        for row in of_form:
+            if row["release"] not in always:
+                seen = (f"{row[s]} {s}" for s in (REFUTED, DECLARED, TESTED, CERTIFIED))
+                words = ", ".join(text for text in seen if not text.startswith("0 "))
+                lines.append([form, row["release"], words])
+    return _markdown(["Form", "Mistake", "Audits"], lines)
+
+
+def _share(row: Mapping[str, str]) -> str:
+    return f"{int(row['refuted']) / int(row['seeds']):.0%}"
+
+
+def _markdown(header: list[str], lines: Iterable[Iterable[object]]) -> str:
+    rows = [header, ["---"] * len(header), *lines]
+    return "".join(f"| {' | '.join(map(str, row))} |\n" for row in rows)
+
+
+def page(text: str) -> str:
+    """Return docs/audit.md with the tables of the CSV in their places."""
+    rows = read(TABLE)
+    tables = {"level": level_table, "power": short_table, "mistakes": mistake_table}
+    for name, table in tables.items():
+        start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
+        before, _, rest = text.partition(start)
+        text = f"{before}{start}\n{table(rows)}\n{end}{rest.partition(end)[2]}"
+    return text
+
+
+def read(path: Path) -> Rows:
+    """Return the rows of a CSV."""
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def main() -> None:
+    """Audit all cells, and write the CSV and the page."""
+    rows = []
+    for cell in cells():
+        rows.append(row_of(cell))
+        print(rows[-1], flush=True)
+    with TABLE.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
