@@ -17,16 +17,21 @@ from types import ModuleType
 from typing import Any
 
 from matrixdp import checks
+from reproduction import plugins
 
 PACKAGE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
 class FileEntry:
-    """An entry of a table: its file, and the literal values of keywords."""
+    """An entry of a table: its file, and the literal values of keywords.
+
+    ``distribution`` is the name and version of another package that has it; empty for the study's.
+    """
 
     file: Path
     words: Mapping[str, Any] = field(hash=False, default_factory=dict)
+    distribution: str = ""
 
     @property
     def directed(self) -> bool:
@@ -86,7 +91,7 @@ def entries(folder: str, table: str, files: str = "[!_]*.py") -> dict[str, FileE
     """Return the entries of the dictionaries called ``table`` in a folder's files, by name.
 
     Raises:
-        InputError: two entries have the same name.
+        InputError: two entries have the same name, or a table is no literal dictionary.
     """
     index: dict[str, FileEntry] = {}
     for file in sorted((PACKAGE / folder).glob(files)):
@@ -100,7 +105,26 @@ def entries(folder: str, table: str, files: str = "[!_]*.py") -> dict[str, FileE
     return index
 
 
-mechanisms = functools.partial(entries, "mechanisms", "MECHANISMS")
+@functools.cache
+def mechanisms() -> dict[str, FileEntry]:
+    """Return all mechanisms by name: the study's, then those of other packages.
+
+    Raises:
+        InputError: two have the same name, or a package names one as :mod:`reproduction.plugins`
+            does not allow.
+    """
+    index = dict(entries("mechanisms", "MECHANISMS"))
+    for name, point in sorted(plugins.points().items()):
+        distribution = plugins.distribution(point)
+        if name in index:
+            raise checks.InputError(
+                f"{distribution} names a mechanism {name!r}, as {index[name].file.name} does; "
+                "rename one of the two, or uninstall the package"
+            )
+        index[name] = FileEntry(plugins.place(name), distribution=distribution)
+    return index
+
+
 theory = functools.partial(entries, "theory", "THEORY")
 figures = functools.partial(entries, "report/figures", "FIGURES")
 tables = functools.partial(entries, "report/tables", "TABLES")
@@ -123,16 +147,33 @@ def schemes(training: str) -> dict[str, FileEntry]:
 
 
 def _literals(file: Path, table: str) -> list[tuple[str, dict[str, Any]]]:
-    """Return the keys of a table and the literal keywords of each entry; none without the table."""
+    """Return the keys of a table and the literal keywords of each entry; none without the table.
+
+    Raises:
+        InputError: the table is no dictionary of literal keys, or is changed after it.
+    """
     text = file.read_text(encoding="utf-8")
     if f"\n{table}" not in text:
         return []
-    for node in ast.parse(text, filename=str(file)).body:
+    tree = ast.parse(text, filename=str(file))
+    for node in tree.body:
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         names = [target.id for target in targets if isinstance(target, ast.Name)]
-        if table in names and isinstance(value := getattr(node, "value", None), ast.Dict):
-            pairs = zip(value.keys, value.values, strict=True)
-            return [(str(ast.literal_eval(key)), _keywords(entry)) for key, entry in pairs if key]
+        if table in names:
+            value = getattr(node, "value", None)
+            mentions = [one for one in ast.walk(tree) if getattr(one, "id", "") == table]
+            if isinstance(value, ast.Dict) and len(mentions) == 1 and all(value.keys):
+                with contextlib.suppress(ValueError):
+                    pairs = zip(value.keys, value.values, strict=True)
+                    return [
+                        (str(ast.literal_eval(key)), _keywords(entry))
+                        for key, entry in pairs
+                        if key
+                    ]
+            raise checks.InputError(
+                f"{table} in {file.name} is no literal dictionary, which is read without running "
+                f'the file; write {table} = {{"name": ...}} with every name in it, and no loop'
+            )
     return []
 
 

@@ -21,9 +21,7 @@ rule trials:
         *code("cli.trials"),
         **by_key(of_trials, RELEASES),
         task=lambda wildcards: code_of("cli.trials", *task_of(wildcards)),
-        mechanism=lambda wildcards: code_of(
-            "cli.trials", *modules(discovery.mechanisms(), wildcards.mechanism)
-        ),
+        mechanism=lambda wildcards: code_of_mechanism("cli.trials", wildcards.mechanism),
         python=python,
     message:
         "Trials: {wildcards.experiment}, {wildcards.mechanism}"
