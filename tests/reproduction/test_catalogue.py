@@ -50,7 +50,7 @@ def test_the_papers_compare_what_their_tables_print():
     assert imgm <= schemes.keys()
     # The rest is beyond the papers, or the formulas of public code.
     rest = {*schemes} - imgm - {*papers["MVG"]}
-    assert rest == {"pld_gaussian", "banded", "generalized_gamma"} | {
+    assert rest == {"pld_gaussian", "banded", "generalized_gamma", "mvg_iid"} | {
         name for name in schemes if "_code" in name
     }
     names = [name for lists in (papers, others) for each in lists.values() for name in each]
