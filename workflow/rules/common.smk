@@ -354,13 +354,17 @@ def tables(*patterns):
     every = [*TABLES, *(name for name, (_, run) in EXPERIMENT_TABLES.items() if run in RUNS)]
     names = [name for name in every if any(fnmatch.fnmatch(name, each) for each in patterns)]
     files = expand("<folder>/tables/{name}.{ending}", name=names, ending=["csv", "md", "json"])
-    # Those that a paper prints are there in LaTeX too.
-    return files + expand("<folder>/tables/{name}.tex", name=fnmatch.filter(names, "table[1-5]"))
+    # Those that go into a paper are there in LaTeX too: of the papers, and of each experiment.
+    printed = [*EXPERIMENT_TABLES, *fnmatch.filter(names, "table[1-2]")]
+    return files + expand(
+        "<folder>/tables/{name}.tex", name=[name for name in names if name in printed]
+    )
 
 
 def training_tables(name):
     """Return the files of the table of a training, which need not be in `all`."""
-    return expand("<folder>/tables/imgm_{name}.{ending}", name=name, ending=["csv", "md", "json"])
+    endings = ["csv", "md", "json", "tex"]
+    return expand("<folder>/tables/imgm_{name}.{ending}", name=name, ending=endings)
 
 
 def figures(*patterns):

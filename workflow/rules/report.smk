@@ -120,7 +120,7 @@ use rule table as experiment_table with:
 
 
 rule latex:
-    """A table of the papers in LaTeX."""
+    """A table in LaTeX."""
     input:
         "<folder>/tables/{table}.json",
     output:
@@ -128,7 +128,7 @@ rule latex:
     log:
         "<folder>/logs/tables/{table}_latex.log",
     wildcard_constraints:
-        table="table[1-5]",
+        table="|".join([*TABLES, *EXPERIMENT_TABLES]) or "none",
     localrule: True
     conda:
         "../../environment.yml"
