@@ -18,6 +18,7 @@ from reproduction import config as configuration, costs, discovery, imports, job
 from matrixdp.checks import InputError
 from reproduction.data import prepared
 from reproduction.experiments import readings
+from reproduction.trials import BASELINES
 
 MATRIX, FOLDER = config.get("matrix"), config.get("pathvars", {}).get("results", "results")
 

@@ -7,6 +7,13 @@ EXPERIMENT_TABLES = {
     **{IN_PRINT.get(name, name): ("experiment", name) for name in SWEPT},
     **{f"imgm_{name}": ("training", name) for name in TRAININGS},
 }
+# On request: one mechanism or scheme of an experiment against each other row.
+AGAINST = {
+    f"against_{run}_{row}": (run, row)
+    for run in [*EXPERIMENTS, *TRAININGS]
+    for row in job_settings.rows(config, run)
+    if row not in BASELINES
+}
 EXPERIMENT_FIGURES = {f"curves_{name}": ("curves", name) for name in SWEPT}
 for side, name in {"left": "regression", "middle": "first_pc", "right": "covariance"}.items():
     if name in EXPERIMENTS:
@@ -119,6 +126,17 @@ use rule table as experiment_table with:
         ),
 
 
+use rule table as against_table with:
+    input:
+        lambda wildcards: rows_of(AGAINST[wildcards.table][0]),
+        settings="<folder>/settings.yaml",
+    wildcard_constraints:
+        table="|".join(AGAINST) or "none",
+    params:
+        recipe=lambda wildcards: f"against_each --mechanism {AGAINST[wildcards.table][1]}",
+        entry=code_of("cli.table", *modules(discovery.tables(), "against_each")),
+
+
 rule latex:
     """A table in LaTeX."""
     input:
@@ -128,7 +146,7 @@ rule latex:
     log:
         "<folder>/logs/tables/{table}_latex.log",
     wildcard_constraints:
-        table="|".join([*TABLES, *EXPERIMENT_TABLES]) or "none",
+        table="|".join([*TABLES, *EXPERIMENT_TABLES, *AGAINST]) or "none",
     localrule: True
     conda:
         "../../environment.yml"
