@@ -14,6 +14,8 @@ AGAINST = {
     for row in job_settings.rows(config, run)
     if row not in BASELINES
 }
+# On request, too: the figure for a paper's column.
+COLUMN_FIGURES = {f"column_{name}": name for name in [*SWEPT, *TRAININGS]}
 EXPERIMENT_FIGURES = {f"curves_{name}": ("curves", name) for name in SWEPT}
 for side, name in {"left": "regression", "middle": "first_pc", "right": "covariance"}.items():
     if name in EXPERIMENTS:
@@ -76,7 +78,7 @@ if ON_PAPERS:
 if OTHER_READING:
     # Another reading changes the experiments' tables, and nothing else.
     TABLES = {name: TABLES[name] for name in TABLES if name == "section10_2"}
-    FIGURES, EXPERIMENT_FIGURES = {}, {}
+    FIGURES, EXPERIMENT_FIGURES, COLUMN_FIGURES = {}, {}, {}
 
 
 rule table:
@@ -207,6 +209,23 @@ use rule figure as experiment_figure with:
         entry=lambda wildcards: code_of(
             "cli.figure", *modules(discovery.figures(), EXPERIMENT_FIGURES[wildcards.figure][0])
         ),
+
+
+use rule figure as column_figure with:
+    input:
+        lambda wildcards: rows_of(COLUMN_FIGURES[wildcards.figure]),
+        settings="<folder>/settings.yaml",
+    output:
+        svg="<folder>/figures/{figure}.svg",
+        pdf="<folder>/figures/{figure}.pdf",
+        png="<folder>/figures/{figure}.png",
+        json="<folder>/figures/{figure}.json",
+        data="<folder>/figures/data/{figure}.csv",
+    wildcard_constraints:
+        figure="|".join(COLUMN_FIGURES) or "none",
+    params:
+        recipe="column",
+        entry=code_of("cli.figure", *modules(discovery.figures(), "column")),
 
 
 rule report:
