@@ -336,6 +336,21 @@ def provenance(*datasets):
     return expand("<folder>/data/{name}/provenance.json", name=names)
 
 
+def beside(name):
+    """Return a file of the project beside the workflow, if it is there."""
+    path = os.path.join(os.path.dirname(WORKFLOW), name)
+    return [within(path)] if os.path.isfile(path) else []
+
+
+def cited(runs):
+    """Return what the works behind experiments follow from: their summaries and their data."""
+    datasets = {job_settings.dataset(config, name) for name in runs}
+    return [
+        *expand("<folder>/summary/{run}.csv", run=runs),
+        *expand("<folder>/data/{name}/provenance.json", name=sorted(datasets)),
+    ]
+
+
 def rows_of(run):
     """Return the results of an experiment: of one on releases the audit and what is printed, too."""
     if run in TRAININGS:

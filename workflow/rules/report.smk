@@ -75,6 +75,12 @@ if ON_PAPERS:
     if GRADIENTS := [name for name in ("adult", "cora") if name in LEARNED]:
         FIGURES["imgm_gradients"] = [file for name in GRADIENTS for file in rows_of(name)]
 
+# Bibliographies: of the run, and of one experiment.
+CITATIONS = {"citations": RUNS} | {
+    f"citations_{name}": [name] for name in [*EXPERIMENTS, *TRAININGS]
+}
+AUTHORS = beside("CITATION.cff")
+
 if OTHER_READING:
     # Another reading changes the experiments' tables, and nothing else.
     TABLES = {name: TABLES[name] for name in TABLES if name == "section10_2"}
@@ -255,17 +261,37 @@ rule report:
         " > {log:q} 2>&1"
 
 
+rule bibliography:
+    """The works behind all experiments of the run, or behind one, as BibTeX."""
+    input:
+        lambda wildcards: cited(CITATIONS[wildcards.citations]),
+        settings="<folder>/settings.yaml",
+        authors=AUTHORS,
+    output:
+        "<folder>/{citations}.bib",
+    log:
+        "<folder>/logs/{citations}.log",
+    wildcard_constraints:
+        citations="|".join(CITATIONS),
+    localrule: True
+    conda:
+        "../../environment.yml"
+    params:
+        *code("cli.citations"),
+        python=python,
+    message:
+        "Citations: {wildcards.citations}"
+    shell:
+        "{params.python} -m reproduction citations {input:q} --out {output:q} > {log:q} 2>&1"
+
+
 rule article:
     """The replication article: text, tables and figures of this run."""
     input:
         files=[*summaries(), *tables("*"), *figures("*")],
         settings="<folder>/settings.yaml",
         # Its authors, and the settings that its text is written for.
-        beside=[
-            within(path)
-            for name in ("CITATION.cff", "results/reference/settings.yaml")
-            if os.path.isfile(path := os.path.join(os.path.dirname(WORKFLOW), name))
-        ],
+        beside=[*AUTHORS, *beside("results/reference/settings.yaml")],
     output:
         pdf=report("<folder>/article.pdf", caption="../report/page.rst", category="Report"),
         numbers="<folder>/article_numbers.csv",
