@@ -106,7 +106,7 @@ def test_what_nobody_entered_has_a_note_and_no_reference(tmp_path, monkeypatch):
     module = tmp_path / "wishart_1.py"
     module.write_text(
         '"""A file."""\n\n\nclass Other:\n    """Another."""\n\n\nclass Own:\n'
-        '    """Noise_of mine: 100 % new.\n\n    More.\n    """\n\n\n'
+        '    """Noise_of mine: 100 % new, m^2 / epsilon.\n\n    More.\n    """\n\n\n'
         'MECHANISMS = {"other": Entry(Other), "wishart_1": Entry(partial(Own, 2))}\n'
     )
     entry = discovery.FileEntry(module)
@@ -114,7 +114,8 @@ def test_what_nobody_entered_has_a_note_and_no_reference(tmp_path, monkeypatch):
     found = make(tmp_path, "first_pc", **{"summary/first_pc": summary})
     assert "dwork-noise" not in found
     assert found["wishart_1"] == (
-        "  title = {{wishart\\_1}},\n  note = {Noise\\_of mine: 100 \\% new},\n"
+        "  title = {{wishart\\_1}},\n  note = {Noise\\_of mine: 100 \\% new, "
+        "m\\textasciicircum{}2 / $\\epsilon$},\n"
     )
     assert found["abroad"] == "  title = {{abroad}},\n  note = {no reference known},\n"
 

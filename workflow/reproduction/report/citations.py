@@ -17,6 +17,7 @@ from reproduction import catalogue, discovery
 from reproduction.files import read_yaml, write_text
 from reproduction.report import inputs
 from reproduction.report.inputs import Files
+from reproduction.report.markup import escape
 
 FILE = Path(__file__).parents[2] / "references.yaml"
 
@@ -25,6 +26,7 @@ PROJECT = "CITATION.cff"
 
 #: A venue that names a preprint, alone or after the conference.
 _PREPRINT = re.compile(r"(?:^|, )arXiv:([\d.]+)$")
+_TEXTS = ("title", "booktitle", "journal", "publisher", "note")
 _TYPES = {"proceedings": ("inproceedings", "booktitle"), "periodical": ("article", "journal")}
 
 
@@ -144,9 +146,7 @@ def _bibtex(kind: str, key: str, fields: Mapping[str, Any]) -> str:
 
 def _lines(fields: Mapping[str, Any]) -> Iterator[str]:
     for name, value in fields.items():
-        text = str(value)
-        if name not in ("doi", "url"):
-            text = re.sub(r"([&%$#_])", r"\\\1", text)
+        text = escape(str(value)) if name in _TEXTS else str(value)
         if text:
             # A second brace keeps the capitals of a title.
             yield f"  {name} = {{{{{text}}}}}," if name == "title" else f"  {name} = {{{text}}},"
