@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from packages import KEPT
 
-from reproduction import catalogue
+from reproduction import catalogue, job_settings
 from reproduction.report import comparisons, inputs
 from reproduction.report.article import build, numbers
 from reproduction.report.claims import findings
@@ -125,3 +125,41 @@ def test_the_article_counts_claims_and_errata_as_their_tables_do():
                 assert stated[name] == sum(int(part[place]) for part in parts)
     headline = (KEPT / "tables/errata.md").read_text(encoding="utf-8").partition("\n")[0]
     assert re.search(rf"of which {stated['errata.not private']} cost privacy", headline)
+
+
+RUNS = sorted(path.stem for path in (KEPT / "comparisons").glob("*.csv"))
+
+
+def in_order(name):
+    """Return the kept tests of a run, its mechanisms in order, and the last beyond the papers."""
+    compared = text(kept(f"comparisons/{name}"), "epsilon", "verdict", *comparisons.AGAINST, *KEYS)
+    order = job_settings.rows(inputs.read("settings", inputs.below(KEPT)), name)
+    further = [one for one in order if one not in catalogue.of_papers() | {*catalogue.BASELINES}]
+    return compared[compared["comparison"].ne(comparisons.PRICE)], order, further[-1]
+
+
+def moved_by(compared, order, added):
+    """Return how many other pairs have another corrected p, and verdict, without a mechanism."""
+    rest = compared[~compared["mechanism"].eq(added) & ~compared["against"].eq(added)]
+    after, before = comparisons.judged(compared, order), comparisons.judged(rest, order)
+    columns = ["p_corrected", "verdict"]
+    return after.loc[rest.index, columns].fillna(-1).ne(before[columns].fillna(-1)).sum()
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_kept_verdicts_follow_the_families_and_the_last_mechanism_moves_no_other(name):
+    compared, order, last = in_order(name)
+    again = comparisons.judged(compared, order)
+    assert again["verdict"].tolist() == compared["verdict"].tolist()
+    corrected = (table["p_corrected"].to_numpy() for table in (again, compared))
+    np.testing.assert_allclose(*corrected, rtol=1e-5)
+    assert moved_by(compared, order, last).tolist() == [0, 0]
+
+
+def test_in_one_family_for_all_the_last_mechanism_would_move_others(monkeypatch):
+    runs = [in_order(name) for name in RUNS]
+    every = {name for _, order, _ in runs for name in order}
+    monkeypatch.setattr(catalogue, "of_papers", lambda: every)
+    tests, verdicts = sum(moved_by(*run) for run in runs)
+    assert tests > 1000
+    assert verdicts > 10

@@ -21,8 +21,7 @@ def table(compared: pd.DataFrame) -> pd.DataFrame:
     """Return each tuned mechanism against the best of the others, at each epsilon (``COLUMNS``).
 
     The best one is that with the best mean over the same trials, which is in its favour. The
-    verdict is that of :mod:`reproduction.report.comparisons`, corrected over all pairs at an
-    epsilon.
+    verdict is that of :mod:`reproduction.report.comparisons`, corrected.
     """
     pairs = comparisons.oriented(compared)
     pairs = pairs[pairs["epsilon"].notna() & ~pairs["against"].isin(catalogue.BASELINES)]
@@ -35,8 +34,12 @@ def table(compared: pd.DataFrame) -> pd.DataFrame:
 
 
 def write(trial_files: Iterable[str | os.PathLike], out: str | os.PathLike) -> None:
-    """Write :func:`table` of each experiment on each data set in trial files to CSV."""
+    """Write :func:`table` of each experiment on each data set in trial files to CSV.
+
+    The order that families follow is that of the catalogue: what has no entry comes last.
+    """
     rows = pd.concat(pd.read_csv(path, dtype=str, keep_default_na=False) for path in trial_files)
+    rows = rows.sort_values("mechanism", key=lambda names: names.map(catalogue.rank), kind="stable")
     parts = []
     for (experiment, dataset), run in rows.groupby(["experiment", "dataset"], sort=False):
         with tempfile.TemporaryDirectory() as folder:
