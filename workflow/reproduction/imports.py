@@ -24,7 +24,8 @@ HOMES = {"matrixdp": PACKAGE.parents[1] / "src", "reproduction": PACKAGE.parent}
 TEXTS = {
     "catalogue": ["catalogue.yaml"],
     "experiments.readings": ["readings.yaml"],
-    "report.article.build": ["article/*"],
+    "report.article.build": ["article/*", "references.yaml"],
+    "report.citations": ["references.yaml"],
     "report.claims.definitions": ["claims.yaml"],
     "report.page": ["reproduction/report/page/*.*", "reproduction/report/page/texts/*"],
     # The facts from which a data set is simulated, for the module with its name.

@@ -18,6 +18,7 @@ from reproduction import config as configuration, costs, discovery, imports, job
 from matrixdp.checks import InputError
 from reproduction.data import prepared
 from reproduction.experiments import readings
+from reproduction.trials import BASELINES
 
 MATRIX, FOLDER = config.get("matrix"), config.get("pathvars", {}).get("results", "results")
 
@@ -339,6 +340,21 @@ def provenance(*datasets):
     return expand("<folder>/data/{name}/provenance.json", name=names)
 
 
+def beside(name):
+    """Return a file of the project beside the workflow, if it is there."""
+    path = os.path.join(os.path.dirname(WORKFLOW), name)
+    return [within(path)] if os.path.isfile(path) else []
+
+
+def cited(runs):
+    """Return what the works behind experiments follow from: their summaries and their data."""
+    datasets = {job_settings.dataset(config, name) for name in runs}
+    return [
+        *expand("<folder>/summary/{run}.csv", run=runs),
+        *expand("<folder>/data/{name}/provenance.json", name=sorted(datasets)),
+    ]
+
+
 def rows_of(run):
     """Return the results of an experiment: of one on releases the audit and what is printed, too."""
     if run in TRAININGS:
@@ -358,13 +374,17 @@ def tables(*patterns):
     every = [*TABLES, *(name for name, (_, run) in EXPERIMENT_TABLES.items() if run in RUNS)]
     names = [name for name in every if any(fnmatch.fnmatch(name, each) for each in patterns)]
     files = expand("<folder>/tables/{name}.{ending}", name=names, ending=["csv", "md", "json"])
-    # Those that a paper prints are there in LaTeX too.
-    return files + expand("<folder>/tables/{name}.tex", name=fnmatch.filter(names, "table[1-5]"))
+    # Those that go into a paper are there in LaTeX too: of the papers, and of each experiment.
+    printed = [*EXPERIMENT_TABLES, *fnmatch.filter(names, "table[1-2]")]
+    return files + expand(
+        "<folder>/tables/{name}.tex", name=[name for name in names if name in printed]
+    )
 
 
 def training_tables(name):
     """Return the files of the table of a training, which need not be in `all`."""
-    return expand("<folder>/tables/imgm_{name}.{ending}", name=name, ending=["csv", "md", "json"])
+    endings = ["csv", "md", "json", "tex"]
+    return expand("<folder>/tables/imgm_{name}.{ending}", name=name, ending=endings)
 
 
 def figures(*patterns):

@@ -7,6 +7,15 @@ EXPERIMENT_TABLES = {
     **{IN_PRINT.get(name, name): ("experiment", name) for name in SWEPT},
     **{f"imgm_{name}": ("training", name) for name in TRAININGS},
 }
+# On request: one mechanism or scheme of an experiment against each other row.
+AGAINST = {
+    f"against_{run}_{row}": (run, row)
+    for run in [*EXPERIMENTS, *TRAININGS]
+    for row in job_settings.rows(config, run)
+    if row not in BASELINES
+}
+# On request, too: the figure for a paper's column.
+COLUMN_FIGURES = {f"column_{name}": name for name in [*SWEPT, *TRAININGS]}
 EXPERIMENT_FIGURES = {f"curves_{name}": ("curves", name) for name in SWEPT}
 for side, name in {"left": "regression", "middle": "first_pc", "right": "covariance"}.items():
     if name in EXPERIMENTS:
@@ -66,10 +75,16 @@ if ON_PAPERS:
     if GRADIENTS := [name for name in ("adult", "cora") if name in LEARNED]:
         FIGURES["imgm_gradients"] = [file for name in GRADIENTS for file in rows_of(name)]
 
+# Bibliographies: of the run, and of one experiment.
+CITATIONS = {"citations": RUNS} | {
+    f"citations_{name}": [name] for name in [*EXPERIMENTS, *TRAININGS]
+}
+AUTHORS = beside("CITATION.cff")
+
 if OTHER_READING:
     # Another reading changes the experiments' tables, and nothing else.
     TABLES = {name: TABLES[name] for name in TABLES if name == "section10_2"}
-    FIGURES, EXPERIMENT_FIGURES = {}, {}
+    FIGURES, EXPERIMENT_FIGURES, COLUMN_FIGURES = {}, {}, {}
 
 
 rule table:
@@ -119,8 +134,19 @@ use rule table as experiment_table with:
         ),
 
 
+use rule table as against_table with:
+    input:
+        lambda wildcards: rows_of(AGAINST[wildcards.table][0]),
+        settings="<folder>/settings.yaml",
+    wildcard_constraints:
+        table="|".join(AGAINST) or "none",
+    params:
+        recipe=lambda wildcards: f"against_each --mechanism {AGAINST[wildcards.table][1]}",
+        entry=code_of("cli.table", *modules(discovery.tables(), "against_each")),
+
+
 rule latex:
-    """A table of the papers in LaTeX."""
+    """A table in LaTeX."""
     input:
         "<folder>/tables/{table}.json",
     output:
@@ -128,7 +154,7 @@ rule latex:
     log:
         "<folder>/logs/tables/{table}_latex.log",
     wildcard_constraints:
-        table="table[1-5]",
+        table="|".join([*TABLES, *EXPERIMENT_TABLES, *AGAINST]) or "none",
     localrule: True
     conda:
         "../../environment.yml"
@@ -191,6 +217,23 @@ use rule figure as experiment_figure with:
         ),
 
 
+use rule figure as column_figure with:
+    input:
+        lambda wildcards: rows_of(COLUMN_FIGURES[wildcards.figure]),
+        settings="<folder>/settings.yaml",
+    output:
+        svg="<folder>/figures/{figure}.svg",
+        pdf="<folder>/figures/{figure}.pdf",
+        png="<folder>/figures/{figure}.png",
+        json="<folder>/figures/{figure}.json",
+        data="<folder>/figures/data/{figure}.csv",
+    wildcard_constraints:
+        figure="|".join(COLUMN_FIGURES) or "none",
+    params:
+        recipe="column",
+        entry=code_of("cli.figure", *modules(discovery.figures(), "column")),
+
+
 rule report:
     """One page on everything."""
     input:
@@ -218,17 +261,37 @@ rule report:
         " > {log:q} 2>&1"
 
 
+rule bibliography:
+    """The works behind all experiments of the run, or behind one, as BibTeX."""
+    input:
+        lambda wildcards: cited(CITATIONS[wildcards.citations]),
+        settings="<folder>/settings.yaml",
+        authors=AUTHORS,
+    output:
+        "<folder>/{citations}.bib",
+    log:
+        "<folder>/logs/{citations}.log",
+    wildcard_constraints:
+        citations="|".join(CITATIONS),
+    localrule: True
+    conda:
+        "../../environment.yml"
+    params:
+        *code("cli.citations"),
+        python=python,
+    message:
+        "Citations: {wildcards.citations}"
+    shell:
+        "{params.python} -m reproduction citations {input:q} --out {output:q} > {log:q} 2>&1"
+
+
 rule article:
     """The replication article: text, tables and figures of this run."""
     input:
         files=[*summaries(), *tables("*"), *figures("*")],
         settings="<folder>/settings.yaml",
         # Its authors, and the settings that its text is written for.
-        beside=[
-            within(path)
-            for name in ("CITATION.cff", "results/reference/settings.yaml")
-            if os.path.isfile(path := os.path.join(os.path.dirname(WORKFLOW), name))
-        ],
+        beside=[*AUTHORS, *beside("results/reference/settings.yaml")],
     output:
         pdf=report("<folder>/article.pdf", caption="../report/page.rst", category="Report"),
         numbers="<folder>/article_numbers.csv",

@@ -72,6 +72,7 @@ TARGETS = [
     "results/tables/table3.csv",
     "results/tables/table3.tex",
     "results/figures/curves_first_pc.svg",
+    "results/citations_regression.bib",
 ]
 VERBS = [
     "prepare",
@@ -84,6 +85,7 @@ VERBS = [
     "negative-control",
 ]
 VERBS += ["readings", "gather", "held-out", "theory", "claims", "table", "figure", "latex"]
+VERBS += ["citations"]
 
 #: Verbs on a whole run, and what their rules declare beside the files of it.
 WHOLE = {

@@ -32,8 +32,8 @@ class Recipe:
     """The recipe of a table or figure; subclasses add its layout.
 
     Attributes:
-        title: topic. It may contain ``{claimed_epsilon}``, that of the tables, and for one
-            experiment ``{title}`` and ``{table}`` (such as ``Table 3``).
+        title: topic. It may contain ``{claimed_epsilon}``, that of the tables, for one experiment
+            ``{title}`` and ``{table}`` (such as ``Table 3``), for one mechanism ``{mechanism}``.
         caption: fixed plain sentences, at most 60 words; or a function of the frame, if it names
             the setting, such as the number of trials.
         finding: function from the frame to the headline, one sentence of at most 90 characters, or
@@ -43,33 +43,43 @@ class Recipe:
             ``_`` are only for the caption and the layout.
         of_experiment: whether it shows the one experiment whose summary is among its inputs; then
             ``data`` gets the experiment first.
+        of_mechanism: whether it is on one mechanism, which ``data`` then gets last.
     """
 
     title: str
     data: Callable[..., pd.DataFrame]
     of_experiment: bool = False
+    of_mechanism: bool = False
     caption: str | Callable[[pd.DataFrame], str]
     finding: Callable[[pd.DataFrame], str] | None = None
 
-    def collect(self, files: Files) -> tuple[pd.DataFrame, str]:
+    def collect(self, files: Files, mechanism: str = "") -> tuple[pd.DataFrame, str]:
         """Return the frame, and the status of its data (``computed`` without a data set).
 
+        ``mechanism`` is the one that it is on, where it is on one.
         A frame without rows becomes one with the column ``note``, whose entry says what is missing.
 
         Raises:
-            InputError: an input is damaged or lacks a column, or there are the settings alone.
+            InputError: an input is damaged or lacks a column, there are the settings alone, or the
+                mechanism is missing, or too much.
         """
         if not {*files} - {"settings"}:
             raise InputError("settings alone show nothing; name the files that it is made from")
+        if bool(mechanism) != self.of_mechanism:
+            remedy = "name the one that is shown" if self.of_mechanism else "leave it out"
+            raise InputError(f"mechanism is {mechanism!r}; {remedy}")
         tables = {name: inputs.read(name, files) for name in files}
         experiment = _experiment(files) if self.of_experiment else ""
         with complete(files):
-            frame = self.data(*([experiment] if experiment else []), tables)
+            frame = self.data(*filter(None, [experiment, tables, mechanism]))
         if frame.empty:
             names = ", ".join(name for name in files if name != "settings")
             frame = pd.DataFrame({"note": [f"nothing of it is in {names}"]}, dtype=str)
         settings = tables.get("settings", {})
         frame.attrs |= {"file": own_file(settings), "experiment": experiment}
+        if mechanism:
+            perturbation = catalogue.experiment(experiment).perturbation
+            frame.attrs["mechanism"] = catalogue.label(mechanism, perturbation)
         frame.attrs["claimed_epsilon"] = float(settings.get("table_epsilon", "nan"))
         return frame, _status(tables)
 
@@ -78,7 +88,8 @@ class Recipe:
         about = catalogue.experiment(frame.attrs.get("experiment", ""))
         table = f"Table {about.table}" if about.table else about.title
         at = f"{claimed_epsilon(frame):g}"
-        return self.title.format(title=about.title, table=table, claimed_epsilon=at)
+        words = {"title": about.title, "table": table, "claimed_epsilon": at}
+        return self.title.format(**words, mechanism=frame.attrs.get("mechanism"))
 
     def describe(self, frame: pd.DataFrame) -> str:
         """Return the caption for a frame; of an empty one, what is missing."""

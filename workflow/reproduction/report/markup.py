@@ -165,6 +165,7 @@ def latex(grid: Grid) -> str:
 def escape(text: str) -> str:
     """Return plain text as LaTeX; the names of Greek letters become symbols."""
     escaped = "".join(_LATEX.get(character, character) for character in text)
+    escaped = re.sub(r"(?<![\w)])-(?=\d)", "$-$", escaped)
     return re.sub(r"(?<!\\)\b(epsilon|[Dd]elta|mu|rho|tau)\b", r"$\\\1$", escaped)
 
 

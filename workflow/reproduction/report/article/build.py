@@ -23,6 +23,7 @@ from reproduction.report.inputs import Files
 from reproduction.report.tables.training import DAGGER
 
 SOURCE = Path(__file__).parents[3] / "article"
+REFERENCES = SOURCE.with_name("references.yaml")
 KEPT = SOURCE.parents[1] / "results" / "reference"
 
 #: Columns of the tables of the article: from the header on the page to the one in print.
@@ -58,7 +59,7 @@ def build(files: Files, out: str | os.PathLike) -> None:
     content = _content(files, values)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        for file in SOURCE.iterdir():
+        for file in (REFERENCES, *SOURCE.iterdir()):
             shutil.copy(file, place)
         for name in _figures():
             target = place / f"{name}.svg"

@@ -46,6 +46,7 @@ def redraw(folder: str | os.PathLike, out: str | os.PathLike) -> None:
         write(entry["recipe"], used, redrawn / f"{name}.svg")
     kinds = (("", "svg"), ("", "png"), ("", "json"), ("data", "csv"))
     expected = {Path(part, f"{name}.{end}") for name in words for part, end in kinds}
+    expected |= {Path(f"{name}.pdf") for name in words if Path(redrawn, f"{name}.pdf").exists()}
     existing = {path.relative_to(reference) for path in reference.rglob("*") if path.is_file()}
     differ = [
         str(path)

@@ -45,10 +45,12 @@ class Figure(Recipe):
         data: see there; without it, the frame is the one input as it is.
         draw: from the frame to a drawing, made with :func:`style.canvas`. It may count on at
             least one row; it sets no title of the whole figure.
+        in_column: whether it is for a paper's column: without a headline, and as PDF too.
     """
 
     data: Callable[..., pd.DataFrame] = entries.only
     draw: Callable[[pd.DataFrame], matplotlib.figure.Figure]
+    in_column: bool = False
 
     def frame(self, files: Files) -> pd.DataFrame:
         """Return the figure's data from its inputs, with ``data_status``.
@@ -72,12 +74,17 @@ class Figure(Recipe):
         empty = entries.is_empty(frame)
         drawing = style.message(frame["note"].iloc[0]) if empty else self.draw(frame)
         mark = catalogue.mark(frame["data_status"].iloc[0])
-        style.headline(drawing, self.headline(frame), self.topic(frame), mark)
+        if self.in_column:
+            style.stamp(drawing, mark)
+        else:
+            style.headline(drawing, self.headline(frame), self.topic(frame), mark)
         return drawing
 
 
 def save(figure: Figure, recipe: str, files: Files, out: str | os.PathLike) -> None:
     """Write a figure as SVG, beside it PNG and JSON, and its data as CSV to the folder ``data``.
+
+    One for a paper's column is also written as PDF.
 
     The JSON file has the words of the figure, its recipe, and the names of what it is made from.
     The same frame gives the same bytes: no dates, fixed identifiers, fonts that come with
@@ -106,6 +113,10 @@ def save(figure: Figure, recipe: str, files: Files, out: str | os.PathLike) -> N
         with replacing(svg) as temporary:
             metadata = {"Date": None, "Creator": None, "Title": topic}
             drawing.savefig(temporary, format="svg", metadata=metadata)
+        if figure.in_column:
+            with replacing(svg.with_suffix(".pdf")) as temporary:
+                metadata = dict.fromkeys(("CreationDate", "Creator", "Producer"))
+                drawing.savefig(temporary, format="pdf", metadata=metadata)
         pixels = io.BytesIO()
         drawing.savefig(pixels, format="png", dpi=style.DPI)
     with replacing(svg.with_suffix(".png")) as temporary:

@@ -57,7 +57,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
         axes.set_title(title)
         for _, part in ours[ours["panel"].ne(title)].groupby("mechanism"):
             axes.plot(part["epsilon"], part["mean"], color=style.FAINT, linewidth=0.7, zorder=1)
-        _finish(axes, frame)
+        finish(axes, frame)
         _mechanisms(axes, ours[ours["panel"].eq(title)])
         inside |= style.published_values(axes, theirs[theirs["panel"].eq(title)])
         style.name_curves(axes)
@@ -86,7 +86,7 @@ def _mechanisms(axes: Axes, rows: pd.DataFrame) -> None:
     style.against_epsilon(axes, members, apart=0.03 * (axes.get_yscale() == "linear"))
 
 
-def _finish(axes: Axes, frame: pd.DataFrame) -> None:
+def finish(axes: Axes, frame: pd.DataFrame) -> None:
     """Scale the y axis to our results, name it, and draw the baselines."""
     axes.set_ylabel(frames.axis(frame))
     ours = frame[frame["role"].eq("mechanism")]

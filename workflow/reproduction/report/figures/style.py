@@ -54,13 +54,13 @@ def context(salt: str = "matrixdp") -> Iterator[None]:
 
 
 def canvas(
-    height: float, rows: int = 1, columns: int = 1, **options: Any
+    height: float, rows: int = 1, columns: int = 1, width: float = WIDTH, **options: Any
 ) -> tuple[Drawing, np.ndarray]:
-    """Return an empty figure of a height in inches, and its axes, shape (rows, columns).
+    """Return an empty figure of a height and width in inches, and its axes, shape (rows, columns).
 
     ``options`` are for ``Figure.subplots``, such as ``sharex`` or ``height_ratios``.
     """
-    figure = Drawing(figsize=(WIDTH, height), layout=_layout())
+    figure = Drawing(figsize=(width, height), layout=_layout())
     return figure, figure.subplots(rows, columns, squeeze=False, **options)
 
 
@@ -315,8 +315,15 @@ def headline(figure: Drawing, finding: str, topic: str, mark: Mark = NO_MARK) ->
         words: dict[str, Any] = {"fontsize": size, "fontweight": weight, "color": colour}
         figure.text(0.01, top / height, text, va="top", **words)
         top -= size * 1.4 / 72
+    stamp(figure, mark)
+
+
+def stamp(figure: Drawing, mark: Mark) -> None:
+    """Write the mark of a figure's data across its panels; nothing without one."""
+    width, height = figure.get_size_inches()
     if mark.stamp:
-        style: dict[str, Any] = {"fontsize": 70, "fontweight": "bold", "color": ALARM}
+        size = 70 * width / WIDTH
+        style: dict[str, Any] = {"fontsize": size, "fontweight": "bold", "color": ALARM}
         style |= {"ha": "center", "va": "center", "alpha": 0.13, "zorder": 10}
         angle = float(np.degrees(np.arctan2(height, width)))
         figure.text(0.5, 0.5, mark.stamp, rotation=angle, **style)

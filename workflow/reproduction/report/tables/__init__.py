@@ -13,19 +13,20 @@ from reproduction.report.entries import complete
 from reproduction.report.inputs import Files
 
 
-def write(recipe: str, files: Files, out: str | os.PathLike) -> None:
+def write(recipe: str, files: Files, out: str | os.PathLike, mechanism: str = "") -> None:
     """Write a table as CSV, and beside it as Markdown and JSON.
 
     Args:
         recipe: name of an entry of ``TABLES``.
         files: its inputs by name.
         out: the CSV file.
+        mechanism: the one that it is on, where it is on one.
 
     Raises:
-        InputError: there is no such recipe, or an input is damaged.
+        InputError: there is no such recipe or mechanism, or an input is damaged.
     """
     table = find(sys.modules[__name__], "TABLES", table=recipe)
-    frame, status = table.collect(files)
+    frame, status = table.collect(files, mechanism)
     with complete(files):
         grid = dataclasses.replace(table.show(frame, status), inputs=[*files])
     columns = [column for column in frame.columns if not str(column).startswith("_")]

@@ -325,7 +325,7 @@ def by_group(table: pd.DataFrame, titles: pd.Series) -> Grid:
         f"Ours / {base}": functools.partial(_ratio, "over_base"),
         "Against the paper": "against_paper",
         "Against baseline": _outcome,
-        "Tight epsilon": _privacy,
+        "Tight epsilon": privacy,
     }
     theirs = ("Paper", "Against the")
     visible = {name: cell for name, cell in cells.items() if power or not name.startswith(theirs)}
@@ -359,7 +359,7 @@ def _outcome(row: Mapping[str, Any]) -> str:
     return row["verdict"] or row["against_baseline"]
 
 
-def _privacy(row: Mapping[str, Any]) -> str:
+def privacy(row: Mapping[str, Any]) -> str:
     """Return the tight epsilon, with mu where there is one: ``0 (mu = 2.6e-4)``."""
     delivered = audit_status.mark(short(row["epsilon_delivered"]), row)
     if np.isnan(row["mu"]) or audit_status.text(row):

@@ -1,0 +1,41 @@
+"""The recipe of CONTRIBUTING.md for what goes into a paper, followed from its text."""
+
+import json
+
+import pandas as pd
+import pytest
+from test_recipes import follow
+
+
+@pytest.mark.slow
+def test_what_goes_into_a_paper(fresh):
+    follow(fresh, "A mechanism")
+    folder = fresh.folder / "results"
+    commands = follow(fresh, "What goes into a paper")
+    assert len(commands) == 4
+    fresh.make(*[target for words in commands for target in words], "-c2")
+    table = folder / "tables/against_first_pc_independent_laplace"
+    rows = pd.read_csv(table.with_suffix(".csv"))
+    assert {*rows["mechanism"]} == {"independent_laplace"}
+    assert {*rows["against"]} == {"independent_laplace", "directional_gaussian", "random"}
+    assert {*rows["epsilon"]} == {0.1, 1.0}
+    own = rows[rows["against"].eq("independent_laplace")]
+    assert own["delta"].eq(0).all()
+    assert own["epsilon_delivered"].eq(own["epsilon"]).all()
+    latex = table.with_suffix(".tex").read_text()
+    assert r"independent\_laplace" in latex
+    assert r"\textbf{SIMULATED DATA" in latex
+    assert r"\toprule" in (folder / "tables/table4.tex").read_text()
+    figure = folder / "figures/column_first_pc"
+    assert figure.with_suffix(".pdf").read_bytes().startswith(b"%PDF")
+    assert "independent_laplace" in {
+        *pd.read_csv(folder / "figures/data/column_first_pc.csv")["mechanism"]
+    }
+    assert json.loads(figure.with_suffix(".json").read_text())["recipe"] == "column"
+    works = (folder / "citations_first_pc.bib").read_text()
+    assert (
+        "@misc{independent_laplace,\n  title = {{independent\\_laplace}},\n  note = {Inde" in works
+    )
+    assert works.count("@article{movement,") == 1
+    assert "coordinates" in works
+    assert "liver" not in works
