@@ -25,7 +25,7 @@ JobSettings = dict[str, Any]
 _CLAIMS = ("claim_trials", "table_epsilon")
 
 #: Keys of a data set that affect no number.
-_WORDS = ("title", "publisher", "licence", "doi", "citation")
+_WORDS = ("title", "publisher", "licence", "doi", "citation", "public")
 
 
 @dataclass(frozen=True)
