@@ -7,7 +7,7 @@ from floors import module_names, violations
 import matrixdp
 import reproduction
 
-GROUND = ["matrixdp.checks", "discovery", "files", "seeds", "trials"]
+GROUND = ["matrixdp.checks", "discovery", "files", "plugins", "seeds", "trials"]
 MECHANISMS = [
     *GROUND,
     *("matrixdp.__init__", "matrixdp.library", "matrixdp.noise*", "matrixdp.privacy*"),
@@ -20,7 +20,8 @@ SCHEMES = ["experiments", "experiments.readings", "experiments.schemes*"]
 #: What the modules that match a pattern may import from study and library, lowest floor first.
 FLOORS = {
     "catalogue": ["files", "trials"],
-    "discovery": ["matrixdp.checks"],
+    "discovery": ["matrixdp.checks", "plugins"],
+    "plugins": ["matrixdp.checks"],
     "trials": ["matrixdp.checks", "files"],
     "seeds": ["matrixdp.checks"],
     "imports": [],

@@ -17,16 +17,21 @@ from types import ModuleType
 from typing import Any
 
 from matrixdp import checks
+from reproduction import plugins
 
 PACKAGE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
 class FileEntry:
-    """An entry of a table: its file, and the literal values of keywords."""
+    """An entry of a table: its file, and the literal values of keywords.
+
+    ``distribution`` is the name and version of another package that has it; empty for the study's.
+    """
 
     file: Path
     words: Mapping[str, Any] = field(hash=False, default_factory=dict)
+    distribution: str = ""
 
     @property
     def directed(self) -> bool:
@@ -100,7 +105,26 @@ def entries(folder: str, table: str, files: str = "[!_]*.py") -> dict[str, FileE
     return index
 
 
-mechanisms = functools.partial(entries, "mechanisms", "MECHANISMS")
+@functools.cache
+def mechanisms() -> dict[str, FileEntry]:
+    """Return all mechanisms by name: the study's, then those of other packages.
+
+    Raises:
+        InputError: two have the same name, or a package names one as :mod:`reproduction.plugins`
+            does not allow.
+    """
+    index = dict(entries("mechanisms", "MECHANISMS"))
+    for name, point in sorted(plugins.points().items()):
+        distribution = plugins.distribution(point)
+        if name in index:
+            raise checks.InputError(
+                f"{distribution} names a mechanism {name!r}, as {index[name].file.name} does; "
+                "rename one of the two, or uninstall the package"
+            )
+        index[name] = FileEntry(plugins.place(name), distribution=distribution)
+    return index
+
+
 theory = functools.partial(entries, "theory", "THEORY")
 figures = functools.partial(entries, "report/figures", "FIGURES")
 tables = functools.partial(entries, "report/tables", "TABLES")

@@ -1,19 +1,28 @@
-"""Mechanisms, one family a file, collected from each file's ``MECHANISMS``."""
+"""Mechanisms, one family a file, collected from each file's ``MECHANISMS``; and other packages'."""
 
 from __future__ import annotations
 
 import sys
 
-from reproduction import discovery
+from matrixdp import checks
+from matrixdp.mechanisms.base import Mechanism
+from reproduction import discovery, plugins
 from reproduction.mechanisms.base import MechanismEntry
 
 
 def registry() -> dict[str, MechanismEntry]:
     """Return all mechanisms by their names in config.yaml."""
-    return discovery.collect(sys.modules[__name__], "MECHANISMS")
+    return {name: find(name) for name in discovery.mechanisms()}
 
 
 def find(name: str) -> MechanismEntry:
-    """Return one mechanism by its name, without importing the other families."""
+    """Return one mechanism by its name, without importing the other families.
+
+    Raises:
+        InputError: there is none, or its package is broken.
+    """
+    every = discovery.mechanisms()
+    if every[checks.choice(every, mechanism=name)].distribution:
+        return MechanismEntry(plugins.load(name, Mechanism))
     entry: MechanismEntry = discovery.find(sys.modules[__name__], "MECHANISMS", mechanism=name)
     return entry
