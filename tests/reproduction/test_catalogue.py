@@ -1,10 +1,12 @@
 """The catalogue: each name once, a plain fallback for what has none."""
 
+import csv
 import re
 
 import yaml
 
 from reproduction import catalogue
+from reproduction.theory import published_settings
 
 
 class _Strict(yaml.SafeLoader):
@@ -31,3 +33,25 @@ def test_what_has_no_entry_goes_by_its_identifier():
     assert catalogue.family("unheard_of") == catalogue.OTHER
     assert catalogue.experiment("unheard_of").title == "unheard_of"
     assert catalogue.rank("unheard_of") > max(map(catalogue.rank, catalogue.legends()))
+
+
+def test_the_papers_compare_what_their_tables_print():
+    papers, others = catalogue.section("papers"), catalogue.section("compared")
+    printed = {
+        row["mechanism"]
+        for file in catalogue.FILE.parent.glob("published/*.csv")
+        for row in csv.DictReader(file.open(encoding="utf-8"))
+        if "mechanism" in row
+    }
+    assert {*papers["MVG"], *others["MVG"]} == printed - {*catalogue.BASELINES}
+    imgm = {*papers["IMGM"], *others["IMGM"]}
+    assert {*published_settings.SCHEMES} <= imgm
+    schemes = {**catalogue.schemes("gradients"), **catalogue.schemes("features")}
+    assert imgm <= schemes.keys()
+    # The rest is beyond the papers, or the formulas of public code.
+    rest = {*schemes} - imgm - {*papers["MVG"]}
+    assert rest == {"pld_gaussian", "banded", "generalized_gamma"} | {
+        name for name in schemes if "_code" in name
+    }
+    names = [name for lists in (papers, others) for each in lists.values() for name in each]
+    assert len(names) == len(catalogue.of_papers())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -175,6 +176,13 @@ def tuned() -> frozenset[str]:
     return frozenset(
         name for members in families for name, entry in members.items() if entry.get("tuned")
     )
+
+
+@functools.cache
+def of_papers() -> frozenset[str]:
+    """Return the mechanisms that the papers compare, their own and others'."""
+    lists = [*section("papers").values(), *section("compared").values()]
+    return frozenset(itertools.chain(*lists))
 
 
 def _label(entry: dict[str, Any]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -116,12 +118,18 @@ def test_a_larger_accuracy_is_better(compare):
 
 def test_verdicts_are_corrected_over_their_family():
     rows = [
-        ("a", "1", "random", 0.01, -1.0),
-        ("b", "1", "random", 0.03, -1.0),
-        ("c", "1", "random", 0.9, 1.0),
-        ("a", "1", "b", 0.04, -1.0),
-        ("d", "10", "random", 0.03, 1.0),
-        ("free", "", "random", 0.04, -1.0),
+        ("laplace", "1", "random", 0.01, -1.0),
+        ("ppca", "1", "random", 0.03, -1.0),
+        ("imgm", "1", "random", 0.9, 1.0),
+        ("laplace", "1", "ppca", 0.04, -1.0),
+        ("jl_2012", "10", "random", 0.03, 1.0),
+        ("zero", "", "random", 0.04, -1.0),
+        # Two further mechanisms, the second of which has their pair.
+        ("first", "1", "random", 0.02, -1.0),
+        ("first", "1", "laplace", 0.03, -1.0),
+        ("first", "1", "second", 0.04, -1.0),
+        ("second", "1", "random", 0.02, -1.0),
+        ("ppca", "1", "second", 0.5, -1.0),
     ]
     table = pd.DataFrame(rows, columns=["mechanism", "epsilon", "against", "p", "difference"])
     blank = dict.fromkeys(
@@ -131,19 +139,81 @@ def test_verdicts_are_corrected_over_their_family():
         comparison="row", metric="rmse", same_distribution=False, n_trials=10, **blank
     )
     table = table.assign(mean=1.0, mean_against=1.0, low=0.0, high=0.0)
-    judged = comparisons.judged(table)
-    # 3 x .01 and 2 x .03 against the baseline at epsilon 1; alone in its family elsewhere.
-    assert judged["p_corrected"].tolist() == pytest.approx([0.03, 0.06, 0.9, 0.04, 0.03, 0.04])
-    assert judged["verdict"].tolist() == ["better", "even", "even", "better", "worse", "better"]
+    order = ["random", "first", "laplace", "second", "ppca", "imgm", "jl_2012", "zero"]
+    judged = comparisons.judged(table, order)
+    # 3 x .01 and 2 x .03 against the baseline at epsilon 1; alone in their families elsewhere. Then
+    # two tests of the first further mechanism, and three of the second.
+    papers = [0.03, 0.06, 0.9, 0.04, 0.03, 0.04]
+    assert judged["p_corrected"].tolist() == pytest.approx([*papers, 0.04, 0.04, 0.08, 0.06, 0.5])
+    assert judged["verdict"].tolist() == [
+        *("better", "even", "even", "better", "worse", "better"),
+        *("better", "better", "even", "even", "even"),
+    ]
     found = comparisons.against(judged, "random").set_index("mechanism")["verdict"]
     assert found.to_dict() == {
-        "a": "better",
-        "b": "even",
-        "c": "even",
-        "d": "worse",
-        "free": "better",
+        "laplace": "better",
+        "ppca": "even",
+        "imgm": "even",
+        "jl_2012": "worse",
+        "zero": "better",
+        "first": "better",
+        "second": "even",
     }
-    assert comparisons.judged(table.assign(n_trials=9))["verdict"].eq("").all()
+    assert comparisons.judged(table.assign(n_trials=9), order)["verdict"].eq("").all()
+    # The other way round the first one has their pair.
+    turned = comparisons.judged(table, order[::-1])["p_corrected"].tolist()
+    assert turned == pytest.approx([*papers, 0.06, 0.06, 0.06, 0.04, 0.5])
+
+
+@pytest.fixture
+def drawn():
+    """Return a function from a mechanism's name to its trials, with a shape like the papers'."""
+
+    def draw(name):
+        seed = zlib.crc32(name.encode())
+        shift = np.random.default_rng(seed).uniform(-0.1, 0.1)
+        parts = []
+        for epsilon in ("1", "3"):
+            for number, tau in enumerate(("0.55", "0.75")):
+                for direction in ("a", "b") if "mvg" in name or "shaped" in name else ("",):
+                    at = {"direction": direction, "configuration": f"tau={tau}", "epsilon": epsilon}
+                    values = noisy(1 + shift + 0.05 * number, seed + number + int(epsilon))
+                    parts.append(trials(name, values, **at))
+                    parts.append(trials(name, SPLIT + number, **at, phase="select"))
+        return pd.concat(parts)
+
+    return draw
+
+
+BASE = ["zero", "random"]
+PAPERS = ["mvg_binary", "gaussian_2006", "jl_2012", "laplace", "knorm_frob", "analytic_gaussian"]
+BEYOND = ["directional_shaped", "of_today"]
+
+
+def rows_of_others(table, name):
+    """Return the lines of the table that another mechanism has no part in, as text."""
+    others = table[~table["mechanism"].eq(name) & ~table["against"].eq(name)]
+    return others.astype(str).agg(",".join, axis=1).tolist()
+
+
+@pytest.mark.parametrize("name", ["a_first_by_name", "zz_last_by_name", "added_shaped"])
+def test_a_mechanism_that_comes_last_moves_no_line_of_others(compare, drawn, monkeypatch, name):
+    free = {"epsilon": "", "delta": np.nan}
+    levels = [trials(level, noisy(1.1, i), **free) for i, level in enumerate(BASE)]
+    parts = [*levels, *(drawn(one) for one in (*PAPERS, *BEYOND))]
+    fixed = dict.fromkeys((*PAPERS, *BEYOND, name), "tau=0.75")
+    before, after = (compare(*some, fixed=fixed) for some in (parts, [*parts, drawn(name)]))
+    assert len(after) > len(before) > 100
+    assert {*before["comparison"]} >= {"row", "fixed", "direction"}
+    assert {*before["verdict"]} >= {"better", "worse", "even"}
+    assert rows_of_others(after, name) == rows_of_others(before, name)
+    # Were all mechanisms one family, or did the added one come first, others would move.
+    first = compare(*levels, drawn(name), *parts[len(levels) :], fixed=fixed)
+    assert rows_of_others(first, name) != rows_of_others(before, name)
+    every = frozenset({*PAPERS, *BEYOND, name})
+    monkeypatch.setattr(comparisons.catalogue, "of_papers", lambda: every)
+    before, after = (compare(*some, fixed=fixed) for some in (parts, [*parts, drawn(name)]))
+    assert rows_of_others(after, name) != rows_of_others(before, name)
 
 
 @pytest.mark.parametrize("seed", range(5))

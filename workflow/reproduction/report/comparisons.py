@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -64,7 +64,8 @@ def table(
     :func:`judged` explains ``p_corrected`` and ``verdict``.
 
     Args:
-        trial_files: trial files of one experiment, at least those behind its summary.
+        trial_files: trial files of one experiment, at least those behind its summary, in the order
+            of the configuration, which families depend on.
         results: the summary, as :func:`reproduction.report.summary.read` returns it.
         fixed: the publicly fixed configuration of mechanisms by name, such as ``tau=0.75``.
     """
@@ -93,10 +94,11 @@ def table(
     compared = compared.assign(
         experiment=first["experiment"], metric=results["metric"].max(), same_distribution=same
     )
-    return pd.concat([judged(compared), _prices(results, values)], ignore_index=True)[COLUMNS]
+    judgement = judged(compared, [*rows["mechanism"].unique()])
+    return pd.concat([judgement, _prices(results, values)], ignore_index=True)[COLUMNS]
 
 
-def judged(compared: pd.DataFrame) -> pd.DataFrame:
+def judged(compared: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
     """Add ``p_corrected`` and ``verdict`` to pairs of one experiment.
 
     ``verdict`` is ``BETTER`` or ``WORSE`` where the corrected p-value is below ``LEVEL``, else
@@ -105,15 +107,28 @@ def judged(compared: pd.DataFrame) -> pd.DataFrame:
 
     Holm's correction is over families of tests:
 
-    - at each epsilon all rows against the same baseline;
-    - at each epsilon all pairs of mechanisms;
+    - at each epsilon all pairs of the papers' mechanisms (:func:`catalogue.of_papers`);
+    - at each epsilon all of these against the same baseline;
+    - at each epsilon all tests of a further mechanism against the papers' ones, baselines, and the
+      further mechanisms before it in ``order``;
     - all pairs of baselines;
     - all directions of the same mechanism.
+
+    So a further mechanism that comes last moves no verdict on the others. The error is controlled
+    within each family, not over all of them.
     """
-    baseline = compared["against"].where(compared["against"].isin(catalogue.BASELINES), "")
+    known = catalogue.of_papers() | {*catalogue.BASELINES}
+    places = {name: i for i, name in enumerate(order) if name not in known}
+    later = compared[["mechanism", "against"]].apply(lambda names: names.map(places)).max(axis=1)
     pair = compared["comparison"].isin([PAIR, FIXED])
-    place = compared["epsilon"].astype(str).where(pair, compared["mechanism"])
-    family = [compared["comparison"], place, baseline.where(compared["epsilon"].ne(""), "")]
+    further = pair & later.notna()
+    baseline = compared["against"].where(compared["against"].isin(catalogue.BASELINES), "")
+    family = [
+        later.where(further, -1),
+        compared["comparison"].mask(further, ""),
+        compared["epsilon"].astype(str).where(pair, compared["mechanism"]),
+        baseline.mask(further | compared["epsilon"].eq(""), ""),
+    ]
     tested = compared["p"].notna() & ~compared["same_distribution"].astype(bool)
     p = compared["p"].where(tested)
     corrected = p[tested].groupby([key[tested] for key in family]).transform(holm)

@@ -15,7 +15,7 @@ ADVICE = TABLES["advice"]
 PURE = {"delta": 0.0, "epsilon_delivered": 1.0}
 GAUSSIAN = {"delta": 1e-5, "epsilon_delivered": 1.0}
 LAW = {"noise_std": 2.0, "mu": 0.4}
-RIVALS = ["knorm_linf", "knorm_l2", "knorm_frob"]
+RIVALS = ["ppca", "jl_2012", "mvg_binary"]
 
 
 def row(mechanism, mean, seed, **fields):
@@ -184,7 +184,7 @@ def test_a_lone_mechanism_is_no_advice(advised):
     assert advised(ROWS[0]).empty
 
 
-@pytest.mark.parametrize(("rivals", "clear"), [(["knorm_linf"], True), (RIVALS, False)])
+@pytest.mark.parametrize(("rivals", "clear"), [(RIVALS[:1], True), (RIVALS, False)])
 def test_advice_repeats_the_verdicts_of_the_comparisons(advised, rivals, clear):
     # A difference whose paired t has p = 0.02.
     difference = np.random.default_rng(3).standard_normal(20)
@@ -192,7 +192,7 @@ def test_advice_repeats_the_verdicts_of_the_comparisons(advised, rivals, clear):
     parts = [trials("laplace", SPLIT, **PURE)]
     parts += [trials(name, SPLIT + difference, **PURE) for name in rivals]
     found = advised(*parts, trials("zero", SPLIT + difference, epsilon="", delta=np.nan)).iloc[0]
-    # Holm over the pairs at an epsilon, and over the rows against the baseline.
+    # Holm over the papers' pairs at an epsilon, and over their rows against the baseline.
     assert found["p"] == pytest.approx(0.02 if clear else 0.12)
     assert (found["clear"], found["beats_baseline"]) == (clear, clear)
 
