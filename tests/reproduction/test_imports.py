@@ -87,6 +87,29 @@ def test_audits_are_those_of_the_releases_of_a_mechanism():
 
 
 @pytest.mark.parametrize(
+    ("text", "modules"),
+    [
+        ("from matrixdp.mechanisms.base import Mechanism", {"matrixdp.mechanisms.base"}),
+        ("from matrixdp.noise import distributions", {"matrixdp.noise.distributions"}),
+        ("def late():\n    import matrixdp.checks as c", {"matrixdp.checks"}),
+        ("import matrixdp as mdp", {"matrixdp.mechanisms.laplace", "matrixdp.noise.safe"}),
+        ("from matrixdp import Laplace", {"matrixdp.mechanisms.laplace"}),
+    ],
+)
+def test_what_a_file_of_another_package_imports_of_the_library_counts(text, modules, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(f"import numpy\n{text}\n")
+    used = {*imports.library(file)}
+    assert modules <= used
+    assert not {name for name in used if "release" in name or name.endswith("version")}
+    if "matrixdp" not in used:
+        assert len(used) <= 2
+    file.write_text("x = (")
+    assert imports.library(file) == []
+    assert "matrixdp/noise/safe.py" in names("matrixdp.noise.safe")
+
+
+@pytest.mark.parametrize(
     ("text", "same"),
     [
         ("x = 1  # one\n", True),

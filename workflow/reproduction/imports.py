@@ -7,6 +7,7 @@ modules (see :mod:`reproduction.discovery`).
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import hashlib
 import re
@@ -48,7 +49,7 @@ def files(*modules: str) -> tuple[Path, ...]:
     """Return the files of modules, of all modules that they import, and the texts that these read.
 
     Args:
-        modules: names without ``reproduction.``, such as ``cli.trials``.
+        modules: names without ``reproduction.``, such as ``cli.trials``; of the library in full.
 
     Raises:
         grimp.exceptions.ModuleNotPresent: there is no such module.
@@ -66,6 +67,27 @@ def audits(*modules: str) -> list[str]:
     """
     own = (_file(name) for name in _all_needed(*modules) if _below(name))
     return sorted({name for file in own for name in _AUDIT.findall(file.read_text("utf-8"))})
+
+
+def library(*files: Path) -> list[str]:
+    """Return the modules of the library that files of another package import.
+
+    One that imports the library itself may take any mechanism from it. A file that cannot be read
+    as Python has none.
+    """
+    names = set[str]()
+    for file in files:
+        with contextlib.suppress(SyntaxError, ValueError):
+            for node in ast.walk(ast.parse(file.read_bytes())):
+                if isinstance(node, ast.Import):
+                    names |= {alias.name for alias in node.names}
+                elif isinstance(node, ast.ImportFrom) and node.module:
+                    names |= {node.module, *(f"{node.module}.{one.name}" for one in node.names)}
+    every = {name for name in _graph().modules if not _below(name)}
+    if "matrixdp" in names:
+        parts = ("matrixdp.mechanisms.", "matrixdp.noise.", "matrixdp.privacy.")
+        names |= {name for name in every if name.startswith(parts)}
+    return sorted(names & every)
 
 
 def module(file: Path) -> str:
@@ -93,7 +115,8 @@ def digest(file: Path) -> str:
 
 
 def _all_needed(*modules: str) -> set[str]:
-    return {name for module in modules for name in _needed(f"{PACKAGE.name}.{module}")}
+    full = (name if name.startswith("matrixdp") else f"{PACKAGE.name}.{name}" for name in modules)
+    return {name for module in full for name in _needed(module)}
 
 
 @functools.cache

@@ -15,6 +15,7 @@ PACKAGES = [os.path.join(os.path.dirname(WORKFLOW), "src"), WORKFLOW]
 sys.path[:0] = PACKAGES
 
 from reproduction import bundles, config as configuration, costs, discovery, imports, job_settings
+from reproduction import plugins
 from matrixdp.checks import InputError
 from reproduction.data import prepared
 from reproduction.experiments import readings
@@ -149,14 +150,18 @@ def code_of(verb, *modules):
 
 
 def modules(entries, *names):
-    """Return the modules of entries of a registry by their names; baselines are none of them."""
-    return sorted({imports.module(entries[name].file) for name in names if name in entries})
+    """Return the modules of entries of a registry by their names; only the study's have any."""
+    own = [entries[name] for name in names if name in entries]
+    return sorted({imports.module(entry.file) for entry in own if not entry.distribution})
 
 
-def audit_of(mechanism):
-    """Return the modules of a mechanism and of the audits of its releases."""
+def code_of_mechanism(verb, mechanism):
+    """Return what a mechanism adds to a verb's code: its module, or the package that has it."""
     own = modules(discovery.mechanisms(), mechanism)
-    return [*own, *imports.audits(*own)]
+    own += imports.audits(*own) if verb == "cli.audit" else []
+    package = plugins.lines(mechanism)
+    own += imports.library(*plugins.files(mechanism).values()) if package else []
+    return [*code_of(verb, *own), *package]
 
 
 def task_of(wildcards):

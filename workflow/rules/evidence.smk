@@ -20,7 +20,7 @@ rule readings_trials:
         *code("cli.readings"),
         **{
             f"mechanism_{mechanism}": lambda wildcards, mechanism=mechanism: (
-                code_of("cli.readings", *modules(discovery.mechanisms(), mechanism))
+                code_of_mechanism("cli.readings", mechanism)
                 if mechanism in mechanisms_of(wildcards)
                 else []
             )
@@ -77,7 +77,7 @@ rule audit_releases:
         *code("cli.audit"),
         **by_key(of_audit, RELEASES),
         task=lambda wildcards: code_of("cli.audit", *task_of(wildcards)),
-        mechanism=lambda wildcards: code_of("cli.audit", *audit_of(wildcards.mechanism)),
+        mechanism=lambda wildcards: code_of_mechanism("cli.audit", wildcards.mechanism),
         bundle=lambda wildcards, input: ["--bundle", *input.bundle] if input.bundle else [],
         python=python,
     message:

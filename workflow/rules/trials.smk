@@ -21,9 +21,7 @@ rule trials:
         *code("cli.trials"),
         **by_key(of_trials, RELEASES),
         task=lambda wildcards: code_of("cli.trials", *task_of(wildcards)),
-        mechanism=lambda wildcards: code_of(
-            "cli.trials", *modules(discovery.mechanisms(), wildcards.mechanism)
-        ),
+        mechanism=lambda wildcards: code_of_mechanism("cli.trials", wildcards.mechanism),
         python=python,
     message:
         "Trials: {wildcards.experiment}, {wildcards.mechanism}"
@@ -48,9 +46,7 @@ rule merge:
         *code("cli.merge"),
         **by_key(of_bundle, MERGED),
         task=lambda wildcards: code_of("cli.merge", *task_of(wildcards)),
-        mechanism=lambda wildcards: code_of(
-            "cli.merge", *modules(discovery.mechanisms(), wildcards.mechanism)
-        ),
+        mechanism=lambda wildcards: code_of_mechanism("cli.merge", wildcards.mechanism),
         python=python,
     message:
         "Trials of others: {wildcards.experiment}, {wildcards.mechanism}"
