@@ -113,9 +113,12 @@ class Bundle:
 
     @property
     def row(self) -> str:
-        """The name of the mechanism in rows; where its code is not here, it says so."""
+        """The name of the mechanism in rows: it says who ran it, and where nothing here did.
+
+        So it is never that of a row of one's own, on which verdicts on the papers rest.
+        """
         if self.same_code:
-            return self.mechanism
+            return f"{self.mechanism} (run by {self.origin})"
         other = ", whose code is not the one here" if self.installed else ""
         return f"{self.mechanism} (declared by {self.origin}{other}{trials.NOT_RERUN}"
 
@@ -274,6 +277,10 @@ def check_data(bundle: Bundle, experiment: str, provenance: Mapping[str, Any]) -
             )
 
 
+#: Columns of an audit that say which release it is of.
+_CASE = ("experiment", "configuration", "direction", "query", "adjacency", "epsilon", "delta")
+
+
 def judged(
     bundle: Bundle, experiment: str, rows: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
@@ -282,13 +289,14 @@ def judged(
     What is of other code is declared; what the code here is refuted for, stays refuted.
     """
     if bundle.same_code:
-        return [*map(dict, rows)]
+        return [{**row, "mechanism": bundle.row} for row in rows]
     verdict = f"{DECLARED}: by {bundle.origin}, not rerun"
     if not rows:
         return [{"experiment": experiment, "mechanism": bundle.row, "verdict": verdict}]
+    # Numbers of the code here say nothing about the noise of the other one.
     return [
         {
-            **row,
+            **{key: row[key] for key in _CASE if key in row},
             "mechanism": bundle.row,
             "verdict": row["verdict"]
             if status.of(row["verdict"]) == REFUTED
@@ -372,7 +380,11 @@ def _check_numbers(place: str, row: Mapping[str, str], delta: float) -> None:
 
 def _number(text: str) -> float:
     """Return the number in a text of plain digits; NaN for any other text."""
-    return float(text) if re.fullmatch(r"-?[0-9.]{1,40}(e[-+]?[0-9]{1,3})?", text) else float("nan")
+    return (
+        float(text)
+        if re.fullmatch(r"-?[0-9]{1,40}(\.[0-9]{1,40})?(e[-+]?[0-9]{1,3})?", text)
+        else float("nan")
+    )
 
 
 def _reason(place: str, row: Mapping[str, str]) -> str:
@@ -405,13 +417,13 @@ def _check_trials(place: str, rows: Sequence[Mapping[str, str]], job: Mapping[st
         if {*numbers} - {*wanted} or any(
             numbers.get(phase, []) not in options for phase, options in wanted.items()
         ):
-            cell = " ".join(filter(None, [epsilon, configuration, direction]))
+            name = " ".join(filter(None, [epsilon, configuration, direction]))
             raise InputError(
-                f"{place}: the trials at epsilon {cell} are not the {len(plain)} of this run's "
+                f"{place}: the trials at epsilon {name} are not the {len(plain)} of this run's "
                 f"settings; {_REMEDY}"
             )
-    for cell in {cell[:2] for cell in cells}:
-        if missing := [each for each in job["epsilons"] if (*cell, each) not in cells]:
+    for start in {cell[:2] for cell in cells}:
+        if missing := [each for each in job["epsilons"] if (*start, each) not in cells]:
             raise InputError(f"{place} has no trials at epsilon {missing[0]}; {_REMEDY}")
 
 
@@ -419,6 +431,10 @@ def _whole(text: str) -> int:
     """Return the number of a trial; -1 for a text that is none."""
     digits = text.removesuffix(".0")
     return int(digits) if re.fullmatch("[0-9]{1,7}", digits) else -1
+
+
+#: Columns of a trial that its code must give again.
+_RESULTS = ("value", "delta", "epsilon_delivered", "mu", "noise_std")
 
 
 def check_rerun(
@@ -434,19 +450,27 @@ def check_rerun(
     Raises:
         InputError: one differs.
     """
-    keys = ("configuration", "direction", "epsilon", "phase", "trial")
-    there = {tuple(_plain(row[key]) for key in keys): row for row in rows}
-    for i, phase in enumerate(again["phase"]):
-        if phase != "report":
-            continue
-        row = there.get(tuple(_plain(again[key][i]) for key in keys), {})
-        for column in ("value", "delta", "noise_std", "epsilon_delivered"):
-            number, text = again[column][i], row.get(column, "")
-            if not _close(number, text):
+    keys = ("configuration", "direction", "epsilon", "trial")
+    names = [*keys, *_RESULTS]
+    every = (dict(zip(names, row, strict=True)) for row in zip(*map(again.get, names), strict=True))
+    first = {
+        tuple(_plain(row[key]) for key in keys): row
+        for row, phase in zip(every, again["phase"], strict=True)
+        if phase == "report"
+    }
+    there = {
+        tuple(_plain(row[key]) for key in keys): row
+        for row in rows
+        if row["phase"] == "report" and _whole(row["trial"]) < RERUN
+    }
+    for cell in sorted({*first, *there}):
+        here = first.get(cell, dict.fromkeys(_RESULTS))
+        for column in _RESULTS:
+            text = there.get(cell, {}).get(column, "")
+            if not _close(here[column], text):
                 raise InputError(
-                    f"{bundle.path}: {column} of trial {again['trial'][i]} at epsilon "
-                    f"{again['epsilon'][i]} is {text or 'missing'}, and run here it is {number}; "
-                    f"{_REMEDY}"
+                    f"{bundle.path}: {column} of trial {cell[-1]} at epsilon {cell[2]} is "
+                    f"{text or 'missing'}, and run here it is {here[column]}; {_REMEDY}"
                 )
 
 

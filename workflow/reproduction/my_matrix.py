@@ -95,7 +95,7 @@ def configuration(config: dict[str, Any]) -> dict[str, Any]:
     if spec.target:
         experiment |= {"target": spec.target, "train": spec.query.n_records * 3 // 4}
     name = f"my_{spec.query_name}"
-    changes = {
+    changes: dict[str, Any] = {
         "reading": "default",
         "audit_runs": config["audit_runs"] or _AUDIT_RUNS,
         "table_epsilon": spec.epsilon,
