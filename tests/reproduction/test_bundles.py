@@ -359,7 +359,7 @@ def test_a_run_makes_a_bundle_of_its_trials(run):
     assert run().read_bytes() == content
 
 
-def test_what_cannot_be_bundled_is_one_sentence(run, capsys, monkeypatch):
+def test_what_cannot_be_bundled_is_one_sentence(run, capsys):
     def sentence(*arguments, **changes):
         assert run(*arguments, **changes) is None
         return capsys.readouterr().err
@@ -370,7 +370,9 @@ def test_what_cannot_be_bundled_is_one_sentence(run, capsys, monkeypatch):
     assert "ctg is simulated; only originals are bundled" in sentence(provenance=simulated)
     assert "is of other settings" in sentence(digest="other")
     assert "of the reading other" in sentence(settings={**SETTINGS, "reading": "other"})
+    assert cli.main(["bundle", "imgm", "--results", "none", "--out", "x.zip"]) == 2
+    assert "none has no settings.yaml, and so no trials" in capsys.readouterr().err
     entry = {"ctg": {"title": "a person's own"}}
     told = sentence(settings={**SETTINGS, "datasets": entry})
-    assert "left out: covariance, as ctg is not marked public; errors of trials on a" in told
-    assert "imgm has no results on public data" in told
+    assert "left out: covariance, as ctg is not marked public, and errors of trials are" in told
+    assert "has no trials of imgm on data sets that datasets.yaml marks public" in told

@@ -16,12 +16,14 @@ def run(mechanism: str, *, results: str = "results", out: str) -> None:
     from pathlib import Path
 
     from matrixdp import checks
-    from matrixdp.checks import InputError, as_input_error
+    from matrixdp.checks import InputError
     from reproduction import bundles, config, discovery, files, imports, job_settings, trials
     from reproduction.data import prepared
 
     checks.choice(discovery.mechanisms(), mechanism=mechanism)
     folder = Path(results)
+    if not (folder / "settings.yaml").is_file():
+        raise InputError(f"{folder} has no settings.yaml, and so no trials; run `snakemake` first")
     settings = files.read_yaml(folder / "settings.yaml")
     if settings["reading"] != trials.DEFAULT:
         raise InputError(
@@ -35,30 +37,27 @@ def run(mechanism: str, *, results: str = "results", out: str) -> None:
     experiments, content = {}, {}
     for name in runs:
         dataset = job_settings.dataset(settings, name)
-        provenance = prepared.read_provenance(folder / "data" / dataset)
+        file = folder / "trials" / name / trials.DEFAULT / f"{mechanism}.csv.gz"
+        missing = f"{file} is missing" if not file.is_file() else ""
         if not config.datasets(settings)[dataset].get("public"):
-            print(
-                f"left out: {name}, as {dataset} is not marked public; errors of trials on a "
-                "person's records are exact and not private",
-                file=sys.stderr,
-            )
+            # The errors of trials on a person's records are exact.
+            missing = f"{dataset} is not marked public, and errors of trials are not private"
+        if missing:
+            print(f"left out: {name}, as {missing}", file=sys.stderr)
             continue
+        provenance = prepared.read_provenance(folder / "data" / dataset)
         if provenance["status"] != "original":
             raise InputError(f"{dataset} is {provenance['status']}; only originals are bundled")
-        file = folder / "trials" / name / trials.DEFAULT / f"{mechanism}.csv.gz"
-        if not file.is_file():
-            raise InputError(f"{file} is missing; run `snakemake {file}`")
         job = job_settings.trials(settings, name, mechanism)
         digest = job_settings.digest(job_settings.text(job))
         if {row["settings"] for row in trials.read(file)} != {digest}:
             raise InputError(f"{file} is of other settings; run `snakemake {file}`")
-        with as_input_error(f"{file} cannot be read ({{why}}); run `snakemake {file}`"):
-            content[name] = file.read_bytes()
+        content[name] = file.read_bytes()
         experiments[name] = bundles.entry(job, provenance, content[name])
     if not experiments:
         raise InputError(
-            f"{mechanism} has no results on public data in {folder}; a bundle is made of "
-            "data sets that datasets.yaml marks public"
+            f"{folder} has no trials of {mechanism} on data sets that datasets.yaml marks public; "
+            "run `snakemake` on one"
         )
     manifest = {
         "format": bundles.FORMAT,
