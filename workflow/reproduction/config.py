@@ -36,6 +36,8 @@ MOVED = {
 #: become canonical text.
 _LISTS = ("epsilons",)
 _NUMBERS = ("table_epsilon", "delta")
+#: Keys of paths, and of the words for commands. Rows from bundles say themselves that they are.
+_PATHS = ("pathvars", "options", "bundles")
 
 
 def resolve(config: dict[str, Any], data_sets: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -115,9 +117,9 @@ def datasets(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def text(settings: Mapping[str, Any]) -> str:
-    """Return a resolved configuration as YAML, without paths and options: they change nothing."""
+    """Return a resolved configuration as YAML, without what changes none of one's own numbers."""
     public = {**settings, "data": {**settings["data"], "mirror": ""}, "matrix": ""}
-    public = {name: value for name, value in public.items() if name not in ("pathvars", "options")}
+    public = {name: value for name, value in public.items() if name not in _PATHS}
     return yaml.safe_dump(public, sort_keys=False, allow_unicode=True)
 
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from matrixdp import checks
 from matrixdp.checks import InputError
 from reproduction import discovery
+from reproduction.discovery import FileEntry
 from reproduction.trials import DEFAULT
 
 #: The settings of a job, which JSON can hold.
@@ -25,7 +27,7 @@ JobSettings = dict[str, Any]
 _CLAIMS = ("claim_trials", "table_epsilon")
 
 #: Keys of a data set that affect no number.
-_WORDS = ("title", "publisher", "licence", "doi", "citation")
+_WORDS = ("title", "publisher", "licence", "doi", "citation", "public")
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,24 @@ def dataset(settings: Mapping[str, Any], experiment: str) -> str:
 
 def trials(settings: Mapping[str, Any], experiment: str, *mechanisms: str) -> JobSettings:
     """Return the settings that may affect mechanisms' rows; no budget affects baselines."""
+    entries = (discovery.mechanisms().get(name) for name in mechanisms)
+    return _trials(settings, experiment, [entry for entry in entries if entry])
+
+
+def alike(settings: Mapping[str, Any], experiment: str, job: Mapping[str, Any]) -> JobSettings:
+    """Return the settings that a mechanism's rows from another run would have in this one.
+
+    ``job`` is the settings there: whether they have directions, and the keys of their grids.
+    """
+    directed = "directions" in job
+    grids = job.get("grids") or {"": ()}
+    entries = [FileEntry(Path(), {"directed": directed, "values": key}) for key in grids]
+    return _trials(settings, experiment, entries)
+
+
+def _trials(
+    settings: Mapping[str, Any], experiment: str, mechanisms: Iterable[FileEntry]
+) -> JobSettings:
     entry = release(settings, experiment)
     job: JobSettings = {"experiment": experiment}
     job |= _chosen(entry, "task", "dataset", "features", "target", "train", "trials")
@@ -107,12 +127,11 @@ def trials(settings: Mapping[str, Any], experiment: str, *mechanisms: str) -> Jo
     if settings["reading"] == DEFAULT and entry.get("trials_for_claims"):
         job["claim_trials"] = entry["trials_for_claims"]
     grids: dict[str, list[str]] = {}
-    for name in mechanisms:
-        if mechanism := discovery.mechanisms().get(name):
-            job |= _chosen(entry, "epsilons") | _chosen(settings, "delta")
-            job |= _chosen(settings, "table_epsilon") if "claim_trials" in job else {}
-            job |= _chosen(entry, "directions") if mechanism.directed else {}
-            grids |= {key: list(settings[key]) for key in [mechanism.values] if key}
+    for mechanism in mechanisms:
+        job |= _chosen(entry, "epsilons") | _chosen(settings, "delta")
+        job |= _chosen(settings, "table_epsilon") if "claim_trials" in job else {}
+        job |= _chosen(entry, "directions") if mechanism.directed else {}
+        grids |= {key: list(settings.get(key, ())) for key in [mechanism.values] if key}
     return job | ({"grids": grids} if grids else {})
 
 

@@ -95,7 +95,7 @@ def configuration(config: dict[str, Any]) -> dict[str, Any]:
     if spec.target:
         experiment |= {"target": spec.target, "train": spec.query.n_records * 3 // 4}
     name = f"my_{spec.query_name}"
-    changes = {
+    changes: dict[str, Any] = {
         "reading": "default",
         "audit_runs": config["audit_runs"] or _AUDIT_RUNS,
         "table_epsilon": spec.epsilon,
@@ -107,6 +107,8 @@ def configuration(config: dict[str, Any]) -> dict[str, Any]:
         "data": {**config["data"], "source": "original"},
         "experiments": {name: experiment},
         "training": {},
+        # Nobody else has results on it.
+        "bundles": [],
     }
     resolved = resolve({**config, **changes}, {MY_MATRIX: _entry(spec)})
     resolved["experiments"][name]["recommended"] = recommended(spec)

@@ -45,6 +45,7 @@ class Spec:
     sha256: str | None = None
     columns: tuple[str, ...] = ()
     doi: str | None = None
+    public: bool = False
     scalings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     #: Of a person's own records: the path of their file, each column's value in place of missing
     #: ones, None to refuse them, and whether they are ``original``, for all to see, or ``private``.
