@@ -207,7 +207,7 @@ def unlisted(names: Iterable[str]) -> dict[str, Look]:
     at the end changes no other, and elsewhere few.
     """
     entry = section("unlisted")
-    kinds = [*map(_as_tuple, entry["looks"].items())]
+    kinds = [(colour, _as_tuple(marker)) for colour, marker in entry["looks"].items()]
     turns = [[Look(*kind, line) for kind in kinds] for line in _as_tuple(entry["lines"])]
     looks: dict[str, Look] = {}
     for name in dict.fromkeys(names):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -107,6 +108,31 @@ def complete(config: dict[str, Any]) -> dict[str, Any]:
     for error in sorted(errors, key=lambda e: (e.validator == "required", [*map(str, e.path)])):
         raise InputError(_sentence(error))
     return completed
+
+
+def part(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a resolved configuration with the runs of ``only``, or all and without this key.
+
+    Raises:
+        InputError: a name is unknown, or all are named.
+    """
+    if not (names := settings["only"]):
+        return {name: value for name, value in settings.items() if name != "only"}
+    every = [*settings["experiments"], *settings["training"]]
+    try:
+        _check_names("only", names, every)
+    except InputError as error:
+        raise InputError(f"config.yaml: {error}") from None
+    if len(names) == len(every) > 1:
+        raise InputError("config.yaml: only names every experiment; leave it out to run them all")
+    chosen = {
+        kind: {name: run for name, run in settings[kind].items() if name in names}
+        for kind in ("experiments", "training")
+    }
+    # Commands on the page must ask for the same.
+    asked = shlex.quote(f"only=[{','.join(names)}]")
+    options = f"--config {asked} {settings['options']}".strip()
+    return {**settings, **chosen, "options": options}
 
 
 def datasets(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -255,6 +281,11 @@ def _sentence(error: jsonschema.ValidationError) -> str:
         return f"{prefix} lacks the key {missing!r}: {schema['properties'][missing]['description']}"
     value = short(repr(error.instance))
     sentence = f"{prefix} is {value}; it must be {schema.get('description', error.message)}"
-    if error.validator == "type" and isinstance(error.instance, str):
+    numbers = error.validator == "type" and {"number", "integer"} & {*_types(schema)}
+    if numbers and isinstance(error.instance, str):
         sentence += " (numbers within --config are text: put them into a file for --configfile)"
     return sentence
+
+
+def _types(schema: Mapping[str, Any]) -> list[str]:
+    return [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
