@@ -72,6 +72,17 @@ LEARNED = [
 ]
 RUNS = [*EXPERIMENTS, *LEARNED]
 DATASETS = sorted({job_settings.dataset(config, name) for name in RUNS})
+# Files of one's own must be there before a data set is made of them.
+for name in DATASETS if config["data"]["source"] != "simulated" else ():
+    if name not in config.get("datasets", {}) and not os.path.isfile(
+        f"{FOLDER}/data/{name}/provenance.json"
+    ):
+        try:
+            configuration.check_originals(
+                name, os.environ.get("DATA_MIRROR") or config["data"]["mirror"]
+            )
+        except InputError as error:
+            sys.exit(str(error))
 # Entries of data sets that datasets.yaml lacks, with the path of their file.
 ENTRIES = {
     dataset: {**entry, "file": config["matrix"]}
