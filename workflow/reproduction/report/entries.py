@@ -81,6 +81,9 @@ class Recipe:
             perturbation = catalogue.experiment(experiment).perturbation
             frame.attrs["mechanism"] = catalogue.label(mechanism, perturbation)
         frame.attrs["claimed_epsilon"] = float(settings.get("table_epsilon", "nan"))
+        runs = [*settings.get("experiments", {}).values(), *settings.get("training", {}).values()]
+        rows = [each.get("mechanisms") or each.get("schemes", []) for each in runs]
+        frame.attrs["mechanisms"] = [name for names in rows for name in names]
         return frame, _status(tables)
 
     def topic(self, frame: pd.DataFrame) -> str:
