@@ -153,6 +153,8 @@ def test_too_few_trials_have_no_winner_in_the_advice(reference):
     assert "few" in set(advice["outcome"])
     cora = next(line for line in lines if line[0].startswith("Cora"))
     assert cora[1].startswith("No winner in 5 trials; ahead: ")
+
+
 def test_the_terminal_and_the_article_say_which_results_are_shown(reference, tmp_path, capsys):
     out = tmp_path / "kept.pdf"
     assert cli.main(["article", "--out", str(out)]) == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import textwrap
 from typing import Any
 
@@ -60,10 +59,8 @@ def _best(rows: pd.DataFrame, epsilon: float) -> list[str]:
 def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw errors on the left, prices on the right, and names below both."""
     ours = frame[frame["role"].eq("mechanism")]
-    perturbation = catalogue.experiment(str(frame["experiment"].iloc[0])).perturbation
-    names = functools.partial(catalogue.label, perturbation=perturbation)
     members = [
-        (name, textwrap.fill(frames.mechanism_label(part, names), LETTERS), part)
+        (name, textwrap.fill(frames.mechanism_label(part), LETTERS), part)
         for name, part in frames.ordered(ours)
     ]
     lines = sum(1 + label.count("\n") for _, label, _ in members) + frame["role"].eq("level").sum()
