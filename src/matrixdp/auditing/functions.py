@@ -48,6 +48,9 @@ ENTRIES, RUNS_EACH = 300, 5
 #: Largest number of drawn numbers, and of the matrix's entries, that are replayed one by one.
 DRAWS, MATRIX = 2000, 4e6
 
+#: Largest number of an answer, whose squares are finite.
+LARGEST = 1e100
+
 #: Sizes of the numbers at which an affine answer is tried, and its relative error.
 SIZES, CLOSE = (1.0, 1.0, 10.0, 100.0), 1e-9
 
@@ -66,7 +69,7 @@ _PLACES |= dict.fromkeys(("shuffle", "permutation", "permuted"), ("x",))
 
 #: What no audit of a function sees.
 BLIND = (
-    "neighbours that were not tried; rare events; whatever the function keeps between runs, or "
+    "neighbours that were not tried; records out of bounds; rare events; whatever the function keeps between runs, or "
     "does only in real use; the last bits of floating-point numbers"
 )
 
@@ -204,8 +207,11 @@ class Runs:
                 f"the function's answer has type {answer.dtype} and shape {answer.shape}; return "
                 "an array of numbers, or a number"
             )
-        if not np.isfinite(answer).all():
-            raise InputError("an answer of the function is not finite; return finite numbers")
+        if not (np.abs(answer.astype(float)) <= LARGEST).all():
+            raise InputError(
+                f"an answer of the function has a number that is not finite, or beyond {LARGEST:g}; "
+                "return other numbers"
+            )
         self.shape = self.shape or (answer.ndim, *answer.shape)
         if (answer.ndim, *answer.shape) != self.shape:
             raise InputError(
