@@ -69,8 +69,8 @@ _PLACES |= dict.fromkeys(("shuffle", "permutation", "permuted"), ("x",))
 
 #: What no audit of a function sees.
 BLIND = (
-    "neighbours that were not tried; records out of bounds; rare events; whatever the function keeps between runs, or "
-    "does only in real use; the last bits of floating-point numbers"
+    "neighbours that were not tried; records out of bounds; rare events; whatever the function "
+    "keeps between runs, or does only in real use; the last bits of floating-point numbers"
 )
 
 Pair = tuple[Array, Array]
@@ -209,8 +209,8 @@ class Runs:
             )
         if not (np.abs(answer.astype(float)) <= LARGEST).all():
             raise InputError(
-                f"an answer of the function has a number that is not finite, or beyond {LARGEST:g}; "
-                "return other numbers"
+                f"an answer of the function is not finite, or beyond {LARGEST:g}; return smaller "
+                "numbers"
             )
         self.shape = self.shape or (answer.ndim, *answer.shape)
         if (answer.ndim, *answer.shape) != self.shape:
