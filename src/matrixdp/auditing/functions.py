@@ -429,9 +429,11 @@ def _affine(runs: Runs, pairs: Sequence[Pair], count: int) -> tuple[Array, list[
                 part = answer_of(records, noise) - centre
                 far = answer_of(records, 2 * noise) - centre
                 close = CLOSE * (np.abs(part).max() + np.abs(centre).max())
-                if np.abs(far - 2 * part).max() > 2 * close:
+                another = bool(np.abs(part - matrix @ noise).max() > close)
+                crooked = np.abs(far - 2 * part).max() > 2 * close
+                if crooked or (another and records is pairs[0][0]):
                     return matrix[:0], []
-                dependent |= bool(np.abs(part - matrix @ noise).max() > close)
+                dependent |= another
     if dependent:
         raise DependentNoise
     return matrix, centres
