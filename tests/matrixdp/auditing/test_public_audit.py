@@ -13,10 +13,11 @@ import pytest
 from scipy import stats
 
 import matrixdp as mdp
+from matrixdp.auditing.functions import pairs_of
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.clipped import ClippedMoments
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import ADD_OR_REMOVE
+from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES
 from matrixdp.testing import assert_private
 
 BOX = mdp.Box.cube(3, 0.0, 1.0)
@@ -240,6 +241,28 @@ def test_an_answer_without_noise_at_a_rare_draw_is_no_affine_one():
         return records[0] if noise[0] > 8 * STD else records.mean(axis=0) + noise
 
     assert audit(release).status == "declared"
+
+
+def test_noise_of_another_shape_is_no_scale_of_the_records():
+    result = audit(lambda records, rng: records.mean(axis=0) + abs(rng.normal(0.0, STD, 3)))
+    assert result.tool == "black box"
+    assert "scale" not in result.verdict
+
+
+@pytest.mark.parametrize("adjacency", [*ADJACENCIES, ADD_OR_REMOVE])
+@pytest.mark.parametrize("per_person", [None, 2])
+@pytest.mark.parametrize("domain", [mdp.Box((-1.0, 0.0), (1.0, 3.0)), mdp.Ball(2.0, features=2)])
+def test_functions_get_neighbours_within_bounds(adjacency, per_person, domain):
+    query = mdp.MeanQuery(domain, 7, adjacency, per_person=per_person)
+    for first, second in pairs_of(query, np.random.default_rng(0)):
+        for side in (first, second):
+            np.testing.assert_allclose(domain.clip(side.T).T, side, rtol=1e-12)
+        if query.private_count:
+            assert len(second) == 7 - query.group
+            assert {*map(tuple, second)} <= {*map(tuple, first)}
+        else:
+            assert 0 < (first != second).any(axis=1).sum() <= query.group
+        assert len(first) == 7
 
 
 def test_one_seed_gives_one_result():
