@@ -209,6 +209,11 @@ class Composed(abc.ABC):
         return lambda: self.run(rows)
 
     @property
+    def of_library(self) -> bool:
+        """Whether its program is, see :attr:`CalibratedMechanism.of_library`."""
+        return bool(self.program.of_library)
+
+    @property
     def mu(self) -> float:
         """The mu of all parts together."""
         assert self.program.mu is not None

@@ -198,6 +198,11 @@ class PrivatelyBounded:
             )
 
     @property
+    def of_library(self) -> bool:
+        """Whether the second part is, and nobody else has calibrated the search."""
+        return self.inner.of_library and not self.search.author
+
+    @property
     def _sizes(self) -> SizeQuery:
         assert isinstance(self.search.query, SizeQuery)
         return self.search.query

@@ -241,10 +241,14 @@ def entry(release: AdditiveMechanism | Composed | PrivatelyBounded) -> dict[str,
     Where a class of another author declares the guarantee, ``guarantee`` says so.
     """
     pure = release.epsilon_delivered if release.mu is None else None
-    charge = {"mu": cost(release), "pure_epsilon": pure, "numbers": release.numbers}
-    if not isinstance(release, AdditiveMechanism):
-        return {**charge, "parts": release.costs}
-    return charge if release.of_library else {**charge, "guarantee": UNAUDITED.removeprefix("; ")}
+    charge: dict[str, Any] = {
+        "mu": cost(release),
+        "pure_epsilon": pure,
+        "numbers": release.numbers,
+    }
+    if not release.of_library:
+        charge["guarantee"] = UNAUDITED.removeprefix("; ")
+    return charge if isinstance(release, AdditiveMechanism) else {**charge, "parts": release.costs}
 
 
 def today() -> str:

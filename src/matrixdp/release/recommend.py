@@ -59,10 +59,7 @@ class Option:
     status: str = field(init=False)
 
     def __post_init__(self) -> None:
-        release = self.release
-        # What has several parts is made by the library alone.
-        owned = not isinstance(release, AdditiveMechanism) or release.of_library
-        sound = owned and library.plain(self.mechanism)
+        sound = self.release.of_library and library.plain(self.mechanism)
         object.__setattr__(self, "status", CERTIFIED if sound else DECLARED)
 
     def __str__(self) -> str:

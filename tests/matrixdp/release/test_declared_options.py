@@ -7,7 +7,7 @@ import pytest
 
 import matrixdp as mdp
 from matrixdp.mechanisms.base import CalibratedMechanism, Mechanism
-from matrixdp.release import fits, specification
+from matrixdp.release import fits, ledger, specification
 from matrixdp.release.choices import candidates
 
 QUERY = mdp.SecondMomentQuery(mdp.Ball(1.0, features=3), 400)
@@ -109,6 +109,18 @@ def test_an_account_notes_it(tmp_path):
     weak, own = account.releases
     assert weak["guarantee"].startswith(MARK)
     assert "guarantee" not in own
+
+
+def test_what_has_several_parts_is_as_its_program():
+    (option,) = candidates(
+        specification.fit(
+            "second_moments", mdp.Box((0, 0), (1, 9)), 5000, **BUDGET, mechanism="clipped"
+        )
+    )
+    assert "guarantee" not in ledger.entry(option.release)
+    foreign = replace(option.release, program=replace(option.release.program, author="Weak"))
+    assert ledger.entry(foreign)["guarantee"].startswith(MARK)
+    assert replace(option, release=foreign).status == "declared"
 
 
 @dataclass(frozen=True)

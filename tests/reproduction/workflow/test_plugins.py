@@ -14,7 +14,7 @@ from tinyproject import LOUD, ROOT, TINY, Outcome, TinyProject
 
 pytestmark = pytest.mark.slow
 
-RIGHT = ["staircase", "frobenius"]
+RIGHT = ["staircase", "elliptical_laplace", "frobenius"]
 WRONG = {"staircase_by_entry": 5.0, "elliptical_of_column": 2**0.5}
 PACKAGES = ROOT / "tests" / "plugins"
 
@@ -59,7 +59,7 @@ def run(project, *words):
 def compared(unrun, tmp_path_factory):
     """A run with the recipe's package, a right one and a wrong one, and its targets."""
     project = unrun.copy(tmp_path_factory.mktemp("plugins") / "project").with_environment()
-    first_pc = {**TINY["experiments"]["first_pc"], "mechanisms": ["random", "staircase", *WRONG]}
+    first_pc = {**TINY["experiments"]["first_pc"], "mechanisms": ["random", *RIGHT[:2], *WRONG]}
     project.configure(experiments={"first_pc": first_pc})
     for name in ("matrix-noise", "matrix-noise-wrong"):
         add(build(PACKAGES / name, project.folder / "wheels"), library(project))
@@ -97,7 +97,8 @@ def test_table_advice_and_page_follow(compared):
         assert "not private" not in row
     advice = pd.read_csv(tables / "advice.csv")
     listed = {*advice["best_mechanism"], *advice["runner_up_mechanism"]}
-    assert listed == {*RIGHT}
+    assert len(listed) > 1
+    assert listed <= {*RIGHT}
     assert set(advice["audit_status"]) == {"tested"}
     html = page(project)
     assert all(name in html for name in (*RIGHT, *WRONG))
@@ -119,7 +120,7 @@ def edited(project, folder, name, change):
         (
             "matrix_noise-1.0.dist-info/METADATA",
             lambda text: text.replace("1.0", "1.1"),
-            ["staircase"],
+            ["staircase", "elliptical_laplace"],
         ),
         ("matrix_noise_wrong/__init__.py", lambda text: f"{text}\nassert True\n", [*WRONG]),
         (
@@ -150,6 +151,6 @@ def test_a_name_that_is_not_installed_says_what_to_do(compared, tmp_path):
         shutil.rmtree(file) if file.is_dir() else file.unlink()
     outcome = copy.run(copy.folder / ".venv" / "bin" / "snakemake", "-n", "--", *targets)
     assert outcome.code == 1
-    assert "mechanisms[4] is 'frobenius'" in outcome.output
+    assert "mechanisms[5] is 'frobenius'" in outcome.output
     assert "of a package that must be installed first" in outcome.output
     assert "Traceback" not in outcome.output

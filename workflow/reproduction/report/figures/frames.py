@@ -46,13 +46,13 @@ def table_rows(table: pd.DataFrame) -> pd.DataFrame:
 def mechanism_label(rows: pd.DataFrame) -> str:
     """Return the label of a mechanism, with the labels of the same noise distribution.
 
-    One that is refuted says so (:mod:`reproduction.report.audit_status`).
+    One that is refuted, or only declared, says so (:mod:`reproduction.report.audit_status`).
     """
     also = rows["also"].iloc[0] if "also" in rows else ""
     names = [str(rows["mechanism"].iloc[0]), *(also.split("; ") if also else [])]
     experiment = str(rows["experiment"].iloc[0]) if "experiment" in rows else ""
     perturbation = catalogue.experiment(experiment).perturbation
-    words = audit_status.text(rows.iloc[0].to_dict()).replace("epsilon", "ε")
+    words = audit_status.remark(rows.iloc[0].to_dict()).replace("epsilon", "ε")
     label = " = ".join(catalogue.label(name, perturbation) for name in names)
     return label + (f" ({words})" if words else "")
 
