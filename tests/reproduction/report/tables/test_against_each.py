@@ -100,5 +100,5 @@ def test_it_goes_into_a_paper(tmp_path):
     assert [title for title, _ in grid.groups] == ["", "Mechanisms", "Baselines"]
     assert [row[0] for row in grid.groups[0][1]] == ["Laplace"]
     latex = markup.latex(grid)
-    assert r"MVG, Theorem 2 & 0.375 & $-$0.375 & $-$0.402 to $-$0.348 & 4e-46 & better" in latex
+    assert r"MVG, Theorem 2 & 0.375 & $-$0.375 & $-$0.402 to $-$0.348 &" in latex
     assert r"\label{tab:experimentiifirstprincipalcomponentlaplaceagainsteach}" in latex
