@@ -68,3 +68,20 @@ def test_one_name_twice_in_a_file_is_an_error(tmp_path):
     (tmp_path / "calm.py").write_text('\nMECHANISMS = {"quiet": 1, "quiet": 2}\n')
     with pytest.raises(InputError, match=r"'quiet' twice, in calm.py; rename one"):
         discovery.entries(str(tmp_path), "MECHANISMS")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "MECHANISMS = {f'mine_{size}': 1 for size in (1, 2)}",
+        "MECHANISMS = {}\nfor size in (1, 2):\n    MECHANISMS[f'mine_{size}'] = size",
+        "MECHANISMS = {'mine': 1}\nMECHANISMS |= {'other': 2}",
+        "MECHANISMS = {'mine': 1, **OTHERS}",
+        "MECHANISMS = {f'mine_{SIZE}': 1}",
+        "MECHANISMS: dict = dict(mine=1)",
+    ],
+)
+def test_a_table_that_is_no_literal_says_so(text, tmp_path):
+    (tmp_path / "calm.py").write_text(f"\n{text}\n")
+    with pytest.raises(InputError, match=r"MECHANISMS in calm.py is no literal dictionary"):
+        discovery.entries(str(tmp_path), "MECHANISMS")

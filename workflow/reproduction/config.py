@@ -147,7 +147,10 @@ def _check_experiment(
     baselines = (*OF_REGRESSION, MEAN) if "target" in needs else OF_COMPONENTS
     baselines += (ZERO,) if task == "moments_error" else ()
     names = [*baselines, *discovery.mechanisms()]
-    _check_names(f"{where}.mechanisms", experiment["mechanisms"], names)
+    try:
+        _check_names(f"{where}.mechanisms", experiment["mechanisms"], names)
+    except InputError as error:
+        raise InputError(f"{error}, or of a package that must be installed first") from None
     dataset = matrices[experiment["dataset"]]
     records = dataset["scalings"]["default"].get("rows", dataset["shape"][0])
     if "train" in needs and experiment["train"] >= records:

@@ -91,7 +91,7 @@ def entries(folder: str, table: str, files: str = "[!_]*.py") -> dict[str, FileE
     """Return the entries of the dictionaries called ``table`` in a folder's files, by name.
 
     Raises:
-        InputError: two entries have the same name.
+        InputError: two entries have the same name, or a table is no literal dictionary.
     """
     index: dict[str, FileEntry] = {}
     for file in sorted((PACKAGE / folder).glob(files)):
@@ -147,16 +147,33 @@ def schemes(training: str) -> dict[str, FileEntry]:
 
 
 def _literals(file: Path, table: str) -> list[tuple[str, dict[str, Any]]]:
-    """Return the keys of a table and the literal keywords of each entry; none without the table."""
+    """Return the keys of a table and the literal keywords of each entry; none without the table.
+
+    Raises:
+        InputError: the table is no dictionary of literal keys, or is changed after it.
+    """
     text = file.read_text(encoding="utf-8")
     if f"\n{table}" not in text:
         return []
-    for node in ast.parse(text, filename=str(file)).body:
+    tree = ast.parse(text, filename=str(file))
+    for node in tree.body:
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         names = [target.id for target in targets if isinstance(target, ast.Name)]
-        if table in names and isinstance(value := getattr(node, "value", None), ast.Dict):
-            pairs = zip(value.keys, value.values, strict=True)
-            return [(str(ast.literal_eval(key)), _keywords(entry)) for key, entry in pairs if key]
+        if table in names:
+            value = getattr(node, "value", None)
+            mentions = [one for one in ast.walk(tree) if getattr(one, "id", "") == table]
+            if isinstance(value, ast.Dict) and len(mentions) == 1 and all(value.keys):
+                with contextlib.suppress(ValueError):
+                    pairs = zip(value.keys, value.values, strict=True)
+                    return [
+                        (str(ast.literal_eval(key)), _keywords(entry))
+                        for key, entry in pairs
+                        if key
+                    ]
+            raise checks.InputError(
+                f"{table} in {file.name} is no literal dictionary, which is read without running "
+                f'the file; write {table} = {{"name": ...}} with every name in it, and no loop'
+            )
     return []
 
 

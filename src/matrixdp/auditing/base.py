@@ -93,6 +93,7 @@ class Audit(abc.ABC):
         proven: whether the library draws the noise from a distribution that it knows, and proves
             the claimed epsilon for all neighbours.
         unseen: what the tests of a release that is not proven do not see.
+        words: the rest of the verdict where no test objects; empty for the usual one.
     """
 
     tool: ClassVar[str]
@@ -104,6 +105,7 @@ class Audit(abc.ABC):
     mu: float = float("nan")
     needed: float | None = None
     proven: bool = False
+    words: str = ""
     unseen: str = (
         "a black box sees no rare events: no cut far out, no noise of few digits, no other answer "
         "to one value"

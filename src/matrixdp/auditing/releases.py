@@ -11,6 +11,7 @@ from matrixdp import library
 from matrixdp.auditing import declarations, parts, real
 from matrixdp.auditing.base import ROUNDING, TIGHT, Audit, Finding, Scale, declared
 from matrixdp.auditing.blackbox import Proof, prove
+from matrixdp.auditing.density import DensityAudit
 from matrixdp.auditing.foreign import WhitenedGaussianAudit, WhitenedLaplaceAudit
 from matrixdp.auditing.gaussian import PURE, GaussianAudit
 from matrixdp.auditing.norm import GeneralizedGammaAudit, NormAudit, is_norm
@@ -57,6 +58,8 @@ def audit_of(release: CalibratedMechanism, stream: np.random.Generator) -> Audit
             return GeneralizedGammaAudit(release, noise, stream)
         if isinstance(noise, NormDistribution) and is_norm(noise):
             return NormAudit(release, noise, stream)
+        if hasattr(noise, "log_density"):
+            return DensityAudit(release, stream)
         return BlackBoxAudit(release)
     if library.owns(release):
         raise InputError(
@@ -204,6 +207,7 @@ def verdict(
             f"{DECLARED}: not certifiable at this sample size: {unproved}",
         ),
         (not audit.bound <= allowed, f"{DECLARED}: the bound is above the claimed epsilon"),
+        (bool(audit.words), f"{TESTED}: {audit.words}"),
         (audit.attained >= claimed_epsilon * (1 - TIGHT), f"{word}: tight"),
         (audit.noise_inflation > 1 + TIGHT, f"{word}: wasteful"),
     )

@@ -92,6 +92,7 @@ def _content(
         "mechanisms": [
             {
                 "name": option.name,
+                "status": option.status,
                 "says": receipt.says(spec, option),
                 "noise": option.error,
                 "losses": option.losses,

@@ -12,7 +12,7 @@ import abc
 import functools
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -42,6 +42,9 @@ class NoGuarantee(InputError):
 class BrokenPromise(NoGuarantee):
     """A calibrated mechanism promises less than what it was calibrated to."""
 
+
+#: What sentences on a guarantee of another author's class end with.
+UNAUDITED = "; declared by its class, not audited: see mdp.audit"
 
 #: Largest delta that safe noise may add to a pure guarantee.
 PURE = 1e-6
@@ -129,6 +132,7 @@ class CalibratedMechanism(abc.ABC):
         noise_std: root mean square over the released entries of the noise standard deviation;
             NaN where a release is not value plus noise.
         ridge: known multiple of the identity inside a sketch's Gram matrix, 0 elsewhere.
+        author: class of another author that calibrated it; empty for one of the library.
     """
 
     query: Query
@@ -139,6 +143,7 @@ class CalibratedMechanism(abc.ABC):
     mu: float | None = None
     noise_std: float = float("nan")
     ridge: float = 0.0
+    author: str = ""
 
     #: Function ``module:name`` that audits a release of the class, where :mod:`matrixdp.auditing`
     #: does not know the class.
@@ -167,6 +172,14 @@ class CalibratedMechanism(abc.ABC):
         return type(self).__name__
 
     @property
+    def of_library(self) -> bool:
+        """Whether classes of the library alone calibrated it, draw its noise and state its query.
+
+        Otherwise a class of another author declares the guarantee.
+        """
+        return not self.author and library.plain(self)
+
+    @property
     def output_type(self) -> str:
         """Type of the result of ``simulate``.
 
@@ -181,6 +194,8 @@ class CalibratedMechanism(abc.ABC):
     def explain(self) -> str:
         """Return a sentence with the claimed and the tight guarantee, and the noise.
 
+        It says where another author's class declares them, see :attr:`of_library`.
+
         >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), n_records=400)
         >>> mdp.Laplace().calibrate(query, epsilon=1).explain()
         'Laplace: epsilon 1 where one record is replaced; really 1; noise of +- 0.01 an entry'
@@ -190,7 +205,7 @@ class CalibratedMechanism(abc.ABC):
         noise = f"; noise of +- {self.noise_std:.4g} an entry" if self.noise_std >= 0 else ""
         return (
             f"{self.noise_name}: epsilon {self.epsilon:g}{at} where {_change(self.query)}; really "
-            f"{self.epsilon_delivered:.4g}{mu}{noise}"
+            f"{self.epsilon_delivered:.4g}{mu}{noise}{'' if self.of_library else UNAUDITED}"
         )
 
     def simulate(self, value: ArrayLike, streams: Streams) -> Array:
@@ -523,12 +538,34 @@ class AdditiveGaussian(AdditiveMechanism):
     noise: GaussianDistribution
 
 
+def _signed(calibrate: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method ``calibrate`` whose releases of the library's classes name its author."""
+
+    @functools.wraps(calibrate)
+    def signed(self: Mechanism, *terms: Any, **others: Any) -> Any:
+        release = calibrate(self, *terms, **others)
+        # A release of a class of the author's shows that itself.
+        owned = isinstance(release, CalibratedMechanism) and library.owns(release)
+        return replace(release, author=type(self).__qualname__) if owned else release
+
+    return signed
+
+
 class Mechanism(abc.ABC):
     """The parameters of a mechanism; subclasses are frozen dataclasses."""
 
     #: Whether noise follows from the sensitivities of the query alone, so that it also protects a
     #: person with several records, and a private number of records.
     sensitivity_only: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **words: Any) -> None:
+        """Have releases of another author's class name it, see :attr:`CalibratedMechanism.author`.
+
+        Where it inherits ``calibrate``, what that calls may be its own.
+        """
+        super().__init_subclass__(**words)
+        if cls.__module__ not in library.MODULES:
+            cls.calibrate = _signed(cls.calibrate)  # type: ignore[method-assign]
 
     @property
     @abc.abstractmethod

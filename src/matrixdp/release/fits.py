@@ -56,6 +56,20 @@ class UselessWarning(UserWarning):
     """Noise hides what an estimator releases, by simulations from public facts alone."""
 
 
+class UnauditedWarning(UserWarning):
+    """The guarantee of what is recommended is declared by a class of another author."""
+
+
+def warn_of_author(name: str, *, calls: int) -> None:
+    """Warn the program that is this many calls above that nothing has tested a mechanism."""
+    warnings.warn(
+        f"{name} declares its guarantee by its own class, and less noise ranks first: audit it "
+        "before a release, see mdp.audit",
+        UnauditedWarning,
+        stacklevel=calls + 1,
+    )
+
+
 def warn_of_noise(name: str, *, calls: int) -> None:
     """Warn the program that is this many calls above that what it releases will be useless.
 

@@ -38,7 +38,7 @@ from scipy.special import ndtri_exp
 
 from matrixdp import checks
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.base import UNAUDITED, AdditiveMechanism
 from matrixdp.mechanisms.composed import Composed
 from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.noise import safe
@@ -236,10 +236,15 @@ def _pure_mu(epsilon: float) -> float:
 
 
 def entry(release: AdditiveMechanism | Composed | PrivatelyBounded) -> dict[str, Any]:
-    """Return the charge of a release: ``mu``, ``pure_epsilon``, ``numbers`` and any ``parts``."""
+    """Return the charge of a release: ``mu``, ``pure_epsilon``, ``numbers`` and any ``parts``.
+
+    Where a class of another author declares the guarantee, ``guarantee`` says so.
+    """
     pure = release.epsilon_delivered if release.mu is None else None
     charge = {"mu": cost(release), "pure_epsilon": pure, "numbers": release.numbers}
-    return charge if isinstance(release, AdditiveMechanism) else {**charge, "parts": release.costs}
+    if not isinstance(release, AdditiveMechanism):
+        return {**charge, "parts": release.costs}
+    return charge if release.of_library else {**charge, "guarantee": UNAUDITED.removeprefix("; ")}
 
 
 def today() -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from matrixdp import checks
+from matrixdp.auditing.status import CERTIFIED
 from matrixdp.checks import InputError, plural
 from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.privacy.sensitivity import Query
@@ -102,7 +103,7 @@ def _figure(
         raise InputError(
             "a picture needs the package matplotlib; install it, or ask for none"
         ) from None
-    stated = {option.name: option for option in options(checks.positive(epsilon=epsilon))}
+    stated = {_name(option): option for option in options(checks.positive(epsilon=epsilon))}
     curves: dict[str, list[tuple[float, float]]] = {name: [] for name in stated}
     for value in (epsilon * _FACTORS).tolist():
         try:
@@ -111,7 +112,7 @@ def _figure(
             # No safe noise gives this epsilon.
             continue
         for option in ranking:
-            curves.setdefault(option.name, []).append((value, option.error))
+            curves.setdefault(_name(option), []).append((value, option.error))
     figure = Figure(figsize=(7.5, 5), layout="constrained")
     axes = figure.add_subplot(xscale="log", yscale="log")
     for place, (name, points) in enumerate(curves.items()):
@@ -148,6 +149,11 @@ def _figure(
     axes.grid(color="0.9")
     axes.legend(frameon=False)
     return figure
+
+
+def _name(option: Option) -> str:
+    """Return the name of an option, marked where another author's class declares its guarantee."""
+    return option.name if option.status == CERTIFIED else f"{option.name} ({option.status} only)"
 
 
 def _plain(value: float) -> str:

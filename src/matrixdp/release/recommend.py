@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from matrixdp import checks
+from matrixdp import checks, library
+from matrixdp.auditing.status import CERTIFIED, DECLARED
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms import intervals
-from matrixdp.mechanisms.base import AdditiveMechanism, Mechanism, delta_for_noise, promised
+from matrixdp.mechanisms.base import (
+    UNAUDITED,
+    AdditiveMechanism,
+    Mechanism,
+    delta_for_noise,
+    promised,
+)
 from matrixdp.mechanisms.composed import InParts
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
@@ -20,7 +27,7 @@ from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.mechanisms.scaled import Scaled, units
 from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
-from matrixdp.release.fits import warn_of_noise
+from matrixdp.release.fits import warn_of_author, warn_of_noise
 
 
 @dataclass(frozen=True)
@@ -34,6 +41,9 @@ class Option:
             (m, 1).
         error: noise over half of the range that the public bounds allow, as a root mean square
             over the entries, weighted by importance. Above 1 noise hides everything.
+        status: ``certified`` where mechanism, query and noise are of the library, which its audit
+            certifies; ``declared`` where a class of another author states the guarantee, which is
+            taken at its word: audit it first.
         losses: what noise takes from the answer where records fill little or much of their bounds,
             simulated, see :mod:`matrixdp.release.outlooks`; empty where nothing was simulated.
 
@@ -46,6 +56,18 @@ class Option:
     variances: Array
     error: float
     losses: tuple[float, ...] = ()
+    status: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        release = self.release
+        # What has several parts is made by the library alone.
+        owned = not isinstance(release, AdditiveMechanism) or release.of_library
+        sound = owned and library.plain(self.mechanism)
+        object.__setattr__(self, "status", CERTIFIED if sound else DECLARED)
+
+    def __str__(self) -> str:
+        about = self.status if self.status == CERTIFIED else UNAUDITED.removeprefix("; ")
+        return f"{self.name}: noise of {self.error:.2%} of half the range; {about}"
 
     @property
     def name(self) -> str:
@@ -74,7 +96,8 @@ def options(
         epsilon, delta: the guarantee; a delta of 0 keeps only mechanisms of pure DP.
         importance: weight of each feature's relative error, above 0, (m,); an entry of second
             moments has the product of its two features' weights.
-        mechanisms: mechanisms to compare; None takes all.
+        mechanisms: mechanisms to compare; None takes all. Those of another author are ``declared``,
+            see :attr:`Option.status`.
 
     Raises:
         InputError: a number is out of range, or no safe noise gives this guarantee.
@@ -108,7 +131,10 @@ def options(
     ranking = []
     for mechanism in candidates:
         release = promised(mechanism, query, epsilon=epsilon, delta=0 if pure else left)
-        assert isinstance(release, AdditiveMechanism)
+        if not isinstance(release, AdditiveMechanism):
+            raise InputError(
+                f"mechanisms has {type(mechanism).__name__}, which does not add noise; leave it out"
+            )
         if release.delta:
             release = replace(release, delta=delta)
         spread = variances(release)
@@ -122,6 +148,7 @@ def recommend(query: Query, **arguments: Any) -> Mechanism:
 
     Warns:
         UselessWarning: the noise is half of the range that the bounds allow, or more.
+        UnauditedWarning: a class of another author declares the guarantee.
 
     >>> mdp.recommend(mdp.IdentityQuery(mdp.Ball(1.0, features=50), 400), epsilon=1, delta=1e-6)
     Gaussian(calibration='analytic')
@@ -129,6 +156,8 @@ def recommend(query: Query, **arguments: Any) -> Mechanism:
     best = options(query, **arguments)[0]
     if best.error >= 1:
         warn_of_noise(best.name, calls=2)
+    if best.status != CERTIFIED:
+        warn_of_author(best.name, calls=2)
     return best.mechanism
 
 

@@ -341,6 +341,7 @@ def test_too_few_runs_are_said_so(monkeypatch):
 
 class FakeAudit:
     tool, attained, bound, noise_inflation, proven = "exact curve", 0.5, 0.5, 2.0, True
+    words = ""
 
 
 @pytest.mark.parametrize(

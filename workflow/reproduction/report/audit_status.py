@@ -53,10 +53,18 @@ def by_mechanism(audit: pd.DataFrame | None) -> pd.DataFrame:
 
 
 def joined(rows: pd.DataFrame, audit: pd.DataFrame | None) -> pd.DataFrame:
-    """Return rows with ``COLUMNS`` of their mechanisms; the status is empty without an audit."""
+    """Return rows with ``COLUMNS`` of their mechanisms; the status is empty without an audit.
+
+    Where there is one of other mechanisms, a row with an epsilon that it lacks is declared.
+    """
     judged = by_mechanism(audit).reindex(rows["mechanism"])
+    status = judged["audit_status"].astype(object).fillna("").to_numpy()
+    if audit is not None and not audit.empty:
+        claimed = pd.to_numeric(rows.reindex(columns=["epsilon"])["epsilon"], errors="coerce")
+        lacking = claimed.notna() & ~rows["mechanism"].isin(audit["mechanism"])
+        status = np.where(lacking, DECLARED, status)
     return rows.assign(
-        audit_status=judged["audit_status"].astype(object).fillna("").to_numpy(),
+        audit_status=status,
         epsilon_least=judged["epsilon_least"].to_numpy(dtype=float),
     )
 
@@ -79,10 +87,12 @@ def text(row: Mapping[str, Any]) -> str:
     return f"{NOT_PRIVATE}: {least_text}"
 
 
+def remark(row: Mapping[str, Any]) -> str:
+    """Return :func:`text`, or ``declared only``; empty where the audit has no objection."""
+    return text(row) or f"{DECLARED} only" * (row.get("audit_status") == DECLARED)
+
+
 def mark(epsilon: str, row: Mapping[str, Any]) -> str:
     """Return an epsilon as text, marked where it is only declared; what is refuted has none."""
-    if words := text(row):
-        return words
-    return (
-        f"{epsilon} ({DECLARED} only)" if epsilon and row["audit_status"] == DECLARED else epsilon
-    )
+    words = remark(row)
+    return text(row) or (f"{epsilon} ({words})" if epsilon and words else epsilon)

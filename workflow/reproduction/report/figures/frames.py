@@ -46,11 +46,11 @@ def table_rows(table: pd.DataFrame) -> pd.DataFrame:
 def mechanism_label(rows: pd.DataFrame, label: Callable[[str], str] = catalogue.label) -> str:
     """Return the label of a mechanism, with the labels of the same noise distribution.
 
-    One that is refuted says so (:mod:`reproduction.report.audit_status`).
+    One that is refuted, or only declared, says so (:mod:`reproduction.report.audit_status`).
     """
     also = rows["also"].iloc[0] if "also" in rows else ""
     names = [str(rows["mechanism"].iloc[0]), *(also.split("; ") if also else [])]
-    words = audit_status.text(rows.iloc[0].to_dict()).replace("epsilon", "ε")
+    words = audit_status.remark(rows.iloc[0].to_dict()).replace("epsilon", "ε")
     return " = ".join(map(label, names)) + (f" ({words})" if words else "")
 
 

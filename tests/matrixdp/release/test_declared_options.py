@@ -1,0 +1,129 @@
+"""A mechanism of another author is marked wherever options, releases and charges are shown."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+import matrixdp as mdp
+from matrixdp.mechanisms.base import CalibratedMechanism, Mechanism
+from matrixdp.release import fits, specification
+from matrixdp.release.choices import candidates
+
+QUERY = mdp.SecondMomentQuery(mdp.Ball(1.0, features=3), 400)
+BUDGET = {"epsilon": 1.0, "delta": 1e-6}
+MARK = "declared by its class, not audited"
+
+
+@dataclass(frozen=True)
+class Weak(Mechanism):
+    """Laplace noise a fifth too small, which states what it was asked for."""
+
+    queries = frozenset({mdp.SecondMomentQuery})
+
+    def calibrate(self, query, *, epsilon, delta):
+        full = mdp.Laplace().calibrate(query, epsilon=epsilon / 0.8, delta=delta)
+        return replace(full, epsilon=epsilon, epsilon_delivered=epsilon)
+
+
+class Inheriting(mdp.Laplace):
+    """A class that changes what it inherits by another way than ``calibrate``."""
+
+    sensitivity_only = False
+
+
+class Queries(mdp.SecondMomentQuery):
+    """A query of another author, who may state a smaller sensitivity."""
+
+
+def options(*mechanisms, query=QUERY):
+    return mdp.options(query, **BUDGET, mechanisms=mechanisms or None)
+
+
+@pytest.mark.parametrize("mechanism", [Weak(), Inheriting(), mdp.Scaled(Weak())])
+def test_a_class_of_another_author_is_declared(mechanism):
+    query = mdp.SecondMomentQuery(mdp.Box((0, 0), (1, 9)), 400)
+    query = query if isinstance(mechanism, mdp.Scaled) else QUERY
+    listed = {option.name: option for option in options(mechanism, mdp.GOE(), query=query)}
+    own = listed.pop("GOE")
+    (foreign,) = listed.values()
+    assert (own.status, foreign.status) == ("certified", "declared")
+    assert MARK in str(foreign)
+    assert MARK not in str(own)
+    assert "status='declared'" in repr(foreign)
+    assert MARK in foreign.release.explain()
+    assert MARK not in own.release.explain()
+
+
+def test_what_it_calibrates_says_so_and_releases_as_before():
+    release = Weak().calibrate(QUERY, **BUDGET)
+    assert release.explain().endswith("declared by its class, not audited: see mdp.audit")
+    assert release.author == "Weak"
+    assert release.release(np.zeros((400, 3))).shape == (3, 3)
+
+
+def test_all_of_the_library_is_certified():
+    mean = mdp.MeanQuery(mdp.Box((0, 0), (1, 9)), 400)
+    listed = [*options(), *options(query=mean)]
+    listed += mdp.options(mean, **BUDGET, importance=[1, 5])
+    box = mdp.Box((0, 0, 0), (1, 1, 9))
+    for query in ("second_moments", "covariance", "regression"):
+        for mechanism in ("recommend", "clipped"):
+            if (query, mechanism) != ("regression", "clipped"):
+                listed += candidates(
+                    specification.fit(query, box, 5000, **BUDGET, mechanism=mechanism)
+                )
+    assert {"Laplace", "DirectionalGaussian", "Centred"} <= {option.name for option in listed}
+    assert {option.status for option in listed} == {"certified"}
+
+
+def test_another_authors_query_is_declared():
+    release = mdp.GOE().calibrate(QUERY, **BUDGET)
+    assert release.of_library
+    assert not replace(release, query=Queries(QUERY.domain, 400)).of_library
+
+
+def test_to_recommend_one_warns():
+    with pytest.warns(fits.UnauditedWarning, match="Weak declares its guarantee"):
+        assert mdp.recommend(QUERY, **BUDGET, mechanisms=[Weak(), mdp.GOE()]) == Weak()
+
+
+def test_to_recommend_one_of_the_library_does_not_warn(recwarn):
+    mdp.recommend(QUERY, **BUDGET, mechanisms=[mdp.Laplace(), mdp.GOE()])
+    assert not [one for one in recwarn if one.category is fits.UnauditedWarning]
+
+
+def test_a_picture_marks_it():
+    pytest.importorskip("matplotlib")
+    figure = mdp.plot_error(QUERY, **BUDGET, mechanisms=[Weak(), mdp.Laplace()])
+    labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert [label.partition(":")[0] for label in labels] == ["Weak (declared only)", "Laplace"]
+
+
+def test_an_account_notes_it(tmp_path):
+    file = tmp_path / "people.csv"
+    file.write_text("a,b,c\n1,1,1\n")
+    account = mdp.Account(file, epsilon=3, delta=1e-5)
+    for mechanism in (Weak(), mdp.Laplace()):
+        account.spend(mechanism.calibrate(QUERY, **BUDGET))
+    weak, own = account.releases
+    assert weak["guarantee"].startswith(MARK)
+    assert "guarantee" not in own
+
+
+@dataclass(frozen=True)
+class Apart(Mechanism):
+    queries = frozenset({mdp.SecondMomentQuery})
+
+    def calibrate(self, query, *, epsilon, delta):
+        class Nothing(CalibratedMechanism):
+            def _draw(self, value, streams):
+                return np.zeros((len(streams), *value.shape))
+
+        return Nothing(query=query, epsilon=epsilon, delta=delta, epsilon_delivered=epsilon)
+
+
+def test_one_that_adds_no_noise_is_refused():
+    with pytest.raises(mdp.InputError, match="mechanisms has Apart, which does not add noise"):
+        options(Apart())
+    assert MARK in Apart().calibrate(QUERY, **BUDGET).explain()

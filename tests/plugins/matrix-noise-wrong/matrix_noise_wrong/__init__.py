@@ -1,0 +1,64 @@
+"""Two mechanisms that are not private: each states its own density, and a false epsilon."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from matrix_noise.elliptical import EllipticalLaplace
+from matrix_noise.staircase import Staircase, StaircaseNoise, best_gamma, spread
+
+from matrixdp.privacy.sensitivity import SecondMomentQuery
+
+
+@dataclass(frozen=True, eq=False)
+class EntryNoise(StaircaseNoise):
+    """Staircase noise in one dimension on each entry: every entry may lose epsilon."""
+
+    @property
+    def dimension(self) -> int:
+        """Number of entries that share a norm."""
+        return 1
+
+    def _draw(self, streams, stack):
+        rows, columns = self.shape
+        count = rows * (rows + 1) // 2 if self.symmetric else rows * columns
+        for stream, trial in zip(streams, stack, strict=True):
+            steps = np.searchsorted(self._cumulated, stream.random(count), side="right")
+            radius = self.size * (np.minimum(steps, len(self._cumulated) - 1) + self.gamma)
+            entries = radius * stream.uniform(-1, 1, count)
+            spread(trial, entries.reshape(-1, 1 if self.symmetric else columns), self.symmetric)
+
+    def log_density(self, noise):
+        """Return the log density (k,) of noise (k, m, n), up to a constant."""
+        entries = noise
+        if self.symmetric:
+            rows, columns = np.triu_indices(self.shape[0])
+            entries = noise[:, rows, columns, None]
+        steps = np.maximum(np.ceil(np.abs(entries) / self.size - self.gamma), 0)
+        return -self.epsilon * steps.sum(axis=(1, 2))
+
+
+class StaircaseByEntry(Staircase):
+    """The l1 sensitivity in the staircase of one dimension, for each entry of its own."""
+
+    def calibrate(self, query, *, epsilon, delta=0.0):
+        """Return a release that is not private."""
+        right = super().calibrate(query, epsilon=epsilon, delta=delta)
+        noise = right.noise
+        wrong = EntryNoise(
+            noise.shape, epsilon, noise.size, best_gamma(epsilon, 1), noise.symmetric
+        )
+        return replace(right, noise=wrong)
+
+
+class EllipticalOfColumn(EllipticalLaplace):
+    """A scale that forgets that a record changes all columns: that of its largest one alone."""
+
+    def noise(self, query, axes, scale, symmetric):
+        """Return too little noise."""
+        if isinstance(query, SecondMomentQuery):
+            short = query.triangle_l2_sensitivity / query.l2_sensitivity
+        else:
+            short = 1 / np.sqrt(query.features)
+        return super().noise(query, axes, short * scale, symmetric)

@@ -1,0 +1,156 @@
+"""Mechanisms of installed packages, from the installation to table, advice and page."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+
+import pandas as pd
+import pytest
+import yaml
+from installedpackages import add, build
+from test_recipes import blocks, merged, page
+from tinyproject import LOUD, ROOT, TINY, Outcome, TinyProject
+
+pytestmark = pytest.mark.slow
+
+RIGHT = ["staircase", "elliptical_laplace", "frobenius"]
+WRONG = {"staircase_by_entry": 5.0, "elliptical_of_column": 2**0.5}
+PACKAGES = ROOT / "tests" / "plugins"
+
+
+def library(project):
+    """Return the folder of the packages of the project's environment."""
+    (folder,) = (project.folder / ".venv" / "lib").glob("python*/site-packages")
+    return folder
+
+
+def follow(project):
+    """Do what the recipe says, and return the targets of its commands."""
+    targets = []
+    for language, name, content in blocks("A mechanism in your own package"):
+        file = project.folder / name
+        if name == "config.yaml":
+            both = merged(yaml.safe_load(file.read_text()), yaml.safe_load(content))
+            file.write_text(yaml.safe_dump(both, sort_keys=False))
+        elif language != "sh":
+            assert not file.exists()
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(content)
+        for line in content.splitlines() if language == "sh" else ():
+            words = shlex.split(line)
+            if words[0] == "snakemake":
+                targets += words[1:]
+            else:
+                assert words[:4] == ["uv", "pip", "install", "--no-deps"]
+                # No network: the wheel is made and installed without the installer's own tools.
+                add(build(project.folder / words[-1], project.folder / "wheels"), library(project))
+    return targets
+
+
+def run(project, *words):
+    """Run Snakemake of the project's environment, which has the packages."""
+    outcome = project.run(project.folder / ".venv" / "bin" / "snakemake", *LOUD, *words)
+    assert outcome.code == 0, outcome.output
+    return outcome
+
+
+@pytest.fixture(scope="module")
+def compared(unrun, tmp_path_factory):
+    """A run with the recipe's package, a right one and a wrong one, and its targets."""
+    project = unrun.copy(tmp_path_factory.mktemp("plugins") / "project").with_environment()
+    first_pc = {**TINY["experiments"]["first_pc"], "mechanisms": ["random", *RIGHT[:2], *WRONG]}
+    project.configure(experiments={"first_pc": first_pc})
+    for name in ("matrix-noise", "matrix-noise-wrong"):
+        add(build(PACKAGES / name, project.folder / "wheels"), library(project))
+    targets = follow(project)
+    run(project, "-c2", "--", *targets)
+    return project, targets
+
+
+def planned(project, targets, *words) -> Outcome:
+    return run(project, "--dry-run", *words, "--", *targets)
+
+
+def test_right_ones_are_tested_and_wrong_ones_refuted(compared):
+    project, _ = compared
+    audit = pd.read_csv(project.folder / "results" / "audit" / "first_pc.csv")
+    audit = audit.set_index("mechanism")
+    for name in RIGHT:
+        assert audit.loc[name, "verdict"].startswith("tested"), name
+        # Noise a hundredth or two short would show.
+        assert audit.loc[name, "shortfall"] <= 0.02
+    for name, least in WRONG.items():
+        assert audit.loc[name, "verdict"].startswith("refuted"), name
+        assert audit.loc[name, "epsilon_attained"] == pytest.approx(least, rel=1e-6)
+
+
+def test_table_advice_and_page_follow(compared):
+    project, _ = compared
+    tables = project.folder / "results" / "tables"
+    rows = (tables / "table4.md").read_text().splitlines()
+    for name in WRONG:
+        (row,) = (row for row in rows if name in row)
+        assert "not private: epsilon at least" in row
+    for name in RIGHT:
+        (row,) = (row for row in rows if f"| {name} |" in row)
+        assert "not private" not in row
+    advice = pd.read_csv(tables / "advice.csv")
+    listed = {*advice["best_mechanism"], *advice["runner_up_mechanism"]}
+    assert len(listed) > 1
+    assert listed <= {*RIGHT}
+    assert set(advice["audit_status"]) == {"tested"}
+    html = page(project)
+    assert all(name in html for name in (*RIGHT, *WRONG))
+
+
+def edited(project, folder, name, change):
+    """Return a copy of the project whose packages have a changed file."""
+    shutil.copytree(project.folder, folder, symlinks=True)
+    copy = TinyProject(folder)
+    file = library(copy) / name
+    file.write_text(change(file.read_text()))
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "mechanisms"),
+    [
+        ("matrix_mine.py", lambda text: f"{text}\nassert True\n", ["frobenius"]),
+        (
+            "matrix_noise-1.0.dist-info/METADATA",
+            lambda text: text.replace("1.0", "1.1"),
+            ["staircase", "elliptical_laplace"],
+        ),
+        ("matrix_noise_wrong/__init__.py", lambda text: f"{text}\nassert True\n", [*WRONG]),
+        (
+            # A package that no line of config.yaml names.
+            "matrix_noise_wrong-1.0.dist-info/entry_points.txt",
+            lambda text: f"{text}\nmore = matrix_noise_wrong:EllipticalOfColumn\n",
+            [],
+        ),
+    ],
+)
+def test_a_version_and_an_edit_rerun_what_rests_on_them(
+    name, change, mechanisms, compared, tmp_path
+):
+    project, targets = compared
+    copy = edited(project, tmp_path / "project", name, change)
+    jobs = planned(copy, targets).jobs
+    assert {job for job in jobs if job.startswith(("trials/", "audit/first_pc/"))} == {
+        *(f"trials/first_pc/default/{one}" for one in mechanisms),
+        *(f"audit/first_pc/{one}" for one in mechanisms),
+    }
+    assert not {job for job in jobs if "held_out" in job or "data" in job}
+
+
+def test_a_name_that_is_not_installed_says_what_to_do(compared, tmp_path):
+    project, targets = compared
+    copy = TinyProject(shutil.copytree(project.folder, tmp_path / "project", symlinks=True))
+    for file in [*library(copy).glob("matrix_mine*")]:
+        shutil.rmtree(file) if file.is_dir() else file.unlink()
+    outcome = copy.run(copy.folder / ".venv" / "bin" / "snakemake", "-n", "--", *targets)
+    assert outcome.code == 1
+    assert "mechanisms[5] is 'frobenius'" in outcome.output
+    assert "of a package that must be installed first" in outcome.output
+    assert "Traceback" not in outcome.output
