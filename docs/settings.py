@@ -88,8 +88,8 @@ def values(part: Schema) -> str:
             limits = [f"{words[key]} {_number(part[key])}" for key in words if key in part]
             texts.append(" ".join([name, *limits]))
         elif name == "array":
-            ends = [f"{part[key]}" for key in ("minItems", "maxItems") if key in part]
-            count = " to ".join(ends) if len(ends) > 1 else f"{''.join(ends)} or more"
+            least = part.get("minItems", 0)
+            count = f"{least} to {part['maxItems']}" if "maxItems" in part else f"{least} or more"
             texts.append(f"list of {count}: {values(part['items'])}")
         else:
             texts.append({"object": "mapping"}.get(name, name))

@@ -284,3 +284,45 @@ def test_an_experiment_and_a_training_have_names_of_their_own():
     own = {"task": "covariance", "dataset": "liver", "mechanisms": ["laplace"]}
     with pytest.raises(InputError, match="experiments and training both have 'adult'; rename it"):
         config.resolve({**SHIPPED, "experiments": {"adult": own}})
+
+
+def only(*names, **changes):
+    return config.part(config.resolve({**copy.deepcopy(SHIPPED), **changes, "only": [*names]}))
+
+
+def test_some_experiments_alone_have_the_settings_that_they_have_among_all():
+    whole, part = config.resolve(SHIPPED), only("adult", "first_pc", options="--cores 2")
+    assert [*part["experiments"], *part["training"]] == ["first_pc", "adult"]
+    for name in ("analyze_gauss", "mvg_thm2"):
+        settings = [job_settings.trials(each, "first_pc", name) for each in (whole, part)]
+        assert settings[0] == settings[1]
+    assert part["training"]["adult"] == whole["training"]["adult"]
+    # The page's commands ask for them too, and the run's settings say that they stand alone.
+    assert part["options"] == "--config 'only=[adult,first_pc]' --cores 2"
+    assert "only:\n- adult\n- first_pc\n" in config.text(part)
+    assert "only" not in only(), "all of them are no part"
+
+
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [
+        (["first_cp"], r"only\[0\] is 'first_cp'; did you mean 'first_pc'"),
+        (["adult", "laplace"], r"only\[1\] is 'laplace'; it must be one of regression, "),
+        (["adult", "adult"], r"only is \['adult', 'adult'\]; it must be a list of experiments"),
+        (
+            "adult",
+            "only is 'adult'; it must be a list of experiments, such as .cov.*runs all$",
+        ),
+        ([*SHIPPED["experiments"], *SHIPPED["training"]], "only names every experiment; leave it"),
+    ],
+)
+def test_a_wrong_list_of_experiments_is_one_sentence(names, sentence):
+    with pytest.raises(InputError, match=f"^config.yaml: {sentence}"):
+        config.part(config.resolve({**SHIPPED, "only": names}))
+
+
+def test_the_one_experiment_of_a_configuration_may_stand_alone():
+    part = only(
+        "covariance", training={}, experiments={"covariance": SHIPPED["experiments"]["covariance"]}
+    )
+    assert part["only"] == ["covariance"]

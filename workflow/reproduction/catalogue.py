@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +23,9 @@ FILE = Path(__file__).parents[1] / "catalogue.yaml"
 
 #: Family of a mechanism without an entry.
 OTHER = "Other"
+
+#: The mechanisms of the run that is drawn, see :func:`looks_of`.
+_RUN: ContextVar[tuple[str, ...]] = ContextVar("_RUN", default=())
 
 
 @dataclass(frozen=True)
@@ -38,7 +44,7 @@ class Look:
     """Colour, marker and line of a mechanism in every figure."""
 
     colour: str = "#444444"
-    marker: str = "8"
+    marker: Any = "8"
     line: Any = "-"
 
 
@@ -48,7 +54,7 @@ class Legend:
 
     label: str
     family: str = OTHER
-    look: Look = Look(line="-.")
+    look: Look = Look()
 
 
 @dataclass(frozen=True)
@@ -199,7 +205,40 @@ def label(name: str, perturbation: str = "") -> str:
 
 def look(name: str) -> Look:
     """Return the look of a mechanism, a scheme or a baseline."""
-    return legends()[name].look if name in legends() else Legend(name).look
+    return legends()[name].look if name in legends() else unlisted((*_RUN.get(), name))[name]
+
+
+def unlisted(names: Iterable[str]) -> dict[str, Look]:
+    """Return the looks of the names without an entry, all different until there is none left.
+
+    Each name has a place among the looks, and takes the next one that is free. So a further name
+    at the end changes no other, and elsewhere few.
+    """
+    entry = section("unlisted")
+    kinds = [(colour, _as_tuple(marker)) for colour, marker in entry["looks"].items()]
+    turns = [[Look(*kind, line) for kind in kinds] for line in _as_tuple(entry["lines"])]
+    looks: dict[str, Look] = {}
+    for name in dict.fromkeys(names):
+        if name not in legends():
+            first = zlib.crc32(name.encode()) % len(turns[0])
+            choice = [look for turn in turns for look in (*turn[first:], *turn[:first])]
+            looks[name] = next((x for x in choice if x not in looks.values()), choice[0])
+    return looks
+
+
+def _as_tuple(value: Any) -> Any:
+    """Return lists as tuples at all levels, as matplotlib wants its markers and lines."""
+    return tuple(map(_as_tuple, value)) if isinstance(value, list | tuple) else value
+
+
+@contextlib.contextmanager
+def looks_of(names: Iterable[str]) -> Iterator[None]:
+    """Give the mechanisms of a run without an entry looks of their own, inside this context."""
+    token = _RUN.set(tuple(names))
+    try:
+        yield
+    finally:
+        _RUN.reset(token)
 
 
 def family(name: str) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import functools
 import math
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     import jsonschema
 
 SCHEMA = Path(__file__).parents[1] / "config.schema.yaml"
+SCHEMA_OF_DATA = SCHEMA.with_name("datasets.schema.yaml")
 
 #: Former keys, and their replacements.
 MOVED = {
@@ -53,6 +56,7 @@ def resolve(config: dict[str, Any], data_sets: Mapping[str, Any] | None = None) 
         InputError: see :func:`complete`; or a name, or a combination of values, is not allowed.
     """
     resolved = complete(config) | ({"datasets": data_sets} if data_sets else {})
+    _check_shipped()
     shared, entries = resolved["experiment_defaults"], resolved["experiments"]
     resolved["experiments"] = {name: shared | entry for name, entry in entries.items()}
     runs = [*resolved["experiments"].values(), *resolved["training"].values()]
@@ -103,12 +107,46 @@ def complete(config: dict[str, Any]) -> dict[str, Any]:
             key, the value, the allowed values and, for a misspelt name, the nearest valid one.
     """
     completed: dict[str, Any] = copy.deepcopy(config)
-    with as_input_error("config.yaml cannot be used ({why}); correct it"):
-        errors = [*_validator().iter_errors(completed)]
+    _check_schema(completed, SCHEMA, "config.yaml")
+    return completed
+
+
+def _check_schema(content: Any, schema: Path, file: str) -> None:
+    """Check the content of a file by a schema, and put in its defaults.
+
+    Raises:
+        InputError: see :func:`complete`; the message begins with the name of the ``file``.
+    """
+    with as_input_error(f"{file} cannot be used ({{why}}); correct it"):
+        errors = [*_validator(schema).iter_errors(content)]
     # Report unknown keys first: a misspelt key is also missing under its right name.
     for error in sorted(errors, key=lambda e: (e.validator == "required", [*map(str, e.path)])):
-        raise InputError(_sentence(error))
-    return completed
+        raise InputError(_sentence(error, file))
+
+
+def part(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a resolved configuration with the runs of ``only``, or all and without this key.
+
+    Raises:
+        InputError: a name is unknown, or all are named.
+    """
+    if not (names := settings["only"]):
+        return {name: value for name, value in settings.items() if name != "only"}
+    every = [*settings["experiments"], *settings["training"]]
+    try:
+        _check_names("only", names, every)
+    except InputError as error:
+        raise InputError(f"config.yaml: {error}") from None
+    if len(names) == len(every) > 1:
+        raise InputError("config.yaml: only names every experiment; leave it out to run them all")
+    chosen = {
+        kind: {name: run for name, run in settings[kind].items() if name in names}
+        for kind in ("experiments", "training")
+    }
+    # Commands on the page must ask for the same.
+    asked = shlex.quote(f"only=[{','.join(names)}]")
+    options = f"--config {asked} {settings['options']}".strip()
+    return {**settings, **chosen, "options": options}
 
 
 def datasets(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -216,7 +254,81 @@ def _check_names(where: str, names: Sequence[str], allowed: Iterable[str]) -> No
         choice(allowed, **{f"{where}[{i}]": name})
 
 
-def _validator() -> jsonschema.protocols.Validator:
+def check_data_sets(entries: Mapping[str, Any]) -> None:
+    """Check the entries of workflow/datasets.yaml, without a look at data.
+
+    Raises:
+        InputError: see :func:`complete`; or what they say does not fit together, or to a reader.
+    """
+    file = f"workflow/{sets.FILE.name}"
+    _check_schema(entries, SCHEMA_OF_DATA, file)
+    readers = [path.stem for path in sets.READERS.glob("*.py") if _reads(path)]
+    for name, entry in entries.items():
+        where, (records, columns) = f"{file}: {name}", entry["shape"]
+        if name not in readers:
+            raise InputError(
+                f"{where} has no reader, a file workflow/reproduction/data/{name}.py with a "
+                f"function read; {nearest(name, readers)}"
+            )
+        if "scalings" in entry and "columns" not in entry:
+            raise InputError(f"{where} lacks the key 'columns', the names of the features")
+        if len(entry.get("columns", range(columns))) != columns:
+            raise InputError(
+                f"{where}.columns has {len(entry['columns'])} names where shape has {columns}"
+            )
+        for label, about in entry["files"].items():
+            if Path(about.get("path", label)).name != label:
+                raise InputError(
+                    f"{where}.files.{label}.path is {about['path']!r}; it must end in {label}"
+                )
+        for label, scaling in entry.get("scalings", {}).items():
+            if scaling.get("rows", 1) > records:
+                raise InputError(
+                    f"{where}.scalings.{label}.rows is {scaling['rows']} of {records} records"
+                )
+            for key in ("lower", "upper", "middle"):
+                if (scaling["method"] == "bounds") != (key in scaling):
+                    verb = "has" if key in scaling else "lacks"
+                    raise InputError(
+                        f"{where}.scalings.{label} {verb} the key {key!r}, which the method bounds "
+                        "needs and no other has"
+                    )
+                if len(scaling.get(key, range(columns))) != columns:
+                    raise InputError(
+                        f"{where}.scalings.{label}.{key} has {len(scaling[key])} numbers where "
+                        f"shape has {columns} columns"
+                    )
+
+
+def check_originals(name: str, mirror: str) -> None:
+    """Check that every original file of a data set has a place, without a look at its content.
+
+    Raises:
+        InputError: one has not, or there is no file.
+    """
+    for label, about in sets.entries()[name]["files"].items():
+        where = f"workflow/{sets.FILE.name}: {name}.files.{label}"
+        if "path" in about and not Path(about["path"]).expanduser().is_file():
+            raise InputError(f"{where}.path is {about['path']!r}, where no file is; correct it")
+        if not (about.keys() & {"path", "urls"} or (mirror and [*Path(mirror).rglob(label)])):
+            what = f"{mirror}, the mirror, lacks it" if mirror else "no mirror is named"
+            raise InputError(
+                f"{where} has neither path nor urls, and {what}; add the path, or set DATA_MIRROR "
+                "to a folder that has the file"
+            )
+
+
+@functools.cache
+def _check_shipped() -> None:
+    check_data_sets(sets.entries())
+
+
+def _reads(file: Path) -> bool:
+    """Return whether a module has a function ``read``."""
+    return "\ndef read(" in file.read_text(encoding="utf-8")
+
+
+def _validator(schema: Path) -> jsonschema.protocols.Validator:
     """Return a validator by the schema, which also puts in defaults."""
     import jsonschema
 
@@ -240,26 +352,32 @@ def _validator() -> jsonschema.protocols.Validator:
         }
     )
     kind = jsonschema.validators.extend(draft, {"properties": properties}, type_checker=types)
-    return kind(files.read_yaml(SCHEMA))
+    return kind(files.read_yaml(schema))
 
 
-def _sentence(error: jsonschema.ValidationError) -> str:
+def _sentence(error: jsonschema.ValidationError, file: str) -> str:
     where = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in error.path).lstrip(".")
-    prefix = f"config.yaml: {where}" if where else "config.yaml"
+    prefix = f"{file}: {where}" if where else file
     schema = error.schema
     if error.validator == "additionalProperties":
         allowed = schema.get("properties", {})
         unknown = next(key for key in error.instance if key not in allowed)
-        if unknown in MOVED:
+        if unknown in MOVED and file == "config.yaml":
             return f"{prefix} has the old key {unknown!r}; write {MOVED[unknown]} instead"
         return f"{prefix} has the unknown key {unknown!r}; {nearest(unknown, allowed)}"
     if error.validator == "enum":
         return f"{prefix} is {error.instance!r}; {nearest(error.instance, schema['enum'])}"
     if error.validator == "required":
         missing = next(key for key in error.validator_value if key not in error.instance)
-        return f"{prefix} lacks the key {missing!r}: {schema['properties'][missing]['description']}"
+        parts = schema.get("properties", {missing: schema.get("additionalProperties")})
+        return f"{prefix} lacks the key {missing!r}: {parts[missing]['description']}"
     value = short(repr(error.instance))
     sentence = f"{prefix} is {value}; it must be {schema.get('description', error.message)}"
-    if error.validator == "type" and isinstance(error.instance, str):
+    numbers = error.validator == "type" and {"number", "integer"} & {*_types(schema)}
+    if numbers and file == "config.yaml" and isinstance(error.instance, str):
         sentence += " (numbers within --config are text: put them into a file for --configfile)"
     return sentence
+
+
+def _types(schema: Mapping[str, Any]) -> list[str]:
+    return [schema["type"]] if isinstance(schema["type"], str) else schema["type"]

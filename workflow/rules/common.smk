@@ -36,6 +36,8 @@ try:
         config = configuration.resolve(config)
     # Results of others, by experiment and mechanism.
     BUNDLES = bundles.planned(config)
+    # What is run and shown; settings of jobs are compared with those of all.
+    PART = configuration.part(config)
 except InputError as error:
     # One sentence and no more: Snakemake would add this file and line.
     sys.exit(str(error))
@@ -45,7 +47,7 @@ if os.path.isfile(folder := FOLDER.partition("/")[0]):
 
 # Another reading changes the tables of the experiments on releases, and nothing else.
 if OTHER_READING := config["reading"] != readings.DEFAULT:
-    config = {**config, "training": {}}
+    config, PART = {**config, "training": {}}, {**PART, "training": {}}
     FOLDER = f"{FOLDER}/other_reading/{config['reading']}"
 
 # A bare `snakemake` works from a venv or conda environment that is not activated: `python` is the one
@@ -54,21 +56,36 @@ if os.path.dirname(shutil.which("python") or "") != os.path.dirname(sys.executab
     own = [os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)]
     os.environ.update(PATH=os.pathsep.join(own))
 
-EXPERIMENTS, TRAININGS = config["experiments"], config["training"]
+EXPERIMENTS, TRAININGS = PART["experiments"], PART["training"]
 # All but paths of this machine.
-PUBLIC = {**config, "data": {"source": config["data"]["source"]}, "matrix": "", "bundles": []}
+PUBLIC = {**PART, "data": {"source": config["data"]["source"]}, "matrix": "", "bundles": []}
 # All experiments but those that are read beside another one.
 SWEPT = [name for name in EXPERIMENTS if name != "section10_2"]
+if "only" in PART and EXPERIMENTS and not (SWEPT or TRAININGS):
+    sys.exit("config.yaml: only names section10_2, which is read beside regression; name both")
 # The tables that the papers print of them.
 IN_PRINT = {"regression": "table3", "first_pc": "table4", "covariance": "table5"}
 # Those on request run by a target of their own alone. Once their results are there, all shows them.
 LEARNED = [
     name
     for name, training in TRAININGS.items()
-    if not training["on_request"] or os.path.isfile(f"{FOLDER}/summary/{name}.csv")
+    if "only" in PART
+    or not training["on_request"]
+    or os.path.isfile(f"{FOLDER}/summary/{name}.csv")
 ]
 RUNS = [*EXPERIMENTS, *LEARNED]
 DATASETS = sorted({job_settings.dataset(config, name) for name in RUNS})
+# Files of one's own must be there before a data set is made of them.
+for name in DATASETS if config["data"]["source"] != "simulated" else ():
+    if name not in config.get("datasets", {}) and not os.path.isfile(
+        f"{FOLDER}/data/{name}/provenance.json"
+    ):
+        try:
+            configuration.check_originals(
+                name, os.environ.get("DATA_MIRROR") or config["data"]["mirror"]
+            )
+        except InputError as error:
+            sys.exit(str(error))
 # Entries of data sets that datasets.yaml lacks, with the path of their file.
 ENTRIES = {
     dataset: {**entry, "file": config["matrix"]}
@@ -77,13 +94,13 @@ ENTRIES = {
 # The wildcards of trials and of trainings.
 RELEASES = [
     Namespace(experiment=run, mechanism=row)
-    for run in EXPERIMENTS
+    for run in config["experiments"]
     for row in job_settings.rows(config, run)
 ]
 MERGED = [Namespace(experiment=run, mechanism=row) for run in BUNDLES for row in BUNDLES[run]]
 LEARNERS = [
     Namespace(training=run, scheme=row)
-    for run in TRAININGS
+    for run in config["training"]
     for row in job_settings.rows(config, run)
 ]
 # By data set, the scalings of a matrix beside the default one.
@@ -91,8 +108,8 @@ SCALINGS = {
     dataset: [scaling for scaling in entry.get("scalings", ()) if scaling != "default"]
     for dataset, entry in configuration.datasets(config).items()
 }
-# Whether the run has claims and theory: they are on the papers, in the default reading.
-ON_PAPERS = not (ENTRIES or OTHER_READING)
+# Whether the run has claims and theory: they are on all of the papers, in the default reading.
+ON_PAPERS = not (ENTRIES or OTHER_READING or "only" in PART)
 # Whether records are private: results on them are marked, and no bundle of them is made.
 PRIVATE = any(entry["status"] == prepared.PRIVATE for entry in ENTRIES.values())
 
@@ -104,7 +121,7 @@ pathvars:
 
 wildcard_constraints:
     dataset="[a-z0-9_]+",
-    experiment="|".join(EXPERIMENTS),
+    experiment="|".join(EXPERIMENTS) or "none",
     training="|".join(TRAININGS) or "none",
     run="|".join([*EXPERIMENTS, *TRAININGS]),
     mechanism="|".join(sorted({job.mechanism for job in RELEASES + MERGED})) or "none",

@@ -12,8 +12,8 @@ rule settings:
         "../../environment.yml"
     params:
         *[lambda wildcards, line=line: line for line in settings_lines(PUBLIC)],
-        order=job_settings.digest(configuration.text(config)),
-        text=lambda wildcards, output: configuration.text(config),
+        order=job_settings.digest(configuration.text(PART)),
+        text=lambda wildcards, output: configuration.text(PART),
     message:
         "Settings"
     shell:
@@ -42,7 +42,7 @@ rule matrix:
         *code("cli.prepare"),
         **by_key(
             lambda wildcards: job_settings.data(configuration.datasets(config)[wildcards.dataset]),
-            [Namespace(dataset=name) for name in DATASETS],
+            [Namespace(dataset=name) for name in configuration.datasets(config)],
         ),
         module=lambda wildcards: code_of("cli.prepare", f"data.{wildcards.dataset}"),
         source=config["data"]["source"],
@@ -85,7 +85,7 @@ rule scaling:
         *code("cli.prepare"),
         **by_key(
             lambda wildcards: job_settings.data(configuration.datasets(config)[wildcards.dataset]),
-            [Namespace(dataset=name) for name in DATASETS],
+            [Namespace(dataset=name) for name in configuration.datasets(config)],
         ),
         module=lambda wildcards: code_of("cli.prepare", f"data.{wildcards.dataset}"),
         source=config["data"]["source"],
@@ -121,7 +121,11 @@ rule features:
         *code("cli.extract_features"),
         **by_key(
             of_extraction,
-            [Namespace(training=run) for run in TRAININGS if "extractor_epochs" in TRAININGS[run]],
+            [
+                Namespace(training=run)
+                for run, each in config["training"].items()
+                if "extractor_epochs" in each
+            ],
         ),
         network=lambda wildcards: code_of(
             "cli.extract_features", *modules(discovery.extractors(), wildcards.training)

@@ -39,10 +39,12 @@ FIGURES = {
 
 if {"regression", "section10_2"} <= {*EXPERIMENTS}:
     TABLES["section10_2"] = [*rows_of("section10_2"), *rows_of("regression")]
-if PRINTED := [name for name in SWEPT if name in IN_PRINT]:
-    FIGURES["readings"] = [file for name in PRINTED for file in readings_of(name)]
+if not EXPERIMENTS:
+    TABLES = {name: TABLES[name] for name in TABLES if name not in ("audit", "effective_noise")}
 
 if ON_PAPERS:
+    if PRINTED := [name for name in SWEPT if name in IN_PRINT]:
+        FIGURES["readings"] = [file for name in PRINTED for file in readings_of(name)]
     TABLES |= {
         "table1": [*published("table1"), *provenance("adult", "cora", "imdb", "mnist")],
         "table2": [*published("table2"), *provenance("liver", "movement", "ctg")],
@@ -209,7 +211,7 @@ rule report:
         "../../environment.yml"
     params:
         *code("cli.report"),
-        options=config["options"],
+        options=PART["options"],
         python=python,
     message:
         "Report"

@@ -263,3 +263,18 @@ def test_an_unreadable_file_in_a_mirror_is_one_sentence(nowhere, tmp_path, monke
     monkeypatch.setattr("pooch.file_hash", refuse)
     with pytest.raises(InputError, match=r"a\.data in data\.mirror cannot be read \(permission"):
         fetch(spec(f"{nowhere}/a.data"), Path("unused"), mirror)
+
+
+def test_a_file_of_ones_own_is_taken_from_its_path(tmp_path):
+    (tmp_path / "a.data").write_bytes(DATA)
+    data = spec(path=str(tmp_path / "a.data"))
+    (original,) = fetch(data, tmp_path / "unused")
+    assert (original.source, original.sha256) == ("path", sha256(DATA))
+    (tmp_path / "a.data").write_bytes(DATA + b"!")
+    with pytest.raises(Mismatch, match="correct path or sha256 in datasets.yaml"):
+        fetch(data, tmp_path)
+    (tmp_path / "a.data").unlink()
+    with pytest.raises(InputError, match="cannot be read .*; correct path"):
+        fetch(data, tmp_path)
+    with pytest.raises(InputError, match=r"a.data of data set tiny has no addresses; name its"):
+        fetch(spec(), tmp_path)

@@ -11,9 +11,12 @@ import yaml
 from packages import ROOT
 
 from reproduction import config, files
+from reproduction.data import datasets as sets
 
 SCHEMA = files.read_yaml(config.SCHEMA)
 SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+DATA_SCHEMA = files.read_yaml(config.SCHEMA_OF_DATA)
+DATA = {"liver": files.read_yaml(sets.FILE)["liver"]}
 
 #: What is of no use where a number is wanted.
 NO_NUMBERS = [
@@ -39,10 +42,15 @@ Mutation = tuple[str, dict[str, Any]]
 
 def from_schema() -> Iterator[Mutation]:
     """Yield what breaks the schema in one place, and where."""
-    yield from _of(SHIPPED, SCHEMA, ())
+    yield from _of(SHIPPED, SCHEMA, (), SHIPPED)
 
 
-def _of(value: Any, schema: dict[str, Any], path: tuple) -> Iterator[Mutation]:
+def of_data() -> Iterator[Mutation]:
+    """Yield data sets of which one entry breaks the schema in one place, and where."""
+    yield from _of(DATA, DATA_SCHEMA, (), DATA)
+
+
+def _of(value: Any, schema: dict[str, Any], path: tuple, base: Any) -> Iterator[Mutation]:
     schema = _chosen(value, schema)
     types = schema.get("type", "string")
     types = [types] if isinstance(types, str) else types
@@ -63,17 +71,17 @@ def _of(value: Any, schema: dict[str, Any], path: tuple) -> Iterator[Mutation]:
     elif types == ["object"]:
         bad += NO_MAPPINGS + [{**(value or {}), "surely unknown": 1}, {**(value or {}), 7: 1}]
     for number, one in enumerate(bad):
-        yield f"{'.'.join(map(str, path)) or 'all'} #{number}", _with(path, one)
+        yield f"{'.'.join(map(str, path)) or 'all'} #{number}", _with(path, one, base)
     if isinstance(value, dict):
         for key, sub in schema.get("properties", {}).items():
             known = value.get(key, sub.get("default"))
-            yield from _of(known, sub, (*path, key))
+            yield from _of(known, sub, (*path, key), base)
         more = schema.get("additionalProperties")
         # One of each suffices.
         for key in list(value)[:1] if isinstance(more, dict) else ():
-            yield from _of(value[key], more, (*path, key))
+            yield from _of(value[key], more, (*path, key), base)
     elif types == ["array"] and value:
-        for number, one in enumerate(_of(value[0], schema.get("items", {}), (*path, 0))):
+        for number, one in enumerate(_of(value[0], schema.get("items", {}), (*path, 0), base)):
             if number < 6:
                 yield one
 
@@ -89,11 +97,11 @@ def _chosen(value: Any, schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-def _with(path: tuple, value: Any) -> dict[str, Any]:
-    """Return the shipped configuration with another value in one place."""
+def _with(path: tuple, value: Any, base: Any) -> dict[str, Any]:
+    """Return what is shipped with another value in one place."""
     if not path:
         return value
-    changed = copy.deepcopy(SHIPPED)
+    changed = copy.deepcopy(base)
     place: Any = changed
     for key in path[:-1]:
         if isinstance(place, dict) and key not in place:
@@ -183,4 +191,64 @@ BY_HAND: dict[str, tuple[dict[str, Any], str]] = {
     "a batch too large": (_training(batch=1024), "batch is 1024; make it 512, the lot, or less"),
     "epochs without end": (_training(epochs=10**9), "epochs is 1000000000; .* take days"),
     "no known reading": ({**SHIPPED, "reading": "zeta=litral"}, "did you mean 'literal'"),
+}
+
+
+def _liver(**changes: Any) -> dict[str, Any]:
+    """Return the data sets with other keys of the first one; None takes one away."""
+    entry = {**DATA["liver"], **changes}
+    return {"liver": {key: value for key, value in entry.items() if value is not None}}
+
+
+def _file(**changes: Any) -> dict[str, Any]:
+    ((name, about),) = DATA["liver"]["files"].items()
+    about = {key: value for key, value in {**about, **changes}.items() if value is not None}
+    return _liver(files={name: about})
+
+
+def _scaling(**scaling: Any) -> dict[str, Any]:
+    return _liver(scalings={"default": scaling})
+
+
+#: Entries of data sets, each with its sentence.
+DATA_BY_HAND: dict[str, tuple[Any, str]] = {
+    "no mapping": ([], r"is \[\]; it must be a mapping of data sets"),
+    "no title": (_liver(title=None), "liver lacks the key 'title': what readers call"),
+    "no files": (_liver(files=None), "liver lacks the key 'files': a mapping from"),
+    "no shape": (_liver(shape=None), r"liver lacks the key 'shape': \[records, columns\]"),
+    "no columns": (_liver(columns=None), "liver lacks the key 'columns', the names"),
+    "a key misspelt": (_liver(colums=["a"]), "unknown key 'colums'; did you mean 'columns'"),
+    "an old key of config.yaml": (
+        _liver(rows=3),
+        "has the unknown key 'rows'",
+    ),
+    "no checksum": (_file(sha256=None), "bupa.data lacks the key 'sha256': a SHA-256 of 64"),
+    "a short checksum": (_file(sha256="ab"), "sha256 is 'ab'; it must be a SHA-256 of 64 digits"),
+    "a long checksum": (_file(sha256="a" * 65), "sha256 is 'a+'; it must be a SHA-256 of 64"),
+    "capitals": (_file(sha256="A" * 64), "sha256 is 'A+'; it must be a SHA-256 of 64 digits"),
+    "a short checksum of records": (_liver(sha256="ab"), "liver.sha256 is 'ab'; it must be"),
+    "no address": (_file(urls=["bupa.data"]), r"urls\[0\] is 'bupa.data'; it must be an address"),
+    "another file": (
+        _file(path="there/liver.csv"),
+        "path is 'there/liver.csv'; it must end in",
+    ),
+    "three lengths": (_liver(shape=[345, 6, 1]), r"shape is \[345, 6, 1\]; it must be \[records"),
+    "more columns": (_liver(shape=[345, 7]), "columns has 6 names where shape has 7"),
+    "more rows": (_scaling(method="min_max", rows=999), "default.rows is 999 of 345 records"),
+    "no such method": (_scaling(method="minmax"), "method is 'minmax'; did you mean 'min_max'"),
+    "no method": (_scaling(rows=9), "scalings.default lacks the key 'method': a function of"),
+    "no default": (_liver(scalings={"mine": {"method": "clip"}}), "lacks the key 'default'"),
+    "no bounds": (_scaling(method="bounds"), "default lacks the key 'lower', which the method"),
+    "bounds of another": (_scaling(method="clip", upper=[1] * 6), "default has the key 'upper', "),
+    "few bounds": (
+        _scaling(method="bounds", lower=[0], upper=[1] * 6, middle=[0] * 6),
+        "default.lower has 1 numbers where shape has 6 columns",
+    ),
+    "a misspelt reader": ({"livr": DATA["liver"]}, "livr has no reader, .* did you mean 'liver'"),
+    "no reader": (
+        {"zzz": DATA["liver"]},
+        "zzz has no reader, a file workflow/repr.*/zzz.py",
+    ),
+    "no reader in the file": ({"store": DATA["liver"]}, "store has no reader, .* function read"),
+    "a name with a path": ({"../a": DATA["liver"]}, r"'\.\./a'; it must be made of small"),
 }

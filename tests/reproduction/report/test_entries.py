@@ -60,6 +60,7 @@ def test_data_get_their_inputs_and_the_experiment(tmp_path):
     frame, status = entry(data=lambda tables: data(tables=tables)).collect(files)
     assert seen == [(["data/liver", "settings", "theory/x"],)]
     assert (frame["a"].tolist(), status) == ([1], "simulated")
+    assert frame.attrs.pop("mechanisms") == ["laplace"]
     assert frame.attrs == {"file": "people.csv", "experiment": "", "claimed_epsilon": 1.0}
 
 

@@ -14,14 +14,21 @@ from reproduction import files
 
 FILE = Path(__file__).parents[2] / "datasets.yaml"
 
+#: The folder of the modules with a function ``read``, one of the name of each data set.
+READERS = Path(__file__).parent
+
 
 @dataclass(frozen=True)
 class File:
-    """A file, its checksum and addresses; ``copies`` are as good: from checksum to file name."""
+    """A file, its checksum, and its path on this machine or its addresses.
+
+    ``copies`` are as good: from checksum to file name.
+    """
 
     name: str
     sha256: str
-    urls: tuple[str, ...]
+    urls: tuple[str, ...] = ()
+    path: str = ""
     copies: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -36,11 +43,11 @@ class Spec:
 
     name: str
     title: str
-    publisher: str
     files: tuple[File, ...]
     shape: tuple[int, int]
-    licence: str
-    citation: str
+    publisher: str = ""
+    licence: str = ""
+    citation: str = ""
     members: tuple[str, ...] = ()
     sha256: str | None = None
     columns: tuple[str, ...] = ()
@@ -88,7 +95,8 @@ def _tuple(value: Any) -> Any:
 @functools.cache
 def entries() -> Mapping[str, Mapping[str, Any]]:
     """Return the entries of the file by name."""
-    return dict(files.read_yaml(FILE))
+    content: Mapping[str, Mapping[str, Any]] = files.read_yaml(FILE)
+    return content
 
 
 @functools.cache

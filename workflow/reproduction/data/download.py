@@ -34,7 +34,7 @@ class Mismatch(InputError):
 
 @dataclass(frozen=True)
 class Original:
-    """A file with the right checksum; ``source`` is its address, or ``mirror``."""
+    """A file with the right checksum; ``source`` is its address, ``mirror``, or ``path``."""
 
     path: Path
     source: str
@@ -62,7 +62,9 @@ def fetch(
         )
     originals = []
     for file in spec.files:
-        copy = None if mirror is None else _search(file, Path(mirror))
+        copy = _at_path(spec, file) if file.path else None
+        if mirror is not None and not copy:
+            copy = _search(file, Path(mirror))
         try:
             originals.append(copy or _download(spec, file, Path(folder)))
         except Unreachable as error:
@@ -103,6 +105,23 @@ def _matching(entry: str, patterns: Sequence[str]) -> str | None:
     names = ("/".join(parts[-pattern.count("/") - 1 :]) for pattern in patterns)
     pairs = zip(names, patterns, strict=True)
     return next((name for name, pattern in pairs if fnmatch.fnmatchcase(name, pattern)), None)
+
+
+def _at_path(spec: Spec, file: File) -> Original:
+    """Return a file of this machine.
+
+    Raises:
+        Mismatch: its checksum is wrong.
+        InputError: it cannot be read.
+    """
+    import pooch
+
+    path = Path(file.path).expanduser()
+    with as_input_error(f"{path} of data set {spec.name} cannot be read ({{why}}); correct path"):
+        sha256 = pooch.file_hash(path)
+    if file.names.get(sha256) != path.name:
+        raise Mismatch(f"{_mismatch(path, sha256, file)}; correct path or sha256 in datasets.yaml")
+    return Original(path, "path", sha256)
 
 
 def _search(file: File, mirror: Path) -> Original | None:
@@ -173,6 +192,11 @@ def _download(spec: Spec, file: File, folder: Path) -> Original:
                 return Original(stored, url, sha256)
             stored.unlink()
             raise Mismatch(f"{_mismatch(url, sha256, file)}; {_REMEDY}")
+    if not file.urls:
+        raise InputError(
+            f"{file.name} of data set {spec.name} has no addresses; name its path in "
+            "datasets.yaml, or a folder that has it as data.mirror"
+        )
     error_type = InputError if reachable else Unreachable
     reasons = ", ".join(dict.fromkeys(failures))
     raise error_type(

@@ -71,6 +71,9 @@ class Recipe:
         settings = tables.get("settings", {})
         frame.attrs |= {"file": own_file(settings), "experiment": experiment}
         frame.attrs["claimed_epsilon"] = float(settings.get("table_epsilon", "nan"))
+        runs = [*settings.get("experiments", {}).values(), *settings.get("training", {}).values()]
+        rows = [each.get("mechanisms") or each.get("schemes", []) for each in runs]
+        frame.attrs["mechanisms"] = [name for names in rows for name in names]
         return frame, _status(tables)
 
     def topic(self, frame: pd.DataFrame) -> str:

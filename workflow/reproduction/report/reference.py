@@ -227,12 +227,14 @@ def _originals(results: str | os.PathLike) -> list[str]:
     """Return the experiments of a run that have a summary.
 
     Raises:
-        InputError: a summary rests on simulated data.
+        InputError: a summary rests on simulated data, or the run is on some experiments alone.
     """
     if not (settings := Path(results, inputs.SETTINGS)).is_file():
         return []
     # Files of experiments that are no longer in the configuration are none of the run's.
     config = inputs.read("settings", {"settings": settings})
+    if names := config.get("only"):
+        raise InputError(f"{results} shows {', '.join(names)} alone; run `snakemake` without only")
     paths = {
         name: Path(results, "summary", f"{name}.csv")
         for name in sorted({*config["experiments"], *(config.get("training") or ())})

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from matrixdp.checks import InputError
+from reproduction import cli
 from reproduction.report import inputs
 from reproduction.report.article import build, numbers
 
@@ -127,3 +128,32 @@ def test_simulated_data_are_marked(reference, tmp_path):
     content = build._content(inputs.below(changed), {})
     assert content["simulated"]
     assert not content["strict"]
+
+
+def test_the_terminal_and_the_article_say_which_results_are_shown(reference, tmp_path, capsys):
+    out = tmp_path / "kept.pdf"
+    assert cli.main(["article", "--out", str(out)]) == 0
+    assert capsys.readouterr().out == f"{out} shows the kept results, results/reference\n"
+    assert cli.main(["article", "--results", str(reference)]) == 0
+    own = reference / "article.pdf"
+    assert capsys.readouterr().out == f"{own} shows the run in results\n"
+    content = build._content(inputs.below(reference), {})
+    assert content["results"] == "the run in results"
+    assert own.read_bytes() != out.read_bytes(), "the same numbers under another name"
+
+
+def test_other_results_are_one_sentence_and_never_the_kept_ones(reference, tmp_path, capsys):
+    nothing = tmp_path / "nothing"
+    assert cli.main(["article", "--results", str(nothing)]) == 2
+    assert f"{nothing} has no results, as it lacks settings.yaml" in capsys.readouterr().err
+    alone = tmp_path / "results"
+    shutil.copytree(reference, alone, ignore=shutil.ignore_patterns("*.pdf"))
+    settings = (alone / "settings.yaml").read_text(encoding="utf-8")
+    (alone / "settings.yaml").write_text(f"{settings}only: [regression]\n")
+    assert cli.main(["article", "--results", str(alone)]) == 2
+    assert "the article is on the papers' experiments, and" in capsys.readouterr().err
+    (alone / "settings.yaml").write_text(settings)
+    (alone / "tables" / "table4.json").unlink()
+    assert cli.main(["article", "--results", str(alone)]) == 2
+    assert "table4.json" in capsys.readouterr().err
+    assert not [*tmp_path.rglob("*.pdf")]

@@ -10,10 +10,37 @@ from reproduction import catalogue
 from reproduction.report.figures import style
 
 
-def test_looks_are_told_apart_and_a_new_mechanism_has_a_plain_one():
-    looks = [(entry.look.colour, entry.look.marker) for entry in catalogue.legends().values()]
+def kind(look):
+    return look.colour, look.marker
+
+
+UNLISTED = [f"of_tomorrow_{number}" for number in range(7)]
+
+
+def test_looks_are_told_apart_and_new_mechanisms_have_others():
+    looks = [kind(entry.look) for entry in catalogue.legends().values()]
     assert len({*looks}) == len(looks)
-    assert (catalogue.look("of_tomorrow").colour, catalogue.look("of_tomorrow").marker) not in looks
+    for number in range(100):
+        look = catalogue.look(f"of_tomorrow_{number}")
+        assert look.marker not in [marker for _, marker in looks]
+        assert look.line not in [entry.look.line for entry in catalogue.legends().values()]
+    new = catalogue.unlisted(["laplace", *UNLISTED])
+    assert [*new] == UNLISTED
+    assert len({look.colour for look in new.values()}) == 7
+    assert len({look.marker for look in new.values()}) == 7
+    # Then colours come again, with other lines.
+    assert len({*catalogue.unlisted(map(str, range(21))).values()}) == 21
+    assert len({*catalogue.unlisted(map(str, range(30))).values()}) == 21
+
+
+def test_another_mechanism_leaves_the_look_of_a_new_one():
+    looks = catalogue.unlisted(UNLISTED[:4])
+    assert catalogue.unlisted([*UNLISTED[:4], "one_more"]).items() >= looks.items()
+    with catalogue.looks_of(UNLISTED):
+        drawn = {name: catalogue.look(name) for name in UNLISTED}
+    assert drawn == catalogue.unlisted(UNLISTED)
+    alone = [catalogue.look(name) for name in UNLISTED]
+    assert len({*alone}) < 7, "without the run their places collide"
 
 
 #: Machado, Oliveira and Fernandes (2009): full dichromacy, on linear RGB.
@@ -35,13 +62,15 @@ def test_families_are_told_apart_by_colour_blind_readers(vision):
         f = np.where(white > 0.008856, np.cbrt(white), 7.787 * white + 16 / 116)
         return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
 
-    colours = {name: lab(entry.look.colour) for name, entry in catalogue.legends().items()}
+    looks = {name: entry.look for name, entry in catalogue.legends().items()}
     for level in catalogue.BASELINES:
-        del colours[level]
+        del looks[level]
+    new = catalogue.unlisted(UNLISTED)
+    colours = {name: lab(look.colour) for name, look in {**looks, **new}.items()}
     close = {
         (first, second): np.linalg.norm(colours[first] - colours[second])
         for first, second in itertools.combinations(colours, 2)
-        if catalogue.family(first) != catalogue.family(second)
+        if catalogue.family(first) != catalogue.family(second) or {first, second} <= new.keys()
     }
     # A difference of 2.3 is just noticeable; thin lines need several times that.
     assert min(close.values()) > 10, min(close, key=close.get)

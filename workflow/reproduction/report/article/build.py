@@ -24,6 +24,7 @@ from reproduction.report.tables.training import DAGGER
 
 SOURCE = Path(__file__).parents[3] / "article"
 KEPT = SOURCE.parents[1] / "results" / "reference"
+KEPT_ARTICLE = "results/kept/article.pdf"
 
 #: Columns of the tables of the article: from the header on the page to the one in print.
 _COLUMNS = {
@@ -34,23 +35,41 @@ _COLUMNS = {
 _VERDICT = {"Against baseline": "Against baseline", "Tight epsilon": "Tight ε"}
 
 
-def build(files: Files, out: str | os.PathLike) -> None:
+def of_run(folder: str | os.PathLike) -> Files:
+    """Return the files of a run by name.
+
+    Raises:
+        InputError: the folder has no results.
+    """
+    if not Path(folder, inputs.SETTINGS).is_file():
+        raise InputError(
+            f"{os.fspath(folder)} has no results, as it lacks {inputs.SETTINGS}; run `snakemake`, "
+            "or leave --results out to typeset the kept ones"
+        )
+    return inputs.below(folder)
+
+
+def build(files: Files, out: str | os.PathLike) -> str:
     """Write the article of a run as PDF, and its numbers as ``article_numbers.csv`` beside it.
 
-    The same results give the same bytes.
+    Return which results it shows, which the article says too. The same results give the same bytes.
 
     Args:
         files: files of a run by name.
         out: the PDF.
 
     Raises:
-        InputError: typst is not installed, a result is missing, or a sentence of the text assumes
-            another verdict than that of the run.
+        InputError: typst is not installed, the run is on other experiments than the text, a result
+            is missing, or a sentence of the text assumes another verdict than that of the run.
     """
     try:
         import typst
     except ImportError:
         raise InputError("the article needs the package typst; pip install typst") from None
+    settings = inputs.read("settings", files)
+    if settings.get("only") or settings.get("datasets"):
+        names = ", ".join([*settings["experiments"], *(settings.get("training") or ())])
+        raise InputError(f"the article is on the papers' experiments, and the run on {names} alone")
     values = numbers.collect(numbers.read_entries(SOURCE / "numbers.yaml"), files)
     content = _content(files, values)
     with tempfile.TemporaryDirectory() as folder:
@@ -71,6 +90,7 @@ def build(files: Files, out: str | os.PathLike) -> None:
     numbers.write(values, Path(out).with_name("article_numbers.csv"))
     with replacing(out) as temporary:
         temporary.write_bytes(pdf)
+    return ": ".join(filter(None, [content["results"], content["status"]]))
 
 
 def _figures() -> list[str]:
@@ -98,9 +118,17 @@ def _content(files: Files, values: Mapping[str, numbers.Number]) -> dict[str, An
         "simulated": simulated,
         "strict": not simulated and not _absent(settings, files) and _is_full(settings),
         "status": _status(settings, files, simulated),
+        "results": _results(files["settings"].parent),
         "authors": _authors(),
         "software": _software(),
     }
+
+
+def _results(folder: Path) -> str:
+    """Return what readers call the folder of a run: its path below the current one, or its name."""
+    if folder.resolve() == KEPT.resolve():
+        return "the kept results, results/reference"
+    return f"the run in {folder.name if folder.is_absolute() else folder}"
 
 
 def _is_full(settings: Mapping[str, Any]) -> bool:

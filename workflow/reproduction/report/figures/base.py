@@ -70,7 +70,8 @@ class Figure(Recipe):
         Call it inside :func:`style.context`, and save the drawing there too.
         """
         empty = entries.is_empty(frame)
-        drawing = style.message(frame["note"].iloc[0]) if empty else self.draw(frame)
+        with catalogue.looks_of(frame.attrs.get("mechanisms", ())):
+            drawing = style.message(frame["note"].iloc[0]) if empty else self.draw(frame)
         mark = catalogue.mark(frame["data_status"].iloc[0])
         style.headline(drawing, self.headline(frame), self.topic(frame), mark)
         return drawing

@@ -110,7 +110,8 @@ def _panel(axes: Axes, rows: pd.DataFrame) -> None:
         names.append(frames.mechanism_label(rows.loc[[row.Index]]))
         axes.hlines(number, axes.get_xlim()[0], row.noise_std, color="#CCCCCC", linewidth=0.8)
         axes.hlines(number, row.least, row.most, color=look.colour, linewidth=4, alpha=0.35)
-        axes.plot(row.noise_std, number, look.marker, color=look.colour, markersize=6.5)
+        kind = {"marker": look.marker, "linestyle": "none", "color": look.colour}
+        axes.plot(row.noise_std, number, markersize=6.5, **kind)
         style.beside(axes, frames.count(row.noise_std, 3), (row.most, number))
     style.name_rows(axes, names)
 

@@ -56,13 +56,14 @@ def _panel(axes: Axes, rows: pd.DataFrame) -> None:
     axes.axvline(1, color=style.INK, linewidth=1)
     names = []
     for number, row in enumerate(rows.itertuples()):
-        look: dict[str, Any] = {"color": catalogue.look(str(row.mechanism)).colour}
+        as_ = catalogue.look(str(row.mechanism))
+        look: dict[str, Any] = {"color": as_.colour}
         names.append(frames.mechanism_label(rows.loc[[row.Index]]))
         # Without an interval the price stands alone; the epsilons that were run limit it.
         ends = [row.price if np.isnan(end) else end for end in (row.low, row.high)]
         low, high = np.clip(ends, row.smallest, row.largest)
         axes.hlines(number, low, high, linewidth=1.6, **look)
-        axes.plot(row.price, number, catalogue.look(str(row.mechanism)).marker, ms=6.5, **look)
+        axes.plot(row.price, number, marker=as_.marker, ls="none", ms=6.5, **look)
         style.beside(axes, price.format_price(row.price, row._asdict()), (high, number))
     style.name_rows(axes, names)
     # With so many panels the lowest axis is too far away to read.

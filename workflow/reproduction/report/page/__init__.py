@@ -50,9 +50,9 @@ _TABLES = "a table of the run"
 #: Kinds of items that are never folded.
 FIRST = ("cards", "glossary", "html")
 
-#: On the page of a user's matrix: patterns of its results, in order, and ids of its sections.
-MATRIX_RESULTS = ("tables/my_*", "figures/curves_my_*")
+#: Ids of sections on the page of a user's matrix, and on that of a few experiments alone.
 MATRIX_SECTIONS = ("recommend", "price_of_privacy", "audit", "further", "gaps", "provenance")
+PART_SECTIONS = (*MATRIX_SECTIONS, "cards", "rerun")
 
 
 def write(files: Files, out: str | os.PathLike, **options: Any) -> None:
@@ -89,8 +89,13 @@ def build(
     config = outputs.settings
     matrix = next(iter(config.get("datasets", {}).values()), None)
     sections, aside = layout.read(FOLDER / "layout.yaml")
-    if matrix:
-        sections = _of_matrix(sections, matrix, outputs.runs())
+    only = config.get("only", [])
+    if matrix or only:
+        kept, aside = MATRIX_SECTIONS if matrix else PART_SECTIONS, []
+        sections = [
+            *(_section(name, outputs, matrix) for name in outputs.runs()),
+            *(entry for entry in sections if entry.id in (*kept, "glossary")),
+        ]
     names = [name for name in layout.present(files) if name not in aside]
     arrangement = layout.arrange(sections, names)
     data, provenance = appendix.provenance(files)
@@ -105,6 +110,8 @@ def build(
         "options": options,
         "folder": shlex.quote(os.fspath(folder)),
         "matrix": matrix,
+        "only": only,
+        "table": _table(outputs.runs()[0], outputs),
     }
     chapters = []
     for chapter in arrangement:
@@ -115,6 +122,8 @@ def build(
             item["command"] = f"snakemake {target} {options}".strip()
         items += added.get(chapter.section.builtin, ())
         chapters.append(_chapter(chapter, items, claims, outputs, words))
+    if only:
+        chapters = [chapter for chapter in chapters if _is_filled(chapter)]
     statuses: dict[str, list[str]] = {}
     for source in provenance:
         name = source["title"] if matrix else source["name"]
@@ -126,11 +135,12 @@ def build(
         .render(
             sections=chapters,
             at={name: section.id for section in sections for name in section.claims},
-            parts=list(dict.fromkeys(chapter.section.part for chapter in arrangement)),
+            parts=list(dict.fromkeys(chapter["about"].part for chapter in chapters)),
             answers=first_screen.answers(outputs),
             trials=outputs.trials(),
             enough=ENOUGH,
             matrix=matrix,
+            only=[catalogue.experiment(name).title for name in only],
             statuses=sorted(statuses),
             marks=[(mark, names) for mark, names in marks if mark.text],
             timing=_timing(outputs) if facts else {},
@@ -151,21 +161,27 @@ def _dashboard(claims: pd.DataFrame, arrangement: list[layout.Chapter]) -> dict[
     return {"item_type": "html", "html": Markup(html)}
 
 
-def _of_matrix(
-    sections: list[layout.Section], matrix: Mapping[str, Any], experiments: list[str]
-) -> list[layout.Section]:
-    """Return the sections of the page on a user's matrix."""
-    own = [
-        layout.Section(
-            name,
-            f"{matrix['title']}: {catalogue.experiment(name).topic}",
-            part="Answers",
-            show=MATRIX_RESULTS,
-            open=(f"tables/{name}", f"figures/curves_{name}"),
-        )
-        for name in experiments
-    ]
-    return own + [entry for entry in sections if entry.id in (*MATRIX_SECTIONS, "glossary")]
+def _section(
+    name: str, outputs: first_screen.Run, matrix: Mapping[str, Any] | None
+) -> layout.Section:
+    """Return the section of an experiment that stands alone, or is on a user's matrix."""
+    about, table = catalogue.experiment(name), _table(name, outputs)
+    figures = (f"figures/curves_{name}", *(f"figures/{figure}" for figure in about.figures))
+    title = f"{matrix['title']}: {about.topic}" if matrix else about.title
+    show, opened = (table, *figures), (table, figures[0])
+    return layout.Section(name, title, "Answers", show, claims=(name,), open=opened)
+
+
+def _table(name: str, outputs: first_screen.Run) -> str:
+    """Return the name of the table of an experiment."""
+    training = name in (outputs.settings.get("training") or ())
+    return f"tables/{'imgm_' + name if training else catalogue.experiment(name).results}"
+
+
+def _is_filled(chapter: Mapping[str, Any]) -> bool:
+    """Return whether a section has more than a heading, or a text without its results."""
+    kinds = ("text", "first", "shown", "folded")
+    return not chapter["bare"] and any(chapter[kind] for kind in kinds)
 
 
 def _chapter(
@@ -185,8 +201,9 @@ def _chapter(
     verdicts = [(row["id"], findings.word(row["verdict"])) for row in judged.to_dict("records")]
     evidence = [{"topic": item["title"]} | item for item in items if item["item_type"] not in FIRST]
     folded = [item for item in evidence if item.get("name") not in about.open]
-    # A name must have a result; a pattern may match nothing.
-    missing = [name for name in chapter.missing if not (words["matrix"] or "*" in name)]
+    # A name must have a result, but of a part of the run; a pattern may match nothing.
+    part = words["matrix"] or words["only"]
+    missing = [name for name in chapter.missing if not (part or "*" in name)]
     waiting = [
         name for name in missing if name.removeprefix("tables/imgm_") in outputs.on_request()
     ]

@@ -70,20 +70,24 @@ ZERO, ONE = dot(0.0), dot(1.0)
 def cards(run: Run) -> list[Card]:
     """Return a card for each experiment that has a baseline and a result without privacy.
 
+    One without a mechanism of the papers, or alone and not of theirs, has none.
+
     Raises:
         InputError: a file is damaged.
     """
     advice, deck = run.advice(), []
     for name, rows in run.experiments().items():
         about = catalogue.experiment(name)
+        if "only" in run.settings and not about.paper:
+            continue
         means = _means(rows, run.claimed_epsilon)
         baseline = summary.trivial(rows)
-        if not {baseline, "nonprivate"} <= means.keys():
-            continue
-        zero, nonprivate = means[baseline], means["nonprivate"]
         mechanisms = [
             x for names in catalogue.section("papers").values() for x in names if x in means
         ]
+        if not {baseline, "nonprivate"} <= means.keys() or not mechanisms:
+            continue
+        zero, nonprivate = means[baseline], means["nonprivate"]
         stands, published = run.verdicts(name, mechanisms), paper_values(run, about, means)
         best = advice[name]["best_mechanism"] if name in advice else ""
         names = [*([catalogue.RANDOM] if published else []), *mechanisms, best]

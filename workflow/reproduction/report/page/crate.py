@@ -73,8 +73,10 @@ def _file(path: Path, root: Path) -> dict[str, Any]:
 def _source(path: Path) -> dict[str, Any]:
     facts = inputs.provenance(path)
     about = f"{facts['status']}; described in data/{facts['name']}/{path.name}"
-    return _entity(f"#data-{facts['name']}", "Dataset", name=facts["title"], description=about) | {
+    words = {
         "creditText": facts["citation"],
         "license": facts["licence"],
-        "identifier": facts.get("doi") or "",
+        "identifier": facts.get("doi"),
     }
+    entity = _entity(f"#data-{facts['name']}", "Dataset", name=facts["title"], description=about)
+    return entity | {name: text for name, text in words.items() if text}
