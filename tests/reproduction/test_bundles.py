@@ -147,6 +147,12 @@ def test_missing_trials_are_refused(tmp_path):
         merged(written(tmp_path, rows=ROWS[:TRIALS]))
 
 
+def test_further_trials_without_an_epsilon_are_refused(tmp_path):
+    more = [{**row, "epsilon": ""} for row in ROWS[:TRIALS]]
+    with pytest.raises(InputError, match="the trials at epsilon  are not the 3"):
+        merged(written(tmp_path, rows=[*ROWS, *more]))
+
+
 def test_a_reason_without_trials_is_kept_in_words_of_our_own(tmp_path):
     note = {**ROW, "note": "skipped: <script>", "delta": None, "noise_std": None}
     (row,) = merged(written(tmp_path, rows=[note | {"epsilon_exact": None}]))
@@ -241,6 +247,7 @@ def test_an_archive_of_other_files_is_refused_and_leaves_nothing_behind(tmp_path
         ({"mechanism": "../up"}, "no bundle"),
         ({"mechanism": "zero"}, "has the baseline zero"),
         ({"distribution": "<b> 1"}, "no bundle"),
+        ({"distribution": "staircase 1\u0661"}, "no bundle"),
         ({"experiments": {}}, "no bundle"),
         ({"verdict": "certified"}, "no bundle"),
     ],

@@ -59,7 +59,10 @@ def _closed(**properties: Any) -> dict[str, Any]:
 _SCHEMA = _closed(
     format={"const": FORMAT},
     mechanism=_NAME,
-    distribution={"type": "string", "pattern": r"^([\w.-]{1,60} [\w.+!-]{1,40})?$(?!\n)"},
+    distribution={
+        "type": "string",
+        "pattern": r"^([0-9A-Za-z_.-]{1,60} [0-9A-Za-z_.+!-]{1,40})?$(?!\n)",
+    },
     code={"type": "array", "maxItems": 1000, "items": _TEXT},
     lock=_TEXT,
     software=_closed(python=_TEXT, numpy=_TEXT, scipy=_TEXT, processor=_TEXT),
@@ -239,7 +242,7 @@ def check_settings(bundle: Bundle, experiment: str, own: Mapping[str, Any]) -> N
             )
             raise InputError(
                 f"{bundle.path}: {experiment} has {key} {there}, and here it is {here}; run with "
-                "the settings of the bundle, or ask for one with these"
+                f"the settings of the bundle, {_REMEDY}"
             )
 
 
@@ -351,7 +354,7 @@ def merged(
     values = [value for each in job.get("grids", {}).values() for value in each]
     for row in rows:
         for column, allowed in words.items():
-            checks.choice(sorted(allowed), **{f"{place}: {column}": row[column]})
+            checks.choice(sorted(allowed), **{f"{place}: {column}": checks.short(row[column])})
         name, _, value = row["configuration"].partition("=")
         if row["configuration"] and not (re.fullmatch("[a-z_]{1,50}", name) and value in values):
             checks.choice(values, **{f"{place}: configuration": row["configuration"]})
@@ -414,8 +417,10 @@ def _check_trials(place: str, rows: Sequence[Mapping[str, str]], job: Mapping[st
         numbers = {phase: sorted(map(_whole, texts)) for phase, texts in phases.items()}
         # A row with the reason why there are no trials stands alone.
         wanted = {"": [[-1]]} if "" in phases else wanted
-        if {*numbers} - {*wanted} or any(
-            numbers.get(phase, []) not in options for phase, options in wanted.items()
+        if (
+            not epsilon
+            or {*numbers} - {*wanted}
+            or any(numbers.get(phase, []) not in options for phase, options in wanted.items())
         ):
             name = " ".join(filter(None, [epsilon, configuration, direction]))
             raise InputError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import shlex
 import shutil
 import sys
 from hashlib import sha256
@@ -38,10 +39,10 @@ def follow(project, title):
     commands = []
     for language, name, content in blocks(title):
         file = project.folder / name
-        if file.suffix == ".smk":
+        if (first := content.splitlines(True)[0]).endswith(" = {\n"):
             # Below the line of the file that is the block's first one.
-            before, line, after = file.read_text().partition(content.splitlines(True)[0])
-            file.write_text(before + content + after)
+            before, line, after = file.read_text().partition(f"\n{first}")
+            file.write_text(f"{before}\n{content}{after}")
             assert line
         elif language == "python":
             assert not file.exists(), f"{name} is there already: it is no new file"
@@ -50,7 +51,7 @@ def follow(project, title):
             both = merged(yaml.safe_load(file.read_text()), yaml.safe_load(content))
             file.write_text(yaml.safe_dump(both, sort_keys=False))
         else:
-            commands += [line.split()[1:] for line in content.splitlines()]
+            commands += [shlex.split(line)[1:] for line in content.splitlines()]
     return commands
 
 

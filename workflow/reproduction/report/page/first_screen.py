@@ -68,7 +68,7 @@ class Run:
         """Return the table rows of each experiment, in the catalogue's order.
 
         Parts of other experiments are left out, and so are those on simulated data, which answer
-        nothing about the papers, and what others declare, which nothing here has run.
+        nothing about the papers.
         """
         return {**self._experiments}
 
@@ -79,7 +79,6 @@ class Run:
             self.runs(), key=lambda name: order.index(name) if name in order else 1000
         ):
             rows = self.table(f"summary/{name}")
-            rows = rows[summary.own(rows)] if len(rows) else rows
             if rows.empty or catalogue.experiment(name).part_of:
                 continue
             if not rows["data_status"].eq(summary.SIMULATED).any():

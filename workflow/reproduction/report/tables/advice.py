@@ -103,7 +103,6 @@ def _released_by(about: catalogue.Experiment, rows: pd.DataFrame, tables: Tables
 
 def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
     about, results = catalogue.experiment(experiment), tables[f"summary/{experiment}"]
-    results = results[summary.own(results)]
     table = audit_status.joined(summary.default(results), tables.get(f"audit/{experiment}"))
     pairs = comparisons.oriented(tables[f"comparisons/{experiment}"])
     options = _released_by(about, table, tables)

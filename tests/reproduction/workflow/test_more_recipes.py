@@ -1,0 +1,82 @@
+"""The recipes for a scheme, a table and a file of one's own, followed from CONTRIBUTING.md."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+
+import pandas as pd
+import pytest
+from packages import ROOT
+from test_recipes import TEXT, check_related, follow
+from tinyproject import TINY
+
+from reproduction.report.page import crate
+
+pytestmark = pytest.mark.slow
+
+ADULT = {
+    "perturbation": "gradients",
+    "dataset": "adult",
+    "schemes": ["nonprivate", "analytic_gaussian"],
+    "trials": 2,
+    "records": 256,
+    "lot": 64,
+    "epochs": 2,
+    "epsilons": [0.5, 1],
+}
+
+
+def made(project, title):
+    """Follow a recipe and run its commands."""
+    project.make(*itertools.chain(*follow(project, title)), "-c2")
+    return project.folder / "results"
+
+
+def test_a_scheme(fresh):
+    fresh.configure(training={"adult": ADULT})
+    results = made(fresh, "A scheme of private training")
+    rows = pd.read_csv(results / "summary/adult.csv").set_index(["mechanism", "epsilon"])
+    # Half of the budget is the budget of half the epsilon, computed for another scheme.
+    half, other = rows.loc[("half_budget", 1)], rows.loc[("analytic_gaussian", 0.5)]
+    assert half["noise_std"] == pytest.approx(other["noise_std"], rel=1e-9)
+    assert half["noise_std"] > 1.01 * rows.loc[("analytic_gaussian", 1), "noise_std"]
+    assert half["epsilon_delivered"] <= 0.5
+    assert "half_budget" in (results / "tables/imgm_adult.md").read_text()
+
+
+def test_a_table(fresh):
+    fresh.configure(experiments={"first_pc": TINY["experiments"]["first_pc"]})
+    results = made(fresh, "A table")
+    table = json.loads((results / "tables/least_noise.json").read_text())
+    assert table["header"] == ["Mechanism", "Noise"]
+    assert "Directional Gaussian" in (results / "tables/least_noise.md").read_text()
+    check_related(fresh, ["tests/reproduction/test_discovery.py"], "table or entries")
+
+
+def test_a_file_of_ones_own_and_its_page(fresh):
+    fresh.configure(experiments={**TINY["experiments"]}, data={"source": "original"})
+    rows = "".join(f"{i},{i * i % 11}\n" for i in range(40))
+    (fresh.folder / "cellar.csv").write_text(f"sugar,acid\n{rows}")
+    results = made(fresh, "A data set from a file of your own")
+    facts = json.loads((results / "data/cellar/provenance.json").read_text())
+    assert facts["files"][0]["source"] == "path"
+    assert (facts["publisher"], facts["citation"], facts["doi"]) == ("", "", None)
+    html = (results / "report.html").read_text(encoding="utf-8")
+    assert re.findall(r'<section class="chapter[^"]*" id="(\w+)">', html)[0] == "cellar"
+    assert str(fresh.folder) not in html
+    source = crate._source(results / "data/cellar/provenance.json")
+    assert not {"license", "creditText", "identifier"} & source.keys()
+    (fresh.folder / "cellar.csv").write_text(f"sugar,acid\n{rows}40,1\n")
+    done = fresh.snakemake("results/data/cellar/matrix.npy", "--force", "-c1")
+    assert done.code == 1
+    assert "correct path or sha256" in done.output
+    assert "Traceback" not in done.output
+
+
+def test_the_related_tests_are_there():
+    part = TEXT[TEXT.index("| after adding |") :]
+    names = re.findall(r"`(tests/[^ `]+)", part[: part.index("\n\n")])
+    assert len(names) > 5
+    assert [name for name in names if not (ROOT / name).exists()] == []
