@@ -75,8 +75,9 @@ class Law:
     """The declared log density as a function of the free entries x (k, d) of noise.
 
     Attributes:
-        step: the spacing of a grid that holds the draws; 0 without one, NaN for numbers that repeat
-            off a grid.
+        symmetric: whether noise is a symmetric matrix, whose free entries are its upper triangle.
+        step: the spacing of a grid that holds the draws; 0 without one.
+        repeats: whether numbers repeat off a grid.
     """
 
     def __init__(self, noise: NoiseDistribution, sample: Array) -> None:
@@ -90,7 +91,9 @@ class Law:
             np.triu_indices(m) if self.symmetric else map(np.ravel, np.indices((m, n)))
         )
         self.step = 0.0
-        self.step = _step(self.entries(sample))
+        step = _step(self.entries(sample))
+        self.repeats = bool(np.isnan(step))
+        self.step = 0.0 if self.repeats else step
 
     def entries(self, noise: Array) -> Array:
         """Return the free entries of noise (k, m, n), on its grid but for rounding."""
@@ -135,14 +138,15 @@ class Law:
 
 
 def _step(x: Array) -> float:
-    """Return the spacing of the grid of numbers, see :class:`Law`."""
+    """Return the spacing of the grid of numbers: 0 without one, NaN if they repeat off a grid."""
     numbers = np.unique(np.round(x.ravel()[:DRAWS] / (size := max(np.abs(x).max(), 1e-300)), 12))
     if len(numbers) > 0.99 * min(x.size, DRAWS):
         return 0.0
     gap = float(np.diff(numbers).min(initial=1.0)) * size
     # The smallest gap is rounded; the whole range divides by it again and again.
+    sizes = np.abs(x)
     for far in np.geomspace(gap, size, 12):
-        near = np.abs(x[(x != 0) & (np.abs(x) <= 1.01 * far)])
+        near = sizes[(sizes >= gap / 2) & (sizes <= 1.01 * far)]
         if near.size:
             gap = float(near.max() / np.rint(near.max() / gap))
     off = np.abs(x / gap - np.rint(x / gap)).max()
@@ -383,10 +387,13 @@ class DensityAudit(Audit):
         noise = self._noise(value, centre, EACH + count, stream)
         self.law = Law(release.noise, noise)
         pilot, x = np.split(self.law.entries(noise), [EACH])
-        if np.isnan(self.law.step) or not np.ptp(pilot, axis=0).all():
-            self._flaws.append(f"{DECLARED}: {OTHER}")
-        self._choose(pilot, stream)
-        self.tested = _Tests(self.law, pilot, x, self._changes, stream).result()
+        # Numbers that repeat off a grid, an entry without noise, draws that cannot be.
+        void = self.law.repeats or not np.ptp(pilot, axis=0).all()
+        void = bool(void or not np.isfinite(self.law(pilot)).all())
+        self._choose(pilot, stream, void)
+        self.tested = Tested(0, True, 1.0, 0, 0)
+        if not void:
+            self.tested = _Tests(self.law, pilot, x, self._changes, stream).result()
         if self.tested.sign > 0:
             self._flaws.append(f"{REFUTED}: {LESS}")
         elif self.tested.other:
@@ -437,24 +444,31 @@ class DensityAudit(Audit):
             copy[:, column : column + columns.shape[1]] = columns
         return values
 
-    def _choose(self, x: Array, stream: np.random.Generator) -> None:
-        """Search for the neighbours with the largest loss, and keep their values."""
+    def _choose(self, x: Array, stream: np.random.Generator, void: bool) -> None:
+        """Search for the neighbours with the largest loss, and keep their values.
+
+        Where the density is ``void`` the search is that of the largest change.
+        """
         query, law = self.release.query, self.law
         columns = [0]
         if isinstance(query, IdentityQuery):
             sizes = np.bincount(law.columns, _scale(x), minlength=query.n_records)
             last = query.n_records - query.group
             columns = sorted({0, last, min(int(sizes.argmin()), last)})
-        found = [(pair, column) for column in columns for pair in self._pairs(x, column, stream)]
+        found = [
+            (pair, column)
+            for column in columns
+            for pair in ([farthest(query)] if void else self._pairs(x, column, stream))
+        ]
         values = [self._values(*one) for one in found]
-        if law.step:
+        if law.step > 0:
             values += [self._shaken(pair, stream) for pair, _ in found for _ in range(SHAKEN)]
         ends = [[self._centre(side) for side in sides] for sides in values]
         if law.step > 0 and not self._flaws:
             self._between(stream)
         changes = np.stack([first - second for first, second in ends])
         changes = law.entries(changes)
-        best = int(np.argmax([self._harm(x, change) for change in changes]))
+        best = 0 if void else int(np.argmax([self._harm(x, change) for change in changes]))
         self._ends, self._neighbours = ends[best], values[best]
         self._change = changes[best]
         apart = np.abs(changes).max(axis=1) > 0
@@ -499,8 +513,9 @@ class DensityAudit(Audit):
             else (np.ones(len(rows), dtype=bool))
         )
         scale = _scale(x)[inside]
-        sample = x[:, inside] / scale
-        covariance = np.atleast_2d(np.cov(sample.T)) + 1e-9 * np.eye(len(scale))
+        # Tails as heavy as any leave a covariance.
+        sample = np.clip(x[:, inside] / scale, -10, 10)
+        covariance = np.atleast_2d(np.cov(sample.T)) + 1e-6 * np.eye(len(scale))
         whiten = np.linalg.inv(np.linalg.cholesky(covariance)).T / scale[:, None]
 
         def flat(change: Array) -> Array:
