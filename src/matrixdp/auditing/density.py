@@ -37,11 +37,14 @@ from matrixdp.privacy.sensitivity import IdentityQuery
 
 #: Numbers of the draws that test the size of noise, of those that bound epsilon, and of each search
 #: and test of an entry; limits on the number of draws.
-NUMBERS, BOUND, SEARCH = 1e7, 6e7, 2e8
+NUMBERS, BOUND, SEARCH = 1e7, 6e7, 1.5e8
 DRAWS, LEAST, PILOT = 200_000, 1000, 400
 
-#: Largest number of maps of entries, and of directions; draws that test each.
+#: Largest number of maps of entries, and of directions; draws that choose what is tested.
 ENTRIES, DIRECTIONS, EACH = 500, 24, 2000
+
+#: Values of each pair of neighbours that are tried where noise lies on a grid.
+SHAKEN = 16
 
 #: Sizes of bets.
 BETS = 0.9 * 0.5 ** np.arange(12)
@@ -55,8 +58,8 @@ SHARES = 0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.07, 0.1, 0.2, 0.5
 #: Decimals of losses, and the relative size of what is a rounding.
 DECIMALS, CLOSE = 9, 1e-7
 
-#: Values of epsilon that bets try, over the claimed one.
-EPSILONS = np.concatenate([np.linspace(0.02, 1.1, 109), np.geomspace(1.12, 20, 40)])
+#: Largest epsilon that bets try, over the claimed one, and halvings of what is left.
+LARGEST, HALVINGS = 20.0, 16
 
 #: Objections.
 OTHER = "its density is not that of its draws"
@@ -72,8 +75,9 @@ class Law:
     """The declared log density as a function of the free entries x (k, d) of noise.
 
     Attributes:
-        step: the spacing of a grid that holds the draws; 0 without one, NaN for numbers that repeat
-            off a grid.
+        symmetric: whether noise is a symmetric matrix, whose free entries are its upper triangle.
+        step: the spacing of a grid that holds the draws; 0 without one.
+        repeats: whether numbers repeat off a grid.
     """
 
     def __init__(self, noise: NoiseDistribution, sample: Array) -> None:
@@ -87,7 +91,9 @@ class Law:
             np.triu_indices(m) if self.symmetric else map(np.ravel, np.indices((m, n)))
         )
         self.step = 0.0
-        self.step = _step(self.entries(sample))
+        step = _step(self.entries(sample))
+        self.repeats = bool(np.isnan(step))
+        self.step = 0.0 if self.repeats else step
 
     def entries(self, noise: Array) -> Array:
         """Return the free entries of noise (k, m, n), on its grid but for rounding."""
@@ -106,10 +112,12 @@ class Law:
 
         def part(start: int) -> Array:
             block = x[start : start + step]
-            noise = np.zeros((len(block), *self._noise.shape))
-            noise[:, self.rows, self.columns] = block
             if self.symmetric:
-                noise[:, self.columns, self.rows] = block
+                noise = np.empty((len(block), *self.shape))
+                noise[:, self.rows, self.columns] = noise[:, self.columns, self.rows] = block
+            else:
+                # A copy: the class may write to it.
+                noise = block.reshape(-1, *self.shape).copy()
             with np.errstate(all="ignore"):
                 density: Any = self._noise
                 logs: Array = np.asarray(density.log_density(noise), dtype=float)
@@ -120,7 +128,7 @@ class Law:
                 )
             return np.nan_to_num(logs, nan=-np.inf, posinf=np.inf, neginf=-np.inf)
 
-        step = max(1, runs.PART // int(np.prod(self._noise.shape)))
+        step = max(1, runs.PART // int(np.prod(self.shape)))
         return np.concatenate([part(start) for start in range(0, len(x), step)])
 
     def loss(self, x: Array, change: Array) -> Array:
@@ -130,14 +138,15 @@ class Law:
 
 
 def _step(x: Array) -> float:
-    """Return the spacing of the grid of numbers, see :class:`Law`."""
+    """Return the spacing of the grid of numbers: 0 without one, NaN if they repeat off a grid."""
     numbers = np.unique(np.round(x.ravel()[:DRAWS] / (size := max(np.abs(x).max(), 1e-300)), 12))
     if len(numbers) > 0.99 * min(x.size, DRAWS):
         return 0.0
     gap = float(np.diff(numbers).min(initial=1.0)) * size
     # The smallest gap is rounded; the whole range divides by it again and again.
+    sizes = np.abs(x)
     for far in np.geomspace(gap, size, 12):
-        near = np.abs(x[(x != 0) & (np.abs(x) <= 1.01 * far)])
+        near = sizes[(sizes >= gap / 2) & (sizes <= 1.01 * far)]
         if near.size:
             gap = float(near.max() / np.rint(near.max() / gap))
     off = np.abs(x / gap - np.rint(x / gap)).max()
@@ -197,11 +206,17 @@ class Tested(NamedTuple):
 
 
 class _Tests:
-    """Tests of a density on draws x (T, d), with an error probability of ``ERROR`` together."""
+    """Tests of a density on draws x (T, d), with an error probability of ``ERROR`` together.
 
-    def __init__(self, law: Law, x: Array, changes: Array, stream: np.random.Generator) -> None:
-        self._law, self._x, self._changes, self._stream = law, x, changes, stream
-        self._logs = law(x)
+    ``pilot``, other draws, and changes that no draw of x chose, say what is tested.
+    """
+
+    def __init__(
+        self, law: Law, pilot: Array, x: Array, changes: Array, stream: np.random.Generator
+    ) -> None:
+        self._law, self._pilot, self._x, self._stream = law, pilot, x, stream
+        self._changes = changes
+        self._logs, self._scale = law(x), _scale(pilot)
         self._numbers = float(np.prod(law.shape))
 
     def result(self) -> Tested:
@@ -235,7 +250,7 @@ class _Tests:
         log = self._tuned(weights)
         there, back = _balance(law, x, logs, _stretch(weights, log), _stretch(weights, -log))
         lengths = np.linalg.norm(x, axis=1)
-        inner, outer = np.quantile(lengths[:PILOT], (0.5, 0.95))
+        inner, outer = np.quantile(np.linalg.norm(self._pilot, axis=1), (0.5, 0.95))
         results = [there - back]
         for low, high in ((0, inner), (inner, np.inf), (outer, np.inf)):
             # The weight of a shell is a symmetric function of the draw and where it moves.
@@ -247,8 +262,9 @@ class _Tests:
         return results
 
     def _tuned(self, weights: Array) -> float:
-        """Return the stretch of the most power, by draws that the density is supposed to have."""
-        x, logs = self._x[:PILOT], self._logs[:PILOT]
+        """Return the stretch of the most power, for draws that follow the density."""
+        x = self._pilot[:PILOT]
+        logs = self._law(x)
         power = []
         for log in STRETCHES:
             there, back = _balance(
@@ -262,7 +278,7 @@ class _Tests:
         law = self._law
         count = int(np.clip(SEARCH / (4 * DIRECTIONS * self._numbers), LEAST, EACH * 10))
         x, logs = self._x[-count:], self._logs[-count:]
-        scale = _scale(self._x)
+        scale = self._scale
         for change in self._changes:
             there, back = _balance(law, x, logs, _shift(change), _shift(-change))
             yield there - back
@@ -292,12 +308,13 @@ class _Tests:
     def _entries(self) -> Array:
         """Return differences of sides where one entry moves away from 0, (draws, entries)."""
         entries = self._x.shape[1]
-        chosen = self._stream.permutation(entries)[: 64 if self._law.step else ENTRIES]
+        most = 64 if self._law.step else min(ENTRIES, int(SEARCH / LEAST / self._numbers))
+        chosen = self._stream.permutation(entries)[:most]
         count = int(np.clip(SEARCH / (len(chosen) * self._numbers), LEAST, DRAWS))
         return self._outward(self._x[:count], self._logs[:count], chosen)
 
     def _outward(self, x: Array, logs: Array, chosen: NDArray[np.intp]) -> Array:
-        shifts = _scale(self._x)
+        shifts = self._scale
         if self._law.step:
             shifts = np.maximum(np.rint(shifts / self._law.step), 1) * self._law.step
         results = np.empty((len(x), len(chosen)))
@@ -326,7 +343,7 @@ class _Tests:
         else:
             weights = np.ones(entries)
             log, numbers, repeats = self._tuned(weights), len(self._x), 1.0
-        x = self._x[:EACH]
+        x = self._pilot
         needed = np.sqrt(2 * (np.log(2 * len(BETS)) - np.log(level))) + special.ndtri(POWER)
 
         def difference(share: float) -> Array:
@@ -349,7 +366,7 @@ class _Tests:
 
 def _scale(x: Array) -> Array:
     """Return the size of each entry (d,), which exists for heavy tails too."""
-    return np.maximum(np.median(np.abs(x[:EACH]), axis=0) * 1.5, 1e-300)
+    return np.maximum(np.median(np.abs(x), axis=0) * 1.5, 1e-300)
 
 
 class DensityAudit(Audit):
@@ -367,13 +384,16 @@ class DensityAudit(Audit):
         numbers = float(np.prod(release.noise.shape))
         count = int(np.clip(NUMBERS / numbers, LEAST, DRAWS))
         centre = self._centre(value)
-        noise = self._noise(value, centre, count, stream)
+        noise = self._noise(value, centre, EACH + count, stream)
         self.law = Law(release.noise, noise)
-        x = self.law.entries(noise)
-        if np.isnan(self.law.step) or not np.ptp(x, axis=0).all():
-            self._flaws.append(f"{DECLARED}: {OTHER}")
-        self._choose(x, stream)
-        self.tested = _Tests(self.law, x, self._changes, stream).result()
+        pilot, x = np.split(self.law.entries(noise), [EACH])
+        # Numbers that repeat off a grid, an entry without noise, draws that cannot be.
+        void = self.law.repeats or not np.ptp(pilot, axis=0).all()
+        void = bool(void or not np.isfinite(self.law(pilot)).all())
+        self._choose(pilot, stream, void)
+        self.tested = Tested(0, True, 1.0, 0, 0)
+        if not void:
+            self.tested = _Tests(self.law, pilot, x, self._changes, stream).result()
         if self.tested.sign > 0:
             self._flaws.append(f"{REFUTED}: {LESS}")
         elif self.tested.other:
@@ -384,8 +404,8 @@ class DensityAudit(Audit):
                 f"{DECLARED}: draws show no density that is {1 - SHORTFALL:.0%} off ({share:.0%})"
             )
         if not self._flaws:
-            self.attained = self._attained(x, stream)
-            least = f"{self.tested.shortfall:.2g} less noise than its density has would show"
+            self.attained = self._attained(pilot, stream)
+            least = f"{100 * self.tested.shortfall:g}% less noise than its density has would show"
             self.words = f"not refuted above epsilon {self.attained:.3g}; {least}"
         self.unseen += (
             f"; its density was tested on {len(x)} draws, {self.tested.entries} entries alone and "
@@ -424,26 +444,47 @@ class DensityAudit(Audit):
             copy[:, column : column + columns.shape[1]] = columns
         return values
 
-    def _choose(self, x: Array, stream: np.random.Generator) -> None:
-        """Search for the neighbours with the largest loss, and keep their values."""
+    def _choose(self, x: Array, stream: np.random.Generator, void: bool) -> None:
+        """Search for the neighbours with the largest loss, and keep their values.
+
+        Where the density is ``void`` the search is that of the largest change.
+        """
         query, law = self.release.query, self.law
         columns = [0]
         if isinstance(query, IdentityQuery):
             sizes = np.bincount(law.columns, _scale(x), minlength=query.n_records)
             last = query.n_records - query.group
             columns = sorted({0, last, min(int(sizes.argmin()), last)})
-        found = [(pair, column) for column in columns for pair in self._pairs(x, column, stream)]
+        found = [
+            (pair, column)
+            for column in columns
+            for pair in ([farthest(query)] if void else self._pairs(x, column, stream))
+        ]
         values = [self._values(*one) for one in found]
+        if law.step > 0:
+            values += [self._shaken(pair, stream) for pair, _ in found for _ in range(SHAKEN)]
         ends = [[self._centre(side) for side in sides] for sides in values]
         if law.step > 0 and not self._flaws:
             self._between(stream)
         changes = np.stack([first - second for first, second in ends])
         changes = law.entries(changes)
-        best = int(np.argmax([self._harm(x[:EACH], change) for change in changes]))
+        best = 0 if void else int(np.argmax([self._harm(x, change) for change in changes]))
         self._ends, self._neighbours = ends[best], values[best]
         self._change = changes[best]
         apart = np.abs(changes).max(axis=1) > 0
         self._changes = np.unique(changes[apart], axis=0)
+
+    def _shaken(self, pair: Neighbours, stream: np.random.Generator) -> list[Array]:
+        """Return the values of shorter records among random ones, as a rounding may move them."""
+        query = self.release.query
+        records = random_records(query, stream)
+        short = 1 - 0.1 * stream.random(2)
+        values = []
+        for side, share in zip(pair[:2], short, strict=True):
+            columns = np.reshape(side, (-1, query.features)).T * share
+            records[:, : columns.shape[1]] = columns
+            values.append(query.value(records))
+        return values
 
     def _between(self, stream: np.random.Generator) -> None:
         """Object to values between the points of the grid that holds the noise."""
@@ -472,8 +513,9 @@ class DensityAudit(Audit):
             else (np.ones(len(rows), dtype=bool))
         )
         scale = _scale(x)[inside]
-        sample = x[:EACH, inside] / scale
-        covariance = np.atleast_2d(np.cov(sample.T)) + 1e-9 * np.eye(len(scale))
+        # Tails as heavy as any leave a covariance.
+        sample = np.clip(x[:, inside] / scale, -10, 10)
+        covariance = np.atleast_2d(np.cov(sample.T)) + 1e-6 * np.eye(len(scale))
         whiten = np.linalg.inv(np.linalg.cholesky(covariance)).T / scale[:, None]
 
         def flat(change: Array) -> Array:
@@ -510,6 +552,7 @@ class DensityAudit(Audit):
         """
         rays = np.linspace(-3, 3, 601)[:, None] * change
         points = np.concatenate([np.zeros_like(x[:1]), rays, x, x[:PILOT] / 30])
+        close = CLOSE * _scale(x)
         if self.law.step:
             points = np.rint(points / self.law.step) * self.law.step
         best = 0.0
@@ -519,7 +562,7 @@ class DensityAudit(Audit):
             near, losses = points[top], losses[top]
             if not self.law.step:
                 for sign in (-1, 1, *(1 - 2 * (np.arange(x.shape[1]) % 2)[None, None])):
-                    moved = near + CLOSE * sign * _scale(x)
+                    moved = near + close * sign
                     losses = np.minimum(losses, self.law.loss(moved, way * change))
             best = max(best, float(np.nan_to_num(losses, nan=0.0, posinf=np.inf).max()))
         return best
@@ -528,19 +571,29 @@ class DensityAudit(Audit):
         """Return the epsilon that the loss shows: at most, or by bets at the claimed delta."""
         release = self.release
         if not release.delta:
-            return self._largest(x[:EACH], self._change)
+            return self._largest(x, self._change)
         count = int(np.clip(BOUND / np.prod(self.law.shape), LEAST, DRAWS))
         value = self._values(farthest(release.query), 0)[1]
         fresh = self.law.entries(self._noise(value, self._centre(value), count, stream))
-        logs, shown = self.law(fresh), [0.0]
-        for change in (self._change, -self._change):
-            losses = np.nan_to_num(logs - self.law(fresh + change), nan=0.0)
-            for epsilon in EPSILONS * release.epsilon:
-                excess = -np.expm1(np.minimum(epsilon - losses, 0))
-                if not _exceeds(excess, release.delta, ERROR / 2):
-                    break
-                shown.append(float(epsilon))
-        return max(shown)
+        logs = self.law(fresh)
+        return max(
+            self._proved(np.nan_to_num(logs - self.law(fresh + change), nan=0.0))
+            for change in (self._change, -self._change)
+        )
+
+    def _proved(self, losses: Array) -> float:
+        """Return the largest epsilon at which losses have more than the claimed delta.
+
+        What is paid falls with epsilon in each draw, and so does the wealth: one error probability
+        serves all values.
+        """
+        low, high = 0.0, LARGEST * self.release.epsilon
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            paid = -np.expm1(np.minimum(middle - losses, 0))
+            more = _exceeds(paid, self.release.delta, ERROR / 2)
+            low, high = (middle, high) if more else (low, middle)
+        return low
 
     def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
         """Return the privacy loss of runs on each of the neighbours."""

@@ -102,7 +102,7 @@ def test_exactly_the_works_of_a_run(tmp_path):
 def test_what_nobody_entered_has_a_note_and_no_reference(tmp_path, monkeypatch):
     summary = tmp_path / "first_pc.csv"
     text = (KEPT / "summary/first_pc.csv").read_text().replace(",laplace,", ",wishart_1,")
-    summary.write_text(text.replace(",goe,", ",abroad,"))
+    summary.write_text(text.replace(",goe,", ",abroad (of B),"))
     module = tmp_path / "wishart_1.py"
     module.write_text(
         '"""A file."""\n\n\nclass Other:\n    """Another."""\n\n\nclass Own:\n'
@@ -117,7 +117,7 @@ def test_what_nobody_entered_has_a_note_and_no_reference(tmp_path, monkeypatch):
         "  title = {{wishart\\_1}},\n  note = {Noise\\_of mine: 100 \\% new, "
         "m\\textasciicircum{}2 / $\\epsilon$},\n"
     )
-    assert found["abroad"] == "  title = {{abroad}},\n  note = {no reference known},\n"
+    assert found["abroad_of_B"] == "  title = {{abroad (of B)}},\n  note = {no reference known},\n"
 
 
 def test_a_data_set_without_an_entry_has_its_own_words(tmp_path):

@@ -140,8 +140,8 @@ def _project(citation: Mapping[str, Any]) -> str:
 
 
 def _bibtex(kind: str, key: str, fields: Mapping[str, Any]) -> str:
-    lines = list(_lines(fields))
-    return "\n".join([f"@{kind}{{{key},", *lines, "}", ""])
+    plain = re.sub(r"[^\w-]+", "_", key).strip("_")
+    return "\n".join([f"@{kind}{{{plain},", *_lines(fields), "}", ""])
 
 
 def _lines(fields: Mapping[str, Any]) -> Iterator[str]:

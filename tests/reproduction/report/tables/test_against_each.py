@@ -82,6 +82,23 @@ def test_what_is_refuted_has_no_verdict(tmp_path):
     assert "Better than" not in (tmp_path / "table.md").read_text()
 
 
+def test_what_is_only_declared_is_in_no_headline(tmp_path):
+    given = files("first_pc")
+    audit = pd.read_csv(given["audit/first_pc"])
+    beaten = audit["mechanism"].eq("mvg_thm2")
+    audit.loc[beaten, "verdict"] = "declared: nothing could test it"
+    (tmp_path / "audit").mkdir()
+    given["audit/first_pc"] = tmp_path / "audit/first_pc.csv"
+    audit.to_csv(given["audit/first_pc"], index=False)
+    for source, expected in (
+        (None, "8 and worse than 0 of 16 private rows"),
+        (given, "7 and worse than 0 of 15 private rows"),
+    ):
+        make("first_pc", "laplace", tmp_path, source)
+        assert expected in (tmp_path / "table.md").read_text()
+    assert "| declared |" in (tmp_path / "table.md").read_text()
+
+
 def test_the_mechanism_is_one_of_the_experiment(tmp_path):
     for name, message in (
         ("laplac", "did you mean 'laplace'"),

@@ -92,12 +92,12 @@ def _prices(axes: Axes, parts: list[tuple[str, pd.DataFrame]]) -> None:
         options: dict[str, Any] = {"color": look(name).colour, "clip_on": False}
         if price in (0, np.inf):
             end, marker = (left, "<") if price == 0 else (right, ">")
-            axes.plot(end, number, marker, markerfacecolor="white", **options)
+            axes.plot(end, number, marker=marker, markerfacecolor="white", **options)
             continue
         axes.hlines(
             number, max(low, left), min(high, right), linewidth=1.6, color=look(name).colour
         )
-        axes.plot(price, number, look(name).marker, **options)
+        axes.plot(price, number, marker=look(name).marker, **options)
     axes.set_ylim(len(parts) - 0.4, -0.6)
     axes.set_yticks([])
 
