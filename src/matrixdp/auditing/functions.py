@@ -46,7 +46,10 @@ FEW, PILOT, NUMBERS = 100, 1000, 1e7
 ENTRIES, RUNS_EACH = 300, 5
 
 #: Largest number of drawn numbers, and of the matrix's entries, that are replayed one by one.
-DRAWS, MATRIX = 2000, 1e6
+DRAWS, MATRIX = 2000, 4e6
+
+#: Largest number of an answer, whose squares are finite.
+LARGEST = 1e100
 
 #: Sizes of the numbers at which an affine answer is tried, and its relative error.
 SIZES, CLOSE = (1.0, 1.0, 10.0, 100.0), 1e-9
@@ -66,8 +69,8 @@ _PLACES |= dict.fromkeys(("shuffle", "permutation", "permuted"), ("x",))
 
 #: What no audit of a function sees.
 BLIND = (
-    "neighbours that were not tried; rare events; whatever the function keeps between runs, or "
-    "does only in real use; the last bits of floating-point numbers"
+    "neighbours that were not tried; records out of bounds; rare events; whatever the function "
+    "keeps between runs, or does only in real use; the last bits of floating-point numbers"
 )
 
 Pair = tuple[Array, Array]
@@ -204,8 +207,11 @@ class Runs:
                 f"the function's answer has type {answer.dtype} and shape {answer.shape}; return "
                 "an array of numbers, or a number"
             )
-        if not np.isfinite(answer).all():
-            raise InputError("an answer of the function is not finite; return finite numbers")
+        if not (np.abs(answer.astype(float)) <= LARGEST).all():
+            raise InputError(
+                f"an answer of the function is not finite, or beyond {LARGEST:g}; return smaller "
+                "numbers"
+            )
         self.shape = self.shape or (answer.ndim, *answer.shape)
         if (answer.ndim, *answer.shape) != self.shape:
             raise InputError(
@@ -322,9 +328,12 @@ class FunctionAudit(BlackBoxAudit):
 
     def _evaluate(self, names: Sequence[str], count: int, stream: Generator) -> tuple[Array, Array]:
         """Return the named statistics of runs on each neighbour, shape (names, count) each."""
-        statistics = self._statistics
-        sides = self._run.pairs(self._pair, count, stream)
-        first, second = (np.stack([statistics[name](side) for name in names]) for side in sides)
+        statistics, parts = self._statistics, []
+        step = max(1, int(NUMBERS / 10 / self._answers[0].size))
+        for start in range(0, count, step):
+            sides = self._run.pairs(self._pair, min(step, count - start), stream)
+            parts.append([np.stack([statistics[name](side) for name in names]) for side in sides])
+        first, second = (np.concatenate(side, axis=1) for side in zip(*parts, strict=True))
         return first, second
 
 
@@ -420,9 +429,11 @@ def _affine(runs: Runs, pairs: Sequence[Pair], count: int) -> tuple[Array, list[
                 part = answer_of(records, noise) - centre
                 far = answer_of(records, 2 * noise) - centre
                 close = CLOSE * (np.abs(part).max() + np.abs(centre).max())
-                if np.abs(far - 2 * part).max() > 2 * close:
+                another = bool(np.abs(part - matrix @ noise).max() > close)
+                crooked = np.abs(far - 2 * part).max() > 2 * close
+                if crooked or (another and records is pairs[0][0]):
                     return matrix[:0], []
-                dependent |= bool(np.abs(part - matrix @ noise).max() > close)
+                dependent |= another
     if dependent:
         raise DependentNoise
     return matrix, centres

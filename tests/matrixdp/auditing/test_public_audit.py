@@ -10,11 +10,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import matrixdp as mdp
+from matrixdp.auditing.functions import pairs_of
 from matrixdp.mechanisms.base import Mechanism
+from matrixdp.mechanisms.clipped import ClippedMoments
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import ADD_OR_REMOVE
+from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES
 from matrixdp.testing import assert_private
 
 BOX = mdp.Box.cube(3, 0.0, 1.0)
@@ -99,6 +102,7 @@ def audit(mechanism, query=MEAN, runs=2000, **claim):
         (mdp.Gaussian(), MOMENTS, 1e-6),
         (mdp.Laplace(), mdp.IdentityQuery(BOX, 50), 0.0),
         (mdp.AnalyzeGauss(), MOMENTS, 1e-6),
+        (ClippedMoments(), mdp.SecondMomentQuery(BOX, 50), 1e-6),
         (mdp.Gaussian(), replace(MEAN, per_person=2), 1e-6),
         (mdp.Gaussian(), replace(MEAN, adjacency=ADD_OR_REMOVE), 1e-6),
     ],
@@ -188,6 +192,77 @@ def test_a_matrix_of_noise_is_seen_whole():
     result = audit(release)
     assert result.epsilon_attained >= float(gaussian.epsilon(1e-6, mu)) * (1 - 1e-9)
     assert result.status == "refuted"
+
+
+def by_covariance(factor):
+    covariance = (factor * STD) ** 2 * np.eye(3)
+    return lambda records, rng: rng.multivariate_normal(records.mean(axis=0), covariance)
+
+
+def by_entries(factor):
+    def release(records, rng):
+        return [column.mean() + rng.normal(scale=factor * STD) for column in records.T]
+
+    return release
+
+
+def by_scipy(factor):
+    def release(records, rng):
+        return stats.norm.rvs(records.mean(axis=0), factor * STD, random_state=rng)
+
+    return release
+
+
+@pytest.mark.parametrize("make", [by_covariance, by_entries, by_scipy])
+def test_noise_that_is_drawn_otherwise_is_recorded_too(make):
+    assert audit(make(1.0)).verdict == "tested: tight"
+    assert audit(make(0.99)).status == "refuted"
+
+
+def of_a_child(records, generator):
+    (child,) = generator.spawn(1)
+    return of_noise(0.01)(records, generator) + child.normal(0.0, STD, 3)
+
+
+def of_bits(records, generator):
+    child = np.random.default_rng(generator.bit_generator.random_raw())
+    return of_noise(0.01)(records, generator) + child.normal(0.0, STD, 3)
+
+
+@pytest.mark.parametrize("function", [of_a_child, of_bits])
+def test_noise_that_is_not_recorded_counts_for_no_refutation(function):
+    # What is recorded is a hundredth of the noise, and would be much too small alone.
+    assert audit(function).status == "declared"
+
+
+def test_an_answer_without_noise_at_a_rare_draw_is_no_affine_one():
+    def release(records, generator):
+        noise = generator.normal(0.0, STD, 3)
+        return records[0] if noise[0] > 8 * STD else records.mean(axis=0) + noise
+
+    assert audit(release).status == "declared"
+
+
+def test_noise_of_another_shape_is_no_scale_of_the_records():
+    result = audit(lambda records, rng: records.mean(axis=0) + abs(rng.normal(0.0, STD, 3)))
+    assert result.tool == "black box"
+    assert "scale" not in result.verdict
+
+
+@pytest.mark.parametrize("adjacency", [*ADJACENCIES, ADD_OR_REMOVE])
+@pytest.mark.parametrize("per_person", [None, 2])
+@pytest.mark.parametrize("domain", [mdp.Box((-1.0, 0.0), (1.0, 3.0)), mdp.Ball(2.0, features=2)])
+def test_functions_get_neighbours_within_bounds(adjacency, per_person, domain):
+    query = mdp.MeanQuery(domain, 7, adjacency, per_person=per_person)
+    for first, second in pairs_of(query, np.random.default_rng(0)):
+        for side in (first, second):
+            np.testing.assert_allclose(domain.clip(side.T).T, side, rtol=1e-12)
+        if query.private_count:
+            assert len(second) == 7 - query.group
+            assert {*map(tuple, second)} <= {*map(tuple, first)}
+        else:
+            assert 0 < (first != second).any(axis=1).sum() <= query.group
+        assert len(first) == 7
 
 
 def test_one_seed_gives_one_result():
