@@ -51,7 +51,7 @@ def finding(rows: pd.DataFrame) -> str:
     names = [LOOKS[sampler][0] for sampler in PEERS if sampler in refuted]
     if not names:
         return "No peer's sampler is proved to exceed its ε"
-    return f"{' and '.join(names)} exceed the ε that they claim"
+    return f"Components of {' and '.join(names)} exceed their ε"
 
 
 def curve(axes: Axes, part: pd.DataFrame, sampler: str) -> None:
