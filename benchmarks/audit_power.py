@@ -39,7 +39,7 @@ ROOT = Path(__file__).resolve().parents[1]
 TABLE, PAGE = ROOT / "benchmarks/audit_power.csv", ROOT / "docs/audit.md"
 #: Confidence of the intervals.
 CONFIDENCE = 0.95
-#: Seeds of a cell: where the outcome may well depend on them, of other short noise, and elsewhere.
+#: Seeds of a cell: where the outcome may well depend on them, of other noise of ours, elsewhere.
 SEEDS, FEW, ONE = 10, 3, 1
 EPSILONS, DELTA = (0.3, 1.0, 3.0), 1e-3
 #: Shares of the noise that is missing.
@@ -159,7 +159,7 @@ def honest_cells() -> Iterator[Cell]:
         for relation in ("replace", "zero_out"):
             related = replace(query, adjacency=relation)
             for form, name, delta, subject in forms(0.0, related, 1.0):
-                yield Cell(HONEST, form, name, related, 1.0, delta, subject)
+                yield Cell(HONEST, form, name, related, 1.0, delta, subject, seeds=FEW)
             for epsilon in EPSILONS:
                 for mechanism in (*pure, *approximate):
                     if type(query) in mechanism.queries:
