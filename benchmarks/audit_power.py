@@ -39,7 +39,7 @@ ROOT = Path(__file__).resolve().parents[1]
 TABLE, PAGE = ROOT / "benchmarks/audit_power.csv", ROOT / "docs/audit.md"
 #: Confidence of the intervals.
 CONFIDENCE = 0.95
-#: Seeds of a cell: where the outcome may well depend on them, of other short noise, and elsewhere.
+#: Seeds of a cell: where the outcome may well depend on them, of other noise of ours, elsewhere.
 SEEDS, FEW, ONE = 10, 3, 1
 EPSILONS, DELTA = (0.3, 1.0, 3.0), 1e-3
 #: Shares of the noise that is missing.
@@ -49,7 +49,7 @@ LITTLE = 0.02
 HONEST, WRONG = "honest", "wrong"
 #: A class with noise of its author's; a function of records and a Generator, which is replayed; and
 #: a function with randomness of its own, of which runs alone tell.
-CLASS, FUNCTION, HIDDEN = "class", "function", "hidden"
+FORMS = CLASS, FUNCTION, HIDDEN = "class", "function", "hidden"
 COLUMNS = (
     *("truth", "form", "release", "short", "query", "epsilon", "delta", "seeds"),
     *("refuted", "low", "high", DECLARED, TESTED, CERTIFIED, "runs", "seconds"),
@@ -159,7 +159,7 @@ def honest_cells() -> Iterator[Cell]:
         for relation in ("replace", "zero_out"):
             related = replace(query, adjacency=relation)
             for form, name, delta, subject in forms(0.0, related, 1.0):
-                yield Cell(HONEST, form, name, related, 1.0, delta, subject)
+                yield Cell(HONEST, form, name, related, 1.0, delta, subject, seeds=FEW)
             for epsilon in EPSILONS:
                 for mechanism in (*pure, *approximate):
                     if type(query) in mechanism.queries:
@@ -305,14 +305,18 @@ Rows = list[Mapping[str, str]]
 
 def level_table(rows: Rows) -> str:
     """Return how many audits of honest releases refuted them, in Markdown."""
-    lines = []
-    for form in (CLASS, FUNCTION, HIDDEN):
-        part = [row for row in rows if (row["truth"], row["form"]) == (HONEST, form)]
-        audits, refuted = (sum(int(row[name]) for row in part) for name in ("seeds", "refuted"))
-        high = interval(refuted, audits)[1]
-        others = [sum(int(row[status]) for row in part) for status in (CERTIFIED, TESTED, DECLARED)]
-        lines.append([f"{form}, {len(part)} releases", audits, refuted, f"{high:.2%}", *others])
-    header = ["Honest", "audits", "refuted", "share at most", CERTIFIED, TESTED, DECLARED]
+    names = ("seeds", REFUTED, CERTIFIED, TESTED, DECLARED)
+    honest = [row for row in rows if row["truth"] == HONEST]
+    parts = {form: [row for row in honest if row["form"] == form] for form in FORMS}
+    counts = {
+        f"{form}, {len(part)} releases": [sum(int(row[name]) for row in part) for name in names]
+        for form, part in {**parts, "together": honest}.items()
+    }
+    lines = [
+        [label, *numbers, f"{interval(numbers[1], numbers[0])[1]:.1%}"]
+        for label, numbers in counts.items()
+    ]
+    header = ["Honest", "audits", *names[1:], "refuted at most"]
     return _markdown(header, lines)
 
 

@@ -1,0 +1,119 @@
+"""benchmarks/audit_power.csv and audit_peers.csv: cells come out again, and pages show them."""
+
+import importlib.util
+
+import numpy as np
+import pandas as pd
+import pytest
+from packages import ROOT
+
+import matrixdp as mdp
+from matrixdp.auditing.status import REFUTED
+
+
+def load(path):
+    """Return a script of the project as a module."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+power, peers = (load(ROOT / f"benchmarks/{name}.py") for name in ("audit_power", "audit_peers"))
+ROWS = power.read(power.TABLE)
+CELLS = [*power.cells()]
+
+
+def key_of(row):
+    """Return what names a row of the CSV."""
+    return tuple(str(row[name]) for name in power.COLUMNS[:8])
+
+
+def cell_key(cell):
+    """Return what would name the row of a cell."""
+    query = f"{cell.query.name}, {cell.query.adjacency}"
+    about = (cell.truth, cell.form, cell.release, cell.short, query, cell.epsilon, cell.delta)
+    return (*map(str, about), str(cell.seeds))
+
+
+def test_the_rows_are_those_of_the_script():
+    assert [key_of(row) for row in ROWS] == [cell_key(cell) for cell in CELLS]
+
+
+def test_the_page_shows_the_rows():
+    text = power.PAGE.read_text(encoding="utf-8")
+    assert power.page(text) == text
+    for name in ("level", "power", "mistakes"):
+        assert f"<!-- {name} -->\n\n|" in text
+
+
+def test_no_honest_release_is_refuted_and_no_wrong_one_certified():
+    for row in ROWS:
+        refuted, certified = int(row["refuted"]), int(row["certified"])
+        assert refuted == 0 if row["truth"] == power.HONEST else certified == 0, row
+
+
+#: Cells that come out the same with any seed: truth, form, release, short.
+CLEAR = [
+    ("wrong", "class", "Gaussian", 0.05),
+    ("wrong", "class", "Laplace", 0.1),
+    ("wrong", "function", "Gaussian", 0.01),
+    ("wrong", "function", "Laplace", 0.01),
+    ("wrong", "hidden", "Gaussian", 0.5),
+    ("wrong", "function", "noise for one record of a person's 3", 0.0),
+    ("wrong", "function", "no noise on the diagonal", 0.0),
+    ("honest", "class", "Gaussian", 0.0),
+    ("honest", "function", "Laplace", 0.0),
+    ("honest", "hidden", "Gaussian", 0.0),
+]
+
+
+@pytest.mark.parametrize(("truth", "form", "release", "short"), CLEAR)
+def test_a_clear_cell_comes_out_again(truth, form, release, short):
+    number, cell = next(
+        (number, cell)
+        for number, cell in enumerate(CELLS)
+        if (cell.truth, cell.form, cell.release, cell.short) == (truth, form, release, short)
+    )
+    row = ROWS[number]
+    assert row["refuted"] == (row["seeds"] if truth == "wrong" else "0")
+    again = power.row_of(cell._replace(seeds=1))
+    assert again["refuted"] == (truth == "wrong")
+
+
+def test_the_interval_of_a_share_is_exact():
+    assert power.interval(0, 10) == pytest.approx((0, 0.3085), abs=1e-4)
+    assert power.interval(10, 10) == pytest.approx((0.6915, 1), abs=1e-4)
+    assert power.interval(3, 10) == pytest.approx((0.0667, 0.6525), abs=1e-4)
+
+
+PEERS = pd.read_csv(peers.TABLE)
+
+
+def test_what_runs_prove_of_the_peers_is_below_what_their_density_reaches():
+    assert (PEERS["epsilon_lower"] <= PEERS["reached"]).all()
+    again = [peers.reached(row.sampler, row.columns) for row in PEERS.itertuples()]
+    assert np.allclose(PEERS["reached"], again)
+    exact = PEERS["sampler"] == peers.EXACT
+    assert not (PEERS.loc[exact, "status"] == REFUTED).any()
+    refuted = PEERS["status"] == REFUTED
+    assert (PEERS["reached"][refuted] > PEERS["epsilon"][refuted]).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("sampler", "wrong"), [(peers.FORMULA, True), (peers.EXACT, False)])
+def test_the_formula_of_the_peers_is_refuted_again_and_the_exact_sampler_is_not(sampler, wrong):
+    columns = 8
+    release = peers.function_of(peers.SAMPLERS[sampler](columns), columns)
+    result = mdp.audit(release, peers.query_of(columns), epsilon=1.0)
+    assert (result.status == REFUTED) == wrong
+    ((lower, status),) = PEERS.loc[
+        (PEERS["sampler"] == sampler) & (PEERS["columns"] == columns), ["epsilon_lower", "status"]
+    ].to_numpy()
+    assert (result.epsilon_lower, result.status) == (pytest.approx(lower), status)
+
+
+def test_the_picture_is_drawn_again_byte_for_byte(tmp_path):
+    figure = load(ROOT / "docs/audit_figure.py")
+    figure.main(tmp_path / "audit.svg")
+    assert (tmp_path / "audit.svg").read_bytes() == (ROOT / "docs/audit.svg").read_bytes()
