@@ -93,7 +93,7 @@ article:
 INSTALL = $(if $(UV),uv pip install --quiet --compile-bytecode --python $(BIN)/python,$(BIN)/python -m pip install -qq)
 STAMP := .venv/matrixdp.stamp
 
-setup:
+setup: ## make .venv, or make it anew after a change of the lock, and nothing else
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	    echo "$(PYTHON) is missing or older than Python 3.11: install a newer one and name it, as" \
 	        "in \`make PYTHON=python3.12\`." >&2; exit 1; }

@@ -1,15 +1,17 @@
-"""Audits of two samplers of a first component: the exact one, and what two peers draw from.
+"""Audits of samplers of a first component: the exact one, and those of two peers.
 
 ``python benchmarks/audit_peers.py`` writes benchmarks/audit_peers.csv, which docs/audit_figure.py
 draws. OpenDP 0.16.0 and diffprivlib 0.6.6 divide the probability to accept where they must
-multiply. Their formula stands here in code of our own, which is quicker; the installed packages are
-tried by benchmarks/practice_peers.py. What is audited is a plain function of one person's record:
-the sampler, on this record among others that are fixed.
+multiply. Their formula also stands here in code of our own, which is quicker. The packages are
+audited where they are installed, in minutes; elsewhere their rows stay. What is audited is a plain
+function of one person's record: the sampler, on this record among others that are fixed.
 """
 
 from __future__ import annotations
 
 import csv
+import importlib.metadata
+import importlib.util
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -29,7 +31,7 @@ from reproduction.mechanisms.exponential import PPCA
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "benchmarks/audit_peers.csv"
-EXACT, FORMULA = "exact", "formula"
+EXACT, FORMULA, OPENDP, DIFFPRIVLIB = "exact", "formula", "opendp", "diffprivlib"
 #: Other records along each of the two axes of the neighbours.
 OTHERS = 200
 EPSILON = 1.0
@@ -88,9 +90,36 @@ def _balance(losses: Array) -> float:
     return float(brentq(lambda b: (1 / (b + 2 * losses)).sum() - 1, 1, len(losses)))
 
 
+def diffprivlib_sampler(columns: int) -> Sampler:
+    """Return diffprivlib's sampler, for a sensitivity of 1."""
+    from diffprivlib.mechanisms import Bingham
+
+    draw: Sampler = Bingham(epsilon=EPSILON).randomise
+    return draw
+
+
+def opendp_sampler(columns: int) -> Sampler:
+    """Return OpenDP's sampler, whose map states epsilon for one record replaced."""
+    import opendp.prelude as dp
+    from opendp.extras.numpy import _sscp_domain
+    from opendp.extras.sklearn._make_eigenvector import make_private_eigenvector
+
+    dp.enable_features("contrib", "honest-but-curious", "idealized-numerics")
+    sizes = {"num_features": columns, "norm": 1.0, "p": 2, "size": 2 * OTHERS + 1}
+    distance = dp.symmetric_distance()
+    private = make_private_eigenvector(_sscp_domain(**sizes, T=float), distance, EPSILON)
+    assert private.map(2) == EPSILON
+    return lambda moments: np.asarray(private(moments))
+
+
 #: Samplers, and the numbers of columns at which they are audited.
-SAMPLERS: dict[str, Callable[[int], Sampler]] = {FORMULA: formula_sampler, EXACT: exact_sampler}
-COLUMNS = (4, 6, 8)
+SAMPLERS: dict[str, tuple[Callable[[int], Sampler], tuple[int, ...]]] = {
+    FORMULA: (formula_sampler, (4, 6, 8)),
+    EXACT: (exact_sampler, (4, 6, 8)),
+    OPENDP: (opendp_sampler, (6,)),
+    DIFFPRIVLIB: (diffprivlib_sampler, (6,)),
+}
+PACKAGES = (OPENDP, DIFFPRIVLIB)
 
 
 def function_of(draw: Sampler, columns: int) -> Callable[..., Array]:
@@ -121,23 +150,29 @@ def reached(name: str, columns: int) -> float:
 
 
 def rows() -> Iterator[dict[str, Any]]:
-    """Yield a row per sampler and number of columns."""
-    for name, build in SAMPLERS.items():
-        for columns in COLUMNS:
+    """Yield a row per sampler and number of columns; of packages, where they are installed."""
+    for name, (build, sizes) in SAMPLERS.items():
+        if name in PACKAGES and importlib.util.find_spec(name) is None:
+            continue
+        version = importlib.metadata.version(name) if name in PACKAGES else ""
+        for columns in sizes:
             begin, function = time.process_time(), function_of(build(columns), columns)
             result = mdp.audit(function, query_of(columns), epsilon=EPSILON, runs=RUNS)
             row = {"sampler": name, "columns": columns}
             row |= {"records": 2 * OTHERS + 1, "epsilon": EPSILON, "status": result.status}
             row |= {"epsilon_lower": result.epsilon_lower, "reached": reached(name, columns)}
             row |= {"largest": result.epsilon_largest, "runs": result.runs, "seed": result.seed}
-            row |= {"seconds": round(time.process_time() - begin)}
+            row |= {"seconds": round(time.process_time() - begin), "version": version}
             print(row, flush=True)
             yield row
 
 
 def main() -> None:
-    """Audit all samplers, and write the CSV."""
+    """Audit the samplers, and write the CSV; rows of packages that are not installed stay."""
     lines = list(rows())
+    audited = {row["sampler"] for row in lines}
+    with TABLE.open(encoding="utf-8", newline="") as stream:
+        lines += [row for row in csv.DictReader(stream) if row["sampler"] not in audited]
     with TABLE.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.DictWriter(stream, list(lines[0]), lineterminator="\n")
         writer.writeheader()

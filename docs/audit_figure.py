@@ -1,28 +1,26 @@
-"""Draw docs/audit.svg: the epsilon that audits prove of three samplers of a first component.
+"""Draw docs/audit.svg: the epsilon that audits prove of samplers of a first component.
 
-The rows are those of benchmarks/audit_peers.csv. The draws of the installed packages are those of
-benchmarks/peers_promises.csv, on the same neighbours.
+The rows are those of benchmarks/audit_peers.csv.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
 from reproduction.report.figures import base, style
 
 ROOT = Path(__file__).resolve().parents[1]
-ROWS, PROMISES = (ROOT / f"benchmarks/{name}.csv" for name in ("audit_peers", "peers_promises"))
+ROWS = ROOT / "benchmarks/audit_peers.csv"
 #: Inches; narrow enough for a telephone.
 WIDTH, HEIGHT = 6.0, 3.3
 #: Name, colour and marker of each sampler, and by how many points its name is moved up.
 LOOKS = {
     "formula": ("their formula, our code", style.INK, "D", 10),
-    "opendp": ("OpenDP", style.VERMILLION, "o", -2),
-    "diffprivlib": ("diffprivlib", style.BLUE, "s", -15),
+    "opendp": ("OpenDP", style.VERMILLION, "o", -12),
+    "diffprivlib": ("diffprivlib", style.BLUE, "s", 9),
     "exact": ("exact sampler", style.GREEN, "^", 0),
 }
 PEERS = ("opendp", "diffprivlib")
@@ -30,19 +28,7 @@ PEERS = ("opendp", "diffprivlib")
 
 def read() -> pd.DataFrame:
     """Return a row per sampler and number of columns."""
-    rows, promises = pd.read_csv(ROWS), pd.read_csv(PROMISES)
-    peers = promises[promises["promise"].str.contains("of a component")]
-    peers = peers[peers["package"].isin(PEERS)]
-    bounds = peers["evidence"].str.extract(r"^(\d+) draws prove an epsilon of at least ([\d.]+)$")
-    # Side by side, as both bounds are equal.
-    places = rows["columns"].max() + np.array([-0.08, 0.08])
-    peers = peers.assign(
-        sampler=peers["package"],
-        columns=places,
-        status=peers["verdict"],
-        epsilon_lower=bounds[1].astype(float),
-    )
-    return pd.concat([rows, peers]).sort_values("columns")
+    return pd.read_csv(ROWS).sort_values("columns", kind="stable")
 
 
 def finding(rows: pd.DataFrame) -> str:

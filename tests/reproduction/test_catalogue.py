@@ -25,7 +25,7 @@ def test_no_key_stands_twice():
         *folder.glob("config/*.yaml"),
         folder.parent / "config.yaml",
     ]:
-        yaml.load(re.sub(r"<<: [*]\w+", "", file.read_text(encoding="utf-8")), Loader=_Strict)
+        yaml.load(re.sub(r"<<: [*]\w+,?", "", file.read_text(encoding="utf-8")), Loader=_Strict)
 
 
 def test_what_has_no_entry_goes_by_its_identifier():

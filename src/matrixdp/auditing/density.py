@@ -71,7 +71,7 @@ PLUS = "its release is not its value plus its noise"
 Move = Callable[[Array], tuple[Array, float]]
 
 
-class Law:
+class Density:
     """The declared log density as a function of the free entries x (k, d) of noise.
 
     Attributes:
@@ -165,12 +165,14 @@ def rejected(differences: Array, level: float) -> int:
     return 1 if wealth.argmax() < len(BETS) else -1
 
 
-def _balance(law: Law, x: Array, logs: Array, there: Move, back: Move) -> tuple[Array, Array]:
+def _balance(
+    density: Density, x: Array, logs: Array, there: Move, back: Move
+) -> tuple[Array, Array]:
     """Return both sides of the detailed balance (k,) of each draw."""
     sides = []
     for move in (there, back):
         moved, determinant = move(x)
-        ratio = law(moved) - logs + determinant
+        ratio = density(moved) - logs + determinant
         sides.append(special.expit(np.nan_to_num(ratio, nan=-np.inf)))
     return sides[0], sides[1]
 
@@ -212,12 +214,12 @@ class _Tests:
     """
 
     def __init__(
-        self, law: Law, pilot: Array, x: Array, changes: Array, stream: np.random.Generator
+        self, density: Density, pilot: Array, x: Array, changes: Array, stream: np.random.Generator
     ) -> None:
-        self._law, self._pilot, self._x, self._stream = law, pilot, x, stream
+        self._density, self._pilot, self._x, self._stream = density, pilot, x, stream
         self._changes = changes
-        self._logs, self._scale = law(x), _scale(pilot)
-        self._numbers = float(np.prod(law.shape))
+        self._logs, self._scale = density(x), _scale(pilot)
+        self._numbers = float(np.prod(density.shape))
 
     def result(self) -> Tested:
         """Return the result of all tests."""
@@ -243,12 +245,12 @@ class _Tests:
 
     def _sizes(self) -> list[Array]:
         """Return differences of sides where all noise is stretched, overall and in shells."""
-        if self._law.step:
+        if self._density.step:
             return []
-        x, logs, law = self._x, self._logs, self._law
+        x, logs, density = self._x, self._logs, self._density
         weights = np.ones(x.shape[1])
         log = self._tuned(weights)
-        there, back = _balance(law, x, logs, _stretch(weights, log), _stretch(weights, -log))
+        there, back = _balance(density, x, logs, _stretch(weights, log), _stretch(weights, -log))
         lengths = np.linalg.norm(x, axis=1)
         inner, outer = np.quantile(np.linalg.norm(self._pilot, axis=1), (0.5, 0.95))
         results = [there - back]
@@ -264,32 +266,34 @@ class _Tests:
     def _tuned(self, weights: Array) -> float:
         """Return the stretch of the most power, for draws that follow the density."""
         x = self._pilot[:PILOT]
-        logs = self._law(x)
+        logs = self._density(x)
         power = []
         for log in STRETCHES:
             there, back = _balance(
-                self._law, x, logs, _stretch(weights, log), _stretch(weights, -log)
+                self._density, x, logs, _stretch(weights, log), _stretch(weights, -log)
             )
             power.append(log * float((there * (1 - there) + back * (1 - back)).mean()))
         return float(STRETCHES[int(np.argmax(power))])
 
     def _others(self) -> Iterator[Array]:
         """Yield differences of sides for rows, columns and directions, and for changes."""
-        law = self._law
+        density = self._density
         count = int(np.clip(SEARCH / (4 * DIRECTIONS * self._numbers), LEAST, EACH * 10))
         x, logs = self._x[-count:], self._logs[-count:]
         scale = self._scale
         for change in self._changes:
-            there, back = _balance(law, x, logs, _shift(change), _shift(-change))
+            there, back = _balance(density, x, logs, _shift(change), _shift(-change))
             yield there - back
-        if law.step:
+        if density.step:
             return
         maps = [change / np.linalg.norm(change) for change in self._changes]
-        parts = [places == one for places in (law.rows, law.columns) for one in np.unique(places)]
+        parts = [
+            places == one for places in (density.rows, density.columns) for one in np.unique(places)
+        ]
         few = self._stream.permutation(len(parts))[: DIRECTIONS // 2]
         for part in (parts[i].astype(float) for i in few):
             log = self._tuned(part)
-            there, back = _balance(law, x, logs, _stretch(part, log), _stretch(part, -log))
+            there, back = _balance(density, x, logs, _stretch(part, log), _stretch(part, -log))
             yield there - back
         entries = x.shape[1]
         for number in range(DIRECTIONS // 2):
@@ -302,21 +306,21 @@ class _Tests:
             maps.append(unit / np.linalg.norm(unit))
         for unit in maps:
             row = unit[None]
-            there, back = _balance(law, x, logs, _stretch(row, 0.5), _stretch(row, -0.5))
+            there, back = _balance(density, x, logs, _stretch(row, 0.5), _stretch(row, -0.5))
             yield there - back
 
     def _entries(self) -> Array:
         """Return differences of sides where one entry moves away from 0, (draws, entries)."""
         entries = self._x.shape[1]
-        most = 64 if self._law.step else min(ENTRIES, int(SEARCH / LEAST / self._numbers))
+        most = 64 if self._density.step else min(ENTRIES, int(SEARCH / LEAST / self._numbers))
         chosen = self._stream.permutation(entries)[:most]
         count = int(np.clip(SEARCH / (len(chosen) * self._numbers), LEAST, DRAWS))
         return self._outward(self._x[:count], self._logs[:count], chosen)
 
     def _outward(self, x: Array, logs: Array, chosen: NDArray[np.intp]) -> Array:
         shifts = self._scale
-        if self._law.step:
-            shifts = np.maximum(np.rint(shifts / self._law.step), 1) * self._law.step
+        if self._density.step:
+            shifts = np.maximum(np.rint(shifts / self._density.step), 1) * self._density.step
         results = np.empty((len(x), len(chosen)))
         moved = x.copy()
         for number, entry in enumerate(chosen):
@@ -325,7 +329,7 @@ class _Tests:
             sides = []
             for way in (1, -1):
                 moved[:, entry] = column + way * sign * shift
-                ratio = np.nan_to_num(self._law(moved) - logs, nan=-np.inf)
+                ratio = np.nan_to_num(self._density(moved) - logs, nan=-np.inf)
                 sides.append(special.expit(ratio))
             # What moves back across 0 did not come from there.
             sides[1][(moved[:, entry] >= 0) != (column >= 0)] = 0
@@ -335,8 +339,8 @@ class _Tests:
 
     def _shortfall(self, level: float) -> float:
         """Return the smallest share of missing noise that the draws show."""
-        law, entries = self._law, self._x.shape[1]
-        if law.step:
+        density, entries = self._density, self._x.shape[1]
+        if density.step:
             few = self._stream.permutation(entries)[:16]
             count = int(np.clip(SEARCH / (min(64, entries) * self._numbers), LEAST, len(self._x)))
             numbers, repeats = count, min(64, entries) / len(few)
@@ -348,12 +352,12 @@ class _Tests:
 
         def difference(share: float) -> Array:
             less = (1 - share) * x
-            if law.step:
+            if density.step:
                 # At random to one of the two nearest points.
-                less = np.floor(less / law.step + self._stream.random(x.shape)) * law.step
-                return np.asarray(self._outward(less, law(less), few).mean(axis=1))
+                less = np.floor(less / density.step + self._stream.random(x.shape)) * density.step
+                return np.asarray(self._outward(less, density(less), few).mean(axis=1))
             moves = _stretch(weights, log), _stretch(weights, -log)
-            return np.subtract(*_balance(law, less, law(less), *moves))
+            return np.subtract(*_balance(density, less, density(less), *moves))
 
         # The same draws without a share missing take most of the chance out of the mean.
         base = difference(0.0).mean()
@@ -385,15 +389,15 @@ class DensityAudit(Audit):
         count = int(np.clip(NUMBERS / numbers, LEAST, DRAWS))
         centre = self._centre(value)
         noise = self._noise(value, centre, EACH + count, stream)
-        self.law = Law(release.noise, noise)
-        pilot, x = np.split(self.law.entries(noise), [EACH])
+        self.density = Density(release.noise, noise)
+        pilot, x = np.split(self.density.entries(noise), [EACH])
         # Numbers that repeat off a grid, an entry without noise, draws that cannot be.
-        void = self.law.repeats or not np.ptp(pilot, axis=0).all()
-        void = bool(void or not np.isfinite(self.law(pilot)).all())
+        void = self.density.repeats or not np.ptp(pilot, axis=0).all()
+        void = bool(void or not np.isfinite(self.density(pilot)).all())
         self._choose(pilot, stream, void)
         self.tested = Tested(0, True, 1.0, 0, 0)
         if not void:
-            self.tested = _Tests(self.law, pilot, x, self._changes, stream).result()
+            self.tested = _Tests(self.density, pilot, x, self._changes, stream).result()
         if self.tested.sign > 0:
             self._flaws.append(f"{REFUTED}: {LESS}")
         elif self.tested.other:
@@ -449,10 +453,10 @@ class DensityAudit(Audit):
 
         Where the density is ``void`` the search is that of the largest change.
         """
-        query, law = self.release.query, self.law
+        query, density = self.release.query, self.density
         columns = [0]
         if isinstance(query, IdentityQuery):
-            sizes = np.bincount(law.columns, _scale(x), minlength=query.n_records)
+            sizes = np.bincount(density.columns, _scale(x), minlength=query.n_records)
             last = query.n_records - query.group
             columns = sorted({0, last, min(int(sizes.argmin()), last)})
         found = [
@@ -461,13 +465,13 @@ class DensityAudit(Audit):
             for pair in ([farthest(query)] if void else self._pairs(x, column, stream))
         ]
         values = [self._values(*one) for one in found]
-        if law.step > 0:
+        if density.step > 0:
             values += [self._shaken(pair, stream) for pair, _ in found for _ in range(SHAKEN)]
         ends = [[self._centre(side) for side in sides] for sides in values]
-        if law.step > 0 and not self._flaws:
+        if density.step > 0 and not self._flaws:
             self._between(stream)
         changes = np.stack([first - second for first, second in ends])
-        changes = law.entries(changes)
+        changes = density.entries(changes)
         best = 0 if void else int(np.argmax([self._harm(x, change) for change in changes]))
         self._ends, self._neighbours = ends[best], values[best]
         self._change = changes[best]
@@ -488,7 +492,7 @@ class DensityAudit(Audit):
 
     def _between(self, stream: np.random.Generator) -> None:
         """Object to values between the points of the grid that holds the noise."""
-        query, step = self.release.query, self.law.step
+        query, step = self.release.query, self.density.step
         values = [query.value(random_records(query, stream)) for _ in range(4)]
         first, *others = [self._centre(value) / step for value in values]
         if any(np.abs(one - first - np.rint(one - first)).max() > 1e-6 for one in others):
@@ -496,7 +500,7 @@ class DensityAudit(Audit):
 
     def _harm(self, x: Array, change: Array) -> float:
         """Return how much a change loses, by draws: for pure claims at most, else in delta."""
-        losses = np.concatenate([self.law.loss(x, change), self.law.loss(x, -change)])
+        losses = np.concatenate([self.density.loss(x, change), self.density.loss(x, -change)])
         losses = np.nan_to_num(losses, nan=0.0, posinf=1e6)
         if not self.release.delta:
             return self._largest(x[:PILOT], change)
@@ -505,8 +509,8 @@ class DensityAudit(Audit):
 
     def _pairs(self, x: Array, column: int, stream: np.random.Generator) -> list[Neighbours]:
         """Return neighbours whose change is largest in norms of the noise, and in the loss."""
-        query, law = self.release.query, self.law
-        rows, places = law.rows, law.columns - column
+        query, density = self.release.query, self.density
+        rows, places = density.rows, density.columns - column
         inside = (
             (places >= 0) & (places < query.group)
             if isinstance(query, IdentityQuery)
@@ -527,22 +531,22 @@ class DensityAudit(Audit):
             lambda change: np.linalg.norm(flat(change) @ whiten, axis=1),
         ]
         pairs = [farthest(query), *(worst(query, norm, stream) for norm in norms)]
-        each = 600 * query.features * query.group * float(np.prod(law.shape))
+        each = 600 * query.features * query.group * float(np.prod(density.shape))
         few = x[: int(np.clip(SEARCH / each, 4, 64))]
         points = np.concatenate([np.zeros_like(few[:1]), few])
-        logs, pure = law(points), not self.release.delta
+        logs, pure = density(points), not self.release.delta
 
         def harm(change: Array) -> Array:
             moved = np.zeros((len(change), 1, x.shape[1]))
             moved[:, 0, inside] = flat(change)
             sides = np.stack([points + moved, points - moved]).reshape(-1, x.shape[1])
-            losses = logs - law(sides).reshape(2, len(change), -1)
+            losses = logs - density(sides).reshape(2, len(change), -1)
             losses = np.nan_to_num(losses, nan=0.0, posinf=1e6, neginf=-1e6)
             mean = losses[..., 1:].mean(axis=(0, 2))
             return np.asarray(losses.max(axis=(0, 2)) + 1e-3 * mean if pure else mean)
 
         starts = np.stack([[np.ravel(pair[side]) for pair in pairs] for side in (0, 1)])
-        return pairs if law.step else [*pairs, worst(query, harm, stream, starts)]
+        return pairs if density.step else [*pairs, worst(query, harm, stream, starts)]
 
     def _largest(self, x: Array, change: Array) -> float:
         """Return the largest loss of points, each with points about it that have it too.
@@ -553,17 +557,17 @@ class DensityAudit(Audit):
         rays = np.linspace(-3, 3, 601)[:, None] * change
         points = np.concatenate([np.zeros_like(x[:1]), rays, x, x[:PILOT] / 30])
         close = CLOSE * _scale(x)
-        if self.law.step:
-            points = np.rint(points / self.law.step) * self.law.step
+        if self.density.step:
+            points = np.rint(points / self.density.step) * self.density.step
         best = 0.0
         for way in (1, -1):
-            losses = np.nan_to_num(self.law.loss(points, way * change), nan=0.0)
+            losses = np.nan_to_num(self.density.loss(points, way * change), nan=0.0)
             top = np.argsort(-losses, kind="stable")[:32]
             near, losses = points[top], losses[top]
-            if not self.law.step:
+            if not self.density.step:
                 for sign in (-1, 1, *(1 - 2 * (np.arange(x.shape[1]) % 2)[None, None])):
                     moved = near + close * sign
-                    losses = np.minimum(losses, self.law.loss(moved, way * change))
+                    losses = np.minimum(losses, self.density.loss(moved, way * change))
             best = max(best, float(np.nan_to_num(losses, nan=0.0, posinf=np.inf).max()))
         return best
 
@@ -572,12 +576,12 @@ class DensityAudit(Audit):
         release = self.release
         if not release.delta:
             return self._largest(x, self._change)
-        count = int(np.clip(BOUND / np.prod(self.law.shape), LEAST, DRAWS))
+        count = int(np.clip(BOUND / np.prod(self.density.shape), LEAST, DRAWS))
         value = self._values(farthest(release.query), 0)[1]
-        fresh = self.law.entries(self._noise(value, self._centre(value), count, stream))
-        logs = self.law(fresh)
+        fresh = self.density.entries(self._noise(value, self._centre(value), count, stream))
+        logs = self.density(fresh)
         return max(
-            self._proved(np.nan_to_num(logs - self.law(fresh + change), nan=0.0))
+            self._proved(np.nan_to_num(logs - self.density(fresh + change), nan=0.0))
             for change in (self._change, -self._change)
         )
 
@@ -603,7 +607,9 @@ class DensityAudit(Audit):
 
             def part(number: int, value: Array = value) -> Array:
                 released = self.release.simulate(value, [stream] * number)
-                logs = [self.law(self.law.entries(released - end)) for end in (first, second)]
+                logs = [
+                    self.density(self.density.entries(released - end)) for end in (first, second)
+                ]
                 with np.errstate(invalid="ignore"):
                     loss = np.round(logs[0] - logs[1], DECIMALS)
                 return np.nan_to_num(loss, nan=0.0, posinf=1e6, neginf=-1e6)

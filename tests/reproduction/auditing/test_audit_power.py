@@ -104,7 +104,7 @@ def test_what_runs_prove_of_the_peers_is_below_what_their_density_reaches():
 @pytest.mark.parametrize(("sampler", "wrong"), [(peers.FORMULA, True), (peers.EXACT, False)])
 def test_the_formula_of_the_peers_is_refuted_again_and_the_exact_sampler_is_not(sampler, wrong):
     columns = 8
-    release = peers.function_of(peers.SAMPLERS[sampler](columns), columns)
+    release = peers.function_of(peers.SAMPLERS[sampler][0](columns), columns)
     result = mdp.audit(release, peers.query_of(columns), epsilon=1.0)
     assert (result.status == REFUTED) == wrong
     ((lower, status),) = PEERS.loc[

@@ -83,7 +83,7 @@ SOME = [(*pair, *CASES[k % len(CASES)]) for k, pair in enumerate(SERVED)]
 
 
 #: Public classes that release nothing by themselves.
-OTHERS = {"Option", "AdditiveMechanism", "PrivacyStatement", "Account", "InputError"}
+OTHERS = {"Option", "AuditResult", "AdditiveMechanism", "PrivacyStatement", "Account", "InputError"}
 #: Those that release what mechanisms do, see test_request_searches.py.
 ESTIMATORS = [one for one in PUBLIC.values() if hasattr(one, "fit")]
 

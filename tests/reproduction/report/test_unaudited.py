@@ -15,13 +15,15 @@ AUDIT = pd.DataFrame(
     }
 )
 NAMES = ["laplace", "goe", "knorm_frob", "staircase", "nonprivate"]
-ROWS = pd.DataFrame({"mechanism": NAMES, "epsilon": ["1", "1", "1", "1", ""]})
+ROWS = pd.DataFrame({"mechanism": NAMES, "epsilon": ["1", "1", "1", "1", ""], "mean": 0.5})
 
 
 def test_rows_that_the_audit_lacks_are_declared_and_baselines_are_not():
     rows = audit_status.joined(ROWS, AUDIT)
     words = ["certified", "refuted", "declared", "declared", ""]
     assert rows["audit_status"].tolist() == words
+    unrun = audit_status.joined(ROWS.assign(mean=float("nan")), AUDIT)
+    assert unrun["audit_status"].tolist() == [*words[:3], "", ""]
 
 
 @pytest.mark.parametrize("audit", [None, AUDIT[:0]])

@@ -251,7 +251,7 @@ EDITS = {
     "a network": ("experiments/training/lstm.py", coded, set()),
     "an entry of another data set": (
         "../datasets.yaml",
-        lambda text: f"{text}\nmine: {{title: x, scalings: {{}}}}\n",
+        lambda text: text.replace("0e8440cb", "0e8440cc"),
         set(),
     ),
     "facts on another data set": ("data/standins/adult.yaml", commented, set()),

@@ -55,13 +55,15 @@ def by_mechanism(audit: pd.DataFrame | None) -> pd.DataFrame:
 def joined(rows: pd.DataFrame, audit: pd.DataFrame | None) -> pd.DataFrame:
     """Return rows with ``COLUMNS`` of their mechanisms; the status is empty without an audit.
 
-    Where there is one of other mechanisms, a row with an epsilon that it lacks is declared.
+    Where there is one of other mechanisms, a result at an epsilon that it lacks is declared.
     """
     judged = by_mechanism(audit).reindex(rows["mechanism"])
     status = judged["audit_status"].astype(object).fillna("").to_numpy()
     if audit is not None and not audit.empty:
         claimed = pd.to_numeric(rows.reindex(columns=["epsilon"])["epsilon"], errors="coerce")
         lacking = claimed.notna() & ~rows["mechanism"].isin(audit["mechanism"])
+        if "mean" in rows:
+            lacking &= rows["mean"].notna()
         status = np.where(lacking, DECLARED, status)
     return rows.assign(
         audit_status=status,

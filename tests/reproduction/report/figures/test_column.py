@@ -83,7 +83,8 @@ def test_a_mechanism_without_an_entry_is_shown_and_a_refuted_one_is_not_the_best
         given[f"{kind}/covariance"] = tmp_path / kind / "covariance.csv"
     frame = recipe().frame(given)
     assert "staircase" in {*frame["mechanism"]}
-    assert any(text.get_text() == "staircase" for text in texts_of(drawing_of(frame)))
+    texts = [text.get_text() for text in texts_of(drawing_of(frame))]
+    assert "staircase (declared only)" in texts
 
 
 def test_curves_and_prices_are_those_of_the_run():

@@ -91,8 +91,8 @@ def test_what_is_only_declared_is_in_no_headline(tmp_path):
     given["audit/first_pc"] = tmp_path / "audit/first_pc.csv"
     audit.to_csv(given["audit/first_pc"], index=False)
     for source, expected in (
-        (None, "8 and worse than 0 of 16 private rows"),
-        (given, "7 and worse than 0 of 15 private rows"),
+        (None, "8 and worse than 2 of 16 private rows"),
+        (given, "7 and worse than 2 of 15 private rows"),
     ):
         make("first_pc", "laplace", tmp_path, source)
         assert expected in (tmp_path / "table.md").read_text()
