@@ -1,12 +1,9 @@
 """``matrixdp.audit`` and ``assert_private``: wrong mechanisms are caught, right ones are not."""
 
-import doctest
 import json
-import re
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -379,18 +376,3 @@ def test_the_library_audits_without_pandas():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert run.stdout == "certified\n"
-
-
-def test_the_page_on_audits_prints_what_comes_out(capsys):
-    text = (Path(mdp.__file__).parents[2] / "docs/audit.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```(pycon|python)\n(.*?)^```$", text, re.M | re.S)
-    assert len(blocks) == 4
-    session = {"__name__": "page"}
-    for language, code in blocks:
-        if language == "python":
-            exec(code, session)
-            session["test_the_release_is_private"]()
-            continue
-        for example in doctest.DocTestParser().get_examples(code):
-            exec(compile(example.source, "<page>", "single"), session)
-            assert capsys.readouterr().out == example.want

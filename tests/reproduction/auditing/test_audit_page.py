@@ -1,0 +1,21 @@
+"""docs/audit.md: its examples print what they say."""
+
+import doctest
+import re
+
+from packages import ROOT
+
+
+def test_the_page_on_audits_prints_what_comes_out(capsys):
+    text = (ROOT / "docs/audit.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(pycon|python)\n(.*?)^```$", text, re.M | re.S)
+    assert len(blocks) == 4
+    session = {"__name__": "page"}
+    for language, code in blocks:
+        if language == "python":
+            exec(code, session)
+            session["test_the_release_is_private"]()
+            continue
+        for example in doctest.DocTestParser().get_examples(code):
+            exec(compile(example.source, "<page>", "single"), session)
+            assert capsys.readouterr().out == example.want
