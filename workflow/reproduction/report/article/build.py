@@ -36,11 +36,17 @@ _BASES = {"table3": "non-private", "table4": "random guess", "table5": "random g
 _VERDICT = {"Against baseline": "Against baseline", "Tight epsilon": "Tight ε"}
 BEYOND = "Beyond the paper"
 
+#: Columns of the table of claims.
+_CLAIM_COLUMNS = ["id", "paper", "claim", "place", "evidence", "verdict"]
+
 #: The mark of mechanisms whose rule was tuned on the papers' data.
 TUNED = "*"
 
 #: A number of a paper's own list of references, which is another work in the article's.
 _REFERENCE = re.compile(r" \[\d+\]")
+
+#: The interval of a ratio, which a table in print has no room for: "1.3 ± 0.1", "(3.5 ± 0.6)e-5".
+_INTERVAL = re.compile(r"[()]| ± [\d.]+")
 
 #: Prefixes of titles in the metadata of ReScience C: of a successful and of a failed replication.
 REPLICATED, FAILED = "[Re]", "[¬Re]"
@@ -132,7 +138,7 @@ def _content(
         "folder": Path(folder).as_posix(),
         "mark": _mark(claims),
         "tables": _tables(files, sources),
-        "claims": claims[["id", "paper", "claim", "place", "verdict"]].to_dict("records"),
+        "claims": claims[_CLAIM_COLUMNS].fillna("").to_dict("records"),
         "simulated": simulated,
         "strict": not simulated and not _absent(settings, files) and _is_full(settings),
         "status": _status(settings, files, simulated),
@@ -231,7 +237,11 @@ def _comparison(files: Files, name: str) -> tuple[dict[str, Any], dict[str, Any]
     theirs = {f"Paper ({printed})": f"Paper ({unit})", f"Paper / {base}": f"Paper / {base}"}
     of_paper = {"Method": "Method"} | theirs | ours | _VERDICT
     beyond = {"Method": "Method"} | ours | _VERDICT
-    return _cut(_part(grid, ""), of_paper), _cut(_part(grid, BEYOND), beyond)
+    own = _cut(_part(grid, ""), of_paper)
+    for _, rows in own["groups"]:
+        for row in rows:
+            row[2], row[4] = (_INTERVAL.sub("", row[place]) for place in (2, 4))
+    return own, _cut(_part(grid, BEYOND), beyond)
 
 
 def _part(grid: Mapping[str, Any], title: str) -> dict[str, Any]:
