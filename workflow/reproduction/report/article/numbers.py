@@ -52,7 +52,7 @@ def collect(entries: Mapping[str, Any], files: Files) -> dict[str, Number]:
         entries: of ``numbers.yaml``: ``from`` (a file, see :mod:`reproduction.report.inputs`),
             ``where`` (column and value), ``column``; and at will ``reduce`` (min, max, count or
             share), ``scale``, ``digits``. Or ``products``: lists of names whose numbers are
-            multiplied, and ``reduce``. ``claims.ID`` stands for the verdict on a claim.
+            multiplied, ``reduce`` and ``scale``. ``claims.ID`` stands for the verdict on a claim.
         files: files of a run by name.
 
     Raises:
@@ -140,7 +140,7 @@ def _product(entry: Mapping[str, Any], numbers: Mapping[str, Number]) -> Number:
     if any(factor.value is None for group in factors for factor in group):
         return Number(MISSING, None, rounding, source, file)
     products = [math.prod(factor.value for factor in group) for group in factors]
-    value = min(products) if reduce == "min" else max(products)
+    value = (min if reduce == "min" else max)(products) * entry.get("scale", 1)
     return Number(short(value, digits), value, rounding, source, file)
 
 
