@@ -40,7 +40,8 @@ def minutes(seconds: float) -> int:
 
 def trials(job: Mapping[str, Any]) -> tuple[int, int]:
     """Return minutes and megabytes of trials, from :func:`reproduction.job_settings.trials`."""
-    count = job["trials"] * len(job.get("epsilons", [0])) + job.get("claim_trials", 0)
+    count = job["trials"] * len(job.get("epsilons", [0]))
+    count += job.get("claim_trials", 0) * len(job.get("claim_epsilons", [0]))
     return minutes(count * PER_TRIAL), BASE + round(count * PER_ROW)
 
 
