@@ -27,12 +27,12 @@ SETTINGS = Settings(
 
 @pytest.fixture(scope="module")
 def diabetes():
-    return held_out.load("diabetes", "centre_max_abs")
+    return held_out.load("diabetes", "regression")
 
 
 @pytest.fixture(scope="module")
 def wine():
-    return held_out.load("wine", "min_max")
+    return held_out.load("wine", "covariance")
 
 
 def errors(task, data, *mechanisms):
