@@ -77,6 +77,17 @@ if ON_PAPERS:
     if GRADIENTS := [name for name in ("adult", "cora") if name in LEARNED]:
         FIGURES["imgm_gradients"] = [file for name in GRADIENTS for file in rows_of(name)]
 
+# A table or figure of one's own on an experiment that ``only`` leaves out.
+LEFT_OUT = {
+    f"<folder>/{kind}/{run}.csv"
+    for kind in ("summary", "comparisons", "readings", "audit")
+    for run in {*config["experiments"], *config["training"]} - {*EXPERIMENTS, *TRAININGS}
+}
+TABLES, FIGURES = (
+    {name: files for name, files in entries.items() if LEFT_OUT.isdisjoint(files)}
+    for entries in (TABLES, FIGURES)
+)
+
 # Bibliographies: of the run, and of one experiment.
 CITATIONS = {"citations": RUNS} | {
     f"citations_{name}": [name] for name in [*EXPERIMENTS, *TRAININGS]
