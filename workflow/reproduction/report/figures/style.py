@@ -265,8 +265,12 @@ def name_rows(axes: Axes, names: Sequence[str]) -> None:
 
 
 def beside(axes: Axes, text: str, at: tuple[float, float], points: float = 7) -> None:
-    """Write a small text ``points`` to the right of a position, or to its left if negative."""
+    """Write a small text ``points`` to the right of a position, or to its left if negative.
+
+    No line strikes it.
+    """
     style: dict[str, Any] = {"va": "center", "ha": "left" if points > 0 else "right", "fontsize": 8}
+    style["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
     axes.annotate(text, at, (points, 0), textcoords="offset points", **style)
 
 
