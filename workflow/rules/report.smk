@@ -16,7 +16,9 @@ AGAINST = {
 }
 # On request, too: the figure for a paper's column.
 COLUMN_FIGURES = {f"column_{name}": name for name in [*SWEPT, *TRAININGS]}
-EXPERIMENT_FIGURES = {f"curves_{name}": ("curves", name) for name in SWEPT}
+EXPERIMENT_FIGURES = {
+    f"{recipe}_{name}": (recipe, name) for recipe in ["curves", "multiples"] for name in SWEPT
+}
 for side, name in {"left": "regression", "middle": "first_pc", "right": "covariance"}.items():
     if name in EXPERIMENTS:
         EXPERIMENT_FIGURES[f"figure4_{side}"] = ("directions", name)

@@ -152,21 +152,15 @@ def published(axes: Axes, x: float, y: float, as_: Look, **interval: float) -> N
     axes.errorbar([x], [y], zorder=5, **kind | _OPEN)
 
 
-def against_epsilon(
-    axes: Axes,
-    members: Sequence[tuple[str, str, pd.DataFrame]],
-    apart: float,
-) -> None:
+def against_epsilon(axes: Axes, members: Sequence[tuple[str, str, pd.DataFrame]]) -> None:
     """Draw curves against claimed epsilon; crosses at the bottom mark epsilons without guarantee.
 
-    Args:
-        members: mechanism, name in a legend, and rows (``epsilon``, ``mean``, ``ci95``) of each.
-        apart: see :func:`dodge`; if 0, there are bands instead of bars.
+    ``members`` are mechanism, name in a legend, and rows (``epsilon``, ``mean``, ``ci95``) of each.
     """
     refusing = 0
-    for number, (name, label, part) in enumerate(members):
-        x, as_ = dodge(part["epsilon"], number, len(members), apart), look(name)
-        curve(axes, x, part["mean"], part["ci95"], as_=as_, label=label, bars=apart > 0)
+    for name, label, part in members:
+        as_ = look(name)
+        curve(axes, part["epsilon"], part["mean"], part["ci95"], as_=as_, label=label)
         refused = part.loc[part["mean"].isna(), "epsilon"]
         # Each mechanism's crosses have a height of their own, so that they do not overlap.
         height = np.full(len(refused), 0.03 + 0.05 * refusing)
@@ -191,35 +185,30 @@ def key(label: str, as_: Look, **options: Any) -> Line2D:
     return Line2D([], [], **style | options)
 
 
-_PLAIN = Look(INK, "o")
-
-
-def published_values(axes: Axes, rows: pd.DataFrame) -> bool:
+def published_values(axes: Axes, rows: pd.DataFrame, as_: Look | None = None) -> list[Line2D]:
     """Draw published values side by side; values beyond the axis are written at its end.
 
-    Return whether any lies within the axis. ``rows`` have ``mechanism``, ``epsilon``, ``mean`` and
-    ``ci95``.
+    Return the legend entry of those within the axis, of the look ``as_``; none without any.
+    ``rows`` have ``mechanism``, ``epsilon``, ``mean``, ``ci95``, and ``factor``, by which printed
+    values were multiplied.
     """
     low, high = axes.get_ylim()
     inside = rows["mean"].between(low, high)
     for number, row in enumerate(rows[inside].sort_values("mean", kind="stable").itertuples()):
-        x = dodge(row.epsilon, number, inside.sum(), share=0.3)
-        published(axes, float(x), row.mean, look(row.mechanism), yerr=row.ci95)
+        x = aside(row.epsilon, number, inside.sum())
+        published(axes, x, row.mean, look(row.mechanism), yerr=row.ci95)
     means = rows["mean"].sort_values(kind="stable")
+    factor = 1.0 if rows.empty else rows["factor"].iloc[0]
+    unit = f", values × {factor:.4g} (a conjectured unit)" if factor != 1 else ""
     for beyond, arrow, y, at in (
         (means > high, "↑", 0.97, "top"),
         (means < low, "↓", 0.03, "bottom"),
     ):
         if values := ", ".join(means[beyond].map(short)):
             where: dict[str, Any] = {"ha": "right", "va": at, "transform": axes.transAxes}
-            axes.text(0.99, y, f"{arrow} published: {values}", fontsize=8, **where)
-    return bool(inside.any())
-
-
-def published_key(factor: float, as_: Look = _PLAIN) -> Line2D:
-    """Return the legend entry of published values that were multiplied by ``factor``."""
-    note = f", values × {factor:.4g} (a conjectured unit)" if factor != 1 else ""
-    return key(f"published at ε = 1{note}", as_, **_OPEN)
+            axes.text(0.99, y, f"{arrow} published{unit}: {values}", fontsize=8, **where)
+    entry = [key(f"published at ε = 1{unit}", as_ or Look(INK, "o"), **_OPEN)]
+    return entry if inside.any() else []
 
 
 def name_curves(axes: Axes, letters: int = 37) -> None:
@@ -235,12 +224,12 @@ def name_curves(axes: Axes, letters: int = 37) -> None:
     axes.legend(lines, names, loc="upper left", bbox_to_anchor=(1, 1), borderaxespad=0)
 
 
-def dodge(x: ArrayLike, number: int, places: int, share: float = 0.06) -> np.ndarray:
-    """Return values of a logarithmic axis, shifted so that tied curves do not hide each other.
+def aside(x: float, number: int, places: int, share: float = 0.3) -> float:
+    """Return a value of a logarithmic axis, shifted so that markers do not hide each other.
 
-    The curve is number ``number`` of ``places``; ``share`` is the relative distance between two.
+    The marker is number ``number`` of ``places``; ``share`` is the relative distance between two.
     """
-    return np.asarray(x, dtype=float) * (1 + share) ** (number - (places - 1) / 2)
+    return x * (1 + share) ** (number - (places - 1) / 2)
 
 
 def legend(figure: Drawing, handles: Sequence[Any], columns: int, **options: Any) -> None:
