@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 
 from reproduction import catalogue
 from reproduction.experiments import readings
-from reproduction.report import audit_status, inputs
+from reproduction.report import audit_status, inputs, summary
 from reproduction.report.entries import Tables
 from reproduction.report.figures import base, frames, style
 from reproduction.report.statistics import covers
@@ -46,13 +46,9 @@ def panel(experiment: str, tables: Tables) -> pd.DataFrame:
     rowed = table["method"].str.replace(r" \(.*\)$", "", regex=True)
     theirs = frames.published(table, experiment).assign(row=rowed)
     theirs = theirs[theirs["mechanism"].isin(rows["mechanism"]) & theirs["epsilon"].notna()]
-    nonprivate, baseline = (
-        rows["mechanism"].eq("nonprivate"),
-        rows["mechanism"].isin(catalogue.RECORD_FREE),
-    )
-    parts = [
-        rows[baseline | (nonprivate & rows["reading"].eq(readings.DEFAULT))].assign(role="level")
-    ]
+    usual = rows[rows["reading"].eq(readings.DEFAULT)]
+    levels = [catalogue.NONPRIVATE, catalogue.RANDOM, summary.trivial(usual)]
+    parts = [usual[usual["mechanism"].isin(levels)].assign(role="level")]
     for number, cell in enumerate(theirs.to_dict("records")):
         outcomes = _place(rows[rows["mechanism"].eq(cell["mechanism"])], number)
         outcomes = outcomes.assign(role="mechanism", row=cell["row"], meets=_meets(outcomes, cell))
@@ -154,19 +150,36 @@ def _handles(frame: pd.DataFrame) -> list[Line2D]:
     if frame["factor"].max() != 1:
         handles.append(style.key("published, in a conjectured unit", ink, linestyle=(0, (4, 2))))
     names = frame.loc[frame["role"].eq("level") & frame["mean"].gt(frames.NOTHING), "mechanism"]
-    looks = [(catalogue.label(name), catalogue.look(name)) for name in names.unique()]
-    return handles + [style.key(label, look, marker="") for label, look in looks]
+    by_look: dict[tuple[Any, ...], list[str]] = {}
+    for name in names.unique():
+        look = catalogue.look(name)
+        by_look.setdefault((look.colour, look.line), []).append(catalogue.label(name))
+    # Baselines of one look stand in panels of their own.
+    return handles + [
+        style.key(labels[0] if len(labels) == 1 else "best baseline", catalogue.Look(hue, "", line))
+        for (hue, line), labels in by_look.items()
+    ]
 
 
 def finding(frame: pd.DataFrame) -> str:
-    """Return how many private readings meet the printed values, in each of the two units."""
-    ours = frame[frame["role"].eq("mechanism")]
-    private = ours[ours["private"].astype(bool)]
-    met = private["meets"].eq("printed").sum()
-    text = f"{met} of {len(private)} private readings meet the printed value"
-    if frame["factor"].max() == 1:
-        return text
-    return f"{text}, {private['meets'].eq('conjectured').sum()} more do so in a conjectured unit"
+    """Return in which experiments a private reading brings MVG to its published value."""
+    mvg = frame["mechanism"].isin(catalogue.section("papers")["MVG"]) & frame["role"].eq(
+        "mechanism"
+    )
+    private = frame[mvg & frame["private"].fillna(False).astype(bool)]
+    places: dict[str, list[str]] = {"neither": [], "printed": [], "conjectured": []}
+    for name, meets in private.groupby("experiment", sort=False)["meets"]:
+        unit = next(unit for unit in ("printed", "conjectured", "neither") if meets.eq(unit).any())
+        places[unit].append(catalogue.experiment(str(name)).name.removeprefix("Experiment "))
+    where = {unit: " and ".join(names) for unit, names in places.items()}
+    parts = [f"some do in {where['printed']}"] * bool(where["printed"])
+    if where["conjectured"]:
+        parts.append(f"in a conjectured unit in {where['conjectured']}")
+    if not where["neither"]:
+        return f"Private readings give MVG's published value: {', '.join(parts)}" if parts else ""
+    s = "s" * (len(places["neither"]) > 1)
+    text = f"No private reading gives MVG's published value in Experiment{s} {where['neither']}"
+    return "; ".join([text, ", ".join(parts)]) if parts else text
 
 
 FIGURES = {
@@ -175,9 +188,9 @@ FIGURES = {
         caption=(
             "Outcomes at ε = 1 under the default reading, and under each that changes one thing "
             "that the paper leaves open, sorted within each row of its table, beside the "
-            "published value. On red ground readings "
-            "give up the guarantee, and only explain. A value is met where the 95 % interval of "
-            "the difference covers 0."
+            "published value. On red ground readings give up the guarantee, and only explain. A "
+            "value is met where the 95 % interval of the difference covers 0. Baselines are those "
+            "of the default reading."
         ),
         finding=finding,
         data=tidy,
