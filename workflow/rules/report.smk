@@ -68,9 +68,9 @@ if ON_PAPERS:
         "figure3": ["<folder>/theory/ellipses.csv"],
         "noise_levels": [*RELEASE_ROWS, *AUDITS, "<folder>/tables/table2.csv"],
         "nominal": [
-            *expand("<folder>/summary/{run}.csv", run=EXPERIMENTS),
+            *RELEASE_ROWS,
             *AUDITS,
-            *expand("<folder>/summary/{run}.csv", run=LEARNED),
+            *TRAINING_ROWS,
             "<folder>/theory/settings.csv",
         ],
     }

@@ -64,9 +64,9 @@ _NEEDED = {
     ],
     "figures/noise_levels": [*_RELEASED, *_AUDITS, "tables/table2"],
     "figures/nominal": [
-        *_every(["summary"], RELEASES),
+        *_RELEASED,
         *_AUDITS,
-        *_every(["summary"], TRAININGS),
+        *_TRAINED,
         "theory/settings",
     ],
     "figures/price": ["tables/price"],
