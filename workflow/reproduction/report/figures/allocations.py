@@ -109,7 +109,7 @@ def finding(frame: pd.DataFrame) -> str:
     mvg, exact = (
         _along(rows[rows["noise"].eq(name)], angle)[0] for name in ("mvg_directional", "exact_iid")
     )
-    return f"Directional MVG noise is {mvg / exact:.0f} times as large as i.i.d. noise has to be"
+    return f"On two features MVG's directional noise is {mvg / exact:.0f} times what i.i.d. noise needs"
 
 
 FIGURES = {
