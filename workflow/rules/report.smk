@@ -41,7 +41,7 @@ TABLES = {
         *expand("<folder>/audit/{run}_sensitivities.csv", run=EXPERIMENTS),
         *(["<folder>/audit/negative_control.csv"] if ON_PAPERS else []),
     ],
-    "effective_noise": AUDITS,
+    "effective_noise": [*AUDITS, *expand("<folder>/comparisons/{run}.csv", run=EXPERIMENTS)],
     "price": [*RELEASE_ROWS, *AUDITS, *TRAINING_ROWS],
 }
 FIGURES = {
@@ -66,7 +66,7 @@ if ON_PAPERS:
     FIGURES |= {
         "explainer": ["<folder>/tables/effective_noise.csv", "<folder>/tables/table2.csv"],
         "figure3": ["<folder>/theory/ellipses.csv"],
-        "noise_levels": [*RELEASE_ROWS, *AUDITS, "<folder>/tables/table2.csv"],
+        "noise_levels": ["<folder>/tables/effective_noise.csv", "<folder>/tables/table2.csv"],
         "nominal": [
             *RELEASE_ROWS,
             *AUDITS,
