@@ -183,6 +183,7 @@ rule figure:
             category="Figures",
             labels={"figure": "{figure}"},
         ),
+        narrow="<folder>/figures/narrow/{figure}.svg",
         png="<folder>/figures/{figure}.png",
         json="<folder>/figures/{figure}.json",
         data="<folder>/figures/data/{figure}.csv",

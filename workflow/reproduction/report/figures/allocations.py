@@ -117,8 +117,8 @@ FIGURES = {
         title="Figure 3: directional noise on two features",
         caption=(
             "Samples of noise with contours of 95 % above, standard deviations by direction "
-            "below. Left: directional MVG noise and its principal axes, on records. Middle: "
-            "beside i.i.d. noise of the same guarantee. Right: on second moments, by Theorem 2 "
+            "below. First: directional MVG noise and its principal axes, on records. Second: "
+            "beside i.i.d. noise of the same guarantee. Third: on second moments, by Theorem 2 "
             "and by Theorem 3. Exactly calibrated noise stands in the lower panels."
         ),
         finding=finding,

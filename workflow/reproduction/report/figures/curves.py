@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -100,12 +98,14 @@ def draw_each(frame: pd.DataFrame) -> style.Drawing:
     ours = frame[frame["role"].eq("mechanism")]
     visible = frame[frame["leading"] | frame["role"].eq("mechanism")]
     parts = frames.ordered(ours)
-    rows = -(-len(parts) // ACROSS)
-    figure, grid = style.canvas(0.7 + 1.5 * rows, rows, ACROSS, sharex=True, sharey=True)
+    across = ACROSS // 2 if style.is_narrow() else ACROSS
+    rows = -(-len(parts) // across)
+    options = {"stack": False, "sharex": True, "sharey": True}
+    figure, grid = style.canvas(0.7 + 1.5 * rows, rows, across, **options)
     for axes in grid.flat[len(parts) :]:
         axes.set_visible(False)
     for axes, (name, part) in zip(grid.flat, parts, strict=False):
-        axes.set_title(textwrap.fill(_label(part), LETTERS), fontsize=8, fontweight="normal")
+        axes.set_title(style.fill(_label(part), LETTERS, 25), fontsize=8, fontweight="normal")
         for other, line in parts:
             if other != name:
                 axes.plot(line["epsilon"], line["mean"], color=style.FAINT, linewidth=0.5)
@@ -206,7 +206,7 @@ def best_finding(frame: pd.DataFrame) -> str:
     error = ours.loc[ours["mechanism"].eq(name), "mean"].iloc[0]
     free, zero = (frames.level(frame, level) for level in (catalogue.NONPRIVATE, baseline))
     numbers = [markup.short(max(0.0, round(value, 12))) for value in (error, zero, free)]
-    words = "the best error is {}, the {}'s {}, without privacy {}"
+    words = "the best error is {}, that of the {} {}, without privacy {}"
     return f"At ε = {at:g} " + words.format(numbers[0], catalogue.label(baseline).lower(), *numbers[1:])
 
 
@@ -217,7 +217,7 @@ FIGURES = {
             "Mean error with 95 % bands against the ε that is promised: the papers' mechanisms, "
             "MVG's directions calibrated exactly, the best that the papers compare, and the best "
             "of all. Open markers are published values, numbers at the edge those beyond it. All "
-            "others stand in the data and in the small panels."
+            "others stand in the data, and in the figure multiples_* of the same experiment."
         ),
         finding=finding,
         of_experiment=True,

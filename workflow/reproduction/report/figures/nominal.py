@@ -101,7 +101,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     ]
     order = frame[frame["scheme"].isin(wrong)].groupby("scheme")["epsilon_delivered"]
     order = order.agg(["max", "min"]).sort_values(["max", "min"], ascending=False)
-    figure, ((axes,),) = style.canvas(1.9 + 0.3 * max(2, len(order)))
+    figure, ((axes,),) = style.canvas(1.9 + style.row_height(0.3) * max(2, len(order)))
     style.log_axis(axes, "x", f"tight ε at claimed ε = {claimed:g}")
     data = [*catalogue.experiments(), *{*frame["experiment"]} - {*catalogue.experiments()}]
     data = [name for name in data if name in {*frame["experiment"]}]

@@ -16,7 +16,7 @@ from reproduction.report import inputs
 from reproduction.report.inputs import Files
 
 #: A result is named by its path below the results' folder without the suffix.
-KINDS = {"tables": ".json", "figures": ".svg"}
+KINDS = {"tables": ".json", "figures": ".json"}
 
 #: The section of results that no other section shows; it is left out where it has none.
 FURTHER = "further"
