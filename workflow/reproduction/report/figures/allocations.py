@@ -109,7 +109,8 @@ def finding(frame: pd.DataFrame) -> str:
     mvg, exact = (
         _along(rows[rows["noise"].eq(name)], angle)[0] for name in ("mvg_directional", "exact_iid")
     )
-    return f"On two features MVG's directional noise is {mvg / exact:.0f} times what i.i.d. noise needs"
+    times = f"{mvg / exact:.0f} times"
+    return f"On two features MVG's directional noise is {times} what i.i.d. noise needs"
 
 
 FIGURES = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
@@ -60,7 +59,9 @@ def leading(rows: pd.DataFrame, epsilon: float) -> list[str]:
     ]
     choices = rows[rows["mechanism"].isin(catalogue.of_papers())], rows
     bests = [name for choice in choices for name in best(choice, epsilon)]
-    return [*dict.fromkeys(name for name in [*first, *bests] if name not in bests[-1:])] + bests[-1:]
+    return [*dict.fromkeys(name for name in [*first, *bests] if name not in bests[-1:])] + bests[
+        -1:
+    ]
 
 
 def best(rows: pd.DataFrame, epsilon: float) -> list[str]:
@@ -105,7 +106,7 @@ def draw_each(frame: pd.DataFrame) -> style.Drawing:
     for axes in grid.flat[len(parts) :]:
         axes.set_visible(False)
     for axes, (name, part) in zip(grid.flat, parts, strict=False):
-        axes.set_title(style.fill(_label(part), LETTERS, 25), fontsize=8, fontweight="normal")
+        axes.set_title(style.fill(_label(part), LETTERS, 22), fontsize=8, fontweight="normal")
         for other, line in parts:
             if other != name:
                 axes.plot(line["epsilon"], line["mean"], color=style.FAINT, linewidth=0.5)
@@ -207,7 +208,9 @@ def best_finding(frame: pd.DataFrame) -> str:
     free, zero = (frames.level(frame, level) for level in (catalogue.NONPRIVATE, baseline))
     numbers = [markup.short(max(0.0, round(value, 12))) for value in (error, zero, free)]
     words = "the best error is {}, that of the {} {}, without privacy {}"
-    return f"At ε = {at:g} " + words.format(numbers[0], catalogue.label(baseline).lower(), *numbers[1:])
+    return f"At ε = {at:g} " + words.format(
+        numbers[0], catalogue.label(baseline).lower(), *numbers[1:]
+    )
 
 
 FIGURES = {

@@ -37,7 +37,10 @@ def tidy(tables: Tables) -> pd.DataFrame:
     parts, at = [], float(tables["settings"]["table_epsilon"])
     for name, table in tables.items():
         folder, _, experiment = name.partition("/")
-        if folder in ("audit", "comparisons", "settings") or catalogue.experiment(experiment).part_of:
+        if (
+            folder in ("audit", "comparisons", "settings")
+            or catalogue.experiment(experiment).part_of
+        ):
             continue
         if name == "theory/settings":
             rows = table[table["lots"].eq("paper")]
@@ -144,8 +147,11 @@ def finding(frame: pd.DataFrame) -> str:
     high = frame.loc[frame["epsilon_delivered"].idxmax()]
     text = f"No setting gives more than the claimed ε = {claimed:g}"
     if exceeds(high["epsilon_delivered"], claimed):
-        papers = [paper for paper in catalogue.section("papers") if high["scheme"].startswith(paper)]
-        text = f"{(*papers, 'A scheme')[0]}'s ε = {claimed:g} is really up to {frames.count(high['epsilon_delivered'])}"
+        papers = [
+            paper for paper in catalogue.section("papers") if high["scheme"].startswith(paper)
+        ]
+        really = frames.count(high["epsilon_delivered"])
+        text = f"{(*papers, 'A scheme')[0]}'s ε = {claimed:g} is really up to {really}"
     mvg = frame.loc[frame["scheme"].str.startswith("MVG"), "epsilon_delivered"].max()
     if not mvg < claimed:
         return text

@@ -76,13 +76,13 @@ def _meets(rows: pd.DataFrame, cell: dict) -> pd.Series:
 def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw a strip per experiment: the sorted outcomes of each row of the paper's table."""
     experiments = list(dict.fromkeys(frame["experiment"]))
-    figure, grid = style.canvas(0.9 + (3.4 if style.is_narrow() else 2.5) * len(experiments), len(experiments), 1)
+    figure, grid = style.canvas(
+        0.9 + (3.4 if style.is_narrow() else 2.5) * len(experiments), len(experiments), 1
+    )
     for axes, experiment in zip(grid[:, 0], experiments, strict=True):
         rows = frame[frame["experiment"].eq(experiment)]
         _strip(axes, rows)
-        axes.set_title(
-            catalogue.experiment(experiment).title, pad=95 if style.is_narrow() else 30
-        )
+        axes.set_title(catalogue.experiment(experiment).title, pad=95 if style.is_narrow() else 30)
     style.legend(figure, _handles(frame), columns=3)
     return figure
 
@@ -190,9 +190,8 @@ FIGURES = {
         caption=(
             "Outcomes at ε = 1 under the default reading, and under each that changes one thing "
             "that the paper leaves open, sorted within each row of its table, beside the "
-            "published value. On red ground readings give up the guarantee, and only explain. A "
-            "value is met where the 95 % interval of the difference covers 0. Baselines are those "
-            "of the default reading."
+            "published value. On red ground readings give up the guarantee. A value is met where "
+            "the 95 % interval of the difference covers 0. Baselines are of the default reading."
         ),
         finding=finding,
         data=tidy,

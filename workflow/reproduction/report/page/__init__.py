@@ -294,7 +294,7 @@ def _figure(files: Files, name: str) -> dict[str, Any]:
         words = {"title": headline, "caption": entry["caption"], "topic": topic}
         above = float(entry.get("header", 0))
     words["headline"] = headline if headline != topic else ""
-    drawings = {"wide": pictures.read(files[f"{name}.svg"], above)}
+    drawings = {"wide": pictures.read(inputs.find(f"{name}.svg", files), above)}
     if narrow := files.get(name.replace("figures/", "figures/narrow/") + ".svg"):
         drawings["narrow"] = pictures.read(narrow)
     return {"item_type": "figure", "pictures": drawings} | words

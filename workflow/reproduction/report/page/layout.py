@@ -16,7 +16,7 @@ from reproduction.report import inputs
 from reproduction.report.inputs import Files
 
 #: A result is named by its path below the results' folder without the suffix.
-KINDS = {"tables": ".json", "figures": ".json"}
+KINDS = {"tables": ".json", "figures": ".svg"}
 
 #: The section of results that no other section shows; it is left out where it has none.
 FURTHER = "further"
@@ -88,7 +88,8 @@ def present(files: Files) -> list[str]:
         name.removesuffix(suffix)
         for folder, suffix in KINDS.items()
         for name in files
-        if fnmatchcase(name, f"{folder}/*{suffix}")
+        # Those in a folder of their own are drawn for telephones.
+        if fnmatchcase(name, f"{folder}/*{suffix}") and name.count("/") == 1
     )
 
 

@@ -46,9 +46,13 @@ def read(svg: Path, above: float = 0) -> Picture:
     left, top, width, height = map(float, box.groups()) if box else (0, 0, 675, 450)
     quote_mark = "'" if "viewBox='" in text else '"'
     cut = f"{left:g} {top + above:g} {width:g} {height - above:g}"
-    text = re.sub(r"viewBox=(['\"])[^'\"]*\1", f"viewBox={quote_mark}{cut}{quote_mark}", text, count=1)
+    text = re.sub(
+        r"viewBox=(['\"])[^'\"]*\1", f"viewBox={quote_mark}{cut}{quote_mark}", text, count=1
+    )
     # The size of the whole drawing would distort the part.
-    text = re.sub(r"(<svg[^>]*?) (?:width=['\"][\d.]+pt['\"] height=['\"][\d.]+pt['\"])", r"\1", text)
+    text = re.sub(
+        r"(<svg[^>]*?) (?:width=['\"][\d.]+pt['\"] height=['\"][\d.]+pt['\"])", r"\1", text
+    )
     # Points are three quarters of a CSS pixel. The address is escaped here, and not again.
     size = (round(side * 4 / 3) for side in (width, height - above))
     return Picture(Markup(address("image/svg+xml", text)), *size)

@@ -174,8 +174,9 @@ def _exact(rows: pd.DataFrame) -> str:
 
 def _names(rows: pd.DataFrame) -> str:
     """Return the label of a mechanism, with the labels of the same noise distribution."""
-    also = rows["also"].fillna("").iloc[0]
-    return " = ".join([markup.mechanism(rows), *map(catalogue.label, filter(None, also.split("; ")))])
+    also = str(rows["also"].astype(object).fillna("").iloc[0])
+    names = [catalogue.label(name) for name in also.split("; ") if name]
+    return " = ".join([markup.mechanism(rows), *names])
 
 
 def _refuted(rows: pd.DataFrame) -> str:
