@@ -94,7 +94,7 @@ def _strip(axes: Axes, rows: pd.DataFrame) -> None:
         number = int(part["x"].min())
         words = "" if part["private"].astype(bool).any() else f" ({audit_status.NOT_PRIVATE})"
         text = style.fill(part["row"].iloc[0].replace(" using the", ",") + words, 24, 20)
-        turn = {"rotation": 90} if style.is_narrow() else {}
+        turn: dict[str, Any] = {"rotation": 90} if style.is_narrow() else {}
         axes.text(number + 0.5, 1.02, text, ha="center", fontsize=8, transform=transform, **turn)
         _shade(axes, part)
         axes.axvline(number, color=style.FAINT, linewidth=0.6)

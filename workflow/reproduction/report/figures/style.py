@@ -280,9 +280,10 @@ def name_curves(axes: Axes, letters: int = 37) -> None:
     names = [fill(str(line.get_label()), letters, NARROW_LETTERS - 8) for line in lines]
     options: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1, 1), "borderaxespad": 0}
     if is_narrow():
-        below = ScaledTranslation(-0.4, -0.5, axes.get_figure().dpi_scale_trans)
+        figure: Any = axes.get_figure()
+        below = ScaledTranslation(-0.4, -0.5, figure.dpi_scale_trans)
         options |= {"bbox_to_anchor": (0, 0), "bbox_transform": axes.transAxes + below}
-        _grow(axes.get_figure(), 0.19 * sum(1 + name.count("\n") for name in names) - 1)
+        _grow(figure, 0.19 * sum(1 + name.count("\n") for name in names) - 1)
     axes.legend(lines, names, **options)
 
 
