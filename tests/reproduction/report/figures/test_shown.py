@@ -132,6 +132,7 @@ def test_a_leading_curve_has_the_numbers_of_its_name(name, pictures):
         mechanism = mechanism_of(line.get_label(), {*ours["mechanism"]})
         rows = ours[ours["mechanism"].eq(mechanism)]
         assert is_curve(line, rows["epsilon"], rows["mean"])
+        assert to_hex(line.get_color()) == to_hex(catalogue.look(mechanism).colour)
         drawn.add(mechanism)
     assert drawn == {*ours["mechanism"]}
     theirs = frame[frame["role"].eq("published")]
