@@ -176,7 +176,7 @@ def test_every_number_of_the_answers_is_recomputed(root, tmp_path):
     assert shows(
         re.search(r"of (\S+) from IMGM's", text)[1], own["adult"]["imgm"].epsilon_delivered
     )
-    assert "[really 83 to 241]" in text
+    assert "[really 83 to 241](#tables-imgm-settings), and" in text
     assert re.search(r"lots taken for Poisson samples, up to 222\b", text)
     assert text.count("; ") >= 2
     # Without what it rests on a sentence is not said.
@@ -184,6 +184,8 @@ def test_every_number_of_the_answers_is_recomputed(root, tmp_path):
     assert "at a price" not in said()
     put(folder / "theory/settings.csv", settings.replace("83.2", "0.9"))
     assert "not private" not in said()
+    put(folder / "theory/settings.csv", settings + "x,features,imgm_amplified,other,1,318\n")
+    assert "[really 83 to 241](#tables-imgm-settings) (83 to 318 in all readings of q," in said()
 
 
 def test_gaps_are_the_cells_that_did_not_run(root):

@@ -247,13 +247,14 @@ def _published_settings(run: Run, entry: Words) -> Words | None:
     rows = run.table("theory/settings", at=True)
     if rows.empty:
         return None
-    rows = rows[rows["lots"].eq("paper")]
+    paper, tight = rows["lots"].eq("paper"), rows["epsilon_delivered"]
     whole = rows["perturbation"].eq("features") & rows["scheme"].eq("imgm_amplified")
-    features = rows.loc[whole, "epsilon_delivered"]
-    code = rows.loc[rows["scheme"].eq("imgm_code"), "epsilon_delivered"]
-    if code.empty or not features.gt(run.claimed_epsilon).all():
+    code = tight[paper & rows["scheme"].eq("imgm_code")]
+    if code.empty or not tight[whole].gt(run.claimed_epsilon).all():
         return None
-    return {"features": _format_range(features), "code": short(code.max(), 2)}
+    features, every = _format_range(tight[paper & whole]), _format_range(tight[whole])
+    readings = entry["readings"].format(every=every) if every != features else ""
+    return {"features": features, "readings": readings, "code": short(code.max(), 2)}
 
 
 def _format_range(values: pd.Series) -> str:

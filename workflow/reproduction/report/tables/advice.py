@@ -71,7 +71,7 @@ def data(tables: Tables) -> pd.DataFrame:
     """
     frame = pd.DataFrame(
         [row for name in entries.by_experiment(tables, "summary") for row in _rows(name, tables)],
-        columns=[*COLUMNS, "_rivals"],
+        columns=[*COLUMNS, "_rivals", "_place"],
     )
     # A task that allows more releases is listed only where it adds mechanisms to choose from.
     choice = ["experiment", "guarantee", "epsilon", "_rivals"]
@@ -79,7 +79,7 @@ def data(tables: Tables) -> pd.DataFrame:
     rows = frame.to_dict("records")
     frame["outcome"] = [_outcome(row) for row in rows]
     frame["advice"] = [_sentence(row, _outcome(row)) for row in rows]
-    return frame[[*COLUMNS]]
+    return frame[[*COLUMNS, "_place"]]
 
 
 def _released_by(about: catalogue.Experiment, rows: pd.DataFrame, tables: Tables) -> dict[str, str]:
@@ -137,6 +137,7 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
     # In the order of how much they reveal.
     released = [output for output in dict.fromkeys(RELEASED.values()) if output in options.values()]
     outputs = released or [about.perturbation]
+    place = summary.place_of_default(results, settings.get("table_epsilon", ""))
     for number in range(1, len(outputs) + 1):
         allowed = [name for name, output in options.items() if output in outputs[:number]]
         words = " or ".join(outputs[:number])
@@ -148,6 +149,7 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
                 at = pairs[pairs["epsilon"].eq(epsilon)]
                 if row := _best(rows, at, baseline, keys):
                     what = {"task": task, "released": words, "guarantee": guarantee}
+                    what["_place"] = place and f": {place} at epsilon {settings['table_epsilon']}"
                     what["held_out"] = notes[row["best_mechanism"]]
                     yield row | ends | what | {"experiment": experiment}
 
@@ -242,8 +244,8 @@ def _sentence(row: Mapping[str, Any], outcome: str) -> str:
 
 
 def grid(frame: pd.DataFrame) -> Grid:
-    """Return the rows by task."""
-    return markup.grid(frame, "task", cells)
+    """Return the rows by task, which names the place of its reading."""
+    return markup.grid(frame, frame["task"] + frame["_place"], cells)
 
 
 def cells(row: Mapping[str, Any]) -> dict[str, str]:

@@ -35,13 +35,13 @@ def data(tables: Tables) -> pd.DataFrame:
     refutes have no price, and come last.
     """
     names = by_experiment(tables, "summary")
-    frames = [pd.DataFrame(_rows(name, tables), columns=[*COLUMNS]) for name in names]
+    frames = [pd.DataFrame(_rows(name, tables), columns=[*COLUMNS, "_place"]) for name in names]
     frames = [
         frame.iloc[np.lexsort((frame["high"], _clamped_price(frame)))]
         for frame in frames
         if len(frame)
     ]
-    return pd.concat(frames or [pd.DataFrame(columns=[*COLUMNS])], ignore_index=True)
+    return pd.concat(frames or [pd.DataFrame(columns=[*COLUMNS, "_place"])], ignore_index=True)
 
 
 def _clamped_price(frame: pd.DataFrame) -> pd.Series:
@@ -61,6 +61,8 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
     if "nonprivate" not in levels or not baseline:
         return
     prices = compared[compared["comparison"].eq(comparisons.PRICE)].set_index("mechanism")
+    at = tables["settings"]["table_epsilon"]
+    place = summary.place_of_default(tables[f"summary/{experiment}"], at)
     private = comparisons.once(comparisons.promised(rows), compared)
     for name, part in private.groupby("mechanism", sort=False):
         price = prices.loc[name, ["difference", "low", "high"]].to_numpy(dtype=float)
@@ -77,6 +79,7 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
             "baseline": baseline,
             "baseline_mean": levels[baseline],
             "nonprivate_mean": levels["nonprivate"],
+            "_place": place and f"; {place} at ε = {at}",
         }
 
 
@@ -91,7 +94,7 @@ def grid(table: pd.DataFrame) -> Grid:
         )
         label = catalogue.label(row["baseline"]).lower()
         title = catalogue.experiment(experiment).title
-        return f"{title}: without privacy {nonprivate}, {label} {baseline}"
+        return f"{title}: without privacy {nonprivate}, {label} {baseline}{row['_place']}"
 
     def ends(row: Mapping[str, Any]) -> str:
         limits = [
