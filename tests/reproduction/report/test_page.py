@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from urllib.parse import unquote
 
 import pytest
+from packages import KEPT
 from runfiles import write as make_table
 from samplerun import SVG, draw, put, regression, settle, write
 
@@ -271,6 +272,18 @@ def test_the_page_needs_no_network_and_no_file(make):
     styles = (page.FOLDER / "style.css").read_text()
     assert "@import" not in styles
     assert "url(" not in styles
+
+
+def test_the_page_on_the_kept_results_has_few_tables_and_its_order():
+    html = page.build(inputs.below(KEPT), run={})
+    assert html.count('<section class="result" id="tables-') <= 15
+    assert html.count("<table class=") - html.count('<table class="ledger') <= 17
+    order = [html.index(f'" id="{name}">') for name in ("cards", "recommend", "setups", "imgm")]
+    assert order == sorted(order)
+    assert '<a href="#limits">' in html[: order[0]]
+    choice = section(html, "recommend").partition("</table>")[0]
+    assert choice.count("<tr>") == 6
+    assert "‡" in choice
 
 
 def test_ids_are_unique_and_links_lead_somewhere(make):

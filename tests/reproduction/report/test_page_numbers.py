@@ -184,7 +184,7 @@ def test_every_number_of_the_answers_is_recomputed(root, tmp_path):
     more = [f"M{40 + i},MVG,experiment,{verdict}\n" for i, verdict in enumerate(verdicts)]
     put(folder / "claims.csv", "".join([ledger, *more]))
     assert "3 of MVG's 7 claims on experiments say nothing about the data:** [the noise" in said()
-    assert "doubt; 1 holds in a narrower case alone, 2 fail and 1 is open." in said()
+    assert "doubt; 1 holds only in a narrower case, 2 fail and 1 is open." in said()
     # Without what it rests on a sentence is not said.
     put(folder / "claims.csv", ledger.replace("M3,MVG,identity,repro", "M3,MVG,identity,not repro"))
     assert "far too much noise" in text

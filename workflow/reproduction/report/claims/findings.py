@@ -27,7 +27,7 @@ from reproduction.report.statistics import WITHIN
 CLAIM_TYPES = {THEOREM: "theorems", IDENTITY: "identities", EXPERIMENT: "claims on experiments"}
 VERDICTS = {
     REPRODUCED: ("holds", "hold"),
-    ONLY_UNDER: ("holds in a narrower case alone", "hold in a narrower case alone"),
+    ONLY_UNDER: ("holds only in a narrower case", "hold only in a narrower case"),
     NOT_REPRODUCED: ("fails", "fail"),
     UNINFORMATIVE: ("says nothing about the data", "say nothing about the data"),
     UNDECIDED: ("is open", "are open"),
