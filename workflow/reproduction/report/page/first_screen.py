@@ -256,12 +256,12 @@ def _imgm_guarantee(run: Run, entry: Words) -> str | None:
     rows = run.table("theory/settings", at=True)
     if rows.empty or run.refuted("IMGM"):
         return None
-    rows = rows[rows["lots"].eq("paper")]
+    paper, tight = rows["lots"].eq("paper"), rows["epsilon_delivered"]
     whole = rows["perturbation"].eq("features") & rows["scheme"].eq("imgm_amplified")
-    features = rows.loc[whole, "epsilon_delivered"]
-    code = rows.loc[rows["scheme"].eq("imgm_code"), "epsilon_delivered"]
-    if features.empty or not features.gt(run.claimed_epsilon).all():
+    code = tight[paper & rows["scheme"].eq("imgm_code")]
+    if not (paper & whole).any() or not tight[whole].gt(run.claimed_epsilon).all():
         return None
+    features, every = _format_range(tight[paper & whole]), _format_range(tight[whole])
     imgm = _delivered(run, "IMGM")
     composed = imgm[~imgm["experiment"].isin(_releases(run))] if len(imgm) else imgm
     gradients = ""
@@ -270,7 +270,8 @@ def _imgm_guarantee(run: Run, entry: Words) -> str | None:
         gradients = entry["gradients"].format(imgm=composed_range, code=short(code.max(), 2))
     return entry["text"].format(
         claimed_epsilon=short(run.claimed_epsilon),
-        features=_format_range(features),
+        features=features,
+        readings=entry["readings"].format(every=every) if every != features else "",
         gradients=gradients,
     )
 
