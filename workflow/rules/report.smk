@@ -291,6 +291,7 @@ rule article:
     """The replication article: text, tables and figures of this run."""
     input:
         files=[*summaries(), *tables("*"), *figures("*")],
+        theory="<folder>/theory/exact.csv",
         settings="<folder>/settings.yaml",
         # Its authors, and the settings that its text is written for.
         beside=[*AUTHORS, *beside("results/reference/settings.yaml")],
@@ -308,7 +309,7 @@ rule article:
     message:
         "Article"
     shell:
-        "{params.python} -m reproduction article {input.files:q} {input.settings:q} --out {output.pdf:q} > {log:q} 2>&1"
+        "{params.python} -m reproduction article {input.files:q} {input.theory:q} {input.settings:q} --out {output.pdf:q} > {log:q} 2>&1"
 
 
 rule ro_crate:
