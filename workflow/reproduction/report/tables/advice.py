@@ -347,7 +347,7 @@ TABLES = {
             "The best mechanism of each task, of those that the audit certifies or (marked) tests, "
             "and those to which these trials show no clear difference, after correction. Of them, "
             "the simplest that `matrixdp release` offers stands first. The baseline is free: it "
-            "costs no privacy. Mechanisms whose parameter was chosen by results are left out; rules "
+            "costs no privacy. Mechanisms with a parameter chosen by results are left out; rules "
             "tuned on the papers' data need a result on other data, against untuned mechanisms and "
             "free baselines."
         ),
