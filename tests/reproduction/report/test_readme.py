@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from packages import KEPT, ROOT
 
+from reproduction import catalogue
 from reproduction.report import comparisons, inputs, page
 from reproduction.report.page import first_screen
 
@@ -249,14 +250,16 @@ def test_the_first_screen_says_what_that_of_the_page_says():
         return " ".join(re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text).split())
 
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    (found,) = re.findall(r"^## In six sentences\n(.*?)^It is for", text, re.M | re.S)
+    (found,) = re.findall(r"^## In short\n(.*?)^## Two commands", text, re.M | re.S)
     said = first_screen.answers(first_screen.Run(inputs.below(KEPT)))
     assert sum(map(len, said.values())) == 6
+    assert len(text.splitlines()) <= 150
     expected = "".join(
         f" **{question}** " + " ".join(f"- {plain(sentence)}" for sentence in sentences)
         for question, sentences in said.items()
     )
-    assert plain(found).endswith(expected.strip()), f"README should say:\n\n{expected}"
+    expected = f"{expected.strip()} {plain(catalogue.section('caveat'))}"
+    assert plain(found).endswith(expected), f"README should say:\n\n{expected}"
 
 
 def test_the_orderings_in_words_are_those_of_the_comparisons():
