@@ -140,12 +140,13 @@ def test_the_article_counts_claims_and_errata_as_their_tables_do():
 RUNS = sorted(path.stem for path in (KEPT / "comparisons").glob("*.csv"))
 
 
-def in_order(name):
+def in_order(name, folder="."):
     """Return the kept tests of a run, its mechanisms in order, and the last beyond the papers."""
-    compared = text(kept(f"comparisons/{name}"), "epsilon", "verdict", *comparisons.AGAINST, *KEYS)
-    order = job_settings.rows(inputs.read("settings", inputs.below(KEPT)), name)
+    table = kept(f"{folder}/comparisons/{name}")
+    compared = text(table, "epsilon", "verdict", *comparisons.AGAINST, *KEYS)
+    order = job_settings.rows(inputs.read("settings", inputs.below(KEPT / folder)), name)
     further = [one for one in order if one not in catalogue.of_papers() | {*catalogue.BASELINES}]
-    return compared[compared["comparison"].ne(comparisons.PRICE)], order, further[-1]
+    return compared[compared["comparison"].ne(comparisons.PRICE)], order, [*order, *further][-1]
 
 
 def moved_by(compared, order, added):
@@ -156,7 +157,48 @@ def moved_by(compared, order, added):
     return after.loc[rest.index, columns].fillna(-1).ne(before[columns].fillna(-1)).sum()
 
 
-@pytest.mark.parametrize("name", RUNS)
+#: Runs with verdicts from before the rule that none contradicts its means. They turn this test red
+#: when the reference is made anew: then this goes.
+BEFORE_THE_RULE = pytest.mark.xfail(strict=True, reason="kept before the rule")
+MARKED = [
+    pytest.param(name, marks=[BEFORE_THE_RULE] * (name in ("covariance", "first_pc", "imdb")))
+    for name in RUNS
+]
+
+
+def contradictions(pairs):
+    """Return the verdicts that stand beside equal rows, or beside means of the other order."""
+    pairs = pairs[pairs["verdict"].isin([comparisons.BETTER, comparisons.WORSE])]
+    larger = catalogue.metric(pairs["metric"].iloc[0]).larger if len(pairs) else True
+    sign = np.where(pairs["verdict"].eq(comparisons.BETTER) == larger, 1, -1)
+    # Means are kept to six digits, to which different ones may be equal.
+    apart = sign * (pairs["mean"] - pairs["mean_against"]) < 0
+    return pairs[apart | (sign * pairs["difference"] <= 0)]
+
+
+@pytest.mark.parametrize("name", MARKED)
+def test_no_kept_verdict_contradicts_its_means(name):
+    pairs = kept(f"comparisons/{name}")
+    assert contradictions(pairs).empty
+    # Each verdict has one of its own: the other word, the other median, none.
+    ordered = pairs[pairs["verdict"].isin([comparisons.BETTER, comparisons.WORSE])]
+    others = {comparisons.BETTER: comparisons.WORSE, comparisons.WORSE: comparisons.BETTER}
+    for wrong in (
+        ordered.assign(verdict=ordered["verdict"].map(others)),
+        ordered.assign(difference=-ordered["difference"]),
+        ordered.assign(difference=0.0),
+    ):
+        assert len(contradictions(wrong)) == len(ordered)
+
+
+@pytest.mark.parametrize("folder", [".", "quick"])
+def test_no_verdict_on_kept_trials_contradicts_their_means(folder):
+    for name in RUNS:
+        compared, order, _ = in_order(name, folder)
+        assert contradictions(comparisons.judged(compared, order)).empty
+
+
+@pytest.mark.parametrize("name", MARKED)
 def test_kept_verdicts_follow_the_families_and_the_last_mechanism_moves_no_other(name):
     compared, order, last = in_order(name)
     again = comparisons.judged(compared, order)

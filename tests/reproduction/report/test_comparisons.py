@@ -138,7 +138,7 @@ def test_verdicts_are_corrected_over_their_family():
     table = table.assign(
         comparison="row", metric="rmse", same_distribution=False, n_trials=10, **blank
     )
-    table = table.assign(mean=1.0, mean_against=1.0, low=0.0, high=0.0)
+    table = table.assign(mean=table["difference"], mean_against=0.0, low=0.0, high=0.0)
     order = ["random", "first", "laplace", "second", "ppca", "imgm", "jl_2012", "zero"]
     judged = comparisons.judged(table, order)
     # 3 x .01 and 2 x .03 against the baseline at epsilon 1; alone in their families elsewhere. Then
@@ -281,14 +281,59 @@ def test_the_same_values_under_many_names_order_nothing_whatever_is_known_of_the
     assert compare(*parts)["verdict"].eq("even").all()
 
 
-def test_heavy_tails_are_compared_by_the_median(compare):
-    rng = np.random.default_rng(3)
-    split = rng.standard_normal(100)
-    better = split - 0.2 + 0.1 * rng.standard_normal(100)
-    better[5] += 100.0
-    table = compare(trials("adassp", better), trials("goe", split))
-    row = only(comparisons.oriented(table), mechanism="adassp", against="goe")
-    assert (row.statistic, row.verdict) == ("median", "better")
-    assert row.low < -0.2 < row.high < 0 < row.mean - row.mean_against
-    control = compare(trials("adassp", np.delete(better, 5)), trials("goe", np.delete(split, 5)))
-    assert only(control).statistic == "mean"
+@pytest.fixture
+def heavy(compare):
+    """Return a function from what one trial adds to the comparison of 100 heavy-tailed ones."""
+
+    def run(more, less=0.2):
+        rng = np.random.default_rng(3)
+        split = rng.standard_normal(100)
+        better = split - less * (1 + 0.5 * rng.standard_normal(100))
+        better[5] += more
+        table = compare(trials("adassp", better), trials("goe", split))
+        row = only(comparisons.oriented(table), mechanism="adassp", against="goe")
+        assert row.statistic == "median"
+        return row
+
+    return run
+
+
+def test_heavy_tails_are_compared_by_the_median(compare, heavy):
+    row = heavy(-100.0)
+    assert row.verdict == "better"
+    # By the mean there would be no verdict.
+    assert row.mean - row.mean_against < -1 < row.low < -0.2 < row.high < 0
+    values = np.arange(100.0)
+    assert only(compare(trials("adassp", values), trials("goe", values[::-1]))).statistic == "mean"
+
+
+def test_a_median_gives_no_verdict_against_the_means_or_where_it_is_0(heavy):
+    row = heavy(100.0)
+    assert (row.verdict, row.p_corrected < 1e-10) == ("even", True)
+    assert row.high < 0 < row.mean - row.mean_against
+    # One trial alone differs.
+    row = heavy(-100.0, less=0.0)
+    assert (row.verdict, row.difference) == ("even", 0)
+
+
+@pytest.mark.parametrize(
+    ("difference", "mean", "verdict"),
+    [
+        (-0.1, 0.9, "better"),
+        (0.1, 1.1, "worse"),
+        (-0.1, 1.1, "even"),
+        (0.1, 0.9, "even"),
+        (0.0, 0.9, "even"),
+        (0.0, 1.1, "even"),
+        (-0.1, 1.0, "even"),
+        (0.0, 1.0, "even"),
+    ],
+)
+def test_a_verdict_has_the_sign_of_difference_and_means(difference, mean, verdict):
+    pair = dict.fromkeys([*comparisons.ROW, *comparisons.AGAINST], "") | {
+        "mechanism": "laplace", "against": "ppca", "comparison": "row", "metric": "rmse",
+        "difference": difference, "mean": mean, "mean_against": 1.0, "p": 1e-6, "n_trials": 100,
+        "same_distribution": False,
+    }  # fmt: skip
+    pairs = pd.DataFrame([pair, pair | {"p": 0.06, "epsilon": "3"}])
+    assert comparisons.judged(pairs, [])["verdict"].tolist() == [verdict, "even"]

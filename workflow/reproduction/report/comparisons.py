@@ -106,7 +106,8 @@ def judged(compared: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
 
     ``verdict`` is ``BETTER`` or ``WORSE`` where the corrected p-value is below ``LEVEL``, else
     ``EVEN``; it is empty below ``ENOUGH`` trials. Identically distributed noise is even, and does
-    not count as a test.
+    not count as a test. A pair is even, too, where the ``difference``, which may be a median, is 0
+    or has another sign than that of the means: no verdict contradicts the means beside it.
 
     Holm's correction is over families of tests:
 
@@ -138,7 +139,9 @@ def judged(compared: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
     corrected = corrected.reindex(compared.index)
     larger = catalogue.metric(str(compared["metric"].iloc[0])).larger
     wins = compared["difference"].gt(0) == larger
-    verdict = wins.map({True: BETTER, False: WORSE}).where(corrected.lt(LEVEL), EVEN)
+    means = compared["mean"] - compared["mean_against"]
+    agrees = (means * compared["difference"]).gt(0)
+    verdict = wins.map({True: BETTER, False: WORSE}).where(corrected.lt(LEVEL) & agrees, EVEN)
     verdict = verdict.where(compared["n_trials"].ge(ENOUGH), "")
     return compared.assign(p_corrected=corrected, verdict=verdict)
 
