@@ -351,17 +351,25 @@ def test_an_address_survives_html_and_decoding():
     assert unquote(address.partition(",")[2]) == text
 
 
-def test_a_large_drawing_is_shown_as_png_if_that_is_smaller(tmp_path, monkeypatch):
-    monkeypatch.setattr(pictures, "SVG_LIMIT", 100)
+def test_a_picture_is_what_is_below_its_headline(tmp_path):
     file = tmp_path / "a.svg"
     file.write_text(SVG)
-    assert pictures.read(file).source.startswith("data:image/svg+xml")
-    header = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (300).to_bytes(4) + (200).to_bytes(4)
-    (tmp_path / "a.png").write_bytes(header)
     found = pictures.read(file)
-    assert (found.source[:15], found.width, found.height) == ("data:image/png;", 300, 200)
-    (tmp_path / "a.png").write_bytes(header + bytes(1000))
-    assert pictures.read(file).source.startswith("data:image/svg+xml")
+    assert (found.width, found.height) == (133, 67)
+    assert "viewBox='0 0 100 50'" in unquote(found.source)
+    below = pictures.read(file, above=20)
+    assert (below.width, below.height) == (133, 40)
+    assert "viewBox='0 20 100 30'" in unquote(below.source)
+    assert "pt'" not in unquote(below.source).partition(">")[0]
+
+
+def test_a_figure_has_its_headline_as_text_and_a_drawing_for_telephones(make, tmp_path):
+    root = write(tmp_path / "results")
+    assert 'class="narrow"' not in make(root)
+    put(root / "figures/narrow/figure4_left.svg", SVG)
+    html = section(make(root), "regression")
+    assert "<h3>It is &lt;0.2&gt;</h3>" in html
+    assert html.count('class="wide"') == html.count('class="narrow"') == 1
 
 
 # Layout

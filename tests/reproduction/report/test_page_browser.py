@@ -63,7 +63,7 @@ def run(tmp_path_factory):
     empty += ("readings_holding,readings_total,data_status,experiments",)
     commas = "," * (1 + ",".join(empty).count(","))
     put(root / "claims.csv", "\n".join([",".join((head, *empty)), *(row + commas for row in rows)]))
-    runfiles.write(root, "tables/advice")
+    runfiles.write(root, "tables/advice", "tables/price", "figures/price")
     return root
 
 
@@ -219,6 +219,27 @@ def test_the_whole_page_loads_without_errors_and_without_network(whole):
 @pytest.mark.parametrize("width", [1400, 900, 390])
 def test_nothing_that_moves_is_wider_than_the_window(whole, width):
     assert whole(width=width).run(OVERFLOW) <= 0
+
+
+@pytest.mark.parametrize(("width", "kind"), [(1400, "wide"), (900, "wide"), (390, "narrow")])
+def test_a_figure_fits_the_window_and_its_headline_is_not_cut(whole, width, kind):
+    shown = whole(width=width)
+    images = "[...document.querySelectorAll('.paper img')].filter((one) => one.offsetParent)"
+    assert shown.run(f"{images}.map((one) => one.className)") == [kind]
+    assert shown.run(f"{images}.every((one) => one.getBoundingClientRect().right <= innerWidth)")
+    heads = "[...document.querySelectorAll('figure h3')]"
+    assert shown.run(f"{heads}.every((one) => one.scrollWidth <= one.clientWidth)")
+    # Eight points in the drawing are as many on the screen, or little fewer.
+    size = f"{images}[0].getBoundingClientRect().width / {images}[0].getAttribute('width')"
+    assert shown.run(size) > 0.85
+
+
+@pytest.mark.parametrize(("theme", "filtered"), [("light", False), ("dark", True)])
+def test_figures_are_dark_in_the_dark(whole, theme, filtered):
+    shown = whole()
+    shown.run(f"document.documentElement.dataset.theme = '{theme}'")
+    used = shown.run("getComputedStyle(document.querySelector('.paper')).filter")
+    assert (used != "none") == filtered
 
 
 def test_bars_count_the_claims_and_texts_are_no_markup(whole):

@@ -171,7 +171,7 @@ def test_figures_say_not_private_beside_the_name(run):
                 if labelled(part):
                     seen.add(name)
                     assert "not private" in part or name.startswith("imgm"), (name, part)
-    assert {"curves_regression", "curves_first_pc", "price", "noise_levels"} <= seen
+    assert {"multiples_regression", "multiples_first_pc", "price", "noise_levels"} <= seen
 
 
 def test_the_page_and_its_answers(run):
@@ -213,9 +213,10 @@ def test_a_paper_whose_mechanism_is_refuted_is_not_called_private(run, tmp_path)
 def test_the_article(run):
     advice = build._advice(inputs.below(run))
     assert not any(labelled(cell) for _, rows in advice["groups"] for row in rows for cell in row)
-    for name, columns in build._COLUMNS.items():
-        grid = build._cut(build._grid(inputs.below(run), name), columns | build._VERDICT)
-        named = [row for _, rows in grid["groups"] for row in rows if labelled(row[0])]
+    for name in build._UNITS:
+        grids = build._comparison(inputs.below(run), name)
+        groups = [group for grid in grids for group in grid["groups"]]
+        named = [row for _, rows in groups for row in rows if labelled(row[0])]
         assert named
         assert all("not private" in cell for row in named for cell in row[-2:])
 

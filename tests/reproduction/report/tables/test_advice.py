@@ -246,13 +246,14 @@ def test_a_rule_made_on_the_data_needs_evidence_from_other_data(advised):
         {
             "experiment": "regression",
             "dataset": ["diabetes", "wine"],
+            "simulated": False,
             "mechanism": "clipped_private",
             "verdict": ["better", "worse"],
         }
     )
     found = advised(*rows, held_out=evidence).iloc[0]
     assert found["best_mechanism"] == "clipped_private"
-    assert re.match("better in 1 of 2 .* 2 other .* worse in 1", found["held_out"])
+    assert re.match("better than .* in 1 of 2 .* 2 other .* worse in 1", found["held_out"])
 
 
 def test_a_person_is_advised_of_what_can_be_released_and_how_it_is_named(advised):

@@ -346,7 +346,8 @@ def test_the_audit_shows_the_range_of_each_mechanism(name, root):
     assert len(rows) == len(groups)
     for row, ((experiment, mechanism), own) in zip(rows, groups, strict=True):
         assert row["_group"] == catalogue.experiment(experiment).title
-        assert row["Mechanism"] == catalogue.label(mechanism)
+        # Equal distributions are one row.
+        assert row["Mechanism"].partition(" = ")[0] == catalogue.label(mechanism)
         for header, column in COLUMNS[name].items():
             ends = dict.fromkeys((own[column].min(), own[column].max()))
             assert shows(row[header], *ends), (header, row[header], ends)

@@ -256,13 +256,11 @@ def _corrected(
         level = LEVEL / families.count(experiments[key[0]])
         return CorrectedEvidence(*tests[key], corrected[key], level)
 
-    results = {}
-    for claim in claims:
-        other = others.get(claim.id)
-        if other is not None and not isinstance(other, str):
-            other = result((claim.id, True))
-        results[claim.id] = result((claim.id, False))._replace(other=other)
-    return results
+    def other(name: str) -> CorrectedEvidence | str | None:
+        reason = others.get(name)
+        return reason if reason is None or isinstance(reason, str) else result((name, True))
+
+    return {claim.id: result((claim.id, False))._replace(other=other(claim.id)) for claim in claims}
 
 
 def _otherwise(claim: Claim, finding: Finding, outcome: CorrectedEvidence) -> Finding:

@@ -166,7 +166,8 @@ def _section(
 ) -> layout.Section:
     """Return the section of an experiment that stands alone, or is on a user's matrix."""
     about, table = catalogue.experiment(name), _table(name, outputs)
-    figures = (f"figures/curves_{name}", *(f"figures/{figure}" for figure in about.figures))
+    stems = (f"curves_{name}", f"multiples_{name}", *about.figures)
+    figures = tuple(f"figures/{stem}" for stem in stems)
     title = f"{matrix['title']}: {about.topic}" if matrix else about.title
     show, opened = (table, *figures), (table, figures[0])
     return layout.Section(name, title, "Answers", show, claims=(name,), open=opened)
@@ -287,14 +288,16 @@ def _is_verdict(header: str) -> bool:
 
 
 def _figure(files: Files, name: str) -> dict[str, Any]:
-    picture = pictures.read(files[f"{name}.svg"])
     with inputs.file_errors(path := inputs.find(f"{name}.json", files)):
         entry = json.loads(path.read_text(encoding="utf-8"))
         topic, headline = entry["topic"], entry["headline"]
         words = {"title": headline, "caption": entry["caption"], "topic": topic}
+        above = float(entry.get("header", 0))
     words["headline"] = headline if headline != topic else ""
-    # `pictures` has escaped the source already; escaping it again would double its size.
-    return {"item_type": "figure"} | vars(picture) | {"source": Markup(picture.source)} | words
+    drawings = {"wide": pictures.read(inputs.find(f"{name}.svg", files), above)}
+    if narrow := files.get(name.replace("figures/", "figures/narrow/") + ".svg"):
+        drawings["narrow"] = pictures.read(narrow)
+    return {"item_type": "figure", "pictures": drawings} | words
 
 
 def _added(

@@ -271,9 +271,10 @@ TABLES = {
         title="Advice",
         caption=(
             "The best mechanism of each task, of those that the audit certifies or (marked) tests, "
-            "and those not clearly worse, after correction. The baseline costs no privacy. "
-            "Mechanisms whose parameter was chosen on the data are left out; rules made on the "
-            "papers' data stand here only with the evidence of other data."
+            "and those not clearly worse, after correction. The baseline is free: it costs no "
+            "privacy. Mechanisms whose parameter was chosen on the data are left out; rules tuned "
+            "on the papers' data need a result on other data, against untuned mechanisms and free "
+            "baselines."
         ),
         data=data,
         grid=grid,
