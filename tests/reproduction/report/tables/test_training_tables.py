@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import runfiles
+from packages import KEPT
 from samplerun import settle
 from trialrows import reason, trials
 
@@ -242,3 +243,13 @@ def test_published_settings_count_once_and_state_all_readings_of_q():
     assert finding(rows).startswith(f"2 of 3 {words} 82 to 240 at claimed 1,")
     rows["epsilon_delivered"] = 0.5
     assert finding(rows) == ""
+
+
+@pytest.mark.parametrize("name", ["tables/imgm_imdb", "tables/price", "tables/advice"])
+def test_tables_say_how_favourable_the_reading_of_imdb_is(tmp_path, name):
+    runfiles.write(KEPT, name, out=tmp_path)
+    text = (tmp_path / f"{name}.md").read_text(encoding="utf-8")
+    rows = pd.read_csv(KEPT / "summary/imdb.csv", dtype={"epsilon": str})
+    place = summary.place_of_default(rows, "1")
+    assert re.fullmatch(r"the \w+ ?\w* of 3 readings", place)
+    assert len(re.findall(rf"{place} at (?:epsilon|ε =) 1", text)) == 1
