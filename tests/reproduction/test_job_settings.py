@@ -13,7 +13,7 @@ RESOLVED = config.resolve(SHIPPED)
 RELEASE = {"experiment", "task", "dataset", "seed", "trials", "adjacency", "reading"}
 TRAINED = {"experiment", "dataset", "seed", "trials", "lot", "epochs", "records"}
 BUDGET = {"epsilons", "delta"}
-CLAIMED = {"claim_trials", "table_epsilon"}
+CLAIMED = {"claim_trials", "claim_epsilons"}
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ CLAIMED = {"claim_trials", "table_epsilon"}
         ("section10_2", "zero", RELEASE | {"target", "train", "features", "claim_trials"}),
         ("covariance", "laplace", RELEASE | BUDGET | CLAIMED),
         ("first_pc", "jl_exact", RELEASE | BUDGET | {"grids"}),
-        ("first_pc", "mvg_thm2", RELEASE | BUDGET | {"directions", "grids"}),
+        ("first_pc", "mvg_thm2", RELEASE | BUDGET | CLAIMED | {"directions", "grids"}),
         ("adult", "nonprivate", TRAINED | {"clip"}),
         ("adult", "imgm", TRAINED | {"clip", "batch"} | BUDGET),
         ("imdb", "imgm", TRAINED | BUDGET),
@@ -41,11 +41,14 @@ def test_claims_are_judged_in_the_default_reading_alone():
     assert not CLAIMED & other.keys()
 
 
-def test_a_part_of_several_mechanisms_is_all_that_one_of_them_needs():
-    both = job_settings.trials(RESOLVED, "covariance", "jl_exact", "mvg_binary")
-    names = "jl_exact", "mvg_binary"
-    one, other = (job_settings.trials(RESOLVED, "covariance", name) for name in names)
-    assert both == one | other | {"grids": one["grids"] | other["grids"]}
+def test_claims_compare_a_mechanism_at_their_epsilons_alone():
+    part = {
+        name: job_settings.trials(RESOLVED, "covariance", name)
+        for name in ("laplace", "imgm", "jl_exact")
+    }
+    assert part["laplace"]["claim_epsilons"] == ["1"]
+    assert part["imgm"]["claim_epsilons"] == RESOLVED["experiments"]["covariance"]["epsilons"]
+    assert not CLAIMED & part["jl_exact"].keys()
 
 
 def test_a_part_of_an_experiment_that_is_not_to_run_is_refused():

@@ -408,13 +408,10 @@ def _check_trials(place: str, rows: Sequence[Mapping[str, str]], job: Mapping[st
         return  # It cannot serve the task.
     plain = range(job["trials"])
     for (configuration, direction, epsilon), phases in cells.items():
-        more = range(job["trials"], job.get("claim_trials", 0))
-        further = [*more] if epsilon == job.get("table_epsilon") else []
         wanted = {
             "report": [[*plain]],
             "select": [[], [*plain]],
-            "claims": [further],
-            trials.CONTROL: [[], [*plain, *further]],
+            trials.CONTROL: [[], [*plain]],
         }
         numbers = {phase: sorted(map(_whole, texts)) for phase, texts in phases.items()}
         # A row with the reason why there are no trials stands alone.

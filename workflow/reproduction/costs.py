@@ -21,7 +21,7 @@ PER_EXTRACTED = 2.5e-3
 
 #: Seconds of a trial at one epsilon: of MVG with all its shares and directions, of all mechanisms
 #: in all readings, and of all mechanisms on all held-out data.
-PER_TRIAL, PER_READING_TRIAL, PER_HELD_OUT = 1.2e-3, 0.15, 0.2
+PER_TRIAL, PER_READING_TRIAL, PER_HELD_OUT = 1.2e-3, 0.15, 0.5
 
 #: Seconds of a run of the audit, in all configurations of a mechanism.
 PER_AUDITED = 2e-3
@@ -40,7 +40,8 @@ def minutes(seconds: float) -> int:
 
 def trials(job: Mapping[str, Any]) -> tuple[int, int]:
     """Return minutes and megabytes of trials, from :func:`reproduction.job_settings.trials`."""
-    count = job["trials"] * len(job.get("epsilons", [0])) + job.get("claim_trials", 0)
+    count = job["trials"] * len(job.get("epsilons", [0]))
+    count += job.get("claim_trials", 0) * len(job.get("claim_epsilons", [0]))
     return minutes(count * PER_TRIAL), BASE + round(count * PER_ROW)
 
 

@@ -18,13 +18,10 @@ from matrixdp import checks
 from matrixdp.checks import InputError
 from reproduction import discovery
 from reproduction.discovery import FileEntry
-from reproduction.trials import DEFAULT
+from reproduction.trials import BASELINES, DEFAULT
 
 #: The settings of a job, which JSON can hold.
 JobSettings = dict[str, Any]
-
-#: Settings that affect only the further trials for claims.
-_CLAIMS = ("claim_trials", "table_epsilon")
 
 #: Keys of a data set that affect no number.
 _WORDS = ("title", "publisher", "licence", "doi", "citation", "public")
@@ -38,9 +35,9 @@ class Settings:
         experiment: name of the experiment.
         seed: root seed.
         trials: number of trials per row; trial numbers start at 0.
-        claim_trials: number of trials per row at ``table_epsilon`` for judging claims, if larger
+        claim_trials: number of trials per row at ``claim_epsilons`` for judging claims, if larger
             than ``trials``; the first of them are those of the row.
-        table_epsilon: the tables' epsilon as text.
+        claim_epsilons: claimed epsilons at which claims compare the mechanism, as text.
         epsilons: claimed epsilons as text, e.g. ``"0.1"``; they also name the noise streams.
         delta: claimed delta; None stands for 1 / n, with n private records.
         directions: indices of favoured features by name of a noise direction; none: i.i.d. noise.
@@ -62,7 +59,7 @@ class Settings:
     reading: str = "default"
     changes: Mapping[str, Any] = field(default_factory=dict)
     claim_trials: int = 0
-    table_epsilon: str = ""
+    claim_epsilons: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, job: Mapping[str, Any], **others: Any) -> Settings:
@@ -70,7 +67,8 @@ class Settings:
         epsilons = tuple(job.get("epsilons", ()))
         grids = {key: tuple(values) for key, values in job.get("grids", {}).items()}
         plain = {key: job[key] for key in ("experiment", "seed", "trials")}
-        plain |= {key: job[key] for key in ("claim_trials", "table_epsilon") if key in job}
+        plain |= {"claim_trials": job.get("claim_trials", 0)}
+        plain |= {"claim_epsilons": tuple(job.get("claim_epsilons", ()))}
         delta = job.get("delta", "1/n")
         plain |= {"delta": None if delta == "1/n" else float(delta)}
         return cls(**{**plain, "epsilons": epsilons, "grids": grids, **others})
@@ -104,8 +102,29 @@ def dataset(settings: Mapping[str, Any], experiment: str) -> str:
     return {**settings["experiments"], **settings["training"]}[experiment]["dataset"]
 
 
-def trials(settings: Mapping[str, Any], experiment: str, *mechanisms: str) -> JobSettings:
-    """Return the settings that may affect mechanisms' rows; no budget affects baselines."""
+def trials(settings: Mapping[str, Any], experiment: str, mechanism: str) -> JobSettings:
+    """Return the settings that may affect a row's trials; no budget affects baselines."""
+    return _rows(settings, experiment, mechanism) | _for_claims(settings, experiment, mechanism)
+
+
+def _for_claims(settings: Mapping[str, Any], experiment: str, mechanism: str) -> JobSettings:
+    """Return the settings of a row's further trials for claims; empty if no claim compares it."""
+    entry = release(settings, experiment)
+    # Claims are judged only under the default reading.
+    if settings["reading"] != DEFAULT or not entry.get("trials_for_claims"):
+        return {}
+    count = {"claim_trials": entry["trials_for_claims"]}
+    if mechanism in BASELINES:
+        return count
+    if mechanism in entry["claims_at_every_epsilon"]:
+        return {**count, "claim_epsilons": entry["epsilons"]}
+    if mechanism in entry["claims_at_table_epsilon"]:
+        return {**count, "claim_epsilons": [settings["table_epsilon"]]}
+    return {}
+
+
+def _rows(settings: Mapping[str, Any], experiment: str, *mechanisms: str) -> JobSettings:
+    """Return the settings of mechanisms' rows without further trials."""
     entries = (discovery.mechanisms().get(name) for name in mechanisms)
     return _trials(settings, experiment, [entry for entry in entries if entry])
 
@@ -128,13 +147,9 @@ def _trials(
     job: JobSettings = {"experiment": experiment}
     job |= _chosen(entry, "task", "dataset", "features", "target", "train", "trials")
     job |= _chosen(settings, "seed", "adjacency", "reading")
-    # Claims are judged only under the default reading.
-    if settings["reading"] == DEFAULT and entry.get("trials_for_claims"):
-        job["claim_trials"] = entry["trials_for_claims"]
     grids: dict[str, list[str]] = {}
     for mechanism in mechanisms:
         job |= _chosen(entry, "epsilons") | _chosen(settings, "delta")
-        job |= _chosen(settings, "table_epsilon") if "claim_trials" in job else {}
         job |= _chosen(entry, "directions") if mechanism.directed else {}
         grids |= {key: list(settings.get(key, ())) for key in [mechanism.values] if key}
     return job | ({"grids": grids} if grids else {})
@@ -232,8 +247,7 @@ def read(text: str) -> dict[str, Any]:
 def _at_table_epsilon(
     settings: Mapping[str, Any], experiment: str, *mechanisms: str
 ) -> JobSettings:
-    job = trials({**settings, "reading": DEFAULT}, experiment, *mechanisms)
-    job = {key: value for key, value in job.items() if key not in _CLAIMS}
+    job = _rows({**settings, "reading": DEFAULT}, experiment, *mechanisms)
     return {**job, "epsilons": [settings["table_epsilon"]]}
 
 

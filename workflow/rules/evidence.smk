@@ -159,7 +159,7 @@ rule negative_control:
 
 
 rule held_out:
-    """Trials of rules that were made on the papers' data, on three other data sets."""
+    """Trials of rules that were made on the papers' data, on other data."""
     output:
         "<folder>/held_out_trials.csv.gz",
     log:

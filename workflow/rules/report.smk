@@ -16,7 +16,9 @@ AGAINST = {
 }
 # On request, too: the figure for a paper's column.
 COLUMN_FIGURES = {f"column_{name}": name for name in [*SWEPT, *TRAININGS]}
-EXPERIMENT_FIGURES = {f"curves_{name}": ("curves", name) for name in SWEPT}
+EXPERIMENT_FIGURES = {
+    f"{recipe}_{name}": (recipe, name) for recipe in ["curves", "multiples"] for name in SWEPT
+}
 for side, name in {"left": "regression", "middle": "first_pc", "right": "covariance"}.items():
     if name in EXPERIMENTS:
         EXPERIMENT_FIGURES[f"figure4_{side}"] = ("directions", name)
@@ -39,7 +41,7 @@ TABLES = {
         *expand("<folder>/audit/{run}_sensitivities.csv", run=EXPERIMENTS),
         *(["<folder>/audit/negative_control.csv"] if ON_PAPERS else []),
     ],
-    "effective_noise": AUDITS,
+    "effective_noise": [*AUDITS, *expand("<folder>/comparisons/{run}.csv", run=EXPERIMENTS)],
     "price": [*RELEASE_ROWS, *AUDITS, *TRAINING_ROWS],
 }
 FIGURES = {
@@ -64,11 +66,11 @@ if ON_PAPERS:
     FIGURES |= {
         "explainer": ["<folder>/tables/effective_noise.csv", "<folder>/tables/table2.csv"],
         "figure3": ["<folder>/theory/ellipses.csv"],
-        "noise_levels": [*RELEASE_ROWS, *AUDITS, "<folder>/tables/table2.csv"],
+        "noise_levels": ["<folder>/tables/effective_noise.csv", "<folder>/tables/table2.csv"],
         "nominal": [
-            *expand("<folder>/summary/{run}.csv", run=EXPERIMENTS),
+            *RELEASE_ROWS,
             *AUDITS,
-            *expand("<folder>/summary/{run}.csv", run=LEARNED),
+            *TRAINING_ROWS,
             "<folder>/theory/settings.csv",
         ],
     }
@@ -192,6 +194,7 @@ rule figure:
             category="Figures",
             labels={"figure": "{figure}"},
         ),
+        narrow="<folder>/figures/narrow/{figure}.svg",
         png="<folder>/figures/{figure}.png",
         json="<folder>/figures/{figure}.json",
         data="<folder>/figures/data/{figure}.csv",
@@ -302,6 +305,7 @@ rule article:
     """The replication article: text, tables and figures of this run."""
     input:
         files=[*summaries(), *tables("*"), *figures("*")],
+        theory="<folder>/theory/exact.csv",
         settings="<folder>/settings.yaml",
         # Its authors, and the settings that its text is written for.
         beside=[*AUTHORS, *beside("results/reference/settings.yaml")],
@@ -319,7 +323,7 @@ rule article:
     message:
         "Article"
     shell:
-        "{params.python} -m reproduction article {input.files:q} {input.settings:q} --out {output.pdf:q} > {log:q} 2>&1"
+        "{params.python} -m reproduction article {input.files:q} {input.theory:q} {input.settings:q} --out {output.pdf:q} > {log:q} 2>&1"
 
 
 rule ro_crate:

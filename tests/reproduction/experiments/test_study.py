@@ -132,8 +132,8 @@ def test_more_epsilons_and_trials_leave_the_old_rows_as_they_were(data):
     pd.testing.assert_series_equal(many.loc[few.index], few, rtol=0, atol=0)
 
 
-def test_trials_for_claims_continue_those_reported_at_the_tables_epsilon(data):
-    claimed = replace(SETTINGS, claim_trials=9, table_epsilon="1")
+def test_trials_for_claims_continue_those_reported_at_their_epsilons(data):
+    claimed = replace(SETTINGS, claim_trials=9, claim_epsilons=("1",))
     for name in ("mvg_binary", "laplace", "mvg_maxpnr", "jl_exact", "nonprivate", "random"):
         plain, table = run(REGRESSION, name, data, SETTINGS), run(REGRESSION, name, data, claimed)
         own = table["phase"].eq("claims")

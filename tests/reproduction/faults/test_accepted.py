@@ -67,8 +67,9 @@ def test_every_mechanism_runs_at_the_ends_of_what_is_allowed(folder, name):
     settings = config.resolve(chosen)
     ran = 0
     for experiment, own in settings["experiments"].items():
-        part = job_settings.trials(settings, experiment, *own["mechanisms"])
-        for _, rows in study.trials(part, own["mechanisms"], folder / own["dataset"]):
+        for mechanism in own["mechanisms"]:
+            part = job_settings.trials(settings, experiment, mechanism)
+            ((_, rows),) = study.trials(part, [mechanism], folder / own["dataset"])
             for block in rows:
                 assert np.isfinite(block.get("value", 0)).all()
                 if block.get("epsilon_delivered") is not None:

@@ -15,16 +15,28 @@ def row(mechanism, mean, seed, **fields):
 
 
 @pytest.fixture
-def table(saved):
-    file = saved(
-        row("clipped_private", 0.3, 1),
-        row("clipped_public", 0.1, 2),
-        row("goe", 0.2, 3),
-        row("laplace", 0.4, 4),
-        row("zero", 0.9, 5, epsilon="", delta=np.nan),
-    )
-    compared = comparisons.table([file], summary.summarise([file]))
-    return held_out_table.table(compared).assign(experiment="regression", dataset="wine")
+def judge(saved):
+    """Return a function from the mean errors of baselines to the table."""
+
+    def run(**baselines):
+        level = {"epsilon": "", "delta": np.nan}
+        file = saved(
+            row("clipped_private", 0.3, 1),
+            row("clipped_public", 0.1, 2),
+            row("goe", 0.2, 3),
+            row("laplace", 0.4, 4),
+            *(row(name, mean, 5, **level) for name, mean in baselines.items()),
+        )
+        compared = comparisons.table([file], summary.summarise([file]))
+        table = held_out_table.table(compared)
+        return table.assign(experiment="regression", dataset="wine", simulated=False)
+
+    return run
+
+
+@pytest.fixture
+def table(judge):
+    return judge(zero=0.9)
 
 
 def test_tuned_mechanisms_are_held_against_the_best_of_the_others(table):
@@ -35,6 +47,22 @@ def test_tuned_mechanisms_are_held_against_the_best_of_the_others(table):
     assert (rows["against"] == "goe").all()
     assert [*rows["verdict"]] == ["worse", "better"]
     assert rows["difference"].to_numpy() == pytest.approx([0.1, -0.1], abs=0.01)
+
+
+@pytest.mark.parametrize("baseline", catalogue.RECORD_FREE)
+def test_who_loses_to_a_free_baseline_is_not_better(judge, baseline):
+    rows = judge(**{baseline: 0.05})
+    assert (rows["against"] == baseline).all()
+    assert [*rows["verdict"]] == ["worse", "worse"]
+    text = held_out_table.sentence(rows, "regression", "clipped_public")
+    assert "better than the best untuned mechanism or free baseline in 0 of 1" in text
+    assert text.endswith("worse in 1 (wine)")
+
+
+@pytest.mark.parametrize("baseline", [catalogue.NONPRIVATE, *catalogue.CLIPPED])
+def test_a_result_without_privacy_is_no_alternative(judge, baseline):
+    rows = judge(**{baseline: 0.05})
+    assert (rows["against"] == "goe").all()
 
 
 @pytest.mark.parametrize("name", ["a_first_by_name", "zz_last_by_name"])
@@ -55,10 +83,26 @@ def test_a_mechanism_without_an_entry_moves_no_other_wherever_it_stands(saved, t
 
 def test_losses_are_said_too(table):
     said = held_out_table.sentence(table, "regression", "clipped_private")
-    assert said == "better in 0 of 1 comparisons on 1 other data sets, worse in 1"
+    assert said == (
+        "better than the best untuned mechanism or free baseline in 0 of 1 comparisons on 1 other "
+        "data sets (0 simulated), worse in 1 (wine)"
+    )
     assert held_out_table.sentence(table, "covariance", "clipped_private") == ""
     assert held_out_table.sentence(table, "regression", "goe") == ""
     assert held_out_table.sentence(None, "regression", "clipped_private") == ""
+
+
+def test_simulated_data_say_so(saved, tmp_path):
+    rows = [row("clipped_public", 0.1, 2, dataset="wine"), row("goe", 0.2, 3, dataset="wine")]
+    law = [part.assign(dataset="simulated_t", data_status="simulated") for part in rows]
+    held_out_table.write([saved(*rows, name="wine"), saved(*law, name="law")], tmp_path / "out.csv")
+    table = pd.read_csv(tmp_path / "out.csv")
+    assert dict(zip(table["dataset"], table["simulated"], strict=True)) == {
+        "wine": False,
+        "simulated_t": True,
+    }
+    text = held_out_table.sentence(table, "regression", "clipped_public")
+    assert "in 2 of 2 comparisons on 2 other data sets (1 simulated), worse in 0" in text
 
 
 def test_few_trials_are_no_evidence(table):

@@ -73,6 +73,9 @@ def test_the_same_seed_gives_the_same_numbers(table, monkeypatch):
         ("M1", 1, 1 + 2 * np.sqrt(-np.log(0.99)) - 2 * np.log(0.99), 1e-12),
         ("M24", 0, 0.5370753923550924 / 0.6047104459892501, 1e-6),
         ("zeta_without_root", 0, 777909 / 18988.2, 1e-5),
+        # As printed 277 to 16.7 million times the necessary noise, 144 to 78,110 with the root.
+        ("zeta_without_root", 2, 277.5 / 144.21, 1e-3),
+        ("zeta_without_root", 3, 16.72e6 / 78110.9, 1e-3),
         ("M11", 0, -0.388, 0.002),  # Eq. (25) at the paper's parameters
         ("M30", 0, 0.4859 * np.log(2) / (np.log(2) / 2), 1e-3),  # a binary input at 0 dB, in bits
         ("divided_noise", 0, 32 / 64, 1e-12),

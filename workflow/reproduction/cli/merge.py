@@ -28,7 +28,7 @@ def run(bundle: str, *, settings: str, data: str, out: str) -> None:
     rows = bundles.merged(source, name, job, task.metric, delta)
     if source.same_code:
         # The code is here: what it gives now is what the bundle must have.
-        few = {**job, "trials": bundles.RERUN, "claim_trials": 0}
+        few = {**job, "trials": bundles.RERUN}
         for _, again in study.trials(few, [source.mechanism], folder):
             bundles.check_rerun(source, rows, trials.columns(again))
     trials.write(rows, out)

@@ -190,7 +190,7 @@ def run(
     - ``report``: the reported trials, at all epsilons;
     - ``select``: trials on separate streams, which choose between several configurations of a
     direction;
-    - ``claims``: further ``report`` trials at the tables' epsilon;
+    - ``claims``: further ``report`` trials at the epsilons of claims;
     - ``control``: the noise of the ``report`` and ``claims`` trials on records of zeros; only with
       ``control``.
     """
@@ -395,13 +395,13 @@ def _simulated(
     rivals = Counter(case.configuration.direction for case in cases)
     alone = len(settings.epsilons)
     compared = [case for case in cases if rivals[case.configuration.direction] > alone]
-    at_table = [case for case in cases if case.epsilon == settings.table_epsilon]
+    claimed = [case for case in cases if case.epsilon in settings.claim_epsilons]
     plain, more = range(settings.trials), range(settings.trials, settings.claim_trials)
     # The phase of the rows, its trials, the phase whose streams they use, and the cells.
     parts = (
         ("report", plain, "report", cases),
         ("select", plain, "select", compared),
-        ("claims", more, "report", at_table),
+        ("claims", more, "report", claimed),
     )
     scored, controls = [], []
     for phase, numbers, streams_of, subset in parts:

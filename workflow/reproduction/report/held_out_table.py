@@ -12,19 +12,26 @@ from reproduction import catalogue, files
 from reproduction.report import comparisons, summary
 
 COLUMNS = (
-    *("experiment", "dataset", "epsilon", "mechanism", "against", "mean", "mean_against"),
-    *("difference", "low", "high", "p_corrected", "verdict", "n_trials"),
+    *("experiment", "dataset", "simulated", "epsilon", "mechanism", "against", "mean"),
+    *("mean_against", "difference", "low", "high", "p_corrected", "verdict", "n_trials"),
 )
+
+#: What a verdict is against, in a sentence.
+RIVAL = "the best untuned mechanism or free baseline"
+
+#: Baselines that nobody can use in place of a private release: they need the records.
+NOT_FREE = {*catalogue.BASELINES} - {*catalogue.RECORD_FREE}
 
 
 def table(compared: pd.DataFrame) -> pd.DataFrame:
-    """Return each tuned mechanism against the best of the others, at each epsilon (``COLUMNS``).
+    """Return each tuned mechanism against the best alternative, at each epsilon (``COLUMNS``).
 
-    The best one is that with the best mean over the same trials, which is in its favour. The
-    verdict is that of :mod:`reproduction.report.comparisons`, corrected.
+    Alternatives are the mechanisms that are not tuned, and the baselines that cost no privacy. The
+    best one is that with the best mean over the same trials, which is in its favour. The verdict
+    is that of :mod:`reproduction.report.comparisons`, corrected.
     """
     pairs = comparisons.oriented(compared)
-    pairs = pairs[pairs["epsilon"].notna() & ~pairs["against"].isin(catalogue.BASELINES)]
+    pairs = pairs[pairs["epsilon"].notna() & ~pairs["against"].isin(NOT_FREE)]
     tuned = catalogue.tuned()
     pairs = pairs[pairs["mechanism"].isin(tuned) & ~pairs["against"].isin(tuned)]
     larger = catalogue.metric(str(compared["metric"].iloc[0])).larger
@@ -46,13 +53,18 @@ def write(trial_files: Iterable[str | os.PathLike], out: str | os.PathLike) -> N
             path = os.path.join(folder, "trials.csv")
             run.to_csv(path, index=False)
             compared = comparisons.table([path], summary.summarise([path]))
-        parts.append(table(compared).assign(experiment=experiment, dataset=dataset))
+        of = {"experiment": experiment, "dataset": dataset}
+        simulated = run["data_status"].eq(summary.SIMULATED).any()
+        parts.append(table(compared).assign(**of, simulated=simulated))
     text = pd.concat(parts).to_csv(index=False, lineterminator="\n", float_format="%.6g")
     files.write_text(out, text)
 
 
 def sentence(evidence: pd.DataFrame | None, experiment: str, mechanism: str) -> str:
-    """Return a clause on a mechanism in an experiment; empty if the table has none."""
+    """Return a clause on a mechanism in an experiment; empty if the table has none.
+
+    It names the data sets on which the mechanism is worse.
+    """
     if evidence is None or mechanism not in catalogue.tuned():
         return ""
     rows = evidence[evidence["experiment"].eq(experiment) & evidence["mechanism"].eq(mechanism)]
@@ -60,7 +72,10 @@ def sentence(evidence: pd.DataFrame | None, experiment: str, mechanism: str) -> 
         return ""
     counts = rows["verdict"].value_counts()
     better, worse = (counts.get(word, 0) for word in (comparisons.BETTER, comparisons.WORSE))
+    sets = rows.drop_duplicates("dataset")
+    losses = rows.loc[rows["verdict"].eq(comparisons.WORSE), "dataset"].unique()
+    names = f" ({', '.join(losses).replace('_', ' ')})" if len(losses) else ""
     return (
-        f"better in {better} of {len(rows)} comparisons on {rows['dataset'].nunique()} other data "
-        f"sets, worse in {worse}"
+        f"better than {RIVAL} in {better} of {len(rows)} comparisons on {len(sets)} other data "
+        f"sets ({sets['simulated'].sum()} simulated), worse in {worse}{names}"
     )

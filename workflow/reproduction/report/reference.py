@@ -30,7 +30,7 @@ from reproduction.report.inputs import Files
 #: Files and folders of a run that are kept, where they exist.
 KEPT = (
     *("settings.yaml", "data", "summary", "comparisons", "readings", "theory", "audit"),
-    *("tables", "figures", "claims.csv"),
+    *("tables", "figures", "claims.csv", "held_out.csv"),
 )
 #: Data sets and trials are not kept; their provenance and summaries are.
 _LEFT_OUT = shutil.ignore_patterns("*.npy", "*.npz", "*_trials.csv.gz")

@@ -96,7 +96,6 @@ def test_every_mechanism_runs_or_says_why_not(name):
     settings = Settings(
         experiment="x", seed=0, trials=2, epsilons=("1",), delta=1e-6, directions={"a": (0,)},
         grids={"taus": ("0.9",), "sketch_multiples": ("2",), "squared_radius_fractions": ("0.1",)},
-        table_epsilon="1",
     )  # fmt: skip
     posed = study.queries(task, data, settings)
     for mechanism in registry():
@@ -120,7 +119,7 @@ def test_a_mechanism_that_fails_on_own_records_is_a_row(monkeypatch, tmp_path):
     part = {
         "experiment": "my_second_moments", "task": "moments_error", "dataset": MY_MATRIX, "seed": 0,
         "trials": 2, "epsilons": ["1"], "delta": "1/n", "adjacency": "replace",
-        "reading": "default", "table_epsilon": "1",
+        "reading": "default",
     }  # fmt: skip
 
     def fail(*given):

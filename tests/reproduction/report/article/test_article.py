@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 
 from matrixdp.checks import InputError
 from reproduction import cli
@@ -27,10 +28,12 @@ ASIDE = (
     r"#n\(\"[^\"]*\"\)",
     r"#when\(\"[^\"]*\",\s*\"[^\"]*\"\)",
     r"#printed\(\"[^\"]*\",\s*\"[^\"]*\"\)",
+    r"#(is-are|made-from|plural|file)\([^()]*(\([^()]*\)[^()]*)*\)",
     r"results-table\([^()]*(\([^()]*\)[^()]*)*\)",
-    r"image\([^)]*\)",
+    r"run-figure\(\"\w+\"",
     r"[@<][\w-]+>?",
     r"\$[^$]*\$",
+    r"\b[MI]\d+\b",
     r"(Theorem|Table|Figure|Section|Lemma|Algorithm|Appendix)s?\s+\d+(\.\d+)*(\s+(to|and)\s+\d+)?",
 )
 
@@ -61,8 +64,11 @@ def test_formulas_hold_no_results():
 def test_every_number_has_a_source_and_is_used():
     entries = numbers.read_entries(build.SOURCE / "numbers.yaml")
     text = SOURCE.read_text(encoding="utf-8")
-    uses = {*re.findall(r"#(?:n|when)\(\"([^\"]+)\"", text)}
-    assert {*entries} <= uses
+    uses = {*re.findall(r"#(?:n|when|is-are|plural)\(\"([^\"]+)\"", text)}
+    factors = {
+        name for entry in entries.values() for part in entry.get("products", ()) for name in part
+    }
+    assert {*entries} <= uses | factors
     values = numbers.collect(entries, inputs.below(REFERENCE))
     assert uses <= {*values}
     assert not [name for name in uses if values[name].text == numbers.MISSING]
@@ -72,7 +78,7 @@ def test_every_number_has_a_source_and_is_used():
 def reference(tmp_path_factory):
     """Return a copy of the kept results that a test may change."""
     folder = tmp_path_factory.mktemp("kept") / "results"
-    for part in ("tables", "summary", "figures", "data"):
+    for part in ("tables", "summary", "figures", "data", "theory"):
         shutil.copytree(REFERENCE / part, folder / part)
     for file in ("claims.csv", "settings.yaml"):
         shutil.copy(REFERENCE / file, folder)
@@ -85,7 +91,7 @@ def test_the_same_results_give_the_same_bytes(reference, tmp_path):
     build.build(inputs.below(reference), second)
     assert first.read_bytes() == second.read_bytes()
     table = pd.read_csv(first.with_name("article_numbers.csv"))
-    assert {"name", "text", "value", "rounding", "source"} == {*table.columns}
+    assert {"name", "text", "value", "rounding", "source", "file"} == {*table.columns}
 
 
 def test_another_verdict_stops_the_build_and_names_the_sentence(reference, tmp_path):
@@ -130,19 +136,103 @@ def test_simulated_data_are_marked(reference, tmp_path):
     assert not content["strict"]
 
 
-def test_tables_of_results_state_the_papers_unit_and_ours():
-    for name, columns in build._COLUMNS.items():
-        published = pd.read_csv(f"workflow/published/{name}.csv")
-        (factor,) = published["unit_factor"].unique()
-        (theirs,) = (word for word in columns.values() if word.startswith("Paper"))
-        power = theirs.translate(str.maketrans("⁻¹²", "-12")).removeprefix("Paper (10")
-        assert 10.0 ** int(power.rstrip(")")) == pytest.approx(factor)
-        assert "Here (1)" in columns.values()
+SUPERSCRIPTS = str.maketrans("⁻¹²", "-12")
 
 
-def test_tables_cite_no_numbers_of_a_papers_own_list(reference):
-    content = build._content(inputs.below(reference), {})
-    cells = str([content["tables"][name] for name in build._COLUMNS])
+@pytest.fixture(scope="module")
+def content(reference):
+    return build._content(inputs.below(reference), {})
+
+
+def unit(header):
+    """Return the unit of the column of published values."""
+    (name,) = (name for name in header if name.startswith("Paper ("))
+    return 10.0 ** int(name.translate(SUPERSCRIPTS).removeprefix("Paper (10").rstrip(")"))
+
+
+def test_a_unit_is_read_from_its_header():
+    assert unit(["Method", "Paper (10⁻²)", "Paper / random guess"]) == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize("name", build._UNITS)
+def test_tables_of_results_state_the_papers_unit_and_ours(content, name):
+    published = pd.read_csv(f"workflow/published/{name}.csv", dtype=str)
+    grid = content["tables"][name]
+    factor = published["unit_factor"].astype(float).unique()
+    assert factor == pytest.approx(unit(grid["header"]))
+    assert "Here (1)" in grid["header"]
+    place = grid["header"].index(next(one for one in grid["header"] if one.startswith("Paper (")))
+    ((_, rows),) = grid["groups"]
+    printed = [row[place].lstrip("~").partition(" ")[0] for row in rows]
+    assert printed == published["value"].tolist()
+
+
+@pytest.mark.parametrize("name", build._UNITS)
+def test_rows_beyond_the_paper_stand_in_the_appendix(content, name):
+    text = SOURCE.read_text(encoding="utf-8")
+    main, appendix = text.split("= All claims and their verdicts")
+    assert f'results-table("{name}"' in main
+    assert f'results-table("{name}_beyond"' in appendix
+    beyond = content["tables"][f"{name}_beyond"]
+    assert not any(header.startswith("Paper") for header in beyond["header"])
+    ((_, own),), ((_, others),) = content["tables"][name]["groups"], beyond["groups"]
+    assert own
+    assert others
+    ((_, first), (_, second)) = build._grid(inputs.below(REFERENCE), name)["groups"]
+    assert (len(own), len(others)) == (len(first), len(second))
+
+
+def test_the_title_has_the_mark_of_a_failed_replication_below_one_half():
+    claims = pd.DataFrame(
+        {
+            "id": ["M1", "M2", "M3", "M4"],
+            "paper": "MVG",
+            "claim_type": ["experiment"] * 3 + ["theorem"],
+            "verdict": ["reproduced", "uninformative", "reproduced only under x", "not reproduced"],
+            "same_as": "",
+        }
+    )
+    assert build._mark(claims) == "[Re]"
+    claims.loc[0, "verdict"] = "undecided"
+    assert build._mark(claims) == "[¬Re]"
+
+
+def test_authors_version_and_archive_are_those_of_the_project_file():
+    citation = yaml.safe_load(Path("CITATION.cff").read_text(encoding="utf-8"))
+    project = build._project()
+    assert project["version"] == citation["version"]
+    assert [author["name"] for author in project["authors"]] == [
+        author.get("name") or f"{author['given-names']} {author['family-names']}"
+        for author in citation["authors"]
+    ]
+    assert bool(project["archives"]) == bool({"doi", "identifiers"} & {*citation})
+
+
+def test_every_number_and_figure_links_to_a_file_of_the_run(reference, tmp_path):
+    out = tmp_path / "article.pdf"
+    build.build(inputs.below(reference), out)
+    files = set(pd.read_csv(out.with_name("article_numbers.csv"))["file"])
+    text = SOURCE.read_text(encoding="utf-8")
+    files |= {f"figures/data/{name}.csv" for name in re.findall(r'run-figure\("(\w+)"', text)}
+    files |= {*re.findall(r'"((?:tables|figures)/[\w/]+\.\w+)"', text)}
+    assert len(files) > 20
+    assert not [file for file in files if not (reference / file).is_file()]
+    content = build._content(inputs.below(reference), {}, "somewhere")
+    assert content["folder"] == "somewhere"
+
+
+def test_the_excess_noise_always_names_its_reading():
+    paragraphs = SOURCE.read_text(encoding="utf-8").split("\n\n")
+    with_range = [text for text in paragraphs if '#n("inflation.' in text]
+    assert len(with_range) == 2
+    for text in with_range:
+        assert "slip" in text
+        assert "corrected" in text
+        assert "printed" in text.replace("inflation.low.printed", "")
+
+
+def test_tables_cite_no_numbers_of_a_papers_own_list(content):
+    cells = str([content["tables"][name] for name in build._UNITS])
     assert "Dwork et al." in cells
     assert not re.search(r"\[\d+\]", cells.replace("', '", ""))
 

@@ -160,6 +160,18 @@ def test_another_reading_may_hold_where_the_claim_does_not(run):
     assert verdict(run, "ppca beats laplace", rows=few, otherwise=other)["verdict"] == "undecided"
 
 
+@pytest.mark.parametrize(("t", "expected"), [(2.1, "undecided"), (2.5, "reproduced only under o")])
+def test_another_reading_is_one_more_test_of_its_experiment(run, t, expected):
+    # Alone, both values of t are clear. With the claim itself, which is undecided, 2.1 is not.
+    scores = noise(0.0, 1.0, 1)
+    scores = (scores - scores.mean()) / scores.std(ddof=1)
+    level = noise(5.0, 1.0, 2)
+    rows = {"laplace": level, "ppca": level + scores, "goe": level - scores - t / len(level) ** 0.5}
+    other = {"reading": "o", "compare": ["goe beats laplace"]}
+    assert verdict(run, "ppca beats laplace", rows=rows, otherwise=other)["verdict"] == expected
+    assert verdict(run, "goe beats laplace", rows=rows)["verdict"] == "reproduced"
+
+
 @pytest.mark.parametrize(
     ("worse", "expected"),
     [((0.0, -0.2), "reproduced"), ((0.01, 0.02), "reproduced"), ((0.0, 0.2), "not reproduced"),

@@ -218,3 +218,27 @@ def test_the_true_epsilons_of_the_published_settings(tmp_path):
     assert markdown.index(training.TITLES["gradients"]) < markdown.index(
         training.TITLES["features"]
     )
+
+
+def test_published_settings_count_once_and_state_all_readings_of_q():
+    lots = ("paper", "paper", "paper", "another reading", "code")
+    rows = pd.DataFrame(
+        {
+            "perturbation": ["features"] * 4 + ["gradients"],
+            "scheme": ["imgm_amplified"] * 4 + ["imgm_code"],
+            "lots": lots,
+            "epsilon": [1.0, 1.0, 3.0, 1.0, 1.0],
+            "epsilon_delivered": [82.0, 240.0, 700.0, 318.0, 2000.0],
+        }
+    )
+
+    def finding(frame):
+        return training.published_finding(training.published_data({"theory/settings": frame}))
+
+    words = "of the paper's settings on features promise too much: tight epsilons of"
+    assert finding(rows) == f"All 3 {words} 82 to 240 at claimed 1, 82 to 318 in all readings of q"
+    assert finding(rows[rows["lots"].eq("paper")]) == f"All 3 {words} 82 to 240 at claimed 1"
+    rows.loc[2, "epsilon_delivered"] = 2.0
+    assert finding(rows).startswith(f"2 of 3 {words} 82 to 240 at claimed 1,")
+    rows["epsilon_delivered"] = 0.5
+    assert finding(rows) == ""

@@ -19,6 +19,7 @@ from reproduction import catalogue
 from reproduction.files import replacing
 from reproduction.report import inputs
 from reproduction.report.article import numbers
+from reproduction.report.claims import findings
 from reproduction.report.inputs import Files
 from reproduction.report.tables.training import DAGGER
 
@@ -27,16 +28,28 @@ REFERENCES = SOURCE.with_name("references.yaml")
 KEPT = SOURCE.parents[1] / "results" / "reference"
 KEPT_ARTICLE = "results/kept/article.pdf"
 
-#: Columns of the tables of the article: from the header on the page to the one in print.
-_COLUMNS = {
-    "table3": {"Method": "Method", "Paper (1e-2)": "Paper (10⁻²)", "Ours (RMSE)": "Here (1)"},
-    "table4": {"Method": "Method", "Paper (1e-1)": "Paper (10⁻¹)", "Ours (Delta rho)": "Here (1)"},
-    "table5": {"Method": "Method", "Paper (1e-2)": "Paper (10⁻²)", "Ours (RSS)": "Here (1)"},
-}
+#: Columns of the tables of results in print: those of the paper's own rows, by the powers of ten of
+#: the paper's units and the rows that ratios divide by, and those of the rows beyond the paper.
+_UNITS = {"table3": ("1e-2", "10⁻²"), "table4": ("1e-1", "10⁻¹"), "table5": ("1e-2", "10⁻²")}
+_OURS = {"table3": "Ours (RMSE)", "table4": "Ours (Delta rho)", "table5": "Ours (RSS)"}
+_BASES = {"table3": "non-private", "table4": "random guess", "table5": "random guess"}
 _VERDICT = {"Against baseline": "Against baseline", "Tight epsilon": "Tight ε"}
+BEYOND = "Beyond the paper"
+
+#: Columns of the table of claims.
+_CLAIM_COLUMNS = ["id", "paper", "claim", "place", "evidence", "verdict"]
+
+#: The mark of mechanisms whose rule was tuned on the papers' data.
+TUNED = "*"
 
 #: A number of a paper's own list of references, which is another work in the article's.
 _REFERENCE = re.compile(r" \[\d+\]")
+
+#: The interval of a ratio, which a table in print has no room for: "1.3 ± 0.1", "(3.5 ± 0.6)e-5".
+_INTERVAL = re.compile(r"[()]| ± [\d.]+")
+
+#: Prefixes of titles in the metadata of ReScience C: of a successful and of a failed replication.
+REPLICATED, FAILED = "[Re]", "[¬Re]"
 
 
 def of_run(folder: str | os.PathLike) -> Files:
@@ -75,7 +88,8 @@ def build(files: Files, out: str | os.PathLike) -> str:
         names = ", ".join([*settings["experiments"], *(settings.get("training") or ())])
         raise InputError(f"the article is on the papers' experiments, and the run on {names} alone")
     values = numbers.collect(numbers.read_entries(SOURCE / "numbers.yaml"), files)
-    content = _content(files, values)
+    folder_of_run = os.path.relpath(files["settings"].parent, Path(out).parent)
+    content = _content(files, values, folder_of_run)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         for file in (REFERENCES, *SOURCE.iterdir()):
@@ -100,7 +114,7 @@ def build(files: Files, out: str | os.PathLike) -> str:
 def _figures() -> list[str]:
     """Return the names of the run's figures that the text shows."""
     text = (SOURCE / "article.typ").read_text(encoding="utf-8")
-    return re.findall(r'image\("(figures/\w+)\.svg"\)', text)
+    return [f"figures/{name}" for name in re.findall(r'run-figure\("(\w+)"', text)]
 
 
 def _sentence(message: str) -> str:
@@ -109,23 +123,37 @@ def _sentence(message: str) -> str:
     return panic.group(1).replace('\\"', '"') if panic else message.strip().splitlines()[0]
 
 
-def _content(files: Files, values: Mapping[str, numbers.Number]) -> dict[str, Any]:
-    """Return what the source reads as ``run.json``."""
+def _content(
+    files: Files, values: Mapping[str, numbers.Number], folder: str = "."
+) -> dict[str, Any]:
+    """Return what the source reads as ``run.json``; ``folder`` is the run's, for links."""
     settings = inputs.read("settings", files)
     sources = [inputs.provenance(path) for path in inputs.data_sets(files)]
     simulated = any(source["status"] == "simulated" for source in sources)
     claims = pd.DataFrame(inputs.read("claims", files))
     return {
-        "numbers": {name: value.text for name, value in values.items()},
+        "numbers": {
+            name: {"text": value.text, "file": value.file} for name, value in values.items()
+        },
+        "folder": Path(folder).as_posix(),
+        "mark": _mark(claims),
         "tables": _tables(files, sources),
-        "claims": claims[["id", "paper", "claim", "place", "verdict"]].to_dict("records"),
+        "claims": claims[_CLAIM_COLUMNS].fillna("").to_dict("records"),
         "simulated": simulated,
         "strict": not simulated and not _absent(settings, files) and _is_full(settings),
         "status": _status(settings, files, simulated),
         "results": _results(files["settings"].parent),
-        "authors": _authors(),
+        "project": _project(),
         "software": _software(),
     }
+
+
+def _mark(claims: pd.DataFrame) -> str:
+    """Return the title's prefix: failed unless half of the claims on experiments are reproduced."""
+    facts = findings.facts(claims)
+    verdicts = facts.loc[facts["claim_type"].eq(findings.EXPERIMENT), "verdict"]
+    reproduced = verdicts.str.startswith("reproduced").sum()
+    return REPLICATED if 2 * reproduced >= len(verdicts) else FAILED
 
 
 def _results(folder: Path) -> str:
@@ -160,12 +188,25 @@ def _status(settings: Mapping[str, Any], files: Files, simulated: bool) -> str:
     return "" if _is_full(settings) else "A run with other settings than the full one"
 
 
-def _authors() -> str:
+def _project() -> dict[str, Any]:
+    """Return authors, version, address and archive identifiers, as CITATION.cff has them."""
     citation = yaml.safe_load((SOURCE.parents[1] / "CITATION.cff").read_text(encoding="utf-8"))
-    return ", ".join(
-        author.get("name") or f"{author['given-names']} {author['family-names']}"
+    authors = [
+        {
+            "name": author.get("name") or f"{author['given-names']} {author['family-names']}",
+            "orcid": author.get("orcid", ""),
+            "email": author.get("email", ""),
+        }
         for author in citation["authors"]
-    )
+    ]
+    identifiers = [entry["value"] for entry in citation.get("identifiers", ())]
+    return {
+        "authors": authors,
+        "version": str(citation["version"]),
+        "license": citation["license"],
+        "address": citation.get("repository-code", ""),
+        "archives": [*filter(None, [citation.get("doi")]), *identifiers],
+    }
 
 
 def _software() -> str:
@@ -176,9 +217,9 @@ def _software() -> str:
 
 
 def _tables(files: Files, sources: list[dict[str, Any]]) -> dict[str, Any]:
-    tables = {
-        name: _cut(_grid(files, name), columns | _VERDICT) for name, columns in _COLUMNS.items()
-    }
+    tables = {}
+    for name in _UNITS:
+        tables[name], tables[f"{name}_beyond"] = _comparison(files, name)
     tables["data"] = {
         "header": ["Data set", "Publisher", "Records used", "Checksum"],
         "groups": [["", [_data_row(source) for source in sources]]],
@@ -186,6 +227,27 @@ def _tables(files: Files, sources: list[dict[str, Any]]) -> dict[str, Any]:
     tables["gradients"] = _gradients(files)
     tables["advice"] = _advice(files)
     return tables
+
+
+def _comparison(files: Files, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return a table of results in print: the paper's own rows, and those beyond the paper."""
+    grid = _grid(files, name)
+    (printed, unit), base = _UNITS[name], _BASES[name]
+    ours = {_OURS[name]: "Here (1)", f"Ours / {base}": f"Here / {base}"}
+    theirs = {f"Paper ({printed})": f"Paper ({unit})", f"Paper / {base}": f"Paper / {base}"}
+    of_paper = {"Method": "Method"} | theirs | ours | _VERDICT
+    beyond = {"Method": "Method"} | ours | _VERDICT
+    own = _cut(_part(grid, ""), of_paper)
+    for _, rows in own["groups"]:
+        for row in rows:
+            row[2], row[4] = (_INTERVAL.sub("", row[place]) for place in (2, 4))
+    return own, _cut(_part(grid, BEYOND), beyond)
+
+
+def _part(grid: Mapping[str, Any], title: str) -> dict[str, Any]:
+    """Return a grid with the group of a title alone, without the title."""
+    groups = [["", rows] for name, rows in grid["groups"] if name == title]
+    return {"header": grid["header"], "groups": groups}
 
 
 def _data_row(source: Mapping[str, Any]) -> list[str]:
@@ -204,10 +266,15 @@ def _cut(grid: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
     """Return a grid with the named columns only, under their names in print."""
     places = [grid["header"].index(name) for name in columns]
     groups = [
-        [title, [[_REFERENCE.sub("", row[place]) for place in places] for row in rows]]
+        [title, [[_in_print(row[place]) for place in places] for row in rows]]
         for title, rows in grid["groups"]
     ]
     return {"header": [*columns.values()], "groups": groups}
+
+
+def _in_print(cell: str) -> str:
+    """Return a cell without a paper's reference numbers, and with a mark for tuned mechanisms."""
+    return _REFERENCE.sub("", cell).replace(f" ({catalogue.section('tuned')})", TUNED)
 
 
 def _gradients(files: Files) -> dict[str, Any]:
@@ -228,7 +295,8 @@ def _gradients(files: Files) -> dict[str, Any]:
             if "code" not in row[0]
         ]
         title = catalogue.experiment(name.removeprefix("imgm_")).name
-        groups.append([title, rows])
+        n_trials = pd.DataFrame(inputs.read(f"tables/{name}", files))["n_trials"].max()
+        groups.append([f"{title}, {n_trials:.0f} trials", rows])
     return {"header": grid["header"], "groups": groups}
 
 
@@ -243,12 +311,13 @@ def _advice(files: Files) -> dict[str, Any]:
     )
     lines = []
     for name, row in rows.iterrows():
-        others = f" (or {row['tied']:.0f} as good)" if row["tied"] and not row["clear"] else ""
-        best = f"{row['best']}{others}"
+        best = f"{row['best']}; alike: {row['tied_with']}" if row["tied"] else row["best"]
         if row["outcome"] == "few":
             best = f"No winner in {row['n_trials']:.0f} trials; ahead: {row['best']}"
+        elif row["outcome"] == "none":
+            best = "None is clearly better than the baseline"
         entries = (row["error"], row["baseline_error"], row["nonprivate"])
         task = catalogue.experiment(str(name)).title
-        lines.append([task, best, *(numbers.short(float(x)) for x in entries)])
+        lines.append([task, _in_print(best), *(numbers.short(float(x)) for x in entries)])
     header = ["Task", "Mechanism", "Result", "Baseline", "Non-private"]
     return {"header": header, "groups": [["", lines]]}

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,13 +34,15 @@ class Number:
         text: as the article prints it.
         value: before rounding; text for a verdict, None where the run lacks it.
         rounding: in words.
-        source: the file and the rows that it comes from.
+        source: the rows that it comes from, or the numbers.
+        file: the file that has them, below the folder of the run.
     """
 
     text: str
     value: Any
     rounding: str
     source: str
+    file: str
 
 
 def collect(entries: Mapping[str, Any], files: Files) -> dict[str, Number]:
@@ -48,21 +51,29 @@ def collect(entries: Mapping[str, Any], files: Files) -> dict[str, Number]:
     Args:
         entries: of ``numbers.yaml``: ``from`` (a file, see :mod:`reproduction.report.inputs`),
             ``where`` (column and value), ``column``; and at will ``reduce`` (min, max, count or
-            share), ``scale``, ``digits``. ``claims.ID`` stands for the verdict on a claim without
-            an entry.
+            share), ``scale``, ``digits``. Or ``products``: lists of names whose numbers are
+            multiplied, ``reduce`` and ``scale``. ``claims.ID`` stands for the verdict on a claim.
         files: files of a run by name.
 
     Raises:
         InputError: an entry fits no row or several, or names a column that is not there.
     """
     tables: dict[str, pd.DataFrame | None] = {}
-    for entry in entries.values():
-        tables.setdefault(entry["from"], _table(entry["from"], files))
-    numbers = {name: _number(name, entry, tables[entry["from"]]) for name, entry in entries.items()}
+    numbers: dict[str, Number] = {}
+    for name, entry in entries.items():
+        if "products" in entry:
+            numbers[name] = _product(entry, numbers)
+            continue
+        file = entry["from"]
+        if file not in tables:
+            tables[file] = _table(file, files)
+        numbers[name] = _number(name, entry, tables[file])
     claims = _table("claims", files)
     if claims is not None:
         for claim, verdict in zip(claims["id"], claims["verdict"], strict=True):
-            numbers[f"claims.{claim}"] = Number(verdict, verdict, "none", "claims, verdict")
+            numbers[f"claims.{claim}"] = Number(
+                verdict, verdict, "none", "claims, verdict", "claims.csv"
+            )
         numbers |= _counts(claims)
     return numbers
 
@@ -92,10 +103,11 @@ def _number(name: str, entry: Mapping[str, Any], table: pd.DataFrame | None) -> 
     where = entry.get("where", {})
     conditions = ", ".join(f"{column} = {value}" for column, value in where.items())
     source = f"{entry['from']}, {entry['column']}" + (f" where {conditions}" if where else "")
+    file = f"{entry['from']}.{'yaml' if entry['from'] == 'settings' else 'csv'}"
     digits = entry.get("digits", 3)
     rounding = f"{digits} significant digits"
     if table is None:
-        return Number(MISSING, None, rounding, source)
+        return Number(MISSING, None, rounding, source, file)
     columns = {entry["column"], *where}
     if absent := columns - {*table.columns}:
         raise InputError(f"{name}: {entry['from']} has no column {min(absent)!r}; correct it")
@@ -107,16 +119,29 @@ def _number(name: str, entry: Mapping[str, Any], table: pd.DataFrame | None) -> 
     if not reduce and len(rows) > 1:
         raise InputError(f"{name}: {source} fits {len(rows)} rows; add a condition or reduce them")
     if reduce == "count":
-        return Number(str(len(rows)), len(rows), "none", f"number of rows of {source}")
+        return Number(str(len(rows)), len(rows), "none", f"number of rows of {source}", file)
     if values.empty:
-        return Number(MISSING, None, rounding, source)
+        return Number(MISSING, None, rounding, source, file)
     value = values.agg(reduce) if reduce else values.iloc[0]
     if isinstance(value, str):
-        return Number(value, value, "none", source)
+        return Number(value, value, "none", source, file)
     value = float(value) * entry.get("scale", 1)
-    return Number(
-        short(value, digits), value, rounding, f"{reduce} of {source}".removeprefix(" of ")
-    )
+    source = f"{reduce} of {source}".removeprefix(" of ")
+    return Number(short(value, digits), value, rounding, source, file)
+
+
+def _product(entry: Mapping[str, Any], numbers: Mapping[str, Number]) -> Number:
+    """Return the least or largest product of numbers that have been collected."""
+    digits, reduce = entry.get("digits", 3), entry["reduce"]
+    rounding = f"{digits} significant digits"
+    source = f"{reduce} of " + ", ".join(" x ".join(names) for names in entry["products"])
+    factors = [[numbers[name] for name in names] for names in entry["products"]]
+    file = factors[0][0].file
+    if any(factor.value is None for group in factors for factor in group):
+        return Number(MISSING, None, rounding, source, file)
+    products = [math.prod(factor.value for factor in group) for group in factors]
+    value = (min if reduce == "min" else max)(products) * entry.get("scale", 1)
+    return Number(short(value, digits), value, rounding, source, file)
 
 
 def _matches(column: pd.Series, value: Any) -> pd.Series:
@@ -151,4 +176,7 @@ def _counts(claims: pd.DataFrame) -> dict[str, Number]:
                 counts[f"{prefix}.{verdict}"] = int(claimed["verdict"].eq(verdict).sum())
             narrower = claimed["verdict"].str.startswith("reproduced only").sum()
             counts[f"{prefix}.narrower"] = int(narrower)
-    return {name: Number(str(n), n, "none", "claims, counted") for name, n in counts.items()}
+    return {
+        name: Number(str(n), n, "none", "claims, counted", "claims.csv")
+        for name, n in counts.items()
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -45,12 +45,27 @@ Finding = dict[str, Any]
 
 
 class CorrectedEvidence(NamedTuple):
-    """The evidence for a claim, with p-value and level corrected over the experiment's claims."""
+    """The evidence for a claim, with p-value and level corrected over the experiment's claims.
+
+    ``other`` is the evidence for its other reading, which counts as a claim of its own. It is a
+    text if that was not run, and None for a claim without one.
+    """
 
     joint: Joint
     evidence: list[Evidence]
     corrected: float
     level: float
+    other: CorrectedEvidence | str | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the claim clearly holds."""
+        return self.joint.p_for / self.joint.p * self.corrected < LEVEL
+
+    @property
+    def fails(self) -> bool:
+        """Whether the claim clearly fails."""
+        return self.joint.p_against / self.joint.p * self.corrected < LEVEL
 
 
 class Judge:
@@ -72,6 +87,7 @@ class Judge:
         """Return the ledger (``COLUMNS``), and one row per comparison (``COMPARISONS``)."""
         findings: dict[str, Finding] = {}
         outcome: dict[str, tuple[Joint, list[Evidence]]] = {}
+        others: dict[str, tuple[Joint, list[Evidence]] | str] = {}
         for claim in claims:
             try:
                 if claim.test_type != "compare":
@@ -86,14 +102,15 @@ class Judge:
                     )
             except NotRun as reason:
                 findings[claim.id] = {"verdict": UNDECIDED, "reason": f"not run: {reason}"}
-        compared = [claim for claim in claims if claim.id in outcome]
-        values = pd.Series({name: joint.p for name, (joint, _) in outcome.items()}, dtype=float)
-        families = {claim.id: claim.experiments[0] for claim in compared}
-        corrected = values.groupby(families).transform(holm)
-        for claim in compared:
-            level = LEVEL / [*families.values()].count(families[claim.id])
-            result = CorrectedEvidence(*outcome[claim.id], corrected[claim.id], level)
-            findings[claim.id] = self._ordering(claim, result)
+            if claim.id in outcome and claim.otherwise:
+                try:
+                    others[claim.id] = self._controls.weigh(claim, claim.otherwise)
+                except NotRun as reason:
+                    others[claim.id] = f"not run: {reason}"
+        results = _corrected([claim for claim in claims if claim.id in outcome], outcome, others)
+        for claim in claims:
+            if claim.id in results:
+                findings[claim.id] = self._ordering(claim, results[claim.id])
         untested = dict.fromkeys(("statistic", "test", "evidence", "data_status"), "")
         rows = [
             vars(claim)
@@ -125,11 +142,11 @@ class Judge:
             return finding | columns | {"verdict": REPRODUCED, "reason": reason}
         if min(part.n_trials for part in outcome.evidence) < ENOUGH:
             reason = f"fewer than {ENOUGH} trials order nothing; {reason}"
-            return self._otherwise(claim, finding | {"verdict": UNDECIDED, "reason": reason})
+            return _otherwise(claim, finding | {"verdict": UNDECIDED, "reason": reason}, outcome)
         if cause := self._uninformative(claim, finding["verdict"]):
             finding |= {"verdict": UNINFORMATIVE, "reason": f"{cause}; ours: {reason}"}
             return self._over_readings(claim, finding)
-        finding = self._otherwise(claim, finding)
+        finding = _otherwise(claim, finding, outcome)
         if finding["verdict"].startswith(ONLY_UNDER):
             return finding
         return self._over_readings(claim, self._beside_baselines(claim, finding, reason))
@@ -157,28 +174,13 @@ class Judge:
             finding["reason"] += f"; nor can ours be told from the {_label(baseline)}"
         return finding
 
-    def _otherwise(self, claim: Claim, finding: Finding) -> Finding:
-        """Return the finding, with another verdict if the claim's ``otherwise`` holds."""
-        if not claim.otherwise or finding["verdict"] not in (NOT_REPRODUCED, UNDECIDED):
-            return finding
-        reading = claim.test["otherwise"]["reading"]
-        try:
-            joint, parts = self._controls.weigh(claim, claim.otherwise)
-        except NotRun as reason:
-            return finding | {"reason": f"{finding['reason']}; {reading}: not run: {reason}"}
-        weakest = parts[joint.weakest]
-        finding = finding | {"reason": f"{finding['reason']}; {reading}: {_means(weakest, claim)}"}
-        if weakest.n_trials >= ENOUGH and joint.p_for < LEVEL:
-            finding["verdict"] = f"{ONLY_UNDER} {reading}"
-        return finding
-
     def _settle(self, claim: Claim, outcome: CorrectedEvidence) -> Finding:
         """Return the verdict by the trials alone, with the numbers of the decisive comparison."""
-        joint, evidence, corrected, level = outcome
+        joint, evidence = outcome.joint, outcome.evidence
         prefix, part = "", evidence[joint.weakest]
-        if joint.p_against / joint.p * corrected < LEVEL:
+        if outcome.fails:
             verdict, part = NOT_REPRODUCED, evidence[joint.strongest_against]
-        elif joint.p_for / joint.p * corrected < LEVEL:
+        elif outcome.holds:
             verdict = REPRODUCED
         else:
             verdict, prefix = UNDECIDED, "no clear difference: "
@@ -191,7 +193,7 @@ class Judge:
             **part._asdict(),
             "test": f"{'paired' if part.paired else 'Welch'} t, Holm",
             "evidence": f"{part.n_trials:,} {'paired ' if part.paired else ''}trials",
-            "power": part.detectable(level),
+            "power": part.detectable(outcome.level),
             "verdict": verdict,
             "reason": reason + intervals.remark(claim, self._book, lambda row: _name(row, claim)),
             "statistic": self._statistic(part, claim),
@@ -232,6 +234,48 @@ class Judge:
             reason = f"it holds in {share.holding} of {share.total} readings, but {but}"
             finding |= {"reason": f"{finding['reason']}; {reason}"}
         return finding
+
+
+def _corrected(
+    claims: Sequence[Claim],
+    outcome: Mapping[str, tuple[Joint, list[Evidence]]],
+    others: Mapping[str, tuple[Joint, list[Evidence]] | str],
+) -> dict[str, CorrectedEvidence]:
+    """Return the evidence for claims by their id, corrected over the tests on an experiment.
+
+    Another reading of a claim is a test of its own: a verdict may rest on it.
+    """
+    tests = {(name, False): evidence for name, evidence in outcome.items()}
+    tests |= {(name, True): each for name, each in others.items() if not isinstance(each, str)}
+    experiments = {claim.id: claim.experiments[0] for claim in claims}
+    values = pd.Series({key: joint.p for key, (joint, _) in tests.items()}, dtype=float)
+    families = [experiments[name] for name, _ in tests]
+    corrected = values.groupby(families).transform(holm)
+
+    def result(key: tuple[str, bool]) -> CorrectedEvidence:
+        level = LEVEL / families.count(experiments[key[0]])
+        return CorrectedEvidence(*tests[key], corrected[key], level)
+
+    def other(name: str) -> CorrectedEvidence | str | None:
+        reason = others.get(name)
+        return reason if reason is None or isinstance(reason, str) else result((name, True))
+
+    return {claim.id: result((claim.id, False))._replace(other=other(claim.id)) for claim in claims}
+
+
+def _otherwise(claim: Claim, finding: Finding, outcome: CorrectedEvidence) -> Finding:
+    """Return the finding, with another verdict if the claim holds under its other reading."""
+    other = outcome.other
+    if other is None or finding["verdict"] not in (NOT_REPRODUCED, UNDECIDED):
+        return finding
+    reading = claim.test["otherwise"]["reading"]
+    if isinstance(other, str):
+        return finding | {"reason": f"{finding['reason']}; {reading}: {other}"}
+    weakest = other.evidence[other.joint.weakest]
+    finding = finding | {"reason": f"{finding['reason']}; {reading}: {_means(weakest, claim)}"}
+    if weakest.n_trials >= ENOUGH and other.holds:
+        finding["verdict"] = f"{ONLY_UNDER} {reading}"
+    return finding
 
 
 def _identical(claim: Claim) -> Finding:
