@@ -229,13 +229,22 @@ def learned_from(wildcards):
     return arrays_of(wildcards)
 
 
+def twins_in(training):
+    """Return, by scheme of a neural experiment, the one with the same noise, if this run has both."""
+    names, schemes = job_settings.rows(config, training), discovery.schemes(training)
+    twins = {name: schemes[name].twin for name in names if name in schemes}
+    return {name: twin for name, twin in twins.items() if twin in names}
+
+
 def twin_of(wildcards):
     """Return the trials of the scheme with the same noise, if this run has it: drawn once."""
-    training, scheme = wildcards.training, wildcards.scheme
-    entry = discovery.schemes(training).get(scheme)
-    if entry and entry.twin in job_settings.rows(config, training):
-        return [f"<folder>/trials/{training}/<reading>/{entry.twin}.csv.gz"]
-    return []
+    training, twin = wildcards.training, twins_in(wildcards.training).get(wildcards.scheme)
+    return [f"<folder>/trials/{training}/<reading>/{twin}.csv.gz"] if twin else []
+
+
+def twins_of(wildcards):
+    """Return the schemes of a run that were drawn once, as the command has them."""
+    return job_settings.text(twins_in(wildcards.run) if wildcards.run in TRAININGS else {})
 
 
 def trials_of(run):

@@ -107,9 +107,11 @@ rule summary:
         *code("cli.summary"),
         settings=digests_of,
         fixed=fixed_of,
+        twins=twins_of,
         python=python,
     message:
         "Summary: {wildcards.run}"
     shell:
         "{params.python} -m reproduction summary {input.trials:q} --settings {params.settings}"
-        " --fixed {params.fixed:q} --out {output.summary:q} --comparisons {output.comparisons:q} > {log:q} 2>&1"
+        " --fixed {params.fixed:q} --twins {params.twins:q} --out {output.summary:q}"
+        " --comparisons {output.comparisons:q} > {log:q} 2>&1"

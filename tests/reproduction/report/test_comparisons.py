@@ -21,10 +21,10 @@ def noisy(mean, seed):
 def compare(saved, tmp_path):
     """Return a function from trial rows to the table of pairs, as it is read back."""
 
-    def run(*parts, fixed=None):
+    def run(*parts, **arguments):
         file = saved(*parts)
         summary.write([file], tmp_path / "summary.csv")
-        comparisons.write([file], tmp_path / "summary.csv", tmp_path / "out.csv", fixed)
+        comparisons.write([file], tmp_path / "summary.csv", tmp_path / "out.csv", **arguments)
         return pd.read_csv(tmp_path / "out.csv", dtype={"epsilon": str}, keep_default_na=False)
 
     return run
@@ -258,6 +258,33 @@ def test_what_is_declared_of_noise_makes_no_distribution(compare):
     assert compare(*two)["same_distribution"].all()
     # All epsilons count.
     assert not compare(*two, *far)["same_distribution"].any()
+
+
+def test_schemes_drawn_once_are_one_distribution_without_a_mu(compare):
+    """Schemes of gradients: the training has compared the noise of twins as objects."""
+    fields = {"experiment": "adult", "metric": "accuracy", "noise_std": 2.0}
+    values = noisy(0.7, 1)
+    twins = {"matrix_mechanism": "gaussian_2014"}
+    other = trials("imgm", noisy(0.6, 2), **fields)
+    first = trials("gaussian_2014", values, **fields)
+    table = compare(first, trials("matrix_mechanism", values, **fields), other, twins=twins)
+    same = table["same_distribution"]
+    # The pair is no test: the two others are corrected for two, and not for three.
+    (pair,) = table[same].itertuples()
+    assert {pair.mechanism, pair.against} == {*twins, *twins.values()}
+    assert (pair.verdict, pair.p_corrected) == ("even", "")
+    others = table[~same].astype({"p": float, "p_corrected": float})
+    assert others["p_corrected"].to_numpy() == pytest.approx(2 * others["p"].to_numpy(), rel=1e-5)
+    for wrong in (
+        # Equal trials and sizes alone are not enough; nor is the name of a twin.
+        trials("pld_gaussian", values, **fields),
+        trials("matrix_mechanism", [*values[:-1], 0.1], **fields),
+        trials("matrix_mechanism", values, **fields | {"noise_std": 2.1}),
+        trials("matrix_mechanism", values, **fields | {"mu": 0.5}),
+        trials("matrix_mechanism", values, **fields, direction="a"),
+        trials("matrix_mechanism", values[:1], **fields),
+    ):
+        assert not compare(first, wrong, twins=twins)["same_distribution"].any()
 
 
 def test_only_sound_rows_are_joined():

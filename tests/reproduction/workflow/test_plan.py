@@ -91,10 +91,16 @@ def test_schemes_with_one_noise_are_trained_once_where_both_are_run(shipped):
     outcome = shipped.plan(target)
     assert outcome.counts["train"] == 2
     assert f"--twin {twin} --out {target}" in outcome.output
+    # Their comparison is told what was drawn once.
+    summary = "results/summary/adult.csv"
+    pair = '{"matrix_mechanism": "gaussian_2014"}'
+    assert f"--twins '{pair}' --out {summary}" in shipped.plan(summary).output
+    assert "--twins '{}'" in shipped.plan("results/summary/covariance.csv").output
     alone = '{"adult": {"perturbation": "gradients", "schemes": ["matrix_mechanism"]}}'
     outcome = shipped.plan(target, "--config", f"training={alone}")
     assert outcome.counts["train"] == 1
     assert "--twin" not in outcome.output
+    assert "--twins '{}'" in shipped.plan(summary, "--config", f"training={alone}").output
 
 
 def test_a_reading_has_results_of_its_own(shipped):

@@ -6,7 +6,13 @@ from collections.abc import Sequence
 
 
 def run(
-    files: Sequence[str], *, settings: str = "", fixed: str = "{}", out: str, comparisons: str
+    files: Sequence[str],
+    *,
+    settings: str = "",
+    fixed: str = "{}",
+    twins: str = "{}",
+    out: str,
+    comparisons: str,
 ) -> None:
     """Run the verb.
 
@@ -14,6 +20,7 @@ def run(
         files: trial files
         settings: digests of the settings that the trials must have, comma-separated (default: any)
         fixed: publicly fixed configurations by mechanism, which are compared too, a JSON object
+        twins: by scheme of training the one whose trials it has, a JSON object
         out: summary, CSV
         comparisons: comparisons of its rows, CSV
     """
@@ -25,4 +32,4 @@ def run(
     if settings:
         summary.check_settings(files, settings.split(","))
     summary.write(files, out)
-    compared.write(files, out, comparisons, json.loads(fixed))
+    compared.write(files, out, comparisons, json.loads(fixed), json.loads(twins))

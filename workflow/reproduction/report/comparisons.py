@@ -54,6 +54,7 @@ def table(
     trial_files: Iterable[str | os.PathLike],
     results: pd.DataFrame,
     fixed: Mapping[str, str] | None = None,
+    twins: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
     """Return one row per pair and epsilon (``COLUMNS``), under the default reading if it was run.
 
@@ -61,7 +62,7 @@ def table(
     ``high`` its 95 % interval by Student's t and ``p`` two-sided. Where these differences are
     heavy-tailed (:func:`reproduction.report.statistics.heavy_tailed`), all four refer to the
     median, and so does ``statistic``. ``same_distribution`` marks pairs of one noise distribution
-    (:func:`same_distributions`). Baselines have no epsilon, and are compared at every one.
+    (:func:`_same_distributions`). Baselines have no epsilon, and are compared at every one.
     :func:`judged` explains ``p_corrected`` and ``verdict``.
 
     Args:
@@ -69,6 +70,8 @@ def table(
             of the configuration, which families depend on.
         results: the summary, as :func:`reproduction.report.summary.read` returns it.
         fixed: the publicly fixed configuration of mechanisms by name, such as ``tau=0.75``.
+        twins: by scheme of private training the one whose trials it has
+            (:func:`_same_distributions`).
     """
     readings = {*results["reading"]}
     reading = summary.DEFAULT if summary.DEFAULT in readings else min(readings)
@@ -83,7 +86,7 @@ def table(
     ]
     if not parts:
         return pd.DataFrame(columns=COLUMNS)
-    distributions = same_distributions(results[summary.own(results)], values)
+    distributions = _same_distributions(results[summary.own(results)], values, twins or {})
     compared = pd.concat(parts, ignore_index=True)
     same = [
         comparison == PAIR and frozenset(names) in distributions
@@ -202,13 +205,14 @@ def write(
     summary_file: str | os.PathLike,
     out: str | os.PathLike,
     fixed: Mapping[str, str] | None = None,
+    twins: Mapping[str, str] | None = None,
 ) -> None:
     """Write :func:`table` to the CSV ``out``, numbers to six digits.
 
     Raises:
         InputError: a file is damaged.
     """
-    compared = table(trial_files, summary.read(summary_file), fixed)
+    compared = table(trial_files, summary.read(summary_file), fixed, twins)
     text = compared.to_csv(index=False, lineterminator="\n", float_format="%.6g")
     files.write_text(out, text)
 
@@ -246,22 +250,28 @@ def verdicts(rows: pd.DataFrame, compared: pd.DataFrame, baseline: str) -> pd.Se
     return outcomes.fillna("").set_axis(rows.index)
 
 
-def same_distributions(results: pd.DataFrame, values: pd.DataFrame) -> set[frozenset[str]]:
+def _same_distributions(
+    results: pd.DataFrame, values: pd.DataFrame, twins: Mapping[str, str]
+) -> set[frozenset[str]]:
     """Return the pairs of mechanisms whose noise is one draw, so that no trials can order the two.
 
     Noise of the same distribution comes from the same random numbers. So all trials that two
     mechanisms share must be equal up to rounding, at all epsilons, and at least ``SHARED`` at each.
     What mechanisms declare of their noise can only part them: equal accuracies of few trials prove
-    nothing. Anisotropic noise is never included.
+    nothing. So the size of the noise and mu must be equal, too. Schemes of gradients have no mu;
+    of these only ``twins`` can be one, whose noise the training compares as an object before it
+    takes one's trials for the other. Anisotropic noise is never included.
 
     Args:
         results: the summary, of one reading.
         values: values of the report trials, one row per row of the summary (``ROW``).
+        twins: by scheme of private training the one whose trials it has.
     """
+    drawn_once = {frozenset(pair) for pair in twins.items()}
     sizes, drawn = {}, {}
     for name, rows in results[results["chosen"] & results["n_trials"].gt(0)].groupby("mechanism"):
         size = rows.set_index("epsilon")[["noise_std", "mu"]].sort_index(kind="stable")
-        if rows["direction"].eq("").all() and size.notna().all(axis=None):
+        if rows["direction"].eq("").all():
             sizes[str(name)] = size
             keys = pd.MultiIndex.from_frame(rows.sort_values("epsilon", kind="stable")[ROW])
             drawn[str(name)] = values.reindex(keys).to_numpy()
@@ -269,7 +279,8 @@ def same_distributions(results: pd.DataFrame, values: pd.DataFrame) -> set[froze
         frozenset((first, second))
         for first, second in itertools.combinations(sizes, 2)
         if sizes[first].index.equals(sizes[second].index)
-        and np.allclose(sizes[first], sizes[second], rtol=EQUAL, atol=0)
+        and np.allclose(sizes[first], sizes[second], rtol=EQUAL, atol=0, equal_nan=True)
+        and (frozenset((first, second)) in drawn_once or sizes[first].notna().all(axis=None))
         and _one_draw(drawn[first], drawn[second])
     }
 

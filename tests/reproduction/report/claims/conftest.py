@@ -4,7 +4,7 @@ import yaml
 from claimentries import KNOWN
 from trialrows import trials
 
-from reproduction.report import inputs, summary
+from reproduction.report import comparisons, inputs, summary
 from reproduction.report.claims import definitions
 from reproduction.report.claims.judge import Judge
 
@@ -20,7 +20,9 @@ def run(tmp_path):
             path.parent.mkdir(parents=True, exist_ok=True)
             frame.to_csv(path, index=False)
             paths.append(path)
-        summary.write(paths, tmp_path / "summary" / f"{experiment}.csv")
+        results = tmp_path / "summary" / f"{experiment}.csv"
+        summary.write(paths, results)
+        comparisons.write(paths, results, tmp_path / "comparisons" / f"{experiment}.csv")
 
     def judge(entries, rows=None, on_request=(), table_epsilon="1", **fields):
         experiment = fields.get("experiment", "regression")

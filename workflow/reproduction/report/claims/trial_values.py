@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 import pandas as pd
 
 from reproduction import catalogue
-from reproduction.report import comparisons, inputs, summary
+from reproduction.report import inputs, summary
 from reproduction.report.claims.definitions import Row
 from reproduction.report.inputs import Files
 from reproduction.trials import CONTROL
@@ -36,7 +36,7 @@ class TrialValues:
         self.of_data = self
         self._summary = functools.cache(self._read_summary)
         self._trials = functools.cache(self._read_trials)
-        self._same = functools.cache(self._compare_draws)
+        self._same = functools.cache(self._read_same)
 
     def status(self, experiment: str) -> str:
         """Return ``original`` or ``simulated``."""
@@ -106,20 +106,14 @@ class TrialValues:
         return by_trial["mean"][by_trial["size"].eq(by_trial["size"].max())]
 
     def same_distribution(self, row: Row, other: Row) -> bool:
-        """Return whether two mechanisms have the same noise distribution."""
-        if row.experiment != other.experiment:
-            return False
-        return self.of_data._same(row.experiment, frozenset((row.mechanism, other.mechanism)))
+        """Return whether the comparisons of an experiment join two mechanisms."""
+        pair = frozenset((row.mechanism, other.mechanism))
+        return row.experiment == other.experiment and pair in self._same(row.experiment)
 
-    def _compare_draws(self, experiment: str, pair: frozenset[str]) -> bool:
-        results = self._summary(experiment)
-        results = results[results["mechanism"].isin(pair)]
-        if len(pair) < 2 or {*results.loc[results["n_trials"].gt(0), "mechanism"]} != pair:
-            return False
-        rows = pd.concat([self._trials(experiment, name) for name in sorted(pair)])
-        rows = rows[rows["phase"].eq("report")]
-        values = rows.pivot(index=comparisons.ROW, columns="trial", values="value")
-        return pair in comparisons.same_distributions(results, values)
+    def _read_same(self, experiment: str) -> set[frozenset[str]]:
+        table = inputs.read(self._of_run("comparisons", experiment), self._files)
+        table = table[table["same_distribution"].astype(str).eq("True")]
+        return {frozenset(pair) for pair in table[["mechanism", "against"]].to_numpy()}
 
     def _rows(self, row: Row) -> pd.DataFrame:
         """Return the summary rows of a row, one per epsilon."""
@@ -138,12 +132,16 @@ class TrialValues:
         return table[selected & table["chosen"]]
 
     def _read_summary(self, experiment: str) -> pd.DataFrame:
-        name = f"summary/{experiment}"
+        table = inputs.read(self._of_run("summary", experiment), self._files)
+        return table[table["reading"] == summary.DEFAULT]
+
+    def _of_run(self, folder: str, experiment: str) -> str:
+        """Return the name of a file of an experiment. NotRun: it is missing."""
+        name = f"{folder}/{experiment}"
         if name not in self._files:
             command = f"`make {experiment}`" if experiment in self._on_request else ""
             raise NotRun(command or f"experiment {experiment} was not run")
-        table = summary.read(self._files[name])
-        return table[table["reading"] == summary.DEFAULT]
+        return name
 
     def _read_trials(self, experiment: str, mechanism: str) -> pd.DataFrame:
         name = f"trials/{experiment}/{summary.DEFAULT}/{mechanism}.csv.gz"
