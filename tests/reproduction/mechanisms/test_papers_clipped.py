@@ -19,6 +19,7 @@ from matrixdp.privacy.sensitivity import Box, SecondMomentQuery
 from reproduction.auditing import experiment
 from reproduction.experiments import study
 from reproduction.job_settings import Settings
+from reproduction.mechanisms import adaptive
 from reproduction.mechanisms.adaptive import FAILURE, SEARCH, TRACE, AdaptiveCovariance, losses
 from reproduction.mechanisms.base import MechanismEntry
 
@@ -135,6 +136,29 @@ def test_the_adaptive_method_keeps_eigenvalues_in_their_range_and_long_records_w
     }
     assert steps["full"].max() <= 1
     assert steps["short"].mean() > steps["full"].mean() + 1
+
+
+def turned(number):
+    """Return by how much rounding of the moments turns eigenvectors of a release at epsilon 0.1."""
+    release = AdaptiveCovariance().calibrate(LIVER_MOMENTS, epsilon=0.1, delta=1 / 248)
+    _, spectrum = release.release_at(number)
+    value = spectrum.query.value(records(LIVER_MOMENTS))
+    rounded = value * (1 + 1e-15 * np.random.default_rng(5).choice([-1, 1], value.shape))
+    first, second = (
+        np.linalg.eigh(spectrum.simulate(moments, streams(40)))[1]
+        for moments in (value, (rounded + rounded.T) / 2)
+    )
+    # Signs of eigenvectors are arbitrary.
+    return np.abs(np.abs(first) - np.abs(second)).max()
+
+
+def test_rounding_decides_no_eigenvector_of_the_adaptive_method(monkeypatch):
+    for number in (0, 1):
+        assert turned(number) < 1e-6
+    # Where clipped eigenvalues are equal, it does.
+    monkeypatch.setattr(adaptive, "SPREAD", 0.0)
+    for number in (0, 1):
+        assert turned(number) > 0.1
 
 
 def test_the_search_has_the_noise_of_a_sparse_vector(monkeypatch):

@@ -35,6 +35,9 @@ TRACE, SEARCH = 1 / 8, 1 / 8
 #: Probability that the bounds of the choice fail, beta in the authors' code.
 FAILURE = 0.1
 
+#: Distance that clipping leaves between the smallest and the largest eigenvalue, over R^2.
+SPREAD = 1e-6
+
 #: Number of radii of the search: down to 2^-79 of the largest norm, or 2^-(m n).
 RADII = 79
 
@@ -82,6 +85,11 @@ class Spectrum(Program):
     Eigenvectors are those of the noisy ``moments``, and so are the eigenvalues where
     ``eigenvalue_std`` is 0. Otherwise the eigenvalues are the exact ones plus noise of that
     standard deviation.
+
+    Where noise is large, half of the eigenvalues are below 0. Were all of these 0, eigenvectors of the
+    result would depend on rounding, and so on the processor. So the range of the k-th one of m is
+    from ``SPREAD`` R^2 k / m, k = 0, 1, ..., and clipped ones stay apart in the order of the noisy
+    moments. This is post-processing of noisy numbers: it costs no privacy.
     """
 
     moments: AdditiveGaussian
@@ -98,7 +106,8 @@ class Spectrum(Program):
             # Eigenvalues move by no more than the matrix (Hoffman & Wielandt).
             part = Step(noise, self.query.l2_sensitivity / self.eigenvalue_std)
             eigenvalues = ask(part, exact)[..., 0]
-        eigenvalues = np.clip(eigenvalues, 0, self.query.max_norm)
+        least = SPREAD * self.query.max_norm * np.arange(vectors.shape[-1]) / vectors.shape[-1]
+        eigenvalues = np.clip(eigenvalues, least, self.query.max_norm - least[::-1])
         return np.asarray((vectors * eigenvalues[..., None, :]) @ np.swapaxes(vectors, -1, -2))
 
 
