@@ -13,7 +13,6 @@ from reproduction.report.claims.definitions import Row
 from reproduction.report.inputs import Files
 from reproduction.trials import CONTROL
 
-
 #: Columns that tell the rows of a mechanism apart.
 KEYS = ["epsilon", "direction", "configuration"]
 
