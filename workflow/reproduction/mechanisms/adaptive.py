@@ -86,8 +86,8 @@ class Spectrum(Program):
     ``eigenvalue_std`` is 0. Otherwise the eigenvalues are the exact ones plus noise of that
     standard deviation.
 
-    Where noise is large, half of the eigenvalues are below 0. Were all of these 0, eigenvectors of the
-    result would depend on rounding, and so on the processor. So the range of the k-th one of m is
+    Where noise is large, half of the eigenvalues are below 0. Were all of these 0, eigenvectors of
+    the result would depend on rounding, and so on the processor. So the range of the k-th one of m is
     from ``SPREAD`` R^2 k / m, k = 0, 1, ..., and clipped ones stay apart in the order of the noisy
     moments. This is post-processing of noisy numbers: it costs no privacy.
     """
