@@ -87,7 +87,7 @@ class Spectrum(Program):
     standard deviation.
 
     Where noise is large, half of the eigenvalues are below 0. Were all of these 0, eigenvectors of
-    the result would depend on rounding, and so on the processor. So the range of the k-th one of m is
+    the result would depend on rounding, and so on the processor. The range of the k-th one of m is
     from ``SPREAD`` R^2 k / m, k = 0, 1, ..., and clipped ones stay apart in the order of the noisy
     moments. This is post-processing of noisy numbers: it costs no privacy.
     """
