@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: all quick mnist verify reference kept-page kept-article check-figures docs test mutants
 .PHONY: faults bench lint slurm clean help setup page article figures
 
-all: setup ## every table, figure and the report, in about 20 minutes on two idle cores
+all: setup ## every table, figure and the report, in about half an hour on two idle cores
 	@$(snakemake) $(ARGS)
 
 quick: setup ## the same with few trials, to see that everything works, in about 3 minutes

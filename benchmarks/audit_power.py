@@ -13,7 +13,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,9 +21,12 @@ import numpy as np
 from scipy.stats import beta
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/reproduction/auditing"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/plugins/matrix-noise"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
+from matrix_noise.elliptical import EllipticalLaplace
+from matrix_noise.staircase import Staircase
 from wrong.base import Author, Independent, normal_release, pure_release, standard
 from wrong.cases import CASES
 
@@ -140,12 +143,34 @@ def author(noise: type, short: float, query: Query) -> Author:
     return Author(type(query), build)
 
 
+def stated(mechanism: Any, short: float, query: Query) -> Author:
+    """Return a mechanism with noise of a log density, which draws 1 - ``short`` of its size."""
+
+    def build(query: Query, epsilon: float, delta: float) -> Any:
+        release = mechanism.calibrate(query, epsilon=epsilon, delta=delta)
+        right = type(release.noise)
+
+        def draw(self: Any, streams: Streams, stack: Array) -> None:
+            right._draw(self, streams, stack)
+            stack *= 1 - short
+
+        kind = type(right.__name__, (right,), {"_draw": draw})
+        stored = {
+            each.name: getattr(release.noise, each.name) for each in fields(right) if each.init
+        }
+        return replace(release, noise=kind(**stored))
+
+    return Author(type(query), build)
+
+
 def forms(short: float, query: Query, epsilon: float) -> Iterator[tuple[str, str, float, Any]]:
-    """Yield form, noise, delta and release whose noise is short, for both kinds of noise."""
+    """Yield form, noise, delta and release whose noise is short, for each kind of noise."""
     std = standard(query, epsilon, DELTA) * (1 - short)
     scale = query.l1_sensitivity / epsilon * (1 - short)
     yield CLASS, "Gaussian", DELTA, author(ShortNormal, short, query)
     yield CLASS, "Laplace", 0.0, author(ShortLaplace, short, query)
+    yield CLASS, "Staircase by its density", 0.0, stated(Staircase(), short, query)
+    yield CLASS, "Elliptical Laplace by its density", 0.0, stated(EllipticalLaplace(), short, query)
     for name, delta, noise in (("Gaussian", DELTA, normal(std)), ("Laplace", 0.0, laplace(scale))):
         yield FUNCTION, name, delta, release_of(query, noise)
         yield HIDDEN, name, delta, hidden(release_of(query, noise))

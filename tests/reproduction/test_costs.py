@@ -37,7 +37,8 @@ def test_limits_follow_the_settings():
     settings = resolved()
     few = job_settings.trials(settings, "regression", "mvg_binary")
     many = {**few, "trials": 1000 * few["trials"]}
-    assert costs.trials(few)[0] < 15
+    # Ten minutes of a processor were measured in experiment III.
+    assert 20 < costs.trials(few)[0] < 45
     assert all(
         more > less for more, less in zip(costs.trials(many), costs.trials(few), strict=True)
     )

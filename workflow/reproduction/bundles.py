@@ -182,7 +182,9 @@ def read(path: str | os.PathLike) -> Bundle:
                 f"{path} is of format {checks.short(str(manifest.get('format')))}, not {FORMAT}; "
                 "ask for a bundle that this version of the project has made"
             )
-        jsonschema.Draft7Validator(_SCHEMA).validate(manifest)
+        for error in jsonschema.Draft7Validator(_SCHEMA).iter_errors(manifest):
+            why = f"{MANIFEST} {error.json_path}: {checks.short(error.message)}"
+            raise InputError(f"{path} is no bundle ({why}); {_REMEDY}")
         if names != sorted([MANIFEST, *map(member, manifest["experiments"])]):
             raise InputError(f"{path} has other files than its {MANIFEST} names; {_REMEDY}")
     if manifest["mechanism"] in trials.BASELINES:

@@ -197,6 +197,11 @@ def _label(entry: dict[str, Any]) -> str:
     return " ".join(words if entry.pop("tuned", False) else words[:1])
 
 
+def marked(text: str) -> str:
+    """Return a text in which a mark stands for the remark on a tuned rule."""
+    return text.replace(f" ({section('tuned')})", section("tuned_mark"))
+
+
 def label(name: str, perturbation: str = "") -> str:
     """Return the label of a mechanism, a baseline or a scheme of a perturbation."""
     entries: dict[str, Legend | SchemeWords] = {**legends(), **schemes(perturbation)}

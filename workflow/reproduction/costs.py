@@ -21,7 +21,7 @@ PER_EXTRACTED = 2.5e-3
 
 #: Seconds of a trial at one epsilon: of MVG with all its shares and directions, of all mechanisms
 #: in all readings, and of all mechanisms on all held-out data.
-PER_TRIAL, PER_READING_TRIAL, PER_HELD_OUT = 1.2e-3, 0.15, 0.5
+PER_TRIAL, PER_READING_TRIAL, PER_HELD_OUT = 1.1e-2, 0.15, 0.5
 
 #: Seconds of a run of the audit, in all configurations of a mechanism.
 PER_AUDITED = 2e-3

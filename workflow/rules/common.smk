@@ -439,8 +439,8 @@ def figures(*patterns):
     """Return all files of the figures of `all` with these names."""
     every = [*FIGURES, *EXPERIMENT_FIGURES]
     names = [name for name in every if any(fnmatch.fnmatch(name, each) for each in patterns)]
-    files = expand("<folder>/figures/{name}.{ending}", name=names, ending=["svg", "png", "json"])
-    return files + expand("<folder>/figures/data/{name}.csv", name=names)
+    kinds = ["{name}.svg", "narrow/{name}.svg", "{name}.png", "{name}.json", "data/{name}.csv"]
+    return [file for kind in kinds for file in expand(f"<folder>/figures/{kind}", name=names)]
 
 
 def summaries():

@@ -16,7 +16,9 @@ AGAINST = {
 }
 # On request, too: the figure for a paper's column.
 COLUMN_FIGURES = {f"column_{name}": name for name in [*SWEPT, *TRAININGS]}
-EXPERIMENT_FIGURES = {f"curves_{name}": ("curves", name) for name in SWEPT}
+EXPERIMENT_FIGURES = {
+    f"{recipe}_{name}": (recipe, name) for recipe in ["curves", "multiples"] for name in SWEPT
+}
 for side, name in {"left": "regression", "middle": "first_pc", "right": "covariance"}.items():
     if name in EXPERIMENTS:
         EXPERIMENT_FIGURES[f"figure4_{side}"] = ("directions", name)
@@ -39,7 +41,7 @@ TABLES = {
         *expand("<folder>/audit/{run}_sensitivities.csv", run=EXPERIMENTS),
         *(["<folder>/audit/negative_control.csv"] if ON_PAPERS else []),
     ],
-    "effective_noise": AUDITS,
+    "effective_noise": [*AUDITS, *expand("<folder>/comparisons/{run}.csv", run=EXPERIMENTS)],
     "price": [*RELEASE_ROWS, *AUDITS, *TRAINING_ROWS],
 }
 FIGURES = {
@@ -64,11 +66,11 @@ if ON_PAPERS:
     FIGURES |= {
         "explainer": ["<folder>/tables/effective_noise.csv", "<folder>/tables/table2.csv"],
         "figure3": ["<folder>/theory/ellipses.csv"],
-        "noise_levels": [*RELEASE_ROWS, *AUDITS, "<folder>/tables/table2.csv"],
+        "noise_levels": ["<folder>/tables/effective_noise.csv", "<folder>/tables/table2.csv"],
         "nominal": [
-            *expand("<folder>/summary/{run}.csv", run=EXPERIMENTS),
+            *RELEASE_ROWS,
             *AUDITS,
-            *expand("<folder>/summary/{run}.csv", run=LEARNED),
+            *TRAINING_ROWS,
             "<folder>/theory/settings.csv",
         ],
     }
@@ -76,6 +78,17 @@ if ON_PAPERS:
         FIGURES["figure1"] = [file for name in FEATURES for file in rows_of(name)]
     if GRADIENTS := [name for name in ("adult", "cora") if name in LEARNED]:
         FIGURES["imgm_gradients"] = [file for name in GRADIENTS for file in rows_of(name)]
+
+# A table or figure of one's own on an experiment that ``only`` leaves out.
+LEFT_OUT = {
+    f"<folder>/{kind}/{run}.csv"
+    for kind in ("summary", "comparisons", "readings", "audit")
+    for run in {*config["experiments"], *config["training"]} - {*EXPERIMENTS, *TRAININGS}
+}
+TABLES, FIGURES = (
+    {name: files for name, files in entries.items() if LEFT_OUT.isdisjoint(files)}
+    for entries in (TABLES, FIGURES)
+)
 
 # Bibliographies: of the run, and of one experiment.
 CITATIONS = {"citations": RUNS} | {
@@ -181,6 +194,7 @@ rule figure:
             category="Figures",
             labels={"figure": "{figure}"},
         ),
+        narrow="<folder>/figures/narrow/{figure}.svg",
         png="<folder>/figures/{figure}.png",
         json="<folder>/figures/{figure}.json",
         data="<folder>/figures/data/{figure}.csv",

@@ -43,6 +43,10 @@ DRAWS, LEAST, PILOT = 200_000, 1000, 400
 #: Largest number of maps of entries, and of directions; draws that choose what is tested.
 ENTRIES, DIRECTIONS, EACH = 500, 24, 2000
 
+#: Draws of one entry that are the same number off a grid, at which a density is objected to. Draws
+#: of 24 bits are hardly ever the same four times.
+SAME = 20
+
 #: Values of each pair of neighbours that are tried where noise lies on a grid.
 SHAKEN = 16
 
@@ -77,7 +81,7 @@ class Density:
     Attributes:
         symmetric: whether noise is a symmetric matrix, whose free entries are its upper triangle.
         step: the spacing of a grid that holds the draws; 0 without one.
-        repeats: whether numbers repeat off a grid.
+        repeats: whether numbers repeat off a grid, which no density has.
     """
 
     def __init__(self, noise: NoiseDistribution, sample: Array) -> None:
@@ -91,8 +95,9 @@ class Density:
             np.triu_indices(m) if self.symmetric else map(np.ravel, np.indices((m, n)))
         )
         self.step = 0.0
-        step = _step(self.entries(sample))
-        self.repeats = bool(np.isnan(step))
+        entries = self.entries(sample)
+        step = _step(entries)
+        self.repeats = bool(np.isnan(step)) or (step == 0 and _has_atom(entries))
         self.step = 0.0 if self.repeats else step
 
     def entries(self, noise: Array) -> Array:
@@ -151,6 +156,12 @@ def _step(x: Array) -> float:
             gap = float(near.max() / np.rint(near.max() / gap))
     off = np.abs(x / gap - np.rint(x / gap)).max()
     return gap if off < 1e-4 else float("nan")
+
+
+def _has_atom(x: Array) -> bool:
+    """Return whether some number occurs at least ``SAME`` times in an entry of draws (k, d)."""
+    ordered = np.sort(x, axis=0)
+    return bool((ordered[SAME - 1 :] == ordered[: len(x) - SAME + 1]).any())
 
 
 def rejected(differences: Array, level: float) -> int:

@@ -27,14 +27,15 @@ from matrixdp.auditing.gaussian import epsilon_of
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.projection import BlackBoxAudit
 from matrixdp.auditing.releases import verdict
-from matrixdp.auditing.replay import edge_records
+from matrixdp.auditing.replay import edge_records, inner_records
 from matrixdp.auditing.status import DECLARED
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import Budget
 from matrixdp.privacy.sensitivity import Query
 
-#: Random pairs of records beside the farthest one; pairs on which pilot runs compare statistics.
-RANDOM, COMPARED = 8, 6
+#: Random pairs beside the farthest one, of records near the edges and of those anywhere in bounds;
+#: pairs on which pilot runs compare statistics.
+RANDOM, INSIDE, COMPARED = 8, 16, 6
 
 #: Replays of each pair.
 REPLAYS = 20
@@ -272,6 +273,8 @@ def pairs_of(query: Query, stream: Generator) -> list[Pair]:
     pairs = [sides(shared, one, 0) for shared in among] + [sides(among[1], one, n - k)]
     for number in range(RANDOM):
         pairs.append(sides(among[number % 2], edge_records(query, k, stream).T, 0))
+    # A function may treat records in the middle otherwise, of which many hide a single one.
+    pairs += [sides(among[0], inner_records(query, k, stream).T, 0) for _ in range(INSIDE)]
     return pairs
 
 

@@ -95,7 +95,7 @@ class AuditResult:
             power.append(_missing(self.shortfall))
         return "\n".join(
             (
-                f"{self.verdict} (claim: {claim}; {self.tool}; {'; '.join(facts)})",
+                f"{self.verdict} ({'; '.join([f'claim: {claim}', self.tool, *facts])})",
                 f"power: {'; '.join(power) if self.runs else 'no run was needed'}",
                 f"not seen: {self.unseen}",
             )

@@ -279,9 +279,17 @@ def test_symmetric_noise_has_the_entries_of_its_triangle(adjacency, size, words)
 class Atom(Elliptical):
     """No noise at all in one draw of ten."""
 
+    share = 0.1
+
     def _draw(self, streams, stack):
         super()._draw(streams, stack)
-        stack *= np.array([stream.random() > 0.1 for stream in streams])[:, None, None]
+        stack *= np.array([stream.random() > self.share for stream in streams])[:, None, None]
+
+
+class RareAtom(Atom):
+    """No noise at all in one draw of a thousand, which moves no mean of bets."""
+
+    share = 1e-3
 
 
 class Partial(Elliptical):
@@ -293,7 +301,7 @@ class Partial(Elliptical):
 
 
 @pytest.mark.usefixtures("fewer")
-@pytest.mark.parametrize("kind", [Atom, Partial])
+@pytest.mark.parametrize("kind", [Atom, RareAtom, Partial])
 def test_noise_without_a_density_is_no_tested_one(kind):
     row = judge(kind(MEAN.shape, ELLIPTICAL.scale))
     assert row["verdict"].startswith(("refuted", "declared"))

@@ -112,7 +112,9 @@ def test_mechanisms_of_the_library_are_certified(mechanism, query, delta):
     release = mechanism.calibrate(query, epsilon=1.0, delta=delta)
     assert audit(release, query, delta=delta).verdict == result.verdict
     # A calibrated mechanism that promises less than the claim.
-    assert audit(release, query, epsilon=0.9, delta=delta).status == "refuted"
+    refuted = audit(release, query, epsilon=0.9, delta=delta)
+    assert refuted.status == "refuted"
+    assert "; promise)" in str(refuted)
 
 
 @pytest.mark.parametrize("mechanism", [Scaled(0.8), Scaled(0.99), Half()])
@@ -131,7 +133,15 @@ def test_a_function_with_too_little_noise_is_refuted(law, factor):
     assert right.epsilon_attained == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("function", [without_noise, on_one_entry, hidden(0.1), hidden(0.4)])
+def shifted_inside(records, generator):
+    """Shift the answer where some record lies in the middle of the box."""
+    inside = (np.abs(records - 0.5) < 0.3).all(axis=1).any()
+    return of_noise(1.0, "laplace")(records, generator) + inside
+
+
+@pytest.mark.parametrize(
+    "function", [without_noise, on_one_entry, shifted_inside, hidden(0.1), hidden(0.4)]
+)
 def test_wrong_functions_are_refuted(function):
     result = audit(function, delta=0.0, runs=20_000)
     assert result.status == "refuted"

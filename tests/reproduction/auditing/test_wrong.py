@@ -67,7 +67,7 @@ def verdict(case, side):
         ("refused: epsilon is 3", "refuted"),
     ],
 )
-def test_standings_are_read_from_the_first_words(words, meaning):
+def test_statuses_are_read_from_the_first_words(words, meaning):
     assert status(words) == meaning
 
 

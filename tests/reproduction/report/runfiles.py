@@ -45,7 +45,7 @@ _NEEDED = {
         "audit/negative_control",
     ],
     "tables/claims": ["claims"],
-    "tables/effective_noise": _AUDITS,
+    "tables/effective_noise": [*_AUDITS, *_every(["comparisons"], RELEASES)],
     "tables/errata": ["errata", "theory/exact"],
     "tables/imgm_settings": ["theory/settings"],
     "tables/price": [*_RELEASED, *_AUDITS, *_TRAINED],
@@ -62,11 +62,11 @@ _NEEDED = {
         *_every(["summary", "comparisons"], ["adult"]),
         *_every(["summary", "comparisons"], ["cora"]),
     ],
-    "figures/noise_levels": [*_RELEASED, *_AUDITS, "tables/table2"],
+    "figures/noise_levels": ["tables/effective_noise", "tables/table2"],
     "figures/nominal": [
-        *_every(["summary"], RELEASES),
+        *_RELEASED,
         *_AUDITS,
-        *_every(["summary"], TRAININGS),
+        *_TRAINED,
         "theory/settings",
     ],
     "figures/price": ["tables/price"],
@@ -84,7 +84,7 @@ TABLES = [
 ]
 FIGURES = [
     *(name.removeprefix("figures/") for name in _NEEDED if name.startswith("figures/")),
-    *(f"curves_{name}" for name in IN_PRINT.values()),
+    *(f"{kind}_{name}" for kind in ("curves", "multiples") for name in IN_PRINT.values()),
     *DIRECTIONS,
 ]
 
@@ -95,8 +95,9 @@ def recipe(name: str) -> tuple[str, str]:
     if name in _NEEDED:
         return stem, ""
     if kind == "figures":
-        curves = stem.startswith("curves_")
-        return ("curves", stem[7:]) if curves else ("directions", DIRECTIONS[stem])
+        kind, _, run = stem.partition("_")
+        of_one = kind in ("curves", "multiples")
+        return (kind, run) if of_one else ("directions", DIRECTIONS[stem])
     training = stem.startswith("imgm_")
     return ("training", stem[5:]) if training else ("experiment", IN_PRINT.get(stem, stem))
 

@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from urllib.parse import unquote
 
 import pytest
+from packages import KEPT
 from runfiles import write as make_table
 from samplerun import SVG, draw, put, regression, settle, write
 
@@ -95,7 +96,9 @@ def test_the_time_of_a_run_is_that_of_its_own_jobs(make, tmp_path):
 
 def test_the_papers_table_stands_open_and_further_evidence_is_folded(make):
     html = section(make(), "regression")
-    box, evidence = html.split('<details class="evidence"><summary>')
+    differences, box, evidence = html.split('<details class="evidence"><summary>')
+    assert "The error is RMSE" in differences
+    assert box.startswith("How this differs from the paper")
     assert "0 of 3 published values are met." in box
     assert 'id="tables-table3"' in box
     assert 'id="figures-figure4-left"' in evidence.split("</details>\n  <p")[0]
@@ -188,12 +191,12 @@ def test_what_is_not_there_is_listed_and_nothing_fails(make, tmp_path):
 def test_what_is_run_on_request_names_its_command_and_leads_to_the_kept_results(make, tmp_path):
     root = write(tmp_path / "results")
     about = {"dataset": "mnist", "trials": 3}
-    settle(root, training={"mnist": {**about, "on_request": True}, "mnist_features": about})
+    settle(root, training={"mnist": {**about, "on_request": True}, "imdb": about})
     html = make(root)
     title = catalogue.experiment("mnist").title
     assert html.count(f"<b>{title}, not run:</b> <code>make mnist</code>. The kept results") == 1
     assert re.search(r'make mnist</code>.* in <a href="page\.html#(\w+)">page\.html</a>', html)
-    assert "imgm_mnist_features" in html.partition("<b>Not built:</b>")[2]
+    assert "imgm_imdb" in html.partition("<b>Not built:</b>")[2]
     assert "tables/imgm_mnist," not in html
 
 
@@ -251,8 +254,12 @@ def test_the_run_passes_or_fails_at_the_top(tmp_path):
     run = page.first_screen.Run(inputs.below(root))
     assert page._health(run) == {"passed": False, "words": words}
     html = page.build(inputs.below(root), run={})
-    assert '<p class="status alarm">FAILED' in html
+    assert '<p class="status alarm">Our privacy audit FAILED' in html
     assert html.index("1 of 2 wrong mechanisms caught") < html.index('<dl class="answers">')
+    put(root / "tables/audit.csv", f"subject,verdict,experiment,mechanism\n{rows.split('neg')[0]}")
+    html = page.build(inputs.below(root), run={})
+    passed = html.index("Our privacy audit</a> passed (releases: 0 of 1 failed)")
+    assert html.index('<dl class="answers">') < passed < html.index('<section class="chapter')
 
 
 def test_the_page_needs_no_network_and_no_file(make):
@@ -265,6 +272,18 @@ def test_the_page_needs_no_network_and_no_file(make):
     styles = (page.FOLDER / "style.css").read_text()
     assert "@import" not in styles
     assert "url(" not in styles
+
+
+def test_the_page_on_the_kept_results_has_few_tables_and_its_order():
+    html = page.build(inputs.below(KEPT), run={})
+    assert html.count('<section class="result" id="tables-') <= 15
+    assert html.count("<table class=") - html.count('<table class="ledger') <= 17
+    order = [html.index(f'" id="{name}">') for name in ("cards", "recommend", "setups", "imgm")]
+    assert order == sorted(order)
+    assert '<a href="#limits">' in html[: order[0]]
+    choice = section(html, "recommend").partition("</table>")[0]
+    assert choice.count("<tr>") == 6
+    assert "‡" in choice
 
 
 def test_ids_are_unique_and_links_lead_somewhere(make):
@@ -351,17 +370,25 @@ def test_an_address_survives_html_and_decoding():
     assert unquote(address.partition(",")[2]) == text
 
 
-def test_a_large_drawing_is_shown_as_png_if_that_is_smaller(tmp_path, monkeypatch):
-    monkeypatch.setattr(pictures, "SVG_LIMIT", 100)
+def test_a_picture_is_what_is_below_its_headline(tmp_path):
     file = tmp_path / "a.svg"
     file.write_text(SVG)
-    assert pictures.read(file).source.startswith("data:image/svg+xml")
-    header = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (300).to_bytes(4) + (200).to_bytes(4)
-    (tmp_path / "a.png").write_bytes(header)
     found = pictures.read(file)
-    assert (found.source[:15], found.width, found.height) == ("data:image/png;", 300, 200)
-    (tmp_path / "a.png").write_bytes(header + bytes(1000))
-    assert pictures.read(file).source.startswith("data:image/svg+xml")
+    assert (found.width, found.height) == (133, 67)
+    assert "viewBox='0 0 100 50'" in unquote(found.source)
+    below = pictures.read(file, above=20)
+    assert (below.width, below.height) == (133, 40)
+    assert "viewBox='0 20 100 30'" in unquote(below.source)
+    assert "pt'" not in unquote(below.source).partition(">")[0]
+
+
+def test_a_figure_has_its_headline_as_text_and_a_drawing_for_telephones(make, tmp_path):
+    root = write(tmp_path / "results")
+    assert 'class="narrow"' not in make(root)
+    put(root / "figures/narrow/figure4_left.svg", SVG)
+    html = section(make(root), "regression")
+    assert "<h3>It is &lt;0.2&gt;</h3>" in html
+    assert html.count('class="wide"') == html.count('class="narrow"') == 1
 
 
 # Layout

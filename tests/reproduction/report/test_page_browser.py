@@ -63,7 +63,7 @@ def run(tmp_path_factory):
     empty += ("readings_holding,readings_total,data_status,experiments",)
     commas = "," * (1 + ",".join(empty).count(","))
     put(root / "claims.csv", "\n".join([",".join((head, *empty)), *(row + commas for row in rows)]))
-    runfiles.write(root, "tables/advice")
+    runfiles.write(root, "tables/advice", "tables/price", "figures/price")
     return root
 
 
@@ -221,6 +221,27 @@ def test_nothing_that_moves_is_wider_than_the_window(whole, width):
     assert whole(width=width).run(OVERFLOW) <= 0
 
 
+@pytest.mark.parametrize(("width", "kind"), [(1400, "wide"), (900, "wide"), (390, "narrow")])
+def test_a_figure_fits_the_window_and_its_headline_is_not_cut(whole, width, kind):
+    shown = whole(width=width)
+    images = "[...document.querySelectorAll('.paper img')].filter((one) => one.offsetParent)"
+    assert shown.run(f"{images}.map((one) => one.className)") == [kind]
+    assert shown.run(f"{images}.every((one) => one.getBoundingClientRect().right <= innerWidth)")
+    heads = "[...document.querySelectorAll('figure h3')]"
+    assert shown.run(f"{heads}.every((one) => one.scrollWidth <= one.clientWidth)")
+    # Eight points in the drawing are as many on the screen, or little fewer.
+    size = f"{images}[0].getBoundingClientRect().width / {images}[0].getAttribute('width')"
+    assert shown.run(size) > 0.85
+
+
+@pytest.mark.parametrize(("theme", "filtered"), [("light", False), ("dark", True)])
+def test_figures_are_dark_in_the_dark(whole, theme, filtered):
+    shown = whole()
+    shown.run(f"document.documentElement.dataset.theme = '{theme}'")
+    used = shown.run("getComputedStyle(document.querySelector('.paper')).filter")
+    assert (used != "none") == filtered
+
+
 def test_bars_count_the_claims_and_texts_are_no_markup(whole):
     shown = whole()
     bars = (
@@ -237,7 +258,14 @@ def test_bars_count_the_claims_and_texts_are_no_markup(whole):
 
 
 #: Window -> how many screens of it the page on the kept results may have.
-LENGTH = {(1400, 900): 20, (390, 844): 35}
+LENGTH = {(1400, 900): 15, (390, 844): 24}
+#: Lines of the long advice that can be seen, and their epsilons.
+LINES = """[...document.querySelectorAll('#tables-advice tbody tr:not(.group)')]
+    .filter((row) => !row.hidden).map((row) => row.cells[1].textContent.trim())"""
+#: What is wider than its place: the table of choices, and labels on cards.
+CUT = """[...document.querySelectorAll('.frame:has(.stacked), .card, .mark .label, h1, h2, h3')]
+    .filter((part) => part.scrollWidth > part.clientWidth + 1 && !part.matches('.unseen'))
+    .map((part) => part.textContent)"""
 
 
 def test_the_page_on_the_kept_results_is_short(browser, tmp_path):
@@ -248,6 +276,23 @@ def test_the_page_on_the_kept_results_is_short(browser, tmp_path):
         shown = browser.open(file.as_uri(), *window)
         height = shown.run("document.documentElement.scrollHeight")
         assert height <= screens * window[1], window
+        assert shown.run(OVERFLOW) <= 0
+        assert shown.run(CUT) == []
+
+
+def test_the_long_advice_shows_one_epsilon_and_can_be_filtered(browser, tmp_path):
+    file = tmp_path / "page.html"
+    page.write(inputs.below(KEPT), file, run={})
+    shown = browser.open(file.as_uri())
+    first = shown.run(LINES)
+    assert {*first} == {"1"}
+    bar = "document.querySelector('#tables-advice .filter')"
+    change = "dispatchEvent(new Event('{}'))"
+    shown.run(f"({bar}.children[0].value = '', {bar}.children[0].{change.format('change')})")
+    every = shown.run(LINES)
+    assert len(every) > 40 > len(first)
+    shown.run(f"({bar}.children[1].value = 'k-norm', {bar}.children[1].{change.format('input')})")
+    assert 0 < len(shown.run(LINES)) < len(every)
 
 
 def test_what_is_folded_opens_for_its_address(whole):

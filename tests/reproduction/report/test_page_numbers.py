@@ -169,21 +169,30 @@ def test_every_number_of_the_answers_is_recomputed(root, tmp_path):
         if mechanism in catalogue.section("papers")["MVG"]
     )
     assert "ask for [23.4 to 1,230 times]" in text
-    rest = "theorems hold as stated](#claims); 0 of 1 claims on experiments hold as stated."
-    assert f"Of MVG's claims, [1 of 1 {rest}" in text
-    assert f"Of its claims, [1 of 2 {rest}" in text
-    assert shows(re.search(r"at most (\S+) from MVG", text)[1], of_mvg)
+    assert "Of MVG's 1 theorems** [1 holds](#claims)" in text
+    assert "Of MVG's 1 claims on experiments** [1 is open](#claims)." in text
+    assert "Of its 2 theorems [1 holds and 1 is open](#claims); of its 1 claims on exp" in text
+    assert shows(re.search(r"So a claimed ε of 1 is a .* of at most ([\d.e-]+)\.", text)[1], of_mvg)
     assert shows(
-        re.search(r"of (\S+) from IMGM's", text)[1], own["adult"]["imgm"].epsilon_delivered
+        re.search(r"its Theorem 4 gives (\S+)\. Not", text)[1],
+        own["adult"]["imgm"].epsilon_delivered,
     )
-    assert "[really 83 to 241]" in text
-    assert re.search(r"lots taken for Poisson samples, up to 222\b", text)
+    assert "[really 83 to 241](#tables-imgm-settings), which is not private" in text
+    assert "lots taken for Poisson samples it gives up to 222." in text
     assert text.count("; ") >= 2
+    verdicts = ["uninformative"] * 3 + ["not reproduced"] * 2 + ["reproduced only under x"]
+    more = [f"M{40 + i},MVG,experiment,{verdict}\n" for i, verdict in enumerate(verdicts)]
+    put(folder / "claims.csv", "".join([ledger, *more]))
+    assert "3 of MVG's 7 claims on experiments say nothing about the data:** [the noise" in said()
+    assert "doubt; 1 holds only in a narrower case, 2 fail and 1 is open." in said()
     # Without what it rests on a sentence is not said.
     put(folder / "claims.csv", ledger.replace("M3,MVG,identity,repro", "M3,MVG,identity,not repro"))
-    assert "at a price" not in said()
+    assert "far too much noise" in text
+    assert "far too much noise" not in said()
     put(folder / "theory/settings.csv", settings.replace("83.2", "0.9"))
     assert "not private" not in said()
+    put(folder / "theory/settings.csv", settings + "x,features,imgm_amplified,other,1,318\n")
+    assert "[really 83 to 241](#tables-imgm-settings) (83 to 318 in all readings of q," in said()
 
 
 def test_gaps_are_the_cells_that_did_not_run(root):

@@ -18,6 +18,33 @@ def only(table: pd.DataFrame, **where: object) -> pd.Series:
     return table.iloc[0]
 
 
+@pytest.mark.parametrize(
+    ("means", "place"),
+    [
+        ({}, ""),
+        ({"b": 0.8, "c": 0.5}, "the most favourable of 3 readings"),
+        ({"b": 0.9, "c": 0.5}, "the default of 3 readings"),
+        ({"b": 0.9, "c": 0.95}, "the least favourable of 3 readings"),
+    ],
+)
+@pytest.mark.parametrize("metric", ["accuracy", "rmse"])
+def test_the_place_of_the_default_reading(saved, means, place, metric):
+    sign = 1 if metric == "accuracy" else -1
+    fields = {"experiment": "imdb", "metric": metric}
+    parts = [
+        trials("imgm", np.array([0.86, 0.86]) * sign, **fields),
+        # Neither another mechanism nor another epsilon has a say.
+        trials("laplace", np.array([0.1, 0.1]) * sign, **fields),
+        trials("imgm", np.array([0.1, 0.1]) * sign, epsilon="3", **fields),
+    ]
+    for reading, mean in means.items():
+        parts.append(trials("imgm", np.array([mean, mean]) * sign, reading=reading, **fields))
+        parts.append(trials("laplace", np.array([0.7, 0.7]) * sign, reading=reading, **fields))
+    table = summary.summarise([saved(*parts)])
+    assert summary.place_of_default(table, "1") == place
+    assert summary.place_of_default(table.iloc[:0], "1") == ""
+
+
 def test_large_samples_use_the_papers_interval(saved):
     rng = np.random.default_rng(1)
     values = rng.normal(3, 2, 30)

@@ -66,7 +66,30 @@ def test_amplification_exceeds_it_everywhere_by_little_or_by_all(table):
     gradients = found["perturbation"].eq("gradients")
     assert (excess > 1).all()
     assert excess[gradients].max() < 1.06
-    assert excess[~gradients].min() > 70
+    assert excess[~gradients & found["lots"].eq("paper")].min() > 70
+    assert excess[~gradients].min() > 50
+
+
+def test_q_on_features_has_three_readings(table):
+    found = table[table["perturbation"].eq("features") & table["scheme"].eq("imgm_amplified")]
+    found = found[found["epsilon"].eq(1)]
+    tight = found.set_index(["dataset", "lots"])["epsilon_delivered"]
+    batch, lot = published_settings.Q_BATCH, published_settings.Q_LOT
+    assert (found["lot"] == (found["rate"] * found["records"]).round()).all()
+    assert {*found.loc[found["lots"].eq(batch), "lot"]} == {256}
+    # What is missing has the q of the blocks: IMDB by all readings, two more by each other one.
+    assert tight.to_dict() == pytest.approx(
+        {
+            ("mnist", "paper"): 240.40,
+            ("cifar10", "paper"): 218.98,
+            ("svhn", "paper"): 81.545,
+            ("imdb", "paper"): 110.86,
+            ("svhn", batch): 318.26,
+            ("mnist", lot): 61.380,
+            ("cifar10", lot): 55.832,
+        },
+        rel=1e-4,
+    )
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from test_recipes import follow
 from tinyproject import LOUD, TINY, jobs_of
 
 from reproduction.report import page
@@ -50,6 +51,14 @@ def test_the_page_on_one_experiment_is_on_it_alone(fresh):
     # A full run takes these trials as they are.
     assert not [name for name in fresh.plan().jobs if name.startswith("trials/mine")]
     assert fresh.results("trials") == trials
+
+
+def test_a_table_and_a_figure_on_another_experiment_are_left_out(fresh):
+    ((table,),), ((figure,),) = (follow(fresh, title) for title in ("A table", "A figure"))
+    for file in (table, figure):
+        name = file.removeprefix("results/").removesuffix(".md").removesuffix(".svg")
+        assert [job for job in fresh.plan().jobs if job.startswith(name)]
+        assert not [job for job in fresh.plan(*ALONE).jobs if job.startswith(name)]
 
 
 def test_a_wrong_name_is_one_sentence_at_planning(fresh):

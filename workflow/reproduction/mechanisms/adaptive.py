@@ -86,10 +86,10 @@ class Spectrum(Program):
     ``eigenvalue_std`` is 0. Otherwise the eigenvalues are the exact ones plus noise of that
     standard deviation.
 
-    Where noise is large, half of the eigenvalues are below 0. If all of these became 0, rounding,
-    and so the processor, would decide the eigenvectors of the result. So the k-th of m eigenvalues
-    is at least ``SPREAD`` R^2 k / m, k = 0, 1, ...: clipped ones stay apart, in the order of the
-    noisy moments. This is post-processing of noisy numbers, and costs no privacy.
+    Where noise is large, half of the eigenvalues are below 0. Were all of these 0, eigenvectors of
+    the result would depend on rounding, and so on the processor. The range of the k-th one of m is
+    from ``SPREAD`` R^2 k / m, k = 0, 1, ..., and clipped ones stay apart in the order of the noisy
+    moments. This is post-processing of noisy numbers: it costs no privacy.
     """
 
     moments: AdditiveGaussian

@@ -195,6 +195,23 @@ def trivial(rows: pd.DataFrame) -> str:
     return str(means.idxmax() if larger else means.idxmin())
 
 
+def place_of_default(table: pd.DataFrame, epsilon: str) -> str:
+    """Return the place of the default reading among all readings of a summary; empty for one alone.
+
+    It is by the mean of the experiment's own mechanisms, those that its paper brings in.
+    """
+    paper = catalogue.experiment(str(table["experiment"].iloc[0])).paper if len(table) else ""
+    names = catalogue.section("papers").get(paper, [])
+    rows = table[table["mechanism"].isin(names) & table["epsilon"].eq(epsilon)]
+    means = rows.groupby("reading")["mean"].mean().dropna()
+    if DEFAULT not in means or len(means) == 1:
+        return ""
+    larger = catalogue.metric(str(rows["metric"].iloc[0])).larger
+    ranks = means.rank(ascending=not larger, method="min")
+    places = {1: "most favourable", len(means): "least favourable"}
+    return f"the {places.get(int(ranks[DEFAULT]), 'default')} of {len(means)} readings"
+
+
 def default(table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the default reading that a table shows."""
     return table_rows(table[table["reading"].eq(DEFAULT)])

@@ -34,6 +34,10 @@ CODE_SETTINGS: dict[str, dict[str, Any]] = {
 CODE_EPOCHS = 60
 #: Sources of the lots and epochs of a row.
 PAPER_LOTS, CODE_LOTS = "paper", "code"
+#: Other readings of q on features, which the paper does not define: the records that are sampled.
+#: Ours is a block of features of Table 1.
+BATCH = 256
+Q_BATCH, Q_LOT = f"paper, batches of {BATCH} (Section 5.1)", "paper, lot size of Table 1"
 
 
 class Setting(NamedTuple):
@@ -91,7 +95,9 @@ def settings(_seed: int) -> pd.DataFrame:
           every batch size that it sets.
 
         ``lots`` says whether lots and epochs are those of the ``paper`` or of the ``code``. Both
-        are accounted as Poisson samples, although the code shuffles. ``lot`` and ``batch`` count
+        are accounted as Poisson samples, although the code shuffles. On features q is the block of
+        Table 1 over the records; ``lots`` also names two other readings (``Q_BATCH``, ``Q_LOT``),
+        in rows of their own where q differs by them. ``lot`` and ``batch`` count
         records; the batch is missing where nothing depends on it. ``multiplier`` is the noise
         multiplier, 1 / mu of one release.
     """
@@ -118,6 +124,11 @@ def _cases(dataset: str, setting: Setting) -> Iterator[tuple[str, str, str, Plan
     """Yield perturbation, scheme, source of the lots, and plan of every row of a setting."""
     for perturbation, plan in setting.plans().items():
         yield from ((perturbation, scheme, PAPER_LOTS, plan) for scheme in SCHEMES)
+        if perturbation == "features":
+            readings = {Q_BATCH: BATCH, Q_LOT: setting.lot}
+            for lots, lot in readings.items():
+                if lot != plan.lot:
+                    yield perturbation, "imgm_amplified", lots, replace(plan, lot=lot)
         if isinstance(plan, Gradients) and dataset in CODED:
             for scheme, batch in itertools.product(CODE, BATCHES):
                 yield perturbation, scheme, PAPER_LOTS, replace(plan, batch=batch)

@@ -1,4 +1,4 @@
-"""Texts of a figure that are drawn, and those that cover each other."""
+"""Texts of a figure that are drawn, those that cover each other, and those that are cut."""
 
 from unittest import mock
 
@@ -22,4 +22,15 @@ def overlaps(texts):
         for i, (first, a) in enumerate(boxes)
         for second, b in boxes[:i]
         if min(a.x1, b.x1) - max(a.x0, b.x0) > 1 and min(a.y1, b.y1) - max(a.y0, b.y0) > 1
+    ]
+
+
+def outside(texts, drawing):
+    """Return the texts that leave the figure by more than a pixel."""
+    box = drawing.bbox
+    extents = [(text.get_text(), text.get_window_extent()) for text in texts]
+    return [
+        text
+        for text, a in extents
+        if min(a.x0, a.y0) < -1 or a.x1 > box.x1 + 1 or a.y1 > box.y1 + 1
     ]

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import runfiles
-from drawntexts import overlaps, texts_of
-from packages import PATH
+from drawntexts import outside, overlaps, texts_of
+from packages import KEPT, PATH
 from PIL import Image
 
 from matrixdp.checks import InputError
@@ -25,6 +25,8 @@ from reproduction.report.figures import style
 NAMES = distinctrun.FIGURES
 #: One of each kind: the others differ in their inputs alone.
 KINDS = ("curves_first_pc", "figure4_left", "noise_levels")
+#: These rest on calibration alone, whatever the data.
+CALIBRATION = ("explainer", "noise_levels")
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +54,8 @@ def test_the_text_knows_the_same_figures_as_the_package():
 @pytest.mark.parametrize("name", KINDS)
 def test_a_figure_is_svg_png_and_the_data_that_it_shows(name, saved):
     frame = pd.read_csv(saved / "data" / f"{name}.csv")
-    assert frame["data_status"].eq("original").all()
+    status = "computed" if name in CALIBRATION else "original"
+    assert frame["data_status"].eq(status).all()
     assert not frame.empty
     with Image.open(saved / f"{name}.png") as picture:
         assert picture.width == style.WIDTH * style.DPI
@@ -82,32 +85,81 @@ def test_the_same_data_give_the_same_bytes_in_another_process(root, saved, tmp_p
     command += [f"figures/{name}" for name in chosen]
     subprocess.run(command, check=True, env=environment)
     for name in chosen:
-        for file in (f"{name}.svg", f"{name}.png", f"{name}.json", f"data/{name}.csv"):
+        ends = (f"{name}.svg", f"{name}.png", f"{name}.json", f"data/{name}.csv")
+        for file in (*ends, f"narrow/{name}.svg"):
             assert (tmp_path / "out/figures" / file).read_bytes() == (saved / file).read_bytes(), (
                 file
             )
 
 
+@pytest.mark.parametrize("narrow", [False, True])
 @pytest.mark.parametrize("name", NAMES)
-def test_simulated_data_are_marked_and_no_text_covers_another(name, simulated):
+def test_simulated_data_are_marked_and_no_text_covers_another(name, narrow, simulated):
     figure, frame = runfiles.entry(f"figures/{name}"), runfiles.frame(simulated, name)
-    with style.context():
-        texts = texts_of(figure.render(frame))
+    with style.context(narrow=narrow):
+        drawing = figure.render(frame)
+        texts = texts_of(drawing)
     shown = [text.get_text() for text in texts]
-    # The explainer rests on calibration alone, whatever the data.
-    if name != "explainer":
-        assert any(text.startswith(catalogue.mark("simulated").line) for text in shown)
+    if name not in CALIBRATION:
+        assert narrow or any(text.startswith(catalogue.mark("simulated").line) for text in shown)
         assert "SIMULATED" in shown
         assert figure.describe(frame).startswith("SIMULATED DATA")
-    # The mark across the figure is the only text that may lie on others.
-    assert overlaps([text for text in texts if text.get_text() != "SIMULATED"]) == []
+    # The mark across the figure is the only text that may lie on others, or beyond its edge.
+    texts = [text for text in texts if text.get_text() != "SIMULATED"]
+    assert overlaps(texts) == []
+    assert outside(texts, drawing) == []
+    assert drawing.get_figwidth() == (style.NARROW if narrow else style.WIDTH)
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+@pytest.mark.parametrize("name", sorted(path.stem for path in KEPT.glob("figures/*.svg")))
+def test_no_text_of_a_kept_figure_covers_another_or_is_cut(name, narrow):
+    figure, frame = runfiles.entry(f"figures/{name}"), runfiles.frame(KEPT, name)
+    with style.context(narrow=narrow):
+        drawing = figure.render(frame)
+        texts = texts_of(drawing)
+    assert overlaps(texts) == []
+    assert outside(texts, drawing) == []
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_no_line_strikes_a_price(narrow, root):
+    figure, frame = runfiles.entry("figures/price"), runfiles.frame(root, "price")
+    with style.context(narrow=narrow):
+        drawing = figure.render(frame)
+    texts = [text for axes in drawing.axes for text in axes.texts if text.get_visible()]
+    # Notes stand below the axes, and their place is not in the data.
+    numbers = [text for text in texts if getattr(text, "xycoords", "data") == "data"]
+    assert len(numbers) > 10
+    for text in numbers:
+        assert text.get_bbox_patch().get_facecolor() == (1, 1, 1, 1)
+        lines = [line for line in text.axes.lines if list(line.get_ydata()) == [0, 1]]
+        assert all(line.get_zorder() < text.get_zorder() for line in lines)
+
+
+def test_what_costs_more_than_was_run_is_drawn_at_the_edge(root):
+    frame = runfiles.frame(root, "price")
+    with style.context():
+        drawing = runfiles.entry("figures/price").render(frame)
+    drawn = sorted(
+        line.get_xdata()[0]
+        for axes in drawing.axes
+        for line in axes.lines
+        if line.get_marker() == ">" and line.get_markerfacecolor() == "white"
+    )
+    beyond = frame[np.isinf(frame["price"])]
+    assert len(beyond) > 1
+    assert drawn == sorted(beyond["largest"])
 
 
 def test_overlapping_texts_are_found():
     drawing, grid = style.canvas(2)
-    texts = [grid[0, 0].text(x, 0.5, "some words") for x in (0.1, 0.12, 0.8)]
+    texts = [grid[0, 0].text(x, 0.5, "some words") for x in (0.1, 0.12, 0.8, 1.0)]
+    for text in texts:
+        text.set_in_layout(False)
     drawing.draw_without_rendering()
     assert len(overlaps(texts)) == 1
+    assert outside(texts, drawing) == ["some words"]
 
 
 def test_a_figure_of_nothing_says_so_inside_the_frame(root, tmp_path):

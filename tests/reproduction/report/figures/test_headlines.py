@@ -30,7 +30,7 @@ def test_a_headline_is_short_and_follows_from_the_frame(name):
 @pytest.mark.parametrize(
     ("name", "column"),
     [
-        ("noise_levels", "noise_std"),
+        ("noise_levels", "noise_inflation"),
         ("nominal", "epsilon_delivered"),
     ],
 )

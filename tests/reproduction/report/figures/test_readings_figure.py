@@ -1,5 +1,4 @@
-import re
-
+import numpy as np
 import pandas as pd
 import pytest
 import runfiles
@@ -69,7 +68,15 @@ def test_what_meets_a_published_value_is_told_by_unit_and_only_if_private(result
     assert meets["mvg_binary", "default"] == "neither"
     assert meets["laplace", "default"] == "conjectured"
     headline = FIGURE.headline(frame.assign(n_trials=100))
-    assert re.search("1 of 5 private readings .*printed.* 2 more .*conjectured", headline)
+    assert headline == "Private readings give MVG's published value: some do in III"
+    other = frame.assign(meets=frame["meets"].replace("printed", "conjectured"), n_trials=100)
+    assert FIGURE.headline(other).endswith("in a conjectured unit in III")
+    # What is not private meets nothing.
+    other = frame.assign(meets=np.where(frame["private"].eq(False), "printed", "neither"))
+    assert FIGURE.headline(other.assign(n_trials=100)).startswith("No private reading")
+    other = frame.assign(meets="neither", n_trials=100)
+    expected = "No private reading gives MVG's published value in Experiment III"
+    assert FIGURE.headline(other) == expected
 
 
 def test_what_is_not_private_looks_otherwise(results):

@@ -10,20 +10,18 @@ import numpy as np
 import pytest
 import runfiles
 from distinctrun import Key
-from matplotlib.collections import LineCollection
+from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex
 from matplotlib.container import ErrorbarContainer
-from samplerun import FIXED
 
 from reproduction import catalogue
 from reproduction.report.figures import style
 from reproduction.report.figures.training import LEAST, MOST
 
 #: Those drawn from one table are tested beside it.
-FIGURES = [name for name in distinctrun.FIGURES if name not in ("explainer", "price")]
+TABLED = ("explainer", "noise_levels", "price")
+FIGURES = [name for name in distinctrun.FIGURES if name not in TABLED]
 READINGS = {"default": "default", "zeta=literal": "zeta_literal", "gamma=data": "gamma_of_data"}
-#: Tied curves stand side by side, at most this share of epsilon apart.
-ASIDE = 0.35
 
 
 @pytest.fixture(scope="module")
@@ -60,16 +58,12 @@ def test_the_data_of_a_figure_are_those_of_the_run(name, pictures, cells):
             if (key.mechanism, epsilon) in distinctrun.REFUSED:
                 assert np.isnan(row["mean"])
                 continue
-            assert bool(row["chosen"]) == (key in chosen)
-            public = name == "noise_levels" and row["configuration"] == FIXED.get(row["mechanism"])
-            assert row["chosen"] or public
+            assert row["chosen"]
+            assert key in chosen
             cell = cells[key]
             shown = ("mean", "ci95", "noise_std", "mu", "epsilon_delivered")
         for column in shown:
-            if column == "noise_std" and row.get("_elsewhere"):
-                # Noise in another unit than that of the query is not shown.
-                assert np.isnan(row[column])
-            elif column in row:
+            if column in row:
                 assert row[column] == pytest.approx(getattr(cell, column), rel=1e-9, nan_ok=True)
         seen += 1
     assert seen > 5
@@ -93,21 +87,21 @@ def like(axes, look):
     return line
 
 
-def is_curve(line, x, y, aside=ASIDE):
-    """Return whether a line has these numbers; x up to what sets tied curves apart."""
-    near = np.allclose(line.get_xdata(), x, rtol=aside)
+def is_curve(line, x, y):
+    """Return whether a line has these numbers: no curve is moved aside."""
+    near = np.allclose(line.get_xdata(), x, rtol=1e-9)
     return near and np.allclose(line.get_ydata(), y, rtol=1e-9, equal_nan=True)
 
 
 def uppers(axes, colour):
-    """Return the upper ends of the upright intervals of a colour."""
-    parts = [part for part in axes.collections if isinstance(part, LineCollection)]
-    return sorted(
-        segment[:, 1].max()
-        for part in parts
-        if to_hex(part.get_edgecolor()[0]) == to_hex(colour)
-        for segment in part.get_segments()
-    )
+    """Return the upper ends of the bands of a colour."""
+    return [
+        point[1]
+        for part in axes.collections
+        if isinstance(part, PolyCollection) and to_hex(part.get_facecolor()[0]) == to_hex(colour)
+        for path in part.get_paths()
+        for point in path.vertices
+    ]
 
 
 def open_markers(axes):
@@ -123,28 +117,51 @@ def mechanism_of(label, names):
 
 
 @pytest.mark.parametrize("name", [name for name in FIGURES if name.startswith("curves")])
-def test_a_curve_has_the_numbers_and_the_panel_of_its_name(name, pictures):
+def test_a_leading_curve_has_the_numbers_of_its_name(name, pictures):
     frame, drawing = pictures(name)
-    ours, drawn = frame[frame["role"].eq("mechanism")], set()
-    for axes in drawing.axes:
-        legend = axes.get_legend()
-        keys = {
-            " ".join(text.get_text().split()): (handle.get_color(), handle.get_marker())
-            for text, handle in zip(legend.get_texts(), legend.legend_handles, strict=True)
-        }
-        for line in (line for line in curves(axes) if not line.get_label().startswith("_")):
-            assert keys[line.get_label()] == (line.get_color(), line.get_marker())
-            mechanism = mechanism_of(line.get_label(), {*ours["mechanism"]})
-            rows = ours[ours["mechanism"].eq(mechanism)]
-            assert is_curve(line, rows["epsilon"], rows["mean"])
-            assert {*rows["panel"]} == {axes.get_title(loc="left")}
-            drawn.add(mechanism)
-        theirs = frame[
-            frame["role"].eq("published") & frame["panel"].eq(axes.get_title(loc="left"))
-        ]
-        inside = theirs.loc[theirs["mean"].between(*axes.get_ylim()), "mean"]
-        assert sorted(y for _, y in open_markers(axes)) == pytest.approx(sorted(inside))
+    frame, drawn = frame[frame["leading"]], set()
+    ours = frame[frame["role"].eq("mechanism")]
+    (axes,) = drawing.axes
+    legend = axes.get_legend()
+    keys = {
+        " ".join(text.get_text().split()): (handle.get_color(), handle.get_marker())
+        for text, handle in zip(legend.get_texts(), legend.legend_handles, strict=True)
+    }
+    for line in (line for line in curves(axes) if not line.get_label().startswith("_")):
+        assert keys[line.get_label()] == (line.get_color(), line.get_marker())
+        mechanism = mechanism_of(line.get_label(), {*ours["mechanism"]})
+        rows = ours[ours["mechanism"].eq(mechanism)]
+        assert is_curve(line, rows["epsilon"], rows["mean"])
+        assert to_hex(line.get_color()) == to_hex(catalogue.look(mechanism).colour)
+        drawn.add(mechanism)
     assert drawn == {*ours["mechanism"]}
+    theirs = frame[frame["role"].eq("published")]
+    inside = theirs["mean"].between(*axes.get_ylim())
+    assert sorted(y for _, y in open_markers(axes)) == pytest.approx(
+        sorted(theirs.loc[inside, "mean"])
+    )
+    beyond = [text.get_text() for text in axes.texts if "published" in text.get_text()]
+    assert bool(beyond) == (~inside).any()
+    conjectured = catalogue.experiment(frame["experiment"].iloc[0]).conjecture
+    assert all(("a conjectured unit" in text) == bool(conjectured) for text in beyond)
+
+
+@pytest.mark.parametrize("name", [name for name in FIGURES if name.startswith("multiples")])
+def test_a_small_panel_has_the_curve_of_its_title_and_all_others_in_grey(name, pictures):
+    frame, drawing = pictures(name)
+    ours = frame[frame["role"].eq("mechanism")]
+    panels = [axes for axes in drawing.axes if axes.get_visible()]
+    names = {*ours["mechanism"]}
+    titles = [" ".join(axes.get_title(loc="left").split()) for axes in panels]
+    assert {mechanism_of(title, names) for title in titles} == names
+    assert len(panels) == len(names)
+    for axes, title in zip(panels, titles, strict=True):
+        rows = ours[ours["mechanism"].eq(mechanism_of(title, names))]
+        (line,) = curves(axes)
+        assert is_curve(line, rows["epsilon"], rows["mean"])
+        assert to_hex(line.get_color()) == to_hex(catalogue.look(rows["mechanism"].iloc[0]).colour)
+        grey = [line for line in axes.lines if line.get_color() == style.FAINT]
+        assert len(grey) == len(names) - 1
 
 
 @pytest.mark.parametrize("name", [name for name in FIGURES if name.startswith("figure4")])
@@ -190,7 +207,7 @@ def test_accuracy_stands_over_claimed_epsilon_above_and_over_the_tight_one_below
             assert is_curve(like(above, look), rows["epsilon"], rows["mean"])
             rows = rows.sort_values("epsilon_delivered")
             tight = rows["epsilon_delivered"].clip(LEAST, MOST)
-            assert is_curve(like(below, look), tight, rows["mean"], 1e-9)
+            assert is_curve(like(below, look), tight, rows["mean"])
             label = catalogue.label(scheme, perturbation)
             (key,) = [key for text, key in keys.items() if text.partition(" = ")[0] == label]
             assert key == (to_hex(look.colour), look.marker)
@@ -209,33 +226,52 @@ def test_levels_are_those_of_their_reference_rows(name, pictures):
 
 
 def test_a_budget_without_a_guarantee_is_a_cross_and_no_point(pictures):
-    _, drawing = pictures("curves_regression")
+    _, drawing = pictures("multiples_regression")
     colour = catalogue.look("gaussian_2006").colour
-    lines = [line for line in drawing.axes[0].lines if line.get_color() == colour]
+    lines = [line for axes in drawing.axes for line in axes.lines if line.get_color() == colour]
     assert [list(line.get_xdata()) for line in lines if line.get_marker() == "x"] == [[10]]
     assert any(np.isnan(line.get_ydata()).tolist() == [False, False, True] for line in lines)
 
 
-def test_noise_levels_stand_with_their_names_numbers_and_ranges(pictures):
-    frame, drawing = pictures("noise_levels")
+def test_noise_levels_stand_with_their_names_numbers_and_ranges(root):
+    frame = runfiles.frame(root, "noise_levels")
+    with style.context():
+        drawing = runfiles.entry("figures/noise_levels").render(frame)
     panels = [axes for axes in drawing.axes if axes.axison]
     groups = frame.groupby("experiment", sort=False)
     for axes, (_, rows) in zip(panels, groups, strict=True):
         names = [text.get_text() for text in axes.get_yticklabels()]
-        dots = {line.get_ydata()[0]: line.get_xdata()[0] for line in curves(axes)}
+        lines = [line for line in axes.lines if line.get_marker() not in ("", "None")]
+        full = {
+            line.get_ydata()[0]: line.get_xdata()[0]
+            for line in lines
+            if line.get_markerfacecolor() != "white"
+        }
+        hollow = {
+            line.get_ydata()[0]: line.get_xdata()[0]
+            for line in lines
+            if line.get_markerfacecolor() == "white"
+        }
         texts = {
             text.xy[1]: text.get_text()
             for text in axes.texts
             if getattr(text, "xycoords", "") == "data"
         }
-        rows = rows[rows["noise_std"].notna()]
-        for row in rows.itertuples():
-            place = names.index(catalogue.label(row.mechanism) + " = IMGM" * bool(row.also))
-            assert dots[place] == pytest.approx(row.noise_std)
-            shown = float(texts[place].replace(",", ""))
-            assert shown == pytest.approx(row.noise_std, rel=6e-3)
-            assert row.least <= row.noise_std <= row.most
-        assert len(dots) == len(names) == len(rows)
+        assert len(full) == len(names) == rows["mechanism"].nunique()
+        for mechanism, part in rows.groupby("mechanism"):
+            equal = " = IMGM" * int(part["also"].eq("imgm").all())
+            place = names.index(catalogue.label(mechanism) + equal)
+            assert full[place] == pytest.approx(part["noise_std"].min())
+            if part["noise_inflation"].max() <= 1:
+                assert place not in {*texts, *hollow}
+                continue
+            assert hollow[place] == pytest.approx(part["rescaled_std"].min())
+            low, _, high = texts[place].removeprefix("× ").partition(" to ")
+            for shown, factor in (
+                (low, part["noise_inflation"].min()),
+                (high, part["noise_inflation"].max()),
+            ):
+                assert float(shown.replace(",", "")) == pytest.approx(factor, rel=6e-3)
         width = rows["upper"].iloc[0] - rows["lower"].iloc[0]
         lines = [line for line in axes.lines if list(line.get_ydata()) == [0, 1]]
         assert [line.get_xdata()[0] for line in lines] == [width] * int(np.isfinite(width))

@@ -37,7 +37,7 @@ def test_the_figure_keeps_its_text_apart(frame, drawing):
 
 def test_the_headline_says_what_the_numbers_say(frame):
     headline = runfiles.entry("figures/figure3").headline(frame)
-    finding = "MVG noise is 27[0-9] times .*i.i.d."
+    finding = "MVG's directional noise is 27[0-9] times .*i.i.d."
     assert re.search(finding, headline), headline
 
 

@@ -8,8 +8,10 @@ import pytest
 from scipy import stats
 from trialrows import SPLIT, reason, trials
 
+from matrixdp.release import specification
+from reproduction import catalogue, my_matrix
 from reproduction.report import comparisons, summary
-from reproduction.report.tables.advice import TABLES, grid
+from reproduction.report.tables.advice import TABLES, choice, grid
 
 ADVICE = TABLES["advice"]
 PURE = {"delta": 0.0, "epsilon_delivered": 1.0}
@@ -146,7 +148,9 @@ def test_a_row_says_in_a_sentence_what_it_comes_to(advised):
         "Best: Gaussian orthogonal ensemble",
     ]
     tied = advised(*ROWS[:2], row("zero", 2.0, 9, epsilon="", delta=np.nan))
-    assert {*tied["advice"]} == {"Best: Laplace; not clearly worse: K-norm, l-infinity per record"}
+    assert {*tied["advice"]} == {
+        "Use: Laplace; no clear difference to K-norm, l-infinity per record"
+    }
     (_, rows), *_ = grid(found).groups
     assert rows[1][2] == "Best: Gaussian, analytic = IMGM"
     assert rows[1][3].startswith("0.")
@@ -274,3 +278,45 @@ def test_a_person_is_advised_of_what_can_be_released_and_how_it_is_named(advised
     # Of two that tie, one is offered.
     assert pure["best"].endswith('(mechanism = "laplace")')
     assert "not in matrixdp release" in pure["tied_with"]
+
+
+BASELINE = row("zero", 3.0, 9, epsilon="", delta=np.nan)
+
+
+def leading(*rows):
+    """Return a row of each mechanism with a mean, and the baseline."""
+    means = zip(("analytic_gaussian", "laplace", "knorm_l2"), rows, strict=True)
+    return [*(row(name, mean, i, **PURE) for i, (name, mean) in enumerate(means)), BASELINE]
+
+
+def test_among_ties_the_simplest_that_can_be_released_leads(advised):
+    found = advised(*leading(1.0002, 1.0001, 1.0)).iloc[-1]
+    assert found["best"] == "Gaussian, analytic"
+    assert found["tied_with"] == "K-norm, l2 per record; Laplace"
+    assert found["advice"].startswith("Use: Gaussian, analytic; no clear difference to K-norm")
+    # One that is clearly worse does not, whatever it is.
+    assert advised(*leading(1.2, 1.0001, 1.0)).iloc[-1]["best"] == "Laplace"
+    assert advised(*leading(1.2, 1.1, 1.0)).iloc[-1]["best"] == "K-norm, l2 per record"
+
+
+def test_where_the_best_does_not_beat_the_baseline_nothing_takes_its_place(advised):
+    found = advised(*leading(4.0002, 4.0001, 4.0)).iloc[-1]
+    assert (found["outcome"], found["best"]) == ("none", "K-norm, l2 per record")
+
+
+def test_what_is_offered_is_what_a_specification_can_name():
+    keys = {name: specification.key_of(one) for name, one in my_matrix._built()}
+    assert {*catalogue.section("offered")} == {name for name, key in keys.items() if key}
+
+
+def test_a_task_has_one_line_with_what_ties_and_what_it_gives(advised):
+    rows = [found for _, found in advised(*leading(1.0002, 1.0001, 1.0)).iterrows()]
+    frame = choice(rows[-1:], {"regression": "accuracy"}, 1.0)
+    (line,) = (dict(zip(frame.header, cells, strict=True)) for cells in frame.groups[0][1])
+    assert line["Task"] == "regression: accuracy in %"
+    assert line["Use"] == "Gaussian, analytic"
+    assert line["No clear difference to"] == "K-norm, l2 per record; Laplace"
+    assert float(line["It gives"].split()[0]) == pytest.approx(100, abs=5)
+    assert re.fullmatch(r"\d+ \(zero predictor\)", line["Baseline"])
+    (line,) = choice([{**rows[-1], "outcome": "none"}], {"regression": "rmse"}, 1.0).groups[0][1]
+    assert line[1].startswith("Do not release records")

@@ -1,5 +1,7 @@
 """Errata show the numbers of a run, and say where there are none."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +10,7 @@ import yaml
 from samplerun import put, settle
 
 from matrixdp.checks import InputError
+from matrixdp.privacy import gaussian
 from reproduction.report import inputs
 from reproduction.report.tables import errata
 from reproduction.theory import exact
@@ -30,6 +33,26 @@ def test_errata_show_their_numbers():
     assert shown["MVG-2"] == "none"
     assert shown["diffprivlib-1"] == "not installed"
     assert errata.data({"errata": ENTRIES}).set_index("id")["statistic"]["MVG-1"] == "not run"
+
+
+def test_the_constant_of_adassp_is_what_its_erratum_says():
+    def deviations(epsilon, delta):
+        return math.sqrt(math.log(6 / delta)) / (epsilon / 3)
+
+    def whole(epsilon, delta):
+        return gaussian.epsilon(delta, math.sqrt(3) / deviations(epsilon, delta))
+
+    (entry,) = [entry for entry in ENTRIES if entry["id"] == "AdaSSP-1"]
+    right, consequence = " ".join(entry["right"].split()), entry["consequence"]
+    part = gaussian.epsilon(1e-6 / 3, 1 / deviations(1, 1e-6))
+    assert f"tight epsilon {part:.3f}, where {1 / 3:.3f} is".replace("0.", ".") in right
+    assert f"together have {whole(1, 1e-6):.2f} of 1,".replace("0.", ".") in right
+    # The whole epsilons from which on the parts together exceed what is claimed.
+    first = [
+        next(epsilon for epsilon in range(1, 100) if whole(epsilon, delta) > epsilon)
+        for delta in (0.01, 1e-6)
+    ]
+    assert "from epsilon {} on at delta .01, {} at delta 1e-6".format(*first) in consequence
 
 
 def test_wrong_errata_are_named():

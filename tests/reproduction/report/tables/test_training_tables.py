@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import runfiles
+from packages import KEPT
 from samplerun import settle
 from trialrows import reason, trials
 
@@ -218,3 +219,37 @@ def test_the_true_epsilons_of_the_published_settings(tmp_path):
     assert markdown.index(training.TITLES["gradients"]) < markdown.index(
         training.TITLES["features"]
     )
+
+
+def test_published_settings_count_once_and_state_all_readings_of_q():
+    lots = ("paper", "paper", "paper", "another reading", "code")
+    rows = pd.DataFrame(
+        {
+            "perturbation": ["features"] * 4 + ["gradients"],
+            "scheme": ["imgm_amplified"] * 4 + ["imgm_code"],
+            "lots": lots,
+            "epsilon": [1.0, 1.0, 3.0, 1.0, 1.0],
+            "epsilon_delivered": [82.0, 240.0, 700.0, 318.0, 2000.0],
+        }
+    )
+
+    def finding(frame):
+        return training.published_finding(training.published_data({"theory/settings": frame}))
+
+    words = "of the paper's settings on features promise too much: tight epsilons of"
+    assert finding(rows) == f"All 3 {words} 82 to 240 at claimed 1, 82 to 318 in all readings of q"
+    assert finding(rows[rows["lots"].eq("paper")]) == f"All 3 {words} 82 to 240 at claimed 1"
+    rows.loc[2, "epsilon_delivered"] = 2.0
+    assert finding(rows).startswith(f"2 of 3 {words} 82 to 240 at claimed 1,")
+    rows["epsilon_delivered"] = 0.5
+    assert finding(rows) == ""
+
+
+@pytest.mark.parametrize("name", ["tables/imgm_imdb", "tables/price", "tables/advice"])
+def test_tables_say_how_favourable_the_reading_of_imdb_is(tmp_path, name):
+    runfiles.write(KEPT, name, out=tmp_path)
+    text = (tmp_path / f"{name}.md").read_text(encoding="utf-8")
+    rows = pd.read_csv(KEPT / "summary/imdb.csv", dtype={"epsilon": str})
+    place = summary.place_of_default(rows, "1")
+    assert re.fullmatch(r"the \w+ ?\w* of 3 readings", place)
+    assert len(re.findall(rf"{place} at (?:epsilon|ε =) 1", text)) == 1

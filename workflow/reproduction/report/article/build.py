@@ -263,12 +263,16 @@ def _grid(files: Files, name: str) -> dict[str, Any]:
 
 
 def _cut(grid: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
-    """Return a grid with the named columns only, under their names in print."""
-    places = [grid["header"].index(name) for name in columns]
-    groups = [
-        [title, [[_in_print(row[place]) for place in places] for row in rows]]
-        for title, rows in grid["groups"]
-    ]
+    """Return a grid with the named columns only, under their names in print.
+
+    A column that a short run lacks, such as one over a baseline that it does not run, is empty.
+    """
+    groups = []
+    for title, rows in grid["groups"]:
+        cells = [dict(zip(grid["header"], row, strict=True)) for row in rows]
+        groups.append(
+            [title, [[_in_print(row.get(name, "")) for name in columns] for row in cells]]
+        )
     return {"header": [*columns.values()], "groups": groups}
 
 

@@ -5,7 +5,7 @@ The verdicts come from ``claims.csv`` and the tables of results.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import pandas as pd
 
@@ -17,12 +17,22 @@ from reproduction.report.claims.verdicts import (
     ONLY_UNDER,
     REPRODUCED,
     THEOREM,
+    UNDECIDED,
+    UNINFORMATIVE,
+    UNTESTABLE,
 )
 from reproduction.report.statistics import WITHIN
 
-#: Kinds of claims, and verdicts, as sentences count them.
+#: Kinds of claims, and verdicts on one claim and on several, as sentences count them.
 CLAIM_TYPES = {THEOREM: "theorems", IDENTITY: "identities", EXPERIMENT: "claims on experiments"}
-VERDICTS = {"hold": REPRODUCED, "narrow": ONLY_UNDER, "fail": NOT_REPRODUCED}
+VERDICTS = {
+    REPRODUCED: ("holds", "hold"),
+    ONLY_UNDER: ("holds only in a narrower case", "hold only in a narrower case"),
+    NOT_REPRODUCED: ("fails", "fail"),
+    UNINFORMATIVE: ("says nothing about the data", "say nothing about the data"),
+    UNDECIDED: ("is open", "are open"),
+    UNTESTABLE: ("cannot be tested here",) * 2,
+}
 
 
 def relevant(claims: pd.DataFrame, experiments: Collection[str]) -> pd.DataFrame:
@@ -60,19 +70,28 @@ def tally(claims: pd.DataFrame) -> str:
 
 
 def count(claims: pd.DataFrame, claim_type: str) -> str:
-    """Return a phrase on how many claims of a type hold, hold under another reading, and fail.
-
-    Claims that the same fact decides count once. The phrase is empty without claims.
-    """
-    distinct = facts(claims[claims["claim_type"].eq(claim_type)])
-    if distinct.empty:
+    """Return a phrase on how many claims of a type have which verdict; empty without claims."""
+    counts = outcomes(claims, claim_type)
+    if not (total := sum(counts.values())):
         return ""
-    verdicts = distinct["verdict"].map(word)
-    counts = {name: int(verdicts.eq(verdict).sum()) for name, verdict in VERDICTS.items()}
-    parts = [f"{counts['hold']} of {len(distinct)} {CLAIM_TYPES[claim_type]} hold as stated"]
-    parts += [f"{counts['narrow']} under a narrower reading"] * (counts["narrow"] > 0)
-    parts += [f"{counts['fail']} fail{'s' * (counts['fail'] == 1)}"] * (counts["fail"] > 0)
-    return ", ".join(parts[:-1]) + " and " * (len(parts) > 1) + parts[-1]
+    hold = counts.pop(REPRODUCED, 0)
+    first = f"{hold} of {total} {CLAIM_TYPES[claim_type]} {VERDICTS[REPRODUCED][hold != 1]}"
+    return ", ".join([first, phrase(counts)] if counts else [first])
+
+
+def outcomes(claims: pd.DataFrame, claim_type: str) -> dict[str, int]:
+    """Return how many claims of a type have each verdict, in the order of ``VERDICTS``.
+
+    Claims that the same fact decides count once.
+    """
+    counts = facts(claims[claims["claim_type"].eq(claim_type)])["verdict"].map(word).value_counts()
+    return {verdict: int(counts[verdict]) for verdict in VERDICTS if verdict in counts}
+
+
+def phrase(counts: Mapping[str, int]) -> str:
+    """Return counts of verdicts in words, such as ``3 fail, 1 holds and 1 is open``."""
+    parts = [f"{n} {VERDICTS[verdict][n != 1]}" for verdict, n in counts.items()]
+    return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
 
 
 def facts(claims: pd.DataFrame) -> pd.DataFrame:

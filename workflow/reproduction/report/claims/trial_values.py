@@ -13,6 +13,9 @@ from reproduction.report.claims.definitions import Row
 from reproduction.report.inputs import Files
 from reproduction.trials import CONTROL
 
+#: Columns that tell the rows of a mechanism apart.
+KEYS = ["epsilon", "direction", "configuration"]
+
 
 class NotRun(Exception):
     """A row without trials; the message has the reason."""
@@ -97,8 +100,7 @@ class TrialValues:
         missing = set(epsilons) - set(selected["epsilon"])
         if missing and set(selected["epsilon"]) != {""}:
             raise NotRun(f"{row.mechanism} was not run at epsilon {', '.join(sorted(missing))}")
-        keys = ["epsilon", "direction", "configuration"]
-        trials = self._trials(row.experiment, row.mechanism).merge(selected[keys], on=keys)
+        trials = self._trials(row.experiment, row.mechanism).merge(selected[KEYS], on=KEYS)
         if trials.empty:
             raise NotRun(f"{row.mechanism} has no such trials")
         by_trial = trials.groupby("trial")["value"].agg(["mean", "size"])
@@ -151,4 +153,5 @@ class TrialValues:
         free = mechanism in catalogue.BASELINES
         in_phase = table["phase"].isin(["report", *self._phases] if free else self._phases)
         selected = in_phase & table["reading"].eq(summary.DEFAULT)
-        return table[selected & table["trial"].notna()]
+        # Further trials make long tables: keep no text that nothing reads.
+        return table.loc[selected & table["trial"].notna(), [*KEYS, "trial", "value"]]

@@ -44,9 +44,9 @@ def redraw(folder: str | os.PathLike, out: str | os.PathLike) -> None:
     for name, entry in words.items():
         used = {key: inputs.find(key, files) for key in entry["inputs"]}
         write(entry["recipe"], used, redrawn / f"{name}.svg")
-    kinds = (("", "svg"), ("", "png"), ("", "json"), ("data", "csv"))
-    expected = {Path(part, f"{name}.{end}") for name in words for part, end in kinds}
-    expected |= {Path(f"{name}.pdf") for name in words if Path(redrawn, f"{name}.pdf").exists()}
+    kinds = ("{}.svg", "{}.png", "{}.json", "{}.pdf", "data/{}.csv", "narrow/{}.svg")
+    paths = [Path(kind.format(name)) for name in words for kind in kinds]
+    expected = {path for path in paths if (redrawn / path).exists()}
     existing = {path.relative_to(reference) for path in reference.rglob("*") if path.is_file()}
     differ = [
         str(path)

@@ -109,7 +109,8 @@ def finding(frame: pd.DataFrame) -> str:
     mvg, exact = (
         _along(rows[rows["noise"].eq(name)], angle)[0] for name in ("mvg_directional", "exact_iid")
     )
-    return f"Directional MVG noise is {mvg / exact:.0f} times as large as i.i.d. noise has to be"
+    times = f"{mvg / exact:.0f} times"
+    return f"On two features MVG's directional noise is {times} what i.i.d. noise needs"
 
 
 FIGURES = {
@@ -117,8 +118,8 @@ FIGURES = {
         title="Figure 3: directional noise on two features",
         caption=(
             "Samples of noise with contours of 95 % above, standard deviations by direction "
-            "below. Left: directional MVG noise and its principal axes, on records. Middle: "
-            "beside i.i.d. noise of the same guarantee. Right: on second moments, by Theorem 2 "
+            "below. First: directional MVG noise and its principal axes, on records. Second: "
+            "beside i.i.d. noise of the same guarantee. Third: on second moments, by Theorem 2 "
             "and by Theorem 3. Exactly calibrated noise stands in the lower panels."
         ),
         finding=finding,

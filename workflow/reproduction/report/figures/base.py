@@ -69,25 +69,30 @@ class Figure(Recipe):
     def render(self, frame: pd.DataFrame) -> matplotlib.figure.Figure:
         """Return the drawing of a frame under its finding and topic, with the mark of its data.
 
-        Call it inside :func:`style.context`, and save the drawing there too.
+        Without both in a paper's column and on a telephone. Call it inside :func:`style.context`,
+        and save the drawing there too.
         """
         empty = entries.is_empty(frame)
         with catalogue.looks_of(frame.attrs.get("mechanisms", ())):
             drawing = style.message(frame["note"].iloc[0]) if empty else self.draw(frame)
         mark = catalogue.mark(frame["data_status"].iloc[0])
-        if self.in_column:
+        if self.in_column or style.is_narrow():
             style.stamp(drawing, mark)
         else:
             style.headline(drawing, self.headline(frame), self.topic(frame), mark)
+        if style.is_narrow():
+            style.fit(drawing)
         return drawing
 
 
 def save(figure: Figure, recipe: str, files: Files, out: str | os.PathLike) -> None:
     """Write a figure as SVG, beside it PNG and JSON, and its data as CSV to the folder ``data``.
 
-    One for a paper's column is also written as PDF.
+    The folder ``narrow`` has it as SVG for a telephone, without headline. One for a paper's column
+    is written as PDF instead.
 
-    The JSON file has the words of the figure, its recipe, and the names of what it is made from.
+    The JSON file has the words of the figure, the height of those above it in points, its recipe,
+    and the names of what it is made from.
     The same frame gives the same bytes: no dates, fixed identifiers, fonts that come with
     matplotlib, drawn as paths.
 
@@ -105,25 +110,36 @@ def save(figure: Figure, recipe: str, files: Files, out: str | os.PathLike) -> N
         "headline": headline,
         "caption": figure.describe(frame),
     }
+    _, above = style.header(headline, topic, catalogue.mark(frame["data_status"].iloc[0]))
+    words |= {"header": 0 if figure.in_column else round(72 * above, 2)}
     words |= {"recipe": recipe, "inputs": [*files]}
     text = json.dumps(words, ensure_ascii=False, indent=1)
     write_text(svg.with_suffix(".json"), f"{text}\n")
+    metadata = {"Date": None, "Creator": None, "Title": topic}
+    if not figure.in_column:
+        with style.context(f"{svg.stem} narrow", narrow=True):
+            drawing = figure.render(frame)
+            settle(drawing)
+            _write(drawing, svg.parent / "narrow" / svg.name, metadata)
     with style.context(svg.stem):
         drawing = figure.render(frame)
         settle(drawing)
-        with replacing(svg) as temporary:
-            metadata = {"Date": None, "Creator": None, "Title": topic}
-            drawing.savefig(temporary, format="svg", metadata=metadata)
+        _write(drawing, svg, metadata)
         if figure.in_column:
-            with replacing(svg.with_suffix(".pdf")) as temporary:
-                metadata = dict.fromkeys(("CreationDate", "Creator", "Producer"))
-                drawing.savefig(temporary, format="pdf", metadata=metadata)
+            dates = dict.fromkeys(("CreationDate", "Creator", "Producer"))
+            _write(drawing, svg.with_suffix(".pdf"), dates)
         pixels = io.BytesIO()
         drawing.savefig(pixels, format="png", dpi=style.DPI)
     with replacing(svg.with_suffix(".png")) as temporary:
         # With a palette the file has a third of the bytes, and looks the same.
         palette = Image.open(pixels).convert("RGB").quantize(256, dither=Image.Dither.NONE)
         palette.save(temporary, format="png", optimize=True, dpi=(style.DPI, style.DPI))
+
+
+def _write(drawing: style.Drawing, path: Path, metadata: dict[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as temporary:
+        drawing.savefig(temporary, format=path.suffix[1:], metadata=metadata)
 
 
 def settle(drawing: style.Drawing) -> None:

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 
 from reproduction import catalogue
 from reproduction.catalogue import look
-from reproduction.report import audit_status, comparisons, statistics, summary
+from reproduction.report import audit_status, comparisons, summary
 from reproduction.report.entries import Tables
 from reproduction.report.figures import base, curves, frames, style
 
@@ -32,7 +32,7 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     papers = [name for names in catalogue.section("papers").values() for name in names]
     ours = [name for name in rows["mechanism"] if name not in catalogue.legends()]
     levels = [catalogue.NONPRIVATE, summary.trivial(rows)]
-    best = _best(rows, float(tables["settings"]["table_epsilon"]))
+    best = curves.best(rows, float(tables["settings"]["table_epsilon"]))
     rows = rows[rows["mechanism"].isin([*papers, *ours, *best, *levels])]
     if not rows["role"].eq("mechanism").any():
         return rows.iloc[:0]
@@ -45,17 +45,6 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     return rows
 
 
-def _best(rows: pd.DataFrame, epsilon: float) -> list[str]:
-    """Return the mechanism with the best mean whose guarantee nothing refutes; none without one."""
-    sound = rows["audit_status"].isin([*audit_status.SOUND, ""]) & rows["epsilon"].eq(epsilon)
-    sound &= ~statistics.exceeds(rows["epsilon_delivered"], rows["epsilon"])
-    means = rows[sound & rows["role"].eq("mechanism")].set_index("mechanism")["mean"].dropna()
-    if means.empty:
-        return []
-    larger = catalogue.metric(str(rows["metric"].iloc[0])).larger
-    return [str(means.idxmax() if larger else means.idxmin())]
-
-
 def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw errors on the left, prices on the right, and names below both."""
     ours = frame[frame["role"].eq("mechanism")]
@@ -66,7 +55,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     lines = sum(1 + label.count("\n") for _, label, _ in members) + frame["role"].eq("level").sum()
     figure, grid = style.canvas(2.1 + 0.15 * lines, columns=2, width=WIDTH)
     errors, prices = grid[0]
-    style.against_epsilon(errors, members, apart=0)
+    style.against_epsilon(errors, members)
     curves.finish(errors, frame)
     errors.set_ylabel(textwrap.fill(errors.get_ylabel(), ACROSS))
     if errors.get_yscale() == "log":

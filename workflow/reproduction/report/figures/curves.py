@@ -1,19 +1,20 @@
-"""Every mechanism's error against the claimed epsilon."""
+"""Error against the claimed epsilon: the six curves of the question, and every mechanism's."""
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
 from reproduction import catalogue
-from reproduction.report import audit_status, comparisons, inputs, markup, summary
+from reproduction.report import audit_status, comparisons, inputs, markup, statistics, summary
 from reproduction.report.entries import Tables, claimed_epsilon
 from reproduction.report.figures import base, frames, style
 
-#: The family of the lower panel.
-BEYOND = "Beyond both papers"
-PAPERS = "Mechanisms of the papers, and exactly calibrated noise"
+#: The paper's directions, calibrated exactly.
+EXACT = "directional_gaussian"
+
+#: Panels in a row of small multiples, and letters in a line of their titles.
+ACROSS, LETTERS = 4, 30
 
 REFUSED = [style.key("no guarantee at this ε", catalogue.Look(style.INK, "x", "none"))]
 
@@ -21,7 +22,8 @@ REFUSED = [style.key("no guarantee at this ε", catalogue.Look(style.INK, "x", "
 def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     """Return the rows that a table shows at every epsilon, baselines and published values.
 
-    ``panel`` is the title of a mechanism's panel, empty for baselines.
+    ``leading`` marks the mechanisms of :func:`leading`, the best baseline that costs no privacy
+    and the result without privacy.
     """
     rows = frames.table_rows(tables[f"summary/{experiment}"])
     if not rows["role"].eq("mechanism").any():
@@ -32,42 +34,94 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     rows = rows.assign(against_baseline=comparisons.verdicts(rows, compared, baseline))
     rows = audit_status.joined(rows, tables.get(f"audit/{experiment}"))
     rows = comparisons.once(rows, compared)
+    names = leading(rows, float(tables["settings"]["table_epsilon"]))
+    best = names[-1] if names else ""
+    rows = rows.assign(against_best=comparisons.verdicts(rows, compared, best))
     joined = frames.join([rows, theirs[theirs["epsilon"].notna()]])
-    further = joined["mechanism"].map(catalogue.family).isin([BEYOND, catalogue.OTHER])
-    panel = pd.Series(np.where(further, BEYOND, PAPERS), joined.index)
-    return joined.assign(panel=panel.mask(joined["role"].eq("level"), ""))
+    shown = [*names, catalogue.NONPRIVATE, baseline]
+    return joined.assign(leading=joined["mechanism"].isin(shown))
+
+
+def leading(rows: pd.DataFrame, epsilon: float) -> list[str]:
+    """Return the mechanisms that answer whether a paper's one is good; the best one comes last.
+
+    They are the papers' own, MVG's directions calibrated exactly, those without an entry in the
+    catalogue, the best that the papers compare, and the best of all. Both are of the largest or
+    smallest mean at an epsilon, of those whose guarantee stands.
+    """
+    papers = {name for names in catalogue.section("papers").values() for name in names}
+    names = rows.loc[rows["role"].eq("mechanism"), "mechanism"]
+    also = rows.set_index("mechanism")["also"].str.split("; ")
+    first = [
+        name
+        for name in names.unique()
+        if {name, *also[[name]].iloc[0]} & {*papers, EXACT} or name not in catalogue.legends()
+    ]
+    choices = rows[rows["mechanism"].isin(catalogue.of_papers())], rows
+    bests = [name for choice in choices for name in best(choice, epsilon)]
+    return [*dict.fromkeys(name for name in [*first, *bests] if name not in bests[-1:])] + bests[
+        -1:
+    ]
+
+
+def best(rows: pd.DataFrame, epsilon: float) -> list[str]:
+    """Return the mechanism with the best mean whose guarantee nothing refutes; none without one."""
+    sound = rows["audit_status"].isin([*audit_status.SOUND, ""]) & rows["epsilon"].eq(epsilon)
+    sound &= ~statistics.exceeds(rows["epsilon_delivered"], rows["epsilon"])
+    means = rows[sound & rows["role"].eq("mechanism")].set_index("mechanism")["mean"].dropna()
+    if means.empty:
+        return []
+    larger = catalogue.metric(str(rows["metric"].iloc[0])).larger
+    return [str(means.idxmax() if larger else means.idxmin())]
 
 
 def draw(frame: pd.DataFrame) -> style.Drawing:
-    """Draw a panel of the papers' mechanisms, and one of the others, scaled to our results.
-
-    In each panel the mechanisms of the other one are grey lines.
-    """
-    ours = frame[frame["role"].eq("mechanism")]
-    theirs = frame[frame["role"].eq("published")]
-    titles = [title for title in (PAPERS, BEYOND) if ours["panel"].eq(title).any()]
-    sizes = ours.groupby("panel")["mechanism"].nunique()
-    levels = frame["role"].eq("level").sum()
-    heights = [max(2.6, 0.6 + 0.24 * (sizes[title] + levels)) for title in titles]
-    figure, grid = style.canvas(
-        0.5 + sum(heights), len(heights), sharex=True, height_ratios=heights
-    )
-    inside = False
-    for axes, title in zip(grid[:, 0], titles, strict=True):
-        axes.set_title(title)
-        for _, part in ours[ours["panel"].ne(title)].groupby("mechanism"):
-            axes.plot(part["epsilon"], part["mean"], color=style.FAINT, linewidth=0.7, zorder=1)
-        finish(axes, frame)
-        _mechanisms(axes, ours[ours["panel"].eq(title)])
-        inside |= style.published_values(axes, theirs[theirs["panel"].eq(title)])
-        style.name_curves(axes)
-    style.log_axis(grid[-1, 0], "x", "claimed ε")
-    keys = [style.published_key(theirs["factor"].iloc[0])] if inside else []
-    if len(titles) > 1:
-        keys.append(style.key("in grey: the other panel", catalogue.Look(style.FAINT, "", "-")))
+    """Draw the leading mechanisms, their names beside them."""
+    frame = frame[frame["leading"]]
+    ours, theirs = (frame[frame["role"].eq(role)] for role in ("mechanism", "published"))
+    figure, ((axes,),) = style.canvas(4.4)
+    finish(axes, frame)
+    if not ours["mean"].notna().any():
+        style.say(axes, "no guarantee at any ε")
+    members = [(name, _label(part), part) for name, part in frames.ordered(ours)]
+    style.against_epsilon(axes, members)
+    keys = style.published_values(axes, theirs)
+    style.name_curves(axes)
+    style.log_axis(axes, "x", "claimed ε")
     keys += REFUSED[: int(ours["mean"].isna().any())]
     if keys:
-        style.legend(figure, keys, columns=3)
+        style.legend(figure, keys, columns=2)
+    return figure
+
+
+def draw_each(frame: pd.DataFrame) -> style.Drawing:
+    """Draw a small panel per mechanism, with all the others in grey."""
+    ours = frame[frame["role"].eq("mechanism")]
+    visible = frame[frame["leading"] | frame["role"].eq("mechanism")]
+    parts = frames.ordered(ours)
+    across = ACROSS // 2 if style.is_narrow() else ACROSS
+    rows = -(-len(parts) // across)
+    options = {"stack": False, "sharex": True, "sharey": True}
+    figure, grid = style.canvas(0.7 + 1.5 * rows, rows, across, **options)
+    for axes in grid.flat[len(parts) :]:
+        axes.set_visible(False)
+    for axes, (name, part) in zip(grid.flat, parts, strict=False):
+        axes.set_title(style.fill(_label(part), LETTERS, 22), fontsize=8, fontweight="normal")
+        for other, line in parts:
+            if other != name:
+                axes.plot(line["epsilon"], line["mean"], color=style.FAINT, linewidth=0.5)
+        finish(axes, visible)
+        style.against_epsilon(axes, [(name, "", part)])
+        axes.set_ylabel("")
+        style.log_axis(axes, "x", "")
+    for axes in grid[-1]:
+        axes.set_xlabel("claimed ε")
+    figure.supylabel(frames.axis(frame), fontsize=9)
+    levels = frame.loc[frame["leading"] & frame["role"].eq("level"), "mechanism"]
+    keys = [style.key(catalogue.label(x), catalogue.look(x), marker="") for x in levels]
+    keys.append(style.key("all other mechanisms", catalogue.Look(style.FAINT, "", "-")))
+    keys += REFUSED[: int(ours["mean"].isna().any())]
+    style.legend(figure, keys, columns=4)
     return figure
 
 
@@ -76,14 +130,6 @@ def _label(rows: pd.DataFrame) -> str:
     return frames.mechanism_label(rows) + (
         f", direction ({direction})" if len(direction) == 1 else ""
     )
-
-
-def _mechanisms(axes: Axes, rows: pd.DataFrame) -> None:
-    if not rows["mean"].notna().any():
-        style.say(axes, "no guarantee at any ε")
-    members = [(name, _label(part), part) for name, part in frames.ordered(rows)]
-    # On a linear axis tied curves would cover each other.
-    style.against_epsilon(axes, members, apart=0.03 * (axes.get_yscale() == "linear"))
 
 
 def finish(axes: Axes, frame: pd.DataFrame) -> None:
@@ -114,17 +160,56 @@ def finish(axes: Axes, frame: pd.DataFrame) -> None:
 
 
 def finding(frame: pd.DataFrame) -> str:
-    """Return how many mechanisms are not clearly better than the baseline, at one epsilon."""
+    """Return which paper's mechanisms clearly beat the best baseline, and how far the best is.
+
+    It is at the tables' epsilon, by the verdicts of the comparisons.
+    """
     at = claimed_epsilon(frame)
     ours = frame[frame["role"].eq("mechanism") & frame["epsilon"].eq(at)]
-    ours = ours[~audit_status.refuted(ours)]
-    verdicts = ours.loc[ours["mean"].notna() & ours["against_baseline"].ne(""), "against_baseline"]
-    if verdicts.empty:
+    ours = ours[~audit_status.refuted(ours) & ours["mean"].notna()]
+    ours = ours[ours["against_baseline"].ne("")]
+    if ours.empty:
         return ""
-    failed, baseline = verdicts.ne(comparisons.BETTER).sum(), summary.trivial(frame)
-    return (
-        f"At ε = {at:g}, {failed} of {len(verdicts)} mechanisms are not clearly "
-        f"better than the {catalogue.label(baseline).lower()}"
+    baseline = catalogue.label(summary.trivial(frame)).lower()
+    names = ours["mechanism"] + "; " + ours["also"]
+    papers = {
+        paper: ours[names.str.split("; ").map(lambda x, own=own: bool({*x} & {*own}))]
+        for paper, own in catalogue.section("papers").items()
+    }
+    papers = {paper: rows for paper, rows in papers.items() if len(rows)}
+    better = ours["against_baseline"].eq(comparisons.BETTER)
+    failed = [paper for paper, rows in papers.items() if not better[rows.index].any()]
+    if not better.any():
+        return f"At ε = {at:g} no mechanism clearly beats the {baseline}"
+    if failed:
+        subject = " nor ".join(["neither " * (len(failed) > 1) + failed[0], *failed[1:]])
+        verb = "clearly beats" if len(failed) > 1 else "does not clearly beat"
+        return f"At ε = {at:g} {subject} {verb} the {baseline}; the best mechanism does"
+    if "MVG" not in papers:
+        return f"At ε = {at:g} the best mechanism clearly beats the {baseline}"
+    larger = catalogue.metric(str(frame["metric"].dropna().iloc[0])).larger
+    mvg = papers["MVG"].sort_values("mean", ascending=not larger).iloc[0]
+    text = f"At ε = {at:g} MVG clearly beats the {baseline}"
+    if mvg["against_best"] != comparisons.WORSE or larger:
+        return text
+    times = frames.count(mvg["mean"] / ours["mean"].min())
+    return f"{text}, with {times} times the best mechanism's error"
+
+
+def best_finding(frame: pd.DataFrame) -> str:
+    """Return the best error at the tables' epsilon, beside those of both baselines."""
+    at = claimed_epsilon(frame)
+    ours = frame[frame["role"].eq("mechanism") & frame["epsilon"].eq(at)]
+    (name, *_) = best(ours, at) or [""]
+    if not name:
+        return ""
+    baseline = summary.trivial(frame)
+    error = ours.loc[ours["mechanism"].eq(name), "mean"].iloc[0]
+    free, zero = (frames.level(frame, level) for level in (catalogue.NONPRIVATE, baseline))
+    numbers = [markup.short(max(0.0, round(value, 12))) for value in (error, zero, free)]
+    words = "the best error is {}, that of the {} {}, without privacy {}"
+    return f"At ε = {at:g} " + words.format(
+        numbers[0], catalogue.label(baseline).lower(), *numbers[1:]
     )
 
 
@@ -132,13 +217,26 @@ FIGURES = {
     "curves": base.Figure(
         title="Error against epsilon: {title}",
         caption=(
-            "Mean error of every mechanism with 95 % intervals, against the ε that it promises. "
-            "Published values are open markers, or numbers at the edge where they lie beyond it. "
-            "Headline: differences of trials from the best baseline, after correction."
+            "Mean error with 95 % bands against the ε that is promised: the papers' mechanisms, "
+            "MVG's directions calibrated exactly, the best that the papers compare, and the best "
+            "of all. Open markers are published values, numbers at the edge those beyond it. All "
+            "others stand in the data, and in the figure multiples_* of the same experiment."
         ),
         finding=finding,
         of_experiment=True,
         data=tidy,
         draw=draw,
+    ),
+    "multiples": base.Figure(
+        title="Every mechanism's error against epsilon: {title}",
+        caption=(
+            "Mean error of one mechanism a panel with 95 % bands, against the ε that it promises; "
+            "the others are grey. Lines are the best baseline that costs no privacy, and the "
+            "result without privacy."
+        ),
+        finding=best_finding,
+        of_experiment=True,
+        data=tidy,
+        draw=draw_each,
     ),
 }

@@ -98,11 +98,9 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
         for axes in (upper, lower):
             axes.set_ylim(limits[:, 0].min(), limits[:, 1].max())
     upper.autoscale(enable=False, axis="y")
-    inside = style.published_values(upper, theirs)
-    style.log_axis(last, "x", "claimed ε")
     handles = _handles(frame, mechanism, baseline)
-    if inside:
-        handles.append(style.published_key(theirs["factor"].iloc[0], catalogue.look(mechanism)))
+    handles += style.published_values(upper, theirs, catalogue.look(mechanism))
+    style.log_axis(last, "x", "claimed ε")
     style.legend(figure, handles, columns=3, handlelength=5)
     return figure
 
@@ -115,11 +113,9 @@ def _curves(axes: Axes, rows: pd.DataFrame, mean: str, ci95: str) -> None:
     if not rows[mean].notna().any():
         style.say(axes, "no guarantee at any ε, or not run")
         return
-    groups = rows.groupby("direction")
-    for number, (_, part) in enumerate(groups):
+    for number, (_, part) in enumerate(rows.groupby("direction")):
         look = style.direction(str(part["mechanism"].iloc[0]), number)
-        x = style.dodge(part["epsilon"], number, len(groups))
-        style.curve(axes, x, part[mean], part[ci95], as_=look, bars=True)
+        style.curve(axes, part["epsilon"], part[mean], part[ci95], as_=look)
 
 
 def _handles(frame: pd.DataFrame, mechanism: str, baseline: str) -> list[Any]:
@@ -136,27 +132,32 @@ def _handles(frame: pd.DataFrame, mechanism: str, baseline: str) -> list[Any]:
 
 
 def finding(frame: pd.DataFrame) -> str:
-    """Return in how many comparisons (a) clearly beats another direction, and in how many it loses.
+    """Return what the paper's direction (a) wins or loses against the others.
 
     By calibration: as the paper defines it, and exact. Empty where one of the two is not private.
     """
     rows = frame[frame["role"].eq("mechanism")]
     if audit_status.refuted(rows).any():
         return ""
-    counts = []
-    for name in (_paper(frame), EXACT):
-        others = rows[rows["mechanism"].eq(name) & rows["direction"].ne("a")]
-        verdicts = others.loc[others["verdict"].notna() & others["verdict"].ne(""), "verdict"]
-        wins, losses = (
-            verdicts.eq(verdict).sum() for verdict in (comparisons.WORSE, comparisons.BETTER)
-        )
-        counts.append((wins, losses, len(verdicts)))
-    mvg, exact = counts
-    if not mvg[-1]:
+    mvg, exact = (_outcome(rows[rows["mechanism"].eq(name)]) for name in (_paper(frame), EXACT))
+    return f"Under MVG's noise {mvg}; calibrated exactly, {exact}" if mvg and exact else ""
+
+
+def _outcome(rows: pd.DataFrame) -> str:
+    """Return in how many of its comparisons (a) clearly wins or loses; empty for none.
+
+    At most one in ten is hardly any.
+    """
+    verdicts = rows.loc[rows["direction"].ne("a"), "verdict"].replace("", np.nan).dropna()
+    if verdicts.empty:
         return ""
-    return "(a) wins {} and loses {} of {} comparisons with MVG, ".format(
-        *mvg
-    ) + "{} and {} of {} calibrated exactly".format(*exact)
+    # Verdicts are on the other direction.
+    counts = {"wins": verdicts.eq(comparisons.WORSE).sum()}
+    counts["loses"] = verdicts.eq(comparisons.BETTER).sum()
+    if 10 * sum(counts.values()) <= len(verdicts):
+        return "directions hardly matter"
+    words = " and ".join(f"{verb} {count}" for verb, count in counts.items() if count)
+    return f"(a) {words} of {len(verdicts)}"
 
 
 FIGURES = {

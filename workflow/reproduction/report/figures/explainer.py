@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from reproduction import catalogue
 from reproduction.report.entries import Tables
@@ -47,7 +48,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     record_text = f"one entry of a record:\n{row['lower']:g} to {row['upper']:g}".replace("-", "−")
     for axes, text, at in (
         (left, record_text, row["upper"]),
-        (right, "the record, and the noise\non the left, at this scale", 0.0),
+        (right, "the record, and the noise\nof the first panel, at this scale", 0.0),
     ):
         place = axes.get_xlim()[1] * 0.34
         arrow = {"arrowstyle": "-", "color": "#555555"}
@@ -62,6 +63,7 @@ def _bell(axes: Axes, std: float, colour: str, text: str) -> None:
     axes.plot(x, height, color=colour)
     axes.set(xlim=(x[0], x[-1]), ylim=(0, 1.1), yticks=[], title=text)
     axes.set_xlabel(f"standard deviation {short(std, 2)}, in units of the scaled data")
+    axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}".replace("-", "−"))
     axes.spines["left"].set_visible(False)
     axes.grid(visible=False)
@@ -78,8 +80,8 @@ FIGURES = {
     "explainer": base.Figure(
         title="One record beside the noise that it needs, and beside MVG's",
         caption=(
-            "Noise on one entry at the same guarantee, beside the range of the entry: left "
-            "exactly calibrated, right MVG's, in the experiment, direction and share where MVG "
+            "Noise on one entry at the same guarantee, beside the range of the entry: first "
+            "exactly calibrated, then MVG's, in the experiment, direction and share where MVG "
             "comes closest. Both have the same shape over directions. Each panel is to scale."
         ),
         finding=finding,

@@ -1,4 +1,4 @@
-"""The noise of each mechanism at the same budget."""
+"""The noise of each mechanism, and the noise of the same shape that its guarantee needs."""
 
 from __future__ import annotations
 
@@ -8,145 +8,104 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from reproduction import catalogue, job_settings
-from reproduction.report import audit_status, comparisons, markup, summary
-from reproduction.report.entries import Tables, by_experiment, claimed_epsilon
+from reproduction import catalogue
+from reproduction.report.entries import Tables
 from reproduction.report.figures import base, frames, style
-
-#: Mechanisms that release second moments where the paper's query is the data.
-ON_MOMENTS = (
-    *("analyze_gauss", "analyze_gauss_2006", "analyze_gauss_analytic", "goe"),
-    *("clipped_moments", "clipped_public"),
-)
-
-#: The family whose noise has no slack.
-EXACT = "Gaussian, exactly calibrated"
+from reproduction.report.tables import audit
 
 QUIET = "#EFEFEF"
 
+#: How the audit calls an experiment's query, by the paper's notation.
+QUERIES = {"X": "identity", "X X^T / n": "covariance"}
+
 
 def tidy(tables: Tables) -> pd.DataFrame:
-    """Return the noise at the tables' epsilon.
+    """Return the rows of the table on noise inflation that release what the experiment asks for.
 
     ``lower`` and ``upper`` are the public range of an entry by Table 2, NaN where features differ.
-
-    Noise in another unit than that of the query is NaN, and its row is ``_elsewhere``.
-
-    A mechanism with a free parameter has the public value; ``least`` and ``most`` are the noise
-    over all values and directions.
     """
-    settings, parts = tables["settings"], []
-    at, fixed = float(settings["table_epsilon"]), job_settings.untuned(settings, middle=True)
-    for experiment, table in by_experiment(tables, "summary").items():
-        rows = frames.cells(table)
-        rows = rows[rows["role"].eq("mechanism") & rows["epsilon"].eq(at)]
-        # Rows with a radius that is fixed in public belong to another mechanism.
-        rows = rows[~rows["configuration"].str.startswith("squared_radius_fraction=")]
-        ends = rows.groupby("mechanism")["noise_std"].agg(least="min", most="max")
-        rows = rows[summary.in_first_direction(rows)]
-        public = rows["mechanism"].map(fixed)
-        rows = rows[rows["configuration"].eq("") | rows["configuration"].eq(public)].join(
-            ends, on="mechanism"
-        )
-        rows = audit_status.joined(rows, tables[f"audit/{experiment}"])
-        rows = comparisons.once(rows, tables[f"comparisons/{experiment}"])
-        on_data = catalogue.experiment(experiment).setup.get("query") == "X"
-        elsewhere = rows["mechanism"].isin(ON_MOMENTS if on_data else [])
-        noise = ["noise_std", "least", "most"]
-        rows = rows.assign(_elsewhere=elsewhere)
-        rows.loc[elsewhere, noise] = np.nan
-        lower, upper = frames.bounds(tables["tables/table2"], experiment)
-        rows = rows.assign(lower=lower, upper=upper).drop(columns="n_trials", errors="ignore")
-        parts.append(rows.sort_values("noise_std", ascending=False, kind="stable"))
-    return frames.join(parts)
+    noise, parts = tables["tables/effective_noise"], []
+    noise = noise.assign(also=noise["also"].astype(object).fillna(""))
+    for experiment, rows in noise.groupby("experiment", sort=False):
+        about = catalogue.experiment(str(experiment))
+        query = QUERIES.get(about.setup.get("query", ""))
+        if about.part_of or query is None:
+            continue
+        lower, upper = frames.bounds(tables["tables/table2"], about.id)
+        parts.append(rows[rows["query"].eq(query)].assign(lower=lower, upper=upper))
+    return pd.concat(parts or [noise[:0]], ignore_index=True)
 
 
 def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw one panel per experiment, its mechanisms from the loudest to the quietest."""
     panels = dict(list(frame.groupby("experiment", sort=False)))
-    heights = [max(3, rows["noise_std"].count()) for rows in panels.values()]
-    height = 0.75 * len(heights) + 0.7 + 0.21 * sum(heights)
+    known = frame[frame["noise_std"].notna()].groupby("experiment")["mechanism"].nunique()
+    heights = [max(3, known.get(name, 0)) for name in panels]
+    height = 0.7 * len(heights) + 0.8 + style.row_height() * sum(heights)
     figure, grid = style.canvas(height, len(heights), sharex=True, height_ratios=heights)
     style.log_axis(grid[-1, 0], "x", "standard deviation of the noise on one entry of the query")
-    noise = frame[["least", "most"]].stack().dropna()
+    noise = frame[["noise_std", "rescaled_std"]].stack().dropna()
+    noise = noise[noise > 0]
     if len(noise):
-        grid[0, 0].set_xlim(noise.min() / 3, noise.max() * 10)
+        grid[0, 0].set_xlim(noise.min() / 3, noise.max() * 60)
     for axes, (experiment, rows) in zip(grid[:, 0], panels.items(), strict=True):
         about = catalogue.experiment(str(experiment))
-        query = about.setup.get("query", "")
-        axes.set_title(about.title + (f" (query {query})" if query else ""))
+        axes.set_title(f"{about.title} (query {about.setup['query']})")
         _panel(axes, rows)
+    full = Line2D([], [], color=style.INK, marker="o", linestyle="none", label="noise added")
+    hollow = Line2D([], [], color=style.INK, marker="o", linestyle="none", markerfacecolor="white")
+    hollow.set_label("noise that would do")
     free = Line2D([], [], color="#999999", linewidth=4, alpha=0.5)
-    free.set_label("all values of the free parameter, all directions")
-    quiet = Patch(facecolor=QUIET, edgecolor=style.INK)
-    quiet.set_label("less noise than an entry's public range")
-    style.legend(figure, [quiet, free], columns=2)
+    free.set_label("all directions and shares")
+    quiet = Patch(facecolor=QUIET, edgecolor=style.INK, label="less than an entry's public range")
+    style.legend(figure, [full, hollow, free, quiet], columns=4)
     return figure
 
 
 def _panel(axes: Axes, rows: pd.DataFrame) -> None:
-    reasons = rows["note"].str.partition(":")[0].where(rows["note"].ne(""), "no fixed deviation")
-    reasons = reasons.mask(
-        rows["_elsewhere"].astype(bool), "noise on second moments, in another unit"
-    )
-    silent = rows["noise_std"].isna()
-    named = {
-        str(why).capitalize(): [frames.mechanism_label(part.loc[[i]]) for i in part.index]
-        for why, part in rows[silent].groupby(reasons, sort=False)
-    }
-    # The last panel has ticks and a label below, and so needs more room.
-    style.notes(axes, named, below=40 if axes.get_xlabel() else 5)
-    if silent.all():
-        axes.set_yticks([])
-        style.say(axes, f"nothing ran with a guarantee at ε = {rows['epsilon'].iloc[0]:g}")
-        return
     width = (rows["upper"] - rows["lower"]).max()
     if np.isfinite(width):
         axes.axvspan(1e-12, width, color=QUIET, zorder=0, linewidth=0)
         axes.axvline(width, color=style.INK, linewidth=1)
-    names = []
-    for number, row in enumerate(rows[~silent].itertuples()):
-        look = catalogue.look(row.mechanism)
-        names.append(frames.mechanism_label(rows.loc[[row.Index]]))
-        axes.hlines(number, axes.get_xlim()[0], row.noise_std, color="#CCCCCC", linewidth=0.8)
-        axes.hlines(number, row.least, row.most, color=look.colour, linewidth=4, alpha=0.35)
-        kind = {"marker": look.marker, "linestyle": "none", "color": look.colour}
-        axes.plot(row.noise_std, number, markersize=6.5, **kind)
-        style.beside(axes, frames.count(row.noise_std, 3), (row.most, number))
-    style.name_rows(axes, names)
-
-
-def finding(frame: pd.DataFrame) -> str:
-    """Return by how many times the noise of the noisiest family exceeds exact calibration.
-
-    Empty where mechanisms of several families have the largest noise of an experiment.
-    """
-    noisiest, times = set(), []
-    for _, rows in frame.groupby("experiment", sort=False):
-        rows = rows[~audit_status.refuted(rows)]
-        noise = rows.set_index("mechanism")["noise_std"].dropna()
-        families = noise.index.map(lambda name: catalogue.family(str(name)))
-        if len(noise) > 1:
-            family = families[noise.argmax()]
-            noisiest.add(family)
-            times.extend(noise[families == family] / noise[families == EXACT].min())
-    if len(noisiest) != 1 or np.isnan(times).any():
-        return ""
-    span = markup.span(pd.Series(times), frames.count)
-    words = f"{noisiest.pop()} adds {span} times the least exactly calibrated Gaussian noise"
-    return f"At ε = {claimed_epsilon(frame):g}, {words}"
+    parts = [part for _, part in rows.groupby("mechanism", sort=False)]
+    excess = [part["noise_inflation"].max() > 1.001 for part in parts]
+    unknown = [
+        f"{frames.mechanism_label(part)} (× {audit.inflation(part)})"
+        for part, more in zip(parts, excess, strict=True)
+        if more and part["noise_std"].isna().all()
+    ]
+    # The last panel has ticks and a label below, and so needs more room.
+    below = 40 if axes.get_xlabel() else 5
+    style.notes(axes, {"Too much, without a fixed deviation": unknown} if unknown else {}, below)
+    parts = [part for part in parts if part["noise_std"].notna().any()]
+    parts.sort(key=lambda part: -part["noise_std"].min())
+    if not parts:
+        axes.set_yticks([])
+        style.say(axes, "nothing ran with a guarantee and a noise of known size")
+        return
+    for number, part in enumerate(parts):
+        as_ = catalogue.look(str(part["mechanism"].iloc[0]))
+        low, high, enough = part["noise_std"].min(), part["noise_std"].max(), part["rescaled_std"]
+        axes.hlines(number, low, high, color=as_.colour, linewidth=4, alpha=0.35)
+        dot = {"marker": as_.marker, "linestyle": "none", "color": as_.colour, "markersize": 6.5}
+        if part["noise_inflation"].max() > 1.001:
+            axes.hlines(number, enough.min(), low, color=as_.colour, linewidth=0.8)
+            axes.plot(enough.min(), number, markerfacecolor="white", **dot)
+            style.beside(axes, f"× {audit.inflation(part)}", (high, number))
+        axes.plot(low, number, **dot)
+    style.name_rows(axes, [frames.mechanism_label(part) for part in parts])
 
 
 FIGURES = {
     "noise_levels": base.Figure(
-        title="How much noise each mechanism adds at epsilon = {claimed_epsilon}",
+        title="How much noise each mechanism adds, and would do, at epsilon = {claimed_epsilon}",
         caption=(
             "Standard deviation of the noise on one entry of each experiment's query (root mean "
-            "square over entries), at δ = 1/n, in units of the scaled data. Left of the line it "
-            "is smaller than the range of an entry. Mechanisms that answer with something else "
-            "than the query are named below."
+            "square over entries), at δ = 1/n, in units of the scaled data, and of noise of the "
+            "same shape that meets the same guarantee exactly. × is the factor between the two, "
+            "over directions and shares; without it there is none."
         ),
-        finding=finding,
+        finding=audit.noise_finding,
         data=tidy,
         draw=draw,
     ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
@@ -30,23 +29,25 @@ def tidy(tables: Tables) -> pd.DataFrame:
 
 
 def draw(frame: pd.DataFrame) -> style.Drawing:
-    """Draw one panel per experiment, its mechanisms by ascending price."""
-    within = frame["price"].gt(0) & np.isfinite(frame["price"])
+    """Draw one panel per experiment, its mechanisms by ascending price.
+
+    A price above all epsilons that were run is an open triangle at the largest of them.
+    """
+    drawn = frame["price"].gt(0)
     panels = dict(list(frame.groupby("experiment", sort=False)))
-    heights = [max(2, within[rows.index].sum()) for rows in panels.values()]
-    height = 1.0 + 0.75 * len(heights) + 0.21 * sum(heights)
+    heights = [max(2, drawn[rows.index].sum()) for rows in panels.values()]
+    height = 1.0 + 0.75 * len(heights) + style.row_height() * sum(heights)
     figure, grid = style.canvas(height, len(heights), sharex=True, height_ratios=heights)
     style.log_axis(grid[-1, 0], "x", "ε at half recovery")
-    grid[0, 0].set_xlim(frame["smallest"].min() / 3, frame["largest"].max() * 5)
+    grid[0, 0].set_xlim(frame["smallest"].min() / 3, frame["largest"].max() * 12)
     for axes, (experiment, rows) in zip(grid[:, 0], panels.items(), strict=True):
         axes.set_title(catalogue.experiment(str(experiment)).title)
-        _panel(axes, rows[within[rows.index]])
+        _panel(axes, rows[drawn[rows.index]])
         labels: dict[str, list[str]] = {}
-        for i, row in rows[~within[rows.index]].iterrows():
-            head = "Below" if row["price"] == 0 else "Above"
-            text = f"{head} {price.format_price(row['price'], row)[2:]}"
-            if audit_status.text(row.to_dict()):
-                text = "Without a price"
+        for i, row in rows[~drawn[rows.index]].iterrows():
+            text = "Without a price"
+            if not audit_status.text(row.to_dict()):
+                text = f"Below {price.format_price(row['price'], row)[2:]}"
             labels.setdefault(text, []).append(frames.mechanism_label(rows.loc[[i]]))
         style.notes(axes, labels, below=40 if axes.get_xlabel() else 20)
     return figure
@@ -57,13 +58,16 @@ def _panel(axes: Axes, rows: pd.DataFrame) -> None:
     names = []
     for number, row in enumerate(rows.itertuples()):
         as_ = catalogue.look(str(row.mechanism))
-        look: dict[str, Any] = {"color": as_.colour}
+        look: dict[str, Any] = {"color": as_.colour, "ls": "none", "ms": 6.5}
         names.append(frames.mechanism_label(rows.loc[[row.Index]]))
         # Without an interval the price stands alone; the epsilons that were run limit it.
         ends = [row.price if np.isnan(end) else end for end in (row.low, row.high)]
         low, high = np.clip(ends, row.smallest, row.largest)
-        axes.hlines(number, low, high, linewidth=1.6, **look)
-        axes.plot(row.price, number, marker=as_.marker, ls="none", ms=6.5, **look)
+        if np.isinf(row.price):
+            axes.plot(row.largest, number, marker=">", mfc="white", mew=1.4, **look)
+        else:
+            axes.hlines(number, low, high, linewidth=1.6, color=as_.colour)
+            axes.plot(row.price, number, marker=as_.marker, **look)
         style.beside(axes, price.format_price(row.price, row._asdict()), (high, number))
     style.name_rows(axes, names)
     # With so many panels the lowest axis is too far away to read.
@@ -76,11 +80,10 @@ FIGURES = {
         caption=(
             "The ε from which on a mechanism recovers half of the gap between the best baseline "
             "and the result without privacy. Bars are 95 % intervals by the bootstrap over "
-            "trials. Prices beyond the ε that were run are named below. The line is ε = 1. "
-            "Trainings stand in the table."
+            "trials. Open triangles: more than the largest ε that was run. Names below: less than "
+            "the smallest. The line is ε = 1. Trainings stand in the table."
         ),
-        # The table has trainings too.
-        finding=functools.partial(price.finding, kind="releases"),
+        finding=price.finding,
         data=tidy,
         draw=draw,
     ),

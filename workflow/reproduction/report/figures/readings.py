@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from matplotlib.lines import Line2D
 
 from reproduction import catalogue
 from reproduction.experiments import readings
-from reproduction.report import audit_status, inputs
+from reproduction.report import audit_status, inputs, summary
 from reproduction.report.entries import Tables
 from reproduction.report.figures import base, frames, style
 from reproduction.report.statistics import covers
@@ -46,13 +45,9 @@ def panel(experiment: str, tables: Tables) -> pd.DataFrame:
     rowed = table["method"].str.replace(r" \(.*\)$", "", regex=True)
     theirs = frames.published(table, experiment).assign(row=rowed)
     theirs = theirs[theirs["mechanism"].isin(rows["mechanism"]) & theirs["epsilon"].notna()]
-    nonprivate, baseline = (
-        rows["mechanism"].eq("nonprivate"),
-        rows["mechanism"].isin(catalogue.RECORD_FREE),
-    )
-    parts = [
-        rows[baseline | (nonprivate & rows["reading"].eq(readings.DEFAULT))].assign(role="level")
-    ]
+    usual = rows[rows["reading"].eq(readings.DEFAULT)]
+    levels = [catalogue.NONPRIVATE, catalogue.RANDOM, summary.trivial(usual)]
+    parts = [usual[usual["mechanism"].isin(levels)].assign(role="level")]
     for number, cell in enumerate(theirs.to_dict("records")):
         outcomes = _place(rows[rows["mechanism"].eq(cell["mechanism"])], number)
         outcomes = outcomes.assign(role="mechanism", row=cell["row"], meets=_meets(outcomes, cell))
@@ -81,11 +76,13 @@ def _meets(rows: pd.DataFrame, cell: dict) -> pd.Series:
 def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw a strip per experiment: the sorted outcomes of each row of the paper's table."""
     experiments = list(dict.fromkeys(frame["experiment"]))
-    figure, grid = style.canvas(0.9 + 2.5 * len(experiments), len(experiments), 1)
+    figure, grid = style.canvas(
+        0.9 + (3.4 if style.is_narrow() else 2.5) * len(experiments), len(experiments), 1
+    )
     for axes, experiment in zip(grid[:, 0], experiments, strict=True):
         rows = frame[frame["experiment"].eq(experiment)]
         _strip(axes, rows)
-        axes.set_title(catalogue.experiment(experiment).title, pad=30)
+        axes.set_title(catalogue.experiment(experiment).title, pad=95 if style.is_narrow() else 30)
     style.legend(figure, _handles(frame), columns=3)
     return figure
 
@@ -96,8 +93,9 @@ def _strip(axes: Axes, rows: pd.DataFrame) -> None:
     for name, part in ours.groupby("mechanism", sort=False):
         number = int(part["x"].min())
         words = "" if part["private"].astype(bool).any() else f" ({audit_status.NOT_PRIVATE})"
-        text = textwrap.fill(part["row"].iloc[0].replace(" using the", ",") + words, 24)
-        axes.text(number + 0.5, 1.02, text, ha="center", fontsize=8, transform=transform)
+        text = style.fill(part["row"].iloc[0].replace(" using the", ",") + words, 24, 20)
+        turn: dict[str, Any] = {"rotation": 90} if style.is_narrow() else {}
+        axes.text(number + 0.5, 1.02, text, ha="center", fontsize=8, transform=transform, **turn)
         _shade(axes, part)
         axes.axvline(number, color=style.FAINT, linewidth=0.6)
         _outcomes(axes, part, catalogue.look(str(name)))
@@ -154,19 +152,36 @@ def _handles(frame: pd.DataFrame) -> list[Line2D]:
     if frame["factor"].max() != 1:
         handles.append(style.key("published, in a conjectured unit", ink, linestyle=(0, (4, 2))))
     names = frame.loc[frame["role"].eq("level") & frame["mean"].gt(frames.NOTHING), "mechanism"]
-    looks = [(catalogue.label(name), catalogue.look(name)) for name in names.unique()]
-    return handles + [style.key(label, look, marker="") for label, look in looks]
+    by_look: dict[tuple[Any, ...], list[str]] = {}
+    for name in names.unique():
+        look = catalogue.look(name)
+        by_look.setdefault((look.colour, look.line), []).append(catalogue.label(name))
+    # Baselines of one look stand in panels of their own.
+    return handles + [
+        style.key(labels[0] if len(labels) == 1 else "best baseline", catalogue.Look(hue, "", line))
+        for (hue, line), labels in by_look.items()
+    ]
 
 
 def finding(frame: pd.DataFrame) -> str:
-    """Return how many private readings meet the printed values, in each of the two units."""
-    ours = frame[frame["role"].eq("mechanism")]
-    private = ours[ours["private"].astype(bool)]
-    met = private["meets"].eq("printed").sum()
-    text = f"{met} of {len(private)} private readings meet the printed value"
-    if frame["factor"].max() == 1:
-        return text
-    return f"{text}, {private['meets'].eq('conjectured').sum()} more do so in a conjectured unit"
+    """Return in which experiments a private reading brings MVG to its published value."""
+    mvg = frame["mechanism"].isin(catalogue.section("papers")["MVG"]) & frame["role"].eq(
+        "mechanism"
+    )
+    private = frame[mvg & frame["private"].fillna(False).astype(bool)]
+    places: dict[str, list[str]] = {"neither": [], "printed": [], "conjectured": []}
+    for name, meets in private.groupby("experiment", sort=False)["meets"]:
+        unit = next(unit for unit in ("printed", "conjectured", "neither") if meets.eq(unit).any())
+        places[unit].append(catalogue.experiment(str(name)).name.removeprefix("Experiment "))
+    where = {unit: " and ".join(names) for unit, names in places.items()}
+    parts = [f"some do in {where['printed']}"] * bool(where["printed"])
+    if where["conjectured"]:
+        parts.append(f"in a conjectured unit in {where['conjectured']}")
+    if not where["neither"]:
+        return f"Private readings give MVG's published value: {', '.join(parts)}" if parts else ""
+    s = "s" * (len(places["neither"]) > 1)
+    text = f"No private reading gives MVG's published value in Experiment{s} {where['neither']}"
+    return "; ".join([text, ", ".join(parts)]) if parts else text
 
 
 FIGURES = {
@@ -175,9 +190,8 @@ FIGURES = {
         caption=(
             "Outcomes at ε = 1 under the default reading, and under each that changes one thing "
             "that the paper leaves open, sorted within each row of its table, beside the "
-            "published value. On red ground readings "
-            "give up the guarantee, and only explain. A value is met where the 95 % interval of "
-            "the difference covers 0."
+            "published value. On red ground readings give up the guarantee. A value is met where "
+            "the 95 % interval of the difference covers 0. Baselines are of the default reading."
         ),
         finding=finding,
         data=tidy,

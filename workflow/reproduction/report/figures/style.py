@@ -1,6 +1,7 @@
 """One look for all figures: a colour and a marker per mechanism, axes, bands, levels, marks.
 
-Figures are 9 inches wide, 900 pixels on a screen, with no text below 8 points. Colours begin with
+Figures are 9 inches wide, 900 pixels on a screen, with no text below 8 points. For a telephone each
+is drawn anew, narrow, its panels below each other. Colours begin with
 those of Okabe and Ito (2008), which readers with any common colour blindness tell apart; within a
 family of mechanisms markers and lines differ too.
 """
@@ -8,6 +9,7 @@ family of mechanisms markers and lines differ too.
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -22,6 +24,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.legend_handler import HandlerTuple
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
+from matplotlib.transforms import ScaledTranslation
 from numpy.typing import ArrayLike
 
 from reproduction import catalogue
@@ -29,6 +32,8 @@ from reproduction.catalogue import Legend, Look, Mark, look
 from reproduction.report.markup import short
 
 WIDTH = 9.0
+#: The same of a figure for a telephone, 360 pixels, and letters of 8 points in its lines.
+NARROW, NARROW_LETTERS = 3.75, 50
 #: Letters in a line of a headline.
 LETTERS = 84
 #: Of the PNG: 900 pixels at half its size.
@@ -39,29 +44,80 @@ INK, FAINT, ALARM = "#222222", "#B8B8B8", "#B00020"
 
 NO_MARK = Mark()
 
+#: Whether a figure is drawn for a telephone.
+_NARROW = contextvars.ContextVar("narrow", default=False)
+
 
 @contextlib.contextmanager
-def context(salt: str = "matrixdp") -> Iterator[None]:
+def context(salt: str = "matrixdp", narrow: bool = False) -> Iterator[None]:
     """Set matplotlib's settings for drawing and saving, whatever the user's matplotlibrc says.
 
     ``salt`` is a figure's name; it makes the identifiers in an SVG the same in every run.
+    ``narrow`` draws for a telephone.
     """
+    token = _NARROW.set(narrow)
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         settings = {"axes.labelcolor": INK, "figure.dpi": DPI, "svg.hashsalt": salt}
         matplotlib.rcParams.update(catalogue.section("drawing") | settings)
         yield
+    _NARROW.reset(token)
+
+
+def is_narrow() -> bool:
+    """Return whether a figure is drawn for a telephone."""
+    return _NARROW.get()
 
 
 def canvas(
-    height: float, rows: int = 1, columns: int = 1, width: float = WIDTH, **options: Any
+    height: float,
+    rows: int = 1,
+    columns: int = 1,
+    width: float = WIDTH,
+    stack: bool = True,
+    **options: Any,
 ) -> tuple[Drawing, np.ndarray]:
     """Return an empty figure of a height and width in inches, and its axes, shape (rows, columns).
 
+    On a telephone its columns stand below each other, unless ``stack`` is false.
     ``options`` are for ``Figure.subplots``, such as ``sharex`` or ``height_ratios``.
     """
-    figure = Drawing(figsize=(width, height), layout=_layout())
-    return figure, figure.subplots(rows, columns, squeeze=False, **options)
+    if not is_narrow():
+        figure = Drawing(figsize=(width, height), layout=_layout())
+        return figure, figure.subplots(rows, columns, squeeze=False, **options)
+    if not stack or columns == 1:
+        figure = Drawing(figsize=(NARROW, height), layout=_layout())
+        return figure, figure.subplots(rows, columns, squeeze=False, **options)
+    # A panel is as wide as before, or little less, and as high.
+    figure = Drawing(figsize=(NARROW, 0.8 * columns * height), layout=_layout())
+    axes = figure.subplots(rows * columns, 1, squeeze=False, **options)
+    return figure, axes.reshape(columns, rows).T
+
+
+def row_height(wide: float = 0.21) -> float:
+    """Return the height in inches of a row with a name; on a telephone this stands above it."""
+    return 0.36 if is_narrow() else wide
+
+
+def fill(text: str, letters: int, narrow: int = NARROW_LETTERS) -> str:
+    """Return text in lines of at most so many letters, by the width of the figure."""
+    return textwrap.fill(text, narrow if is_narrow() else letters)
+
+
+def fit(figure: Drawing) -> None:
+    """Break the titles of panels and axes for a telephone."""
+    letters = NARROW_LETTERS - 8
+    for axes in figure.get_axes():
+        title = axes.get_title(loc="left")
+        if max(map(len, title.split("\n"))) > letters:
+            axes.set_title(textwrap.fill(title, letters))
+        for axis, width in ((axes.xaxis, letters), (axes.yaxis, 28)):
+            axis.label.set_text(textwrap.fill(axis.label.get_text(), width))
+
+
+def _grow(figure: Any, inches: float) -> None:
+    """Make a figure higher."""
+    figure.set_size_inches(figure.get_figwidth(), figure.get_figheight() + inches)
 
 
 def _layout(share: float = 1.0) -> ConstrainedLayoutEngine:
@@ -152,21 +208,15 @@ def published(axes: Axes, x: float, y: float, as_: Look, **interval: float) -> N
     axes.errorbar([x], [y], zorder=5, **kind | _OPEN)
 
 
-def against_epsilon(
-    axes: Axes,
-    members: Sequence[tuple[str, str, pd.DataFrame]],
-    apart: float,
-) -> None:
+def against_epsilon(axes: Axes, members: Sequence[tuple[str, str, pd.DataFrame]]) -> None:
     """Draw curves against claimed epsilon; crosses at the bottom mark epsilons without guarantee.
 
-    Args:
-        members: mechanism, name in a legend, and rows (``epsilon``, ``mean``, ``ci95``) of each.
-        apart: see :func:`dodge`; if 0, there are bands instead of bars.
+    ``members`` are mechanism, name in a legend, and rows (``epsilon``, ``mean``, ``ci95``) of each.
     """
     refusing = 0
-    for number, (name, label, part) in enumerate(members):
-        x, as_ = dodge(part["epsilon"], number, len(members), apart), look(name)
-        curve(axes, x, part["mean"], part["ci95"], as_=as_, label=label, bars=apart > 0)
+    for name, label, part in members:
+        as_ = look(name)
+        curve(axes, part["epsilon"], part["mean"], part["ci95"], as_=as_, label=label)
         refused = part.loc[part["mean"].isna(), "epsilon"]
         # Each mechanism's crosses have a height of their own, so that they do not overlap.
         height = np.full(len(refused), 0.03 + 0.05 * refusing)
@@ -180,7 +230,7 @@ def log_axis(axes: Axes, which: str, text: str) -> None:
     """Make an axis logarithmic, with a label and at most nine ticks at powers of ten."""
     axis = axes.xaxis if which == "x" else axes.yaxis
     getattr(axes, f"set_{which}scale")("log")
-    axis.set_major_locator(LogLocator(base=10, numticks=9))
+    axis.set_major_locator(LogLocator(base=10, numticks=5 if is_narrow() else 9))
     axis.set_minor_locator(NullLocator())
     axis.set_label_text(text)
 
@@ -191,61 +241,67 @@ def key(label: str, as_: Look, **options: Any) -> Line2D:
     return Line2D([], [], **style | options)
 
 
-_PLAIN = Look(INK, "o")
-
-
-def published_values(axes: Axes, rows: pd.DataFrame) -> bool:
+def published_values(axes: Axes, rows: pd.DataFrame, as_: Look | None = None) -> list[Line2D]:
     """Draw published values side by side; values beyond the axis are written at its end.
 
-    Return whether any lies within the axis. ``rows`` have ``mechanism``, ``epsilon``, ``mean`` and
-    ``ci95``.
+    Return the legend entry of those within the axis, of the look ``as_``; none without any.
+    ``rows`` have ``mechanism``, ``epsilon``, ``mean``, ``ci95``, and ``factor``, by which printed
+    values were multiplied.
     """
     low, high = axes.get_ylim()
     inside = rows["mean"].between(low, high)
     for number, row in enumerate(rows[inside].sort_values("mean", kind="stable").itertuples()):
-        x = dodge(row.epsilon, number, inside.sum(), share=0.3)
-        published(axes, float(x), row.mean, look(row.mechanism), yerr=row.ci95)
+        x = aside(row.epsilon, number, inside.sum())
+        published(axes, x, row.mean, look(row.mechanism), yerr=row.ci95)
     means = rows["mean"].sort_values(kind="stable")
+    factor = 1.0 if rows.empty else rows["factor"].iloc[0]
+    unit = f", values × {factor:.4g} (a conjectured unit)" if factor != 1 else ""
     for beyond, arrow, y, at in (
         (means > high, "↑", 0.97, "top"),
         (means < low, "↓", 0.03, "bottom"),
     ):
         if values := ", ".join(means[beyond].map(short)):
             where: dict[str, Any] = {"ha": "right", "va": at, "transform": axes.transAxes}
-            axes.text(0.99, y, f"{arrow} published: {values}", fontsize=8, **where)
-    return bool(inside.any())
-
-
-def published_key(factor: float, as_: Look = _PLAIN) -> Line2D:
-    """Return the legend entry of published values that were multiplied by ``factor``."""
-    note = f", values × {factor:.4g} (a conjectured unit)" if factor != 1 else ""
-    return key(f"published at ε = 1{note}", as_, **_OPEN)
+            text = fill(f"{arrow} published{unit}: {values}", 100, NARROW_LETTERS - 5)
+            axes.text(0.99, y, text, fontsize=8, **where)
+    entry = [key(f"published at ε = 1{unit}", as_ or Look(INK, "o"), **_OPEN)]
+    return entry if inside.any() else []
 
 
 def name_curves(axes: Axes, letters: int = 37) -> None:
     """Name curves and levels beside the axes, from the highest right end to the lowest.
 
-    ``letters`` is the width of a name's line.
+    On a telephone they stand below the axes. ``letters`` is the width of a name's line.
     """
     lines = [line for line in axes.lines if not str(line.get_label()).startswith("_")]
     values = {line: np.array(line.get_ydata(), dtype=float) for line in lines}
     ends = {line: y[np.isfinite(y)][-1] for line, y in values.items() if np.isfinite(y).any()}
     lines = sorted(ends, key=lambda line: ends[line], reverse=True)
-    names = [textwrap.fill(str(line.get_label()), letters) for line in lines]
-    axes.legend(lines, names, loc="upper left", bbox_to_anchor=(1, 1), borderaxespad=0)
+    names = [fill(str(line.get_label()), letters, NARROW_LETTERS - 8) for line in lines]
+    options: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1, 1), "borderaxespad": 0}
+    if is_narrow():
+        figure: Any = axes.get_figure()
+        below = ScaledTranslation(-0.4, -0.5, figure.dpi_scale_trans)
+        options |= {"bbox_to_anchor": (0, 0), "bbox_transform": axes.transAxes + below}
+        _grow(figure, 0.19 * sum(1 + name.count("\n") for name in names) - 1)
+    axes.legend(lines, names, **options)
 
 
-def dodge(x: ArrayLike, number: int, places: int, share: float = 0.06) -> np.ndarray:
-    """Return values of a logarithmic axis, shifted so that tied curves do not hide each other.
+def aside(x: float, number: int, places: int, share: float = 0.3) -> float:
+    """Return a value of a logarithmic axis, shifted so that markers do not hide each other.
 
-    The curve is number ``number`` of ``places``; ``share`` is the relative distance between two.
+    The marker is number ``number`` of ``places``; ``share`` is the relative distance between two.
     """
-    return np.asarray(x, dtype=float) * (1 + share) ** (number - (places - 1) / 2)
+    return x * (1 + share) ** (number - (places - 1) / 2)
 
 
 def legend(figure: Drawing, handles: Sequence[Any], columns: int, **options: Any) -> None:
     """Draw one legend below all panels; a tuple of handles has the label of its first."""
     texts = [(handle[0] if isinstance(handle, tuple) else handle).get_label() for handle in handles]
+    if is_narrow():
+        texts = [textwrap.fill(text, NARROW_LETTERS - 8) for text in texts]
+        wide, columns = -(-len(texts) // columns), 1 if max(map(len, texts)) > 18 else 2
+        _grow(figure, 0.2 * (sum(1 + text.count("\n") for text in texts) / columns - wide))
     options |= {"ncols": columns, "handler_map": {tuple: HandlerTuple(ndivide=None, pad=0.6)}}
     figure.legend(handles, texts, loc="outside lower center", **options)
 
@@ -260,25 +316,38 @@ def say(axes: Axes, text: str) -> None:
 def name_rows(axes: Axes, names: Sequence[str]) -> None:
     """Name the rows of a panel, the first on top."""
     axes.set_yticks(range(len(names)), names)
-    axes.set_ylim(len(names) - 0.4, -0.6)
+    if is_narrow():
+        axes.tick_params(axis="y", length=0, labelleft=False)
+        for number, name in enumerate(names):
+            name = name.replace(catalogue.section("tuned"), "tuned")
+            edge(axes, (0.01, number - 0.45), name, "left")
+    axes.set_ylim(len(names) - 0.4, -0.8 if is_narrow() else -0.6)
     axes.grid(axis="y", visible=False)
 
 
 def beside(axes: Axes, text: str, at: tuple[float, float], points: float = 7) -> None:
-    """Write a small text ``points`` to the right of a position, or to its left if negative."""
+    """Write a small text ``points`` to the right of a position, or to its left if negative.
+
+    No line strikes it.
+    """
     style: dict[str, Any] = {"va": "center", "ha": "left" if points > 0 else "right", "fontsize": 8}
+    style["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
     axes.annotate(text, at, (points, 0), textcoords="offset points", **style)
 
 
 def edge(axes: Axes, at: tuple[float, float], text: str, side: str) -> None:
-    """Write a small text in a row, at a share of the width of its panel."""
-    style: dict[str, Any] = {"va": "center", "ha": side, "fontsize": 8, "color": "#555555"}
-    axes.text(*at, text, transform=axes.get_yaxis_transform(), **style)
+    """Write a small text in a row, at a share of the width of its panel; no line strikes it."""
+    style: dict[str, Any] = {"va": "center", "ha": side, "fontsize": 8, "color": "#444444"}
+    style["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
+    axes.text(*at, text, transform=axes.get_yaxis_transform(), in_layout=False, **style)
 
 
 def notes(axes: Axes, members: Mapping[str, Iterable[str]], below: float) -> None:
     """Write names by their heading ``below`` points under a panel, from the figure's left edge."""
-    lines = [textwrap.fill(f"{head}: {'; '.join(names)}", 135) for head, names in members.items()]
+    texts = [f"{head}: {'; '.join(names)}" for head, names in members.items()]
+    lines = [fill(text, 135, NARROW_LETTERS + 6) for text in texts]
+    if is_narrow():
+        _grow(axes.get_figure(), 0.14 * sum(0.5 + line.count("\n") / 2 for line in lines))
     style: dict[str, Any] = {"va": "top", "fontsize": 8, "color": "#666666"}
     style |= {"xycoords": ("figure fraction", "axes fraction"), "textcoords": "offset points"}
     axes.annotate("\n".join(lines), (0.01, 0), (0, -below), annotation_clip=False, **style)
@@ -292,12 +361,8 @@ def message(text: str) -> Drawing:
     return figure
 
 
-def headline(figure: Drawing, finding: str, topic: str, mark: Mark = NO_MARK) -> None:
-    """Write the finding above all panels, and the topic in small print below it.
-
-    The figure grows by the height of the text. A mark of its data comes first, in red, and is also
-    stamped across the panels.
-    """
+def header(finding: str, topic: str, mark: Mark = NO_MARK) -> tuple[list[tuple], float]:
+    """Return the lines above a figure (text, size, weight, colour), and their height in inches."""
     # Two lines of about one length, if one is not enough.
     letters = LETTERS if len(finding) <= LETTERS else min(LETTERS, len(finding) // 2 + 8)
     lines = [(line, 12.5, "bold", INK) for line in textwrap.wrap(finding, letters)]
@@ -305,11 +370,20 @@ def headline(figure: Drawing, finding: str, topic: str, mark: Mark = NO_MARK) ->
         lines.insert(0, (mark.line, 11.5, "bold", ALARM))
     if topic != finding:
         lines.append((topic, 9.5, "normal", "#555555"))
+    return lines, 0.08 + sum(size for _, size, *_ in lines) * 1.4 / 72
+
+
+def headline(figure: Drawing, finding: str, topic: str, mark: Mark = NO_MARK) -> None:
+    """Write the finding above all panels, and the topic in small print below it.
+
+    The figure grows by the height of the text. A mark of its data comes first, in red, and is also
+    stamped across the panels.
+    """
+    lines, above = header(finding, topic, mark)
     width, height = figure.get_size_inches()
-    header = 0.08 + sum(size for _, size, *_ in lines) * 1.4 / 72
-    height += header
+    height += above
     figure.set_size_inches(width, height)
-    figure.set_layout_engine(_layout(1 - header / height))
+    figure.set_layout_engine(_layout(1 - above / height))
     top = height - 0.08
     for text, size, weight, colour in lines:
         words: dict[str, Any] = {"fontsize": size, "fontweight": weight, "color": colour}

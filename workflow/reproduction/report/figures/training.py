@@ -7,9 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
 from reproduction import catalogue
-from reproduction.report import comparisons
+from reproduction.report import comparisons, summary
 from reproduction.report.entries import Tables, by_experiment, claimed_epsilon
 from reproduction.report.figures import base, frames, style
+from reproduction.report.statistics import exceeds
 
 #: Tight epsilons beyond these are drawn at the edge: no accuracy, or no privacy, is left.
 LEAST, MOST = 1e-3, 1e4
@@ -24,7 +25,8 @@ def tidy(tables: Tables) -> pd.DataFrame:
     for name, table in by_experiment(tables, "summary").items():
         rows, compared = frames.cells(table), tables.get(f"comparisons/{name}")
         if rows["role"].eq("mechanism").any() and compared is not None:
-            parts.append(comparisons.twins(rows, compared))
+            verdicts = comparisons.verdicts(rows, compared, summary.trivial(rows))
+            parts.append(comparisons.twins(rows.assign(against_baseline=verdicts), compared))
     return frames.join(parts)
 
 
@@ -40,8 +42,8 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
         ours = rows[rows["role"].eq("mechanism") & ~rows["_twin"].eq(True)]
         column[0].set_title(catalogue.experiment(experiment).title)
         for axes, (across, text) in zip(column, ROWS.items(), strict=True):
-            for number, (name, part) in enumerate(frames.ordered(ours)):
-                _scheme(axes, part, across, catalogue.look(name), number)
+            for name, part in frames.ordered(ours):
+                _scheme(axes, part, across, catalogue.look(name))
             for level in rows[rows["role"].eq("level")].itertuples():
                 style.level(axes, level.mean, level.mechanism)
             style.log_axis(axes, "x", text)
@@ -51,11 +53,10 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     return figure
 
 
-def _scheme(axes: Axes, part: pd.DataFrame, across: str, look: catalogue.Look, number: int) -> None:
+def _scheme(axes: Axes, part: pd.DataFrame, across: str, look: catalogue.Look) -> None:
     part = part[part["mean"].notna()].sort_values(across, kind="stable")
     if across == "epsilon":
-        x = style.dodge(part["epsilon"], number % 5, 5)
-        style.curve(axes, x, part["mean"], part["ci95"], as_=look, bars=True)
+        style.curve(axes, part["epsilon"], part["mean"], part["ci95"], as_=look)
         return
     x = part["epsilon_delivered"].clip(LEAST, MOST)
     inside = part["epsilon_delivered"].between(LEAST, MOST)
@@ -92,20 +93,42 @@ def _legend(figure: style.Drawing, frame: pd.DataFrame) -> None:
     style.legend(figure, keys, columns=3 if len(keys) > 12 else 2)
 
 
-def finding(frame: pd.DataFrame) -> str:
-    """Return the range of the schemes' tight epsilons at the tables' epsilon.
+def _at_table_epsilon(frame: pd.DataFrame) -> tuple[float, pd.DataFrame, pd.DataFrame]:
+    """Return the tables' epsilon, the schemes' rows at it, and MVG's among them.
 
-    Where none was trained at it, it is at the largest claimed one.
+    Where none was trained at it, it is the largest claimed one.
     """
-    rows = frame[frame["role"].eq("mechanism") & frame["mean"].notna()]
-    rows = rows[rows["epsilon_delivered"].notna()]
-    if rows.empty:
-        return ""
+    rows = frame[frame["role"].eq("mechanism") & frame["epsilon_delivered"].notna()]
     at = claimed_epsilon(frame)
     at = at if rows["epsilon"].eq(at).any() else rows["epsilon"].max()
-    true = rows.loc[rows["epsilon"].eq(at), "epsilon_delivered"]
-    ends = f"{frames.least(true, LEAST)} to {frames.count(true.max())}"
-    return f"Claimed ε = {at:g} is a tight ε from {ends}, by scheme"
+    rows = rows[rows["epsilon"].eq(at)]
+    return at, rows, rows[rows["mechanism"].map(catalogue.family).eq("MVG")]
+
+
+def features_finding(frame: pd.DataFrame) -> str:
+    """Return what is not private, and whether MVG beats the baseline, by the judge's verdicts."""
+    at, rows, mvg = _at_table_epsilon(frame)
+    over = rows.loc[exceeds(rows["epsilon_delivered"], rows["epsilon"]), "epsilon_delivered"]
+    parts = []
+    if len(over):
+        ends = " to ".join(dict.fromkeys(map(frames.count, (over.min(), over.max()))))
+        parts.append(f"as printed for features, ε = {at:g} is really {ends}")
+    if len(mvg) and not mvg["against_baseline"].eq(comparisons.BETTER).any():
+        parts.append("MVG clearly beats no baseline")
+    text = "; ".join(parts)
+    return text[:1].upper() + text[1:]
+
+
+def gradients_finding(frame: pd.DataFrame) -> str:
+    """Return the epsilons that the noise of both papers would serve; empty if it is not less."""
+    at, rows, mvg = _at_table_epsilon(frame)
+    imgm = rows[rows["mechanism"].isin(catalogue.section("papers")["IMGM"])]
+    tight = [part["epsilon_delivered"].max() for part in (imgm, mvg)]
+    if not all(epsilon < at for epsilon in tight):
+        return ""
+    names = " and ".join(catalogue.experiment(name).name for name in rows["experiment"].unique())
+    first, second = map(frames.count, tight)
+    return f"On {names} IMGM's noise for ε = {at:g} would serve ε = {first}, MVG's ε = {second}"
 
 
 FIGURES = {
@@ -117,7 +140,7 @@ FIGURES = {
             "calibrated to (ε/q, δ/q), as in the paper, stand far to the right below. Both "
             "baselines are horizontal lines."
         ),
-        finding=finding,
+        finding=features_finding,
         data=tidy,
         draw=draw,
     ),
@@ -129,7 +152,7 @@ FIGURES = {
             "code are for its batches. Fewer than ten trials name no winner. Both baselines are "
             "horizontal lines."
         ),
-        finding=finding,
+        finding=gradients_finding,
         data=tidy,
         draw=draw,
     ),

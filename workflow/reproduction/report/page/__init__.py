@@ -40,7 +40,7 @@ from reproduction.report.page import (
     views,
 )
 from reproduction.report.statistics import ENOUGH
-from reproduction.report.tables import audit
+from reproduction.report.tables import advice, audit
 
 FOLDER = Path(__file__).parent
 
@@ -129,6 +129,7 @@ def build(
         name = source["title"] if matrix else source["name"]
         statuses.setdefault(str(source.get("status")), []).append(name)
     marks = [(catalogue.mark(status), names) for status, names in statuses.items()]
+    answers = first_screen.answers(outputs)
     return (
         _environment()
         .get_template("page.html.j2")
@@ -136,9 +137,11 @@ def build(
             sections=chapters,
             at={name: section.id for section in sections for name in section.claims},
             parts=list(dict.fromkeys(chapter["about"].part for chapter in chapters)),
-            answers=first_screen.answers(outputs),
+            answers=answers,
+            caveat="" if matrix or only or not answers else catalogue.section("caveat"),
             trials=outputs.trials(),
             enough=ENOUGH,
+            epsilon=markup.short(outputs.claimed_epsilon),
             matrix=matrix,
             only=[catalogue.experiment(name).title for name in only],
             statuses=sorted(statuses),
@@ -166,7 +169,8 @@ def _section(
 ) -> layout.Section:
     """Return the section of an experiment that stands alone, or is on a user's matrix."""
     about, table = catalogue.experiment(name), _table(name, outputs)
-    figures = (f"figures/curves_{name}", *(f"figures/{figure}" for figure in about.figures))
+    stems = (f"curves_{name}", f"multiples_{name}", *about.figures)
+    figures = tuple(f"figures/{stem}" for stem in stems)
     title = f"{matrix['title']}: {about.topic}" if matrix else about.title
     show, opened = (table, *figures), (table, figures[0])
     return layout.Section(name, title, "Answers", show, claims=(name,), open=opened)
@@ -210,6 +214,7 @@ def _chapter(
     return {
         "about": about,
         "text": prose.html(_text(about.id, words)),
+        "differences": prose.html(catalogue.experiment(about.id).differences),
         "outcome": outcome,
         "verdicts": verdicts,
         "first": [item for item in items if item["item_type"] in FIRST],
@@ -224,11 +229,10 @@ def _chapter(
 
 
 def _text(name: str, words: Mapping[str, Any]) -> str:
-    """Return the text of a section as Markdown, with what differs from the paper."""
+    """Return the text of a section as Markdown; empty for none."""
     # Markdown is escaped on conversion to HTML.
     plain, file = _environment().overlay(autoescape=False), f"texts/{name}.md"
-    text = plain.get_template(file).render(words) if (FOLDER / file).is_file() else ""
-    return "\n\n".join(filter(None, [text, catalogue.experiment(name).differences]))
+    return plain.get_template(file).render(words) if (FOLDER / file).is_file() else ""
 
 
 @functools.cache
@@ -261,7 +265,7 @@ def _item(files: Files, name: str) -> dict[str, Any]:
         content = {
             "item_type": "table",
             "title": table.name or stem,
-            "table": _verdicts_first(table),
+            "table": _marked(_verdicts_first(table)),
         }
         content["headline"] = table.headline
     download = Markup(pictures.data_uri(inputs.find(data, files)))
@@ -282,19 +286,32 @@ def _verdicts_first(grid: Grid) -> Grid:
     return dataclasses.replace(grid, header=[grid.header[i] for i in order], groups=groups)
 
 
+def _marked(grid: Grid) -> Grid:
+    """Return a table in which a mark stands for the remark on a tuned rule, with one note."""
+    groups = [
+        (title, [[*map(catalogue.marked, row)] for row in rows]) for title, rows in grid.groups
+    ]
+    if groups == [(title, [[*row] for row in rows]) for title, rows in grid.groups]:
+        return grid
+    note = f" {catalogue.section('tuned_mark')}: {catalogue.section('tuned_note')}."
+    return dataclasses.replace(grid, groups=groups, caption=grid.caption + note)
+
+
 def _is_verdict(header: str) -> bool:
     return header in ("Verdict", "Privacy") or header.startswith("Against ")
 
 
 def _figure(files: Files, name: str) -> dict[str, Any]:
-    picture = pictures.read(files[f"{name}.svg"])
     with inputs.file_errors(path := inputs.find(f"{name}.json", files)):
         entry = json.loads(path.read_text(encoding="utf-8"))
         topic, headline = entry["topic"], entry["headline"]
         words = {"title": headline, "caption": entry["caption"], "topic": topic}
+        above = float(entry.get("header", 0))
     words["headline"] = headline if headline != topic else ""
-    # `pictures` has escaped the source already; escaping it again would double its size.
-    return {"item_type": "figure"} | vars(picture) | {"source": Markup(picture.source)} | words
+    drawings = {"wide": pictures.read(inputs.find(f"{name}.svg", files), above)}
+    if narrow := files.get(name.replace("figures/", "figures/narrow/") + ".svg"):
+        drawings["narrow"] = pictures.read(narrow)
+    return {"item_type": "figure", "pictures": drawings} | words
 
 
 def _added(
@@ -314,7 +331,11 @@ def _added(
     texts += [_text_item("Machine and packages", of_run) | {"run": True}] if facts else []
     deck = cards.cards(outputs)
     ends = {"zero": cards.ZERO.at, "one": cards.ONE.at, "scale": cards.scale(outputs)}
+    epsilon, advised = outputs.claimed_epsilon, advice.by_topic(outputs.advice())
+    metrics = {name: str(rows["metric"].max()) for name, rows in outputs.experiments().items()}
+    chosen = advice.choice(advised, metrics, epsilon)
     return {
+        "choice": [_table_item(chosen) | {"name": "choice", "stacked": True}] if advised else [],
         "cards": [{"item_type": "cards", "cards": deck} | ends] if deck else [],
         "gaps": [_table_item(appendix.gaps(summaries))],
         "glossary": [{"item_type": "glossary", "words": catalogue.section("glossary")}],
@@ -341,7 +362,12 @@ def _text_item(title: str, text: str) -> dict[str, Any]:
 
 
 def _table_item(table: Grid) -> dict[str, Any]:
-    return {"item_type": "table", "id": _slug(table.name), "title": table.name, "table": table}
+    return {
+        "item_type": "table",
+        "id": _slug(table.name),
+        "title": table.name,
+        "table": _marked(table),
+    }
 
 
 def _benchmarks(outputs: first_screen.Run) -> list[Path]:

@@ -10,7 +10,7 @@ import pandas as pd
 from reproduction import catalogue
 from reproduction.report import comparisons, summary
 from reproduction.report.audit_status import NOT_PRIVATE
-from reproduction.report.markup import short
+from reproduction.report.markup import short, span
 from reproduction.report.page.first_screen import Run, trials
 from reproduction.report.statistics import ENOUGH
 
@@ -117,7 +117,7 @@ def cards(run: Run) -> list[Card]:
 
 def _label(mechanism: str, verdict: str) -> str:
     words = f" ({verdict})" if verdict.startswith(NOT_PRIVATE) else ""
-    return catalogue.label(mechanism) + words
+    return catalogue.marked(catalogue.label(mechanism)) + words
 
 
 def paper_values(
@@ -153,7 +153,28 @@ def scale(run: Run) -> str:
                 ratios[label] = short(baselines["ratio"].max(), 2)
     fields = {"times": " and ".join(ratios.values()), "tables": " and ".join(ratios)}
     slip = words["slip"].format(s="" if len(ratios) > 1 else "s", **fields) if ratios else ""
-    return words["scale"].format(claimed_epsilon=short(run.claimed_epsilon), slip=slip)
+    claimed_epsilon = short(run.claimed_epsilon)
+    return words["scale"].format(claimed_epsilon=claimed_epsilon, slip=slip, above=_above(run))
+
+
+def _above(run: Run) -> str:
+    """Return where clipping without noise is better than the result without privacy, and by what.
+
+    Empty where it nowhere is.
+    """
+    shares = {}
+    for name, rows in run.experiments().items():
+        means = _means(rows, run.claimed_epsilon)
+        clipped = pd.Series({key: means[key] for key in catalogue.CLIPPED if key in means})
+        zero = summary.trivial(rows)
+        if len(clipped) and {zero, "nonprivate"} <= means.keys():
+            share = (clipped - means[zero]) / (means["nonprivate"] - means[zero])
+            if share.max() > 1:
+                shares[catalogue.experiment(name).name] = span(share, lambda end: dot(end).text)
+    if not shares:
+        return ""
+    texts = " and ".join(f"{text} in {name}" for name, text in shares.items())
+    return catalogue.section("cards")["above"].format(clipped=texts)
 
 
 def _means(table: pd.DataFrame, claimed_epsilon: float) -> dict[str, float]:

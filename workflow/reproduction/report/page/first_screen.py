@@ -1,7 +1,7 @@
 """The first screen of the page and of README: sentences that answer a reader's three questions.
 
-The catalogue has the words; claims, comparisons and advice have the judgements. This module has the
-numbers that are put into the words. A sentence is left out if the run lacks its numbers.
+The catalogue has the words; claims, comparisons and advice have the judgements. This module puts
+numbers into the words. A sentence is left out if the run lacks its numbers.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from reproduction import catalogue
 from reproduction.report import audit_status, comparisons, inputs, summary
 from reproduction.report.audit_status import NOT_PRIVATE
 from reproduction.report.claims import findings
-from reproduction.report.claims.verdicts import EXPERIMENT, REPRODUCED, THEOREM
+from reproduction.report.claims.verdicts import EXPERIMENT, REPRODUCED, THEOREM, UNINFORMATIVE
 from reproduction.report.entries import is_empty
 from reproduction.report.inputs import Files
 from reproduction.report.markup import short, span
 from reproduction.report.statistics import ENOUGH
-from reproduction.report.tables import audit
+from reproduction.report.tables import advice, audit
 
 Words = Mapping[str, Any]
 
@@ -153,22 +153,20 @@ def answers(run: Run) -> dict[str, list[str]]:
     by_question: dict[str, list[str]] = {}
     for question, sentences in catalogue.section("answers").items():
         for name, entry in sentences.items():
-            words = (
-                NUMBERS[name](run, entry) if reproduced.issuperset(entry.get("needs", ())) else None
-            )
-            if words is not None:
-                text = entry["text"].format(claimed_epsilon=short(run.claimed_epsilon), **words)
-                by_question.setdefault(question, []).append(text)
+            if reproduced.issuperset(entry.get("needs", ())) and (
+                text := SENTENCES[name](run, entry)
+            ):
+                by_question.setdefault(question, []).append(" ".join(text.split()))
     return by_question
 
 
-def _counts(run: Run, paper: str) -> Words | None:
-    """Return the counts of verdicts on a paper's theorems, and on its experiments."""
+def _outcomes(run: Run, paper: str) -> dict[str, dict[str, int]] | None:
+    """Return the counts of verdicts on a paper's theorems, and on its claims on experiments."""
     claims = run.table("claims")
     claims = claims[claims["paper"].eq(paper)] if len(claims) else claims
     if claims.empty or any(trials(rows) < ENOUGH for rows in _of(run, paper).values()):
         return None
-    return {name: findings.count(claims, kind) for name, kind in COUNTED.items()}
+    return {name: findings.outcomes(claims, kind) for name, kind in COUNTED.items()}
 
 
 def _of(run: Run, paper: str) -> dict[str, pd.DataFrame]:
@@ -180,20 +178,8 @@ def _of(run: Run, paper: str) -> dict[str, pd.DataFrame]:
     }
 
 
-def _mvg_guarantee(run: Run, entry: Words) -> Words | None:
-    noise = run.table("tables/effective_noise", at=True)
-    if noise.empty or run.refuted("MVG"):
-        return None
-    inflation = audit.mvg_noise(noise)["noise_inflation"]
-    return (
-        {"least": short(inflation.min()), "most": short(inflation.max())}
-        if len(inflation)
-        else None
-    )
-
-
-def _mvg_claims(run: Run, entry: Words) -> Words | None:
-    if (counts := _counts(run, "MVG")) is None or not (experiments := _of(run, "MVG")):
+def _mvg_claims(run: Run, entry: Words) -> str | None:
+    if (outcomes := _outcomes(run, "MVG")) is None or not (experiments := _of(run, "MVG")):
         return None
     useless = []
     for name in experiments:
@@ -202,18 +188,40 @@ def _mvg_claims(run: Run, entry: Words) -> Words | None:
         stands = {k: word for k, word in stands.items() if not word.startswith(NOT_PRIVATE)}
         if stands and comparisons.BETTER not in stands.values():
             useless.append(catalogue.experiment(name).name)
-    sentence = entry["useless"].format(names=" and ".join(useless)) if useless else ""
-    return {**counts, "useless": sentence}
+    counts = outcomes["experiments"]
+    total, uninformative = sum(counts.values()), counts.pop(UNINFORMATIVE, 0)
+    return entry["uninformative" if uninformative else "text"].format(
+        experiments=total,
+        count=uninformative,
+        others=findings.phrase(counts),
+        useless=entry["useless"].format(names=" and ".join(useless)) if useless else "",
+    )
 
 
-def _imgm_distribution(run: Run, entry: Words) -> Words | None:
+def _mvg_theorems(run: Run, entry: Words) -> str | None:
+    if (outcomes := _outcomes(run, "MVG")) is None:
+        return None
+    counts = outcomes["theorems"]
+    return entry["text"].format(theorems=sum(counts.values()), outcomes=findings.phrase(counts))
+
+
+def _imgm_claims(run: Run, entry: Words) -> str | None:
     rows = [run.table(f"comparisons/{name}") for name in run.experiments()]
     pairs = comparisons.oriented(pd.concat(rows)) if any(map(len, rows)) else pd.DataFrame()
-    if pairs.empty or run.refuted("IMGM"):
+    outcomes = _outcomes(run, "IMGM")
+    if pairs.empty or outcomes is None or run.refuted("IMGM"):
         return None
     of_both = pairs["mechanism"].eq("imgm") & pairs["against"].eq("analytic_gaussian")
     same = pairs.loc[of_both & pairs["experiment"].isin(_releases(run)), "same_distribution"]
-    return _counts(run, "IMGM") if len(same) and same.astype(bool).all() else None
+    if not len(same) or not same.astype(bool).all():
+        return None
+    theorems, experiments = outcomes["theorems"], outcomes["experiments"]
+    return entry["text"].format(
+        theorems=sum(theorems.values()),
+        outcomes=findings.phrase(theorems),
+        experiments=sum(experiments.values()),
+        others=findings.phrase(experiments),
+    )
 
 
 def _releases(run: Run) -> list[str]:
@@ -223,65 +231,84 @@ def _releases(run: Run) -> list[str]:
     ]
 
 
-def _delivered(run: Run, entry: Words) -> Words | None:
-    rows = pd.concat([pd.DataFrame(), *run.experiments().values()])
-    if rows.empty or run.refuted("MVG") or run.refuted("IMGM"):
-        return None
-    rows = rows[pd.to_numeric(rows["epsilon"], errors="coerce").eq(run.claimed_epsilon)]
-    rows = rows[rows["epsilon_delivered"].notna()]
-    papers = catalogue.section("papers")
-    mvg, imgm = (rows[rows["mechanism"].isin(papers[name])] for name in ("MVG", "IMGM"))
-    # Where directions are paid for, MVG's noise is only a part of the cost.
-    searched = mvg["noise_std"].isna()
-    composed = imgm[~imgm["experiment"].isin(_releases(run))]["epsilon_delivered"]
-    if mvg.empty or composed.empty:
-        return None
-    noise, search = (
-        short(group["epsilon_delivered"].max(), 2) for group in (mvg[~searched], mvg[searched])
-    )
-    also = entry["search"].format(search=search) if search else ""
-    return {"mvg": noise, "search": also, "imgm": _format_range(composed)}
+def inflation(run: Run) -> str:
+    """Return by how many times MVG's noise exceeds what its guarantee needs; empty if unknown."""
+    noise = run.table("tables/effective_noise", at=True)
+    return "" if noise.empty else span(audit.mvg_noise(noise)["noise_inflation"], short)
 
 
-def _published_settings(run: Run, entry: Words) -> Words | None:
+def _mvg_guarantee(run: Run, entry: Words) -> str | None:
+    if run.refuted("MVG") or not (times := inflation(run)):
+        return None
+    tight = ""
+    if len(mvg := _delivered(run, "MVG")):
+        # Where directions are paid for, MVG's noise is only a part of the cost.
+        searched = mvg["noise_std"].isna()
+        parts = (mvg.loc[rows, "epsilon_delivered"] for rows in (~searched, searched))
+        noise, search = (short(part.max(), 2) for part in parts)
+        also = entry["search"].format(search=search) if search else ""
+        claimed_epsilon = short(run.claimed_epsilon)
+        tight = entry["tight"].format(claimed_epsilon=claimed_epsilon, mvg=noise, search=also)
+    return entry["text"].format(times=times, tight=tight)
+
+
+def _imgm_guarantee(run: Run, entry: Words) -> str | None:
     rows = run.table("theory/settings", at=True)
-    if rows.empty:
+    if rows.empty or run.refuted("IMGM"):
         return None
-    rows = rows[rows["lots"].eq("paper")]
+    paper, tight = rows["lots"].eq("paper"), rows["epsilon_delivered"]
     whole = rows["perturbation"].eq("features") & rows["scheme"].eq("imgm_amplified")
-    features = rows.loc[whole, "epsilon_delivered"]
-    code = rows.loc[rows["scheme"].eq("imgm_code"), "epsilon_delivered"]
-    if code.empty or not features.gt(run.claimed_epsilon).all():
+    code = tight[paper & rows["scheme"].eq("imgm_code")]
+    if not (paper & whole).any() or not tight[whole].gt(run.claimed_epsilon).all():
         return None
-    return {"features": _format_range(features), "code": short(code.max(), 2)}
+    features, every = _format_range(tight[paper & whole]), _format_range(tight[whole])
+    imgm = _delivered(run, "IMGM")
+    composed = imgm[~imgm["experiment"].isin(_releases(run))] if len(imgm) else imgm
+    gradients = ""
+    if len(composed) and code.max() > run.claimed_epsilon:
+        composed_range = _format_range(composed["epsilon_delivered"])
+        gradients = entry["gradients"].format(imgm=composed_range, code=short(code.max(), 2))
+    return entry["text"].format(
+        claimed_epsilon=short(run.claimed_epsilon),
+        features=features,
+        readings=entry["readings"].format(every=every) if every != features else "",
+        gradients=gradients,
+    )
+
+
+def _delivered(run: Run, paper: str) -> pd.DataFrame:
+    """Return the rows of a paper's mechanisms at the tables' epsilon that have a tight one."""
+    rows = pd.concat([pd.DataFrame(), *run.experiments().values()])
+    if rows.empty:
+        return rows
+    at = pd.to_numeric(rows["epsilon"], errors="coerce").eq(run.claimed_epsilon)
+    ours = rows["mechanism"].isin(catalogue.section("papers")[paper])
+    return rows[at & ours & rows["epsilon_delivered"].notna()]
 
 
 def _format_range(values: pd.Series) -> str:
     return span(values, lambda value: short(value, 2))
 
 
-def _advice(run: Run, entry: Words) -> Words | None:
-    phrases, topics = [], set()
-    for name, row in run.advice().items():
-        about = catalogue.experiment(name)
-        # One experiment of each kind; the table has all.
-        if about.topic and about.topic in topics:
-            continue
-        topics.add(about.topic)
-        topic = f"{about.topic} ({about.name})" if about.perturbation else about.topic or about.name
-        form = entry["best" if row["beats_baseline"] in (True, "True") else "none"]
-        others = 0 if row["clear"] in (True, "True") else int(row["tied"])
-        label = row["best"] + (entry["tied"].format(others=others) if others else "")
-        phrases.append(form.format(label=label, topic=topic))
-    return {"best": "; ".join(phrases)} if phrases else None
+def _advice(run: Run, entry: Words) -> str | None:
+    best = "; ".join(
+        entry["best" if row["beats_baseline"] in (True, "True") else "none"].format(
+            topic=advice.topic(row), label=catalogue.marked(row["best"])
+        )
+        for row in advice.by_topic(run.advice())
+    )
+    mark = catalogue.section("tuned_mark")
+    note = f" {mark} {catalogue.section('tuned_note')}." if mark in best else ""
+    claimed = short(run.claimed_epsilon)
+    return entry["text"].format(claimed_epsilon=claimed, best=best, tuned=note) if best else None
 
 
-#: Functions from a run and an entry of the catalogue to the sentence's numbers; None for none.
-NUMBERS: Mapping[str, Callable[[Run, Words], Words | None]] = {
-    "mvg_guarantee": _mvg_guarantee,
+#: Functions from a run and an entry of the catalogue to the sentence; None for none.
+SENTENCES: Mapping[str, Callable[[Run, Words], str | None]] = {
     "mvg_claims": _mvg_claims,
-    "imgm_distribution": _imgm_distribution,
-    "delivered": _delivered,
-    "printed": _published_settings,
+    "mvg_theorems": _mvg_theorems,
+    "imgm_claims": _imgm_claims,
+    "mvg_guarantee": _mvg_guarantee,
+    "imgm_guarantee": _imgm_guarantee,
     "advice": _advice,
 }

@@ -88,7 +88,8 @@ def present(files: Files) -> list[str]:
         name.removesuffix(suffix)
         for folder, suffix in KINDS.items()
         for name in files
-        if fnmatchcase(name, f"{folder}/*{suffix}")
+        # Those in a folder of their own are drawn for telephones.
+        if fnmatchcase(name, f"{folder}/*{suffix}") and name.count("/") == 1
     )
 
 

@@ -1,17 +1,19 @@
-"""Files inside the page: figures and CSV files as short ``data:`` addresses."""
+"""Files inside the page: figures and CSV files as short ``data:`` addresses.
+
+A figure is an SVG, and another one for telephones. The page has its headline as text, and shows
+what is below the headline in the drawing. In the dark its colours are turned by style.css.
+"""
 
 from __future__ import annotations
 
-import base64
 import re
-import struct
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-#: A figure whose SVG has more bytes than this is shown as PNG, if that is smaller.
-SVG_LIMIT = 300_000
+from markupsafe import Markup
+
 #: The page contains the data of a table or figure up to this size, in bytes.
 DATA_LIMIT = 50_000
 
@@ -32,23 +34,28 @@ _COORDINATES = re.compile(r'(?<=\s)(d|x|y)="([^"]*)"')
 class Picture:
     """A figure's address, and its width and height in pixels."""
 
-    source: str
+    source: Markup
     width: int
     height: int
 
 
-def read(svg: Path) -> Picture:
-    """Return a figure from its SVG file, or from the PNG beside it if the SVG is too large."""
+def read(svg: Path, above: float = 0) -> Picture:
+    """Return a figure from its SVG file, without so many points at its top."""
     text = slim(svg.read_text(encoding="utf-8"))
-    png = svg.with_suffix(".png")
-    if len(text) > SVG_LIMIT and png.is_file() and png.stat().st_size < len(text):
-        content = png.read_bytes()
-        source = f"data:image/png;base64,{base64.b64encode(content).decode()}"
-        return Picture(source, *struct.unpack(">II", content[16:24]))
-    box = re.search(r"viewBox=['\"][\d.-]+ [\d.-]+ ([\d.]+) ([\d.]+)", text)
-    # Points are three quarters of a CSS pixel.
-    width, height = (round(float(side) * 4 / 3) for side in box.groups()) if box else (900, 600)
-    return Picture(address("image/svg+xml", text), width, height)
+    box = re.search(r"viewBox=['\"]([\d.-]+) ([\d.-]+) ([\d.]+) ([\d.]+)", text)
+    left, top, width, height = map(float, box.groups()) if box else (0, 0, 675, 450)
+    quote_mark = "'" if "viewBox='" in text else '"'
+    cut = f"{left:g} {top + above:g} {width:g} {height - above:g}"
+    text = re.sub(
+        r"viewBox=(['\"])[^'\"]*\1", f"viewBox={quote_mark}{cut}{quote_mark}", text, count=1
+    )
+    # The size of the whole drawing would distort the part.
+    text = re.sub(
+        r"(<svg[^>]*?) (?:width=['\"][\d.]+pt['\"] height=['\"][\d.]+pt['\"])", r"\1", text
+    )
+    # Points are three quarters of a CSS pixel. The address is escaped here, and not again.
+    size = (round(side * 4 / 3) for side in (width, height - above))
+    return Picture(Markup(address("image/svg+xml", text)), *size)
 
 
 def slim(svg: str) -> str:

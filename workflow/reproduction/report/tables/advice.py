@@ -7,7 +7,7 @@ schemes of private training the catalogue says which ones are private.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from math import nan
 from typing import Any
 
@@ -45,10 +45,19 @@ COLUMNS = (
 #: The row in a sentence, by its outcome.
 ADVICE = {
     "clear": "Best: {best}",
-    "tied": "Best: {best}; not clearly worse: {others}",
+    "tied": "Use: {best}; no clear difference to {others}",
     "none": "Do not release {released}: not even {best} clearly beats the {level}",
     "few": "No winner in {n_trials} trials; ahead: {best}",
 }
+
+#: The table of one row a task.
+CHOICE = "What to use at ε = {}"
+CHOICES = (
+    "The best mechanism whose guarantee the audit certifies or tests, and whose parameters need no "
+    "look at the data. Where others tie with it, the simplest that `matrixdp release` offers. No "
+    "clear difference means that these trials do not tell two apart, not that they are equal. "
+    "Larger is better for accuracy, smaller for all else."
+)
 
 PURE, APPROXIMATE = "pure", "approximate"
 
@@ -65,13 +74,13 @@ def data(tables: Tables) -> pd.DataFrame:
     does not beat; ``clear`` says that there are none. ``beats_baseline`` says whether the best
     mechanism is better than ``baseline``. Both verdicts are those of the comparisons.
     ``held_out`` is the result on other data of a mechanism that was designed on the papers' data.
-    Without such evidence the mechanism is not advised. A person's records are such other data.
-    There, of the best row and those that it does not beat, the simplest that ``matrixdp release``
-    offers is the best one, and each says what a specification names it.
+    Without such evidence the mechanism is not advised. A person's records are such other data, and
+    each mechanism there says what a specification names it. Of the best row and those that it does
+    not beat, the simplest that ``matrixdp release`` offers is the best one.
     """
     frame = pd.DataFrame(
         [row for name in entries.by_experiment(tables, "summary") for row in _rows(name, tables)],
-        columns=[*COLUMNS, "_rivals"],
+        columns=[*COLUMNS, "_rivals", "_place"],
     )
     # A task that allows more releases is listed only where it adds mechanisms to choose from.
     choice = ["experiment", "guarantee", "epsilon", "_rivals"]
@@ -79,7 +88,7 @@ def data(tables: Tables) -> pd.DataFrame:
     rows = frame.to_dict("records")
     frame["outcome"] = [_outcome(row) for row in rows]
     frame["advice"] = [_sentence(row, _outcome(row)) for row in rows]
-    return frame[[*COLUMNS]]
+    return frame[[*COLUMNS, "_place"]]
 
 
 def _released_by(about: catalogue.Experiment, rows: pd.DataFrame, tables: Tables) -> dict[str, str]:
@@ -134,9 +143,13 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
         "nonprivate": levels.get("nonprivate", nan),
     }
     ends["baseline"] = baseline
+    # Private training is nothing that a person releases from a file.
+    once = about.perturbation != "gradients"
+    offered = {*keys} if keys is not None else {*catalogue.section("offered")} if once else set()
     # In the order of how much they reveal.
     released = [output for output in dict.fromkeys(RELEASED.values()) if output in options.values()]
     outputs = released or [about.perturbation]
+    place = summary.place_of_default(results, settings.get("table_epsilon", ""))
     for number in range(1, len(outputs) + 1):
         allowed = [name for name, output in options.items() if output in outputs[:number]]
         words = " or ".join(outputs[:number])
@@ -146,18 +159,24 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
             some = candidates[candidates["delta"].eq(0)] if guarantee == PURE else candidates
             for epsilon, rows in some.groupby("claimed_epsilon"):
                 at = pairs[pairs["epsilon"].eq(epsilon)]
-                if row := _best(rows, at, baseline, keys):
+                if row := _best(rows, at, baseline, keys, offered):
                     what = {"task": task, "released": words, "guarantee": guarantee}
+                    what["_place"] = place and f": {place} at epsilon {settings['table_epsilon']}"
                     what["held_out"] = notes[row["best_mechanism"]]
                     yield row | ends | what | {"experiment": experiment}
 
 
 def _best(
-    rows: pd.DataFrame, pairs: pd.DataFrame, baseline: str, keys: Mapping[str, str] | None = None
+    rows: pd.DataFrame,
+    pairs: pd.DataFrame,
+    baseline: str,
+    keys: Mapping[str, str] | None,
+    offered: Collection[str],
 ) -> dict[str, Any] | None:
     """Return the row of one task, guarantee and epsilon; None for fewer than two mechanisms.
 
-    ``keys`` names the mechanisms that a person can release; the simplest leads among ties.
+    ``keys`` names the mechanisms of a person's specification. Of those that tie, the first one of
+    ``offered`` leads.
     """
     names = sorted(rows["mechanism"], key=catalogue.rank)
     twins = pairs[pairs["same_distribution"] & pairs["mechanism"].isin(names)]
@@ -169,11 +188,9 @@ def _best(
     if len(distinct) < 2:
         return None
     ranked = sorted(distinct, key=lambda name: -means[name] if larger else means[name])
-    if keys:
-        verdict = pairs[pairs["mechanism"].eq(ranked[0])].set_index("against")["verdict"]
-        tied = verdict.reindex(ranked).ne(comparisons.BETTER)
-        offers = [name for name in names if tied.get(name) and {name, *alike[name]} & {*keys}]
-        ranked.sort(key=lambda name: name not in offers[:1])
+    offers = [name for name in distinct if {name, *alike[name]} & {*offered}]
+    leader = _leader(ranked, offers, pairs, baseline)
+    ranked.sort(key=lambda name: name != leader)
     first, second = ranked[:2]
     contests = pairs[pairs["mechanism"].eq(first)].set_index("against")
     best = rows[rows["mechanism"].eq(first)].iloc[0]
@@ -209,6 +226,23 @@ def _best(
     return row
 
 
+def _leader(ranked: list[str], offers: list[str], pairs: pd.DataFrame, baseline: str) -> str:
+    """Return the first offer that ties with the best mechanism, which is the first of ``ranked``.
+
+    No mechanism is better than that offer, and it beats the baseline. Without such an offer, and
+    where the best mechanism does not beat the baseline, the result is the best one.
+    """
+    verdicts = {name: pairs[pairs["mechanism"].eq(name)] for name in ranked}
+    verdicts = {name: rows.set_index("against")["verdict"] for name, rows in verdicts.items()}
+    beats = {name: rows.get(baseline, comparisons.BETTER) for name, rows in verdicts.items()}
+    if beats[ranked[0]] == comparisons.BETTER:
+        for name in offers:
+            worse = comparisons.WORSE in {*verdicts[name].reindex(ranked)}
+            if not worse and beats[name] == comparisons.BETTER:
+                return name
+    return ranked[0]
+
+
 def _join_names(names: set[str], tested: set[str], keys: Mapping[str, str] | None) -> str:
     """Return the labels of one noise distribution; those that are only tested say so.
 
@@ -242,8 +276,52 @@ def _sentence(row: Mapping[str, Any], outcome: str) -> str:
 
 
 def grid(frame: pd.DataFrame) -> Grid:
-    """Return the rows by task."""
-    return markup.grid(frame, "task", cells)
+    """Return the rows by task, which names the place of its reading."""
+    return markup.grid(frame, frame["task"] + frame["_place"], cells)
+
+
+def by_topic(rows: Mapping[str, Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the first row of each topic, of one row an experiment."""
+    first: dict[str, Mapping[str, Any]] = {}
+    for name, row in rows.items():
+        first.setdefault(catalogue.experiment(name).topic or name, row)
+    return [*first.values()]
+
+
+def topic(row: Mapping[str, Any]) -> str:
+    """Return what a row is about, with the name of the experiment if that is private training."""
+    about = catalogue.experiment(row["experiment"])
+    return f"{about.topic} ({about.name})" if about.perturbation else about.topic or about.name
+
+
+def choice(
+    rows: Iterable[Mapping[str, Any]], metrics: Mapping[str, str], claimed_epsilon: float
+) -> Grid:
+    """Return what to use for each task at one epsilon, with what ties and what it gives.
+
+    Args:
+        rows: rows of :func:`data`, as they are read from its file.
+        metrics: the metric of each experiment.
+        claimed_epsilon: the epsilon of all rows.
+    """
+    lines = [_choice(row, catalogue.metric(metrics[row["experiment"]])) for row in rows]
+    return markup.grouped({"": lines}, name=CHOICE.format(short(claimed_epsilon)), caption=CHOICES)
+
+
+def _choice(row: Mapping[str, Any], metric: catalogue.Metric) -> dict[str, str]:
+    ends = {name: short(row[name] * metric.scale) for name in ("baseline_error", "nonprivate")}
+    unit = " in %" if metric.scale == 100 else ""
+    baseline = catalogue.label(markup.format_value(row["baseline"])).lower()
+    best = row["best"] if row["outcome"] in ("clear", "tied") else _sentence(row, row["outcome"])
+    return {
+        "Task": f"{topic(row)}: {metric.name}{unit}",
+        "Use": best,
+        "No clear difference to": markup.format_value(row["tied_with"]) or "none: it is the best",
+        "It gives": interval(row["error"] * metric.scale, row["ci95"] * metric.scale, metric.step),
+        "Baseline": f"{ends['baseline_error']} ({baseline})" if baseline else "",
+        "Without privacy": ends["nonprivate"],
+        "On other data": markup.format_value(row["held_out"]),
+    }
 
 
 def cells(row: Mapping[str, Any]) -> dict[str, str]:
@@ -266,13 +344,14 @@ def cells(row: Mapping[str, Any]) -> dict[str, str]:
 
 TABLES = {
     "advice": Table(
-        title="Advice",
+        title="Advice for every task and budget",
         caption=(
             "The best mechanism of each task, of those that the audit certifies or (marked) tests, "
-            "and those not clearly worse, after correction. The baseline is free: it costs no "
-            "privacy. Mechanisms whose parameter was chosen on the data are left out; rules tuned "
-            "on the papers' data need a result on other data, against untuned mechanisms and free "
-            "baselines."
+            "and those to which these trials show no clear difference, after correction. Of them, "
+            "the simplest that `matrixdp release` offers stands first. The baseline is free: it "
+            "costs no privacy. Mechanisms with a parameter chosen by results are left out; rules "
+            "tuned on the papers' data need a result on other data, against untuned mechanisms and "
+            "free baselines."
         ),
         data=data,
         grid=grid,

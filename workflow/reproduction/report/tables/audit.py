@@ -10,7 +10,7 @@ import pandas as pd
 from matrixdp.auditing import status
 from matrixdp.checks import plural
 from reproduction import catalogue
-from reproduction.report import audit_status, markup
+from reproduction.report import audit_status, comparisons, markup
 from reproduction.report.entries import Tables
 from reproduction.report.markup import Cells, Grid, short, span
 from reproduction.report.tables.base import Table
@@ -95,7 +95,7 @@ def grid(table: pd.DataFrame) -> Grid:
         "Runs prove": "epsilon_certified",
         "Could prove": "epsilon_largest",
         "Runs": lambda rows: span(rows["runs"].dropna().astype(int)),
-        EXCESS: _excess,
+        EXCESS: inflation,
         "Decided by": "tool",
         "Noise too small by": _power,
         "Verdict": _words,
@@ -114,15 +114,17 @@ def effective_noise(tables: Tables) -> pd.DataFrame:
     """Return, per release whose noise inflation is known, its noise and the noise that suffices.
 
     A refuted mechanism has no noise that suffices, and so neither ``noise_inflation`` nor
-    ``rescaled_std``.
+    ``rescaled_std``. ``also`` are other names of the same noise distribution.
     """
     columns = ["experiment", "mechanism", "query", "direction", "configuration", "epsilon"]
-    columns += ["delta", "noise_std", "noise_inflation", "rescaled_std", *audit_status.COLUMNS]
-    rows = [
-        audit_status.joined(table[table["noise_inflation"].notna()], table)
-        for _, table in _releases(tables).groupby("experiment", sort=False)
-    ]
-    table = pd.concat(rows, ignore_index=True).reindex(columns=columns)
+    columns += ["delta", "noise_std", "noise_inflation", "rescaled_std", "also"]
+    columns += audit_status.COLUMNS
+    parts = []
+    for experiment, table in _releases(tables).groupby("experiment", sort=False):
+        rows = audit_status.joined(table[table["noise_inflation"].notna()], table)
+        compared = tables.get(f"comparisons/{experiment}")
+        parts.append(rows if compared is None else comparisons.once(rows, compared))
+    table = pd.concat(parts, ignore_index=True).reindex(columns=columns)
     wrong = audit_status.refuted(table)
     table.loc[wrong, ["noise_inflation", "rescaled_std"]] = float("nan")
     return table
@@ -130,7 +132,7 @@ def effective_noise(tables: Tables) -> pd.DataFrame:
 
 def noise_finding(table: pd.DataFrame) -> str:
     """Return by how many times MVG's noise exceeds what its guarantee needs; empty for none."""
-    times = _excess(mvg_noise(table))
+    times = inflation(mvg_noise(table))
     return f"MVG adds {times} times the noise that its guarantee needs" if times else ""
 
 
@@ -143,10 +145,10 @@ def mvg_noise(table: pd.DataFrame) -> pd.DataFrame:
 def noise_grid(table: pd.DataFrame) -> Grid:
     """Return the noise; MVG's rows are the paper's shapes, rescaled."""
     cells: Cells = {
-        "Mechanism": markup.mechanism,
+        "Mechanism": _names,
         "Released": _released,
         "Noise": "noise_std",
-        EXCESS: lambda rows: _refuted(rows) or _excess(rows),
+        EXCESS: lambda rows: _refuted(rows) or inflation(rows),
         "Would do": "rescaled_std",
     }
     return markup.grid(table, "experiment", cells, each=["mechanism"])
@@ -170,6 +172,13 @@ def _exact(rows: pd.DataFrame) -> str:
     return span(pd.concat([attained, bound]))
 
 
+def _names(rows: pd.DataFrame) -> str:
+    """Return the label of a mechanism, with the labels of the same noise distribution."""
+    also = str(rows["also"].astype(object).fillna("").iloc[0])
+    names = [catalogue.label(name) for name in also.split("; ") if name]
+    return " = ".join([markup.mechanism(rows), *names])
+
+
 def _refuted(rows: pd.DataFrame) -> str:
     """Return that a mechanism is not private; empty where it is not refuted."""
     return audit_status.text(rows.iloc[0].to_dict())
@@ -180,7 +189,8 @@ def _released(row: Any) -> str:
     return markup.format_value(query.map(RELEASED).fillna(query))
 
 
-def _excess(rows: pd.DataFrame) -> str:
+def inflation(rows: pd.DataFrame) -> str:
+    """Return by how many times the noise of rows could shrink, as text; empty for none known."""
     return span(
         rows["noise_inflation"], lambda factor: "1" if abs(factor - 1) < 1e-3 else short(factor)
     )

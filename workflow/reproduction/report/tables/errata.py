@@ -42,7 +42,8 @@ def finding(table: pd.DataFrame) -> str:
     """Return the headline, which counts what the two papers and their code have wrong."""
     rows = table[_source(table).isin(PAPERS)]
     costly = rows["consequence"].str.startswith("not private").sum()
-    return f"{len(rows)} errors in the two papers and their code, of which {costly} cost privacy"
+    where = "in the two papers and their code"
+    return f"{len(rows)} errors and gaps {where}, of which {costly} cost privacy"
 
 
 def _source(table: pd.DataFrame) -> pd.Series:
@@ -93,9 +94,10 @@ TABLES = {
     "errata": Table(
         title="Errata",
         caption=(
-            "What is wrong or stated too loosely in print. A number of this run shows what matters "
-            "for a guarantee or a result. Most errors are harmless; what costs privacy is called "
-            "not private. Errors of other papers and packages stand apart and are not counted."
+            "What is wrong, ambiguous or stated too loosely in print. A number of this run shows "
+            "what matters for a guarantee or a result. Most of it is harmless; what costs privacy "
+            "is called not private. Errors of other papers and packages stand apart and are not "
+            "counted."
         ),
         finding=finding,
         data=data,

@@ -35,13 +35,13 @@ def data(tables: Tables) -> pd.DataFrame:
     refutes have no price, and come last.
     """
     names = by_experiment(tables, "summary")
-    frames = [pd.DataFrame(_rows(name, tables), columns=[*COLUMNS]) for name in names]
+    frames = [pd.DataFrame(_rows(name, tables), columns=[*COLUMNS, "_place"]) for name in names]
     frames = [
         frame.iloc[np.lexsort((frame["high"], _clamped_price(frame)))]
         for frame in frames
         if len(frame)
     ]
-    return pd.concat(frames or [pd.DataFrame(columns=[*COLUMNS])], ignore_index=True)
+    return pd.concat(frames or [pd.DataFrame(columns=[*COLUMNS, "_place"])], ignore_index=True)
 
 
 def _clamped_price(frame: pd.DataFrame) -> pd.Series:
@@ -61,6 +61,8 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
     if "nonprivate" not in levels or not baseline:
         return
     prices = compared[compared["comparison"].eq(comparisons.PRICE)].set_index("mechanism")
+    at = tables["settings"]["table_epsilon"]
+    place = summary.place_of_default(tables[f"summary/{experiment}"], at)
     private = comparisons.once(comparisons.promised(rows), compared)
     for name, part in private.groupby("mechanism", sort=False):
         price = prices.loc[name, ["difference", "low", "high"]].to_numpy(dtype=float)
@@ -77,6 +79,7 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
             "baseline": baseline,
             "baseline_mean": levels[baseline],
             "nonprivate_mean": levels["nonprivate"],
+            "_place": place and f"; {place} at ε = {at}",
         }
 
 
@@ -91,7 +94,7 @@ def grid(table: pd.DataFrame) -> Grid:
         )
         label = catalogue.label(row["baseline"]).lower()
         title = catalogue.experiment(experiment).title
-        return f"{title}: without privacy {nonprivate}, {label} {baseline}"
+        return f"{title}: without privacy {nonprivate}, {label} {baseline}{row['_place']}"
 
     def ends(row: Mapping[str, Any]) -> str:
         limits = [
@@ -120,11 +123,33 @@ def format_price(value: float, row: Mapping[str, Any]) -> str:
     return f"> {short(row['largest'])}" if np.isinf(value) else short(value)
 
 
-def finding(table: pd.DataFrame, kind: str = "cases") -> str:
-    """Return how many mechanisms have a price of at most 1; ``kind`` says what is counted."""
+def finding(table: pd.DataFrame) -> str:
+    """Return what half of the gap costs at best in one experiment, and with MVG.
+
+    It is the first experiment where MVG does not get there; without such a one it is the first.
+    """
     table = table[~audit_status.refuted(table)]
-    cheap = f"{table['price'].le(1).sum()} of {len(table)} {kind}"
-    return f"In {cheap} ε = 1 recovers half of the gap between baseline and non-private"
+    mvg = table[table["mechanism"].isin(catalogue.section("papers")["MVG"])]
+    least = mvg.groupby("experiment", sort=False)["price"].min()
+    name = next(iter([*least[np.isinf(least)].index, *least.index, *table["experiment"]]))
+    rows = table[table["experiment"].eq(name)]
+    about = catalogue.experiment(name).name
+    best = rows.loc[rows["price"].idxmin()]
+    if np.isinf(best["price"]):
+        return f"Nothing recovers half the signal in {about}: {_sign(best['price'], best)}"
+    text = f"Half the signal costs {_sign(best['price'], best)} at best in {about}"
+    if name not in least:
+        return text
+    if np.isinf(least[name]):
+        largest = mvg.loc[mvg["experiment"].eq(name), "largest"].max()
+        return f"{text}; MVG does not reach it at {short(largest)}"
+    return f"{text}, and {_sign(least[name], best)} with MVG"
+
+
+def _sign(value: float, row: Mapping[str, Any]) -> str:
+    """Return a price as an equation or inequality."""
+    text = format_price(value, row)
+    return f"ε {text}" if text[0] in "<>" else f"ε = {text}"
 
 
 TABLES = {
