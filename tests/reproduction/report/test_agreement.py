@@ -157,15 +157,6 @@ def moved_by(compared, order, added):
     return after.loc[rest.index, columns].fillna(-1).ne(before[columns].fillna(-1)).sum()
 
 
-#: Runs with verdicts from before the rule that none contradicts its means. They turn this test red
-#: when the reference is made anew: then this goes.
-BEFORE_THE_RULE = pytest.mark.xfail(strict=True, reason="kept before the rule")
-MARKED = [
-    pytest.param(name, marks=[BEFORE_THE_RULE] * (name in ("covariance", "first_pc", "imdb")))
-    for name in RUNS
-]
-
-
 def contradictions(pairs):
     """Return the verdicts that stand beside equal rows, or beside means of the other order."""
     pairs = pairs[pairs["verdict"].isin([comparisons.BETTER, comparisons.WORSE])]
@@ -176,7 +167,7 @@ def contradictions(pairs):
     return pairs[apart | (sign * pairs["difference"] <= 0)]
 
 
-@pytest.mark.parametrize("name", MARKED)
+@pytest.mark.parametrize("name", RUNS)
 def test_no_kept_verdict_contradicts_its_means(name):
     pairs = kept(f"comparisons/{name}")
     assert contradictions(pairs).empty
@@ -198,7 +189,7 @@ def test_no_verdict_on_kept_trials_contradicts_their_means(folder):
         assert contradictions(comparisons.judged(compared, order)).empty
 
 
-@pytest.mark.parametrize("name", MARKED)
+@pytest.mark.parametrize("name", RUNS)
 def test_kept_verdicts_follow_the_families_and_the_last_mechanism_moves_no_other(name):
     compared, order, last = in_order(name)
     again = comparisons.judged(compared, order)
