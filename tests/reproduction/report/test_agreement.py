@@ -106,7 +106,7 @@ def test_headlines_say_what_their_files_hold():
         said = curves.FIGURES["curves"].finding(
             text(frame, "against_baseline", "against_best", "also")
         )
-        rows = private(frame[frame["role"].eq("mechanism")])
+        rows = private(frame[frame["role"].eq("mechanism")]).reset_index()
         better = rows.loc[rows["against_baseline"].eq("better"), ["mechanism", "also"]]
         better = {*better["mechanism"], *better["also"].fillna("")}
         for paper, names in catalogue.section("papers").items():

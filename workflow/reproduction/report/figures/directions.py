@@ -156,7 +156,7 @@ def _outcome(rows: pd.DataFrame) -> str:
     counts["loses"] = verdicts.eq(comparisons.BETTER).sum()
     if 10 * sum(counts.values()) <= len(verdicts):
         return "directions hardly matter"
-    words = " and ".join(f"{verb} {count}" for verb, count in counts.items() if count)
+    words = ", ".join(f"{verb} {count}" for verb, count in counts.items() if count)
     return f"(a) {words} of {len(verdicts)}"
 
 

@@ -346,12 +346,11 @@ TABLES = {
     "advice": Table(
         title="Advice for every task and budget",
         caption=(
-            "The best mechanism of each task, of those that the audit certifies or (marked) tests, "
-            "and those to which these trials show no clear difference, after correction. Of them, "
-            "the simplest that `matrixdp release` offers stands first. The baseline is free: it "
-            "costs no privacy. Mechanisms with a parameter chosen by results are left out; rules "
-            "tuned on the papers' data need a result on other data, against untuned mechanisms and "
-            "free baselines."
+            "The best mechanism of each task, which the audit certifies or (marked) tests, and "
+            "those without a clear difference to it, after correction. The simplest that "
+            "`matrixdp release` offers stands first. The baseline costs no privacy. Mechanisms with "
+            "a parameter chosen by results are left out. Rules tuned on the papers' data need a "
+            "result on other data."
         ),
         data=data,
         grid=grid,
