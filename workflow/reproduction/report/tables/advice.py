@@ -349,8 +349,8 @@ TABLES = {
             "The best mechanism of each task, which the audit certifies or (marked) tests, and "
             "those without a clear difference to it, after correction. The simplest that "
             "`matrixdp release` offers stands first. The baseline costs no privacy. Mechanisms "
-            "with a parameter chosen by results are left out. Rules tuned on the papers' data need a "
-            "result on other data."
+            "with a parameter chosen by results are left out. Rules tuned on the papers' data need "
+            "a result on other data."
         ),
         data=data,
         grid=grid,
