@@ -144,7 +144,7 @@ def test_directions_are_held_against_a_by_the_judge(experiment, headline, root):
         wins, losses = part["verdict"].eq("worse").sum(), part["verdict"].eq("better").sum()
         words = [f"wins {wins}"] * int(wins > 0) + [f"loses {losses}"] * int(losses > 0)
         expected = (
-            f"(a) {' and '.join(words)} of {len(part)}" if words else "directions hardly matter"
+            f"(a) {', '.join(words)} of {len(part)}" if words else "directions hardly matter"
         )
         assert phrase == expected
     worse = rows["verdict"].eq(comparisons.WORSE)

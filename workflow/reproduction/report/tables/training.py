@@ -254,9 +254,8 @@ TABLES = {
         title="Tight epsilon of the published settings",
         caption=(
             "Tight ε by claimed ε in the settings of Table 1, at the same δ; q is the share of "
-            "records in a lot or block, T counts releases. On features the paper does not define "
-            "q: two other readings stand in rows of their own. †: not private. The authors' public "
-            "code (commit 2b7b36e) has lots and epochs of its own, in rows of their own. Lots "
+            "records in a lot or block, T counts releases. †: not private. Two other readings of "
+            "q, and the authors' public code (commit 2b7b36e), stand in rows of their own. Lots "
             "count as Poisson samples, though the code shuffles."
         ),
         finding=published_finding,
