@@ -143,9 +143,7 @@ def test_directions_are_held_against_a_by_the_judge(experiment, headline, root):
         assert len(part) == len(distinctrun.EPSILONS)
         wins, losses = part["verdict"].eq("worse").sum(), part["verdict"].eq("better").sum()
         words = [f"wins {wins}"] * int(wins > 0) + [f"loses {losses}"] * int(losses > 0)
-        expected = (
-            f"(a) {', '.join(words)} of {len(part)}" if words else "directions hardly matter"
-        )
+        expected = f"(a) {', '.join(words)} of {len(part)}" if words else "directions hardly matter"
         assert phrase == expected
     worse = rows["verdict"].eq(comparisons.WORSE)
     assert (rows.loc[worse, "ratio"] > 1).all()
