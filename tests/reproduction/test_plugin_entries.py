@@ -22,6 +22,9 @@ def site(tmp_path, monkeypatch):
     caches = (plugins.points, plugins.place, discovery.mechanisms)
     for cache in caches:
         cache.cache_clear()
+    # Another test may have imported the real package of this name.
+    for module in [name for name in sys.modules if name.startswith("matrix_noise")]:
+        monkeypatch.delitem(sys.modules, module)
     yield tmp_path
     for cache in caches:
         cache.cache_clear()

@@ -102,7 +102,7 @@ def test_two_bundles_of_two_packages_merge_and_move_no_verdict(fresh, tmp_path):
     assert "; the code here, which is another: " in verdicts[f"still ({other})"]
 
     # Other settings are refused while planning.
-    assert "has seed 2018, and here it is 1" in fresh.snakemake("-n", "--config", "seed=1").output
+    assert "has seed 2026, and here it is 1" in fresh.snakemake("-n", "--config", "seed=1").output
 
 
 @pytest.mark.slow

@@ -188,7 +188,7 @@ def finding(frame: pd.DataFrame) -> str:
     if "MVG" not in papers:
         return f"At ε = {at:g} the best mechanism clearly beats the {baseline}"
     larger = catalogue.metric(str(frame["metric"].dropna().iloc[0])).larger
-    mvg = papers["MVG"].sort_values("mean", ascending=not larger).iloc[0]
+    mvg = papers["MVG"].sort_values("mean", ascending=not larger, kind="stable").iloc[0]
     text = f"At ε = {at:g} MVG clearly beats the {baseline}"
     if mvg["against_best"] != comparisons.WORSE or larger:
         return text
