@@ -79,6 +79,12 @@ if ON_PAPERS:
     if GRADIENTS := [name for name in ("adult", "cora") if name in LEARNED]:
         FIGURES["imgm_gradients"] = [file for name in GRADIENTS for file in rows_of(name)]
 
+# What was found, on one picture for a slide; the page does not show it.
+SLIDES = {}
+if "explainer" in FIGURES:
+    evidence = ["<folder>/claims.csv", "<folder>/theory/settings.csv"]
+    SLIDES["social_card"] = [*FIGURES["explainer"], *evidence]
+
 # A table or figure of one's own on an experiment that ``only`` leaves out.
 LEFT_OUT = {
     f"<folder>/{kind}/{run}.csv"
@@ -99,7 +105,7 @@ AUTHORS = beside("CITATION.cff")
 if OTHER_READING:
     # Another reading changes the experiments' tables, and nothing else.
     TABLES = {name: TABLES[name] for name in TABLES if name == "section10_2"}
-    FIGURES, EXPERIMENT_FIGURES, COLUMN_FIGURES = {}, {}, {}
+    FIGURES, EXPERIMENT_FIGURES, COLUMN_FIGURES, SLIDES = {}, {}, {}, {}
 
 
 rule table:
@@ -248,6 +254,19 @@ use rule figure as column_figure with:
     params:
         recipe="column",
         entry=code_of("cli.figure", *modules(discovery.figures(), "column")),
+
+
+use rule column_figure as slide with:
+    input:
+        lambda wildcards: SLIDES[wildcards.figure],
+        settings="<folder>/settings.yaml",
+    wildcard_constraints:
+        figure="|".join(SLIDES) or "none",
+    params:
+        recipe="{figure}",
+        entry=lambda wildcards: code_of(
+            "cli.figure", *modules(discovery.figures(), wildcards.figure)
+        ),
 
 
 rule report:

@@ -45,7 +45,7 @@ class Figure(Recipe):
         data: see there; without it, the frame is the one input as it is.
         draw: from the frame to a drawing, made with :func:`style.canvas`. It may count on at
             least one row; it sets no title of the whole figure.
-        in_column: whether it is for a paper's column: without a headline, and as PDF too.
+        in_column: whether it is for a paper's column or a slide: without a headline, as PDF too.
     """
 
     data: Callable[..., pd.DataFrame] = entries.only
@@ -69,8 +69,8 @@ class Figure(Recipe):
     def render(self, frame: pd.DataFrame) -> matplotlib.figure.Figure:
         """Return the drawing of a frame under its finding and topic, with the mark of its data.
 
-        Without both in a paper's column and on a telephone. Call it inside :func:`style.context`,
-        and save the drawing there too.
+        Without both in a paper's column, on a slide and on a telephone. Call it inside
+        :func:`style.context`, and save the drawing there too.
         """
         empty = entries.is_empty(frame)
         with catalogue.looks_of(frame.attrs.get("mechanisms", ())):
@@ -89,7 +89,7 @@ def save(figure: Figure, recipe: str, files: Files, out: str | os.PathLike) -> N
     """Write a figure as SVG, beside it PNG and JSON, and its data as CSV to the folder ``data``.
 
     The folder ``narrow`` has it as SVG for a telephone, without headline. One for a paper's column
-    is written as PDF instead.
+    or a slide is written as PDF instead.
 
     The JSON file has the words of the figure, the height of those above it in points, its recipe,
     and the names of what it is made from.

@@ -179,14 +179,15 @@ def finding(frame: pd.DataFrame) -> str:
     papers = {paper: rows for paper, rows in papers.items() if len(rows)}
     better = ours["against_baseline"].eq(comparisons.BETTER)
     failed = [paper for paper, rows in papers.items() if not better[rows.index].any()]
+    best_one = "the best, tuned," if {*best(ours, at)} & catalogue.tuned() else "the best mechanism"
     if not better.any():
         return f"At ε = {at:g} no mechanism clearly beats the {baseline}"
     if failed:
         subject = " nor ".join(["neither " * (len(failed) > 1) + failed[0], *failed[1:]])
         verb = "clearly beats" if len(failed) > 1 else "does not clearly beat"
-        return f"At ε = {at:g} {subject} {verb} the {baseline}; the best mechanism does"
+        return f"At ε = {at:g} {subject} {verb} the {baseline}; {best_one} does"
     if "MVG" not in papers:
-        return f"At ε = {at:g} the best mechanism clearly beats the {baseline}"
+        return f"At ε = {at:g} {best_one} clearly beats the {baseline}"
     larger = catalogue.metric(str(frame["metric"].dropna().iloc[0])).larger
     mvg = papers["MVG"].sort_values("mean", ascending=not larger, kind="stable").iloc[0]
     text = f"At ε = {at:g} MVG clearly beats the {baseline}"
@@ -207,7 +208,8 @@ def best_finding(frame: pd.DataFrame) -> str:
     error = ours.loc[ours["mechanism"].eq(name), "mean"].iloc[0]
     free, zero = (frames.level(frame, level) for level in (catalogue.NONPRIVATE, baseline))
     numbers = [markup.short(max(0.0, round(value, 12))) for value in (error, zero, free)]
-    words = "the best error is {}, that of the {} {}, without privacy {}"
+    numbers[0] += " (tuned)" if name in catalogue.tuned() else ""
+    words = "the best error is {}, {} {}, without privacy {}"
     return f"At ε = {at:g} " + words.format(
         numbers[0], catalogue.label(baseline).lower(), *numbers[1:]
     )
@@ -218,9 +220,9 @@ FIGURES = {
         title="Error against epsilon: {title}",
         caption=(
             "Mean error with 95 % bands against the ε that is promised: the papers' mechanisms, "
-            "MVG's directions calibrated exactly, the best that the papers compare, and the best "
-            "of all. Open markers are published values, numbers at the edge those beyond it. All "
-            "others stand in the data, and in the figure multiples_* of the same experiment."
+            "the papers' directions calibrated exactly, the best that the papers compare, and the "
+            "best of all. Open markers are published values, numbers at the edge those beyond it. "
+            "All others stand in the data, and in the figure multiples_* of the same experiment."
         ),
         finding=finding,
         of_experiment=True,

@@ -26,7 +26,9 @@ def tidy(tables: Tables) -> pd.DataFrame:
         rows, compared = frames.cells(table), tables.get(f"comparisons/{name}")
         if rows["role"].eq("mechanism").any() and compared is not None:
             verdicts = comparisons.verdicts(rows, compared, summary.trivial(rows))
-            parts.append(comparisons.twins(rows.assign(against_baseline=verdicts), compared))
+            rows = rows.assign(against_baseline=verdicts)
+            place = summary.place_of_default(table, str(tables["settings"]["table_epsilon"]))
+            parts.append(comparisons.twins(rows, compared).assign(place=place))
     return frames.join(parts)
 
 
@@ -40,7 +42,8 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     for panel, (column, experiment) in enumerate(zip(grid.T, experiments, strict=True)):
         rows = frame[frame["experiment"].eq(experiment)]
         ours = rows[rows["role"].eq("mechanism") & ~rows["_twin"].eq(True)]
-        column[0].set_title(catalogue.experiment(experiment).title)
+        title, place = catalogue.experiment(experiment).title, rows["place"].iloc[0]
+        column[0].set_title(f"{title} ({place})" if place else title)
         for axes, (across, text) in zip(column, ROWS.items(), strict=True):
             for name, part in frames.ordered(ours):
                 _scheme(axes, part, across, catalogue.look(name))

@@ -49,9 +49,13 @@ class Mark:
 
 @dataclass(frozen=True)
 class Card:
-    """An experiment with the papers' mechanisms, and the best private mechanism by the advice."""
+    """An experiment with the papers' mechanisms, and the best private mechanism by the advice.
+
+    ``place`` is that of the reading that is shown among all of its readings.
+    """
 
     about: catalogue.Experiment
+    place: str
     headline: str
     marks: list[Mark]
     baseline: str
@@ -111,7 +115,10 @@ def cards(run: Run) -> list[Card]:
             if mechanism in means and mechanism != baseline
         ]
         headline = _headline(marks, trials(rows))
-        deck.append(Card(about, headline, marks, catalogue.label(baseline)))
+        place = summary.place_of_default(
+            run.table(f"summary/{name}"), run.settings["table_epsilon"]
+        )
+        deck.append(Card(about, place, headline, marks, catalogue.label(baseline)))
     return deck
 
 

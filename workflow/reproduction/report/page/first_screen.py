@@ -21,7 +21,7 @@ from reproduction.report.entries import is_empty
 from reproduction.report.inputs import Files
 from reproduction.report.markup import short, span
 from reproduction.report.statistics import ENOUGH
-from reproduction.report.tables import advice, audit
+from reproduction.report.tables import advice, audit, training
 
 Words = Mapping[str, Any]
 
@@ -256,12 +256,12 @@ def _imgm_guarantee(run: Run, entry: Words) -> str | None:
     rows = run.table("theory/settings", at=True)
     if rows.empty or run.refuted("IMGM"):
         return None
-    paper, tight = rows["lots"].eq("paper"), rows["epsilon_delivered"]
-    whole = rows["perturbation"].eq("features") & rows["scheme"].eq("imgm_amplified")
-    code = tight[paper & rows["scheme"].eq("imgm_code")]
-    if not (paper & whole).any() or not tight[whole].gt(run.claimed_epsilon).all():
+    tight = "epsilon_delivered"
+    code = rows.loc[rows["lots"].eq("paper") & rows["scheme"].eq("imgm_code"), tight]
+    ours, whole = (training.on_features(rows, every)[tight] for every in (False, True))
+    if ours.empty or not whole.gt(run.claimed_epsilon).all():
         return None
-    features, every = _format_range(tight[paper & whole]), _format_range(tight[whole])
+    features, every = _format_range(ours), _format_range(whole)
     imgm = _delivered(run, "IMGM")
     composed = imgm[~imgm["experiment"].isin(_releases(run))] if len(imgm) else imgm
     gradients = ""
