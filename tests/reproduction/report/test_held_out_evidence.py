@@ -85,7 +85,7 @@ def test_losses_are_said_too(table):
     said = held_out_table.sentence(table, "regression", "clipped_private")
     assert said == (
         "better than the best untuned mechanism or free baseline in 0 of 1 comparisons on 1 other "
-        "data sets (0 simulated), worse in 1 (wine)"
+        "data sets (0 simulated) at 1 budget, worse in 1 (wine)"
     )
     assert held_out_table.sentence(table, "covariance", "clipped_private") == ""
     assert held_out_table.sentence(table, "regression", "goe") == ""
@@ -102,7 +102,9 @@ def test_simulated_data_say_so(saved, tmp_path):
         "simulated_t": True,
     }
     text = held_out_table.sentence(table, "regression", "clipped_public")
-    assert "in 2 of 2 comparisons on 2 other data sets (1 simulated), worse in 0" in text
+    assert (
+        "in 2 of 2 comparisons on 2 other data sets (1 simulated) at 1 budget, worse in 0" in text
+    )
 
 
 def test_few_trials_are_no_evidence(table):

@@ -78,7 +78,7 @@ def section(html: str, name: str) -> str:
 
 def test_the_first_screen_says_on_which_data_and_trials_it_rests_and_how_long_it_took(make):
     top = make().split('<section class="chapter')[0].split("<main")[1]
-    assert "<b>Data:</b> original." in top
+    assert "<b>Data:</b> original (Liver Disorders)." in top
     assert "<b>Trials:</b> 100 in Experiment I." in top
     assert ": 60 s in which" in top
     assert "processor time" not in top

@@ -225,7 +225,7 @@ READINGS = {
     "README.md": {
         r"ask for \[[\d,]+ to [\d,]+ times": "with a misprint corrected",
         r"really \d+ to \d+": "in all readings of q",
-        r"up to \d+\.": "with the paper's lots taken for Poisson samples",
+        r"up to \d+,": "with the paper's lots taken for Poisson samples",
     },
 }
 

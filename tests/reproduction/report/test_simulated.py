@@ -63,7 +63,7 @@ def told(name, root):
     if isinstance(entry, Figure):
         frame = entry.frame(files)
         drawing = entry.render(frame)
-        texts = [text.get_text() for text in drawing.texts]
+        texts = [text.get_text() for text in drawing.texts] or [""]
         return [entry.describe(frame), texts[0], texts[-1]], {*frame["data_status"]}
     frame, status = entry.collect(files)
     grid = entry.show(frame, status)

@@ -23,7 +23,7 @@ def only(table: pd.DataFrame, **where: object) -> pd.Series:
     [
         ({}, ""),
         ({"b": 0.8, "c": 0.5}, "the most favourable of 3 readings"),
-        ({"b": 0.9, "c": 0.5}, "the default of 3 readings"),
+        ({"b": 0.9, "c": 0.5}, "the middle of 3 readings"),
         ({"b": 0.9, "c": 0.95}, "the least favourable of 3 readings"),
     ],
 )

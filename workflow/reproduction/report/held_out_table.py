@@ -74,8 +74,10 @@ def sentence(evidence: pd.DataFrame | None, experiment: str, mechanism: str) -> 
     better, worse = (counts.get(word, 0) for word in (comparisons.BETTER, comparisons.WORSE))
     sets = rows.drop_duplicates("dataset")
     losses = rows.loc[rows["verdict"].eq(comparisons.WORSE), "dataset"].unique()
+    budgets = rows["epsilon"].nunique()
     names = f" ({', '.join(losses).replace('_', ' ')})" if len(losses) else ""
     return (
         f"better than {RIVAL} in {better} of {len(rows)} comparisons on {len(sets)} other data "
-        f"sets ({sets['simulated'].sum()} simulated), worse in {worse}{names}"
+        f"sets ({sets['simulated'].sum()} simulated) at {budgets} "
+        f"budget{'s' if budgets > 1 else ''}, worse in {worse}{names}"
     )

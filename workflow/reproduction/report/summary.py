@@ -209,7 +209,7 @@ def place_of_default(table: pd.DataFrame, epsilon: str) -> str:
     larger = catalogue.metric(str(rows["metric"].iloc[0])).larger
     ranks = means.rank(ascending=not larger, method="min")
     places = {1: "most favourable", len(means): "least favourable"}
-    return f"the {places.get(int(ranks[DEFAULT]), 'default')} of {len(means)} readings"
+    return f"the {places.get(int(ranks[DEFAULT]), 'middle')} of {len(means)} readings"
 
 
 def default(table: pd.DataFrame) -> pd.DataFrame:

@@ -26,7 +26,8 @@ def test_a_caption_is_fixed_and_has_at_most_60_words(package, table):
 
 
 def test_figures_are_few():
-    assert len(runfiles.FIGURES) <= 17
+    # The page does not show the one for slides.
+    assert len({*runfiles.FIGURES} - {"social_card"}) <= 17
 
 
 @pytest.fixture
@@ -82,9 +83,7 @@ def test_curves_say_which_paper_the_judge_finds_no_better(experiment, headline, 
 
 @pytest.mark.parametrize("experiment", TABLES)
 def test_small_panels_name_the_best_error_and_both_baselines(experiment, headline, cells):
-    numbers = headline(
-        f"multiples_{experiment}", r"is (\S+), that of .+ (\S+), without privacy (\S+)$"
-    )
+    numbers = headline(f"multiples_{experiment}", r"is (\S+), .+ (\S+), without privacy (\S+)$")
     own = at(cells, experiment)
     levels = {
         key.mechanism: cell.mean
@@ -161,7 +160,7 @@ def test_features_name_what_is_not_private_and_what_mvg_is_worth():
     finding = training.features_finding
     rows = [("imgm_amplified", 110.86, "better"), ("imgm", 1.0, "better")]
     rows += [("mvg_binary", 0.0, "even"), ("analytic_gaussian_amplified", 240.4, "better")]
-    text = "As printed for features, ε = 1 is really 110 to 240"
+    text = "As printed for these features, ε = 1 is really 111 to 240"
     assert finding(accuracies(*rows)) == f"{text}; MVG clearly beats no baseline"
     assert finding(accuracies(*rows, ("mvg_iid", 0.1, "better"))) == text
     assert finding(accuracies(rows[2])) == "MVG clearly beats no baseline"

@@ -250,6 +250,7 @@ def test_a_rule_made_on_the_data_needs_evidence_from_other_data(advised):
         {
             "experiment": "regression",
             "dataset": ["diabetes", "wine"],
+            "epsilon": 1.0,
             "simulated": False,
             "mechanism": "clipped_private",
             "verdict": ["better", "worse"],
@@ -317,6 +318,6 @@ def test_a_task_has_one_line_with_what_ties_and_what_it_gives(advised):
     assert line["Use"] == "Gaussian, analytic"
     assert line["No clear difference to"] == "K-norm, l2 per record; Laplace"
     assert float(line["It gives"].split()[0]) == pytest.approx(100, abs=5)
-    assert re.fullmatch(r"\d+ \(zero predictor\)", line["Baseline"])
+    assert re.fullmatch(r"[\d.]+ \(zero predictor\)", line["Baseline"])
     (line,) = choice([{**rows[-1], "outcome": "none"}], {"regression": "rmse"}, 1.0).groups[0][1]
     assert line[1].startswith("Do not release records")

@@ -65,7 +65,7 @@ def _bell(axes: Axes, std: float, colour: str, text: str) -> None:
     axes.fill_between(x, 0, height, color=colour, alpha=0.3, linewidth=0)
     axes.plot(x, height, color=colour)
     axes.set(xlim=(x[0], x[-1]), ylim=(0, 1.1), yticks=[], title=text)
-    axes.set_xlabel(f"standard deviation {short(std, 2)}, in units of the scaled data")
+    axes.set_xlabel(f"standard deviation {short(std)}, in units of the scaled data")
     axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}".replace("-", "−"))
     axes.spines["left"].set_visible(False)

@@ -63,7 +63,7 @@ def count(number: float, digits: int = 2) -> str:
         if number >= size:
             return markup.short(number / size, digits) + word
     rounded = float(f"{number:.{digits}g}")
-    return f"{rounded:,.0f}" if rounded >= 1000 else markup.short(rounded, digits)
+    return f"{rounded:,.0f}" if rounded >= 1000 else markup.short(number, digits)
 
 
 def least(numbers: pd.Series, limit: float) -> str:

@@ -55,6 +55,7 @@ FIGURES = {
     "social_card": base.Figure(
         title="What was found, for a slide",
         caption=explainer.FIGURES["explainer"].caption,
+        finding=lambda frame: frame["text"].dropna().iloc[0],
         data=tidy,
         draw=draw,
         in_column=True,

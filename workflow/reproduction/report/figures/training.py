@@ -43,7 +43,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
         rows = frame[frame["experiment"].eq(experiment)]
         ours = rows[rows["role"].eq("mechanism") & ~rows["_twin"].eq(True)]
         title, place = catalogue.experiment(experiment).title, rows["place"].iloc[0]
-        column[0].set_title(f"{title} ({place})" if place else title)
+        column[0].set_title(f"{title}\n(default: {place})" if place else title)
         for axes, (across, text) in zip(column, ROWS.items(), strict=True):
             for name, part in frames.ordered(ours):
                 _scheme(axes, part, across, catalogue.look(name))
@@ -115,7 +115,7 @@ def features_finding(frame: pd.DataFrame) -> str:
     parts = []
     if len(over):
         ends = " to ".join(dict.fromkeys(map(frames.count, (over.min(), over.max()))))
-        parts.append(f"as printed for features, ε = {at:g} is really {ends}")
+        parts.append(f"as printed for these features, ε = {at:g} is really {ends}")
     if len(mvg) and not mvg["against_baseline"].eq(comparisons.BETTER).any():
         parts.append("MVG clearly beats no baseline")
     text = "; ".join(parts)

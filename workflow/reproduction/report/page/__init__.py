@@ -144,7 +144,7 @@ def build(
             epsilon=markup.short(outputs.claimed_epsilon),
             matrix=matrix,
             only=[catalogue.experiment(name).title for name in only],
-            statuses=sorted(statuses),
+            statuses={status: _titles(provenance, status) for status in sorted(statuses)},
             marks=[(mark, names) for mark, names in marks if mark.text],
             timing=_timing(outputs) if facts else {},
             health=_health(outputs),
@@ -152,6 +152,13 @@ def build(
             script=_source("page.js"),
         )
     )
+
+
+def _titles(provenance: list[dict[str, Any]], status: str) -> str:
+    """Return the titles of the data sets with a status, without what explains them."""
+    sources = [source for source in provenance if str(source.get("status")) == status]
+    titles = [str(source.get("title", source["name"])) for source in sources]
+    return ", ".join(re.split(r" \(|,", title)[0] for title in titles)
 
 
 def _dashboard(claims: pd.DataFrame, arrangement: list[layout.Chapter]) -> dict[str, Any]:

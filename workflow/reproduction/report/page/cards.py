@@ -22,9 +22,10 @@ LOW, HIGH = -0.25, 1.15
 class Dot:
     """A value on the scale: position in percent, text, and the end that it lies beyond (-1, 1).
 
-    ``beyond`` is 0 for a value within the scale.
+    ``beyond`` is 0 for a value within the scale. ``share`` is the value itself.
     """
 
+    share: float
     at: float
     text: str
     beyond: int
@@ -65,7 +66,7 @@ def dot(share: float) -> Dot:
     """Return the dot for a share of the way from the baseline to no privacy."""
     beyond = -1 if share < LOW else 1 if share > HIGH else 0
     at = 100 * (min(max(share, LOW), HIGH) - LOW) / (HIGH - LOW)
-    return Dot(round(at, 2), f"{share:.2f}".replace("-", "−"), beyond)
+    return Dot(share, round(at, 2), f"{share:.2f}".replace("-", "−"), beyond)
 
 
 ZERO, ONE = dot(0.0), dot(1.0)

@@ -266,7 +266,8 @@ def _imgm_guarantee(run: Run, entry: Words) -> str | None:
     composed = imgm[~imgm["experiment"].isin(_releases(run))] if len(imgm) else imgm
     gradients = ""
     if len(composed) and code.max() > run.claimed_epsilon:
-        composed_range = _format_range(composed["epsilon_delivered"])
+        printed = rows["perturbation"].eq("gradients") & rows["scheme"].eq("imgm")
+        composed_range = _format_range(pd.concat([composed[tight], rows.loc[printed, tight]]))
         gradients = entry["gradients"].format(imgm=composed_range, code=short(code.max(), 2))
     return entry["text"].format(
         claimed_epsilon=short(run.claimed_epsilon),

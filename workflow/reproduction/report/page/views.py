@@ -16,6 +16,10 @@ from reproduction.report.tables import claims
 _SENTENCE = re.compile(r"\. (?=[A-Z])")
 
 
+#: Columns of ``claims.csv`` that the page shows as they are, and the verdict's first word.
+SHOWN = ("id", "claim_type", "claim", "place", "verdict", "word", "same_as")
+
+
 def dashboard(table: pd.DataFrame) -> dict[str, Any]:
     """Return the variables of ``dashboard.html.j2``: by paper the counts and the claims.
 
@@ -23,6 +27,7 @@ def dashboard(table: pd.DataFrame) -> dict[str, Any]:
     one fact decides count once.
     """
     rows = claims.data({"claims": table}).assign(word=table["verdict"].map(word))
+    rows["same_as"] = table["same_as"].fillna("") if "same_as" in table else ""
     meanings: dict[str, str] = catalogue.section("verdicts")
     order = [name for name in meanings if rows["word"].eq(name).any()]
     papers, totals = [], [1]
@@ -42,7 +47,9 @@ def dashboard(table: pd.DataFrame) -> dict[str, Any]:
         ]
         claimed = [_claim(row) for row in group.to_dict("records")]
         title = claims.PAPERS.get(str(paper), str(paper))
-        papers.append({"title": title, "bars": bars, "claims": claimed})
+        total = sum(bar["total"] for bar in bars)
+        counted = total if total != len(claimed) else None
+        papers.append({"title": title, "bars": bars, "claims": claimed, "counted_once": counted})
         totals += [bar["total"] for bar in bars]
     words = {name: meanings[name] for name in order}
     return {"papers": papers, "longest": max(totals), "verdicts": words}
@@ -53,7 +60,7 @@ def _claim(row: Mapping[str, Any]) -> dict[str, Any]:
     why, *more = _SENTENCE.split(row["reason"], maxsplit=1)
     headers = ("Effect", "Asks", "Shows", "p", "Readings", "Evidence")
     return {
-        **{name: row[name] for name in ("id", "claim_type", "claim", "place", "verdict", "word")},
+        **{name: row[name] for name in SHOWN},
         "why": why,
         "more": "".join(more),
         "numbers": [(name, cells[name]) for name in headers if cells[name]],

@@ -53,10 +53,10 @@ ADVICE = {
 #: The table of one row a task.
 CHOICE = "What to use at ε = {}"
 CHOICES = (
-    "The best mechanism whose guarantee the audit certifies or tests, and whose parameters need no "
-    "look at the data. Where others tie with it, the simplest that `matrixdp release` offers. No "
-    "clear difference means that these trials do not tell two apart, not that they are equal. "
-    "Larger is better for accuracy, smaller for all else."
+    "The best mechanism whose guarantee the audit certifies or tests, without those that have a "
+    "parameter chosen by results. Where others tie with it, the simplest that `matrixdp release` "
+    "offers. No clear difference means that these trials do not tell two apart, not that they are "
+    "equal. ±: half of the 95 % interval. Larger is better for accuracy, smaller for all else."
 )
 
 PURE, APPROXIMATE = "pure", "approximate"
@@ -309,7 +309,7 @@ def choice(
 
 
 def _choice(row: Mapping[str, Any], metric: catalogue.Metric) -> dict[str, str]:
-    ends = {name: short(row[name] * metric.scale) for name in ("baseline_error", "nonprivate")}
+    ends = {name: short(row[name] * metric.scale, 4) for name in ("baseline_error", "nonprivate")}
     unit = " in %" if metric.scale == 100 else ""
     baseline = catalogue.label(markup.format_value(row["baseline"])).lower()
     best = row["best"] if row["outcome"] in ("clear", "tied") else _sentence(row, row["outcome"])

@@ -216,7 +216,7 @@ def published_finding(table: pd.DataFrame) -> str:
         return ""
     count = f"All {wrong}" if wrong == len(paper) else f"{wrong} of {len(paper)}"
     ranges = [
-        span(rows.loc[rows["epsilon"].eq(1), "epsilon_delivered"], short)
+        span(rows.loc[rows["epsilon"].eq(1), "epsilon_delivered"], lambda value: short(value, 2))
         for rows in (paper, features)
     ]
     one = f"tight epsilons of {ranges[0]} at claimed 1"
