@@ -111,7 +111,7 @@ def _with_power(plan: Features, epsilon: float, delta: float) -> Features:
     return replace(plan, power=_POWER)
 
 
-#: Power of the generalized gamma noise, fixed in advance for all budgets.
+#: Power of the generalized gamma noise, the same for all budgets.
 _POWER = 1.25
 _gaussian = partial(_additive, Gaussian())
 _imgm = partial(_additive, IMGM())

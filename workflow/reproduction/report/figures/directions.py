@@ -166,7 +166,8 @@ FIGURES = {
         caption=(
             "Mean error by noise direction with 95 % intervals, for the mechanism as the paper "
             "defines it and for the same directions calibrated exactly. The paper prints one "
-            "value. Comparisons are with every other direction, corrected."
+            "value. (a) is its choice. Comparisons are with every other direction, corrected; the "
+            "rest are open."
         ),
         finding=finding,
         of_experiment=True,

@@ -100,12 +100,13 @@ def finding(frame: pd.DataFrame) -> str:
     schemes = _shown(frame[frame["reading"].eq(DEFAULT) & frame["epsilon"].ne("")])
     wrong = schemes[schemes["verdict"].eq(NOT_PRIVATE)]
     epsilon = f"epsilon {frame['_at'].iloc[0]}"
+    data = catalogue.experiment(frame.attrs.get("experiment", "")).name
     if wrong.empty:
         every = "Both" if len(schemes) == 2 else f"All {len(schemes)}"
-        return f"{every} schemes called {epsilon} keep what they promise"
+        return f"{data}: {every.lower()} schemes called {epsilon} keep what they promise"
     worst = short(wrong["epsilon_delivered"].max())
     count = f"{len(wrong)} of {len(schemes)}"
-    return f"{count} schemes called {epsilon} are not: tight epsilons of up to {worst}"
+    return f"{data}: {count} schemes called {epsilon} are not: tight epsilons of up to {worst}"
 
 
 def caption(frame: pd.DataFrame) -> str:
