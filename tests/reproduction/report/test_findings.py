@@ -9,6 +9,7 @@ from samplerun import regression, settle
 from test_published import PRINTED
 from trialrows import trials
 
+from reproduction import catalogue
 from reproduction.report import comparisons, inputs, summary
 from reproduction.report.claims import findings
 
@@ -94,9 +95,9 @@ def test_every_number_in_the_box_is_recomputed(root, cells):
     }
     base, theirs = own.pop("nonprivate"), printed["nonprivate"][0]
     met = []
-    for name in {*printed} & {*own}:
+    for name in ({*printed} & {*own}) - {*catalogue.BASELINES}:
         ratio = own[name].mean / base.mean
         half = np.hypot(own[name].ci95, ratio * base.ci95) / base.mean
         gap = abs(ratio - printed[name][0] / theirs)
         met.append(gap <= np.hypot(half, printed[name][1] / theirs))
-    assert said == f"{sum(met)} of {len(met)} published values are met."
+    assert said == f"{sum(met)} of {len(met)} published private values are met."

@@ -84,7 +84,7 @@ def test_the_first_screen_says_on_which_data_and_trials_it_rests_and_how_long_it
     assert "processor time" not in top
     assert "Nothing has been judged yet." in top
     assert "alarm" not in top
-    assert "0 of 3 published values are met." in section(make(), "regression")
+    assert "0 of 2 published private values are met." in section(make(), "regression")
 
 
 def test_the_time_of_a_run_is_that_of_its_own_jobs(make, tmp_path):
@@ -99,7 +99,7 @@ def test_the_papers_table_stands_open_and_further_evidence_is_folded(make):
     differences, box, evidence = html.split('<details class="evidence"><summary>')
     assert "The error is RMSE" in differences
     assert box.startswith("How this differs from the paper")
-    assert "0 of 3 published values are met." in box
+    assert "0 of 2 published private values are met." in box
     assert 'id="tables-table3"' in box
     assert 'id="figures-figure4-left"' in evidence.split("</details>\n  <p")[0]
     assert html.count("<details") == html.count("</details>")

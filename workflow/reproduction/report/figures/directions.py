@@ -140,7 +140,7 @@ def finding(frame: pd.DataFrame) -> str:
     if audit_status.refuted(rows).any():
         return ""
     mvg, exact = (_outcome(rows[rows["mechanism"].eq(name)]) for name in (_paper(frame), EXACT))
-    return f"Under MVG's noise {mvg}; calibrated exactly, {exact}" if mvg and exact else ""
+    return f"MVG: {mvg}; calibrated exactly {exact}" if mvg and exact else ""
 
 
 def _outcome(rows: pd.DataFrame) -> str:
@@ -157,7 +157,7 @@ def _outcome(rows: pd.DataFrame) -> str:
     if 10 * sum(counts.values()) <= len(verdicts):
         return "directions hardly matter"
     words = ", ".join(f"{verb} {count}" for verb, count in counts.items() if count)
-    return f"(a) {words} of {len(verdicts)}"
+    return f"(a), the paper's, {words} of {len(verdicts)}"
 
 
 FIGURES = {

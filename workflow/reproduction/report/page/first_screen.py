@@ -25,6 +25,9 @@ from reproduction.report.tables import advice, audit, training
 
 Words = Mapping[str, Any]
 
+#: The column of tight epsilons.
+TIGHT = "epsilon_delivered"
+
 #: Kinds of a paper's claims that sentences count.
 COUNTED = {"theorems": THEOREM, "experiments": EXPERIMENT}
 
@@ -256,24 +259,30 @@ def _imgm_guarantee(run: Run, entry: Words) -> str | None:
     rows = run.table("theory/settings", at=True)
     if rows.empty or run.refuted("IMGM"):
         return None
-    tight = "epsilon_delivered"
-    code = rows.loc[rows["lots"].eq("paper") & rows["scheme"].eq("imgm_code"), tight]
-    ours, whole = (training.on_features(rows, every)[tight] for every in (False, True))
+    ours, whole = (training.on_features(rows, every)[TIGHT] for every in (False, True))
     if ours.empty or not whole.gt(run.claimed_epsilon).all():
         return None
     features, every = _format_range(ours), _format_range(whole)
-    imgm = _delivered(run, "IMGM")
-    composed = imgm[~imgm["experiment"].isin(_releases(run))] if len(imgm) else imgm
-    gradients = ""
-    if len(composed) and code.max() > run.claimed_epsilon:
-        printed = rows["perturbation"].eq("gradients") & rows["scheme"].eq("imgm")
-        composed_range = _format_range(pd.concat([composed[tight], rows.loc[printed, tight]]))
-        gradients = entry["gradients"].format(imgm=composed_range, code=short(code.max(), 2))
     return entry["text"].format(
         claimed_epsilon=short(run.claimed_epsilon),
         features=features,
         readings=entry["readings"].format(every=every) if every != features else "",
-        gradients=gradients,
+    )
+
+
+def _imgm_gradients(run: Run, entry: Words) -> str | None:
+    rows, imgm = run.table("theory/settings", at=True), _delivered(run, "IMGM")
+    if rows.empty or imgm.empty or run.refuted("IMGM"):
+        return None
+    code = rows.loc[rows["lots"].eq("paper") & rows["scheme"].eq("imgm_code"), TIGHT].max()
+    composed = imgm.loc[~imgm["experiment"].isin(_releases(run)), TIGHT]
+    if composed.empty or not code > run.claimed_epsilon:
+        return None
+    printed = rows.loc[rows["perturbation"].eq("gradients") & rows["scheme"].eq("imgm"), TIGHT]
+    return entry["text"].format(
+        claimed_epsilon=short(run.claimed_epsilon),
+        imgm=_format_range(pd.concat([composed, printed])),
+        code=short(code, 2),
     )
 
 
@@ -311,5 +320,6 @@ SENTENCES: Mapping[str, Callable[[Run, Words], str | None]] = {
     "imgm_claims": _imgm_claims,
     "mvg_guarantee": _mvg_guarantee,
     "imgm_guarantee": _imgm_guarantee,
+    "imgm_gradients": _imgm_gradients,
     "advice": _advice,
 }

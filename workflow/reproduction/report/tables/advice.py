@@ -53,10 +53,10 @@ ADVICE = {
 #: The table of one row a task.
 CHOICE = "What to use at ε = {}"
 CHOICES = (
-    "The best mechanism whose guarantee the audit certifies or tests, without those that have a "
-    "parameter chosen by results. Where others tie with it, the simplest that `matrixdp release` "
-    "offers. No clear difference means that these trials do not tell two apart, not that they are "
-    "equal. ±: half of the 95 % interval. Larger is better for accuracy, smaller for all else."
+    "The best mechanism whose guarantee the audit certifies or tests. Those that need a parameter "
+    "chosen by results are left out; those marked ‡ need none. Where others tie with it, the "
+    "simplest that `matrixdp release` offers. No clear difference means that these trials do not "
+    "tell two apart, not that they are equal. ±: half of the 95 % interval. Larger is better for accuracy, smaller for all else."
 )
 
 PURE, APPROXIMATE = "pure", "approximate"
@@ -320,7 +320,7 @@ def _choice(row: Mapping[str, Any], metric: catalogue.Metric) -> dict[str, str]:
         "It gives": interval(row["error"] * metric.scale, row["ci95"] * metric.scale, metric.step),
         "Baseline": f"{ends['baseline_error']} ({baseline})" if baseline else "",
         "Without privacy": ends["nonprivate"],
-        "On other data": markup.format_value(row["held_out"]),
+        "On other data": markup.format_value(row["held_out"]) or "no rule was tuned",
     }
 
 
