@@ -44,7 +44,7 @@ _LEFT_OUT = shutil.ignore_patterns("*.npy", "*.npz", "*_trials.csv.gz")
 #: Folder in the reference: the numbers of a quick run.
 QUICK = "quick"
 KEPT_QUICK = ("settings.yaml", "summary", "comparisons", "audit", "tables", "figures", "claims.csv")
-_NO_NUMBERS = shutil.ignore_patterns("*.md", "*.tex", "*.json", "*.png", "*.svg")
+_NO_NUMBERS = shutil.ignore_patterns("*.md", "*.tex", "*.json", "*.png", "*.svg", "*.pdf")
 
 #: Files that are compared.
 COMPARED = (

@@ -35,7 +35,8 @@ def tidy(tables: Tables) -> pd.DataFrame:
 def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw the record beside exact noise, and both of these beside MVG's noise."""
     figure, grid = style.canvas(3.2, 1, 2)
-    panels(*grid[0], frame.iloc[0])
+    left, right = grid[0]
+    panels(left, right, frame.iloc[0])
     return figure
 
 

@@ -39,7 +39,8 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw the explainer's panels between the first sentence and the others."""
     headline, *others = frame["text"].dropna()
     figure, grid = style.canvas(HEIGHT, 1, 2, width=WIDTH)
-    explainer.panels(*grid[0], frame.iloc[0])
+    left, right = grid[0]
+    explainer.panels(left, right, frame.iloc[0])
     for axes in grid[0]:
         # The deviation alone: the card has no room for its units, nor needs them.
         axes.set_xlabel(axes.get_xlabel().partition(", in units")[0])
