@@ -2,9 +2,11 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
+from reproduction.report import page
 from reproduction.report.claims.findings import CLAIM_TYPES, count
-from reproduction.report.page import views
+from reproduction.report.page import cards, views
 
 
 def claim(name, paper, claim_type, verdict, **fields):
@@ -45,3 +47,14 @@ def test_the_dashboard_counts_as_sentences_do():
     assert (first["why"], first["more"]) == ("By Eq. (25), it does", "And more")
     assert third["numbers"] == [("Asks", "> 2"), ("p", "< 0.001")]
     assert last["shown_by"] == ["table3", "exact"]
+    assert (paper["facts"], len(paper["claims"])) == (4, 5)
+    assert [one["same_as"] for one in paper["claims"]] == ["", "", "", "", "M1"]
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [(-1.5, -3.0), (-3.0, -1.5), (2.0, 3.0), (0.5, 3.0)])
+def test_of_two_values_off_one_end_the_farther_one_is_farther_out(ours, theirs):
+    dots = [cards.dot(ours), cards.dot(theirs)]
+    draw = page._environment().get_template("macros.html.j2").module.dot
+    inner = ["inner" in draw(one, "ours", two) for one, two in (dots, dots[::-1])]
+    both = dots[0].beyond == dots[1].beyond
+    assert inner == [both and abs(ours) < abs(theirs), both and abs(ours) > abs(theirs)]

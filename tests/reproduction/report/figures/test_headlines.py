@@ -5,7 +5,16 @@ import pytest
 import runfiles
 from packages import KEPT
 
-from reproduction.report.figures import style
+from reproduction import catalogue
+from reproduction.report.figures import curves, style
+
+
+def entry_of(name):
+    return runfiles.entry(f"figures/{name}")
+
+
+def kept(name):
+    return runfiles.frame(KEPT, name)
 
 
 def test_a_headline_is_broken_before_it_leaves_the_figure():
@@ -25,6 +34,28 @@ def test_a_headline_is_short_and_follows_from_the_frame(name):
     assert len(said) <= 90
     few = "n_trials" in frame and frame["n_trials"].between(1, 9).any()
     assert said != figure.topic(frame) or few
+
+
+@pytest.mark.parametrize("name", ["regression", "first_pc", "covariance"])
+def test_a_best_mechanism_says_that_it_is_tuned(name):
+    figure, frame = entry_of(f"curves_{name}"), kept(f"curves_{name}")
+    at = frame["role"].eq("mechanism") & frame["epsilon"].eq(1)
+    (best,) = curves.best(frame[at], 1.0)
+    for said in (figure.headline(frame), entry_of(f"multiples_{name}").headline(frame)):
+        if "the best" in said and "times the best" not in said:
+            assert ("tuned" in said) == (best in catalogue.tuned()), said
+
+
+def test_noise_beside_a_search_is_not_what_mvg_would_serve():
+    figure, frame = entry_of("nominal"), kept("nominal")
+    assert figure.headline(frame).endswith("MVG's noise would serve ε = 0.012")
+    search = frame["mechanism"].eq("mvg_maxpnr")
+    assert frame.loc[search, "search"].eq(True).all()
+    assert figure.headline(frame.assign(search=False)).endswith("would serve ε = 0.13")
+    once = frame[["experiment", "scheme", "batch"]].assign(
+        tight=frame["epsilon_delivered"].round(6)
+    )
+    assert not once.duplicated().any()
 
 
 @pytest.mark.parametrize(

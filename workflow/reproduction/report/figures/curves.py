@@ -179,15 +179,17 @@ def finding(frame: pd.DataFrame) -> str:
     papers = {paper: rows for paper, rows in papers.items() if len(rows)}
     better = ours["against_baseline"].eq(comparisons.BETTER)
     failed = [paper for paper, rows in papers.items() if not better[rows.index].any()]
-    best_one = "the best, tuned," if {*best(ours, at)} & catalogue.tuned() else "the best mechanism"
+    best_words = (
+        "the best, tuned," if {*best(ours, at)} & catalogue.tuned() else "the best mechanism"
+    )
     if not better.any():
         return f"At ε = {at:g} no mechanism clearly beats the {baseline}"
     if failed:
         subject = " nor ".join(["neither " * (len(failed) > 1) + failed[0], *failed[1:]])
         verb = "clearly beats" if len(failed) > 1 else "does not clearly beat"
-        return f"At ε = {at:g} {subject} {verb} the {baseline}; {best_one} does"
+        return f"At ε = {at:g} {subject} {verb} the {baseline}; {best_words} does"
     if "MVG" not in papers:
-        return f"At ε = {at:g} {best_one} clearly beats the {baseline}"
+        return f"At ε = {at:g} {best_words} clearly beats the {baseline}"
     larger = catalogue.metric(str(frame["metric"].dropna().iloc[0])).larger
     mvg = papers["MVG"].sort_values("mean", ascending=not larger, kind="stable").iloc[0]
     text = f"At ε = {at:g} MVG clearly beats the {baseline}"

@@ -59,10 +59,10 @@ def tidy(tables: Tables) -> pd.DataFrame:
             tight = rows.reindex(columns=["epsilon_delivered", "epsilon_least"])
             rows["epsilon_delivered"] = tight.max(axis=1)
             # Noise without a size of its own is a part of what directions cost.
-            rows["searched"] = rows["noise_std"].isna()
+            rows["search"] = rows["noise_std"].isna()
         rows = rows[rows["epsilon"].eq(at) & rows["epsilon_delivered"].notna()]
         columns = ["experiment", "mechanism", "perturbation", "batch", *EPSILONS, "audit_status"]
-        columns.append("searched")
+        columns.append("search")
         parts.append(rows.reindex(columns=columns))
     rows = pd.concat(parts, ignore_index=True)
     # A setting that is run and published has one row; digits of files differ.
@@ -159,7 +159,7 @@ def finding(frame: pd.DataFrame) -> str:
     if exceeds(high["epsilon_delivered"], claimed):
         really = frames.count(high["epsilon_delivered"])
         text = f"{high['scheme']}: ε = {claimed:g} is really up to {really}"
-    mvg = frame["scheme"].str.startswith("MVG") & ~frame["searched"].eq(True)
+    mvg = frame["scheme"].str.startswith("MVG") & ~frame["search"].eq(True)
     mvg = frame.loc[mvg, "epsilon_delivered"].max()
     if not mvg < claimed:
         return text
@@ -173,8 +173,8 @@ FIGURES = {
             "The ε that the noise gives at the same δ, for every mechanism and scheme that was "
             f"run at claimed ε = {claimed_epsilon(frame):g}, and for the settings that the IMGM "
             "paper prints and its authors' code has (batches of 64, 128 and 256), run here or "
-            "not. On gradients IMGM composes by its Theorem 4. Red: not private. Blue: more noise "
-            "than the promise needs."
+            "not. q is our reading. On gradients IMGM composes by its Theorem 4. Red: not private. "
+            "Blue: more noise than the promise needs."
         ),
         finding=finding,
         data=tidy,

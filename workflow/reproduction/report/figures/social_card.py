@@ -37,7 +37,7 @@ def tidy(tables: Tables) -> pd.DataFrame:
 
 def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw the explainer's panels between the first sentence and the others."""
-    headline, *others = frame["text"].dropna()
+    headline, *sentences = frame["text"].dropna()
     figure, grid = style.canvas(HEIGHT, 1, 2, width=WIDTH)
     left, right = grid[0]
     explainer.panels(left, right, frame.iloc[0])
@@ -47,7 +47,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     title = textwrap.fill(headline, LETTERS)
     figure.suptitle(title, x=0.02, ha="left", fontsize=14, fontweight="bold", color=style.INK)
     topic = catalogue.section("social_card")["topic"]
-    text = "\n".join([*others, topic])
+    text = "\n".join([*sentences, topic])
     figure.supxlabel(text, x=0.02, ha="left", fontsize=8.5, color=style.INK)
     return figure
 

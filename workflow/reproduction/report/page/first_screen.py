@@ -278,10 +278,10 @@ def _imgm_gradients(run: Run, entry: Words) -> str | None:
     composed = imgm.loc[~imgm["experiment"].isin(_releases(run)), TIGHT]
     if composed.empty or not code > run.claimed_epsilon:
         return None
-    printed = rows.loc[rows["perturbation"].eq("gradients") & rows["scheme"].eq("imgm"), TIGHT]
+    theory = rows.loc[rows["perturbation"].eq("gradients") & rows["scheme"].eq("imgm"), TIGHT]
     return entry["text"].format(
         claimed_epsilon=short(run.claimed_epsilon),
-        imgm=_format_range(pd.concat([composed, printed])),
+        imgm=_format_range(pd.concat([composed, theory])),
         code=short(code, 2),
     )
 

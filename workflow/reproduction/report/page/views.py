@@ -48,8 +48,7 @@ def dashboard(table: pd.DataFrame) -> dict[str, Any]:
         claimed = [_claim(row) for row in group.to_dict("records")]
         title = claims.PAPERS.get(str(paper), str(paper))
         total = sum(bar["total"] for bar in bars)
-        counted = total if total != len(claimed) else None
-        papers.append({"title": title, "bars": bars, "claims": claimed, "counted_once": counted})
+        papers.append({"title": title, "bars": bars, "claims": claimed, "facts": total})
         totals += [bar["total"] for bar in bars]
     words = {name: meanings[name] for name in order}
     return {"papers": papers, "longest": max(totals), "verdicts": words}
