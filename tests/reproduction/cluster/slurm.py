@@ -55,7 +55,7 @@ PartitionName=main Nodes={host} Default=YES MaxTime=INFINITE State=UP
 """
 #: What a run makes whose bytes depend on the machine or on the time.
 MEASURED = (
-    *("sampler", "timing", "benchmarks", "logs", "metadata", "ro-crate"),
+    *("sampler", "benchmarks", "logs", "metadata", "ro-crate"),
     *("report.html", "settings.yaml"),
 )
 

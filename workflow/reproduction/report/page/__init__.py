@@ -1,7 +1,7 @@
 """results/report.html: one self-contained page on a run, made from the files of the run.
 
 Everything on it is computed from the files in the results' folder, except the texts in this
-folder. Facts on the machine and the time are in elements marked ``data-run``; the rest is the same
+folder. Facts on the machine are in elements marked ``data-run``; the rest is the same
 for the same results.
 """
 
@@ -22,10 +22,9 @@ import pandas as pd
 import yaml
 from markupsafe import Markup
 
-from matrixdp.checks import InputError
 from reproduction import catalogue
 from reproduction.files import write_text
-from reproduction.report import inputs, markup, summary, timing
+from reproduction.report import inputs, markup, summary
 from reproduction.report.claims import findings
 from reproduction.report.inputs import Files
 from reproduction.report.markup import Grid
@@ -79,7 +78,7 @@ def build(
         files: files of a run by name, its settings among them.
         folder: the results' folder, as commands on the page have it.
         options: the end of every command on the page, such as ``--configfile ...``.
-        run: facts on the machine and the time; by default the current ones. With an empty mapping
+        run: facts on the machine; by default the current ones. With an empty mapping
             the page is the same on every machine.
 
     Raises:
@@ -146,7 +145,6 @@ def build(
             only=[catalogue.experiment(name).title for name in only],
             statuses={status: _titles(provenance, status) for status in sorted(statuses)},
             marks=[(mark, names) for mark, names in marks if mark.text],
-            timing=_timing(outputs) if facts else {},
             health=_health(outputs),
             style=_source("style.css"),
             script=_source("page.js"),
@@ -375,39 +373,6 @@ def _table_item(table: Grid) -> dict[str, Any]:
         "title": table.name,
         "table": _marked(table),
     }
-
-
-def _benchmarks(outputs: first_screen.Run) -> list[Path]:
-    """Return the benchmark files of jobs whose results the run still has."""
-    settings, files = outputs.settings, outputs.files
-    runs = {**settings["experiments"], **(settings.get("training") or {})}
-    jobs = {name.partition(".")[0] for name in files}
-    jobs |= {"audit/negative_control", "held_out", "held_out_trials", "theory/exact"}
-    for run, about in runs.items():
-        jobs |= {f"{folder}/{run}" for folder in ("audit", "features", "readings")}
-        jobs |= {f"audit/{run}_sensitivities", f"readings/{run}_trials"}
-        for row in about.get("mechanisms") or about.get("schemes", ()):
-            jobs |= {f"audit/{run}/{row}", f"trials/{run}/{settings['reading']}/{row}"}
-    folder = files["settings"].parent / "benchmarks"
-    return [folder / f"{name}.tsv" for name in sorted(jobs)]
-
-
-def _timing(outputs: first_screen.Run) -> dict[str, str]:
-    """Return when the run ended and how long it took; empty if nothing was measured."""
-    try:
-        span = timing.span(_benchmarks(outputs))
-    except InputError:
-        span = None
-    if span is None:
-        return {}
-    seconds, end = span
-    return {"wall": _duration(seconds), "date": f"{end:%Y-%m-%d %H:%M} UTC"}
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
 def _slug(text: str) -> str:
