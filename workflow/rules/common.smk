@@ -14,7 +14,7 @@ WORKFLOW = os.path.dirname(str(workflow.current_basedir))
 PACKAGES = [os.path.join(os.path.dirname(WORKFLOW), "src"), WORKFLOW]
 sys.path[:0] = PACKAGES
 
-from reproduction import bundles, config as configuration, costs, discovery, imports, job_settings
+from reproduction import bundles, config as configuration, discovery, imports, job_settings
 from reproduction import plugins
 from matrixdp.checks import InputError
 from reproduction.data import prepared
@@ -302,20 +302,6 @@ def of_readings(wildcards):
 def of_audit(wildcards):
     """Return the settings of the audit of a mechanism."""
     return job_settings.audit(config, wildcards.experiment, wildcards.mechanism)
-
-
-def limits(cost):
-    """Return resources by a function of a job's wildcards: minutes, megabytes; both times attempt."""
-    return {
-        "runtime": lambda wildcards, attempt: attempt * cost(wildcards)[0],
-        "mem_mb": lambda wildcards, attempt: attempt * cost(wildcards)[1],
-    }
-
-
-def records_of(wildcards):
-    """Return the number of records that a neural experiment has."""
-    dataset = job_settings.dataset(config, wildcards.training)
-    return configuration.datasets(config)[dataset]["shape"][0]
 
 
 def by_key(part, runs):

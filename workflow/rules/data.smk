@@ -113,10 +113,6 @@ rule features:
         "<folder>/benchmarks/features/{training}.tsv"
     conda:
         "../../environment.yml"
-    resources:
-        **limits(
-            lambda wildcards: costs.extraction(of_extraction(wildcards), records_of(wildcards))
-        ),
     params:
         *code("cli.extract_features"),
         **by_key(

@@ -14,8 +14,6 @@ rule readings_trials:
         "<folder>/benchmarks/readings/{experiment}_trials.tsv"
     conda:
         "../../environment.yml"
-    resources:
-        **limits(lambda wildcards: costs.readings(of_readings(wildcards))),
     params:
         *code("cli.readings"),
         **{
@@ -71,8 +69,6 @@ rule audit_releases:
         "<folder>/benchmarks/audit/{experiment}/{mechanism}.tsv"
     conda:
         "../../environment.yml"
-    resources:
-        **limits(lambda wildcards: costs.audit(of_audit(wildcards))),
     params:
         *code("cli.audit"),
         **by_key(of_audit, RELEASES),
@@ -145,8 +141,6 @@ rule negative_control:
         "<folder>/benchmarks/audit/negative_control.tsv"
     conda:
         "../../environment.yml"
-    resources:
-        **limits(lambda wildcards: costs.NEGATIVE_CONTROL),
     params:
         *code("cli.negative_control", *imports.audits("cli.negative_control")),
         seed=config["seed"],
@@ -168,8 +162,6 @@ rule held_out:
         "<folder>/benchmarks/held_out_trials.tsv"
     conda:
         "../../environment.yml"
-    resources:
-        **limits(lambda wildcards: costs.held_out(config["experiment_defaults"]["trials"])),
     params:
         *code("cli.held_out", *modules(discovery.mechanisms(), *discovery.mechanisms())),
         seed=config["seed"],
@@ -214,8 +206,6 @@ rule theory:
         "<folder>/benchmarks/theory/{theory}.tsv"
     conda:
         "../../environment.yml"
-    resources:
-        **limits(lambda wildcards: costs.THEORY),
     params:
         *code("cli.theory"),
         module=lambda wildcards: code_of(

@@ -15,8 +15,6 @@ rule trials:
         "<folder>/benchmarks/trials/{experiment}/<reading>/{mechanism}.tsv"
     conda:
         "../../environment.yml"
-    resources:
-        **limits(lambda wildcards: costs.trials(of_trials(wildcards))),
     params:
         *code("cli.trials"),
         **by_key(of_trials, RELEASES),
@@ -68,8 +66,6 @@ rule train:
         "<folder>/benchmarks/trials/{training}/<reading>/{scheme}.tsv"
     conda:
         "../../environment.yml"
-    resources:
-        **limits(lambda wildcards: costs.training(of_training(wildcards), records_of(wildcards))),
     params:
         *code("cli.train"),
         **by_key(of_training, LEARNERS),
