@@ -32,7 +32,7 @@ class PrivateDirections:
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> AdditiveGaussian:
         """Return the release of the second moments on this share of (epsilon, delta)."""
         moments = SecondMomentQuery(query.domain, query.n_records, query.adjacency)
-        return AnalyzeGauss("analytic").calibrate(
+        return AnalyzeGauss().calibrate(
             moments, epsilon=self.budget_fraction * epsilon, delta=self.budget_fraction * delta
         )
 

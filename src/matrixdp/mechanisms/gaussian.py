@@ -80,14 +80,15 @@ class AnalyzeGauss(Mechanism):
     """Symmetric Gaussian noise on second moments (Dwork, Talwar, Thakurta & Zhang, STOC 2014).
 
     The upper triangle with the diagonal gets i.i.d. noise, calibrated to its l2 sensitivity, and is
-    mirrored. The calibrations are those of :class:`Gaussian`; the paper's constant is ``2014``.
+    mirrored. The calibrations are those of :class:`Gaussian`, and so is the default; the paper's constant is
+    ``2014``.
 
     >>> query = mdp.SecondMomentQuery(mdp.Box((-1, -1), (1, 1)), n_records=400)
-    >>> f"{mdp.AnalyzeGauss('analytic').calibrate(query, epsilon=1, delta=1e-6).noise_std:.4f}"
+    >>> f"{mdp.AnalyzeGauss().calibrate(query, epsilon=1, delta=1e-6).noise_std:.4f}"
     '0.0211'
     """
 
-    calibration: str = "2014"
+    calibration: str = "analytic"
     queries = frozenset({SecondMomentQuery})
     sensitivity_only = True
 

@@ -115,7 +115,7 @@ def options(
     candidates: list[Mechanism] = list(mechanisms or [Laplace()])
     if not pure and not mechanisms:
         symmetric = isinstance(query, SecondMomentQuery)
-        candidates += [GOE(), AnalyzeGauss("analytic")] if symmetric else [Gaussian()]
+        candidates += [GOE(), AnalyzeGauss()] if symmetric else [Gaussian()]
         if np.ptp(important):
             candidates.append(DirectionalGaussian(weights=tuple(important)))
     half = units(query)

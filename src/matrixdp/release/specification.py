@@ -56,7 +56,7 @@ MECHANISMS: dict[str, Mechanism] = {
     "laplace": Laplace(),
     "gaussian": Gaussian(),
     "goe": GOE(),
-    "analyze_gauss": AnalyzeGauss("analytic"),
+    "analyze_gauss": AnalyzeGauss(),
 }
 
 _NEEDED = ("file", "query", "records", "epsilon", "bounds")

@@ -54,7 +54,7 @@ def test_the_classical_constants_are_refused_from_where_they_fail(delta, calibra
 @pytest.mark.parametrize(
     ("mechanism", "diagonal", "off_diagonal"),
     [
-        (AnalyzeGauss(), 17.089729, 17.089729),
+        (AnalyzeGauss(), 12.539536, 12.539536),
         (GOE(), 17.733582, 17.733582 / np.sqrt(2)),
     ],
 )

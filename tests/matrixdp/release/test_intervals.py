@@ -93,7 +93,7 @@ def released(count):
     """Return a release, its simulated noise, the exact moments, and those of 1,000 releases."""
     X = records(count)
     query = mdp.SecondMomentQuery(mdp.Box.cube(5, -1.0, 1.0), len(X))
-    release = mdp.AnalyzeGauss().calibrate(query, epsilon=3, delta=1e-6)
+    release = mdp.AnalyzeGauss("2014").calibrate(query, epsilon=3, delta=1e-6)
     exact = with_constant(X).T @ with_constant(X) / len(X)
     return release, uncertainty.MomentNoise(release), exact, exact + noise(release, 1000)
 

@@ -19,9 +19,9 @@ from reproduction.mechanisms.gaussian import IMGM
         (IMGM(), LIVER, 10.602516),
         (IMGM(), CTG, 12.754423),
         (IMGM(), MOVEMENT, 17.733582),
-        (AnalyzeGauss(), MOVEMENT, 17.089729),
+        (AnalyzeGauss("2014"), MOVEMENT, 17.089729),
         (AnalyzeGauss("2006"), MOVEMENT, 17.509520),
-        (AnalyzeGauss("analytic"), MOVEMENT, 12.539536),
+        (AnalyzeGauss(), MOVEMENT, 12.539536),
         # 17.733582 on the diagonal, sqrt(2) less off it
         (GOE(), MOVEMENT, 17.733582 * np.sqrt((4 + 12 / 2) / 16)),
     ],
@@ -41,7 +41,7 @@ MECHANISMS = [
     IMGM(),
     AnalyzeGauss(),
     AnalyzeGauss("2006"),
-    AnalyzeGauss("analytic"),
+    AnalyzeGauss("2014"),
     GOE(),
 ]
 

@@ -22,7 +22,7 @@ MECHANISMS = {
     "gaussian_2014": MechanismEntry(partial(Gaussian, "2014")),
     "analytic_gaussian": MechanismEntry(Gaussian),
     "imgm": MechanismEntry(IMGM),
-    "analyze_gauss": MechanismEntry(AnalyzeGauss),
+    "analyze_gauss": MechanismEntry(partial(AnalyzeGauss, "2014")),
     "analyze_gauss_2006": MechanismEntry(partial(AnalyzeGauss, "2006")),
     "analyze_gauss_analytic": MechanismEntry(partial(AnalyzeGauss, "analytic")),
     "goe": MechanismEntry(GOE),
