@@ -55,7 +55,6 @@ FLOORS = {
     "config": [*GROUND, "job_settings", "data.datasets", "experiments.readings"],
     "costs": [],
     "job_settings": ["matrixdp.checks", "discovery", "trials"],
-    "bundles": [*GROUND, "imports", "job_settings", "matrixdp.auditing.status"],
     # A person's own matrix goes from what a release would ask to what the experiments run.
     "my_matrix": [*MECHANISMS, "config", "data.prepared", "matrixdp.release*", "discovery"],
     "cli*": ["*"],

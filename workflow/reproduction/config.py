@@ -39,8 +39,8 @@ MOVED = {
 #: become canonical text.
 _LISTS = ("epsilons",)
 _NUMBERS = ("table_epsilon", "delta")
-#: Keys of paths, and of the words for commands. Rows from bundles say themselves that they are.
-_PATHS = ("pathvars", "options", "bundles")
+#: Keys of paths, and of the words for commands.
+_PATHS = ("pathvars", "options")
 
 
 def resolve(config: dict[str, Any], data_sets: Mapping[str, Any] | None = None) -> dict[str, Any]:

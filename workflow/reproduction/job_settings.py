@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from matrixdp import checks
 from matrixdp.checks import InputError
 from reproduction import discovery
-from reproduction.discovery import FileEntry
 from reproduction.trials import BASELINES, DEFAULT
 
 #: The settings of a job, which JSON can hold.
@@ -125,30 +123,12 @@ def _for_claims(settings: Mapping[str, Any], experiment: str, mechanism: str) ->
 
 def _rows(settings: Mapping[str, Any], experiment: str, *mechanisms: str) -> JobSettings:
     """Return the settings of mechanisms' rows without further trials."""
-    entries = (discovery.mechanisms().get(name) for name in mechanisms)
-    return _trials(settings, experiment, [entry for entry in entries if entry])
-
-
-def alike(settings: Mapping[str, Any], experiment: str, job: Mapping[str, Any]) -> JobSettings:
-    """Return the settings that a mechanism's rows from another run would have in this one.
-
-    ``job`` is the settings there: whether they have directions, and the keys of their grids.
-    """
-    directed = "directions" in job
-    grids = job.get("grids") or {"": ()}
-    entries = [FileEntry(Path(), {"directed": directed, "values": key}) for key in grids]
-    return _trials(settings, experiment, entries)
-
-
-def _trials(
-    settings: Mapping[str, Any], experiment: str, mechanisms: Iterable[FileEntry]
-) -> JobSettings:
     entry = release(settings, experiment)
     job: JobSettings = {"experiment": experiment}
     job |= _chosen(entry, "task", "dataset", "features", "target", "train", "trials")
     job |= _chosen(settings, "seed", "adjacency", "reading")
     grids: dict[str, list[str]] = {}
-    for mechanism in mechanisms:
+    for mechanism in filter(None, map(discovery.mechanisms().get, mechanisms)):
         job |= _chosen(entry, "epsilons") | _chosen(settings, "delta")
         job |= _chosen(entry, "directions") if mechanism.directed else {}
         grids |= {key: list(settings.get(key, ())) for key in [mechanism.values] if key}

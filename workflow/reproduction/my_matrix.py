@@ -107,8 +107,6 @@ def configuration(config: dict[str, Any]) -> dict[str, Any]:
         "data": {**config["data"], "source": "original"},
         "experiments": {name: experiment},
         "training": {},
-        # Nobody else has results on it.
-        "bundles": [],
     }
     resolved = resolve({**config, **changes}, {MY_MATRIX: _entry(spec)})
     resolved["experiments"][name]["recommended"] = recommended(spec)

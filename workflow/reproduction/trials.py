@@ -51,9 +51,6 @@ OF_TRAINING = (NONPRIVATE, RANDOM, MAJORITY)
 #: Name of the reading that gives every open question its first value.
 DEFAULT = "default"
 
-#: End of the name of a mechanism in rows that others have declared, and that nothing here has run.
-NOT_RERUN = ", not rerun)"
-
 #: Phase of trials on records of zeros, which show the effect of the noise alone.
 CONTROL = "control"
 

@@ -14,7 +14,7 @@ WORKFLOW = os.path.dirname(str(workflow.current_basedir))
 PACKAGES = [os.path.join(os.path.dirname(WORKFLOW), "src"), WORKFLOW]
 sys.path[:0] = PACKAGES
 
-from reproduction import bundles, config as configuration, discovery, imports, job_settings
+from reproduction import config as configuration, discovery, imports, job_settings
 from reproduction import plugins
 from matrixdp.checks import InputError
 from reproduction.data import prepared
@@ -35,8 +35,6 @@ try:
         FOLDER = f"{FOLDER}/my_matrix/{my_matrix.folder(MATRIX)}"
     else:
         config = configuration.resolve(config)
-    # Results of others, by experiment and mechanism.
-    BUNDLES = bundles.planned(config)
     # What is run and shown; settings of jobs are compared with those of all.
     PART = configuration.part(config)
 except InputError as error:
@@ -59,7 +57,7 @@ if os.path.dirname(shutil.which("python") or "") != os.path.dirname(sys.executab
 
 EXPERIMENTS, TRAININGS = PART["experiments"], PART["training"]
 # All but paths of this machine.
-PUBLIC = {**PART, "data": {"source": config["data"]["source"]}, "matrix": "", "bundles": []}
+PUBLIC = {**PART, "data": {"source": config["data"]["source"]}, "matrix": ""}
 # All experiments but those that are read beside another one.
 SWEPT = [name for name in EXPERIMENTS if name != "section10_2"]
 if "only" in PART and EXPERIMENTS and not (SWEPT or TRAININGS):
@@ -98,7 +96,6 @@ RELEASES = [
     for run in config["experiments"]
     for row in job_settings.rows(config, run)
 ]
-MERGED = [Namespace(experiment=run, mechanism=row) for run in BUNDLES for row in BUNDLES[run]]
 LEARNERS = [
     Namespace(training=run, scheme=row)
     for run in config["training"]
@@ -111,7 +108,7 @@ SCALINGS = {
 }
 # Whether the run has claims and theory: they are on all of the papers, in the default reading.
 ON_PAPERS = not (ENTRIES or OTHER_READING or "only" in PART)
-# Whether records are private: results on them are marked, and no bundle of them is made.
+# Whether records are private: results on them are marked, and no crate of them is made.
 PRIVATE = any(entry["status"] == prepared.PRIVATE for entry in ENTRIES.values())
 
 
@@ -125,7 +122,7 @@ wildcard_constraints:
     experiment="|".join(EXPERIMENTS) or "none",
     training="|".join(TRAININGS) or "none",
     run="|".join([*EXPERIMENTS, *TRAININGS]),
-    mechanism="|".join(sorted({job.mechanism for job in RELEASES + MERGED})) or "none",
+    mechanism="|".join(sorted({job.mechanism for job in RELEASES})) or "none",
     scaling="|".join({scaling for name in DATASETS for scaling in SCALINGS[name]}) or "none",
     scheme="|".join(sorted({job.scheme for job in LEARNERS})) or "none",
     theory="|".join(discovery.theory()),
@@ -254,27 +251,8 @@ def trials_of(run):
     ]
 
 
-def merged_of(run):
-    """Return the trial files that others have run for an experiment, one for each mechanism."""
-    return [f"<folder>/trials/{run}/merged/{row}.csv.gz" for row in BUNDLES.get(run, ())]
-
-
-def bundle_of(wildcards):
-    """Return the bundle that a mechanism's trials are from; none for those that are run here."""
-    bundle = BUNDLES.get(wildcards.experiment, {}).get(wildcards.mechanism)
-    return [within(bundle.path)] if bundle else []
-
-
-def of_bundle(wildcards):
-    """Return the settings that the trials of others must be of."""
-    bundle = BUNDLES[wildcards.experiment][wildcards.mechanism]
-    return bundles.alike(bundle, wildcards.experiment, config)
-
-
 def settings_of(run, row):
     """Return what rows of an experiment depend on, as the command has it."""
-    if row in BUNDLES.get(run, ()):
-        return job_settings.text(of_bundle(Namespace(experiment=run, mechanism=row)))
     part = job_settings.training if run in TRAININGS else job_settings.trials
     return job_settings.text(part(config, run, row))
 
@@ -342,8 +320,9 @@ def settings_lines(settings, place=""):
 def digests_of(wildcards, output):
     """Return the digests of the settings that the trials of an experiment must be of."""
     run = wildcards.run
-    rows = [*job_settings.rows(config, run), *BUNDLES.get(run, ())]
-    return ",".join(job_settings.digest(settings_of(run, row)) for row in rows)
+    return ",".join(
+        job_settings.digest(settings_of(run, row)) for row in job_settings.rows(config, run)
+    )
 
 
 def fixed_of(wildcards):
@@ -442,7 +421,7 @@ def results_files():
     """Return all that a run makes but its page and its article."""
     files = expand("<folder>/data/{name}/provenance.json", name=DATASETS)
     files += expand("<folder>/{kind}/{run}.csv", kind=["summary", "comparisons"], run=RUNS)
-    files += [file for run in RUNS for file in trials_of(run) + merged_of(run)]
+    files += [file for run in RUNS for file in trials_of(run)]
     # What tables and figures are made from; another reading has its tables alone.
     if not OTHER_READING:
         sources = [*TABLES.values(), *FIGURES.values()]
@@ -454,10 +433,10 @@ def results_files():
     return sorted({*files})
 
 
-def bundle_files(wildcards):
-    """Return what a bundle holds; of private records there is none."""
+def crate_files(wildcards):
+    """Return what a crate lists; of private records there is none."""
     if PRIVATE:
-        sys.exit(f"{config['matrix']} is not public, so that no bundle is made of results on it")
+        sys.exit(f"{config['matrix']} is not public, so that no crate is made of results on it")
     return results_files()
 
 

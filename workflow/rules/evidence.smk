@@ -60,7 +60,6 @@ rule audit_releases:
     """The privacy that a mechanism really gives in an experiment."""
     input:
         data=matrix_of,
-        bundle=bundle_of,
     output:
         "<folder>/audit/{experiment}/{mechanism}.csv",
     log:
@@ -74,13 +73,12 @@ rule audit_releases:
         **by_key(of_audit, RELEASES),
         task=lambda wildcards: code_of("cli.audit", *task_of(wildcards)),
         mechanism=lambda wildcards: code_of_mechanism("cli.audit", wildcards.mechanism),
-        bundle=lambda wildcards, input: ["--bundle", *input.bundle] if input.bundle else [],
         python=python,
     message:
         "Audit: {wildcards.experiment}, {wildcards.mechanism}"
     shell:
         "{params.python} -m reproduction audit {wildcards.mechanism} --settings {params.settings:q}"
-        " --data {input.data[0]:q} {params.bundle:q} --out {output:q} > {log:q} 2>&1"
+        " --data {input.data[0]:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule gather_audit:
@@ -89,7 +87,7 @@ rule gather_audit:
         lambda wildcards: expand(
             "<folder>/audit/{experiment}/{mechanism}.csv",
             experiment=wildcards.experiment,
-            mechanism=[*mechanisms_of(wildcards), *BUNDLES.get(wildcards.experiment, ())],
+            mechanism=mechanisms_of(wildcards),
         ),
     output:
         "<folder>/audit/{experiment}.csv",

@@ -348,7 +348,7 @@ rule article:
 rule ro_crate:
     """The files of the run with their checksums and origins, as an RO-Crate."""
     input:
-        bundle_files,
+        crate_files,
         "<folder>/report.html",
         settings="<folder>/settings.yaml",
     output:

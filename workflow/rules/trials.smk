@@ -28,31 +28,6 @@ rule trials:
         " --data {input.data[0]:q} --out {output:q} > {log:q} 2>&1"
 
 
-rule merge:
-    """Trials of a mechanism that others have run, from their bundle, checked against this run."""
-    input:
-        data=matrix_of,
-        bundle=bundle_of,
-    output:
-        "<folder>/trials/{experiment}/merged/{mechanism}.csv.gz",
-    log:
-        "<folder>/logs/trials/{experiment}/merged/{mechanism}.log",
-    localrule: True
-    conda:
-        "../../environment.yml"
-    params:
-        *code("cli.merge"),
-        **by_key(of_bundle, MERGED),
-        task=lambda wildcards: code_of("cli.merge", *task_of(wildcards)),
-        mechanism=lambda wildcards: code_of_mechanism("cli.merge", wildcards.mechanism),
-        python=python,
-    message:
-        "Trials of others: {wildcards.experiment}, {wildcards.mechanism}"
-    shell:
-        "{params.python} -m reproduction merge {input.bundle:q} --settings {params.settings:q}"
-        " --data {input.data[0]:q} --out {output:q} > {log:q} 2>&1"
-
-
 rule train:
     """Trials of private training under a scheme, or of a baseline."""
     input:
@@ -88,7 +63,7 @@ rule train:
 rule summary:
     """Means and intervals of an experiment's rows, and how they compare."""
     input:
-        trials=lambda wildcards: trials_of(wildcards.run) + merged_of(wildcards.run),
+        trials=lambda wildcards: trials_of(wildcards.run),
     output:
         summary="<folder>/summary/{run}.csv",
         comparisons="<folder>/comparisons/{run}.csv",

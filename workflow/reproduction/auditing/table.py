@@ -23,10 +23,7 @@ TEXT |= {"verdict", "note"}
 
 
 def write(paths: Iterable[str | os.PathLike], out: str | os.PathLike) -> None:
-    """Write the rows of the files of mechanisms, in their order, to the CSV ``out``.
-
-    What stands in rows from bundles, whose names have words, changes the form of no other number.
-    """
+    """Write the rows of the files of mechanisms, in their order, to the CSV ``out``."""
     rows: list[dict[str, object]] = []
     for path in paths:
         with Path(path).open(encoding="utf-8", newline="") as stream:
@@ -34,16 +31,7 @@ def write(paths: Iterable[str | os.PathLike], out: str | os.PathLike) -> None:
                 {name: text if name in TEXT else _cell(text) for name, text in row.items()}
                 for row in csv.DictReader(stream)
             ]
-    others = [row for row in rows if " " in str(row["mechanism"])]
-    parts = [[row for row in rows if row not in others], others]
-    texts = [trials.columns(part, COLUMNS) for part in parts]
-    trials.write_csv(
-        [{name: [*map(_text, part[name])] for name in COLUMNS} for part in texts], COLUMNS, out
-    )
-
-
-def _text(cell: object) -> str:
-    return "" if cell is None else str(cell)
+    trials.write_csv(rows, COLUMNS, out)
 
 
 def _cell(text: str) -> object:

@@ -5,30 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 
 
-def run(mechanism: str, *, settings: str, data: str, bundle: str = "", out: str) -> None:
+def run(mechanism: str, *, settings: str, data: str, out: str) -> None:
     """Run the verb.
 
     Args:
         mechanism: name of a mechanism
         settings: settings that the audit depends on, a JSON object
         data: matrix.npy of the prepared data set
-        bundle: the bundle that the mechanism's trials are from (default: they are one's own)
         out: one row per release, CSV; none where the mechanism cannot serve the task
     """
     from matrixdp.auditing.releases import Limits
-    from reproduction import bundles, discovery, job_settings, trials
+    from reproduction import job_settings, trials
     from reproduction.auditing import experiment
     from reproduction.data import load
     from reproduction.experiments import study
 
     job = job_settings.read(settings)
-    rows = []
-    if not bundle or mechanism in discovery.mechanisms():
-        task, private, chosen = study.prepared(job, load(Path(data).parent))
-        queries = study.queries(task, private, chosen)
-        limits = Limits(job["audit_runs"], job.get("audit_pairs"), job.get("audit_numbers"))
-        serves = study.serves(task, mechanism, queries, chosen)
-        rows = experiment.run(mechanism, queries, chosen, limits) if serves else []
-    if bundle:
-        rows = bundles.judged(bundles.read(bundle), job["experiment"], rows)
+    task, private, chosen = study.prepared(job, load(Path(data).parent))
+    queries = study.queries(task, private, chosen)
+    limits = Limits(job["audit_runs"], job.get("audit_pairs"), job.get("audit_numbers"))
+    serves = study.serves(task, mechanism, queries, chosen)
+    rows = experiment.run(mechanism, queries, chosen, limits) if serves else []
     trials.write_csv(rows, experiment.COLUMNS, out)

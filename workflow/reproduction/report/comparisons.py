@@ -27,7 +27,6 @@ from reproduction.report.statistics import (
     price,
     price_interval,
 )
-from reproduction.trials import NOT_RERUN
 
 #: Columns that identify a row of an experiment.
 ROW = ["mechanism", "direction", "configuration", "epsilon"]
@@ -86,7 +85,7 @@ def table(
     ]
     if not parts:
         return pd.DataFrame(columns=COLUMNS)
-    distributions = _same_distributions(results[summary.own(results)], values, twins or {})
+    distributions = _same_distributions(results, values, twins or {})
     compared = pd.concat(parts, ignore_index=True)
     same = [
         comparison == PAIR and frozenset(names) in distributions
@@ -98,10 +97,8 @@ def table(
     compared = compared.assign(
         experiment=first["experiment"], metric=results["metric"].max(), same_distribution=same
     )
-    # What others declare comes last, so that it moves no verdict on what is run here.
-    order = sorted(rows["mechanism"].unique(), key=lambda name: name.endswith(NOT_RERUN))
-    prices = _prices(results[summary.own(results)], values)
-    return pd.concat([judged(compared, order), prices], ignore_index=True)[COLUMNS]
+    judgement = judged(compared, [*rows["mechanism"].unique()])
+    return pd.concat([judgement, _prices(results, values)], ignore_index=True)[COLUMNS]
 
 
 def judged(compared: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:

@@ -16,7 +16,7 @@ import pandas as pd
 
 from matrixdp.checks import InputError
 from reproduction import catalogue
-from reproduction.report import inputs, summary
+from reproduction.report import inputs
 from reproduction.report.inputs import Files
 from reproduction.report.statistics import ENOUGH
 
@@ -103,12 +103,10 @@ class Recipe:
         return f"{file}: {text}" if file else text
 
     def headline(self, frame: pd.DataFrame) -> str:
-        """Return the finding of a frame without rows that others declare; the title if none."""
+        """Return the finding of a frame; the title if it has none."""
         title = self.topic(frame)
         if is_empty(frame):
             return title
-        if "mechanism" in frame:
-            frame = frame[summary.own(frame)]
         if "n_trials" in frame:
             frame = frame[~frame["n_trials"].between(1, ENOUGH - 1)]
             if not frame["n_trials"].ge(ENOUGH).any():

@@ -12,7 +12,7 @@ import pandas as pd
 from matrixdp.checks import InputError
 from reproduction import catalogue, files
 from reproduction.report import statistics
-from reproduction.trials import CONTROL, NOT_RERUN
+from reproduction.trials import CONTROL
 
 #: Columns that identify a summary row.
 KEYS = (
@@ -159,11 +159,6 @@ def read_trials(path: str | os.PathLike) -> pd.DataFrame:
     for phase in sorted({*trials["phase"].unique()} - {*PHASES}):
         raise InputError(f"{path} holds the phase {phase!r}; it must be one of {PHASES}")
     return rows
-
-
-def own(rows: pd.DataFrame) -> pd.Series:
-    """Return a mask of the rows that something here stands behind: all but what others declare."""
-    return ~rows["mechanism"].astype(str).str.endswith(NOT_RERUN)
 
 
 def in_first_direction(table: pd.DataFrame) -> pd.Series:

@@ -25,7 +25,7 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     """
     about = catalogue.experiment(experiment)
     rows = frames.cells(tables[f"summary/{experiment}"])
-    mechanism = _paper(rows[summary.own(rows)])
+    mechanism = _paper(rows)
     config = tables["settings"]["experiments"].get(experiment, {})
     labels = frames.directions(config.get("directions", {}))
     ours = rows[rows["mechanism"].isin([mechanism, EXACT]) & rows["chosen"]]

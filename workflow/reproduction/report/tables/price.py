@@ -52,7 +52,7 @@ def _clamped_price(frame: pd.DataFrame) -> pd.Series:
 def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
     compared = tables[f"comparisons/{experiment}"]
     rows = summary.default(tables[f"summary/{experiment}"])
-    rows = rows[rows["mean"].notna() & summary.own(rows)]
+    rows = rows[rows["mean"].notna()]
     # Schemes of training have no audit, and no status.
     if f"audit/{experiment}" in tables:
         rows = audit_status.joined(rows, tables[f"audit/{experiment}"])
