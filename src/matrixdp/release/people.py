@@ -10,10 +10,12 @@ have no promise; and to drop them would leave people out without a word.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+import re
+from collections.abc import Hashable, Iterable
+from decimal import Decimal
 from fractions import Fraction
-from numbers import Number
-from typing import NamedTuple
+from numbers import Integral, Number
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +25,9 @@ from matrixdp.checks import Array, InputError
 
 #: Texts that hold no value, in small letters.
 MISSING = {"", "na", "n/a", "#n/a", "nan", "null", "none"}
+
+#: Texts that spell a number.
+_DECIMAL = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]*)?(?:[eE][+-]?[0-9]{1,4})?")
 
 #: What to do about a missing identifier.
 REMEDY = "give every record a text or a number that names its person"
@@ -38,48 +43,106 @@ class People(NamedTuple):
 class FirstRecords:
     """A count of the records of each person so far, over the blocks of a file.
 
+    A text counts without the blanks around it. Identifiers of two types, or one number spelled in
+    two ways, could count a person twice. So they are refused.
+
     Args:
         most: how many records of each person count.
+        source: what messages call the records.
+        column: the column of identifiers, for messages; empty where they have none.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, source: object = "people", column: str = "") -> None:
         self._most = checks.count(per_person=most)
+        self._source, self._column = source, f", column {column!r}" * bool(column)
         self._counts: dict[Hashable, int] = {}
+        self._spellings: dict[Decimal, str] = {}
+        self._kind, self._record = "", 0
 
-    def keep(self, people: Iterable[Hashable]) -> Array:
-        """Return whether each of the next records counts (k,), by its :func:`identifiers`."""
+    def keep(self, names: Iterable[object]) -> Array:
+        """Return whether each of the next records counts (k,), by its identifier.
+
+        Raises:
+            InputError: an identifier is missing, neither a text nor a number, of another type than
+                those before, or the number of one before in another spelling.
+        """
         counts, most, kept = self._counts, self._most, []
-        for person in people:
+        for name in names:
+            self._record += 1
+            person = self._person(name)
             count = counts.get(person, 0)
+            if not count and isinstance(person, str):
+                self._check_spelling(person)
             kept.append(count < most)
             if count < most:
                 counts[person] = count + 1
         return np.array(kept, dtype=bool)
 
+    def _person(self, name: object) -> Hashable:
+        """Return what tells a person apart."""
+        person = _text(name) if isinstance(name, str) else _number(name)
+        if person is None:
+            raise self._problem("no identifier", REMEDY)
+        if person is NotImplemented:
+            kind = f"an identifier of the type {type(name).__name__}"
+            raise self._problem(f"{kind}, no text and no number,", REMEDY)
+        kind = _kind(name)
+        if self._kind not in ("", kind):
+            raise self._problem(
+                f"a {kind} where identifiers before are each a {self._kind},",
+                'make all of them texts, as 7 and "7" would be two people',
+            )
+        self._kind = kind
+        return person
 
-def identifiers(people: Sequence[object]) -> list[Hashable]:
-    """Return what tells people apart, None where it is missing.
+    def _check_spelling(self, text: str) -> None:
+        """Refuse a text that is a number which an earlier text has in other digits."""
+        if _DECIMAL.fullmatch(text):
+            number = Decimal(text.replace(",", "."))
+            if self._spellings.setdefault(number, text) != text:
+                raise self._problem(
+                    "an identifier before in another spelling",
+                    "spell each alike, as 7 and 7.0, or 7 and 07, would be two people",
+                )
 
-    A text counts without the blanks around it. Numbers are one person where they are equal, of
-    whatever types; a number and a text never are. What is no text and no number is missing too.
-    """
-    return [_text(name) if isinstance(name, str) else _number(name) for name in people]
+    def _problem(self, what: str, remedy: str) -> InputError:
+        verb = "have" if self._source == "people" else "has"
+        return InputError(
+            f"{self._source} {verb} {what} in record {self._record}{self._column}; {remedy}"
+        )
+
+
+def _kind(name: object) -> str:
+    """Return the type of an identifier; texts, whole numbers and booleans have one each."""
+    if isinstance(name, str):
+        return "text"
+    if isinstance(name, bool | np.bool):
+        return "truth value"
+    if isinstance(name, Integral):
+        return "whole number"
+    return "number of the type float" if isinstance(name, float) else type(name).__name__
 
 
 def _text(name: str) -> str | None:
+    """Return a text without the blanks around it; None where it is missing."""
     text = str(name).strip()
     return None if text.lower() in MISSING else text
 
 
 def _number(name: object) -> Hashable:
-    """Return an exact number of Python's own, whose equality and hash agree over all types."""
-    if isinstance(name, np.generic):
-        name = name.item()
+    """Return an exact number of Python's own, whose equality and hash agree over all types.
+
+    None stands for a missing one, and ``NotImplemented`` for what is no number.
+    """
+    if name is None or name is np.ma.masked or type(name).__name__ in ("NAType", "NaTType"):
+        return None
     if isinstance(name, np.longdouble):
         # Python has no number as wide.
         name = Fraction(*name.as_integer_ratio()) if np.isfinite(name) else float(name)
+    if isinstance(name, np.number | np.bool):
+        name = name.item()
     if not isinstance(name, Number) or not isinstance(name, Hashable):
-        return None
+        return NotImplemented
     try:
         return name if name == name else None
     except ArithmeticError:
@@ -87,32 +150,39 @@ def _number(name: object) -> Hashable:
         return None
 
 
+def as_objects(names: Any) -> list[Any]:
+    """Return identifiers one by one; as they are, since one type would make people equal.
+
+    Dates stay dates: as Python's objects those in nanoseconds would be whole numbers.
+    """
+    if getattr(getattr(names, "dtype", None), "kind", "") in ("m", "M"):
+        return [*names]
+    # Masked ones become None.
+    masked = isinstance(names, np.ma.MaskedArray)
+    listed: list[Any] = (names.astype(object) if masked else np.asarray(names, object)).tolist()
+    return listed
+
+
 def first_records(people: ArrayLike, per_person: int) -> Array:
     """Return which records count: the first ones of each person, in their order.
 
-    A release of these, by a query with the same ``per_person``, protects whole people. Numbers are
-    one person where they are equal, such as ``1`` and ``1.0``; ``1`` and ``"1"`` are two people.
+    A release of these, by a query with the same ``per_person``, protects whole people.
 
     Args:
-        people: texts or numbers that name the person of each record, (n,).
+        people: texts or numbers, of one type, that name the person of each record, (n,).
         per_person: how many records of each person count, at least 1.
 
     Returns:
         Whether each record counts, (n,).
 
     Raises:
-        InputError: an identifier is missing, or masked, or they are not one per record.
+        InputError: an identifier is missing, or masked, or they are not one per record, not of one
+            type, or have two spellings of a number, such as ``"7"`` and ``"07"``.
 
     >>> mdp.first_records(["Ann", "Bob", "Ann", "Ann"], per_person=2).tolist()
     [True, True, True, False]
     """
-    # As they are: an array of one type would make different people equal.
-    if isinstance(people, np.ma.MaskedArray):
-        people = people.astype(object).tolist()
-    array = np.asarray(people, dtype=object)
-    if array.ndim != 1:
-        raise InputError(f"people have shape {array.shape}; give one identifier per record")
-    names = identifiers(array.tolist())
-    if None in names:
-        raise InputError(f"people have no identifier in record {names.index(None) + 1}; {REMEDY}")
-    return FirstRecords(per_person).keep(names)
+    shape = np.shape(people) if hasattr(people, "__array__") else np.asarray(people, object).shape
+    if len(shape) != 1:
+        raise InputError(f"people have shape {shape}; give one identifier per record")
+    return FirstRecords(per_person).keep(as_objects(people))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import difflib
 import itertools
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from numbers import Integral, Real
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrixdp.checks import Array, InputError, as_input_error, plural
-from matrixdp.release.people import MISSING, REMEDY, FirstRecords, People, identifiers
+from matrixdp.release.people import MISSING, FirstRecords, People, as_objects
 
 #: Messages show no values, as they end up in logs. A refused release reveals something about a
 #: record, and so does leaving records out.
@@ -159,7 +159,7 @@ def _complete(
 ) -> Iterator[Array]:
     """Yield the records that count of blocks, without missing values; else as :func:`blocks`."""
     first = 1
-    person, counts = ("", None) if people is None else (people.column, FirstRecords(people.most))
+    counts = None if people is None else FirstRecords(people.most, path, people.column)
     for block, names in parts:
         filled = block if fill is None else np.where(np.isnan(block), fill, block)
         bad = np.argwhere(~np.isfinite(filled) if fill is None else np.isnan(filled))
@@ -170,20 +170,9 @@ def _complete(
                 f"{columns[column]!r}; put a public number there, and leave no record out"
             )
         if counts is not None:
-            filled = filled[counts.keep(_identified(path, person, names, first))]
+            filled = filled[counts.keep(names)]
         yield filled
         first += len(block)
-
-
-def _identified(path: Path, person: str, names: Sequence[object], first: int) -> list[Hashable]:
-    """Return the identifiers of records from number ``first`` on."""
-    people = identifiers(names)
-    if None in people:
-        record = first + people.index(None)
-        raise InputError(
-            f"{path} has no identifier in record {record}, column {person!r}; {REMEDY}"
-        )
-    return people
 
 
 def _csv(path: Path, columns: Sequence[str], person: str, dialect: Dialect) -> Iterator[_Block]:
@@ -377,7 +366,7 @@ def _frame(frame: Any, name: Path, columns: Sequence[str], person: str) -> Itera
             _cells(cells[i][part], name, column, start + 1)
             for i, column in zip(places, columns, strict=True)
         ]
-        yield np.stack(rows, axis=1), cells[place][part].tolist() if person else []
+        yield np.stack(rows, axis=1), as_objects(cells[place][part]) if person else []
 
 
 def _kind(dtype: Any) -> str:
