@@ -30,7 +30,7 @@ def settings(**changes):
     chosen = config.resolve(
         copy.deepcopy(SHIPPED) | {"experiment_defaults": {"trials": 2, "epsilons": [1]}}
     )
-    chosen["experiments"]["regression"] |= {"trials_for_claims": 20, **changes}
+    chosen["experiments"]["regression"] |= {"trials_at_table_epsilon": 20, **changes}
     return chosen
 
 

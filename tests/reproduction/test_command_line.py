@@ -76,7 +76,9 @@ def ran(request, tmp_path_factory):
     """Return the adjacency, the folder of a run, its rows, and (release, value, drawn) of all."""
     results = tmp_path_factory.mktemp("run") / "results"
     chosen = copy.deepcopy(SHIPPED) | {
-        "experiment_defaults": {"trials": TRIALS, "epsilons": [0.5, 2]}, "table_epsilon": 2,
+        "experiment_defaults": {
+            "trials": TRIALS, "trials_at_table_epsilon": 0, "epsilons": [0.5, 2],
+        }, "table_epsilon": 2,
         "taus": [0.55, 0.9], "tau_untuned": 0.9, "sketch_multiples": [2, 4],
         "adjacency": request.param, "audit_runs": 2000,
         "experiments": {"regression": EXPERIMENT | {"mechanisms": MECHANISMS}},

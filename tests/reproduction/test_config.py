@@ -131,7 +131,7 @@ def test_an_experiment_has_trials_and_epsilons_of_its_own_or_those_of_all():
         config.resolve(changed)
 
 
-@pytest.mark.parametrize("key", [key for key in config.MOVED if key != "claim_trials"])
+@pytest.mark.parametrize("key", [key for key in config.MOVED if key != "trials_for_claims"])
 def test_an_old_key_is_a_sentence_with_the_new_one(key):
     new = config.MOVED[key]
     sentence = f"config.yaml has the old key '{key}'; write {re.escape(new)} instead"
@@ -141,8 +141,10 @@ def test_an_old_key_is_a_sentence_with_the_new_one(key):
 
 def test_an_old_key_of_an_experiment_is_a_sentence_with_the_new_one():
     changed = copy.deepcopy(SHIPPED)
-    changed["experiments"]["regression"]["claim_trials"] = 1
-    with pytest.raises(InputError, match="regression has the old key 'claim_trials'; write trials"):
+    changed["experiments"]["regression"]["trials_for_claims"] = 1
+    with pytest.raises(
+        InputError, match="regression has the old key 'trials_for_claims'; write trials"
+    ):
         config.resolve(changed)
 
 

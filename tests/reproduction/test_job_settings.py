@@ -1,5 +1,6 @@
 """The part of the settings that a job reads, as its command line has it."""
 
+import copy
 from pathlib import Path
 
 import pytest
@@ -13,18 +14,18 @@ RESOLVED = config.resolve(SHIPPED)
 RELEASE = {"experiment", "task", "dataset", "seed", "trials", "adjacency", "reading"}
 TRAINED = {"experiment", "dataset", "seed", "trials", "lot", "epochs", "records"}
 BUDGET = {"epsilons", "delta"}
-CLAIMED = {"claim_trials", "claim_epsilons"}
+MORE = {"trials_at"}
 
 
 @pytest.mark.parametrize(
     ("experiment", "mechanism", "keys"),
     [
-        ("regression", "nonprivate", RELEASE | {"target", "train", "claim_trials"}),
-        ("regression", "laplace", RELEASE | BUDGET | CLAIMED | {"target", "train"}),
-        ("section10_2", "zero", RELEASE | {"target", "train", "features", "claim_trials"}),
-        ("covariance", "laplace", RELEASE | BUDGET | CLAIMED),
-        ("first_pc", "jl_exact", RELEASE | BUDGET | {"grids"}),
-        ("first_pc", "mvg_thm2", RELEASE | BUDGET | CLAIMED | {"directions", "grids"}),
+        ("regression", "nonprivate", RELEASE | {"target", "train"}),
+        ("regression", "laplace", RELEASE | BUDGET | MORE | {"target", "train"}),
+        ("section10_2", "zero", RELEASE | {"target", "train", "features"}),
+        ("covariance", "laplace", RELEASE | BUDGET | MORE),
+        ("first_pc", "jl_exact", RELEASE | BUDGET | MORE | {"grids"}),
+        ("first_pc", "mvg_thm2", RELEASE | BUDGET | MORE | {"directions", "grids"}),
         ("adult", "nonprivate", TRAINED | {"clip"}),
         ("adult", "imgm", TRAINED | {"clip", "batch"} | BUDGET),
         ("imdb", "imgm", TRAINED | BUDGET),
@@ -36,19 +37,20 @@ def test_a_part_holds_what_rows_may_depend_on(experiment, mechanism, keys):
     assert part.keys() == keys
 
 
-def test_claims_are_judged_in_the_default_reading_alone():
-    other = job_settings.trials({**RESOLVED, "reading": "zeta=literal"}, "regression", "laplace")
-    assert not CLAIMED & other.keys()
-
-
-def test_claims_compare_a_mechanism_at_their_epsilons_alone():
+def test_every_row_has_more_trials_at_the_epsilon_of_the_tables_and_some_rows_at_all():
     part = {
         name: job_settings.trials(RESOLVED, "covariance", name)
-        for name in ("laplace", "imgm", "jl_exact")
+        for name in ("nonprivate", "laplace", "jl_exact", "imgm")
     }
-    assert part["laplace"]["claim_epsilons"] == ["1"]
-    assert part["imgm"]["claim_epsilons"] == RESOLVED["experiments"]["covariance"]["epsilons"]
-    assert not CLAIMED & part["jl_exact"].keys()
+    assert part["nonprivate"]["trials"] == 5000
+    assert part["laplace"]["trials_at"] == part["jl_exact"]["trials_at"] == {"1": 5000}
+    every = dict.fromkeys(RESOLVED["experiments"]["covariance"]["epsilons"], 5000)
+    assert part["imgm"]["trials_at"] == every
+    few = copy.deepcopy(RESOLVED)
+    few["experiments"]["covariance"]["trials_at_table_epsilon"] = 100
+    for name in part:
+        assert not MORE & (job := job_settings.trials(few, "covariance", name)).keys()
+        assert job["trials"] == 100
 
 
 def test_a_part_of_an_experiment_that_is_not_to_run_is_refused():
@@ -66,7 +68,7 @@ def test_readings_and_audit_are_at_the_epsilon_of_the_tables():
         RESOLVED["experiment_defaults"]["trials"],
         1,
     )
-    assert not CLAIMED & {*by_reading, *audited}
+    assert not MORE & {*by_reading, *audited}
     assert len(audited["grids"]["taus"]) > 1
 
 

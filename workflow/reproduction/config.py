@@ -33,7 +33,7 @@ MOVED = {
     "rows": "sketch_multiples",
     "sketch_sizes": "sketch_multiples",
     "radii": "squared_radius_fractions",
-    "claim_trials": "trials_for_claims",
+    "trials_for_claims": "trials_at_table_epsilon",
 }
 #: Keys of lists of numbers beside those of mechanisms' grids, which are sorted, and of numbers. All
 #: become canonical text.
@@ -189,8 +189,8 @@ def _check_experiment(
         _check_names(f"{where}.mechanisms", experiment["mechanisms"], names)
     except InputError as error:
         raise InputError(f"{error}, or of a package that must be installed first") from None
-    for key in ("claims_at_table_epsilon", "claims_at_every_epsilon"):
-        _check_names(f"{where}.{key}", experiment[key], discovery.mechanisms())
+    key = "claims_at_every_epsilon"
+    _check_names(f"{where}.{key}", experiment[key], discovery.mechanisms())
     dataset = matrices[experiment["dataset"]]
     records = dataset["scalings"]["default"].get("rows", dataset["shape"][0])
     if "train" in needs and experiment["train"] >= records:

@@ -33,9 +33,7 @@ class Settings:
         experiment: name of the experiment.
         seed: root seed.
         trials: number of trials per row; trial numbers start at 0.
-        claim_trials: number of trials per row at ``claim_epsilons`` for judging claims, if larger
-            than ``trials``; the first of them are those of the row.
-        claim_epsilons: claimed epsilons at which claims compare the mechanism, as text.
+        trials_at: number of reported trials at claimed epsilons that have more, by epsilon as text.
         epsilons: claimed epsilons as text, e.g. ``"0.1"``; they also name the noise streams.
         delta: claimed delta; None stands for 1 / n, with n private records.
         directions: indices of favoured features by name of a noise direction; none: i.i.d. noise.
@@ -56,8 +54,7 @@ class Settings:
     adjacency: str = "replace"
     reading: str = "default"
     changes: Mapping[str, Any] = field(default_factory=dict)
-    claim_trials: int = 0
-    claim_epsilons: tuple[str, ...] = ()
+    trials_at: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, job: Mapping[str, Any], **others: Any) -> Settings:
@@ -65,8 +62,7 @@ class Settings:
         epsilons = tuple(job.get("epsilons", ()))
         grids = {key: tuple(values) for key, values in job.get("grids", {}).items()}
         plain = {key: job[key] for key in ("experiment", "seed", "trials")}
-        plain |= {"claim_trials": job.get("claim_trials", 0)}
-        plain |= {"claim_epsilons": tuple(job.get("claim_epsilons", ()))}
+        plain |= {"trials_at": job.get("trials_at", {})}
         delta = job.get("delta", "1/n")
         plain |= {"delta": None if delta == "1/n" else float(delta)}
         return cls(**{**plain, "epsilons": epsilons, "grids": grids, **others})
@@ -102,23 +98,14 @@ def dataset(settings: Mapping[str, Any], experiment: str) -> str:
 
 def trials(settings: Mapping[str, Any], experiment: str, mechanism: str) -> JobSettings:
     """Return the settings that may affect a row's trials; no budget affects baselines."""
-    return _rows(settings, experiment, mechanism) | _for_claims(settings, experiment, mechanism)
-
-
-def _for_claims(settings: Mapping[str, Any], experiment: str, mechanism: str) -> JobSettings:
-    """Return the settings of a row's further trials for claims; empty if no claim compares it."""
-    entry = release(settings, experiment)
-    # Claims are judged only under the default reading.
-    if settings["reading"] != DEFAULT or not entry.get("trials_for_claims"):
-        return {}
-    count = {"claim_trials": entry["trials_for_claims"]}
+    entry, job = release(settings, experiment), _rows(settings, experiment, mechanism)
+    if (count := entry.get("trials_at_table_epsilon", 0)) <= entry["trials"]:
+        return job
     if mechanism in BASELINES:
-        return count
-    if mechanism in entry["claims_at_every_epsilon"]:
-        return {**count, "claim_epsilons": entry["epsilons"]}
-    if mechanism in entry["claims_at_table_epsilon"]:
-        return {**count, "claim_epsilons": [settings["table_epsilon"]]}
-    return {}
+        return job | {"trials": count}
+    every = mechanism in entry["claims_at_every_epsilon"]
+    epsilons = entry["epsilons"] if every else [settings["table_epsilon"]]
+    return job | {"trials_at": dict.fromkeys(epsilons, count)}
 
 
 def _rows(settings: Mapping[str, Any], experiment: str, *mechanisms: str) -> JobSettings:

@@ -90,6 +90,7 @@ def configuration(config: dict[str, Any]) -> dict[str, Any]:
         "directions": {"a": favoured},
         "mechanisms": [NONPRIVATE, baseline, *discovery.mechanisms()],
         "trials": defaults["trials"],
+        "trials_at_table_epsilon": 0,
         "epsilons": [*defaults["epsilons"], spec.epsilon],
     }
     if spec.target:

@@ -132,23 +132,25 @@ def test_more_epsilons_and_trials_leave_the_old_rows_as_they_were(data):
     pd.testing.assert_series_equal(many.loc[few.index], few, rtol=0, atol=0)
 
 
-def test_trials_for_claims_continue_those_reported_at_their_epsilons(data):
-    claimed = replace(SETTINGS, claim_trials=9, claim_epsilons=("1",))
-    for name in ("mvg_binary", "laplace", "mvg_maxpnr", "jl_exact", "nonprivate", "random"):
-        plain, table = run(REGRESSION, name, data, SETTINGS), run(REGRESSION, name, data, claimed)
-        own = table["phase"].eq("claims")
-        pd.testing.assert_frame_equal(table[~own].reset_index(drop=True), plain, rtol=0, atol=0)
-        assert set(table[own]["trial"]) == {6, 7, 8}
-        assert not set(table[own]["epsilon"].dropna()) - {"1"}
-        # They are the trials that a run of nine would have reported.
+def test_more_trials_at_an_epsilon_are_reported_there_and_choose_nothing(data):
+    more = replace(SETTINGS, trials_at={"1": 9})
+    for name in ("mvg_binary", "laplace", "mvg_maxpnr", "jl_exact"):
+        plain, table = run(REGRESSION, name, data, SETTINGS), run(REGRESSION, name, data, more)
+        for phase, before in plain.groupby("phase"):
+            after = table[table["phase"].eq(phase)]
+            counts = after.groupby("epsilon")["trial"].agg(lambda trials: {*trials} == {*range(9)})
+            assert dict(counts) == {"0.1": False, "1": phase != "select"}
+            # The first of them are the trials of a run without more.
+            few = after[after["trial"].lt(SETTINGS.trials)].assign(phase="report")
+            pd.testing.assert_series_equal(
+                values(few).sort_index(),
+                values(before.assign(phase="report")).sort_index(),
+                rtol=1e-12,
+            )
         longer = values(run(REGRESSION, name, data, replace(SETTINGS, trials=9)))
-        more = table[own].assign(phase="report")
-        pd.testing.assert_series_equal(values(more), longer.loc[values(more).index], rtol=1e-12)
-    assert (
-        not run(REGRESSION, "laplace", data, replace(claimed, claim_trials=6))["phase"]
-        .eq("claims")
-        .any()
-    )
+        pd.testing.assert_series_equal(
+            values(table).sort_index(), longer.loc[values(table).index].sort_index(), rtol=1e-12
+        )
 
 
 def test_experiments_on_one_data_set_share_their_splits_and_no_noise(data):

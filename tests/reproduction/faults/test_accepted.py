@@ -61,9 +61,10 @@ def test_every_mechanism_runs_at_the_ends_of_what_is_allowed(folder, name):
     chosen = copy.deepcopy(mutations.SHIPPED) | MIDDLE | ENDS[name]
     train, trials = chosen.pop("train", 60), chosen.pop("trials", 1)
     epsilon = chosen["table_epsilon"] = chosen.pop("epsilon", 1.0)
-    chosen["experiment_defaults"] = {"trials": trials, "epsilons": [epsilon]}
+    defaults = {"trials": trials, "trials_at_table_epsilon": 0, "epsilons": [epsilon]}
+    chosen["experiment_defaults"] = defaults
     for own in chosen["experiments"].values():
-        own |= {"trials_for_claims": 0} | ({"train": train} if "train" in own else {})
+        own |= {"train": train} if "train" in own else {}
     settings = config.resolve(chosen)
     ran = 0
     for experiment, own in settings["experiments"].items():

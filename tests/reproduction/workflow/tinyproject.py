@@ -34,7 +34,7 @@ NOWHERE = "http://127.0.0.1:9"
 
 #: One mechanism of each axis and of none, baselines, all three data sets.
 TINY: dict[str, Any] = {
-    "experiment_defaults": {"trials": 2, "epsilons": [0.1, 1]},
+    "experiment_defaults": {"trials": 2, "trials_at_table_epsilon": 0, "epsilons": [0.1, 1]},
     "taus": [0.75],
     "sketch_multiples": [4],
     "audit_runs": 2000,

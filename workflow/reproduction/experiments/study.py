@@ -190,9 +190,7 @@ def run(
     - ``report``: the reported trials, at all epsilons;
     - ``select``: trials on separate streams, which choose between several configurations of a
     direction;
-    - ``claims``: further ``report`` trials at the epsilons of claims;
-    - ``control``: the noise of the ``report`` and ``claims`` trials on records of zeros; only with
-      ``control``.
+    - ``control``: the noise of the ``report`` trials on records of zeros; only with ``control``.
     """
     return _run({settings.reading: task}, mechanism, data, settings, control)
 
@@ -263,19 +261,16 @@ def _tuned(task: Task, data: Dataset, seed: int) -> Task:
 
 
 def _baseline_rows(task: Task, name: str, data: Dataset, settings: Settings) -> Block:
-    total = max(settings.trials, settings.claim_trials)
-    values = np.empty(total)
+    values = np.empty(settings.trials)
     domain = Box(data.lower, data.upper)
-    for trials in _blocks(range(total), data.matrix.size):
+    for trials in _blocks(range(settings.trials), data.matrix.size):
         instance = task.instance(data.matrix, _splits(settings.seed, data, "report", trials))
         noise = streams(settings.seed, "noise", settings.experiment, name, "report", trials=trials)
         try:
             values[trials.start : trials.stop] = instance.baseline(name, noise, domain)
         except NoBaseline as reason:
             return _note(f"skipped: {reason}", "")
-    numbers = np.arange(total)
-    phases = np.where(numbers < settings.trials, "report", "claims")
-    return {"phase": phases, "trial": numbers, "value": values}
+    return {"phase": "report", "trial": np.arange(settings.trials), "value": values}
 
 
 @dataclass(frozen=True, eq=False)
@@ -378,7 +373,7 @@ def _mechanism_rows(
             yield {**note, **case.where, "delta": case.delta}
             continue
         for phase, numbers, scores in simulated:
-            if len(numbers) and (reading, case) in scores:
+            if (reading, case) in scores:
                 rows = {"phase": phase, "trial": np.array(numbers), "value": scores[reading, case]}
                 yield {"reading": reading, **case.where, **case.guarantee, **rows}
 
@@ -395,19 +390,17 @@ def _simulated(
     rivals = Counter(case.configuration.direction for case in cases)
     alone = len(settings.epsilons)
     compared = [case for case in cases if rivals[case.configuration.direction] > alone]
-    claimed = [case for case in cases if case.epsilon in settings.claim_epsilons]
-    plain, more = range(settings.trials), range(settings.trials, settings.claim_trials)
-    # The phase of the rows, its trials, the phase whose streams they use, and the cells.
-    parts = (
-        ("report", plain, "report", cases),
-        ("select", plain, "select", compared),
-        ("claims", more, "report", claimed),
-    )
+    by_count: dict[int, list[Case]] = {}
+    for case in cases:
+        count = settings.trials_at.get(case.epsilon, settings.trials)
+        by_count.setdefault(count, []).append(case)
+    parts = [("report", range(count), some) for count, some in by_count.items()]
+    parts.append(("select", range(settings.trials), compared))
     scored, controls = [], []
-    for phase, numbers, streams_of, subset in parts:
+    for phase, numbers, subset in parts:
         with_zeros = control and phase != "select"
         scores, *of_zeros = _scores(
-            tasks, mechanism, streams_of, subset, data, settings, numbers, with_zeros
+            tasks, mechanism, phase, subset, data, settings, numbers, with_zeros
         )
         scored.append((phase, numbers, scores))
         controls += [(CONTROL, numbers, each) for each in of_zeros]

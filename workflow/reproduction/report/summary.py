@@ -36,9 +36,7 @@ MEDIAN = ("median", "median_low", "median_high")
 #: Name of the default reading, which tables and figures show unless they say otherwise.
 DEFAULT = "default"
 
-#: Phase of further trials for claims, which continue the reported ones.
-CLAIMS = "claims"
-PHASES = ("report", "select", CLAIMS, CONTROL)
+PHASES = ("report", "select", CONTROL)
 SIMULATED = "simulated"
 
 #: Beginnings of the notes of rows without trials: the mechanism cannot serve the task, or the
@@ -57,8 +55,8 @@ def summarise(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
     (:func:`reproduction.report.statistics.heavy_tailed`) also have ``median`` and its 95 %
     interval. ``select_mean`` is over the select trials. ``chosen`` marks the configuration with the
     smallest ``select_mean`` of its mechanism, direction, reading and epsilon, or the only
-    configuration. A row without trials has the reason in ``note``. Trials of the phases ``claims``
-    and ``control`` are ignored.
+    configuration. A row without trials has the reason in ``note``. Trials of the phase ``control``
+    are ignored.
 
     Args:
         trial_files: trial files (CSV, gzipped if the name ends in .gz), in any order.
@@ -78,7 +76,7 @@ def summarise(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
             "simulated data never mix, run all of them on one"
         )
     _no_trial_twice(rows)
-    rows = rows[~rows["phase"].isin([CLAIMS, CONTROL])]
+    rows = rows[rows["phase"].ne(CONTROL)]
     # Sort, so that sums do not depend on the order of the files.
     rows = rows.sort_values("trial", kind="stable")
     table = rows.groupby([*KEYS], sort=False).agg(

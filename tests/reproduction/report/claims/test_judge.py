@@ -419,22 +419,21 @@ def test_one_row_has_margin_power_and_evidence(run):
     assert alone["power"] < table["power"].iloc[0]
 
 
-def test_further_trials_for_claims_are_used_where_there_are_some(run):
+def test_a_claim_is_judged_by_the_trials_that_its_rows_share(run):
     split = shared(n=1000)
-    parts = {}
-    for i, name in enumerate(("laplace", "ppca")):
-        values = split + noise(1 + 0.02 * i, 0.1, i, n=1000)
-        first, more = trials(name, values[:50]), trials(name, values[50:], phase="claims")
-        parts[name] = pd.concat([first, more.assign(trial=more["trial"] + 50)])
+    parts = {
+        name: trials(name, split + noise(1 + 0.02 * i, 0.1, i, n=1000))
+        for i, name in enumerate(("laplace", "ppca"))
+    }
     found = verdict(run, "laplace beats ppca", rows=parts)
     assert (found["verdict"], found["evidence"]) == ("reproduced", "1,000 paired trials")
-    # What tables show stays on its own trials, and a row that has no more limits the pair.
-    table = summary.read(run.folder / "summary/regression.csv")
-    assert set(table["n_trials"]) == {50}
-    parts["ppca"] = parts["ppca"][parts["ppca"]["phase"].eq("report")]
+    # They are those behind the means of tables.
+    table = summary.read(run.folder / "summary/regression.csv").set_index("mechanism")
+    assert found["effect"] == pytest.approx(table["mean"]["ppca"] - table["mean"]["laplace"])
+    parts["ppca"] = parts["ppca"][parts["ppca"]["trial"].lt(50)]
     found = verdict(run, "laplace beats ppca", rows=parts)
     assert found["evidence"] == "50 paired trials"
-    # They are of one epsilon, and no part of a mean over several.
+    # Those of one epsilon alone are no part of a mean over several.
     wide = {
         name: pd.concat([part, trials(name, np.ones(50), epsilon="10")])
         for name, part in parts.items()

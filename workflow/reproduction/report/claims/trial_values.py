@@ -34,7 +34,7 @@ class TrialValues:
     def __init__(self, files: Files, on_request: Collection[str] = ()) -> None:
         self._files = files
         self._on_request = on_request
-        self._phases: tuple[str, ...] = ("report", summary.CLAIMS)
+        self._phase = "report"
         #: The trials on data: this book, or for a control the book that it belongs to.
         self.of_data = self
         self._summary = functools.cache(self._read_summary)
@@ -81,14 +81,14 @@ class TrialValues:
     def control(self) -> TrialValues:
         """Return the book of the same mechanisms' trials on records of zeros."""
         book = TrialValues(self._files, self._on_request)
-        book._phases, book.of_data = (CONTROL,), self
+        book._phase, book.of_data = CONTROL, self
         return book
 
     def values(self, row: Row, epsilons: Sequence[str], metrics: Collection[str]) -> pd.Series:
         """Return the mean over ``epsilons`` of each trial of a row, indexed by trial.
 
-        At each epsilon the configuration is the one chosen on the select trials. At the tables'
-        epsilon alone a row may have more trials than its reported ones. NotRun: a value is missing.
+        At each epsilon the configuration is the one chosen on the select trials. NotRun: a value
+        is missing.
         """
         rows = self._rows(row)
         if not rows["metric"].isin([*metrics, ""]).all():
@@ -151,7 +151,7 @@ class TrialValues:
             raise NotRun(f"the trials of {mechanism} in {experiment} are missing")
         table = summary.read_trials(self._files[name])
         free = mechanism in catalogue.BASELINES
-        in_phase = table["phase"].isin(["report", *self._phases] if free else self._phases)
+        in_phase = table["phase"].eq("report" if free else self._phase)
         selected = in_phase & table["reading"].eq(summary.DEFAULT)
-        # Further trials make long tables: keep no text that nothing reads.
+        # Many trials make long tables: keep no text that nothing reads.
         return table.loc[selected & table["trial"].notna(), [*KEYS, "trial", "value"]]
