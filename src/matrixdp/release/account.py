@@ -17,7 +17,7 @@ from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import Composed
 from matrixdp.mechanisms.private_bounds import PrivatelyBounded
-from matrixdp.release import ledger, tables
+from matrixdp.release import durable, ledger, specification, tables
 from matrixdp.release.recommend import Option
 
 #: What an account can be charged for.
@@ -57,7 +57,8 @@ class Account:
 
     Raises:
         InputError: the total is missing or out of range, or the file has another one. The file of
-            records is not there, or has several names (hard links) and no account yet.
+            records is not there, or has several names (hard links) and no account yet. The system
+            is neither Linux nor macOS.
 
     >>> account = mdp.Account("survey.privacy.json", epsilon=2, delta=1e-5)
     >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), n_records=400)
@@ -80,6 +81,7 @@ class Account:
         adjacency: str = "replace",
         person: str | None = "",
     ) -> None:
+        durable.check()
         checks.choice(_RELATIONS, adjacency=adjacency)
         relation = ledger.Relation(adjacency, "" if person is None else str(person))
         # Links are followed anew each time, but not from another working directory.
@@ -266,7 +268,8 @@ class Account:
             )
         # Unlike any request of the command line: the answer of this one is stored nowhere.
         request = f"python {secrets.token_hex(8)}"
-        charge = {"date": ledger.today(), "query": query.name, "label": str(label)}
+        name = specification.name_of(query)
+        charge = {"date": ledger.today(), "query": name, "label": str(label)}
         return {**charge, "request": request, "answer": "", **ledger.entry(release)}
 
     def __copy__(self) -> Self:

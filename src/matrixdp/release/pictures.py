@@ -19,7 +19,7 @@ from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.privacy.sensitivity import Query
 from matrixdp.release import choices, recommend
 from matrixdp.release.recommend import Option
-from matrixdp.release.specification import Specification
+from matrixdp.release.specification import Specification, name_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,7 +60,7 @@ def plot_error(query: Query, *, epsilon: float, delta: float, **arguments: Any) 
     def options(value: float) -> list[Option]:
         return recommend.options(query, epsilon=value, delta=delta, **arguments)
 
-    title = f"{query.name}, {plural(query.n_records, 'record')}"
+    title = f"{name_of(query)}, {plural(query.n_records, 'record')}"
     return _figure(options, epsilon, delta, title)
 
 

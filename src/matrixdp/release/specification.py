@@ -209,6 +209,12 @@ def key_of(mechanism: Mechanism) -> str:
     return next((name for name, one in named.items() if one == inner), "")
 
 
+def name_of(query: Query) -> str:
+    """Return the name of a query in a specification; its own where it has none."""
+    names = (name for name, query_type in QUERIES.items() if query_type is type(query))
+    return next(names, query.name)
+
+
 def fit(
     query_name: str,
     box: Box,

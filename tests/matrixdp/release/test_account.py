@@ -46,6 +46,21 @@ def test_it_adds_up_as_the_command_line_does():
     assert len(account.releases) == 3
 
 
+@pytest.mark.parametrize(
+    ("query_type", "name"),
+    [
+        (mdp.IdentityQuery, "records"),
+        (mdp.MeanQuery, "mean"),
+        (mdp.SecondMomentQuery, "second_moments"),
+    ],
+)
+def test_a_charge_names_its_query_as_a_specification_does(query_type, name):
+    query = query_type(mdp.Box((0.0,), (1.0,)), 50)
+    account = mdp.Account("a.json", **TOTAL)
+    account.spend(mdp.Gaussian().calibrate(query, **BUDGET))
+    assert account.releases[0]["query"] == name
+
+
 def test_what_does_not_fit_is_refused_and_charges_nothing():
     account = mdp.Account("a.json", **TOTAL)
     account.spend(mean(1.5))
