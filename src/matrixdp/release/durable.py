@@ -7,16 +7,38 @@ final name is always complete and on the disk, whenever the process is killed or
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import signal
+import stat
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 from matrixdp.checks import InputError, why
 
-_INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+_INTERRUPTS = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
+#: Whoever may write to a folder could plant a link under the name of a temporary file, or a pipe.
+_NO_LINKS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+
+
+def check() -> None:
+    """Check that this system has the locks that an account needs.
+
+    Raises:
+        InputError: it has not.
+    """
+    if fcntl is None:
+        raise InputError(
+            "an account needs Linux or macOS, whose locks keep two releases apart; without an "
+            "account, all else works here"
+        )
 
 
 def part(path: Path) -> Path:
@@ -30,7 +52,7 @@ def reserve(path: Path, size: int, mode: int = 0o666) -> None:
     Raises:
         OSError: there is no space, or the folder cannot be written.
     """
-    handle = os.open(part(path), os.O_WRONLY | os.O_CREAT, mode)
+    handle = _open(part(path), mode)
     try:
         try:
             os.posix_fallocate(handle, 0, size)
@@ -53,7 +75,7 @@ def write(path: Path, text: str, mode: int = 0o666) -> None:
         OSError: there is no space, or the folder cannot be written.
     """
     content = text.encode()
-    handle = os.open(part(path), os.O_WRONLY | os.O_CREAT, mode)
+    handle = _open(part(path), mode)
     try:
         _fill(handle, content)
         os.ftruncate(handle, len(content))
@@ -69,6 +91,19 @@ def write(path: Path, text: str, mode: int = 0o666) -> None:
         os.close(handle)
 
 
+def _open(file: Path, mode: int) -> int:
+    """Return a handle of a temporary file: of the one that was reserved, or of a new one."""
+    with contextlib.suppress(OSError):
+        handle = os.open(file, os.O_WRONLY | _NO_LINKS)
+        status = os.fstat(handle)
+        is_single = stat.S_ISREG(status.st_mode) and status.st_nlink == 1
+        if is_single and status.st_uid == os.geteuid():
+            return handle
+        os.close(handle)
+    file.unlink(missing_ok=True)
+    return os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINKS, mode)
+
+
 def _fill(handle: int, content: bytes) -> None:
     rest = memoryview(content)
     while rest:
@@ -81,8 +116,10 @@ def lock(path: Path) -> Iterator[None]:
 
     Raises:
         OSError: it cannot be opened or locked.
+        InputError: this system has no locks.
     """
-    flags = os.O_RDONLY if path.is_dir() else os.O_RDWR | os.O_CREAT
+    check()
+    flags = os.O_RDONLY if path.is_dir() else os.O_RDWR | os.O_CREAT | _NO_LINKS
     handle = os.open(path, flags, 0o666)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)

@@ -91,3 +91,46 @@ def test_the_nearest_verb_is_named_where_one_is_near(word, verb, capsys):
 def test_a_word_that_can_be_no_verb_gets_no_command(capsys):
     assert cli.main(["people.toml\n"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+#: Windows has neither of these.
+WINDOWS = """
+import os, signal, sys
+sys.modules["fcntl"] = None
+for module, names in ((os, ("geteuid", "posix_fallocate", "O_NOFOLLOW")), (signal, ("SIGHUP",))):
+    for name in names:
+        delattr(module, name)
+"""
+
+
+def test_without_the_locks_of_an_account_all_else_works(tmp_path):
+    samplefile.save(tmp_path / "people.csv")
+    specification = samplefile.written(tmp_path)
+    program = f"""{WINDOWS}
+import numpy as np
+import matrixdp as mdp
+from matrixdp import cli
+for name in mdp.__all__:
+    getattr(mdp, name)
+rows = np.zeros((400, 2))
+settings = dict(query="mean", bounds=(0, 1), epsilon=1, missing="refuse")
+mdp.make_release(rows, **settings)
+mdp.PrivatePCA(epsilon=1, bounds=(0, 1)).fit(rows)
+assert cli.main(["recommend", {str(specification)!r}]) == 0
+assert cli.main(["account", {str(tmp_path / "people.csv")!r}]) == 0
+for refused in (
+    lambda: mdp.Account("a.json", epsilon=1, delta=0),
+    lambda: mdp.make_release(rows, **settings, account="a.json", total=dict(epsilon=1, delta=0)),
+    lambda: mdp.make_release({str(specification)!r}),
+):
+    try:
+        refused()
+    except mdp.InputError as error:
+        print(error)
+"""
+    pytest.importorskip("sklearn", reason="the estimators need scikit-learn; it is an extra")
+    words = [sys.executable, "-W", "ignore", "-c", program]
+    done = subprocess.run(words, cwd=tmp_path, check=True, capture_output=True, text=True)
+    sentences = done.stdout.splitlines()[-3:]
+    assert all("account needs Linux or macOS" in sentence for sentence in sentences)
+    assert not [*tmp_path.glob("*.privacy.*")]

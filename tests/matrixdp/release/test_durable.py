@@ -334,3 +334,32 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path):
         durable.explain(tmp_path / "file/a", "give another"),
     ):
         durable.write(tmp_path / "file/a", "text")
+
+
+@pytest.mark.parametrize("name", ["people.csv.privacy.json", "out/mean.csv", "out/mean.receipt.md"])
+@pytest.mark.parametrize("kind", ["symbolic link", "hard link", "pipe", "left over"])
+def test_what_is_planted_under_the_name_of_a_temporary_file_is_left_alone(folder, name, kind):
+    (folder / "out").mkdir()
+    victim, place = folder / "victim", durable.part(folder / name)
+    victim.write_text("kept")
+    if kind == "pipe":
+        os.mkfifo(place)
+    elif kind == "left over":
+        place.write_text("x" * 99_999)
+    else:
+        (place.symlink_to if kind == "symbolic link" else place.hardlink_to)(victim)
+    assert run(folder) == 0
+    assert victim.read_text() == "kept"
+    file = folder / name
+    assert file.is_file()
+    assert not file.is_symlink()
+    assert "x" * 9 not in file.read_text()
+    assert file.stat().st_nlink == 1
+    assert not os.path.lexists(place)
+
+
+def test_a_lock_does_not_follow_a_planted_link(folder, capsys):
+    (folder / "people.csv.privacy.json.lock").symlink_to(folder / "victim")
+    assert run(folder) == 2
+    assert "cannot be written" in capsys.readouterr().err
+    assert not (folder / "victim").exists()
