@@ -21,27 +21,6 @@ def merged(overlay):
     return changed
 
 
-def test_an_overlay_alone_gives_the_keys_in_the_order_of_the_shipped_ones():
-    overlay = ROOT / "workflow/config/quick.yaml"
-    given = yaml.safe_load(overlay.read_text())
-    # As Snakemake does it where the overlay is the only --configfile.
-    first = {**given, **{name: SHIPPED[name] for name in SHIPPED if name not in given}}
-    assert [*first][:2] == ["pathvars", "options"]
-    ordered = config.in_order(first, SHIPPED)
-    assert ordered == first
-    assert [*ordered] == [*SHIPPED, *(name for name in given if name not in SHIPPED)]
-    for part in ("experiments", "training"):
-        assert [*ordered[part]] == [name for name in SHIPPED[part] if name in given[part]]
-    # Within every part too, and what is no mapping stays as it is.
-    base = {"a": {"x": 1, "y": {"p": 1, "q": 1}}, "b": 1}
-    mixed = {"c": {"z": 1, "y": 1}, "b": {"k": 1}, "a": {"w": 1, "y": {"q": [2, 1]}, "x": {}}}
-    ordered = config.in_order(mixed, base)
-    assert ordered == mixed
-    assert str(ordered) == str(
-        {"a": {"x": {}, "y": {"q": [2, 1]}, "w": 1}, "b": {"k": 1}, "c": {"z": 1, "y": 1}}
-    )
-
-
 @pytest.mark.parametrize("folder", ["results", "results/quick", "mine", "a b/c.d", "a..b/..c"])
 def test_results_have_a_folder_below_the_one_where_it_runs(folder):
     resolved = config.resolve({**SHIPPED, "pathvars": {"results": folder}})

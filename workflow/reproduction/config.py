@@ -82,23 +82,6 @@ def resolve(config: dict[str, Any], data_sets: Mapping[str, Any] | None = None) 
     return resolved
 
 
-def in_order(config: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a configuration with its keys in the order of another one, then the further ones.
-
-    Snakemake puts the keys of an overlay first where it is the only ``--configfile``.
-    """
-    names = [
-        *(name for name in base if name in config),
-        *(name for name in config if name not in base),
-    ]
-    return {
-        name: in_order(config[name], base[name])
-        if isinstance(config[name], Mapping) and isinstance(base.get(name), Mapping)
-        else config[name]
-        for name in names
-    }
-
-
 def complete(config: dict[str, Any]) -> dict[str, Any]:
     """Return a copy of the configuration with the defaults of the schema.
 

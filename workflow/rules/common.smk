@@ -7,8 +7,6 @@ import shutil
 import sys
 from types import SimpleNamespace as Namespace
 
-import yaml
-
 WORKFLOW = os.path.dirname(str(workflow.current_basedir))
 # The library, and the study that uses it.
 PACKAGES = [os.path.join(os.path.dirname(WORKFLOW), "src"), WORKFLOW]
@@ -22,9 +20,6 @@ from reproduction.experiments import readings
 from reproduction.trials import BASELINES
 
 MATRIX, FOLDER = config.get("matrix"), config.get("pathvars", {}).get("results", "results")
-
-with open(BASE, encoding="utf-8") as stream:
-    config = configuration.in_order(config, yaml.safe_load(stream))
 
 try:
     # A person's matrix, and another reading of the papers: the same rules in another folder.
@@ -56,8 +51,6 @@ if os.path.dirname(shutil.which("python") or "") != os.path.dirname(sys.executab
     os.environ.update(PATH=os.pathsep.join(own))
 
 EXPERIMENTS, TRAININGS = PART["experiments"], PART["training"]
-# All but paths of this machine.
-PUBLIC = {**PART, "data": {"source": config["data"]["source"]}, "matrix": ""}
 # All experiments but those that are read beside another one.
 SWEPT = [name for name in EXPERIMENTS if name != "section10_2"]
 if "only" in PART and EXPERIMENTS and not (SWEPT or TRAININGS):
@@ -304,17 +297,6 @@ def by_key(part, runs):
             for key in sorted({key for wildcards in runs for key in part(wildcards)})
         },
     }
-
-
-def settings_lines(settings, place=""):
-    """Return the settings below a place as texts, one for each key that has no keys of its own."""
-    lines = []
-    for key, value in settings.items():
-        if isinstance(value, dict) and value:
-            lines += settings_lines(value, f"{place}{key}.")
-        else:
-            lines.append(f"{place}{key}: {job_settings.text(value)}")
-    return lines
 
 
 def digests_of(wildcards, output):

@@ -11,9 +11,7 @@ rule settings:
     conda:
         "../../environment.yml"
     params:
-        *[lambda wildcards, line=line: line for line in settings_lines(PUBLIC)],
-        order=job_settings.digest(configuration.text(PART)),
-        text=lambda wildcards, output: configuration.text(PART),
+        text=lambda wildcards: configuration.text(PART),
     message:
         "Settings"
     shell:
