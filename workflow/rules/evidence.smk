@@ -48,7 +48,7 @@ rule gather_readings:
     conda:
         "../../environment.yml"
     params:
-        *code("cli.gather", "report.all_readings"),
+        *code("cli.gather", "report.readings"),
         python=python,
     message:
         "Readings: {wildcards.experiment}"

@@ -25,7 +25,7 @@ from reproduction.experiments.tasks.regression import Regression
 from reproduction.job_settings import Settings
 from reproduction.mechanisms import registry
 from reproduction.mechanisms.mvg import MVG
-from reproduction.report import all_readings as results
+from reproduction.report import readings as results
 from reproduction.report.claims import across
 from reproduction.seeds import streams
 

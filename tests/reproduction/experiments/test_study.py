@@ -377,7 +377,7 @@ def test_what_cannot_be_prepared_is_one_sentence(changes, sentence, folder):
 def test_a_reading_and_a_sweep_find_their_scaling_of_the_data(folder):
     part = {**PART, "experiment": "covariance", "task": "covariance", "dataset": "ctg"}
     part["directions"] = {}
-    by_reading = frame(study.all_readings(part, ["nonprivate", "imgm"], folder / "ctg"))
+    by_reading = frame(study.sweep_readings(part, ["nonprivate", "imgm"], folder / "ctg"))
     assert set(by_reading["reading"]) == {"default", "ctg=centred"}
     assert by_reading["mechanism"].drop_duplicates().tolist() == ["nonprivate", "imgm"]
     for name in ("default", "ctg=centred"):

@@ -17,7 +17,8 @@ from samplerun import FIXED, put, settle
 from trialrows import reason, trials
 
 from reproduction.experiments import readings
-from reproduction.report import all_readings, comparisons, summary
+from reproduction.report import comparisons, summary
+from reproduction.report import readings as table_of_readings
 
 KINDS = {
     **dict.fromkeys(("regression", "first_pc", "covariance", "section10_2"), "releases"),
@@ -275,7 +276,7 @@ def _sweep(experiment: str, status: str) -> pd.DataFrame:
                 | ({"zeta": "sqrt", "gamma": "public"} if mechanism == shaped else {})
                 | (dict(reading.choices) if mechanism == shaped else {})
             )
-    return pd.DataFrame(rows).reindex(columns=[*all_readings.COLUMNS])
+    return pd.DataFrame(rows).reindex(columns=[*table_of_readings.COLUMNS])
 
 
 def _audit(experiment: str) -> pd.DataFrame:

@@ -10,7 +10,8 @@ from trialrows import around, trials
 
 from reproduction.experiments import readings
 from reproduction.experiments.readings import Reading
-from reproduction.report import all_readings, inputs
+from reproduction.report import inputs
+from reproduction.report import readings as table_of_readings
 
 #: What every row's trials have in common, far more than their own noise.
 SPLIT = 5 * np.random.default_rng(1).standard_normal(100)
@@ -38,7 +39,7 @@ def sweeps(folder: Path, rows: list) -> dict[str, Path]:
         trials(name, SPLIT + signs.permutation(around(mean, ci95)), reading=reading)
         for name, mean, ci95, reading in table[["mechanism", "mean", "ci95", "reading"]].to_numpy()
     ]
-    pd.concat(parts).to_csv(all_readings.trials_of(path), index=False)
+    pd.concat(parts).to_csv(table_of_readings.trials_of(path), index=False)
     return inputs.below(folder)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 TABLES = {
     "audit": "reproduction.auditing.table",
     "held_out": "reproduction.report.held_out_table",
-    "readings": "reproduction.report.all_readings",
+    "readings": "reproduction.report.readings",
 }
 
 

@@ -17,5 +17,5 @@ def run(*, settings: str, data: str, out: str) -> None:
     from reproduction.experiments import study
 
     job = job_settings.read(settings)
-    rows = study.all_readings(job, job["mechanisms"], Path(data).parent)
+    rows = study.sweep_readings(job, job["mechanisms"], Path(data).parent)
     trials.write(trials.assigned(rows, settings=job_settings.digest(settings)), out)

@@ -124,7 +124,7 @@ def trials(
         yield name, rows
 
 
-def all_readings(job: Mapping[str, Any], names: Sequence[str], folder: str | os.PathLike) -> Rows:
+def sweep_readings(job: Mapping[str, Any], names: Sequence[str], folder: str | os.PathLike) -> Rows:
     """Return the trial rows of mechanisms and baselines under all variations of the reading.
 
     Args:

@@ -5,8 +5,8 @@ import runfiles
 from samplerun import settle
 
 from reproduction.experiments import readings
-from reproduction.report import all_readings as table
 from reproduction.report import inputs
+from reproduction.report import readings as table
 from reproduction.report.figures import readings as figure_of_readings
 from reproduction.report.figures import style
 

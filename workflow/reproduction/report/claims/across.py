@@ -23,7 +23,7 @@ class ReadingValues(NamedTuple):
     """An experiment under all variations of its reading.
 
     Attributes:
-        table: one row per mechanism and reading (`reproduction.report.all_readings.table`).
+        table: one row per mechanism and reading (`reproduction.report.readings.table`).
         values: values of the trials of each row, shape (rows, trials); the trials of a column have
             the same split.
     """
