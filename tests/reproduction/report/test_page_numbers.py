@@ -149,7 +149,7 @@ def test_every_number_of_the_answers_is_recomputed(root, tmp_path):
     settings += "x,features,imgm_amplified,paper,1,83.2\ny,features,imgm_amplified,paper,1,241\n"
     settings += "x,gradients,imgm_amplified,paper,1,1.2\nx,gradients,imgm_code,paper,1,222\n"
     put(folder / "theory/settings.csv", settings + "x,features,imgm_amplified,paper,3,999\n")
-    ledger = "id,paper,claim_type,verdict\nM2,MVG,theorem,reproduced\nM3,MVG,identity,reproduced\n"
+    ledger = "id,paper,claim_type,verdict\nM2,MVG,theorem,reproduced\nM3,MVG,lemma,reproduced\n"
     ledger += "I13,IMGM,theorem,reproduced\nI1,IMGM,theorem,undecided\n"
     ledger += "M12,MVG,experiment,undecided\nI5,IMGM,experiment,undecided\n"
     put(folder / "claims.csv", ledger)
@@ -169,9 +169,9 @@ def test_every_number_of_the_answers_is_recomputed(root, tmp_path):
         if mechanism in catalogue.section("papers")["MVG"]
     )
     assert "ask for [23.4 to 1,230 times]" in text
-    assert "Of MVG's 1 theorems** [1 holds](#claims)" in text
+    assert "Of the 1 theorems that MVG proves** [1 holds](#claims)" in text
     assert "Of MVG's 1 claims on experiments** [1 is open](#claims)." in text
-    assert "Of its 2 theorems [1 holds and 1 is open](#claims); of its 1 claims on exp" in text
+    assert "Of the 2 theorems that it proves [1 holds and 1 is open](#claims); of its 1 cl" in text
     assert shows(re.search(r"A claimed ε of 1 is a .* of at most ([\d.e-]+)\.", text)[1], of_mvg)
     assert shows(
         re.search(r"by its Theorem 4 a claimed ε of 1 is \[really (\S+)\]", text)[1],

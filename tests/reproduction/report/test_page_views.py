@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from reproduction.report import page
-from reproduction.report.claims.findings import CLAIM_TYPES, count
+from reproduction.report.claims.findings import GROUPS, count
 from reproduction.report.page import cards, views
 
 
@@ -21,7 +21,7 @@ def claim(name, paper, claim_type, verdict, **fields):
 CLAIMS = pd.DataFrame(
     [
         claim("M1", "MVG", "theorem", "reproduced", reason="By Eq. (25), it does. And more"),
-        claim("M2", "MVG", "identity", "reproduced only under some condition"),
+        claim("M2", "MVG", "lemma", "reproduced only under some condition"),
         claim("M3", "MVG", "experiment", "reproduced", p_corrected=1e-9, margin=2.0),
         claim("M4", "MVG", "experiment", "undecided", shown_by="tables/table3 theory/exact"),
         claim("M5", "MVG", "theorem", "reproduced", same_as="M1"),
@@ -33,11 +33,15 @@ def test_the_dashboard_counts_as_sentences_do():
     view = views.dashboard(CLAIMS)
     (paper,) = view["papers"]
     assert paper["bars"] == [
-        {"claim_type": "theorem", "total": 1, "parts": [("reproduced", 1)]},
-        {"claim_type": "identity", "total": 1, "parts": [("reproduced only under", 1)]},
-        {"claim_type": "experiment", "total": 2, "parts": [("reproduced", 1), ("undecided", 1)]},
+        {"group": "theorems", "total": 1, "parts": [("reproduced", 1)]},
+        {"group": "other statements", "total": 1, "parts": [("reproduced only under", 1)]},
+        {
+            "group": "claims on experiments",
+            "total": 2,
+            "parts": [("reproduced", 1), ("undecided", 1)],
+        },
     ]
-    assert [count(CLAIMS, claim_type)[:6] for claim_type in CLAIM_TYPES] == [
+    assert [count(CLAIMS, group)[:6] for group in GROUPS] == [
         "1 of 1",
         "0 of 1",
         "1 of 2",

@@ -24,8 +24,8 @@ CHECK = ("check", "statistic", "value", "relation", "expected", "tolerance", "ho
 
 def entry(*sentences, name="M0", **test):
     given = {"experiment": "regression", "metric": "rmse", "compare": list(sentences)} | test
-    about = {"id": name, "paper": "MVG", "place": "here", "claim": "c", "shown_by": []}
-    return about | {"test": given}
+    about = {"id": name, "paper": "MVG", "kind": "experiment", "place": "here", "claim": "c"}
+    return about | {"shown_by": [], "test": given}
 
 
 def shared(n=100, spread=1.0, seed=0):
@@ -44,7 +44,7 @@ def verdict(run, *sentences, rows, fields=None, **test):
 
 
 def exact_entry(**test):
-    return {**entry("x beats y"), "test": test}
+    return {**entry("x beats y"), "kind": "theorem", "test": test}
 
 
 def numbers(folder, count=1, **holds):

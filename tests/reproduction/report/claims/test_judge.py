@@ -273,14 +273,14 @@ def test_one_law_under_two_names_is_never_ordered(run):
     distribution = {"noise_std": 2.0, "mu": 0.5}
     # What is declared of the noise makes it no less another one.
     found = verdict(run, sentence, rows=rows, fields=distribution)
-    assert (found["verdict"], found["claim_type"]) != ("not reproduced", "identity")
+    assert (found["verdict"], found["test"]) != ("not reproduced", "identity")
     rows = dict.fromkeys(rows, noise(1.0, 0.1, 1))
     found = verdict(run, sentence, rows=rows, fields=distribution)
-    assert (found["verdict"], found["claim_type"]) == ("not reproduced", "identity")
+    assert (found["verdict"], found["test"]) == ("not reproduced", "identity")
     assert found["reason"].startswith("the two are identically distributed")
     assert np.isnan(found[["p", "p_corrected", "effect", "power"]].astype(float)).all()
     as_good = verdict(run, "imgm within 0 of analytic_gaussian", rows=rows, fields=distribution)
-    assert (as_good["verdict"], as_good["claim_type"]) == ("reproduced", "identity")
+    assert (as_good["verdict"], as_good["test"]) == ("reproduced", "identity")
     # Noise of one size in another direction is another distribution.
     rows = {"analytic_gaussian": noise(1.0, 0.1, 1), "imgm": noise(1.5, 0.1, 2)}
     found = verdict(run, sentence, rows=rows, fields={**distribution, "direction": "a"})

@@ -35,7 +35,8 @@ from reproduction.theory import exact
         (exact_entry(), "claim M0 has no single test"),
         ({**entry("laplace beats ppca"), "shown_by": ["tables/table9"]}, "claim M0: shown_by is"),
         ({**entry("laplace beats ppca"), "paper": "XYZ"}, "claim M0: paper is 'XYZ'"),
-        ({"id": "M0"}, "claim M0 must have claim, id, paper"),
+        ({**entry("laplace beats ppca"), "kind": "theory"}, "claim M0: kind is 'theory'"),
+        ({"id": "M0"}, "claim M0 must have claim, id, kind, paper"),
     ],
 )
 def test_a_claim_that_names_something_unknown_is_one_sentence(tmp_path, bad, sentence):
@@ -85,7 +86,7 @@ def test_claims_may_name_what_some_run_has_and_nothing_else():
 
 def test_every_claim_of_the_papers_is_in_the_ledger():
     ids = [claim.id for claim in definitions.read(KNOWN)]
-    assert {*ids} == {*(f"M{i}" for i in range(1, 35)), *(f"I{i}" for i in range(1, 20))}
+    assert {*ids} == {*(f"M{i}" for i in range(1, 36)), *(f"I{i}" for i in range(1, 20))}
 
 
 @pytest.mark.parametrize(
@@ -132,20 +133,20 @@ def test_kinds_and_the_one_sentence_that_counts(run):
     numbers(run.folder, 3, M1=True, M2=True, M3=False)
     entries = [
         {**exact_entry(exact=["M1"]), "id": "M1"},
-        {**exact_entry(exact=["M2"]), "id": "M2", "identity": "by definition"},
+        {**exact_entry(exact=["M2"]), "id": "M2", "kind": "lemma", "identity": "by definition"},
         {**exact_entry(exact=["M3"]), "id": "M3"},
-        {**exact_entry(not_run="it needs a moon."), "id": "I1", "paper": "IMGM"},
+        {**exact_entry(not_run="a moon."), "id": "I1", "paper": "IMGM", "kind": "experiment"},
         entry("laplace beats ppca", name="M4"),
     ]
     table, _ = run(entries, {"laplace": noise(1.0, 0.1, 1), "ppca": noise(1.5, 0.1, 2)})
-    kinds = ["theorem", "identity", "theorem", "experiment", "experiment"]
+    kinds = ["theorem", "lemma", "theorem", "experiment", "experiment"]
     assert table["claim_type"].tolist() == kinds
     assert table["evidence"].tolist()[:4] == ["3 numbers"] * 3 + [""]
     twice = {"paper": "MVG", "claim_type": "theorem", "verdict": "reproduced only under x"}
     only = pd.DataFrame([{**twice, "id": "M1"}, {**twice, "id": "M2", "same_as": "M1"}])
     assert tally(only) == "MVG: 0 of 1 theorems hold, 1 holds only in a narrower case"
     said = tally(table.reset_index())
-    counts = "MVG: 1 of 2 theorems, 1 fails, 1 of 1 identities, 1 of 1 claims, IMGM: 0 of 1 claims"
+    counts = "MVG: 1 of 2 theorems, 1 fails, 1 of 1 other, 1 of 1 claims, IMGM: 0 of 1 claims"
     assert ", ".join(re.findall(r"\w+: \d of \d \w+|\d of \d \w+|\d fails", said)) == counts
     ledger_table = TABLES["claims"]
     assert ledger_table.headline(ledger_table.data({"claims": table.reset_index()})) == said

@@ -19,6 +19,7 @@ from matrixdp.checks import InputError
 from reproduction.files import write_text
 from reproduction.report import inputs
 from reproduction.report.claims import findings
+from reproduction.report.claims.definitions import PAPERS
 from reproduction.report.inputs import Files
 from reproduction.report.markup import short
 
@@ -160,17 +161,17 @@ def _matches(column: pd.Series, value: Any) -> pd.Series:
 
 
 def _counts(claims: pd.DataFrame) -> dict[str, Number]:
-    """Return the number of claims by paper, type and verdict, and the number of all.
+    """Return the number of claims by paper, group and verdict, and the number of all.
 
     Claims that the same fact decides count once.
     """
     claims = findings.facts(claims)
-    experiments = claims["claim_type"].eq("experiment")
-    parts = {"theorems": claims[~experiments], "experiments": claims[experiments]}
+    groups = findings.group(claims["claim_type"])
     counts = {}
-    for part, rows in parts.items():
-        for paper, claimed in rows.groupby("paper"):
-            prefix = f"count.{paper}.{part}"
+    for paper in PAPERS:
+        for group in findings.GROUPS:
+            claimed = claims[claims["paper"].eq(paper) & groups.eq(group)]
+            prefix = f"count.{paper}.{group}"
             counts[f"{prefix}.all"] = len(claimed)
             for verdict in ("reproduced", "not reproduced", "uninformative", "undecided"):
                 counts[f"{prefix}.{verdict}"] = int(claimed["verdict"].eq(verdict).sum())

@@ -1,7 +1,8 @@
 """The papers' claims and their tests, from workflow/claims.yaml.
 
-A claim has an ``id``, ``paper``, ``place``, ``claim`` (in our words), ``shown_by`` (names of the
-tables, figures and theory that show it) and a ``test`` of one of three types:
+A claim has an ``id``, ``paper``, ``kind`` (what the paper calls it, one of ``KINDS``), ``place``,
+``claim`` (in our words), ``shown_by`` (names of the tables, figures and theory that show it) and a
+``test`` of one of three types:
 
 - ``compare``: a list of sentences about rows of an experiment, with the keys below. A row is
   ``MECHANISM``, ``MECHANISM/DIRECTION`` or ``EXPERIMENT:MECHANISM/DIRECTION``. The sentences are:
@@ -48,6 +49,7 @@ from matrixdp import checks
 from matrixdp.checks import InputError
 from reproduction import catalogue
 from reproduction.report import inputs
+from reproduction.report.claims.verdicts import KINDS
 
 FILE = Path(__file__).parents[3] / "claims.yaml"
 
@@ -129,6 +131,7 @@ class Claim:
 
     id: str
     paper: str
+    kind: str
     place: str
     claim: str
     shown_by: tuple[str, ...]
@@ -203,7 +206,7 @@ def read(vocabulary: Vocabulary, path: str | os.PathLike = FILE) -> list[Claim]:
 def _claim(entry: Any, vocabulary: Vocabulary) -> Claim:
     name = entry.get("id") if isinstance(entry, dict) else entry
     who = f"claim {name}"
-    needed = {"id", "paper", "place", "claim", "shown_by", "test"}
+    needed = {"id", "paper", "kind", "place", "claim", "shown_by", "test"}
     may = " and ".join(OPTIONAL)
     if not isinstance(entry, dict) or not needed <= entry.keys() <= {*needed, *OPTIONAL}:
         raise InputError(f"{who} must have {', '.join(sorted(needed))}, and may have {may}")
@@ -215,6 +218,7 @@ def _claim(entry: Any, vocabulary: Vocabulary) -> Claim:
     for key in sorted(test.keys() - TEST_TYPES[test_type]):
         checks.choice(sorted(TEST_TYPES[test_type]), **{f"{who}: key of the test": key})
     checks.choice(PAPERS, **{f"{who}: paper": entry["paper"]})
+    checks.choice(KINDS, **{f"{who}: kind": entry["kind"]})
     for exhibit in entry["shown_by"]:
         checks.choice(vocabulary.exhibits, **{f"{who}: shown_by": exhibit})
     comparisons: tuple[Comparison, ...] = ()

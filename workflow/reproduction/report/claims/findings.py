@@ -13,7 +13,6 @@ from reproduction import catalogue
 from reproduction.report import summary
 from reproduction.report.claims.verdicts import (
     EXPERIMENT,
-    IDENTITY,
     NOT_REPRODUCED,
     ONLY_UNDER,
     REPRODUCED,
@@ -24,8 +23,9 @@ from reproduction.report.claims.verdicts import (
 )
 from reproduction.report.statistics import WITHIN
 
-#: Kinds of claims, and verdicts on one claim and on several, as sentences count them.
-CLAIM_TYPES = {THEOREM: "theorems", IDENTITY: "identities", EXPERIMENT: "claims on experiments"}
+#: Groups of claims, and verdicts on one claim and on several, as sentences count them.
+OTHER = "other"
+GROUPS = {THEOREM: "theorems", OTHER: "other statements", EXPERIMENT: "claims on experiments"}
 VERDICTS = {
     REPRODUCED: ("holds", "hold"),
     ONLY_UNDER: ("holds only in a narrower case", "hold only in a narrower case"),
@@ -62,32 +62,37 @@ def headline(table: pd.DataFrame) -> str:
 
 
 def tally(claims: pd.DataFrame) -> str:
-    """Return the verdicts on each paper's claims, counted by type of claim.
+    """Return the verdicts on each paper's claims, counted by group.
 
     ``claims`` are rows of ``claims.csv``, at least one.
     """
     return "; ".join(
-        f"{paper}: {', '.join(filter(None, (count(rows, name) for name in CLAIM_TYPES)))}"
+        f"{paper}: {', '.join(filter(None, (count(rows, name) for name in GROUPS)))}"
         for paper, rows in claims.groupby("paper", sort=False)
     )
 
 
-def count(claims: pd.DataFrame, claim_type: str) -> str:
-    """Return a phrase on how many claims of a type have which verdict; empty without claims."""
-    counts = outcomes(claims, claim_type)
+def group(kinds: pd.Series) -> pd.Series:
+    """Return the group of each kind of claim: theorems, experiments, or all else."""
+    return kinds.where(kinds.isin(GROUPS), OTHER)
+
+
+def count(claims: pd.DataFrame, name: str) -> str:
+    """Return a phrase on how many claims of a group have which verdict; empty without claims."""
+    counts = outcomes(claims, name)
     if not (total := sum(counts.values())):
         return ""
     hold = counts.pop(REPRODUCED, 0)
-    first = f"{hold} of {total} {CLAIM_TYPES[claim_type]} {VERDICTS[REPRODUCED][hold != 1]}"
+    first = f"{hold} of {total} {GROUPS[name]} {VERDICTS[REPRODUCED][hold != 1]}"
     return ", ".join([first, phrase(counts)] if counts else [first])
 
 
-def outcomes(claims: pd.DataFrame, claim_type: str) -> dict[str, int]:
-    """Return how many claims of a type have each verdict, in the order of ``VERDICTS``.
+def outcomes(claims: pd.DataFrame, name: str) -> dict[str, int]:
+    """Return how many claims of a group have each verdict, in the order of ``VERDICTS``.
 
     Claims that the same fact decides count once.
     """
-    counts = facts(claims[claims["claim_type"].eq(claim_type)])["verdict"].map(word).value_counts()
+    counts = facts(claims[group(claims["claim_type"]).eq(name)])["verdict"].map(word).value_counts()
     return {verdict: int(counts[verdict]) for verdict in VERDICTS if verdict in counts}
 
 

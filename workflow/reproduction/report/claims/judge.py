@@ -15,12 +15,9 @@ from reproduction.report.claims.definitions import Claim, Row
 from reproduction.report.claims.trial_evidence import Evidence
 from reproduction.report.claims.trial_values import NotRun, TrialValues
 from reproduction.report.claims.verdicts import (
-    EXPERIMENT,
-    IDENTITY,
     NOT_REPRODUCED,
     ONLY_UNDER,
     REPRODUCED,
-    THEOREM,
     UNDECIDED,
     UNINFORMATIVE,
     UNTESTABLE,
@@ -115,7 +112,7 @@ class Judge:
         rows = [
             vars(claim)
             | untested
-            | {"claim_type": _claim_type(claim)}
+            | {"claim_type": claim.kind}
             | findings[claim.id]
             | _describe(claim, findings[claim.id])
             for claim in claims
@@ -282,19 +279,11 @@ def _identical(claim: Claim) -> Finding:
     """Return the verdict on rows with the same noise distribution."""
     holds = [comparison.relation == "within" for comparison in claim.comparisons]
     return {
-        "claim_type": IDENTITY,
         "verdict": REPRODUCED if (all if claim.every else any)(holds) else NOT_REPRODUCED,
         "reason": "the two are identically distributed: neither is ever better",
         "test": "identity",
         "evidence": "identical distributions",
     }
-
-
-def _claim_type(claim: Claim) -> str:
-    """Return the type of a claim, apart from identities by equal noise distributions."""
-    if claim.test_type in ("compare", "not_run"):
-        return EXPERIMENT
-    return IDENTITY if claim.identity else THEOREM
 
 
 def _describe(claim: Claim, finding: Finding) -> dict[str, str]:

@@ -16,7 +16,7 @@ from reproduction import catalogue
 from reproduction.report import audit_status, comparisons, inputs, summary
 from reproduction.report.audit_status import NOT_PRIVATE
 from reproduction.report.claims import findings
-from reproduction.report.claims.verdicts import EXPERIMENT, REPRODUCED, THEOREM, UNINFORMATIVE
+from reproduction.report.claims.verdicts import EXPERIMENT, REPRODUCED, UNINFORMATIVE
 from reproduction.report.entries import is_empty
 from reproduction.report.inputs import Files
 from reproduction.report.markup import short, span
@@ -27,9 +27,6 @@ Words = Mapping[str, Any]
 
 #: The column of tight epsilons.
 TIGHT = "epsilon_delivered"
-
-#: Kinds of a paper's claims that sentences count.
-COUNTED = {"theorems": THEOREM, "experiments": EXPERIMENT}
 
 
 class Run:
@@ -164,12 +161,12 @@ def answers(run: Run) -> dict[str, list[str]]:
 
 
 def _outcomes(run: Run, paper: str) -> dict[str, dict[str, int]] | None:
-    """Return the counts of verdicts on a paper's theorems, and on its claims on experiments."""
+    """Return the counts of verdicts on a paper's claims by their group."""
     claims = run.table("claims")
     claims = claims[claims["paper"].eq(paper)] if len(claims) else claims
     if claims.empty or any(trials(rows) < ENOUGH for rows in _of(run, paper).values()):
         return None
-    return {name: findings.outcomes(claims, kind) for name, kind in COUNTED.items()}
+    return {group: findings.outcomes(claims, group) for group in findings.GROUPS}
 
 
 def _of(run: Run, paper: str) -> dict[str, pd.DataFrame]:
@@ -191,7 +188,7 @@ def _mvg_claims(run: Run, entry: Words) -> str | None:
         stands = {k: word for k, word in stands.items() if not word.startswith(NOT_PRIVATE)}
         if stands and comparisons.BETTER not in stands.values():
             useless.append(catalogue.experiment(name).name)
-    counts = outcomes["experiments"]
+    counts = outcomes[EXPERIMENT]
     total, uninformative = sum(counts.values()), counts.pop(UNINFORMATIVE, 0)
     return entry["uninformative" if uninformative else "text"].format(
         experiments=total,
@@ -204,8 +201,7 @@ def _mvg_claims(run: Run, entry: Words) -> str | None:
 def _mvg_theorems(run: Run, entry: Words) -> str | None:
     if (outcomes := _outcomes(run, "MVG")) is None:
         return None
-    counts = outcomes["theorems"]
-    return entry["text"].format(theorems=sum(counts.values()), outcomes=findings.phrase(counts))
+    return entry["text"].format(**_counts(outcomes))
 
 
 def _imgm_claims(run: Run, entry: Words) -> str | None:
@@ -218,13 +214,13 @@ def _imgm_claims(run: Run, entry: Words) -> str | None:
     same = pairs.loc[of_both & pairs["experiment"].isin(_releases(run)), "same_distribution"]
     if not len(same) or not same.astype(bool).all():
         return None
-    theorems, experiments = outcomes["theorems"], outcomes["experiments"]
-    return entry["text"].format(
-        theorems=sum(theorems.values()),
-        outcomes=findings.phrase(theorems),
-        experiments=sum(experiments.values()),
-        others=findings.phrase(experiments),
-    )
+    return entry["text"].format(**_counts(outcomes))
+
+
+def _counts(outcomes: Mapping[str, dict[str, int]]) -> dict[str, str]:
+    """Return by group the number of claims, and in words how many have which verdict."""
+    totals = {f"{group}_count": str(sum(counts.values())) for group, counts in outcomes.items()}
+    return totals | {group: findings.phrase(counts) for group, counts in outcomes.items()}
 
 
 def _releases(run: Run) -> list[str]:

@@ -1,4 +1,4 @@
-"""The page's dashboard: counts of verdicts by paper and type of claim, and the claims."""
+"""The page's dashboard: counts of verdicts by paper and group of claims, and the claims."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from reproduction import catalogue
-from reproduction.report.claims.findings import CLAIM_TYPES, facts, word
+from reproduction.report.claims.findings import GROUPS, facts, group, word
 from reproduction.report.tables import claims
 
 #: The end of a sentence; a number after the stop belongs to an equation.
@@ -23,29 +23,31 @@ SHOWN = ("id", "claim_type", "claim", "place", "verdict", "word", "same_as")
 def dashboard(table: pd.DataFrame) -> dict[str, Any]:
     """Return the variables of ``dashboard.html.j2``: by paper the counts and the claims.
 
-    ``table`` is ``claims.csv``. Theorems, identities and experiments are counted apart; claims that
-    one fact decides count once.
+    ``table`` is ``claims.csv``. Theorems, other statements and experiments are counted apart;
+    claims that one fact decides count once.
     """
     rows = claims.data({"claims": table}).assign(word=table["verdict"].map(word))
     rows["same_as"] = table["same_as"].fillna("") if "same_as" in table else ""
     meanings: dict[str, str] = catalogue.section("verdicts")
     order = [name for name in meanings if rows["word"].eq(name).any()]
     papers, totals = [], [1]
-    for paper, group in rows.groupby("paper", sort=False):
-        counts = facts(group).groupby("claim_type")["word"].value_counts()
+    rows["group"] = group(rows["claim_type"])
+    for paper, of_paper in rows.groupby("paper", sort=False):
+        counts = facts(of_paper).groupby("group")["word"].value_counts()
         bars: list[dict[str, Any]] = [
-            {"claim_type": claim_type, "total": int(counts[claim_type].sum())}
-            | {
+            {
+                "group": text,
+                "total": int(counts[name].sum()),
                 "parts": [
-                    (name, int(counts[claim_type][name]))
-                    for name in order
-                    if name in counts[claim_type]
-                ]
+                    (verdict, int(counts[name][verdict]))
+                    for verdict in order
+                    if verdict in counts[name]
+                ],
             }
-            for claim_type in CLAIM_TYPES
-            if claim_type in counts
+            for name, text in GROUPS.items()
+            if name in counts
         ]
-        claimed = [_claim(row) for row in group.to_dict("records")]
+        claimed = [_claim(row) for row in of_paper.to_dict("records")]
         title = claims.PAPERS.get(str(paper), str(paper))
         total = sum(bar["total"] for bar in bars)
         papers.append({"title": title, "bars": bars, "claims": claimed, "facts": total})
