@@ -14,8 +14,6 @@ AGAINST = {
     for row in job_settings.rows(config, run)
     if row not in BASELINES
 }
-# On request, too: the figure for a paper's column.
-COLUMN_FIGURES = {f"column_{name}": name for name in [*SWEPT, *TRAININGS]}
 EXPERIMENT_FIGURES = {
     f"{recipe}_{name}": (recipe, name) for recipe in ["curves", "multiples"] for name in SWEPT
 }
@@ -79,12 +77,6 @@ if ON_PAPERS:
     if GRADIENTS := [name for name in ("adult", "cora") if name in LEARNED]:
         FIGURES["imgm_gradients"] = [file for name in GRADIENTS for file in rows_of(name)]
 
-# What was found, on one picture for a slide; the page does not show it.
-SLIDES = {}
-if "explainer" in FIGURES:
-    evidence = ["<folder>/claims.csv", "<folder>/theory/settings.csv"]
-    SLIDES["social_card"] = [*FIGURES["explainer"], *evidence]
-
 # A table or figure of one's own on an experiment that ``only`` leaves out.
 LEFT_OUT = {
     f"<folder>/{kind}/{run}.csv"
@@ -105,7 +97,7 @@ AUTHORS = beside("CITATION.cff")
 if OTHER_READING:
     # Another reading changes the experiments' tables, and nothing else.
     TABLES = {name: TABLES[name] for name in TABLES if name == "section10_2"}
-    FIGURES, EXPERIMENT_FIGURES, COLUMN_FIGURES, SLIDES = {}, {}, {}, {}
+    FIGURES, EXPERIMENT_FIGURES = {}, {}
 
 
 rule table:
@@ -236,36 +228,6 @@ use rule figure as experiment_figure with:
         recipe=lambda wildcards: EXPERIMENT_FIGURES[wildcards.figure][0],
         entry=lambda wildcards: code_of(
             "cli.figure", *modules(discovery.figures(), EXPERIMENT_FIGURES[wildcards.figure][0])
-        ),
-
-
-use rule figure as column_figure with:
-    input:
-        lambda wildcards: rows_of(COLUMN_FIGURES[wildcards.figure]),
-        settings="<folder>/settings.yaml",
-    output:
-        svg="<folder>/figures/{figure}.svg",
-        pdf="<folder>/figures/{figure}.pdf",
-        png="<folder>/figures/{figure}.png",
-        json="<folder>/figures/{figure}.json",
-        data="<folder>/figures/data/{figure}.csv",
-    wildcard_constraints:
-        figure="|".join(COLUMN_FIGURES) or "none",
-    params:
-        recipe="column",
-        entry=code_of("cli.figure", *modules(discovery.figures(), "column")),
-
-
-use rule column_figure as slide with:
-    input:
-        lambda wildcards: SLIDES[wildcards.figure],
-        settings="<folder>/settings.yaml",
-    wildcard_constraints:
-        figure="|".join(SLIDES) or "none",
-    params:
-        recipe="{figure}",
-        entry=lambda wildcards: code_of(
-            "cli.figure", *modules(discovery.figures(), wildcards.figure)
         ),
 
 

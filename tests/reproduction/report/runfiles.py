@@ -70,10 +70,6 @@ _NEEDED = {
         "theory/settings",
     ],
     "figures/price": ["tables/price"],
-    "figures/social_card": [
-        *["tables/effective_noise", "tables/table2"],
-        *["claims", "theory/settings"],
-    ],
     "figures/readings": [
         name
         for table, run in IN_PRINT.items()

@@ -26,8 +26,7 @@ def test_a_caption_is_fixed_and_has_at_most_60_words(package, table):
 
 
 def test_figures_are_few():
-    # The page does not show the one for slides.
-    assert len({*runfiles.FIGURES} - {"social_card"}) <= 17
+    assert len({*runfiles.FIGURES}) <= 17
 
 
 @pytest.fixture

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from matplotlib.text import Text
 
-from reproduction.report.figures import explainer, social_card, style
+from reproduction.report.figures import explainer, style
 
 TABLE2 = pd.DataFrame({"item": ["bounds"], "regression": ["[-1, 3]"], "first_pc": ["[0, 1]"]})
 
@@ -36,33 +35,6 @@ def test_the_record_and_both_noises_are_those_of_the_smallest_factor():
     entry = explainer.FIGURES["explainer"]
     assert "at least 500 times the noise" in entry.headline(frame)
     assert explainer.tidy(noise(*ROWS[:2])).empty
-
-
-def test_the_slide_has_its_size_and_its_numbers_follow_the_run():
-    claims = [("MVG", "experiment", "uninformative")] * 3 + [("MVG", "experiment", "reproduced")]
-    claims += [("MVG", "theorem", "uninformative"), ("IMGM", "experiment", "uninformative")]
-    columns = ["perturbation", "scheme", "lots", "epsilon", "epsilon_delivered"]
-    settings = [("features", "imgm_amplified", "paper", 1.0, tight) for tight in (83.2, 241.0)]
-    settings += [("features", "imgm_amplified", "code", 1.0, 999.0)]
-    settings += [("features", "imgm_amplified", "paper", 3.0, 998.0)]
-    settings += [("gradients", "imgm_amplified", "paper", 1.0, 997.0)]
-    frame = social_card.tidy(
-        noise(*ROWS)
-        | {
-            "claims": pd.DataFrame(claims, columns=["paper", "claim_type", "verdict"]),
-            "theory/settings": pd.DataFrame(settings, columns=columns),
-            "settings": {"table_epsilon": "1"},
-        }
-    )
-    headline, *sentences = frame["text"].dropna()
-    assert headline == "MVG adds 10 to 1,500 times the noise that its guarantee needs"
-    assert sentences[0] == "3 of MVG's 4 claims on experiments say nothing about the data."
-    assert sentences[1].endswith("by our reading of q: a claimed ε of 1 is really 83 to 241.")
-    with style.context("social_card"):
-        drawing = social_card.draw(frame)
-        texts = " ".join(text.get_text() for text in drawing.findobj(Text))
-    assert tuple(drawing.get_size_inches() * style.DPI) == (1200, 630)
-    assert all(" ".join(text.split()) in " ".join(texts.split()) for text in frame["text"].dropna())
 
 
 def test_both_panels_are_to_scale():

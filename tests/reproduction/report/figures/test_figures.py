@@ -115,8 +115,7 @@ def test_simulated_data_are_marked_and_no_text_covers_another(name, narrow, simu
 @pytest.mark.parametrize("name", sorted(path.stem for path in KEPT.glob("figures/*.svg")))
 def test_no_text_of_a_kept_figure_covers_another_or_is_cut(name, narrow):
     figure, frame = runfiles.entry(f"figures/{name}"), runfiles.frame(KEPT, name)
-    # One for a column or a slide is not drawn for a telephone.
-    with style.context(narrow=narrow and not figure.in_column):
+    with style.context(narrow=narrow):
         drawing = figure.render(frame)
         texts = texts_of(drawing)
     assert overlaps(texts) == []

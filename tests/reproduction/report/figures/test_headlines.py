@@ -6,6 +6,7 @@ import runfiles
 from packages import KEPT
 
 from reproduction import catalogue
+from reproduction.report import audit_status
 from reproduction.report.figures import curves, style
 
 
@@ -44,6 +45,15 @@ def test_a_best_mechanism_says_that_it_is_tuned(name):
     for said in (figure.headline(frame), entry_of(f"multiples_{name}").headline(frame)):
         if "the best" in said and "times the best" not in said:
             assert ("tuned" in said) == (best in catalogue.tuned()), said
+
+
+@pytest.mark.parametrize("name", ["regression", "first_pc", "covariance"])
+def test_a_refuted_mechanism_is_not_the_best(name):
+    frame = kept(f"curves_{name}")
+    rows = frame[frame["role"].eq("mechanism") & frame["epsilon"].eq(1)]
+    (best,) = curves.best(rows, 1.0)
+    status = rows["audit_status"].mask(rows["mechanism"].eq(best), audit_status.REFUTED)
+    assert best not in curves.best(rows.assign(audit_status=status), 1.0)
 
 
 def test_noise_beside_a_search_is_not_what_mvg_would_serve():

@@ -44,7 +44,7 @@ def redraw(folder: str | os.PathLike, out: str | os.PathLike) -> None:
     for name, entry in words.items():
         used = {key: inputs.find(key, files) for key in entry["inputs"]}
         write(entry["recipe"], used, redrawn / f"{name}.svg")
-    kinds = ("{}.svg", "{}.png", "{}.json", "{}.pdf", "data/{}.csv", "narrow/{}.svg")
+    kinds = ("{}.svg", "{}.png", "{}.json", "data/{}.csv", "narrow/{}.svg")
     paths = [Path(kind.format(name)) for name in words for kind in kinds]
     expected = {path for path in paths if (redrawn / path).exists()}
     existing = {path.relative_to(reference) for path in reference.rglob("*") if path.is_file()}

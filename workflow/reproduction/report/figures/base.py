@@ -45,12 +45,10 @@ class Figure(Recipe):
         data: see there; without it, the frame is the one input as it is.
         draw: from the frame to a drawing, made with :func:`style.canvas`. It may count on at
             least one row; it sets no title of the whole figure.
-        in_column: whether it is for a paper's column or a slide: without a headline, as PDF too.
     """
 
     data: Callable[..., pd.DataFrame] = entries.only
     draw: Callable[[pd.DataFrame], matplotlib.figure.Figure]
-    in_column: bool = False
 
     def frame(self, files: Files) -> pd.DataFrame:
         """Return the figure's data from its inputs, with ``data_status``.
@@ -69,27 +67,25 @@ class Figure(Recipe):
     def render(self, frame: pd.DataFrame) -> matplotlib.figure.Figure:
         """Return the drawing of a frame under its finding and topic, with the mark of its data.
 
-        Without both in a paper's column, on a slide and on a telephone. Call it inside
-        :func:`style.context`, and save the drawing there too.
+        Without both on a telephone. Call it inside :func:`style.context`, and save the drawing
+        there too.
         """
         empty = entries.is_empty(frame)
         with catalogue.looks_of(frame.attrs.get("mechanisms", ())):
             drawing = style.message(frame["note"].iloc[0]) if empty else self.draw(frame)
         mark = catalogue.mark(frame["data_status"].iloc[0])
-        if self.in_column or style.is_narrow():
+        if style.is_narrow():
             style.stamp(drawing, mark)
+            style.fit(drawing)
         else:
             style.headline(drawing, self.headline(frame), self.topic(frame), mark)
-        if style.is_narrow():
-            style.fit(drawing)
         return drawing
 
 
 def save(figure: Figure, recipe: str, files: Files, out: str | os.PathLike) -> None:
     """Write a figure as SVG, beside it PNG and JSON, and its data as CSV to the folder ``data``.
 
-    The folder ``narrow`` has it as SVG for a telephone, without headline. One for a paper's column
-    or a slide is written as PDF instead.
+    The folder ``narrow`` has it as SVG for a telephone, without headline.
 
     The JSON file has the words of the figure, the height of those above it in points, its recipe,
     and the names of what it is made from.
@@ -111,23 +107,19 @@ def save(figure: Figure, recipe: str, files: Files, out: str | os.PathLike) -> N
         "caption": figure.describe(frame),
     }
     _, above = style.header(headline, topic, catalogue.mark(frame["data_status"].iloc[0]))
-    words |= {"header": 0 if figure.in_column else round(72 * above, 2)}
+    words |= {"header": round(72 * above, 2)}
     words |= {"recipe": recipe, "inputs": [*files]}
     text = json.dumps(words, ensure_ascii=False, indent=1)
     write_text(svg.with_suffix(".json"), f"{text}\n")
     metadata = {"Date": None, "Creator": None, "Title": topic}
-    if not figure.in_column:
-        with style.context(f"{svg.stem} narrow", narrow=True):
-            drawing = figure.render(frame)
-            settle(drawing)
-            _write(drawing, svg.parent / "narrow" / svg.name, metadata)
+    with style.context(f"{svg.stem} narrow", narrow=True):
+        drawing = figure.render(frame)
+        settle(drawing)
+        _write(drawing, svg.parent / "narrow" / svg.name, metadata)
     with style.context(svg.stem):
         drawing = figure.render(frame)
         settle(drawing)
         _write(drawing, svg, metadata)
-        if figure.in_column:
-            dates = dict.fromkeys(("CreationDate", "Creator", "Producer"))
-            _write(drawing, svg.with_suffix(".pdf"), dates)
         pixels = io.BytesIO()
         drawing.savefig(pixels, format="png", dpi=style.DPI)
     with replacing(svg.with_suffix(".png")) as temporary:
