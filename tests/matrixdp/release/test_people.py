@@ -606,7 +606,7 @@ def test_estimators_fit_the_records_that_count(kind, mechanism, monkeypatch):
     )
     whole, alone = fitted(kind, mechanism=mechanism)
     assert len(seen) == 2
-    assert np.array_equal(*seen)
+    assert np.allclose(*seen)
     assert (whole.release_.query.per_person, alone.release_.query.per_person) == (4, None)
     assert whole.release_.noise_std == pytest.approx(4 * alone.release_.noise_std, rel=1e-6)
 

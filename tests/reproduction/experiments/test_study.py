@@ -129,7 +129,7 @@ def test_more_epsilons_and_trials_leave_the_old_rows_as_they_were(data):
     few = values(run(REGRESSION, "mvg_binary", data, SETTINGS))
     wider = replace(SETTINGS, epsilons=("0.1", "0.5", "1"), trials=9)
     many = values(run(REGRESSION, "mvg_binary", data, wider))
-    pd.testing.assert_series_equal(many.loc[few.index], few, rtol=0, atol=0)
+    pd.testing.assert_series_equal(many.loc[few.index], few, rtol=1e-9)
 
 
 def test_more_trials_at_an_epsilon_are_reported_there_and_choose_nothing(data):
@@ -176,7 +176,7 @@ def test_one_law_under_two_names_gives_the_same_values(task, data):
     gaussian = run(task, "analytic_gaussian", data, SETTINGS)
     imgm = run(task, "imgm", data, SETTINGS)
     pd.testing.assert_frame_equal(
-        imgm.drop(columns="mechanism"), gaussian.drop(columns="mechanism"), rtol=0, atol=0
+        imgm.drop(columns="mechanism"), gaussian.drop(columns="mechanism"), rtol=1e-9
     )
     # Without important features directional noise is i.i.d., calibrated by another formula.
     directional = run(task, "directional_gaussian", data, SETTINGS)
@@ -223,9 +223,8 @@ def test_another_name_of_a_class_leaves_its_noise(mechanism, module, name, data,
     before = run(REGRESSION, mechanism, data, SETTINGS)
     renamed = type("Renamed", (getattr(module, name),), {})
     monkeypatch.setattr(module, name, renamed)
-    pd.testing.assert_frame_equal(
-        run(REGRESSION, mechanism, data, SETTINGS), before, rtol=0, atol=0
-    )
+    # Other noise differs in the first digits; the same product twice may differ in the last.
+    pd.testing.assert_frame_equal(run(REGRESSION, mechanism, data, SETTINGS), before, rtol=1e-9)
 
 
 @pytest.mark.parametrize("mechanism", ["mvg_binary", "jl_exact", "clipped_moments"])
@@ -237,8 +236,8 @@ def test_another_name_of_a_configuration_leaves_its_noise(mechanism, data, monke
 
     monkeypatch.setattr(study, "configurations", renamed)
     after = run(REGRESSION, mechanism, data, SETTINGS)
-    assert not before["configuration"].equals(after["configuration"])
-    pd.testing.assert_series_equal(after["value"], before["value"], rtol=0, atol=0)
+    assert (before["configuration"] != after["configuration"]).all()
+    pd.testing.assert_series_equal(after["value"], before["value"], rtol=1e-9)
 
 
 def test_every_parameter_has_a_written_name_in_keys():

@@ -49,7 +49,7 @@ def test_the_known_bias_of_noisy_records_is_taken_off():
 
 def test_a_component_is_that_about_the_mean():
     instance = CapturedVariance().instance(MATRIX, STREAMS)
-    assert (instance.matrix == constant(MATRIX)).all()
+    np.testing.assert_allclose(instance.matrix, constant(MATRIX))
     exact = PCA().fit(MATRIX.T)
     wide = second_moments(constant(MATRIX))[None]
     assert instance.score(wide, output_type="second_moments") == pytest.approx(0, abs=1e-9)

@@ -155,14 +155,14 @@ def test_readings_differ_in_bias_and_in_the_scale_of_test_features():
     noisy = classify(private, labels, lots, np.full(3, 7, np.float32), jax.random.key(0))
     (divided, bias), (undivided, same) = (noisy[reading] for reading in READINGS[1:])
     np.testing.assert_allclose(divided * np.sqrt(50), undivided, rtol=1e-5)
-    np.testing.assert_array_equal(bias, same)
+    np.testing.assert_allclose(bias, same)
 
 
 def test_imgm_and_the_analytic_gaussian_coincide(features):
     settings = replace(SETTINGS, experiment="imdb", trials=3)
     one, other = (run(IMDB, scheme, features, settings) for scheme in ("imgm", "analytic_gaussian"))
     pd.testing.assert_frame_equal(
-        one.drop(columns="mechanism"), other.drop(columns="mechanism"), rtol=0, atol=0
+        one.drop(columns="mechanism"), other.drop(columns="mechanism"), rtol=1e-6
     )
     assert one["value"].nunique() > 3
 
@@ -171,7 +171,7 @@ def test_two_schemes_of_one_multiplier_give_the_same_accuracies(adult):
     one, other = (
         run(ADULT, name, adult, SETTINGS) for name in ("gaussian_2014", "matrix_mechanism")
     )
-    np.testing.assert_array_equal(one["value"], other["value"])
+    np.testing.assert_allclose(one["value"], other["value"])
 
 
 @pytest.mark.parametrize("loudest", [1 + 1e-6, -1.1])
