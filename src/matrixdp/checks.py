@@ -35,26 +35,45 @@ class InputError(ValueError):
     """
 
 
+#: What helps against an error of reading a file, where its type says so.
+_REMEDIES = {
+    UnicodeDecodeError: "save it as UTF-8",
+    FileNotFoundError: "correct the path",
+    IsADirectoryError: "give a file, not a folder",
+    PermissionError: "get leave to read it",
+    MemoryError: "free some memory, or give a smaller one",
+}
+
+
 @contextlib.contextmanager
-def as_input_error(sentence: str, error_type: type[InputError] = InputError) -> Iterator[None]:
+def as_input_error(
+    sentence: str, error_type: type[InputError] = InputError, remedy: str = ""
+) -> Iterator[None]:
     """Turn any error of a parser or a reader into an InputError; an InputError passes unchanged.
 
     Args:
         sentence: the message; ``{why}`` in it is replaced by the reason.
         error_type: class of the new error.
+        remedy: end of the message, where the type of the error does not say what helps.
     """
     try:
         yield
     except InputError:
         raise
     except Exception as error:
-        raise error_type(sentence.replace("{why}", why(error))) from error
+        text = sentence.replace("{why}", why(error))
+        if remedy:
+            helps = (text for kind, text in _REMEDIES.items() if isinstance(error, kind))
+            text += f"; {next(helps, remedy)}"
+        raise error_type(text) from error
 
 
 def why(error: Exception) -> str:
     """Return the reason of an error, in a few words on one line."""
     if isinstance(error, UnicodeDecodeError):
         return f"byte {error.start} is not UTF-8"
+    if isinstance(error, MemoryError):
+        return "not enough memory"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror.lower()
     mark = getattr(error, "problem_mark", None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -35,7 +34,7 @@ from matrixdp.privacy.sensitivity import (
     Query,
     SecondMomentQuery,
 )
-from matrixdp.release import ledger, missing, tables
+from matrixdp.release import ledger, missing, tables, toml
 from matrixdp.release.answers import WITH_CONSTANT, Output
 from matrixdp.release.people import People
 
@@ -278,8 +277,7 @@ def read_all(path: Path) -> list[Specification]:
     Raises:
         InputError: as :func:`read`, or two releases have one name.
     """
-    with checks.as_input_error(f"{path} cannot be read as TOML ({{why}}); correct it"):
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    table = toml.load(path)
     entries = table.pop("release", None)
     _check_place(path, table)
     if entries is None:
@@ -347,11 +345,34 @@ def from_table(path: Path, table: dict[str, Any]) -> Specification:
     for key in ("file", "account", "label", "target", "person"):
         value = table.get(key, "a")
         if not isinstance(value, str) or not value or not value.isprintable():
-            raise InputError(f"{path}: {key} is {value!r}; it must be a text on one line")
+            raise InputError(
+                f"{path}: {key} is {value!r}; it must be a text on one line, with a backslash in "
+                "single quotes alone"
+            )
+    for key in ("bounds", "missing", "importance"):
+        _check_dots(path, key, table.get(key))
     try:
         return _specification(path, table)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
+
+
+def _check_dots(path: Path, key: str, table: object) -> None:
+    """Check that no column's name has a dot outside quotes, where it begins a table.
+
+    Raises:
+        InputError: one does.
+    """
+    table = table if isinstance(table, dict) else {}
+    for name, value in table.items():
+        while isinstance(value, dict) and value:
+            part, value = next(iter(value.items()))
+            name = f"{name}.{part}"
+        if name not in table and (key != "bounds" or value == PRIVATE or isinstance(value, list)):
+            raise InputError(
+                f"{path}: {key} has the name {name}, whose dot begins a table; put the name in "
+                f'quotes, as "{name}" = {json.dumps(value, default=str)}'
+            )
 
 
 def _specification(path: Path, table: dict[str, Any]) -> Specification:
@@ -414,7 +435,7 @@ def _dialect(table: Mapping[str, Any]) -> tables.Dialect:
     for key, value in stated.items():
         if value not in keys[key]:
             allowed = ", ".join(json.dumps(one) for one in keys[key])
-            raise InputError(f"{key} is {value!r}; it must be one of {allowed}")
+            raise InputError(f"{key} is {value!r}; it must be one of {allowed}, in double quotes")
         if tables.suffix(Path(table["file"])) != ".csv":
             raise InputError(f"{key} has a meaning for files of CSV alone; leave it out")
     dialect = tables.Dialect(**stated)

@@ -1,0 +1,124 @@
+"""Files of TOML, and what to change in one that is none: the remedy is tried before it is named."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from itertools import combinations, product
+from pathlib import Path
+from typing import Any
+
+from matrixdp import checks
+from matrixdp.checks import InputError
+from matrixdp.release import tables
+
+#: What other formats and other programs write, as a pattern of a line; what TOML has in its place;
+#: and the sentence that says so. The first that makes a line TOML is named.
+_FIXES = (
+    (r"[“”„‟″«»]", '"', 'write straight quotes "'),
+    (r"[‘’‚‛′`´]", "'", "write straight quotes '"),
+    (
+        "[\u00a0\u00ad\u2000-\u200f\u2028-\u202f\u2060\u3000\ufeff]",
+        " ",
+        "type the line anew, as a character in it looks like a blank or like nothing",
+    ),
+    (r"\\", "/", "a backslash begins an escape in double quotes, so write / or single quotes"),
+    (r"^\s*(?://|;|--|%).*", "#", "begin a comment with #"),
+    (r":=|==|=>|<-", "=", "write a single ="),
+    (r"([\w\"'])\s*:(?=\s*\S)", r"\1 =", "write = between a name and its value"),
+    (r"\b(?i:true)\b", "true", "write true in small letters"),
+    (r"\b(?i:false)\b", "false", "write false in small letters"),
+    (
+        r"(=\s*[1-9][0-9]{0,2}|,\s*[0-9]{1,3})[, '’](?=[0-9]{3}\b)",
+        r"\1",
+        "write numbers without marks of thousands, and decimals with a point",
+    ),
+    (r"(=\s*[-+]?[0-9]+),([0-9]+)\s*$", r"\1.\2", "write decimals with a point"),
+    (r"(?<![\w.])\.(?=[0-9])", "0.", "write a digit before the point"),
+    (r"([0-9]\.)(?![0-9])", r"\g<1>0", "write a digit after the point"),
+    (r"(?<![\w.])0+(?=[0-9])", "", "write numbers without leading zeros"),
+    (r"[;|](?=[^\[\]]*\])", ",", "put commas between the values of a list"),
+    (r"([0-9])\s*(?:\s|\.\.+|–|to)\s*(?=[-+0-9].*\])", r"\1, ", "put commas between values"),
+    (r"[;,]\s*$", "", "end a line without a mark"),
+    (r"\s+(?://|;|--).*", "", "begin a comment with #"),
+    (r"\(([^()\[\]]*)\)", r"[\1]", "write lists in square brackets"),
+    (
+        r"=\s*([-+0-9.]+?)\s*(?:\.\.+|–|-|to|,|;|:|\s)\s*([-+0-9.]+)\s*$",
+        r"= [\1, \2]",
+        "write lists in square brackets",
+    ),
+    (r"^(\[+[\w.]+\]+)\s*(?=[^\s#])", "\\1\n", "write the name in brackets on a line of its own"),
+    (r"^\s*([\w.-]+)\s*:\s*$", r"[\1]", "write the name of a table in brackets"),
+    (r'^\s*([^"\'=\[][^"=]*?)\s*=', r'"\1" =', "put the name in quotes"),
+    (r'^\s*([^"\'\[][^"]*?)\s*=(?=\s*\[)', r'"\1" =', "put the name in quotes"),
+    (r"^(\s*[\w-]+|\s*\"[^\"]+\")\s+(?=[^=\s])", r"\1 = ", "write = between a name and its value"),
+    (
+        r'=\s*([^\s\d"\'\[\]{}#+-][^"\'\[\]{}#]*?)\s*(?=#|$)',
+        r'= "\1"',
+        "put texts in double quotes",
+    ),
+    (r"$", '"', "close the quotes"),
+    (r"$", "]", "close the brackets"),
+    (r"$", "}", "close the braces"),
+)
+
+
+def load(path: Path) -> dict[str, Any]:
+    """Return the content of a file of TOML; a byte order mark is skipped, as in files of CSV.
+
+    Raises:
+        InputError: it cannot be read, or is no TOML; the remedy was tried on the line.
+    """
+    if tables.suffix(path) in tables.SUFFIXES:
+        raise InputError(f"{path} is a file of records; give the file of TOML that names it")
+    with checks.as_input_error(f"{path} cannot be read as TOML ({{why}})", remedy="correct it"):
+        text = path.read_text(encoding="utf-8-sig")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        reason, remedy = checks.why(error), _remedy(text, error)
+    raise InputError(f"{path} cannot be read as TOML ({reason}); {remedy}")
+
+
+def _remedy(text: str, error: Exception) -> str:
+    """Return what makes the line of an error TOML."""
+    if text.lstrip()[:1] == "{" and _is_json(text):
+        return "it is JSON, so write each entry as a line name = value, without the outer { and }"
+    lines = text.split("\n")
+    number = _line(error, len(lines))
+    # A list that is not closed is noticed on a later line.
+    for place, most in product((number, number - 1), (1, 2)):
+        for fixes in combinations(_FIXES, most) if place >= 0 else ():
+            line = lines[place]
+            for pattern, replacement, _ in fixes:
+                line = re.sub(pattern, replacement, line)
+            if _is_better([*lines[:place], line, *lines[place + 1 :]], number):
+                where = f" in line {place + 1}" * (place != number)
+                sentence = ", and ".join(dict.fromkeys(sentence for *_, sentence in fixes))
+                return f"{sentence}{where}, as in {checks.short(' '.join(line.split()))}"
+    if str(error).startswith("Cannot"):
+        return "it states the same twice, so delete one"
+    return "write each entry as name = value, texts in double quotes and lists in square brackets"
+
+
+def _is_json(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except ValueError:
+        return False
+
+
+def _is_better(lines: list[str], number: int) -> bool:
+    """Return whether lines have no error up to line ``number``, from 0."""
+    try:
+        tomllib.loads("\n".join(lines))
+    except tomllib.TOMLDecodeError as error:
+        return _line(error, len(lines)) > number
+    return True
+
+
+def _line(error: Exception, count: int) -> int:
+    """Return the number of the line of an error, from 0; the last one for the end of the file."""
+    place = re.search(r"at line (\d+)", str(error))
+    return int(place[1]) - 1 if place else count - 1
