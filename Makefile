@@ -59,8 +59,8 @@ faults: setup ## inject many faults: downloads, configurations, kills; count int
 	    tests/matrixdp/auditing/test_composed_parts.py tests/matrixdp/auditing/test_request_searches.py \
 	    tests/matrixdp/release/test_private_count.py tests/matrixdp/release/test_people.py \
 	    tests/matrixdp/release/test_data_sets.py tests/reproduction/release/test_experiment.py \
-	    tests/reproduction/workflow/test_my_matrix.py tests/matrixdp/mechanisms \
-	    tests/reproduction/mechanisms tests/matrixdp/privacy tests/reproduction/privacy $(ARGS)
+	    tests/matrixdp/mechanisms tests/reproduction/mechanisms tests/matrixdp/privacy \
+	    tests/reproduction/privacy $(ARGS)
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/coverage.py
 
 mutants: setup ## inject errors one at a time and see whether the tests notice them (an hour)

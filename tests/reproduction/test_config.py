@@ -31,7 +31,7 @@ def test_results_have_a_folder_below_the_one_where_it_runs(folder):
     "folder",
     [
         *("/abs", "../x", "x/../y", "x/..", ".", "..", "./x", "~/x", "a~b", "", "results/", "a//b"),
-        *("results/reference", "results/reference/quick", "results/my_matrix"),
+        *("results/reference", "results/reference/quick"),
         *("results/other_reading/x", 3, None, ["results"]),
     ],
 )
@@ -249,15 +249,13 @@ def test_a_regression_needs_its_target():
 
 def test_an_experiment_of_any_name_is_a_task_on_a_data_set():
     own = {"task": "covariance", "dataset": "liver", "mechanisms": ["laplace"]}
-    changed = {**SHIPPED, "experiments": {"my_matrix": own}}
-    assert (
-        job_settings.trials(config.resolve(changed), "my_matrix", "laplace")["task"] == "covariance"
-    )
+    changed = {**SHIPPED, "experiments": {"mine": own}}
+    assert job_settings.trials(config.resolve(changed), "mine", "laplace")["task"] == "covariance"
     own["task"] = "covarianc"
-    with pytest.raises(InputError, match="my_matrix.task is 'covarianc'; did you mean 'covarianc"):
+    with pytest.raises(InputError, match="mine.task is 'covarianc'; did you mean 'covarianc"):
         config.resolve(changed)
     own |= {"task": "covariance", "dataset": "adult"}
-    with pytest.raises(InputError, match="my_matrix.dataset is 'adult'; it must be one of liver"):
+    with pytest.raises(InputError, match="mine.dataset is 'adult'; it must be one of liver"):
         config.resolve(changed)
 
 

@@ -46,7 +46,6 @@ FLOORS = {
     ],
     "auditing*": [*MECHANISMS, *STUDIES, "matrixdp.auditing*", "auditing*"],
     # These two stand apart; the report knows mechanisms by their rows and the catalogue alone.
-    "data.my_matrix": [*GROUND, "data*", "matrixdp.release.tables"],
     "data*": [*GROUND, "data*"],
     "report*": [
         *(*GROUND, "catalogue", "job_settings", "matrixdp.version", "report*"),
@@ -55,8 +54,6 @@ FLOORS = {
     "config": [*GROUND, "job_settings", "data.datasets", "experiments.readings"],
     "costs": [],
     "job_settings": ["matrixdp.checks", "discovery", "trials"],
-    # A person's own matrix goes from what a release would ask to what the experiments run.
-    "my_matrix": [*MECHANISMS, "config", "data.prepared", "matrixdp.release*", "discovery"],
     "cli*": ["*"],
     "__main__": ["cli*"],
     "__init__": [],

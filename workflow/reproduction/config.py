@@ -17,7 +17,7 @@ from matrixdp.checks import InputError, as_input_error, choice, nearest, short
 from reproduction import discovery, files
 from reproduction.data import datasets as sets
 from reproduction.experiments import readings
-from reproduction.trials import MEAN, OF_COMPONENTS, OF_REGRESSION, OF_TRAINING, ZERO
+from reproduction.trials import OF_COMPONENTS, OF_REGRESSION, OF_TRAINING
 
 if TYPE_CHECKING:
     import jsonschema
@@ -43,19 +43,18 @@ _NUMBERS = ("table_epsilon", "delta")
 _PATHS = ("pathvars", "options")
 
 
-def resolve(config: dict[str, Any], data_sets: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def resolve(config: dict[str, Any]) -> dict[str, Any]:
     """Return the configuration with defaults filled in and numbers in their canonical form.
 
     Every experiment has its own trials and epsilons afterwards.
 
     Args:
         config: config.yaml as read, with overlays and command line merged in.
-        data_sets: entries by name beside those of workflow/datasets.yaml, which go to ``datasets``.
 
     Raises:
         InputError: see :func:`complete`; or a name, or a combination of values, is not allowed.
     """
-    resolved = complete(config) | ({"datasets": data_sets} if data_sets else {})
+    resolved = complete(config)
     _check_shipped()
     shared, entries = resolved["experiment_defaults"], resolved["experiments"]
     resolved["experiments"] = {name: shared | entry for name, entry in entries.items()}
@@ -133,13 +132,13 @@ def part(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def datasets(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entries of workflow/datasets.yaml, and those of the configuration alone."""
-    return {**sets.entries(), **settings.get("datasets", {})}
+    """Return the entries of workflow/datasets.yaml."""
+    return {**sets.entries()}
 
 
 def text(settings: Mapping[str, Any]) -> str:
     """Return a resolved configuration as YAML, without what changes none of one's own numbers."""
-    public = {**settings, "data": {**settings["data"], "mirror": ""}, "matrix": ""}
+    public = {**settings, "data": {**settings["data"], "mirror": ""}}
     public = {name: value for name, value in public.items() if name not in _PATHS}
     return yaml.safe_dump(public, sort_keys=False, allow_unicode=True)
 
@@ -165,8 +164,7 @@ def _check_experiment(
     for key in needs:
         if key not in experiment:
             raise InputError(f"{where} lacks the key {key!r}, which the task {task} needs")
-    baselines = (*OF_REGRESSION, MEAN) if "target" in needs else OF_COMPONENTS
-    baselines += (ZERO,) if task == "moments_error" else ()
+    baselines = OF_REGRESSION if "target" in needs else OF_COMPONENTS
     names = [*baselines, *discovery.mechanisms()]
     try:
         _check_names(f"{where}.mechanisms", experiment["mechanisms"], names)

@@ -27,12 +27,10 @@ COLUMNS = (
 #: Baselines in the column ``mechanism``: the non-private result, and predictions without records.
 #: ``majority`` predicts the most frequent class of the training labels.
 NONPRIVATE, RANDOM, ZERO, MAJORITY = "nonprivate", "random", "zero", "majority"
-#: The mean of a regression's training target, which is not private.
-MEAN = "mean"
 
 #: Predictions from the public bounds, and along the axes of the features.
 CONSTANT, AXES = "constant", "axes"
-RECORD_FREE = (ZERO, CONSTANT, AXES, RANDOM, MAJORITY, MEAN)
+RECORD_FREE = (ZERO, CONSTANT, AXES, RANDOM, MAJORITY)
 
 #: Non-private results on clipped records, by name: R^2 as a share of the largest squared norm.
 CLIPPED = {"clipped_64": 1 / 64, "clipped_16": 1 / 16, "clipped_4": 1 / 4}
@@ -41,9 +39,6 @@ BASELINES = (NONPRIVATE, *CLIPPED, *RECORD_FREE)
 #: Baselines of regressions, and of principal components.
 OF_REGRESSION = (NONPRIVATE, *CLIPPED, ZERO, RANDOM)
 OF_COMPONENTS = (NONPRIVATE, *CLIPPED, CONSTANT, AXES, RANDOM)
-
-#: Name of the data set from a person's own file.
-MY_MATRIX = "my_matrix"
 
 #: Baselines of private training.
 OF_TRAINING = (NONPRIVATE, RANDOM, MAJORITY)

@@ -15,21 +15,13 @@ sys.path[:0] = PACKAGES
 from reproduction import config as configuration, discovery, imports, job_settings
 from reproduction import plugins
 from matrixdp.checks import InputError
-from reproduction.data import prepared
 from reproduction.experiments import readings
 from reproduction.trials import BASELINES
 
-MATRIX, FOLDER = config.get("matrix"), config.get("pathvars", {}).get("results", "results")
+FOLDER = config.get("pathvars", {}).get("results", "results")
 
 try:
-    # A person's matrix, and another reading of the papers: the same rules in another folder.
-    if MATRIX:
-        from reproduction import my_matrix
-
-        config = my_matrix.configuration(config)
-        FOLDER = f"{FOLDER}/my_matrix/{my_matrix.folder(MATRIX)}"
-    else:
-        config = configuration.resolve(config)
+    config = configuration.resolve(config)
     # What is run and shown; settings of jobs are compared with those of all.
     PART = configuration.part(config)
 except InputError as error:
@@ -69,20 +61,13 @@ RUNS = [*EXPERIMENTS, *LEARNED]
 DATASETS = sorted({job_settings.dataset(config, name) for name in RUNS})
 # Files of one's own must be there before a data set is made of them.
 for name in DATASETS if config["data"]["source"] != "simulated" else ():
-    if name not in config.get("datasets", {}) and not os.path.isfile(
-        f"{FOLDER}/data/{name}/provenance.json"
-    ):
+    if not os.path.isfile(f"{FOLDER}/data/{name}/provenance.json"):
         try:
             configuration.check_originals(
                 name, os.environ.get("DATA_MIRROR") or config["data"]["mirror"]
             )
         except InputError as error:
             sys.exit(str(error))
-# Entries of data sets that datasets.yaml lacks, with the path of their file.
-ENTRIES = {
-    dataset: {**entry, "file": config["matrix"]}
-    for dataset, entry in config.get("datasets", {}).items()
-}
 # The wildcards of trials and of trainings.
 RELEASES = [
     Namespace(experiment=run, mechanism=row)
@@ -100,9 +85,7 @@ SCALINGS = {
     for dataset, entry in configuration.datasets(config).items()
 }
 # Whether the run has claims and theory: they are on all of the papers, in the default reading.
-ON_PAPERS = not (ENTRIES or OTHER_READING or "only" in PART)
-# Whether records are private: results on them are marked, and no crate of them is made.
-PRIVATE = any(entry["status"] == prepared.PRIVATE for entry in ENTRIES.values())
+ON_PAPERS = not (OTHER_READING or "only" in PART)
 
 
 pathvars:
@@ -413,20 +396,3 @@ def results_files():
         files += ["<folder>/claims.csv"]
         files += expand("<folder>/theory/{name}.csv", name=discovery.theory())
     return sorted({*files})
-
-
-def crate_files(wildcards):
-    """Return what a crate lists; of private records there is none."""
-    if PRIVATE:
-        sys.exit(f"{config['matrix']} is not public, so that no crate is made of results on it")
-    return results_files()
-
-
-def page_on_matrix(wildcards):
-    """Return the page on a person's matrix, which the configuration must name."""
-    if not MATRIX:
-        sys.exit(
-            "config.yaml: matrix names no file; write one, see README, and give it as in "
-            "`snakemake my_matrix --config matrix=people.toml`"
-        )
-    return "<folder>/report.html"

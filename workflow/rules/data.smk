@@ -19,11 +19,7 @@ rule settings:
 
 
 rule matrix:
-    """A data set of the MVG paper, or of a person: a matrix in a public box."""
-    input:
-        lambda wildcards: [
-            local(entry["file"]) for name, entry in ENTRIES.items() if name == wildcards.dataset
-        ],
+    """A data set of the MVG paper: a matrix in a public box."""
     output:
         matrix="<folder>/data/{dataset}/matrix.npy",
         provenance="<folder>/data/{dataset}/provenance.json",
@@ -47,14 +43,13 @@ rule matrix:
         seed=config["seed"],
         folder=subpath(output.provenance, parent=True),
         mirror=mirror,
-        entry=lambda wildcards, output: job_settings.text(ENTRIES.get(wildcards.dataset)),
         python=python,
     message:
         "Data: {wildcards.dataset}"
     shell:
         "{params.python} -m reproduction prepare {wildcards.dataset} --source {params.source}"
         " --seed {params.seed} --mirror={params.mirror:q}"
-        " --scaling default --entry {params.entry:q} --out {params.folder:q} 2>&1 | tee {log:q}"
+        " --scaling default --out {params.folder:q} 2>&1 | tee {log:q}"
 
 
 use rule matrix as learning_set with:

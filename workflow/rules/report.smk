@@ -310,7 +310,7 @@ rule article:
 rule ro_crate:
     """The files of the run with their checksums and origins, as an RO-Crate."""
     input:
-        crate_files,
+        results_files(),
         "<folder>/report.html",
         settings="<folder>/settings.yaml",
     output:

@@ -52,7 +52,7 @@ def test_data_get_their_inputs_and_the_experiment(tmp_path):
         seen.append((*experiment, sorted(tables)))
         return pd.DataFrame({"a": [1]})
 
-    settle(tmp_path, datasets={"my_matrix": {"title": "people.csv"}})
+    settle(tmp_path)
     put(tmp_path / "theory/x.csv", "data_status\noriginal\n")
     put(tmp_path / "data/liver/provenance.json", '{"status": "simulated"}')
     every = inputs.below(tmp_path)
@@ -61,7 +61,7 @@ def test_data_get_their_inputs_and_the_experiment(tmp_path):
     assert seen == [(["data/liver", "settings", "theory/x"],)]
     assert (frame["a"].tolist(), status) == ([1], "simulated")
     assert frame.attrs.pop("mechanisms") == ["laplace"]
-    assert frame.attrs == {"file": "people.csv", "experiment": "", "claimed_epsilon": 1.0}
+    assert frame.attrs == {"experiment": "", "claimed_epsilon": 1.0}
 
 
 def test_data_of_one_experiment_get_its_name(root):

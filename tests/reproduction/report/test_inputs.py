@@ -28,7 +28,7 @@ def test_every_kind_of_input_has_its_form(tmp_path, saved):
 
 
 def test_files_have_the_same_names_listed_or_in_their_folder(tmp_path, monkeypatch):
-    root = tmp_path / "results/my_matrix/people"
+    root = tmp_path / "results/mine"
     settle(root)
     names = {
         "summary/regression": "summary/regression.csv",

@@ -221,15 +221,6 @@ def test_the_article(run):
         assert all("not private" in cell for row in named for cell in row[-2:])
 
 
-def test_a_refuted_recommendation_says_so(run):
-    entry = runfiles.entry("tables/table3")
-    frame, _ = entry.collect(runfiles.files(run, "tables/table3"))
-    frame["_recommended"] = "of_tomorrow"
-    assert "takes of_tomorrow (not private: no epsilon)." in entry.describe(frame)
-    frame["_recommended"] = "imgm"
-    assert "takes IMGM." in entry.describe(frame)
-
-
 def test_every_entry_that_shows_results_reads_the_audit():
     """An entry that reads a summary of releases reads their audit too, or shows no mechanism."""
     names = [f"tables/{name}" for name in runfiles.TABLES]

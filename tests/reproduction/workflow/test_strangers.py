@@ -14,7 +14,7 @@ NAMES = [
     *("tables/my_notes.md", "tables/paper.tex", "tables/.hidden.md", "tables/table4_v2.tex"),
     *("tables/.table4.csv.swp", "summary/my_fit.csv", "trials/first_pc/default/.random.csv.gz.old"),
     *("data/movement/notes.txt", "audit/mine.csv", "settings.yaml.bak"),
-    *("my_matrix/people/keep.csv", "logs/mine.log", "tables/table5.csv"),
+    *("mine/people/keep.csv", "logs/mine.log", "tables/table5.csv"),
 ]
 
 

@@ -13,7 +13,6 @@ def run(
     out: str,
     mirror: str = "",
     scaling: str = "",
-    entry: str = "null",
 ) -> None:
     """Run the verb.
 
@@ -21,12 +20,10 @@ def run(
         source: auto, original or simulated (default: auto)
         out: folder for the arrays and provenance.json; further scalings are in folders below
         scaling: one scaling alone (default: all)
-        entry: its entry, a JSON object, where datasets.yaml has none
     """
-    import json
-
     from reproduction.data import store
 
     mirror = mirror or os.environ.get("DATA_MIRROR", "")
-    options = {"mirror": mirror or None, "entry": json.loads(entry)}
-    store.prepare(dataset, out=out, source=source, seed=seed, scaling=scaling, **options)
+    store.prepare(
+        dataset, out=out, source=source, seed=seed, scaling=scaling, mirror=mirror or None
+    )

@@ -54,11 +54,6 @@ class Spec:
     doi: str | None = None
     public: bool = False
     scalings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    #: Of a person's own records: the path of their file, each column's value in place of missing
-    #: ones, None to refuse them, and whether they are ``original``, for all to see, or ``private``.
-    file: str = ""
-    fill: tuple[float | None, ...] = ()
-    status: str = "original"
 
     @property
     def is_learning_set(self) -> bool:
@@ -74,7 +69,7 @@ def parse(name: str, entry: Mapping[str, Any]) -> Spec:
     """
     try:
         fields: dict[str, Any] = dict(entry)
-        for key in {"shape", "members", "columns", "fill"} & fields.keys():
+        for key in {"shape", "members", "columns"} & fields.keys():
             fields[key] = tuple(fields[key])
         fields["files"] = tuple(
             File(label, **{key: _tuple(value) for key, value in file.items()})

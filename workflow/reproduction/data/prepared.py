@@ -21,10 +21,6 @@ from matrixdp.checks import Array, InputError, as_input_error
 #: The scaling in a data set's main folder; other scalings are in subfolders of their names.
 DEFAULT = "default"
 
-#: The status of records that are not public, wherever results on them are shown. No hash of them is
-#: written: whoever has it can try what the records are. So their prepared matrix is not checked.
-PRIVATE = "private"
-
 Arrays = Mapping[str, NDArray]
 
 _REMEDY = "delete it and run `snakemake data`"
@@ -42,7 +38,7 @@ class Dataset:
         matrix: m features x n records, float64, read-only.
         features: m names.
         lower, upper: the public bounds of each feature, which the matrix satisfies exactly.
-        status: ``original``, ``simulated`` or ``private``.
+        status: ``original`` or ``simulated``.
     """
 
     name: str
@@ -137,8 +133,7 @@ def _content(folder: Path, file: str) -> tuple[io.BytesIO, dict[str, Any]]:
     provenance = read_provenance(folder)
     with as_input_error(f"{folder / file} cannot be read ({{why}}); {_REMEDY}"):
         content = (folder / file).read_bytes()
-    digest = None if provenance.get("status") == PRIVATE else hashlib.sha256(content).hexdigest()
-    if digest != provenance.get(checksum(file), ""):
+    if hashlib.sha256(content).hexdigest() != provenance.get(checksum(file), ""):
         raise InputError(f"{folder / file} is not the file of its provenance.json; {_REMEDY}")
     return io.BytesIO(content), provenance
 

@@ -12,7 +12,6 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
@@ -25,7 +24,7 @@ from reproduction.data import datasets, download, learning, matrices, prepared, 
 from reproduction.data.datasets import Spec
 from reproduction.data.download import Mismatch, Unreachable
 from reproduction.data.learning import Encoded
-from reproduction.data.prepared import DEFAULT, PRIVATE
+from reproduction.data.prepared import DEFAULT
 from reproduction.files import replacing, write_text
 
 #: Sources of the numbers, see :func:`prepare`.
@@ -40,8 +39,6 @@ def original(
 ) -> Content:
     """Return the original records, shape ``spec.shape``, and their origin.
 
-    A person's own file has neither an address nor a checksum: its module reads it.
-
     Args:
         spec: the data set.
         folder: where downloads are stored.
@@ -52,9 +49,6 @@ def original(
         Mismatch: the records or a file are not the expected ones.
         InputError: see :func:`reproduction.data.download.fetch`.
     """
-    if spec.file:
-        content: Content = _module(spec).original(spec)
-        return content
     files = download.fetch(spec, folder, mirror)
     records = _module(spec).read(download.members(files, spec.members))
     if not spec.is_learning_set:
@@ -79,7 +73,6 @@ def prepare(
     mirror: str | os.PathLike | None = None,
     seed: int = 0,
     scaling: str = "",
-    entry: Mapping[str, Any] | None = None,
 ) -> None:
     """Write ``out``/matrix.npy (m x n), or a learning set's arrays.npz, and provenance.json.
 
@@ -96,13 +89,12 @@ def prepare(
         seed: of the stand-in.
         scaling: one scaling alone; all if empty. A further one has the records, original or
             simulated, of the default one, which must be there.
-        entry: what workflow/datasets.yaml would have of it, if it does not.
 
     Raises:
         InputError: the name, source or scaling is unknown, or the originals are not available or
             are not the expected ones.
     """
-    spec = datasets.parse(name, entry) if entry else datasets.find(name)
+    spec = datasets.find(name)
     checks.choice(SOURCES, source=source)
     requested = source
     if scaling:
@@ -133,14 +125,11 @@ def _stand_in(spec: Spec, seed: int) -> Content:
 
 
 def write(out: Path, spec: Spec, requested: str, content: Content, scaling: str = "") -> None:
-    """Write the numbers of one scaling or all, and then the provenance with their checksum.
-
-    Private records have none: whoever has it can try what a record is.
-    """
+    """Write the numbers of one scaling or all, and then the provenance with their checksum."""
     records, origin = content
     file = prepared.ARRAYS if spec.is_learning_set else prepared.MATRIX
-    kind, private = _kind(spec), origin["status"] == PRIVATE
-    digest = None if private else kind.content_sha256(records)
+    kind = _kind(spec)
+    digest = kind.content_sha256(records)
     # The default scaling comes last: if it is complete, all are.
     for name in [scaling] if scaling else sorted(_scalings(spec), key=DEFAULT.__eq__):
         packed, description = kind.pack(spec, records, name)
@@ -160,7 +149,7 @@ def write(out: Path, spec: Spec, requested: str, content: Content, scaling: str 
                 "python": platform.python_version(),
                 **{package: version(package) for package in ("numpy", "pandas", "python-calamine")},
             },
-            prepared.checksum(file): None if private else hashlib.sha256(packed).hexdigest(),
+            prepared.checksum(file): hashlib.sha256(packed).hexdigest(),
         }
         folder = prepared.place(out, name)
         with replacing(folder / file) as temporary:

@@ -44,7 +44,7 @@ from reproduction.job_settings import Settings
 from reproduction.mechanisms import find
 from reproduction.mechanisms.base import MechanismEntry
 from reproduction.seeds import streams
-from reproduction.trials import CONTROL, MY_MATRIX, Block, Rows, assigned
+from reproduction.trials import CONTROL, Block, Rows, assigned
 
 #: Largest number of entries in a stack of released values.
 STACK = 2**20
@@ -104,8 +104,6 @@ def trials(
 ) -> Iterator[tuple[str, Rows]]:
     """Yield names and trial rows of mechanisms and baselines.
 
-    A mechanism that fails on a person's own records gives one row; its ``note`` has the reason.
-
     Args:
         job: settings of the job, see :func:`prepared`.
         names: mechanisms and baselines.
@@ -114,14 +112,7 @@ def trials(
     scaling = readings.find(job["reading"]).scaling(job["dataset"])
     task, data, settings = prepared(job, load(folder, scaling))
     for name in names:
-        try:
-            rows = run(task, name, data, settings)
-        except Exception as error:
-            if data.name != MY_MATRIX:
-                raise
-            # The comparison of the other mechanisms goes on.
-            rows = _failure(error, task, name, data, settings)
-        yield name, rows
+        yield name, run(task, name, data, settings)
 
 
 def sweep_readings(job: Mapping[str, Any], names: Sequence[str], folder: str | os.PathLike) -> Rows:
@@ -164,7 +155,7 @@ def prepared(job: Mapping[str, Any], data: Dataset) -> tuple[Task, Dataset, Sett
         options["target"] = features.index(checks.choice(features, target=options["target"]))
     task = adjusted(entry.build(**options), reading.parameters)
     directions = {
-        direction: tuple(task.position(features.index(member), len(features)) for member in members)
+        direction: tuple(features.index(member) for member in members)
         for direction, members in job.get("directions", {}).items()
     }
     resolved = {"reading": reading.name, "changes": reading.parameters, "directions": directions}
@@ -467,15 +458,6 @@ def _resolved(changes: Parameters, query: Query, data: Dataset) -> Parameters:
     else:
         norm = np.linalg.norm(second_moments(data.matrix))
     return {place: float(norm) if to == FROM_DATA else to for place, to in changes.items()}
-
-
-def _failure(
-    error: Exception, task: Task, mechanism: str, data: Dataset, settings: Settings
-) -> Rows:
-    reason = f"failed: {checks.why(error)}"
-    of = {"experiment": settings.experiment, "dataset": data.name, "data_status": data.status}
-    note = _note(reason, settings.reading)
-    return assigned([note], **of, mechanism=mechanism, metric=task.metric)
 
 
 def serves(task: Task, mechanism: str, posed: Mapping[str, Query], settings: Settings) -> bool:

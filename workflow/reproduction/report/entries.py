@@ -76,7 +76,7 @@ class Recipe:
             names = ", ".join(name for name in files if name != "settings")
             frame = pd.DataFrame({"note": [f"nothing of it is in {names}"]}, dtype=str)
         settings = tables.get("settings", {})
-        frame.attrs |= {"file": own_file(settings), "experiment": experiment}
+        frame.attrs["experiment"] = experiment
         if mechanism:
             perturbation = catalogue.experiment(experiment).perturbation
             frame.attrs["mechanism"] = catalogue.label(mechanism, perturbation)
@@ -98,9 +98,7 @@ class Recipe:
         """Return the caption for a frame; of an empty one, what is missing."""
         if is_empty(frame):
             return f"Nothing to show: {frame['note'].iloc[0]}."
-        text = self.caption(frame) if callable(self.caption) else self.caption
-        file = frame.attrs.get("file", "")
-        return f"{file}: {text}" if file else text
+        return self.caption(frame) if callable(self.caption) else self.caption
 
     def headline(self, frame: pd.DataFrame) -> str:
         """Return the finding of a frame; the title if it has none."""
@@ -142,11 +140,6 @@ def _experiment(files: Files) -> str:
 def claimed_epsilon(frame: pd.DataFrame) -> float:
     """Return the tables' epsilon (``table_epsilon``) of the run behind a frame; NaN for none."""
     return float(frame.attrs.get("claimed_epsilon", np.nan))
-
-
-def own_file(settings: Mapping[str, Any]) -> str:
-    """Return the name of the user's file behind a run; empty for the papers' data."""
-    return next((entry["title"] for entry in settings.get("datasets", {}).values()), "")
 
 
 def only(tables: Tables) -> pd.DataFrame:

@@ -9,7 +9,8 @@ from scipy import stats
 from trialrows import SPLIT, reason, trials
 
 from matrixdp.release import specification
-from reproduction import catalogue, my_matrix
+from reproduction import catalogue
+from reproduction.mechanisms import registry
 from reproduction.report import comparisons, summary
 from reproduction.report.tables.advice import TABLES, choice, grid
 
@@ -261,26 +262,6 @@ def test_a_rule_made_on_the_data_needs_evidence_from_other_data(advised):
     assert re.match("better than .* in 1 of 2 .* 2 other .* worse in 1", found["held_out"])
 
 
-def test_a_person_is_advised_of_what_can_be_released_and_how_it_is_named(advised):
-    best = row("clipped_private", 0.05, 11, **GAUSSIAN)
-    keys = {"laplace": "laplace", "analytic_gaussian": "gaussian", "clipped_private": "clipped"}
-    settings = {"experiments": {"regression": {"release_keys": keys}}}
-
-    def at_one(kind, **tables):
-        frame = advised(*ROWS, best, **tables)
-        return frame[frame["epsilon"].eq("1") & frame["guarantee"].eq(kind)].iloc[-1]
-
-    plain, mine = at_one("approximate"), at_one("approximate", settings=settings)
-    pure = at_one("pure", settings=settings)
-    # A rule that was designed on the papers' data stands against a person's own.
-    assert "mechanism =" not in plain["best"] + plain["tied_with"]
-    assert mine["best"].endswith('(mechanism = "clipped")')
-    assert "not in matrixdp release" in mine["runner_up"]
-    # Of two that tie, one is offered.
-    assert pure["best"].endswith('(mechanism = "laplace")')
-    assert "not in matrixdp release" in pure["tied_with"]
-
-
 BASELINE = row("zero", 3.0, 9, epsilon="", delta=np.nan)
 
 
@@ -306,8 +287,10 @@ def test_where_the_best_does_not_beat_the_baseline_nothing_takes_its_place(advis
 
 
 def test_what_is_offered_is_what_a_specification_can_name():
-    keys = {name: specification.key_of(one) for name, one in my_matrix._built()}
-    assert {*catalogue.section("offered")} == {name for name, key in keys.items() if key}
+    built = {name: entry.build() for name, entry in registry().items() if not entry.parameters}
+    assert {*catalogue.section("offered")} == {
+        name for name, mechanism in built.items() if specification.key_of(mechanism)
+    }
 
 
 def test_a_task_has_one_line_with_what_ties_and_what_it_gives(advised):

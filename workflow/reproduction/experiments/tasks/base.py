@@ -110,10 +110,6 @@ class Task(abc.ABC):
         query_type = IdentityQuery if name == IdentityQuery.name else SecondMomentQuery
         return query_type(domain, records, adjacency)
 
-    def position(self, feature: int, features: int) -> int:
-        """Return the index in the queries of a feature of the data."""
-        return feature
-
     @abc.abstractmethod
     def instance(self, matrix: Array, streams: Streams) -> Instance:
         """Return the instance for one trial per stream; ``matrix`` is m x n."""

@@ -84,7 +84,7 @@ def build(files: Files, out: str | os.PathLike) -> str:
     except ImportError:
         raise InputError("the article needs the package typst; pip install typst") from None
     settings = inputs.read("settings", files)
-    if settings.get("only") or settings.get("datasets"):
+    if settings.get("only"):
         names = ", ".join([*settings["experiments"], *(settings.get("training") or ())])
         raise InputError(f"the article is on the papers' experiments, and the run on {names} alone")
     values = numbers.collect(numbers.read_entries(SOURCE / "numbers.yaml"), files)

@@ -49,9 +49,10 @@ _TABLES = "a table of the run"
 #: Kinds of items that are never folded.
 FIRST = ("cards", "glossary", "html")
 
-#: Ids of sections on the page of a user's matrix, and on that of a few experiments alone.
-MATRIX_SECTIONS = ("recommend", "price_of_privacy", "audit", "further", "gaps", "provenance")
-PART_SECTIONS = (*MATRIX_SECTIONS, "cards", "rerun")
+#: Ids of sections on the page of a few experiments alone.
+PART_SECTIONS = (
+    *("recommend", "price_of_privacy", "audit", "further", "gaps", "provenance", "cards", "rerun"),
+)
 
 
 def write(files: Files, out: str | os.PathLike, **options: Any) -> None:
@@ -86,14 +87,13 @@ def build(
     """
     outputs = first_screen.Run(files)
     config = outputs.settings
-    matrix = next(iter(config.get("datasets", {}).values()), None)
     sections, aside = layout.read(FOLDER / "layout.yaml")
     only = config.get("only", [])
-    if matrix or only:
-        kept, aside = MATRIX_SECTIONS if matrix else PART_SECTIONS, []
+    if only:
+        aside = []
         sections = [
-            *(_section(name, outputs, matrix) for name in outputs.runs()),
-            *(entry for entry in sections if entry.id in (*kept, "glossary")),
+            *(_section(name, outputs) for name in outputs.runs()),
+            *(entry for entry in sections if entry.id in (*PART_SECTIONS, "glossary")),
         ]
     names = [name for name in layout.present(files) if name not in aside]
     arrangement = layout.arrange(sections, names)
@@ -108,7 +108,6 @@ def build(
         "config": config,
         "options": options,
         "folder": shlex.quote(os.fspath(folder)),
-        "matrix": matrix,
         "only": only,
         "table": _table(outputs.runs()[0], outputs),
     }
@@ -125,8 +124,7 @@ def build(
         chapters = [chapter for chapter in chapters if _is_filled(chapter)]
     statuses: dict[str, list[str]] = {}
     for source in provenance:
-        name = source["title"] if matrix else source["name"]
-        statuses.setdefault(str(source.get("status")), []).append(name)
+        statuses.setdefault(str(source.get("status")), []).append(source["name"])
     marks = [(catalogue.mark(status), names) for status, names in statuses.items()]
     answers = first_screen.answers(outputs)
     return (
@@ -137,11 +135,10 @@ def build(
             at={name: section.id for section in sections for name in section.claims},
             parts=list(dict.fromkeys(chapter["about"].part for chapter in chapters)),
             answers=answers,
-            caveat="" if matrix or only or not answers else catalogue.section("caveat"),
+            caveat="" if only or not answers else catalogue.section("caveat"),
             trials=outputs.trials(),
             enough=ENOUGH,
             epsilon=markup.short(outputs.claimed_epsilon),
-            matrix=matrix,
             only=[catalogue.experiment(name).title for name in only],
             statuses={status: _titles(provenance, status) for status in sorted(statuses)},
             marks=[(mark, names) for mark, names in marks if mark.text],
@@ -169,16 +166,13 @@ def _dashboard(claims: pd.DataFrame, arrangement: list[layout.Chapter]) -> dict[
     return {"item_type": "html", "html": Markup(html)}
 
 
-def _section(
-    name: str, outputs: first_screen.Run, matrix: Mapping[str, Any] | None
-) -> layout.Section:
-    """Return the section of an experiment that stands alone, or is on a user's matrix."""
+def _section(name: str, outputs: first_screen.Run) -> layout.Section:
+    """Return the section of an experiment that stands alone."""
     about, table = catalogue.experiment(name), _table(name, outputs)
     stems = (f"curves_{name}", f"multiples_{name}", *about.figures)
     figures = tuple(f"figures/{stem}" for stem in stems)
-    title = f"{matrix['title']}: {about.topic}" if matrix else about.title
     show, opened = (table, *figures), (table, figures[0])
-    return layout.Section(name, title, "Answers", show, claims=(name,), open=opened)
+    return layout.Section(name, about.title, "Answers", show, claims=(name,), open=opened)
 
 
 def _table(name: str, outputs: first_screen.Run) -> str:
@@ -211,8 +205,7 @@ def _chapter(
     evidence = [{"topic": item["title"]} | item for item in items if item["item_type"] not in FIRST]
     folded = [item for item in evidence if item.get("name") not in about.open]
     # A name must have a result, but of a part of the run; a pattern may match nothing.
-    part = words["matrix"] or words["only"]
-    missing = [name for name in chapter.missing if not (part or "*" in name)]
+    missing = [name for name in chapter.missing if not (words["only"] or "*" in name)]
     waiting = [
         name for name in missing if name.removeprefix("tables/imgm_") in outputs.on_request()
     ]

@@ -125,11 +125,9 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
     eligible &= table["configuration"].eq("")
     # The same holds for a rule designed on these data, unless it is tested on other data.
     settings = tables.get("settings") or {}
-    keys = settings.get("experiments", {}).get(experiment, {}).get("release_keys")
-    if keys is None:
-        eligible &= table["mechanism"].map(
-            lambda name: name not in catalogue.tuned() or bool(notes.get(name))
-        )
+    eligible &= table["mechanism"].map(
+        lambda name: name not in catalogue.tuned() or bool(notes.get(name))
+    )
     eligible &= table["epsilon_delivered"].notna() & ~exceeds(
         table["epsilon_delivered"], claimed_epsilon
     )
@@ -146,7 +144,7 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
     ends["baseline"] = baseline
     # Private training is nothing that a person releases from a file.
     once = about.perturbation != "gradients"
-    offered = {*keys} if keys is not None else {*catalogue.section("offered")} if once else set()
+    offered = {*catalogue.section("offered")} if once else set()
     # In the order of how much they reveal.
     released = [output for output in dict.fromkeys(RELEASED.values()) if output in options.values()]
     outputs = released or [about.perturbation]
@@ -160,7 +158,7 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
             some = candidates[candidates["delta"].eq(0)] if guarantee == PURE else candidates
             for epsilon, rows in some.groupby("claimed_epsilon"):
                 at = pairs[pairs["epsilon"].eq(epsilon)]
-                if row := _best(rows, at, baseline, keys, offered):
+                if row := _best(rows, at, baseline, offered):
                     what = {"task": task, "released": words, "guarantee": guarantee}
                     what["_place"] = place and f": {place} at epsilon {settings['table_epsilon']}"
                     what["held_out"] = notes[row["best_mechanism"]]
@@ -171,13 +169,11 @@ def _best(
     rows: pd.DataFrame,
     pairs: pd.DataFrame,
     baseline: str,
-    keys: Mapping[str, str] | None,
     offered: Collection[str],
 ) -> dict[str, Any] | None:
     """Return the row of one task, guarantee and epsilon; None for fewer than two mechanisms.
 
-    ``keys`` names the mechanisms of a person's specification. Of those that tie, the first one of
-    ``offered`` leads.
+    Of those that tie, the first one of ``offered`` leads.
     """
     names = sorted(rows["mechanism"], key=catalogue.rank)
     twins = pairs[pairs["same_distribution"] & pairs["mechanism"].isin(names)]
@@ -200,7 +196,7 @@ def _best(
     tested = {*rows.loc[rows["audit_status"].eq(TESTED), "mechanism"]}
 
     def join(name: str) -> str:
-        return _join_names({name, *alike[name]}, tested, keys)
+        return _join_names({name, *alike[name]}, tested)
 
     tied = [join(name) for name in verdicts.index[verdicts.ne(comparisons.BETTER)]]
     row = {
@@ -244,20 +240,13 @@ def _leader(ranked: list[str], offers: list[str], pairs: pd.DataFrame, baseline:
     return ranked[0]
 
 
-def _join_names(names: set[str], tested: set[str], keys: Mapping[str, str] | None) -> str:
-    """Return the labels of one noise distribution; those that are only tested say so.
-
-    For a person they say what a specification names them, or that it does not.
-    """
+def _join_names(names: set[str], tested: set[str]) -> str:
+    """Return the labels of one noise distribution; those that are only tested say so."""
     labels = [
         catalogue.label(name) + f" ({TESTED})" * (name in tested)
         for name in sorted(names, key=catalogue.rank)
     ]
-    if keys is None:
-        return " = ".join(labels)
-    key = next((keys[name] for name in sorted(names, key=catalogue.rank) if name in keys), "")
-    mark = f'mechanism = "{key}"' if key else "not in matrixdp release"
-    return f"{' = '.join(labels)} ({mark})"
+    return " = ".join(labels)
 
 
 def _outcome(row: Mapping[str, Any]) -> str:

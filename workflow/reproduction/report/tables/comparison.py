@@ -146,7 +146,6 @@ def comparison(
         base=level.mechanism,
         against_paper="" if simulated else _against_paper(table, about, epsilon),
         against_baseline="" if simulated else outcomes,
-        _recommended=settings["experiments"].get(about.id, {}).get("recommended", ""),
         _experiment=about.id,
         _metric=next((name for name in results["metric"] if name), ""),
         _at=epsilon,
@@ -207,18 +206,10 @@ def caption(table: pd.DataFrame) -> str:
     trials = span(table["n_trials"][table["n_trials"] > 0]) or "no"
     privacy = f"epsilon = {first['_at']}" + (f", delta = {_share(delta)}" if delta else "")
     reading = f", reading {first['reading']}" if first["reading"] != readings.DEFAULT else ""
-    name = first["_recommended"]
-    recommended = ""
-    if name:
-        rows = table[table["mechanism"].eq(name)].to_dict("records")
-        words = next(filter(None, map(audit_status.text, rows)), "")
-        doubt = f" ({words})" if words else ""
-        recommended = f"`matrixdp recommend` takes {catalogue.label(name)}{doubt}."
     parts = [
         f"Means over {trials} trials ± half of the 95 % confidence interval at {privacy}; "
         f"{first['data_status']} data{reading}. Free parameters are chosen on separate trials.",
         ratios(table),
-        recommended,
     ]
     return " ".join(filter(None, parts))
 
