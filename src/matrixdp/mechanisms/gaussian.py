@@ -80,8 +80,8 @@ class AnalyzeGauss(Mechanism):
     """Symmetric Gaussian noise on second moments (Dwork, Talwar, Thakurta & Zhang, STOC 2014).
 
     The upper triangle with the diagonal gets i.i.d. noise, calibrated to its l2 sensitivity, and is
-    mirrored. The calibrations are those of :class:`Gaussian`, and so is the default; the paper's constant is
-    ``2014``.
+    mirrored. The calibrations and their default are those of :class:`Gaussian`; the paper's
+    constant is ``2014``.
 
     >>> query = mdp.SecondMomentQuery(mdp.Box((-1, -1), (1, 1)), n_records=400)
     >>> f"{mdp.AnalyzeGauss().calibrate(query, epsilon=1, delta=1e-6).noise_std:.4f}"

@@ -12,6 +12,8 @@ from matrixdp.checks import Array, InputError
 #: Records of which squares are taken at a time: so many entries stay in the processor's cache, and
 #: so many columns are worth a call.
 _ENTRIES, _COLUMNS = 1 << 16, 1 << 8
+#: Numbers in a block of records, 16 MB: memory follows what is read, however wide records are.
+_BLOCK = 1 << 21
 
 
 @dataclass(frozen=True)
@@ -134,6 +136,11 @@ class Ball:
         return records * (self.radius / np.maximum(norms, self.radius))[..., None, :]
 
 
+def block_rows(features: int, most: int) -> int:
+    """Return how many records of this many columns make a block, ``most`` at most."""
+    return max(1, min(most, _BLOCK // max(features, 1)))
+
+
 def squared_norms(records: Array) -> Array:
     """Return the squared l2 norms of records, one per column (..., m, n), shape (..., n).
 
@@ -148,7 +155,7 @@ def squared_norms(records: Array) -> Array:
         # A stack of single records is faster as one matrix.
         return squared_norms(np.swapaxes(records[..., 0], -1, -2))[..., None]
     total = np.zeros((*records.shape[:-2], count))
-    step = max(_COLUMNS, _ENTRIES // features)
+    step = block_rows(features, max(_COLUMNS, _ENTRIES // features))
     for start in range(0, count, step):
         squares = np.square(records[..., start : start + step])
         part = total[..., start : start + step]

@@ -2,8 +2,8 @@
 
 A float64 sum rounds the contribution of one record by an amount that depends on the other records,
 and no sensitivity covers this. Means and second moments are therefore integer sums. Each record is
-rounded to a lattice of its bounds. The sum of a block is exact in float64, and Python's integers
-add the blocks.
+rounded to a lattice of its bounds. The sum of a block is exact in float64, and integers add the
+blocks.
 
 What is computed for a record (its clipped values, its norm, its place on the lattice) is the same
 to the last bit alone and in any block: entry by entry, or by
@@ -23,15 +23,16 @@ from numpy.typing import ArrayLike
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.privacy.domain import Ball, Box
+from matrixdp.privacy.domain import Ball, Box, block_rows
 from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query
 
 #: Lattice steps by power: of a feature's range for sums of values (1), of its largest absolute
 #: value for sums of products (2).
 _STEPS = {1: 2**37, 2: 2**19}
-#: Records per block, so that sums are integers below 2^53.
-_ROWS = 2**15
+#: Records per block at most, so that sums are integers below 2^53, and records until sums of blocks
+#: leave int64.
+_ROWS, _MANY = 2**15, 2**24
 #: Entries are cut to this size, so that squared norms are finite.
 _LONGEST = 1e150
 
@@ -59,17 +60,23 @@ def value(query: Query, blocks: Iterable[ArrayLike]) -> Array:
         # With a private number of records, adding one changes the sum by its value, not its range.
         start, size = np.array(query.domain.lower), query.domain.widths
     unit = size / _STEPS[power]
-    total: Any = np.zeros((query.features, 1 if power == 1 else query.features), dtype=object)
+    mean = np.empty((query.features, 1 if power == 1 else query.features))
+    totals, count = [np.zeros(mean.shape, dtype=np.int64)], 0
     for block in rows:
         counts = np.rint((block - start) / unit)
         block_sum = counts.sum(axis=0)[:, None] if power == 1 else counts.T @ counts
-        total = total + block_sum.astype(np.int64).astype(object)
-    mean = (total / query.n_records).astype(np.float64)
+        if (count := count + len(block)) > _MANY:
+            totals.append(np.zeros_like(totals[0]))
+            count = len(block)
+        totals[-1] += block_sum.astype(np.int64)
+    # Python's integers add and divide without overflow; a row of them at a time needs no memory.
+    for i in range(query.features):
+        mean[i] = sum(total[i].astype(object) for total in totals) / query.n_records
     return mean * unit[:, None] + start[:, None] if power == 1 else mean * np.outer(unit, unit)
 
 
 def clipped(query: Query, blocks: Iterable[ArrayLike]) -> Iterator[Array]:
-    """Yield the records in blocks of at most ``_ROWS``, within the domain.
+    """Yield the records in blocks, within the domain.
 
     Raises:
         InputError: a block is not of real numbers with m columns, such as one with a text or an
@@ -94,8 +101,9 @@ def clipped(query: Query, blocks: Iterable[ArrayLike]) -> Iterator[Array]:
                 f"{checks.plural(query.features, 'column')}"
             )
         count += len(rows)
-        for start in range(0, len(rows), _ROWS):
-            yield _within(query, rows[start : start + _ROWS])
+        step = block_rows(query.features, _ROWS)
+        for start in range(0, len(rows), step):
+            yield _within(query, rows[start : start + step])
     if count != query.n_records and not query.private_count:
         raise InputError(
             f"the query was stated for {checks.plural(query.n_records, 'record')}, and there "

@@ -42,14 +42,14 @@ from numpy.typing import ArrayLike
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.privacy.domain import Ball, Box, squared_norms
+from matrixdp.privacy.domain import Ball, Box, block_rows, squared_norms
 from matrixdp.privacy.quadratic import UPWARDS, largest_difference, largest_form
 
 #: Relations of a public number of records, and the one of a private number.
 ADJACENCIES = ("replace", "zero_out")
 ADD_OR_REMOVE = "add_or_remove"
 
-#: Records of a block in sums over records.
+#: Records of a block in sums over records, at most.
 BLOCK = 1 << 14
 
 #: Tolerance factor for rounding in computed norms and moments; bounds of entries have none.
@@ -440,8 +440,9 @@ class SecondMomentQuery(_Query):
         """Return X X^T / n, from blocks of records that the processor's cache can hold."""
         *stack, features, count = records.shape
         total = np.zeros((*stack, features, features))
-        for start in range(0, count, BLOCK):
-            block = self._clipped(records[..., start : start + BLOCK])
+        step = block_rows(features, BLOCK)
+        for start in range(0, count, step):
+            block = self._clipped(records[..., start : start + step])
             total += block @ np.swapaxes(block, -1, -2)
         return total / self._count(records)
 

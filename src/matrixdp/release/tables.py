@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrixdp.checks import Array, InputError, as_input_error, plural
+from matrixdp.privacy.domain import block_rows
 from matrixdp.release.people import MISSING, FirstRecords, People, as_objects
 
 #: Messages show no values, as they end up in logs. A refused release reveals something about a
@@ -23,7 +24,7 @@ _REMEDY = (
     "and leave no record out for what is in it"
 )
 
-#: Records per block: few enough for any memory, and enough that the overhead per block is small.
+#: Records per block, at most: enough that the overhead per block is small.
 _ROWS = 1 << 14
 
 #: Values of CSV, in small letters, that other formats have as booleans.
@@ -191,20 +192,17 @@ def _csv(path: Path, columns: Sequence[str], person: str, dialect: Dialect) -> I
             _check_header(path, header, dialect)
         places = _columns(path, header, columns, "column name")
         place = _column(path, header, person, "column name")
-        records, first = _records(path, lines, len(header)), 1
-        while block := list(itertools.islice(records, _ROWS)):
-            for record, line in enumerate(block, first):
-                if len(line) != len(header):
-                    raise InputError(
-                        f"{path} has {len(line)} of {len(header)} values in record {record}; put "
-                        f"{SEPARATORS[dialect.separator]} between, and text with them in quotes"
-                    )
-            rows = [
-                [_number(line[i], dialect, path, header[i], record) for i in places]
-                for record, line in enumerate(block, first)
-            ]
-            yield np.array(rows), [line[place] for line in block] if person else []
-            first += len(block)
+        # No more of a line stays than its cells in the columns.
+        records = (
+            (
+                np.array([_number(line[i], dialect, path, header[i], record) for i in places]),
+                line[place],
+            )
+            for record, line in _records(path, lines, len(header), dialect)
+        )
+        while block := list(itertools.islice(records, block_rows(len(columns), _ROWS))):
+            rows, names = zip(*block, strict=True)
+            yield np.array(rows), names if person else []
 
 
 def _check_header(path: Path, header: list[str], dialect: Dialect) -> None:
@@ -247,16 +245,23 @@ def _lines(path: Path, lines: Any) -> Iterator[list[str]]:
         yield line
 
 
-def _records(path: Path, lines: Any, columns: int) -> Iterator[list[str]]:
-    """Yield the records of a reader of CSV.
+def _records(
+    path: Path, lines: Any, columns: int, dialect: Dialect
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the records of a reader of CSV with their numbers from 1.
 
     A line is read alike wherever it stands, and whatever the others are: as one record, or as none
     if it is empty. In a file of one column an empty line is a record with a missing value, as a
     line of blanks and one of empty quotes are.
     """
-    empty = [[""]] if columns == 1 else []
-    for line in _lines(path, lines):
-        yield from [line] if line else empty
+    lines = (line or [""] for line in _lines(path, lines) if line or columns == 1)
+    for record, line in enumerate(lines, 1):
+        if len(line) != columns:
+            raise InputError(
+                f"{path} has {len(line)} of {columns} values in record {record}; put "
+                f"{SEPARATORS[dialect.separator]} between, and text with them in quotes"
+            )
+        yield record, line
 
 
 def _number(cell: str, dialect: Dialect, path: Path, column: str, record: int) -> float:
@@ -310,8 +315,9 @@ def _npy(path: Path, columns: Sequence[str], person: str, _: Dialect) -> Iterato
     header = [*map(str, range(array.shape[1]))]
     places = _columns(path, header, columns, "column number")
     place = _column(path, header, person, "column number")
-    for start in range(0, len(array), _ROWS):
-        rows = array[start : start + _ROWS]
+    step = block_rows(len(columns), _ROWS)
+    for start in range(0, len(array), step):
+        rows = array[start : start + step]
         # As numbers of the file, which float64 need not tell apart.
         names = rows[:, place].tolist() if person else []
         yield _numbers(rows[:, places]), names
@@ -337,7 +343,8 @@ def _parquet(path: Path, columns: Sequence[str], person: str, _: Dialect) -> Ite
                     f"{path} has {kind} in column {column!r}; every value must be a number, so "
                     "turn dates and words into numbers"
                 )
-        for batch in file.iter_batches(_ROWS, columns=[*columns, *([person] if person else [])]):
+        step = block_rows(len(columns), _ROWS)
+        for batch in file.iter_batches(step, columns=[*columns, *([person] if person else [])]):
             parts = [batch.column(name).to_numpy(zero_copy_only=False) for name in columns]
             names = batch.column(person).to_pylist() if person else []
             yield np.stack([_numbers(part) for part in parts], axis=1), names
@@ -349,7 +356,8 @@ def _frame(frame: Any, name: Path, columns: Sequence[str], person: str) -> Itera
     places = _columns(name, header, columns, kind)
     place = _column(name, header, person, kind)
     cells = {
-        i: np.ma.asarray(frame[columns_of[i]] if hasattr(frame, "columns") else frame[:, i])
+        # Not the function of numpy.ma, which copies what is not masked.
+        i: np.asanyarray(frame[columns_of[i]] if hasattr(frame, "columns") else frame[:, i])
         for i in {*places, *([place] if person else [])}
     }
     for i, column in zip(places, columns, strict=True):
@@ -360,8 +368,9 @@ def _frame(frame: Any, name: Path, columns: Sequence[str], person: str) -> Itera
             )
         if cells[i].dtype.kind not in "fiubO":
             raise InputError(f"{name} has {_kind(cells[i].dtype)} in column {column!r}; {_REMEDY}")
-    for start in range(0, len(frame), _ROWS):
-        part = slice(start, start + _ROWS)
+    step = block_rows(len(columns), _ROWS)
+    for start in range(0, len(frame), step):
+        part = slice(start, start + step)
         rows = [
             _cells(cells[i][part], name, column, start + 1)
             for i, column in zip(places, columns, strict=True)

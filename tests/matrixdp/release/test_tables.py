@@ -2,12 +2,16 @@
 
 import datetime
 import decimal
+import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
 from exactness import same_copies
 
+import matrixdp as mdp
 from matrixdp.checks import InputError
+from matrixdp.privacy import exact_sums
 from matrixdp.release import tables
 
 ROWS = np.arange(40_000.0).reshape(20_000, 2)
@@ -40,6 +44,74 @@ def test_blocks_are_small_and_in_order(tmp_path, suffix):
     assert max(map(len, blocks)) <= 1 << 14
     assert len(blocks) > 1
     assert same_copies(np.concatenate(blocks), ROWS[:, ::-1])
+
+
+def _wide(path, columns):
+    """Read some columns of 400 records of 3,000."""
+    if path.suffix == ".csv":
+        line = ",".join(["0.25"] * 3000)
+        path.write_text("\n".join([",".join(map(str, range(3000))), *[line] * 400]))
+    else:
+        np.save(path, np.full((400, 3000), 0.25))
+    tracemalloc.reset_peak()
+    return sum(block.size for block in tables.blocks(path, columns))
+
+
+def _frame(_, columns):
+    rows = np.full((4000, 3000), 0.25)
+    tracemalloc.reset_peak()
+    blocks = tables.frame_blocks(rows, Path("x"), columns, np.zeros(len(columns)))
+    return sum(block.size for block in blocks)
+
+
+def _sums(path, _):
+    query = mdp.MeanQuery(mdp.Box.cube(3000, 0.0, 1.0), 4000)
+    rows = np.full((4000, 3000), 0.25)
+    tracemalloc.reset_peak()
+    return exact_sums.value(query, [rows]).size
+
+
+def _products(path, _):
+    query = mdp.SecondMomentQuery(mdp.Box.cube(1000, 0.0, 1.0), 2)
+    tracemalloc.reset_peak()
+    return exact_sums.value(query, [np.ones((2, 1000))]).size
+
+
+ALL = tuple(map(str, range(3000)))
+
+
+@pytest.mark.parametrize(
+    ("door", "name", "columns", "size", "megabytes"),
+    [
+        # Two columns of 3,000; all lines of a block stood in memory as texts.
+        (_wide, "x.csv", ("7", "2999"), 800, 4),
+        (_wide, "x.npy", ("7", "2999"), 800, 4),
+        # All columns; a block had 16,384 records, or 32,768, however wide.
+        (_wide, "x.csv", ALL, 1_200_000, 40),
+        (_frame, "", ALL, 12_000_000, 96 + 80),
+        (_sums, "", (), 3000, 96 + 80),
+        # A matrix of 8 MB; it was a matrix of Python's integers.
+        (_products, "", (), 1_000_000, 36),
+    ],
+)
+def test_memory_follows_the_numbers_that_are_asked_for(
+    tmp_path, door, name, columns, size, megabytes
+):
+    tracemalloc.start()
+    try:
+        assert door(tmp_path / name, columns) == size
+        assert tracemalloc.get_traced_memory()[1] < megabytes * 1e6
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("query", [mdp.MeanQuery, mdp.SecondMomentQuery])
+def test_sums_of_more_records_than_fit_into_int64_are_the_same(monkeypatch, query):
+    rows = np.random.default_rng(0).uniform(-2, 2, (40, 3))
+    asked = query(mdp.Box.cube(3, -1.0, 1.0), 40)
+    exact = exact_sums.value(asked, np.split(rows, 8))
+    monkeypatch.setattr(exact_sums, "_MANY", 7)
+    assert np.array_equal(exact_sums.value(asked, np.split(rows, 8)), exact)
 
 
 def test_missing_values_get_their_fill_and_infinite_ones_stay(tmp_path):
