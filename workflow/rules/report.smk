@@ -14,9 +14,7 @@ AGAINST = {
     for row in job_settings.rows(config, run)
     if row not in BASELINES
 }
-EXPERIMENT_FIGURES = {
-    f"{recipe}_{name}": (recipe, name) for recipe in ["curves", "multiples"] for name in SWEPT
-}
+EXPERIMENT_FIGURES = {f"curves_{name}": ("curves", name) for name in SWEPT}
 for side, name in {"left": "regression", "middle": "first_pc", "right": "covariance"}.items():
     if name in EXPERIMENTS:
         EXPERIMENT_FIGURES[f"figure4_{side}"] = ("directions", name)

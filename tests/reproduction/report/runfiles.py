@@ -84,7 +84,7 @@ TABLES = [
 ]
 FIGURES = [
     *(name.removeprefix("figures/") for name in _NEEDED if name.startswith("figures/")),
-    *(f"{kind}_{name}" for kind in ("curves", "multiples") for name in IN_PRINT.values()),
+    *(f"curves_{name}" for name in IN_PRINT.values()),
     *DIRECTIONS,
 ]
 
@@ -96,8 +96,7 @@ def recipe(name: str) -> tuple[str, str]:
         return stem, ""
     if kind == "figures":
         kind, _, run = stem.partition("_")
-        of_one = kind in ("curves", "multiples")
-        return (kind, run) if of_one else ("directions", DIRECTIONS[stem])
+        return (kind, run) if kind == "curves" else ("directions", DIRECTIONS[stem])
     training = stem.startswith("imgm_")
     return ("training", stem[5:]) if training else ("experiment", IN_PRINT.get(stem, stem))
 

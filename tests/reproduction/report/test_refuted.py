@@ -171,7 +171,7 @@ def test_figures_say_not_private_beside_the_name(run):
                 if labelled(part):
                     seen.add(name)
                     assert "not private" in part or name.startswith("imgm"), (name, part)
-    assert {"multiples_regression", "multiples_first_pc", "price", "noise_levels"} <= seen
+    assert {"curves_regression", "curves_first_pc", "price", "noise_levels"} <= seen
 
 
 def test_the_page_and_its_answers(run):

@@ -42,7 +42,7 @@ def names(settings: Mapping[str, Any]) -> Vocabulary:
         return {name for name in entries if not entries[name].words.get("of_experiment")}
 
     figures = alone(discovery.figures())
-    figures |= {f"{recipe}_{about.id}" for recipe in ("curves", "multiples") for about in abouts}
+    figures |= {f"curves_{about.id}" for about in abouts}
     figures |= {name for about in abouts for name in about.figures}
     tables = alone(discovery.tables()) | {about.results for about in abouts}
     tables |= {f"imgm_{name}" for name in trainings}

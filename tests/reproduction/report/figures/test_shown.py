@@ -146,24 +146,6 @@ def test_a_leading_curve_has_the_numbers_of_its_name(name, pictures):
     assert all(("a conjectured unit" in text) == bool(conjectured) for text in beyond)
 
 
-@pytest.mark.parametrize("name", [name for name in FIGURES if name.startswith("multiples")])
-def test_a_small_panel_has_the_curve_of_its_title_and_all_others_in_grey(name, pictures):
-    frame, drawing = pictures(name)
-    ours = frame[frame["role"].eq("mechanism")]
-    panels = [axes for axes in drawing.axes if axes.get_visible()]
-    names = {*ours["mechanism"]}
-    titles = [" ".join(axes.get_title(loc="left").split()) for axes in panels]
-    assert {mechanism_of(title, names) for title in titles} == names
-    assert len(panels) == len(names)
-    for axes, title in zip(panels, titles, strict=True):
-        rows = ours[ours["mechanism"].eq(mechanism_of(title, names))]
-        (line,) = curves(axes)
-        assert is_curve(line, rows["epsilon"], rows["mean"])
-        assert to_hex(line.get_color()) == to_hex(catalogue.look(rows["mechanism"].iloc[0]).colour)
-        grey = [line for line in axes.lines if line.get_color() == style.FAINT]
-        assert len(grey) == len(names) - 1
-
-
 @pytest.mark.parametrize("name", [name for name in FIGURES if name.startswith("figure4")])
 def test_a_direction_has_its_numbers_intervals_and_name(name, pictures):
     frame, drawing = pictures(name)
@@ -226,7 +208,7 @@ def test_levels_are_those_of_their_reference_rows(name, pictures):
 
 
 def test_a_budget_without_a_guarantee_is_a_cross_and_no_point(pictures):
-    _, drawing = pictures("multiples_regression")
+    _, drawing = pictures("curves_regression")
     colour = catalogue.look("gaussian_2006").colour
     lines = [line for axes in drawing.axes for line in axes.lines if line.get_color() == colour]
     assert [list(line.get_xdata()) for line in lines if line.get_marker() == "x"] == [[10]]

@@ -1,4 +1,4 @@
-"""Error against the claimed epsilon: the six curves of the question, and every mechanism's."""
+"""Error against the claimed epsilon: the papers' mechanisms, and the best."""
 
 from __future__ import annotations
 
@@ -9,12 +9,6 @@ from reproduction import catalogue
 from reproduction.report import audit_status, comparisons, inputs, markup, statistics, summary
 from reproduction.report.entries import Tables, claimed_epsilon
 from reproduction.report.figures import base, frames, style
-
-#: The paper's directions, calibrated exactly.
-EXACT = "directional_gaussian"
-
-#: Panels in a row of small multiples, and letters in a line of their titles.
-ACROSS, LETTERS = 4, 30
 
 REFUSED = [style.key("no guarantee at this ε", catalogue.Look(style.INK, "x", "none"))]
 
@@ -43,25 +37,22 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
 
 
 def leading(rows: pd.DataFrame, epsilon: float) -> list[str]:
-    """Return the mechanisms that answer whether a paper's one is good; the best one comes last.
+    """Return the mechanisms of a figure; the best one comes last.
 
-    They are the papers' own, MVG's directions calibrated exactly, those without an entry in the
-    catalogue, the best that the papers compare, and the best of all. Both are of the largest or
-    smallest mean at an epsilon, of those whose guarantee stands.
+    They are those of the papers and those without an entry in the catalogue, and the best one at an
+    epsilon, by its mean, whose guarantee stands.
     """
-    papers = {name for names in catalogue.section("papers").values() for name in names}
+    papers = {*catalogue.section("compared")["MVG"]}
+    papers |= {name for names in catalogue.section("papers").values() for name in names}
     names = rows.loc[rows["role"].eq("mechanism"), "mechanism"]
     also = rows.set_index("mechanism")["also"].str.split("; ")
     first = [
         name
         for name in names.unique()
-        if {name, *also[[name]].iloc[0]} & {*papers, EXACT} or name not in catalogue.legends()
+        if {name, *also[[name]].iloc[0]} & papers or name not in catalogue.legends()
     ]
-    choices = rows[rows["mechanism"].isin(catalogue.of_papers())], rows
-    bests = [name for choice in choices for name in best(choice, epsilon)]
-    return [*dict.fromkeys(name for name in [*first, *bests] if name not in bests[-1:])] + bests[
-        -1:
-    ]
+    last = best(rows, epsilon)
+    return [name for name in first if name not in last] + last
 
 
 def best(rows: pd.DataFrame, epsilon: float) -> list[str]:
@@ -91,37 +82,6 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     keys += REFUSED[: int(ours["mean"].isna().any())]
     if keys:
         style.legend(figure, keys, columns=2)
-    return figure
-
-
-def draw_each(frame: pd.DataFrame) -> style.Drawing:
-    """Draw a small panel per mechanism, with all the others in grey."""
-    ours = frame[frame["role"].eq("mechanism")]
-    visible = frame[frame["leading"] | frame["role"].eq("mechanism")]
-    parts = frames.ordered(ours)
-    across = ACROSS // 2 if style.is_narrow() else ACROSS
-    rows = -(-len(parts) // across)
-    options = {"stack": False, "sharex": True, "sharey": True}
-    figure, grid = style.canvas(0.7 + 1.5 * rows, rows, across, **options)
-    for axes in grid.flat[len(parts) :]:
-        axes.set_visible(False)
-    for axes, (name, part) in zip(grid.flat, parts, strict=False):
-        axes.set_title(style.fill(_label(part), LETTERS, 22), fontsize=8, fontweight="normal")
-        for other, line in parts:
-            if other != name:
-                axes.plot(line["epsilon"], line["mean"], color=style.FAINT, linewidth=0.5)
-        finish(axes, visible)
-        style.against_epsilon(axes, [(name, "", part)])
-        axes.set_ylabel("")
-        style.log_axis(axes, "x", "")
-    for axes in grid[-1]:
-        axes.set_xlabel("claimed ε")
-    figure.supylabel(frames.axis(frame), fontsize=9)
-    levels = frame.loc[frame["leading"] & frame["role"].eq("level"), "mechanism"]
-    keys = [style.key(catalogue.label(x), catalogue.look(x), marker="") for x in levels]
-    keys.append(style.key("all other mechanisms", catalogue.Look(style.FAINT, "", "-")))
-    keys += REFUSED[: int(ours["mean"].isna().any())]
-    style.legend(figure, keys, columns=4)
     return figure
 
 
@@ -199,48 +159,17 @@ def finding(frame: pd.DataFrame) -> str:
     return f"{text}, with {times} times the best mechanism's error"
 
 
-def best_finding(frame: pd.DataFrame) -> str:
-    """Return the best error at the tables' epsilon, beside those of both baselines."""
-    at = claimed_epsilon(frame)
-    ours = frame[frame["role"].eq("mechanism") & frame["epsilon"].eq(at)]
-    (name, *_) = best(ours, at) or [""]
-    if not name:
-        return ""
-    baseline = summary.trivial(frame)
-    error = ours.loc[ours["mechanism"].eq(name), "mean"].iloc[0]
-    free, zero = (frames.level(frame, level) for level in (catalogue.NONPRIVATE, baseline))
-    numbers = [markup.short(max(0.0, round(value, 12))) for value in (error, zero, free)]
-    numbers[0] += " (tuned)" if name in catalogue.tuned() else ""
-    words = "the best error is {}, {} {}, without privacy {}"
-    return f"At ε = {at:g} " + words.format(
-        numbers[0], catalogue.label(baseline).lower(), *numbers[1:]
-    )
-
-
 FIGURES = {
     "curves": base.Figure(
         title="Error against epsilon: {title}",
         caption=(
             "Mean error with 95 % bands against the ε that is promised: the papers' mechanisms, "
-            "the papers' directions calibrated exactly, the best that the papers compare, and the "
-            "best of all. Open markers are published values, numbers at the edge those beyond it. "
-            "All others stand in the data, and in the figure multiples_* of the same experiment."
+            "and the best of all. Open markers are published values, numbers at the edge those "
+            "beyond it. All other mechanisms stand in the figure's CSV."
         ),
         finding=finding,
         of_experiment=True,
         data=tidy,
         draw=draw,
-    ),
-    "multiples": base.Figure(
-        title="Every mechanism's error against epsilon: {title}",
-        caption=(
-            "Mean error of one mechanism a panel with 95 % bands, against the ε that it promises; "
-            "the others are grey. Lines are the best baseline that costs no privacy, and the "
-            "result without privacy."
-        ),
-        finding=best_finding,
-        of_experiment=True,
-        data=tidy,
-        draw=draw_each,
     ),
 }

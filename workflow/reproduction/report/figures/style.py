@@ -73,18 +73,17 @@ def canvas(
     height: float,
     rows: int = 1,
     columns: int = 1,
-    stack: bool = True,
     **options: Any,
 ) -> tuple[Drawing, np.ndarray]:
     """Return an empty figure of a height in inches, and its axes, shape (rows, columns).
 
-    On a telephone its columns stand below each other, unless ``stack`` is false.
+    On a telephone its columns stand below each other.
     ``options`` are for ``Figure.subplots``, such as ``sharex`` or ``height_ratios``.
     """
     if not is_narrow():
         figure = Drawing(figsize=(WIDTH, height), layout=_layout())
         return figure, figure.subplots(rows, columns, squeeze=False, **options)
-    if not stack or columns == 1:
+    if columns == 1:
         figure = Drawing(figsize=(NARROW, height), layout=_layout())
         return figure, figure.subplots(rows, columns, squeeze=False, **options)
     # A panel is as wide as before, or little less, and as high.

@@ -169,7 +169,7 @@ def _dashboard(claims: pd.DataFrame, arrangement: list[layout.Chapter]) -> dict[
 def _section(name: str, outputs: first_screen.Run) -> layout.Section:
     """Return the section of an experiment that stands alone."""
     about, table = catalogue.experiment(name), _table(name, outputs)
-    stems = (f"curves_{name}", f"multiples_{name}", *about.figures)
+    stems = (f"curves_{name}", *about.figures)
     figures = tuple(f"figures/{stem}" for stem in stems)
     show, opened = (table, *figures), (table, figures[0])
     return layout.Section(name, about.title, "Answers", show, claims=(name,), open=opened)
