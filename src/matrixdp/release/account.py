@@ -177,10 +177,7 @@ class Account:
 
     @property
     def releases(self) -> list[dict[str, Any]]:
-        """The charges of all releases: mu, epsilon of a pure one, how many numbers, the date.
-
-        Those that version 0.1.0 charged have no date.
-        """
+        """The charges of all releases: mu, epsilon of a pure one, how many numbers, the date."""
         return [dict(release) for release in self._now["releases"]]
 
     def room(self, release: Release) -> int:

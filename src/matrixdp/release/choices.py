@@ -280,8 +280,7 @@ def account_of(spec: Specification) -> tuple[Path, ledger.Account]:
 def proposal(spec: Specification) -> str:
     """Return a sentence on the total or the rule for missing values that a new account lacks.
 
-    Nothing is returned where the account exists, or its first release states both. An older account
-    goes on with the middle of the bounds, which was its rule.
+    Nothing is returned where the account exists, or its first release states both.
     """
     if ledger.account_path(spec.file, spec.account).exists():
         return ""

@@ -51,9 +51,8 @@ Account = dict[str, Any]
 #: Default of the sampler's part of a total's delta: a hundredth of it, 1e-6 at most.
 _SAMPLER_PART, _SAMPLER = 100, 1e-6
 
-#: Format of the accounts and receipts that are written; those of version 0.1.0 state none, and are
-#: of format 1. An account keeps the format that it was begun in: a later one only adds keys.
-FORMAT = 2
+#: Format of accounts and receipts.
+FORMAT = 1
 
 #: Suffix of an account's name, after that of its file.
 SUFFIX = ".privacy.json"
@@ -256,17 +255,15 @@ def today() -> str:
     return datetime.datetime.now(datetime.UTC).date().isoformat()
 
 
-def begin(total: Mapping[str, float], relation: Relation, number: int = FORMAT) -> Account:
-    """Return an account without releases, in the format of this number."""
-    account = {"total": {**total, **relation._asdict()}, "releases": []}
-    return {"format": number, **account} if number > 1 else account
+def begin(total: Mapping[str, float], relation: Relation) -> Account:
+    """Return an account without releases."""
+    return {"format": FORMAT, "total": {**total, **relation._asdict()}, "releases": []}
 
 
 def terms(account: Mapping[str, Any]) -> tuple[dict[str, float], Relation]:
     """Return the total of an account, as :func:`total` does, and its neighbouring relation."""
     numbers = dict(account["total"])
-    # Accounts that do not mention people protect records.
-    relation = Relation(str(numbers.pop("neighbours")), str(numbers.pop("person", "")))
+    relation = Relation(str(numbers.pop("neighbours")), str(numbers.pop("person")))
     return numbers, relation
 
 
@@ -278,8 +275,8 @@ def read(path: Path) -> Account | None:
     """
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))
-        number = checks.count(format=stored.get("format", 1))
-        account = _account(stored, number) if number <= FORMAT else None
+        number = checks.count(format=stored["format"])
+        account = _account(stored) if number <= FORMAT else None
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError, AttributeError, OSError, RecursionError) as error:
@@ -297,8 +294,8 @@ def read(path: Path) -> Account | None:
     return account
 
 
-def _account(stored: Mapping[str, Any], number: int) -> Account:
-    """Return the checked account in a file's content, of the format of this number."""
+def _account(stored: Mapping[str, Any]) -> Account:
+    """Return the checked account in a file's content."""
     numbers, relation = terms(stored)
     releases = [
         {
@@ -312,7 +309,7 @@ def _account(stored: Mapping[str, Any], number: int) -> Account:
         }
         for release in stored["releases"]
     ]
-    return {**begin(total(numbers), relation, number), "releases": releases}
+    return {**begin(total(numbers), relation), "releases": releases}
 
 
 def check(release: AdditiveMechanism | Composed | PrivatelyBounded) -> None:

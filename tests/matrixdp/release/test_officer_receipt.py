@@ -4,8 +4,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
-from pathlib import Path
 
 import pytest
 import samplefile
@@ -18,7 +16,6 @@ from matrixdp.release.release import make
 from matrixdp.release.specification import read
 
 DATE = "2031-02-03"
-STORED = Path(__file__).parent / "version_0_1_0"
 
 
 def released(folder, out="out", date=DATE, **keys):
@@ -158,7 +155,7 @@ def test_no_hash_and_no_size_of_the_records_is_written(folder):
 
 def test_accounts_and_receipts_carry_the_number_of_their_format(folder):
     statement, _ = released(folder)
-    assert statement["format"] == account_of(folder)["format"] == ledger.FORMAT == 2
+    assert statement["format"] == account_of(folder)["format"] == ledger.FORMAT == 1
 
 
 def test_an_account_of_a_later_format_is_refused_in_one_sentence(folder, capsys):
@@ -166,30 +163,14 @@ def test_an_account_of_a_later_format_is_refused_in_one_sentence(folder, capsys)
     path = folder / "people.csv.privacy.json"
     later = account_of(folder) | {"format": ledger.FORMAT + 1, "releases": "of another shape"}
     path.write_text(json.dumps(later))
-    with pytest.raises(InputError, match=r"has the format 3, .* up to 2; install a newer one$"):
+    with pytest.raises(InputError, match=r"has the format 2, .* up to 1; install a newer one$"):
         ledger.read(path)
     assert cli.main(["account", str(folder / "people.csv")]) == 2
     assert capsys.readouterr().err.count("\n") == 1
-    for wrong in ("two", 0, True):
+    for wrong in ("two", 0, True, None):
         path.write_text(json.dumps(later | {"format": wrong}))
         with pytest.raises(InputError, match="is no account of releases"):
             ledger.read(path)
-
-
-def test_an_account_that_0_1_0_began_stays_as_it_was(tmp_path):
-    folder = shutil.copytree(STORED / "approximate", tmp_path / "old")
-    before = account_of(folder)
-    text = (folder / "people.toml").read_text()
-    text = text.replace("epsilon = 1.0", "epsilon = 0.1").replace('"second_moments"', '"mean"')
-    (folder / "people.toml").write_text(text)
-    spec = read(folder / "people.toml")
-    assert spec.query_name == "mean"
-    make(spec, tmp_path / "out", even_if_useless=True, date=DATE)
-    after = account_of(folder)
-    assert "format" not in after
-    assert after["total"] == before["total"]
-    assert after["releases"][:-1] == before["releases"]
-    assert after["releases"][-1]["date"] == DATE
 
 
 def test_the_account_prints_dates_and_epsilons_and_no_mu(folder, capsys):
@@ -203,11 +184,6 @@ def test_the_account_prints_dates_and_epsilons_and_no_mu(folder, capsys):
     assert lines[2] == "  mean, 2031-02-03: epsilon 0.5"
     assert re.fullmatch(r"  mean, again, 2031-12-24: epsilon 0\.4\d* at delta 9\.9e-06", lines[3])
     assert not re.search(r"\bmu\b", "\n".join(lines))
-
-
-def test_the_account_prints_old_releases_without_a_date():
-    lines = ledger.summary(ledger.read(STORED / "approximate/people.csv.privacy.json"))
-    assert re.match(r"  second_moments: epsilon 0\.\d+ at delta", lines[2])
 
 
 def test_a_release_of_records_in_memory_names_no_file():
