@@ -55,7 +55,7 @@ def test_who_loses_to_a_free_baseline_is_not_better(judge, baseline):
     assert set(rows["against"]) == {baseline}
     assert [*rows["verdict"]] == ["worse", "worse"]
     text = held_out_table.sentence(rows, "regression", "clipped_public")
-    assert "better than the best untuned mechanism or free baseline in 0 of 1" in text
+    assert "better than the best other mechanism or free baseline in 0 of 1" in text
     assert text.endswith("worse in 1 (wine)")
 
 
@@ -84,7 +84,7 @@ def test_a_mechanism_without_an_entry_moves_no_other_wherever_it_stands(saved, t
 def test_losses_are_said_too(table):
     said = held_out_table.sentence(table, "regression", "clipped_private")
     assert said == (
-        "better than the best untuned mechanism or free baseline in 0 of 1 comparisons on 1 other "
+        "better than the best other mechanism or free baseline in 0 of 1 comparisons on 1 other "
         "data sets (0 simulated) at 1 budget, worse in 1 (wine)"
     )
     assert held_out_table.sentence(table, "covariance", "clipped_private") == ""

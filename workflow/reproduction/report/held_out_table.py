@@ -17,7 +17,7 @@ COLUMNS = (
 )
 
 #: What a verdict is against, in a sentence.
-RIVAL = "the best untuned mechanism or free baseline"
+RIVAL = "the best other mechanism or free baseline"
 
 #: Baselines that nobody can use in place of a private release: they need the records.
 NOT_FREE = {*catalogue.BASELINES} - {*catalogue.RECORD_FREE}

@@ -139,9 +139,8 @@ def finding(frame: pd.DataFrame) -> str:
     papers = {paper: rows for paper, rows in papers.items() if len(rows)}
     better = ours["against_baseline"].eq(comparisons.BETTER)
     failed = [paper for paper, rows in papers.items() if not better[rows.index].any()]
-    best_words = (
-        "the best, tuned," if {*best(ours, at)} & catalogue.tuned() else "the best mechanism"
-    )
+    tuned = {*best(ours, at)} & catalogue.tuned()
+    best_words = "the best, whose rule was made here," if tuned else "the best mechanism"
     if not better.any():
         return f"At ε = {at:g} no mechanism clearly beats the {baseline}"
     if failed:

@@ -7,7 +7,7 @@ numbers into the words. A sentence is left out if the run lacks its numbers.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import pandas as pd
@@ -240,12 +240,16 @@ def _mvg_guarantee(run: Run, entry: Words) -> str | None:
     if run.refuted("MVG") or not (times := inflation(run)):
         return None
     tight = ""
-    if len(mvg := _delivered(run, "MVG")):
+    mvg = _delivered(run, catalogue.section("papers")["MVG"])
+    # Of its own experiments; in those of others we compose it.
+    if len(mvg := mvg[mvg["experiment"].isin([*_of(run, "MVG")])] if len(mvg) else mvg):
         # Where directions are paid for, MVG's noise is only a part of the cost.
         searched = mvg["noise_std"].isna()
         parts = (mvg.loc[rows, "epsilon_delivered"] for rows in (~searched, searched))
         noise, search = (short(part.max(), 2) for part in parts)
-        also = entry["search"].format(search=search) if search else ""
+        cost = run.table("tables/effective_noise", at=True)
+        cost = cost.loc[cost["mechanism"].isin(mvg.loc[searched, "mechanism"]), "noise_inflation"]
+        also = entry["search"].format(search=search, times=span(cost, short)) if search else ""
         claimed_epsilon = short(run.claimed_epsilon)
         tight = entry["tight"].format(claimed_epsilon=claimed_epsilon, mvg=noise, search=also)
     return entry["text"].format(times=times, tight=tight)
@@ -267,7 +271,8 @@ def _imgm_guarantee(run: Run, entry: Words) -> str | None:
 
 
 def _imgm_gradients(run: Run, entry: Words) -> str | None:
-    rows, imgm = run.table("theory/settings", at=True), _delivered(run, "IMGM")
+    rows = run.table("theory/settings", at=True)
+    imgm = _delivered(run, catalogue.section("papers")["IMGM"])
     if rows.empty or imgm.empty or run.refuted("IMGM"):
         return None
     code = rows.loc[rows["lots"].eq("paper") & rows["scheme"].eq("imgm_code"), TIGHT].max()
@@ -275,20 +280,25 @@ def _imgm_gradients(run: Run, entry: Words) -> str | None:
     if composed.empty or not code > run.claimed_epsilon:
         return None
     theory = rows.loc[rows["perturbation"].eq("gradients") & rows["scheme"].eq("imgm"), TIGHT]
+    # Composed by the theorem of Kairouz et al. IMGM is the row of the analytic Gaussian mechanism.
+    kairouz = _delivered(run, ["analytic_gaussian"])
+    kairouz = kairouz[~kairouz["experiment"].isin(_releases(run))] if len(kairouz) else kairouz
+    other = entry["other"].format(kairouz=_format_range(kairouz[TIGHT])) if len(kairouz) else ""
     return entry["text"].format(
         claimed_epsilon=short(run.claimed_epsilon),
         imgm=_format_range(pd.concat([composed, theory])),
+        other=other,
         code=short(code, 2),
     )
 
 
-def _delivered(run: Run, paper: str) -> pd.DataFrame:
-    """Return the rows of a paper's mechanisms at the tables' epsilon that have a tight one."""
+def _delivered(run: Run, mechanisms: Collection[str]) -> pd.DataFrame:
+    """Return the rows of some mechanisms at the tables' epsilon that have a tight one."""
     rows = pd.concat([pd.DataFrame(), *run.experiments().values()])
     if rows.empty:
         return rows
     at = pd.to_numeric(rows["epsilon"], errors="coerce").eq(run.claimed_epsilon)
-    ours = rows["mechanism"].isin(catalogue.section("papers")[paper])
+    ours = rows["mechanism"].isin(mechanisms)
     return rows[at & ours & rows["epsilon_delivered"].notna()]
 
 

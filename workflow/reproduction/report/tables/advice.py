@@ -38,7 +38,7 @@ COLUMNS = (
         "tied",
     ),
     *("tied_with", "baseline", "baseline_error", "beats_baseline", "nonprivate"),
-    *("noise_std", "epsilon_delivered", "n_trials", "held_out"),
+    *("noise_std", "epsilon_delivered", "n_trials", "held_out", "place"),
     *("data_status", "experiment", "best_mechanism", "runner_up_mechanism"),
 )
 
@@ -75,6 +75,7 @@ def data(tables: Tables) -> pd.DataFrame:
     does not beat; ``clear`` says that there are none. ``beats_baseline`` says whether the best
     mechanism is better than ``baseline``. Both verdicts are those of the comparisons.
     ``held_out`` is the result on other data of a mechanism that was designed on the papers' data.
+    ``place`` is that of the default reading among all, at the tables' epsilon.
     Without such evidence the mechanism is not advised. A person's records are such other data, and
     each mechanism there says what a specification names it. Of the best row and those that it does
     not beat, the simplest that ``matrixdp release`` offers is the best one.
@@ -160,7 +161,7 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
                 at = pairs[pairs["epsilon"].eq(epsilon)]
                 if row := _best(rows, at, baseline, offered):
                     what = {"task": task, "released": words, "guarantee": guarantee}
-                    what["_place"] = place and f": {place} at epsilon {settings['table_epsilon']}"
+                    what["place"] = place
                     what["held_out"] = notes[row["best_mechanism"]]
                     yield row | ends | what | {"experiment": experiment}
 
@@ -267,7 +268,8 @@ def _sentence(row: Mapping[str, Any], outcome: str) -> str:
 
 def grid(frame: pd.DataFrame) -> Grid:
     """Return the rows by task, which names the place of its reading."""
-    return markup.grid(frame, frame["task"] + frame["_place"], cells)
+    place = frame["place"].mask(frame["place"].ne(""), ": " + frame["place"] + " at the tables' ε")
+    return markup.grid(frame, frame["task"] + place, cells)
 
 
 def by_topic(rows: Mapping[str, Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -279,9 +281,12 @@ def by_topic(rows: Mapping[str, Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def topic(row: Mapping[str, Any]) -> str:
-    """Return what a row is about, with the name of the experiment if that is private training."""
+    """Return what a row is about: for private training with its experiment and reading."""
     about = catalogue.experiment(row["experiment"])
-    return f"{about.topic} ({about.name})" if about.perturbation else about.topic or about.name
+    if not about.perturbation:
+        return about.topic or about.name
+    which = [about.name, markup.format_value(row.get("place"))]
+    return f"{about.topic} ({', '.join(filter(None, which))})"
 
 
 def choice(
@@ -310,7 +315,7 @@ def _choice(row: Mapping[str, Any], metric: catalogue.Metric) -> dict[str, str]:
         "It gives": interval(row["error"] * metric.scale, row["ci95"] * metric.scale, metric.step),
         "Baseline": f"{ends['baseline_error']} ({baseline})" if baseline else "",
         "Without privacy": ends["nonprivate"],
-        "On other data": markup.format_value(row["held_out"]) or "no rule was tuned",
+        "On other data": markup.format_value(row["held_out"]) or "no rule was made on these data",
     }
 
 
@@ -339,7 +344,7 @@ TABLES = {
             "The best mechanism of each task, which the audit certifies or (marked) tests, and "
             "those without a clear difference to it, after correction. The simplest that "
             "`matrixdp release` offers stands first. The baseline costs no privacy. Mechanisms "
-            "with a parameter chosen by results are left out. Rules tuned on the papers' data need "
+            "with a parameter chosen by results are left out. Rules made on the papers' data need "
             "a result on other data."
         ),
         data=data,

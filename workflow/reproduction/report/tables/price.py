@@ -21,6 +21,7 @@ from reproduction.report.tables.base import Table
 COLUMNS = (
     *("experiment", "mechanism", "also", *audit_status.COLUMNS, "price", "low", "high", "smallest"),
     *("largest", "n_trials", "baseline", "baseline_mean", "nonprivate_mean", "data_status"),
+    "by_results",
 )
 
 
@@ -32,7 +33,7 @@ def data(tables: Tables) -> pd.DataFrame:
     and ``high`` are the ends of the 95 % interval of :mod:`reproduction.report.comparisons`. The
     loss is 1 at the row ``baseline``. ``also`` are other names of the same noise distribution;
     ``audit_status`` is that of :mod:`reproduction.report.audit_status`. Mechanisms that the audit
-    refutes have no price, and come last.
+    refutes have no price, and come last. ``by_results`` marks a parameter chosen by results.
     """
     names = by_experiment(tables, "summary")
     frames = [pd.DataFrame(_rows(name, tables), columns=[*COLUMNS, "_place"]) for name in names]
@@ -76,6 +77,7 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
             "smallest": part["promised"].min(),
             "largest": part["promised"].max(),
             "n_trials": part["n_trials"].max(),
+            "by_results": part["configuration"].ne("").any(),
             "baseline": baseline,
             "baseline_mean": levels[baseline],
             "nonprivate_mean": levels["nonprivate"],
@@ -127,12 +129,14 @@ def finding(table: pd.DataFrame) -> str:
     """Return what half of the gap costs at best in one experiment, and with MVG.
 
     It is the first experiment where MVG does not get there; without such a one it is the first.
+    The best is one that a private run can choose: no result has chosen a parameter of it.
     """
     table = table[~audit_status.refuted(table)]
     mvg = table[table["mechanism"].isin(catalogue.section("papers")["MVG"])]
     least = mvg.groupby("experiment", sort=False)["price"].min()
     name = next(iter([*least[np.isinf(least)].index, *least.index, *table["experiment"]]))
     rows = table[table["experiment"].eq(name)]
+    rows = rows.assign(price=rows["price"].mask(rows["by_results"].eq(True), np.inf))
     about = catalogue.experiment(name).name
     best = rows.loc[rows["price"].idxmin()]
     if np.isinf(best["price"]):
