@@ -1,7 +1,4 @@
-"""Write config/README.md, the keys of config.yaml, from workflow/config.schema.yaml.
-
-The Snakemake workflow catalog shows this page.
-"""
+"""Write config/README.md, the keys of config.yaml, from workflow/config.schema.yaml."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""config/README.md, which the workflow catalog shows, follows the schema of config.yaml."""
+"""config/README.md follows the schema of config.yaml."""
 
 import importlib.util
 

@@ -12,11 +12,18 @@ WORKFLOW = os.path.dirname(str(workflow.current_basedir))
 PACKAGES = [os.path.join(os.path.dirname(WORKFLOW), "src"), WORKFLOW]
 sys.path[:0] = PACKAGES
 
-from reproduction import config as configuration, discovery, imports, job_settings
-from reproduction import plugins
-from matrixdp.checks import InputError
-from reproduction.experiments import readings
-from reproduction.trials import BASELINES
+try:
+    from reproduction import config as configuration, discovery, imports, job_settings
+    from reproduction import plugins
+    from matrixdp.checks import InputError
+    from reproduction.experiments import readings
+    from reproduction.trials import BASELINES
+except ModuleNotFoundError as error:
+    # Rules by `github(...)`, or an environment of Snakemake alone.
+    sys.exit(
+        f"this workflow needs its clone and its environment, and {error.name} is missing; clone it, say "
+        "`make setup`, and run .venv/bin/snakemake there, or name its Snakefile by its path"
+    )
 
 FOLDER = config.get("pathvars", {}).get("results", "results")
 
