@@ -1,7 +1,7 @@
 """Audits of samplers of a first component: the exact one, and those of two peers.
 
-``python benchmarks/audit_peers.py`` writes benchmarks/audit_peers.csv, which docs/audit_figure.py
-draws. OpenDP 0.16.0 and diffprivlib 0.6.6 divide the probability to accept where they must
+``python benchmarks/audit_peers.py`` writes benchmarks/audit_peers.csv, which docs/audit.svg
+shows. OpenDP 0.16.0 and diffprivlib 0.6.6 divide the probability to accept where they must
 multiply. Their formula also stands here in code of our own, which is quicker. The packages are
 audited where they are installed, in minutes; elsewhere their rows stay. What is audited is a plain
 function of one person's record: the sampler, on this record among others that are fixed.

@@ -328,21 +328,15 @@ def row_of(cell: Cell) -> dict[str, Any]:
 Rows = list[Mapping[str, str]]
 
 
-def level_table(rows: Rows) -> str:
-    """Return how many audits of honest releases refuted them, in Markdown."""
-    names = ("seeds", REFUTED, CERTIFIED, TESTED, DECLARED)
+def level(rows: Rows) -> str:
+    """Return how many audits of honest releases refuted them, as a sentence."""
     honest = [row for row in rows if row["truth"] == HONEST]
-    parts = {form: [row for row in honest if row["form"] == form] for form in FORMS}
-    counts = {
-        f"{form}, {len(part)} releases": [sum(int(row[name]) for row in part) for name in names]
-        for form, part in {**parts, "together": honest}.items()
-    }
-    lines = [
-        [label, *numbers, f"{interval(numbers[1], numbers[0])[1]:.1%}"]
-        for label, numbers in counts.items()
-    ]
-    header = ["Honest", "audits", *names[1:], "refuted at most"]
-    return _markdown(header, lines)
+    audits, hits = (sum(int(row[name]) for row in honest) for name in ("seeds", REFUTED))
+    most = interval(hits, audits)[1]
+    return (
+        f"{hits} of {audits} audits of {len(honest)} honest releases refuted them: at most "
+        f"{most:.1%}, at 95 %.\n"
+    )
 
 
 def short_table(rows: Rows) -> str:
@@ -356,21 +350,11 @@ def short_table(rows: Rows) -> str:
     return _markdown(["Noise too small by", *(f"{size:.0%}" for size in sizes)], lines)
 
 
-def mistake_table(rows: Rows) -> str:
-    """Return what becomes of other mistakes, in Markdown; those that are refuted share a row."""
+def mistake_count(rows: Rows) -> str:
+    """Return how many mistakes of other kinds are refuted by every audit, as a sentence."""
     part = [row for row in rows if row["truth"] == WRONG and not float(row["short"])]
-    lines: list[list[object]] = []
-    for form in (FUNCTION, CLASS):
-        of_form = [row for row in part if row["form"] == form]
-        always = [row["release"] for row in of_form if row["refuted"] == row["seeds"]]
-        names = "; ".join(always) if form == FUNCTION else f"{len(always)} of {len(of_form)}"
-        lines.append([form, names, "all refuted"])
-        for row in of_form:
-            if row["release"] not in always:
-                seen = (f"{row[s]} {s}" for s in (REFUTED, DECLARED, TESTED, CERTIFIED))
-                words = ", ".join(text for text in seen if not text.startswith("0 "))
-                lines.append([form, row["release"], words])
-    return _markdown(["Form", "Mistake", "Audits"], lines)
+    always = [row for row in part if row[REFUTED] == row["seeds"]]
+    return f"Every audit refutes {len(always)} of {len(part)} mistakes of other kinds.\n"
 
 
 def _share(row: Mapping[str, str]) -> str:
@@ -383,13 +367,13 @@ def _markdown(header: list[str], lines: Iterable[Iterable[object]]) -> str:
 
 
 def page(text: str) -> str:
-    """Return docs/audit.md with the tables of the CSV in their places."""
+    """Return docs/audit.md with what the CSV says in its places."""
     rows = read(TABLE)
-    tables = {"level": level_table, "power": short_table, "mistakes": mistake_table}
-    for name, table in tables.items():
+    parts = {"level": level, "power": short_table, "mistakes": mistake_count}
+    for name, part in parts.items():
         start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
         before, _, rest = text.partition(start)
-        text = f"{before}{start}\n{table(rows)}\n{end}{rest.partition(end)[2]}"
+        text = f"{before}{start}\n{part(rows)}\n{end}{rest.partition(end)[2]}"
     return text
 
 

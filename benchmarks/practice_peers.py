@@ -630,38 +630,6 @@ def promise_table(rows: Rows) -> str:
     return _markdown(["", *_names(rows)], lines)
 
 
-def function_table(rows: Rows) -> str:
-    """Return which functions answered, and the CPU milliseconds on the largest file."""
-    largest = max(rows, key=lambda row: int(row["records"]))["file"]
-    lines = [
-        [
-            *(
-                row["question"],
-                row["package"],
-                f"`{row['function']}`",
-                _short(row["cpu_ms"]) or "-",
-            ),
-            _mechanisms(rows, row),
-        ]
-        for row in rows
-        if row["file"] == largest
-    ]
-    return _markdown(["Question", "Package", "Function", "CPU ms", "First choice"], lines)
-
-
-def _mechanisms(rows: Rows, like: Mapping[str, str]) -> str:
-    """Return the mechanisms of a package for a question, with files where they differ."""
-    same = [r for r in rows if (r["question"], r["package"]) == (like["question"], like["package"])]
-    files = {name: [r["file"] for r in same if r["mechanism"] == name] for name in _names_of(same)}
-    if len(files) < 2:
-        return ", ".join(files)
-    return "; ".join(f"{name} ({', '.join(places)})" for name, places in files.items())
-
-
-def _names_of(rows: Rows) -> list[str]:
-    return [name for name in dict.fromkeys(row["mechanism"] for row in rows) if name]
-
-
 def _names(rows: Rows) -> list[str]:
     versions = {row["package"]: row["version"] for row in rows}
     titles = {OPEN: f"OpenDP {versions[OPEN]}", APPROXIMATE: f"matrixdp, δ = {DELTA:g}"}
@@ -682,7 +650,6 @@ def page(text: str) -> str:
     """Return docs/peers.md with the tables of the two files in their places."""
     errors, promises = (_read(path) for path in (ERRORS, PROMISES))
     tables = {"errors": error_table(errors), "promises": promise_table(promises)}
-    tables["functions"] = function_table(errors)
     for name, table in tables.items():
         start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
         before, _, rest = text.partition(start)

@@ -1,4 +1,4 @@
-"""docs/coverage.md: its table is that of the kept rows, and its test has power."""
+"""docs/coverage.md: its counts are those of the kept rows, and its test has power."""
 
 import importlib.util
 
@@ -15,7 +15,7 @@ with coverage.TABLE.open(encoding="utf-8", newline="") as stream:
     ROWS = list(coverage.csv.DictReader(stream))
 
 
-def test_the_table_is_that_of_the_kept_rows():
+def test_the_counts_are_those_of_the_kept_rows():
     text = coverage.PAGE.read_text(encoding="utf-8")
     assert coverage.page(text, ROWS) == text
 

@@ -18,7 +18,7 @@ FILES = dict(peers.files())
 def test_the_tables_are_those_of_the_kept_rows():
     text = peers.PAGE.read_text(encoding="utf-8")
     assert peers.page(text) == text
-    for name in ("errors", "promises", "functions"):
+    for name in ("errors", "promises"):
         assert f"<!-- {name} -->\n\n|" in text
 
 

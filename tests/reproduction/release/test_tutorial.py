@@ -5,7 +5,6 @@ compared as numbers: a processor's last digits are not those of another one.
 """
 
 import doctest
-import importlib.util
 import json
 import math
 import os
@@ -155,15 +154,6 @@ def test_the_page_is_short_and_its_bounds_are_those_of_both_questions():
     assert len(TEXT.splitlines()) <= 180
     first, second = re.findall(r"^bounds = .*$", TEXT, re.M)
     assert first == second
-
-
-def test_the_picture_is_drawn_again_byte_for_byte(tmp_path):
-    path = ROOT / "docs/tutorial_figure.py"
-    spec = importlib.util.spec_from_file_location("tutorial_figure", path)
-    figure = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(figure)
-    figure.main(tmp_path / "tutorial.svg")
-    assert (tmp_path / "tutorial.svg").read_bytes() == (ROOT / "docs/tutorial.svg").read_bytes()
 
 
 def flat(text):
