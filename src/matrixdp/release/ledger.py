@@ -274,7 +274,7 @@ def read(path: Path) -> Account | None:
         InputError: the file is no account, or one of a later format.
     """
     try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
+        stored = json.loads(path.read_text(encoding="utf-8-sig"))
         number = checks.count(format=stored["format"])
         account = _account(stored) if number <= FORMAT else None
     except FileNotFoundError:
@@ -508,7 +508,7 @@ def content(answer: Path) -> dict[str, str]:
         InputError: the answer cannot be read.
     """
     with checks.as_input_error(f"{answer} cannot be read ({{why}}); restore it, as it is paid for"):
-        files = json.loads(answer.read_text(encoding="utf-8"))
+        files = json.loads(answer.read_text(encoding="utf-8-sig"))
         return {str(name): str(text) for name, text in files.items()}
 
 

@@ -437,8 +437,12 @@ def _dialect(table: Mapping[str, Any]) -> tables.Dialect:
             allowed = ", ".join(json.dumps(one) for one in keys[key])
             raise InputError(f"{key} is {value!r}; it must be one of {allowed}, in double quotes")
         if tables.suffix(Path(table["file"])) != ".csv":
+            tables.check_format(Path(table["file"]))
             raise InputError(f"{key} has a meaning for files of CSV alone; leave it out")
     dialect = tables.Dialect(**stated)
+    if dialect.separator != tables.USUAL.separator and "decimal" not in stated:
+        # Refused when the file is read, which may have another separator than is stated.
+        dialect = dialect._replace(decimal="")
     if dialect.separator == dialect.decimal:
         raise InputError(
             'decimal is ",", and values are separated by commas too; state separator = ";", or '

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import difflib
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from numbers import Integral, Real
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrixdp.checks import Array, InputError, as_input_error, plural
+from matrixdp.checks import Array, InputError, as_input_error, plural, why
 from matrixdp.privacy.domain import block_rows
 from matrixdp.release.people import MISSING, FirstRecords, People, as_objects
 
@@ -36,12 +37,51 @@ class Dialect(NamedTuple):
 
     Attributes:
         separator: what stands between two values of a line, one of ``SEPARATORS``.
-        decimal: what stands before the decimals of a number, one of ``DECIMALS``.
+        decimal: what stands before the decimals of a number, one of ``DECIMALS``; empty where it is
+            not stated, beside a separator that leaves it open.
     """
 
     separator: str = ","
     decimal: str = "."
 
+
+#: Suffixes of any text; then those of files that are not read, and what to do with these.
+_TEXTS = (".txt", ".dat", ".data", ".asc", ".psv", "")
+_CONVERSIONS = {
+    (".tsv", ".tab"): (
+        'rename it to .csv, and state separator = "\\t", and decimal = "." or "," as its numbers '
+        "have it"
+    ),
+    _TEXTS: "if it is a table of text, rename it to .csv",
+    (".gz", ".bz2", ".xz", ".zst", ".zip", ".7z"): "unpack it",
+    (".xlsx", ".xlsm", ".xls", ".ods", ".numbers"): "save its table as CSV, in UTF-8",
+}
+#: First bytes of files: the suffix that has them, what they say, and what to do about it.
+_SIGNATURES = {
+    b"\xff\xfe": ("", "text in UTF-16", "save it as UTF-8"),
+    b"\xfe\xff": ("", "text in UTF-16", "save it as UTF-8"),
+    b"PK\x03\x04": (".npz", "a workbook or an archive", "save its table as CSV, in UTF-8"),
+    b"\xd0\xcf\x11\xe0": ("", "a workbook", "save its table as CSV, in UTF-8"),
+    b"\x1f\x8b": ("", "compressed", "unpack it"),
+    b"\xfd7zXZ": ("", "compressed", "unpack it"),
+    b"(\xb5/\xfd": ("", "compressed", "unpack it"),
+    b"PAR1\x15": (".parquet", "Parquet", "rename it to .parquet"),
+    b"\x93NUMPY": (".npy", "NPY", "rename it to .npy"),
+}
+#: Errors of the csv module, by a part of their texts: what is there, and the remedy.
+_ERRORS = {
+    "new-line character": (
+        "a carriage return that ends no line",
+        "save it as UTF-8, with line feeds at the ends of lines",
+    ),
+    "unexpected end": ("quotes that do not close", "close them, and double a quote within quotes"),
+    "field larger": ("quotes that do not close", "close them, and double a quote within quotes"),
+    "expected after": ("text after closing quotes", "double a quote within quotes"),
+}
+#: The line by which a spreadsheet states a separator; other marks that may stand between names.
+_SEP, _MARKS = re.compile(r'"?sep=', re.IGNORECASE), re.compile(r"[^\w\"'.-]")
+#: Characters of a line that are looked at for names.
+_LONGEST = 1 << 16
 
 #: Of a file that nothing is stated of.
 USUAL = Dialect()
@@ -59,16 +99,35 @@ def suffix(path: Path) -> str:
     return path.suffix.lower()
 
 
+def check_format(path: Path) -> None:
+    """Check that a path has the suffix of a known format.
+
+    Raises:
+        InputError: it has not; the remedy depends on what it has.
+    """
+    kind = suffix(path)
+    if kind not in _READERS:
+        remedies = (text for kinds, text in _CONVERSIONS.items() if kind in kinds)
+        remedy = next(remedies, "convert it to one of these")
+        raise InputError(f"{path} is no {', '.join(_READERS)} file; {remedy}")
+
+
 def check(path: Path) -> None:
-    """Check that a path is a file of a known format.
+    """Check that a path is a file of a known format, which its content is not seen to contradict.
 
     Raises:
         InputError: it is not.
     """
-    if suffix(path) not in _READERS:
-        raise InputError(f"{path} is no {', '.join(_READERS)} file; convert it to one of these")
-    if not path.is_file():
-        raise InputError(f"{path} is not there, or no file; give the path of a file of records")
+    check_format(path)
+    with as_input_error(f"{path} cannot be looked up ({{why}})", remedy="correct the path"):
+        if not path.is_file():
+            what = "a folder" if path.is_dir() else "not there, or no file"
+            raise InputError(f"{path} is {what}; give the path of a file of records")
+        with path.open("rb") as file:
+            start = file.read(8)
+    for signature, (kind, what, remedy) in _SIGNATURES.items():
+        if start.startswith(signature) and suffix(path) != kind:
+            raise InputError(f"{path} is {what} by its content; {remedy}")
 
 
 def blocks(
@@ -99,8 +158,10 @@ def blocks(
     """
     check(path)
     kind = suffix(path)
-    how = "as UTF-8, with line feeds at the ends of lines" if kind == ".csv" else "anew"
-    with as_input_error(f"{path} cannot be read as {kind[1:].upper()} ({{why}}); save it {how}"):
+    how = "as a table of numbers" if kind == ".npy" else "anew"
+    with as_input_error(
+        f"{path} cannot be read as {kind[1:].upper()} ({{why}})", remedy=f"save it {how}"
+    ):
         parts = _READERS[kind](path, columns, people.column if people else "", dialect)
         yield from _complete(path, parts, columns, fill, people, keep_missing)
 
@@ -180,18 +241,27 @@ def _csv(path: Path, columns: Sequence[str], person: str, dialect: Dialect) -> I
     # A line feed alone ends a line, also after a carriage return. Were a carriage return an end
     # too, then whether a line feed is one would depend on the line before.
     with path.open(newline="\n", encoding="utf-8-sig") as file:
-        if "\r" in file.readline().rstrip("\r\n"):
+        first = file.readline()
+        if "\r" in first.rstrip("\r\n"):
             raise InputError(
                 f"{path} has a carriage return within its first line; save it with line feeds at "
                 "the ends of lines"
             )
+        if "\0" in first:
+            raise InputError(f"{path} has zero bytes in its first line; save it as UTF-8")
         file.seek(0)
         lines = csv.reader(file, strict=True, delimiter=dialect.separator)
         header = next((line for line in _lines(path, lines) if line), [])
-        if not {*columns} <= {*header}:
-            _check_header(path, header, dialect)
+        names = {*columns, person} - {""}
+        if not names <= {*header}:
+            _check_header(path, header, names, dialect)
         places = _columns(path, header, columns, "column name")
         place = _column(path, header, person, "column name")
+        if not dialect.decimal:
+            raise InputError(
+                f"{path} has {SEPARATORS[dialect.separator]} between its columns, and decimal is "
+                'not stated, so that 1.500 may be 1500; state decimal = "," or decimal = "."'
+            )
         # No more of a line stays than its cells in the columns.
         records = (
             (
@@ -205,25 +275,54 @@ def _csv(path: Path, columns: Sequence[str], person: str, dialect: Dialect) -> I
             yield np.array(rows), names if person else []
 
 
-def _check_header(path: Path, header: list[str], dialect: Dialect) -> None:
-    """Refuse a first line without column names; it may be a record, so no message quotes it."""
+def _check_header(path: Path, header: list[str], names: set[str], dialect: Dialect) -> None:
+    """Refuse a first line without the names of all columns, if it is seen what it is.
+
+    It may be a record, so no message quotes it. A separator is named where it gives these names.
+
+    Raises:
+        InputError: with the remedy.
+    """
+    with path.open(newline="\n", encoding="utf-8-sig") as file:
+        starts = [line.rstrip("\r\n")[:_LONGEST] for line in itertools.islice(file, 20)]
+    for (place, line), separator in itertools.product(enumerate(starts), SEPARATORS):
+        if names <= {*next(csv.reader([line], delimiter=separator), [])}:
+            remedies = []
+            if any(starts[:place]):
+                what = "the line sep= of a spreadsheet first" * bool(_SEP.match(starts[0]))
+                what = what or f"the names of its columns in line {place + 1}"
+                remedies.append("delete what is above the names of the columns")
+            else:
+                what = f"{SEPARATORS[separator]} between its columns"
+            if separator != dialect.separator:
+                remedies.append(_stated(separator))
+            if remedies:
+                raise InputError(f"{path} has {what}; {', and '.join(remedies)}")
     if len(header) == 1:
         for separator, name in SEPARATORS.items():
             if separator != dialect.separator and separator in header[0]:
-                text = "\\t" if separator == "\t" else separator
-                raise InputError(
-                    f'{path} has {name} between its columns; state separator = "{text}", and '
-                    'decimal = "," if its numbers have commas'
-                )
-    if header and all(_is_number(name, dialect) for name in header):
+                raise InputError(f"{path} has {name} between its columns; {_stated(separator)}")
+        for mark in dict.fromkeys(_MARKS.findall(header[0])):
+            if names <= {part.strip(" \"'") for part in header[0].split(mark)}:
+                name = "blanks" if mark == " " else repr(mark)
+                raise InputError(f"{path} has {name} between its columns; save it with commas")
+    if header and all(map(_is_number, header)):
         raise InputError(
             f"{path} has numbers alone in its first line; write the names of the columns there"
         )
 
 
-def _is_number(text: str, dialect: Dialect) -> bool:
+def _stated(separator: str) -> str:
+    """Return what to state of a file with a separator."""
+    if separator == USUAL.separator:
+        return "leave separator and decimal out"
+    text = "\\t" if separator == "\t" else separator
+    return f'state separator = "{text}", and decimal = "," or "." as its numbers have it'
+
+
+def _is_number(text: str) -> bool:
     try:
-        _value(text, dialect)
+        _value(text.replace(",", "."), USUAL)
     except ValueError:
         return False
     return True
@@ -236,7 +335,19 @@ def _lines(path: Path, lines: Any) -> Iterator[list[str]]:
         InputError: a record, or the names, go on in the next line. One line, that closes a quote,
             would then decide whether others are records.
     """
-    for number, line in enumerate(lines, lines.line_num + 1):
+    number = lines.line_num
+    while True:
+        number += 1
+        try:
+            line = next(lines, None)
+        except csv.Error as error:
+            what, remedy = next(
+                (words for start, words in _ERRORS.items() if start in str(error)),
+                (why(error), "save it anew"),
+            )
+            raise InputError(f"{path} has {what} in line {number}; {remedy}") from None
+        if line is None:
+            return
         if lines.line_num != number:
             raise InputError(
                 f"{path} has a line break within quotes in line {number}; write the names of the "
@@ -274,10 +385,14 @@ def _number(cell: str, dialect: Dialect, path: Path, column: str, record: int) -
         return np.nan
     if text in _BOOLEANS:
         return _BOOLEANS[text]
-    if dialect.decimal not in text and any(mark in text for mark in DECIMALS):
+    other = next(mark for mark in DECIMALS if mark != dialect.decimal)
+    if other in text and _is_number(text):
+        decimals = f'state decimal = "{other}" if it stands before decimals'
+        if other == dialect.separator:
+            decimals = f'write "{dialect.decimal}" where it stands before decimals'
         raise InputError(
             f"{path} has no number in record {record}, column {column!r}, with the decimal "
-            f'"{dialect.decimal}"; state the other decimal if the file has it, and {_REMEDY}'
+            f'"{dialect.decimal}"; delete "{other}" where it marks thousands, or {decimals}'
         )
     raise InputError(f"{path} has no number in record {record}, column {column!r}; {_REMEDY}")
 
@@ -438,3 +553,5 @@ def _columns(path: Path, header: Sequence[str], columns: Sequence[str], kind: st
 _READERS = {".csv": _csv, ".npy": _npy, ".npz": _npy, ".parquet": _parquet}
 #: Suffixes of files of records.
 SUFFIXES = tuple(_READERS)
+#: Suffixes that no specification and no account has, and no file of records that is read.
+OTHERS = {kind for kinds in _CONVERSIONS for kind in kinds} - {*_TEXTS}

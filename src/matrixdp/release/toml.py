@@ -72,6 +72,8 @@ def load(path: Path) -> dict[str, Any]:
     """
     if tables.suffix(path) in tables.SUFFIXES:
         raise InputError(f"{path} is a file of records; give the file of TOML that names it")
+    if tables.suffix(path) in tables.OTHERS:
+        tables.check_format(path)
     with checks.as_input_error(f"{path} cannot be read as TOML ({{why}})", remedy="correct it"):
         text = path.read_text(encoding="utf-8-sig")
     try:

@@ -286,7 +286,8 @@ def test_a_bad_file_is_one_sentence_and_spends_nothing(folder, capsys, bad):
         ({"file": f'"{"a" * 300}.csv"'}, "cannot be looked up (file name too long)"),
         ({"file": '"no/people.csv"'}, "people.csv is not there"),
         ({"file": '"nothing.csv"'}, "nothing.csv is not there"),
-        ({"file": '"people.xls"'}, "convert it"),
+        ({"file": '"people.xls"'}, "save its table as CSV, in UTF-8"),
+        ({"file": '"people.sav"'}, "convert it"),
         ({"epsilon": "["}, "cannot be read as TOML"),
     ],
 )
