@@ -137,6 +137,19 @@ def open_unit(**argument: object) -> float:
     return _number(argument, "a number strictly between 0 and 1", lambda x: 0 < x < 1)
 
 
+def delta(**argument: object) -> float:
+    """Return the value if it is 0, of a pure guarantee, or lies strictly between 0 and 1."""
+    return _number(argument, "0 or a number strictly between 0 and 1", lambda x: 0 <= x < 1)
+
+
+def flag(**argument: object) -> bool:
+    """Return the value if it is true or false."""
+    name, value = _single(argument)
+    if not isinstance(value, bool | np.bool):
+        raise InputError(f"{name} is {short(repr(value))}; it must be True or False")
+    return bool(value)
+
+
 def fraction(**argument: object) -> float:
     """Return the value if it is above 0 and at most 1."""
     return _number(argument, "a number above 0 and at most 1", lambda x: 0 < x <= 1)
@@ -153,8 +166,8 @@ def choice(allowed: Iterable[str], **argument: object) -> str:
     """Return the value if it is one of ``allowed``; the message names the nearest one."""
     name, value = _single(argument)
     options = [str(option) for option in allowed]
-    if value not in options:
-        raise InputError(f"{name} is {value!r}; {nearest(value, options)}")
+    if not isinstance(value, str) or value not in options:
+        raise InputError(f"{name} is {short(repr(value))}; {nearest(value, options)}")
     return str(value)
 
 

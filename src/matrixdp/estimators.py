@@ -8,7 +8,9 @@ installed.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
@@ -48,6 +50,7 @@ from matrixdp.release.answers import Output
 from matrixdp.release.bounds import Bounds
 from matrixdp.release.fits import OneFit as _OneFit
 from matrixdp.release.fits import warn_of_noise, warn_of_scores, warn_of_selection
+from matrixdp.release.missing import MIDDLE, REFUSE
 from matrixdp.release.people import first_records
 from matrixdp.release.specification import ADASSP, CLIPPED, RECOMMENDED
 
@@ -75,6 +78,24 @@ class _NoProjections(InputError, AttributeError):
     """Error of an attribute that is missing on purpose; pipelines then call fit and transform."""
 
 
+def _optional(check: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a check that None passes, too."""
+
+    def checked(**argument: Any) -> Any:
+        (value,) = argument.values()
+        return None if value is None else check(**argument)
+
+    return checked
+
+
+def _account(*, account: Any) -> Account | None:
+    if account is None or isinstance(account, Account):
+        return account
+    raise InputError(
+        f"account is a {type(account).__name__}; give an mdp.Account, or None for a single fit"
+    )
+
+
 class _FitAlone:
     """Mixin without ``fit_transform``, whose result would be as private as the records."""
 
@@ -91,8 +112,8 @@ class _FitAlone:
 class _Private(BaseEstimator):
     """Base of the estimators: each ``fit`` makes one release of second moments.
 
-    A missing value, also a masked one, counts as the middle of its bounds, an infinite one as the
-    bound.
+    A missing value, also a masked one, is refused unless ``missing`` says what it becomes. An
+    infinite one counts as the bound.
 
     The guarantee of a fit is for a record that it gets once. A record that it gets k times counts
     as a person with k records: replacing it moves sums by k times as much, and spends k mu, or k
@@ -128,10 +149,14 @@ class _Private(BaseEstimator):
         per_person: number of records of each person that count, the first ones. The guarantee is
             then for replacing all records of one person; how many each has is public. ``fit`` takes
             ``people``, a text or number per record that identifies its person.
+        missing: ``middle`` if a missing value counts as the middle of its bounds, towards which it
+            moves the answer; ``refuse`` if it ends the fit, which tells that a record lacks one.
+            Nothing is put in its place unstated: None refuses it too.
 
     Raises:
-        InputError: by ``fit``, if the bounds are missing, no mechanism gives the guarantee,
-            the one fit or the account is spent, or ``people`` and ``per_person`` do not fit.
+        InputError: by ``fit`` before it spends anything, if a parameter is out of range, the bounds
+            are missing, no mechanism gives the guarantee, the one fit or the account is spent,
+            ``people`` and ``per_person`` do not fit, or a value is missing and not to be replaced.
     """
 
     epsilon: float = 1.0
@@ -140,8 +165,18 @@ class _Private(BaseEstimator):
     mechanism: str = RECOMMENDED
     account: Account | None = None
     per_person: int | None = None
+    missing: str | None = None
 
-    _mechanisms: ClassVar[tuple[str, ...]] = (RECOMMENDED, *ADDITIVE, CLIPPED)
+    #: The check of each parameter but the bounds, which columns decide on. All of them pass before
+    #: anything is spent, and each returns the value that a fit uses.
+    _parameters: ClassVar[dict[str, Callable[..., Any]]] = {
+        "epsilon": checks.positive,
+        "delta": checks.delta,
+        "mechanism": partial(checks.choice, (RECOMMENDED, *ADDITIVE, CLIPPED)),
+        "account": _account,
+        "per_person": _optional(checks.count),
+        "missing": _optional(partial(checks.choice, (MIDDLE, REFUSE))),
+    }
 
     def __post_init__(self) -> None:
         # Clones and copies share it; it begins in the process that makes the estimator.
@@ -153,8 +188,14 @@ class _Private(BaseEstimator):
         clone._one_fit = self._one_fit
         return clone
 
+    def _checked(self) -> dict[str, Any]:
+        """Return the parameters by name, as their checks return them."""
+        return {
+            name: check(**{name: getattr(self, name)}) for name, check in self._parameters.items()
+        }
+
     def _calibrated(
-        self, query_name: str, box: Box, count: int, **line: Any
+        self, query_name: str, box: Box, count: int, parameters: Mapping[str, Any], **line: Any
     ) -> AdditiveMechanism | InParts:
         """Spend the budget on the mechanism of the least regret, and return its ``release_``.
 
@@ -165,10 +206,7 @@ class _Private(BaseEstimator):
             query_name,
             box,
             count,
-            epsilon=self.epsilon,
-            delta=self.delta,
-            mechanism=checks.choice(self._mechanisms, mechanism=self.mechanism),
-            per_person=self.per_person,
+            **{key: parameters[key] for key in ("epsilon", "delta", "mechanism", "per_person")},
             **line,
         )
         best = self.account.choose(listed) if self.account is not None else listed[0]
@@ -204,20 +242,27 @@ class _Private(BaseEstimator):
         sides = bounds.by_column(self.bounds, _columns(self, X)).values()
         return Box(*zip(*sides, *more, strict=True))
 
-    def _counting(self, records: Array, people: ArrayLike | None) -> Array:
-        """Return the records that count, (k, m)."""
-        if (people is None) != (self.per_person is None):
+    def _counting(
+        self, records: Array, people: ArrayLike | None, parameters: Mapping[str, Any]
+    ) -> Array:
+        """Return the records that count, (k, m), NaN where a value is missing."""
+        most = parameters["per_person"]
+        if (people is None) != (most is None):
             raise InputError(
-                f"per_person is {self.per_person} and people are "
+                f"per_person is {most} and people are "
                 f"{'missing' if people is None else 'given'}; give both, or neither"
             )
-        if people is None:
-            return records
-        assert self.per_person is not None
-        first = first_records(people, self.per_person)
-        check_consistent_length(records, first)
-        counting: Array = records[first]
-        return counting
+        if people is not None:
+            first = first_records(people, most)
+            check_consistent_length(records, first)
+            records = records[first]
+        if parameters["missing"] != MIDDLE and np.isnan(records).any():
+            raise InputError(
+                f"missing is {self.missing!r}, and a record of {type(self).__name__} lacks a value,"
+                f' which nothing replaces unstated; state missing="{MIDDLE}" for the middle'
+                " of its bounds, or put a public number there, and leave no record out"
+            )
+        return records
 
     def _spend(self, release: AdditiveMechanism | InParts) -> None:
         """Charge a fit to the account or count it, after checking that its noise can be drawn."""
@@ -230,7 +275,7 @@ class _Private(BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.non_deterministic = True
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan = self.missing == MIDDLE
         return tags
 
 
@@ -256,10 +301,12 @@ class Covariance(_Private):
 
     def fit(self, X: ArrayLike, y: object = None, people: ArrayLike | None = None) -> Self:
         """Release the covariance of records X, (n, m)."""
-        records = self._counting(_records(self, X), people)
+        parameters = self._checked()
+        records = self._counting(_records(self, X), people, parameters)
         box = self._box(X)
-        release = self._calibrated("covariance", box, len(records))
-        estimate, _, _ = self._estimate(_scaled(box, records), release)
+        scaled = _scaled(box, records)
+        release = self._calibrated("covariance", box, len(records), parameters)
+        estimate, _, _ = self._estimate(scaled, release)
         half = box.widths / 2
         self.location_ = box.middle + np.clip(estimate.mean, -1, 1) * half
         self.covariance_ = estimate.covariance * np.outer(half, half)
@@ -277,7 +324,7 @@ class PrivatePCA(_FitAlone, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _
     is part of the same release, which costs one more column and about 1 / m more noise.
 
     Args:
-        n_components: number of components.
+        n_components: number of components, at least 1; None for all.
 
     Attributes:
         components_: components, (n_components, m), of records in half ranges.
@@ -294,24 +341,31 @@ class PrivatePCA(_FitAlone, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _
     (['privatepca0', 'privatepca1'], (400, 3))
     """
 
-    n_components: int = field(default=1, kw_only=False)
+    n_components: int | None = field(default=1, kw_only=False)
+
+    _parameters: ClassVar[dict[str, Callable[..., Any]]] = {
+        **_Private._parameters,
+        "n_components": _optional(checks.count),
+    }
 
     def fit(self, X: ArrayLike, y: object = None, people: ArrayLike | None = None) -> Self:
         """Release the components of records X, (n, m)."""
-        records = self._counting(_records(self, X), people)
-        if not 1 <= self.n_components <= records.shape[1]:
-            raise InputError(
-                f"n_components is {self.n_components}; it must be from 1 to {records.shape[1]}"
-            )
+        parameters = self._checked()
+        records = self._counting(_records(self, X), people, parameters)
+        features = records.shape[1]
+        number = parameters["n_components"] or features
+        if number > features:
+            raise InputError(f"n_components is {number}; it must be from 1 to {features}, or None")
         box = self._box(X)
-        release = self._calibrated("first_component", box, len(records))
-        estimate, _, _ = self._estimate(_scaled(box, records), release)
+        scaled = _scaled(box, records)
+        release = self._calibrated("first_component", box, len(records), parameters)
+        estimate, _, _ = self._estimate(scaled, release)
         self.half_ = box.widths / 2
         self.mean_ = box.middle + np.clip(estimate.mean, -1, 1) * self.half_
-        self.components_ = answers.components(estimate.covariance)[: self.n_components]
+        self.components_ = answers.components(estimate.covariance)[:number]
         values, shares = answers.spectrum(estimate.covariance)
-        self.explained_variance_ = values[: self.n_components]
-        self.explained_variance_ratio_ = shares[: self.n_components]
+        self.explained_variance_ = values[:number]
+        self.explained_variance_ratio_ = shares[:number]
         return self
 
     def transform(self, X: ArrayLike) -> Array:
@@ -393,28 +447,34 @@ class PrivateRidge(RegressorMixin, _Private):
     alpha: float = 0.0
     fit_intercept: bool = True
 
-    _mechanisms = (RECOMMENDED, *ADDITIVE, CLIPPED, ADASSP)
+    _parameters: ClassVar[dict[str, Callable[..., Any]]] = {
+        **_Private._parameters,
+        "mechanism": partial(checks.choice, (RECOMMENDED, *ADDITIVE, CLIPPED, ADASSP)),
+        "alpha": checks.not_negative,
+        "fit_intercept": checks.flag,
+    }
 
     def fit(self, X: ArrayLike, y: ArrayLike, people: ArrayLike | None = None) -> Self:
         """Release the regression of y, (n,), on X, (n, m)."""
+        parameters = self._checked()
         records, target = _records(self, X), _target(self, y)
         check_consistent_length(records, target)
-        rows = self._counting(np.column_stack([records, target]), people)
+        rows = self._counting(np.column_stack([records, target]), people, parameters)
         box = self._box(X, bounds.pair(self.target_bounds, "target_bounds"))
-        penalty = checks.not_negative(alpha=self.alpha) / len(rows)
+        scaled = _scaled(box, rows)
         output = Output(
             "regression",
             box.middle,
             box.widths / 2,
-            penalty=penalty,
-            intercept=bool(self.fit_intercept),
+            penalty=parameters["alpha"] / len(rows),
+            intercept=parameters["fit_intercept"],
         )
-        line = {"alpha": float(self.alpha), "intercept": output.intercept}
-        release = self._calibrated("regression", box, len(rows), **line)
+        line = {"alpha": parameters["alpha"], "intercept": output.intercept}
+        release = self._calibrated("regression", box, len(rows), parameters, **line)
         if isinstance(release, ComposedEquations):
-            errors, limits = self._fit_adaptively(box, rows, output, release)
+            errors, limits = self._fit_adaptively(box, scaled, output, release)
         else:
-            estimate, std, noise = self._estimate(_scaled(box, rows), release)
+            estimate, std, noise = self._estimate(scaled, release)
             self.coef_, intercept = answers.line(output, estimate, std)
             self.intercept_ = float(intercept)
             errors = uncertainty.standard_errors(noise, output, estimate, std)
@@ -426,14 +486,14 @@ class PrivateRidge(RegressorMixin, _Private):
         return self
 
     def _fit_adaptively(
-        self, box: Box, rows: Array, output: Output, release: ComposedEquations
+        self, box: Box, scaled: Array, output: Output, release: ComposedEquations
     ) -> tuple[Array, Array]:
         """Release normal equations with a private ridge; return standard errors and intervals."""
         if output.intercept:
-            scaled = with_constant(_scaled(box, rows))
+            scaled = with_constant(scaled)
         else:
             output = replace(output, middle=0 * box.middle, half=box.magnitudes)
-            scaled = (box.middle + _scaled(box, rows) * box.widths / 2) / box.magnitudes
+            scaled = (box.middle + scaled * box.widths / 2) / box.magnitudes
         outcome = release.release(scaled)
         self.coef_, intercept = answers.adaptive_line(output, outcome)
         self.intercept_ = float(intercept)
@@ -469,6 +529,7 @@ class PrivateRidge(RegressorMixin, _Private):
 @np.errstate(all="ignore")
 def _records(estimator: BaseEstimator, X: ArrayLike, reset: bool = True) -> Array:
     """Return X as an array of floats (n, m); error messages show no value of it."""
+    bounds.check_names([one for one in getattr(X, "columns", ()) if isinstance(one, str | int)])
     try:
         records: Array = validate_data(
             estimator, exact_sums.filled(X), dtype=np.float64, ensure_all_finite=False, reset=reset

@@ -13,6 +13,17 @@ from matrixdp.checks import InputError, nearest, plural, short
 Bounds = tuple[float, float] | Sequence[tuple[float, float]] | Mapping[Any, tuple[float, float]]
 
 
+def check_names(columns: Sequence[Any]) -> None:
+    """Check that no two columns have the same name.
+
+    Raises:
+        InputError: two have.
+    """
+    if len({*columns}) < len(columns):
+        twice = next(column for column in columns if list(columns).count(column) > 1)
+        raise InputError(f"there are two columns {twice!r}; rename one")
+
+
 def by_column(
     bounds: Bounds | None, columns: Sequence[Any], name: str = "bounds"
 ) -> dict[Any, tuple[float, float]]:
@@ -32,6 +43,7 @@ def by_column(
     """
     if bounds is None:
         raise InputError(f"{name} is None; state the public lowest and highest values")
+    check_names(columns)
     if isinstance(bounds, Mapping):
         for column in bounds:
             if column not in columns:

@@ -278,13 +278,11 @@ def account_of(spec: Specification) -> tuple[Path, ledger.Account]:
 
 
 def proposal(spec: Specification) -> str:
-    """Return a sentence on the total or the rule for missing values that a new account lacks.
+    """Return a sentence on what a new release must state and does not; empty if nothing lacks.
 
-    Nothing is returned where the account exists, or its first release states both.
+    Every release states the rule for missing values, and the first one of an account its total.
     """
-    if ledger.account_path(spec.file, spec.account).exists():
-        return ""
-    if spec.total:
+    if spec.total or ledger.account_path(spec.file, spec.account).exists():
         stated = "missing" in spec.terms or not missing.can_occur(spec.file)
         return "" if stated else missing.UNSTATED
     return (

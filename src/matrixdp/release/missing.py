@@ -20,7 +20,7 @@ MIDDLE, REFUSE = "middle", "refuse"
 #: Value of ``missing`` for a mean of the values present.
 PRESENT = "present"
 
-#: What a new account is told that states no rule.
+#: What a release is told that states no rule.
 UNSTATED = (
     "missing is not stated, and what a missing value becomes moves the answer; add "
     'missing = "refuse" if none may be missing, "middle" for the middle of the bounds, '

@@ -117,7 +117,7 @@ def _specification(frame: Any, settings: dict[str, Any]) -> specification.Specif
     for key in _OF_FILES:
         if key in settings:
             raise InputError(f"{key} has no meaning for records in memory; leave it out")
-    if "missing" not in settings:
+    if settings.get("missing") is None:
         raise InputError(missing.UNSTATED)
     table = {key: _plain(value) for key, value in settings.items() if value is not None}
     # Columns of arrays have numbers.

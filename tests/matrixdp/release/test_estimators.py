@@ -10,6 +10,7 @@ from unittest import SkipTest
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn import datasets
 from sklearn.base import clone
@@ -27,7 +28,7 @@ from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.noise import safe
 from matrixdp.release import fits
 
-WIDE = {"bounds": (-10.0, 10.0)}
+WIDE = {"bounds": (-10.0, 10.0), "missing": "middle"}
 EXCEPTIONS = {
     "check_transformer_general": "fit_transform is refused",
     "check_transformer_data_not_an_array": "fit_transform is refused",
@@ -398,7 +399,7 @@ def test_masked_numbers_are_missing(data, kind, monkeypatch):
     hidden = np.arange(X.size).reshape(X.shape) % 7 == 0
     given = []
     monkeypatch.setattr(
-        estimators._Private, "_counting", lambda self, rows, people: given.append(rows) or rows
+        estimators._Private, "_counting", lambda self, rows, *_: given.append(rows) or rows
     )
     for numbers, target in (
         (np.where(hidden, np.nan, X), np.where(hidden[:, 0], np.nan, y)),
@@ -414,10 +415,70 @@ def test_masked_numbers_are_missing(data, kind, monkeypatch):
 def test_missing_and_infinite_values_decide_nothing(data):
     X, y = (part.copy() for part in data)
     X[:3, 0], y[:3] = (np.nan, np.inf, -np.inf), (np.inf, np.nan, -np.inf)
-    assert np.isfinite(mdp.PrivatePCA(bounds=BOUNDS, epsilon=5.0).fit(X).components_).all()
-    ridge = mdp.PrivateRidge(**SIDES, epsilon=5.0).fit(X, y)
+    assert np.isfinite(
+        mdp.PrivatePCA(bounds=BOUNDS, epsilon=5.0, missing="middle").fit(X).components_
+    ).all()
+    ridge = mdp.PrivateRidge(**SIDES, epsilon=5.0, missing="middle").fit(X, y)
     exact = LinearRegression().fit(*data).predict(data[0])
     assert np.std(ridge.predict(data[0]) - exact) < 0.5
+
+
+#: What a fit refuses before it spends anything: parameters, columns and missing values.
+REFUSED = [
+    (mdp.PrivatePCA, {"n_components": 0}, "n_components is 0; it must be a whole number"),
+    (mdp.PrivatePCA, {"n_components": 1.5}, "n_components is 1.5; it must be a whole number"),
+    (mdp.PrivatePCA, {"n_components": "mle"}, "n_components is 'mle'; it must be a whole number"),
+    (mdp.PrivatePCA, {"n_components": True}, "n_components is True"),
+    (mdp.PrivatePCA, {"n_components": [1]}, "n_components is"),
+    (mdp.PrivatePCA, {"n_components": 4}, "n_components is 4; it must be from 1 to 3"),
+    (mdp.PrivateRidge, {"fit_intercept": "no"}, "fit_intercept is 'no'; it must be True or False"),
+    (mdp.PrivateRidge, {"fit_intercept": None}, "fit_intercept is None"),
+    (mdp.PrivateRidge, {"alpha": None}, "alpha is None"),
+    (mdp.PrivateRidge, {"alpha": np.zeros(3)}, "alpha is"),
+    (mdp.PrivateRidge, {"target_bounds": "wide"}, "target_bounds is 'wide'"),
+    (mdp.Covariance, {"epsilon": "1"}, "epsilon is '1'"),
+    (mdp.Covariance, {"delta": None}, "delta is None; it must be 0 or a number strictly between"),
+    (mdp.Covariance, {"mechanism": None}, "mechanism is None"),
+    (mdp.Covariance, {"mechanism": np.zeros(2)}, "mechanism is array"),
+    (mdp.Covariance, {"mechanism": "adassp"}, "mechanism is 'adassp'"),
+    (mdp.Covariance, {"per_person": 0.5}, "per_person is 0.5"),
+    (mdp.Covariance, {"missing": "mean"}, "missing is 'mean'"),
+    (mdp.Covariance, {"X": "lacks"}, "missing is None, and a record of Covariance lacks a value"),
+    (mdp.PrivatePCA, {"X": "lacks", "missing": "refuse"}, "missing is 'refuse', and a record"),
+    (mdp.PrivateRidge, {"X": "lacks"}, "a record of PrivateRidge lacks a value"),
+    (mdp.PrivateRidge, {"y": "lacks"}, "a record of PrivateRidge lacks a value"),
+    (mdp.Covariance, {"X": "twice"}, "there are two columns 'a'; rename one"),
+    (mdp.PrivateRidge, {"X": "twice", "bounds": {"a": (0, 1), "b": (0, 1)}}, "there are two"),
+]
+
+
+@pytest.mark.parametrize(("kind", "options", "sentence"), REFUSED)
+def test_whatever_a_fit_refuses_it_refuses_before_the_charge(tmp_path, kind, options, sentence):
+    account = mdp.Account(tmp_path / "a.privacy.json", epsilon=2, delta=1e-5)
+    X = np.random.default_rng(0).uniform(0, 1, (400, 3))
+    y, options = X.sum(axis=1), {"bounds": (0, 1), **options}
+    of_X = options.pop("X", "")
+    if of_X == "lacks":
+        X[5, 1] = np.nan
+    if options.pop("y", "") == "lacks":
+        y[7] = np.nan
+    if of_X == "twice":
+        X = pd.DataFrame(X, columns=["a", "b", "a"])
+    if kind is mdp.PrivateRidge:
+        options = {"target_bounds": (0, 3), **options}
+    with pytest.raises(mdp.InputError, match=sentence):
+        kind(**{"account": account, **options}).fit(X, y)
+    assert account.spent == 0
+    with pytest.raises(mdp.InputError, match="account is a PosixPath|account is a WindowsPath"):
+        kind(account=tmp_path, bounds=(0, 1)).fit(X, y)
+
+
+@pytest.mark.parametrize(("number", "components"), [(None, 3), (2.0, 2), (np.int64(1), 1)])
+def test_a_number_of_components_is_whole_and_none_is_all(number, components):
+    X = np.random.default_rng(0).uniform(0, 1, (400, 3))
+    pca = mdp.PrivatePCA(number, bounds=(0, 1), epsilon=5.0).fit(X)
+    assert pca.components_.shape == (components, 3)
+    assert len(pca.explained_variance_ratio_) == len(pca.get_feature_names_out()) == components
 
 
 #: What shows a value in what is fitted, and in targets.

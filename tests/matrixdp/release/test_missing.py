@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import samplefile
 
+import matrixdp as mdp
 from matrixdp import cli
 from matrixdp.cli import release as verb
 from matrixdp.privacy import exact_sums
@@ -71,13 +72,65 @@ def test_an_array_of_whole_numbers_has_no_missing_value(tmp_path, capsys, suffix
     assert cli.main(["release", str(spec), "--out", str(tmp_path / "out")]) == 0
 
 
-def test_an_account_that_exists_goes_on_with_the_middle(tmp_path):
-    (tmp_path / "ages.csv").write_text("age\n\n\n\n\n")
-    for number, more in enumerate(['missing = "middle"', 'label = "again"']):
-        out = tmp_path / f"out{number}"
-        assert cli.main(["release", str(written(tmp_path, more)), "--out", str(out)]) == 0
-        receipt = json.loads((out / "mean.receipt.json").read_text())
-        assert receipt["missing"] == {"age": 5.0}
+def _by_command(folder, _):
+    return cli.main(["release", str(written(folder)), "--out", str(folder / "out")])
+
+
+def _by_a_later_command(folder, _):
+    """Release for an account whose first release stated the rule, and then unstated."""
+    written(folder, 'missing = "middle"')
+    mdp.make_release(folder / "spec.toml", out=folder / "first")
+    path = written(folder, 'label = "again"')
+    return cli.main(["release", str(path), "--out", str(folder / "out")])
+
+
+def _by_a_file(folder, _):
+    return mdp.make_release(written(folder))
+
+
+def _by_a_frame(folder, rows):
+    return mdp.make_release(rows, query="mean", bounds=(0, 10), epsilon=2)
+
+
+def _by_a_frame_with_none(folder, rows):
+    return mdp.make_release(rows, query="mean", bounds=(0, 10), epsilon=2, missing=None)
+
+
+def _by_an_estimator(folder, rows):
+    return mdp.Covariance(bounds=(0, 10)).fit(rows)
+
+
+def _by_components(folder, rows):
+    return mdp.PrivatePCA(bounds=(0, 10), missing=None).fit(np.column_stack([rows, rows]))
+
+
+def _by_a_regression(folder, rows):
+    return mdp.PrivateRidge(bounds=(0, 10), target_bounds=(0, 10)).fit(np.ones((4, 1)), rows[:, 0])
+
+
+@pytest.mark.parametrize(
+    "door",
+    [
+        _by_command,
+        _by_a_later_command,
+        _by_a_file,
+        _by_a_frame,
+        _by_a_frame_with_none,
+        _by_an_estimator,
+        _by_components,
+        _by_a_regression,
+    ],
+)
+def test_no_door_puts_a_value_in_place_of_a_missing_one_unstated(tmp_path, capsys, door):
+    (tmp_path / "ages.csv").write_text("age\n1\n\n3\n4\n")
+    try:
+        assert door(tmp_path, np.array([[1.0], [np.nan], [3.0], [4.0]])) == 2
+        sentence = capsys.readouterr().err
+    except mdp.InputError as error:
+        sentence = str(error)
+    assert "missing is not stated" in sentence or "missing is None" in sentence
+    assert "middle" in sentence
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_rule_that_is_stated_leaves_the_request_as_it_was(tmp_path):
