@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +14,20 @@ from matrixdp.mechanisms.ridge import moments_ridge
 
 #: Queries that need the mean too: second moments of records with a constant 1 contain it.
 WITH_CONSTANT = ("covariance", "components", "first_component", "regression")
+
+#: Key of means as the noise left them, in details; and what is said of numbers beyond their bounds.
+UNCLIPPED = "unclipped_mean"
+_NEAREST = (
+    "a mean that noise takes beyond its bounds is put at the nearest bound, and the details have "
+    "it as the noise left it"
+)
+_AS_IT_IS = "a number that noise takes beyond what the bounds allow stays there"
+BEYOND = {
+    "mean": _NEAREST,
+    "covariance": _NEAREST,
+    "records": _AS_IT_IS,
+    "second_moments": _AS_IT_IS,
+}
 
 
 def components(covariance: Array) -> Array:
@@ -37,6 +52,7 @@ class Output:
         penalty: factor of the squared coefficients beside the mean squared error, that is,
             scikit-learn's alpha over the number of records.
         intercept: whether the line has an intercept; otherwise it goes through the unscaled origin.
+        low, high: what means can be, in half ranges: numbers, or arrays (m,).
     """
 
     query: str
@@ -45,6 +61,20 @@ class Output:
     number: int = 1
     penalty: float = 0.0
     intercept: bool = True
+    low: float | Array = -1.0
+    high: float | Array = 1.0
+
+    def means(self, private: Array) -> Array:
+        """Return means (..., m) in the columns' units, of noisy ones in half ranges, clipped."""
+        means: Array = np.clip(private, self.low, self.high) * self.half + self.middle
+        return means
+
+    def unclipped(self, names: Sequence[str], private: Array) -> dict[str, dict[str, float]]:
+        """Return what :meth:`means` clips of noisy means (m,), as details state it."""
+        raw = private * self.half + self.middle
+        beyond = (private < self.low) | (private > self.high)
+        table = {name: float(raw[k]) for k, name in enumerate(names) if beyond[k]}
+        return {UNCLIPPED: table} if table else {}
 
     @property
     def in_half_ranges(self) -> Output:
@@ -98,8 +128,9 @@ def spectrum(covariance: Array) -> tuple[Array, Array]:
 def answer(output: Output, private: Array, noise_std: float, *, weighted: bool = False) -> Array:
     """Return the answer that a noisy value gives, (rows, columns), in the columns' own units.
 
-    A covariance (m, 1 + m) starts with the column of means. Components (``number``, 2 + m) are of
-    columns in half ranges. Each row starts with the eigenvalue and its share of the total variance.
+    Means are clipped to what they can be. A covariance (m, 1 + m) starts with their column.
+    Components (``number``, 2 + m) are of columns in half ranges. Each row starts with the
+    eigenvalue and its share of the total variance.
 
     Args:
         output: query, units and options of the answer.
@@ -108,7 +139,9 @@ def answer(output: Output, private: Array, noise_std: float, *, weighted: bool =
         noise_std: standard deviation of its noise.
         weighted: whether a ball, and no box, bounds the records.
     """
-    if output.query in ("records", "mean"):
+    if output.query == "mean":
+        return output.means(private)
+    if output.query == "records":
         return private * output.half + output.middle
     if output.query == "second_moments":
         return private * np.outer(output.half, output.half)
@@ -119,8 +152,9 @@ def about_mean(output: Output, estimate: MeanCovariance, noise_std: float) -> Ar
     """Return the answer that a mean and covariance in half ranges give; see :func:`answer`."""
     half = output.half
     if output.query == "covariance":
-        mean = np.clip(estimate.mean, -1, 1) * half + output.middle
-        return np.column_stack([mean, estimate.covariance * np.outer(half, half)])
+        return np.column_stack(
+            [output.means(estimate.mean), estimate.covariance * np.outer(half, half)]
+        )
     if output.query == "first_component":
         return components(estimate.covariance)[:1]
     if output.query == "components":

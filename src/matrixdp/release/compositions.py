@@ -155,6 +155,8 @@ def _clipped_details(
         "clipping": SHRUNK if clipped else WHOLE,
         "noise_of_moments_in_half_ranges": outcome.moments_std / outcome.weight,
     }
+    if spec.query_name == "covariance":
+        content |= spec.output.unclipped(spec.columns, outcome.estimate.mean)
     if clipped:
         share = float(np.clip(outcome.beyond / outcome.weight, 0, 1))
         content["noisy_share_of_records_beyond_the_radius"] = share

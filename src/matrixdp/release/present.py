@@ -26,7 +26,7 @@ _STEPS = 2 * safe.STEP
 
 
 class PresentMeans(NamedTuple):
-    """Means (k, m) in half ranges and the ends of their intervals; NaN where there is no answer."""
+    """Noisy means (k, m) in half ranges, and the ends of their intervals; NaN without an answer."""
 
     values: Array
     low: Array
@@ -71,7 +71,7 @@ def means(release: AdditiveMechanism, private: Array, level: float = LEVEL) -> P
         spread = reach * np.sqrt(sums**2 + room)
         low, high = ((sums * divisor + side * spread) / room for side in (-1, 1))
     low, high = (np.clip(query.weight * end, -1, 1) for end in (low, high))
-    return PresentMeans(np.where(divisor > 0, query.ratios(private), np.nan), low, high)
+    return PresentMeans(query.weight * sums / divisor, low, high)
 
 
 def details(spec: Specification, estimate: PresentMeans) -> dict[str, Any]:
@@ -85,4 +85,8 @@ def details(spec: Specification, estimate: PresentMeans) -> dict[str, Any]:
         "no interval would hold it, and its cell is empty"
         for name in np.array(spec.columns)[empty]
     ]
-    return {KEY: {"mean": table}, **({"empty": sentences} if sentences else {})}
+    return {
+        KEY: {"mean": table},
+        **spec.output.unclipped(spec.columns, estimate.values[0]),
+        **({"empty": sentences} if sentences else {}),
+    }

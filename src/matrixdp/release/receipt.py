@@ -22,6 +22,7 @@ from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import SecondMomentQuery
 from matrixdp.release import (
+    answers,
     compositions,
     ledger,
     missing,
@@ -118,6 +119,7 @@ def build(spec: Specification, best: Option, date: str) -> dict[str, Any]:
         **_noise(spec, best),
         "says": says(spec, best),
         "rule_for_missing_values": missing.in_words(spec.columns, spec.fill, present=spec.present),
+        "beyond_bounds": answers.BEYOND.get(spec.query_name),
         "noise": "whole steps of 2^-26 of its scale, from random bits of the operating system",
         "of_delta_for_the_noise_distribution": extra,
         "not_covered": "how long the release took; what is seen of the machine that made it; that "

@@ -145,6 +145,8 @@ def _rules(statement: Mapping[str, Any]) -> Iterator[str]:
     if "radius" in statement:
         yield f"A record longer than {_number(statement['radius'])} was shortened to that."
     yield "A value beyond its bounds counted as the nearest bound."
+    if beyond := statement["beyond_bounds"]:
+        yield f"{beyond[0].upper()}{beyond[1:]}."
 
 
 def _fill(missing: Mapping[str, Any], bounds: Mapping[str, Any]) -> str:

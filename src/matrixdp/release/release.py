@@ -202,6 +202,11 @@ def _notes_on_answer(spec: Specification, texts: Mapping[str, str]) -> list[str]
                 f"{name} was clipped to [{sides[0]:g}, {sides[1]:g}], bounds that were found in "
                 "private; what values beyond them would change is not in the noise"
             )
+    if clipped := details.get(answers.UNCLIPPED, {}):
+        notes.append(
+            f"noise took the mean of {', '.join(clipped)} beyond its bounds, and the answer has "
+            f"the nearest bound; {answers.UNCLIPPED} in the details has it as the noise left it"
+        )
     return [*notes, *details.get("empty", [])]
 
 
@@ -315,7 +320,8 @@ def _charge(
     size = _FILE + 8 * len("".join(spec.columns)) + _NUMBER * option.release.numbers
     sizes = {name: size, **{key: _FILE + 2 * len(text.encode()) for key, text in texts.items()}}
     details = f"{spec.query_name}.details.json"
-    if isinstance(option.release, InParts | PrivatelyBounded) or _has_intervals(spec):
+    composed = isinstance(option.release, InParts | PrivatelyBounded)
+    if composed or _has_intervals(spec) or spec.query_name in ("mean", "covariance"):
         sizes[details] = size * (1 + len(spec.columns)) + _ENTRY * option.release.numbers
     with ledger.reserve(path, sum(sizes.values())) as answer, _claim(out, sizes):
         draw = prepare(spec, option.release, spec.output)
@@ -325,8 +331,8 @@ def _charge(
             numbers, describe = draw()
             if numbers.size:
                 texts = {name: _written(spec, numbers), **texts}
-            if details in sizes:
-                texts[details] = json.dumps(describe(), indent=2) + "\n"
+            if details in sizes and (content := describe()):
+                texts[details] = json.dumps(content, indent=2) + "\n"
             ledger.store(path, answer, texts)
             _publish(out, texts)
     return texts
@@ -452,11 +458,16 @@ def _intervals(
     noise: Callable[[], uncertainty.MomentNoise],
     bound: Callable[[], float],
 ) -> dict[str, Any]:
-    """Return intervals, from the noise alone, of an answer that derives from second moments.
+    """Return intervals, from the noise alone, of an answer, and its means before they are clipped.
 
     ``noise`` and ``bound`` are simulated from the calibration, once for all answers.
     """
+    if spec.query_name == "mean":
+        return spec.output.unclipped(spec.columns, _values(spec, private)[0])
     content = {}
+    if spec.query_name == "covariance":
+        mean = centred(private, weighted=spec.weighted).mean
+        content = spec.output.unclipped(spec.columns, mean)
     if spec.query_name == "regression" and isinstance(spec.query.domain, Box):
         limits = regression_intervals.from_moments(spec.output, release, private, bound=bound())
         content = regression_intervals.table(spec.columns, limits)
@@ -528,10 +539,14 @@ def _rows(spec: Specification) -> Iterator[Array]:
 
 def _answer(spec: Specification, output: Output, private: Array, noise_std: float) -> Array:
     """Return the answer that a noisy value gives, (rows, columns), in the units of the output."""
-    if spec.query_name == "mean" and spec.constant:
-        weight = np.maximum(private[:, CONSTANT, None], LEAST)
-        private = np.clip(np.delete(private, CONSTANT, axis=1) / weight, -1, 1)
-    return answers.answer(output, private, noise_std, weighted=spec.weighted)
+    return answers.answer(output, _values(spec, private), noise_std, weighted=spec.weighted)
+
+
+def _values(spec: Specification, private: Array) -> Array:
+    """Return a noisy value over its noisy weight, where means have one; otherwise as it is."""
+    if spec.query_name != "mean" or not spec.constant:
+        return private
+    return np.delete(private, CONSTANT, axis=1) / np.maximum(private[:, CONSTANT, None], LEAST)
 
 
 def _written(spec: Specification, answer: Array) -> str:

@@ -165,7 +165,14 @@ class Specification:
     def output(self) -> Output:
         """What is read from the release, in the columns' own units."""
         penalty = self.alpha / self.query.n_records
-        return Output(self.query_name, self.middle, self.half, self.number, penalty, self.intercept)
+        output = Output(
+            self.query_name, self.middle, self.half, self.number, penalty, self.intercept
+        )
+        if isinstance(self.query.domain, Box):
+            return output
+        # A radius shrinks records within their bounds towards 0.
+        low, high = (np.array(side) / self.half for side in (self.box.lower, self.box.upper))
+        return replace(output, low=np.clip(low, -1, 0), high=np.clip(high, 0, 1))
 
     @property
     def constant(self) -> bool:

@@ -326,3 +326,56 @@ def test_a_fit_in_python_is_the_answer_of_the_command_line(answer, query, mechan
     if query == "components":
         assert close(fitted.explained_variance_, found["eigenvalue"])
         assert close(fitted.explained_variance_ratio_, found["share"])
+
+
+#: Releases whose noise takes means beyond their bounds: query, and keys beside it.
+FAR = [
+    *(("mean", {"adjacency": name}) for name in ("replace", "zero_out", "add_or_remove")),
+    ("mean", {"mechanism": "gaussian", "delta": 1e-6}),
+    ("mean", {"missing": "present"}),
+    ("mean", {"radius": 300.0}),
+    ("mean", {"radius": 300.0, "adjacency": "add_or_remove"}),
+    ("covariance", {}),
+    ("covariance", {"adjacency": "add_or_remove"}),
+    ("covariance", {"radius": 300.0, "delta": 1e-6}),
+]
+
+
+@pytest.mark.parametrize(("query", "keys"), FAR)
+def test_a_mean_beyond_its_bounds_is_clipped_and_stands_as_it_was_in_the_details(query, keys):
+    rows, beyond = np.tile([0.0, 5.0], (60, 1)), 0
+    settings = {"missing": "refuse", "epsilon": 2.0, **keys}
+    for _ in range(20):
+        made = mdp.make_release(
+            rows,
+            query=query,
+            bounds={0: (0, 120), 1: (-5, 5)},
+            records=60,
+            even_if_useless=True,
+            **settings,
+        )
+        means = made.answer.iloc[0] if query == "mean" else made.answer["mean"]
+        raw = made.intervals.get("unclipped_mean", {})
+        said = "beyond its bounds, and the answer has" in " ".join(made.notes)
+        assert said == bool(raw)
+        assert "put at the nearest bound" in made.page
+        for name, low, high in (("0", 0, 120), ("1", -5, 5)):
+            assert np.isnan(means[name]) or low <= means[name] <= high
+            if name in raw:
+                assert not low <= raw[name] <= high
+                assert means[name] == pytest.approx(np.clip(raw[name], low, high))
+        beyond += len(raw)
+    assert beyond
+
+
+def test_numbers_that_are_not_clipped_are_said_to_be_as_they_are():
+    for query in ("records", "second_moments"):
+        made = mdp.make_release(
+            people(60),
+            query=query,
+            bounds=(0, 1),
+            epsilon=1,
+            missing="refuse",
+            even_if_useless=True,
+        )
+        assert "beyond what the bounds allow stays there" in made.page
