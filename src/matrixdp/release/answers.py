@@ -152,9 +152,8 @@ def about_mean(output: Output, estimate: MeanCovariance, noise_std: float) -> Ar
     """Return the answer that a mean and covariance in half ranges give; see :func:`answer`."""
     half = output.half
     if output.query == "covariance":
-        return np.column_stack(
-            [output.means(estimate.mean), estimate.covariance * np.outer(half, half)]
-        )
+        mean, covariance = output.means(estimate.mean), estimate.covariance
+        return np.column_stack([mean, covariance * np.outer(half, half)])
     if output.query == "first_component":
         return components(estimate.covariance)[:1]
     if output.query == "components":
