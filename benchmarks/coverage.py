@@ -52,13 +52,12 @@ MECHANISMS = {
     "second_moments": MOMENTS,
     "covariance": MOMENTS,
     "components": MOMENTS,
-    "regression": (*MOMENTS, "adassp"),
 }
 Bounds = Mapping[str, tuple[float, float]]
 
 
 def data_sets() -> Iterator[tuple[str, np.ndarray, Bounds]]:
-    """Yield names, records (n, m) and public bounds; the last column is a regression's target."""
+    """Yield names, records (n, m) and public bounds."""
     from sklearn import datasets
 
     bodies = {"age": (18.0, 90.0), "bmi": (15.0, 45.0), "bp": (60.0, 140.0)}
@@ -91,7 +90,6 @@ def specification(
         f'file = "records.npy"\nquery = "{"mean" if query == PRESENT else query}"',
         f'mechanism = "{mechanism}"\nepsilon = {epsilon}\ndelta = {delta}',
         f'records = {len(records)}\nmissing = "{"present" if query == PRESENT else "refuse"}"',
-        f'target = "{columns[-1]}"' * (query == "regression"),
         "[bounds]",
         *(f"{name} = {[*pair]}" for name, pair in zip(columns, bounds.values(), strict=True)),
     ]
@@ -119,12 +117,8 @@ def exact_answer(spec: Specification, records: np.ndarray) -> Any:
     if spec.query_name == "covariance":
         rows = {name: by_name(names, row) for name, row in zip(names, covariance, strict=True)}
         return {"mean": by_name(names, mean), "covariance": rows}
-    if spec.query_name == "components":
-        half = spec.box.widths / 2
-        return {"eigenvalue": np.linalg.eigvalsh(covariance / np.outer(half, half))[::-1].tolist()}
-    design = np.column_stack([rows[:, :-1], np.ones(len(rows))])
-    line = np.linalg.lstsq(design, rows[:, -1], rcond=None)[0]
-    return by_name([*names[:-1], "intercept"], line)
+    half = spec.box.widths / 2
+    return {"eigenvalue": np.linalg.eigvalsh(covariance / np.outer(half, half))[::-1].tolist()}
 
 
 def by_name(names: Sequence[str], values: np.ndarray) -> dict[str, float]:

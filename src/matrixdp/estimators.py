@@ -42,7 +42,6 @@ from matrixdp.release import (
     choices,
     ledger,
     outlooks,
-    regression_intervals,
     uncertainty,
 )
 from matrixdp.release.account import Account
@@ -426,11 +425,8 @@ class PrivateRidge(RegressorMixin, _Private):
     Attributes:
         coef_, intercept_: coefficients and intercept, in the units of X and y.
         coef_std_, intercept_std_: their standard errors from the noise alone, to first order. The
-            ridge that limits the noise, and the clipping of ``clipped``, are not in them.
-        coef_interval_, intercept_interval_: intervals (m, 2) and (2,) of the coefficients that the
-            same records within the bounds give with ``alpha`` alone. With a probability of 95 % no
-            interval misses. They need not hold ``coef_``, which the ridge shrinks. All are nan
-            where the noise does not bound the coefficients, and for ``clipped``.
+            ridge that limits the noise, and the clipping of ``clipped``, are not in them, so that
+            they make no interval.
         release_: the calibrated mechanism, with its tight guarantee.
 
     >>> X = np.random.default_rng(1).uniform(0, 1, (400, 3))
@@ -472,23 +468,19 @@ class PrivateRidge(RegressorMixin, _Private):
         line = {"alpha": parameters["alpha"], "intercept": output.intercept}
         release = self._calibrated("regression", box, len(rows), parameters, **line)
         if isinstance(release, ComposedEquations):
-            errors, limits = self._fit_adaptively(box, scaled, output, release)
+            errors = self._fit_adaptively(box, scaled, output, release)
         else:
             estimate, std, noise = self._estimate(scaled, release)
             self.coef_, intercept = answers.line(output, estimate, std)
             self.intercept_ = float(intercept)
             errors = uncertainty.standard_errors(noise, output, estimate, std)
-            limits = np.full((len(errors), 2), np.nan)
-            if isinstance(self.release_, AdditiveMechanism):
-                limits = regression_intervals.from_moments(output, self.release_, self._moments)
         self.coef_std_, self.intercept_std_ = errors[:-1], float(errors[-1])
-        self.coef_interval_, self.intercept_interval_ = limits[:-1], limits[-1]
         return self
 
     def _fit_adaptively(
         self, box: Box, scaled: Array, output: Output, release: ComposedEquations
-    ) -> tuple[Array, Array]:
-        """Release normal equations with a private ridge; return standard errors and intervals."""
+    ) -> Array:
+        """Release normal equations with a private ridge; return standard errors."""
         if output.intercept:
             scaled = with_constant(scaled)
         else:
@@ -497,8 +489,7 @@ class PrivateRidge(RegressorMixin, _Private):
         outcome = release.release(scaled)
         self.coef_, intercept = answers.adaptive_line(output, outcome)
         self.intercept_ = float(intercept)
-        errors = uncertainty.adaptive_errors(output, outcome)
-        return errors, regression_intervals.from_equations(output, outcome)
+        return uncertainty.adaptive_errors(output, outcome)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

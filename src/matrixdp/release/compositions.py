@@ -20,7 +20,7 @@ from matrixdp.mechanisms.composed import (
 )
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import NormalEquations, SecondMomentQuery
-from matrixdp.release import answers, recommend, regression_intervals, uncertainty
+from matrixdp.release import answers, recommend, uncertainty
 from matrixdp.release.answers import Output
 from matrixdp.release.specification import Specification
 
@@ -122,18 +122,11 @@ def details(spec: Specification, release: InParts, outcome: Outcome | Equations)
         return _clipped_details(spec, release, outcome)
     assert isinstance(outcome, Equations)
     errors = uncertainty.adaptive_errors(spec.output, outcome, weighted=spec.weighted)
-    private_count = spec.query.private_count
-    stated = {"least_squares": regression_intervals.CLIPPED}
-    if isinstance(spec.query.domain, Box):
-        limits = regression_intervals.from_equations(
-            spec.output, outcome, private_count=private_count
-        )
-        stated = regression_intervals.table(spec.columns, limits)
     return {
         "smallest_eigenvalue_in_half_ranges": float(outcome.smallest),
         "ridge_in_half_ranges": float(outcome.ridge),
+        **uncertainty.NO_INTERVAL,
         uncertainty.ERRORS: uncertainty.errors_table(spec.columns, errors),
-        **stated,
     }
 
 
@@ -161,8 +154,6 @@ def _clipped_details(
         share = float(np.clip(outcome.beyond / outcome.weight, 0, 1))
         content["noisy_share_of_records_beyond_the_radius"] = share
         content["noise_of_this_share"] = outcome.beyond_std / outcome.weight
-    if spec.query_name == "regression":
-        content["least_squares"] = regression_intervals.CLIPPED
     if outcome.centre_std:
         content["mean"] = dict(zip(spec.columns, centre.tolist(), strict=True))
     if spec.query.private_count:

@@ -34,7 +34,6 @@ from matrixdp.release import (
     private_bounds,
     receipt,
     receipt_page,
-    regression_intervals,
     tables,
     uncertainty,
 )
@@ -437,7 +436,6 @@ def prepare(
     spec = replace(spec, query=release.query) if spec.present else spec
     value = exact_sums.value(spec.query, _records(spec))
     noise = functools.cache(lambda: uncertainty.MomentNoise(release))
-    bound = functools.cache(lambda: regression_intervals.moments_bound(release))
 
     def draw() -> tuple[Array, Details]:
         private = release.release_value(value)
@@ -446,7 +444,7 @@ def prepare(
             answer = answers.answer(output, means.values, 0.0)
             return answer, lambda: present.details(spec, means)
         answer = _answer(spec, output, private, release.noise_std)
-        return answer, lambda: _intervals(spec, release, private, noise, bound)
+        return answer, lambda: _intervals(spec, release, private, noise)
 
     return draw
 
@@ -456,11 +454,10 @@ def _intervals(
     release: AdditiveMechanism,
     private: Array,
     noise: Callable[[], uncertainty.MomentNoise],
-    bound: Callable[[], float],
 ) -> dict[str, Any]:
-    """Return intervals, from the noise alone, of an answer, and its means before they are clipped.
+    """Return what the noise makes uncertain in an answer, and its means before they are clipped.
 
-    ``noise`` and ``bound`` are simulated from the calibration, once for all answers.
+    ``noise`` is simulated from the calibration, once for all answers.
     """
     if spec.query_name == "mean":
         return spec.output.unclipped(spec.columns, _values(spec, private)[0])
@@ -468,10 +465,7 @@ def _intervals(
     if spec.query_name == "covariance":
         mean = centred(private, weighted=spec.weighted).mean
         content = spec.output.unclipped(spec.columns, mean)
-    if spec.query_name == "regression" and isinstance(spec.query.domain, Box):
-        limits = regression_intervals.from_moments(spec.output, release, private, bound=bound())
-        content = regression_intervals.table(spec.columns, limits)
-    if not _has_intervals(spec) or spec.weighted:
+    if not _has_intervals(spec):
         return content
     estimate, second = centred(private), np.delete(np.delete(private, CONSTANT, 0), CONSTANT, 1)
     unprojected = second - np.outer(estimate.mean, estimate.mean)
@@ -479,9 +473,7 @@ def _intervals(
 
 
 def _has_intervals(spec: Specification) -> bool:
-    """Return whether a release has intervals of its own, beside those in the receipt."""
-    if spec.query_name == "regression" and isinstance(spec.query.domain, Box):
-        return True
+    """Return whether a release has details of its noise, beside those in the receipt."""
     return spec.present or (spec.query_name in uncertainty.KINDS and not spec.weighted)
 
 

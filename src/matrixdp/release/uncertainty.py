@@ -42,8 +42,10 @@ _ALONE = f"noise_alone_{LEVEL:.0%}".rstrip("%")
 
 #: Key of standard errors of a regression, which leave out clipping and the ridge.
 ERRORS = "standard_errors_of_the_noise_alone"
+#: What files say in place of an interval of a regression.
+NO_INTERVAL = {"interval": "no interval; standard errors of the noise alone"}
 
-#: Queries whose intervals depend on the answer, and stand beside it instead of in the receipt.
+#: Queries whose uncertainty depends on the answer, and stands beside it instead of in the receipt.
 KINDS = ("covariance", "components", "regression")
 #: Queries of a covariance, to whose noise that of the mean adds.
 SPREADS = ("covariance", "components", "first_component")
@@ -233,7 +235,7 @@ def details(
     mean = estimate.mean
     if query_name == "regression":
         errors = standard_errors(noise, spec.output, estimate, noise_std)
-        return {ERRORS: errors_table(names, errors)}
+        return {**NO_INTERVAL, ERRORS: errors_table(names, errors)}
     if query_name == "components":
         values = answers.spectrum(estimate.covariance)[0]
         limits = eigenvalues(values, noise.eigenvalue_width(mean))
@@ -318,11 +320,6 @@ def _table(names: Sequence[str], values: Array) -> dict[str, Any]:
 def errors_table(names: Sequence[str], errors: Array) -> dict[str, Any]:
     """Return the errors (m,) of a regression of the last column, as files state them."""
     return _table([*names[:-1], "intercept"], errors)
-
-
-def limits_table(names: Sequence[str], limits: Array) -> dict[str, Any]:
-    """Return the intervals (m, 2) of a regression of the last column, as files state them."""
-    return {KEY: errors_table(names, limits)}
 
 
 def moments_table(names: Sequence[str], widths: Array, *, clipped: bool = False) -> dict[str, Any]:

@@ -432,13 +432,6 @@ def test_an_account_of_records_takes_no_people(folder, capsys):
     assert run(folder, **single) == 0
     assert run(folder, "second", query="covariance", epsilon="1.0") == 2
     assert "person = none, not patient; state the same" in capsys.readouterr().err
-    # As accounts do that know nothing of people.
-    path = folder / "visits.csv.privacy.json"
-    account = json.loads(path.read_text())
-    del account["total"]["person"]
-    path.write_text(json.dumps(account))
-    assert run(folder, "second", query="covariance", epsilon="1.0") == 2
-    assert "person = none, not patient; state the same" in capsys.readouterr().err
     assert run(folder, "third", query="covariance", **single) == 0
 
 
