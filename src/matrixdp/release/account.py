@@ -31,6 +31,14 @@ _RELATIONS = {
     "add_or_remove": ("ADD_OR_REMOVE_ONE", 1.0),
 }
 
+#: Accountants of dp_accounting that understate events, by the relation's name there, and why.
+_UNSUITABLE = {
+    "REPLACE_ONE": {
+        "RdpAccountant": "reads a GaussianDpEvent under REPLACE_ONE as if a record changed the sum "
+        "by 1, and states about half of epsilon"
+    }
+}
+
 
 class Account:
     """The privacy spent on one data set, within a total that is fixed from the start.
@@ -224,11 +232,14 @@ class Account:
             ``neighboring_relation``: name of the relation in dp_accounting. ``events``: one
             dictionary per release, with the class name ``event``, ``exact`` (false: an upper
             bound), and the arguments of the class. ``sampler_delta``: add it to the accountant's
-            delta, for the error of safe noise.
+            delta, for the error of safe noise. ``unsuitable``: the accountants that must not read
+            these events, each with the reason; empty where all may.
 
         A noise multiplier refers to a sum of records of norm 1. Replacing a record changes the sum
-        by 2, so that the multiplier is 2 / mu. Zeroing one changes it by 1: the multiplier is
-        1 / mu. Where the account protects people, dp_accounting's "one" stands for one person.
+        by 2, so that the multiplier is 2 / mu. Zeroing one changes it by 1: the multiplier is 1 /
+        mu. The PLDAccountant reads them so. The RdpAccountant does not under ``replace``: it would
+        understate the releases, and must not be used. Where the account protects people,
+        dp_accounting's "one" stands for one person.
         """
         account = self._now
         name, apart = _RELATIONS[account["total"]["neighbours"]]
@@ -246,6 +257,7 @@ class Account:
             "neighboring_relation": name,
             "events": events,
             "sampler_delta": ledger.sampler_delta(account),
+            "unsuitable": dict(_UNSUITABLE.get(name, {})),
         }
 
     def _charge(self, release: Release, label: str) -> dict[str, Any]:

@@ -313,14 +313,26 @@ def test_of_many_at_once_only_as_many_pass_as_fit(folder):
     assert len(passed) == len(mdp.Account(path).releases) == 3
 
 
-def composed(account):
-    """Return dp_accounting's accountant that composed what an account exports."""
+def accountants():
+    """Return all accountants of dp_accounting by name."""
+    pytest.importorskip("dp_accounting")
+    from dp_accounting import pld, rdp
+    from dp_accounting.privacy_accountant import PrivacyAccountant
+
+    assert pld.PLDAccountant in PrivacyAccountant.__subclasses__()
+    assert rdp.RdpAccountant in PrivacyAccountant.__subclasses__()
+    return {one.__name__: one for one in PrivacyAccountant.__subclasses__()}
+
+
+def composed(account, name="PLDAccountant"):
+    """Return an accountant of dp_accounting that composed what an account exports."""
     dp_event = pytest.importorskip("dp_accounting.dp_event")
-    from dp_accounting.pld.pld_privacy_accountant import PLDAccountant
     from dp_accounting.privacy_accountant import NeighboringRelation
 
     exported = account.events()
-    accountant = PLDAccountant(NeighboringRelation[exported["neighboring_relation"]])
+    accountant = accountants()[name](
+        neighboring_relation=NeighboringRelation[exported["neighboring_relation"]]
+    )
     for one in exported["events"]:
         arguments = {k: v for k, v in one.items() if k not in ("event", "exact")}
         accountant.compose(getattr(dp_event, one["event"])(**arguments))
@@ -347,6 +359,25 @@ def test_dp_accounting_agrees_on_gaussian_releases(adjacency):
         assert theirs == pytest.approx(gaussian.epsilon(delta, mu), rel=DISCRETE)
     # A hundredth of the noise is seen, and so is the factor of 2 between the relations.
     assert gaussian.epsilon(1e-5, 1.01 * mu) > theirs * (1 + 5 * DISCRETE)
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "zero_out", "add_or_remove"])
+@pytest.mark.parametrize("mechanisms", [(None,), (mdp.Laplace(),), (None, mdp.Laplace(), None)])
+def test_no_accountant_that_is_not_named_understates_what_is_exported(adjacency, mechanisms):
+    account = mdp.Account("a.json", epsilon=9.0, delta=1e-5, adjacency=adjacency)
+    for mechanism in mechanisms:
+        account.spend(mean(1.0, mechanism, adjacency))
+    exported = account.events()
+    assert {*exported["unsuitable"]} == ({"RdpAccountant"} if adjacency == "replace" else set())
+    mu = np.linalg.norm([one["mu"] for one in account.releases if not one["pure_epsilon"]])
+    # What Gaussian releases spend together, and no less than one pure one alone.
+    least = gaussian.epsilon(1e-5 - exported["sampler_delta"], mu) if mu else 0.9
+    for name in {*accountants()} - {*exported["unsuitable"]}:
+        theirs = composed(account, name).get_epsilon(1e-5 - exported["sampler_delta"])
+        assert theirs > least * (1 - DISCRETE)
+    # The accountant that is named would understate them.
+    if adjacency == "replace" and mechanisms == (None,):
+        assert composed(account, "RdpAccountant").get_epsilon(1e-5) < 0.7 * least
 
 
 @pytest.mark.parametrize("adjacency", ["replace", "zero_out"])

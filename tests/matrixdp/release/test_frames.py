@@ -204,7 +204,7 @@ def test_what_is_no_number_is_refused_without_its_value(people, column):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"missing": None, "epsilom": 1}, "the data frame: epsilom is unknown; did you mean"),
+        ({"epsilom": 1}, "the data frame: epsilom is unknown; did you mean"),
         ({"query": "means"}, "query is 'means'; did you mean 'mean'"),
         ({"bounds": {"agee": (0, 120)}}, "has no 'agee' among 3 column names; did you mean 'age'"),
         ({"bounds": [(0, 1), (1, 2)]}, "bounds is"),
