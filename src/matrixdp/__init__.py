@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from matrixdp.privacy.sensitivity import SecondMomentQuery as SecondMomentQuery
     from matrixdp.release.account import Account as Account
     from matrixdp.release.people import first_records as first_records
-    from matrixdp.release.pictures import plot_error as plot_error
     from matrixdp.release.publications import make_release as make_release
     from matrixdp.release.recommend import Option as Option
     from matrixdp.release.recommend import options as options
@@ -57,7 +56,6 @@ _PUBLIC = {
     "recommend": ("release.recommend", "recommend"),
     "options": ("release.recommend", "options"),
     "Option": ("release.recommend", "Option"),
-    "plot_error": ("release.pictures", "plot_error"),
     "Gaussian": ("mechanisms.gaussian", "Gaussian"),
     "Laplace": ("mechanisms.laplace", "Laplace"),
     "AnalyzeGauss": ("mechanisms.gaussian", "AnalyzeGauss"),

@@ -27,8 +27,6 @@ def test_a_public_name_has_an_example(name):
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_run(name, tmp_path, monkeypatch):
-    if name == "matrixdp.release.pictures":
-        pytest.importorskip("matplotlib", reason="its example draws a picture")
     module = importlib.import_module(name)
     # One keeps an account.
     monkeypatch.chdir(tmp_path)

@@ -98,13 +98,6 @@ def test_recommendations_for_several_releases_are_one_object(folder, run):
     assert releases[0]["errors_not_private"] is releases[0]["suffices"] is None
 
 
-def test_a_picture_is_named_in_the_object(folder, run):
-    pytest.importorskip("matplotlib", reason="matplotlib draws pictures; it is an extra")
-    (one,) = run("recommend", "single.toml", "--picture", "noise.svg")["releases"]
-    assert one["picture"] == "noise.svg"
-    assert (folder / "noise.svg").is_file()
-
-
 def test_an_account_says_what_is_spent_and_left(folder, run, capsys):
     empty = run("account", "single.toml")
     assert empty == {"account": str(folder / "books.json"), "releases": []}

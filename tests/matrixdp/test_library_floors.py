@@ -32,7 +32,7 @@ FLOORS = {
 RESERVED = {
     **dict.fromkeys(["reproduction", "snakemake", "yaml", "jax"], ()),
     "pandas": ("auditing.public", "release.publications"),
-    "matplotlib": ("release.pictures",),
+    "matplotlib": (),
     "sklearn": ("estimators",),
     "pyarrow": ("release.tables",),
 }

@@ -19,7 +19,6 @@ def run(
     specification: str,
     *,
     error: str = "",
-    picture: str = "",
     look_at_the_data: bool = False,
     json: bool = False,
 ) -> None:
@@ -28,7 +27,6 @@ def run(
     Args:
         specification: TOML file that specifies the release
         error: required noise as a share of the largest deviation, such as 0.05
-        picture: file to draw the noise over epsilon to, such as error.svg; it needs matplotlib
         look_at_the_data: add the errors on the file itself, which are NOT PRIVATE
         json: print one JSON object instead of text
     """
@@ -50,7 +48,6 @@ def run(
         fitting = choices.rank(spec)
         firsts.append(fitting[0][0])
         content = {**_content(spec, fitting, share, look_at_the_data), "notes": notes}
-        content["picture"] = _draw(spec, Path(picture), len(specs) > 1) if picture else None
         contents.append(content)
         if not json:
             if len(specs) > 1:
@@ -62,16 +59,6 @@ def run(
         cli.show({"releases": contents, "together": together})
     elif together:
         print(together)
-
-
-def _draw(spec: Specification, path: Path, several: bool) -> str:
-    """Draw the noise over epsilon to a file; of each of several releases to one with its name."""
-    from matrixdp.release import pictures
-
-    if several:
-        path = path.with_stem(f"{path.stem}-{spec.name}")
-    pictures.save(spec, path)
-    return str(path)
 
 
 def _content(
@@ -142,5 +129,3 @@ def _lines(content: Mapping[str, Any], *, alone: bool) -> Iterator[str]:
         yield "NOT PRIVATE, for the owner of the data alone: the error on this file, in half ranges"
         for name, off in content["errors_not_private"].items():
             yield f"{name:{width}}  NOT PRIVATE  {off:.2%}"
-    if content["picture"]:
-        yield f"picture: {content['picture']}"

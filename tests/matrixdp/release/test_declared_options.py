@@ -93,13 +93,6 @@ def test_to_recommend_one_of_the_library_does_not_warn(recwarn):
     assert not [one for one in recwarn if one.category is fits.UnauditedWarning]
 
 
-def test_a_picture_marks_it():
-    pytest.importorskip("matplotlib")
-    figure = mdp.plot_error(QUERY, **BUDGET, mechanisms=[Weak(), mdp.Laplace()])
-    labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    assert [label.partition(":")[0] for label in labels] == ["Weak (declared only)", "Laplace"]
-
-
 def test_an_account_notes_it(tmp_path):
     file = tmp_path / "people.csv"
     file.write_text("a,b,c\n1,1,1\n")
