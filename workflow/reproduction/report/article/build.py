@@ -17,7 +17,7 @@ import yaml
 from matrixdp.checks import InputError
 from reproduction import catalogue
 from reproduction.files import replacing
-from reproduction.report import inputs
+from reproduction.report import inputs, markup
 from reproduction.report.article import numbers
 from reproduction.report.claims import findings
 from reproduction.report.inputs import Files
@@ -253,6 +253,8 @@ def _part(grid: Mapping[str, Any], title: str) -> dict[str, Any]:
 def _data_row(source: Mapping[str, Any]) -> list[str]:
     digest = (source.get("content_sha256") or {}).get("found") or ""
     records = source.get("rows_used") or source["records_shape"][0]
+    # MNIST's official test file is read and not used.
+    records -= (source.get("arrays") or {}).get("official_labels", {"shape": [0]})["shape"][0]
     return [source["title"], source.get("publisher", ""), f"{records:,}", digest[:12]]
 
 
@@ -321,7 +323,8 @@ def _advice(files: Files) -> dict[str, Any]:
         elif row["outcome"] == "none":
             best = "None is clearly better than the baseline"
         entries = (row["error"], row["baseline_error"], row["nonprivate"])
-        task = catalogue.experiment(str(name)).title
+        place = markup.format_value(row.get("place"))
+        task = ", ".join(filter(None, [catalogue.experiment(str(name)).title, place]))
         lines.append([task, _in_print(best), *(numbers.short(float(x)) for x in entries)])
     header = ["Task", "Mechanism", "Result", "Baseline", "Non-private"]
     return {"header": header, "groups": [["", lines]]}
