@@ -1,7 +1,7 @@
 """Rank the mechanisms for a query by their noise, from public facts alone.
 
 The specification is that of `matrixdp release`. The account limits the mechanisms to those that
-fit. The file of records is read only with --look-at-the-data.
+fit. The file of records is never read.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ def run(
     specification: str,
     *,
     error: str = "",
-    look_at_the_data: bool = False,
     json: bool = False,
 ) -> None:
     """List the mechanisms, the least noise first, with details on the first one.
@@ -27,7 +26,6 @@ def run(
     Args:
         specification: TOML file that specifies the release
         error: required noise as a share of the largest deviation, such as 0.05
-        look_at_the_data: add the errors on the file itself, which are NOT PRIVATE
         json: print one JSON object instead of text
     """
     import sys
@@ -47,7 +45,7 @@ def run(
             raise InputError("error has no meaning for a regression; leave --error out")
         fitting = choices.rank(spec)
         firsts.append(fitting[0][0])
-        content = {**_content(spec, fitting, share, look_at_the_data), "notes": notes}
+        content = {**_content(spec, fitting, share), "notes": notes}
         contents.append(content)
         if not json:
             if len(specs) > 1:
@@ -65,11 +63,10 @@ def _content(
     spec: Specification,
     fitting: Sequence[tuple[Option, int]],
     share: float,
-    look_at_the_data: bool,
 ) -> dict[str, Any]:
     """Return what is said of a release, with all digits; None where it has no meaning."""
     from matrixdp.checks import InputError
-    from matrixdp.release import choices, receipt, release
+    from matrixdp.release import choices, receipt
 
     listed = [option for option, _ in fitting]
     content: dict[str, Any] = {
@@ -91,7 +88,6 @@ def _content(
         "records_that_count": receipt.counted(spec) or None,
         "required_noise": share or None,
         "suffices": choices.needed(spec, share) if share else None,
-        "errors_not_private": release.compare(spec) if look_at_the_data else None,
     }
     if spec.query_name != "regression":
         try:
@@ -125,7 +121,3 @@ def _lines(content: Mapping[str, Any], *, alone: bool) -> Iterator[str]:
         if content["price"] is not None:
             paid = f"epsilon {content['price']:.3g}"
         yield f"price of privacy (noise of half of the largest deviation): {paid}"
-    if content["errors_not_private"]:
-        yield "NOT PRIVATE, for the owner of the data alone: the error on this file, in half ranges"
-        for name, off in content["errors_not_private"].items():
-            yield f"{name:{width}}  NOT PRIVATE  {off:.2%}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -75,11 +75,6 @@ class Output:
         beyond = (private < self.low) | (private > self.high)
         table = {name: float(raw[k]) for k, name in enumerate(names) if beyond[k]}
         return {UNCLIPPED: table} if table else {}
-
-    @property
-    def in_half_ranges(self) -> Output:
-        """The same in half ranges about the middle."""
-        return replace(self, middle=0 * self.middle, half=0 * self.half + 1)
 
     @property
     def penalties(self) -> Array:

@@ -18,11 +18,9 @@ import numpy as np
 from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import InParts
-from matrixdp.mechanisms.moments import CONSTANT, LEAST, centred, with_constant
+from matrixdp.mechanisms.moments import CONSTANT, LEAST, centred
 from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.privacy import exact_sums
-from matrixdp.privacy.domain import Ball, Box
-from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.release import (
     answers,
     choices,
@@ -383,37 +381,6 @@ def _publish(out: Path | None, texts: Mapping[str, str]) -> None:
             durable.write(out / name, text)
 
 
-def compare(spec: Specification, times: int = 20) -> dict[str, float]:
-    """Return the error of each mechanism on the file itself. THIS IS NOT PRIVATE.
-
-    The error is the root mean square over the entries of ``times`` simulated releases, in half
-    ranges; empty cells do not count. It is for the owner of the data alone: no account is charged.
-    """
-    if spec.private:
-        raise InputError(
-            f"the errors on the file itself need bounds, and those of {', '.join(spec.private)} "
-            "are private; leave --look-at-the-data out, or state bounds"
-        )
-    errors = {}
-    for option in choices.options(spec):
-        same = choices.spec_of(spec, option)
-        true = _true(same)
-        draw = prepare(same, option.release, same.output.in_half_ranges)
-        releases = [draw()[0] for _ in range(times)]
-        if spec.query_name in ("components", "first_component"):
-            releases = [_alike(answer, true, len(spec.columns)) for answer in releases]
-        errors[option.name] = float(np.sqrt(np.nanmean((np.array(releases) - true) ** 2)))
-    return errors
-
-
-def _alike(answer: Array, true: Array, features: int) -> Array:
-    """Return components (k, 2 + m) with the signs of the true ones: eigenvectors have no sign."""
-    vectors, aligned = answer[:, -features:], answer.copy()
-    signs = np.sign((vectors * true[:, -features:]).sum(axis=1))
-    aligned[:, -features:] *= signs[:, None]
-    return aligned
-
-
 def prepare(
     spec: Specification, release: AdditiveMechanism | InParts | PrivatelyBounded, output: Output
 ) -> Callable[[], tuple[Array, Details]]:
@@ -475,27 +442,6 @@ def _intervals(
 def _has_intervals(spec: Specification) -> bool:
     """Return whether a release has details of its noise, beside those in the receipt."""
     return spec.present or (spec.query_name in uncertainty.KINDS and not spec.weighted)
-
-
-def _true(spec: Specification) -> Array:
-    """Return the answer without noise, in half ranges about the middle. THIS IS NOT PRIVATE."""
-    query, rows = spec.query, _records(spec)
-    if query.private_count:
-        query = replace(query, n_records=sum(map(len, _records(spec))), adjacency="replace")
-    if spec.query_name in answers.WITH_CONSTANT and not spec.constant:
-        domain, size = query.domain, query.features + 1
-        if isinstance(domain, Ball):
-            rows = (domain.clip(block.T).T for block in rows)
-        query = replace(query, domain=Box.cube(size, -1.0, 1.0))
-        rows = map(with_constant, rows)
-    value = exact_sums.value(query, rows)
-    output = spec.output.in_half_ranges
-    if isinstance(query, PresentMeanQuery):
-        return query.ratios(value.T)
-    private = value.T if query.output_type == "matrix" else value
-    if spec.constant:
-        return _answer(spec, output, private, 0.0)
-    return answers.answer(output, private, 0.0)
 
 
 def _records(spec: Specification) -> Iterator[Array]:

@@ -259,12 +259,6 @@ def test_the_mean_of_skewed_incomes_is_as_near_as_the_docs_say(tmp_path, delta, 
     assert f" {rmse} |" in (PACKAGE / "own_matrix.md").read_text(encoding="utf-8")
 
 
-def test_errors_on_the_file_itself_need_bounds(folder):
-    spec = specification.read(written(folder))
-    with pytest.raises(InputError, match="leave --look-at-the-data out"):
-        release.compare(spec)
-
-
 def test_too_few_records_are_refused_before_they_are_charged(folder, capsys):
     save(folder, np.ones((50, 2)))
     assert run(folder, records="50") == 2

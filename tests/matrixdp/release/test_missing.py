@@ -186,7 +186,7 @@ def lacking():
 @pytest.mark.parametrize("mechanism", ["laplace", "gaussian", "recommend"])
 def test_the_mean_of_the_values_present_and_its_interval(tmp_path, capsys, adjacency, mechanism):
     path = people(tmp_path, lacking(), f'mechanism = "{mechanism}"', adjacency)
-    assert cli.main(["recommend", str(path), "--look-at-the-data"]) == 0
+    assert cli.main(["recommend", str(path)]) == 0
     assert cli.main(["release", str(path), "--out", str(tmp_path / "out")]) == 0
     output = capsys.readouterr()
     age, income = (tmp_path / "out/mean.csv").read_text().splitlines()[1].split(",")

@@ -1,7 +1,6 @@
 """What a release promises holds where it breaks easily: rounding, refusals, names of files."""
 
 import json
-from itertools import product
 
 import numpy as np
 import pytest
@@ -270,50 +269,3 @@ def test_recommendation_is_in_the_columns_own_units_with_a_price(folder, capsys)
         in told
     )
     assert "price of privacy (noise of half of the largest deviation): epsilon 11.3" in told
-
-
-@pytest.mark.parametrize(
-    ("query", "mechanism"),
-    [
-        *product(["records", "mean"], ["recommend"]),
-        *product(["second_moments", "covariance", "components"], ["recommend", "clipped"]),
-    ],
-)
-def test_errors_on_the_file_itself_are_marked_and_leave_nothing(folder, capsys, query, mechanism):
-    rows = np.random.default_rng(1).uniform(0, [120, 2e5], (3000, 2))
-    np.savetxt(folder / "people.csv", rows, delimiter=",", header="age,income", comments="")
-    before = {*folder.iterdir()}
-    given = {"query": f'"{query}"', "records": 3000, "options": ["--look-at-the-data"]}
-    given["more"] = f'mechanism = "{mechanism}"'
-    assert run(folder, "recommend", **given) == 0
-    lines = capsys.readouterr().out.splitlines()
-    shown = [line for line in lines if "NOT PRIVATE" in line][1:]
-    assert {*folder.iterdir()} == before | {folder / "s.toml"}
-    if query in ("records", "mean"):
-        predicted = [float(line.split("noise of ")[1].split()[0].strip("%")) for line in lines[:2]]
-        found = [float(line.split()[-1].strip("%")) for line in shown]
-        # One look has few draws of real noise, so that chance alone may move it by half.
-        looks = [found]
-        for _ in range(8):
-            assert run(folder, "recommend", **given) == 0
-            more = [line for line in capsys.readouterr().out.splitlines() if "NOT PRIVATE" in line]
-            looks.append([float(line.split()[-1].strip("%")) for line in more[1:]])
-        found = np.mean(looks, axis=0)
-        scale = 100 if query == "records" else 1
-        assert np.array(found) / scale == pytest.approx(predicted, rel=0.5)
-
-
-@pytest.mark.parametrize("mechanism", ["recommend", "clipped", "adassp"])
-@pytest.mark.parametrize("intercept", ["true", "false"])
-def test_errors_of_a_regression_on_the_file_itself_are_marked(folder, capsys, mechanism, intercept):
-    age = np.random.default_rng(1).uniform(0, 120, 4000)
-    rows = np.column_stack([age, 1000 * age + 5000])
-    np.savetxt(folder / "people.csv", rows, delimiter=",", header="age,income", comments="")
-    given = {"query": '"regression"', "records": 4000, "options": ["--look-at-the-data"]}
-    given["more"] = f'target = "income"\nmechanism = "{mechanism}"\nintercept = {intercept}'
-    # As much noise as epsilon 1 takes on 20,000 records.
-    given |= {"epsilon": 5, "more": given["more"] + "\ntotal = {epsilon = 5, delta = 1e-6}"}
-    assert run(folder, "recommend", **given) == 0
-    lines = [line for line in capsys.readouterr().out.splitlines() if "NOT PRIVATE" in line][1:]
-    assert lines
-    assert all(float(line.split()[-1].strip("%")) < 10 for line in lines)
