@@ -32,7 +32,7 @@ def test_results_have_a_folder_below_the_one_where_it_runs(folder):
     [
         *("/abs", "../x", "x/../y", "x/..", ".", "..", "./x", "~/x", "a~b", "", "results/", "a//b"),
         *("results/reference", "results/reference/quick"),
-        *("results/other_reading/x", 3, None, ["results"]),
+        *(3, None, ["results"]),
     ],
 )
 def test_no_other_folder_takes_results(folder):
@@ -46,17 +46,6 @@ def test_results_are_the_only_path_and_have_a_default():
     with pytest.raises(InputError, match="pathvars is 'x'; it must be a mapping of results alone"):
         config.resolve({**SHIPPED, "pathvars": "x"})
     assert config.resolve(SHIPPED)["pathvars"] == {"results": "results"}
-
-
-def test_a_training_may_wait_for_a_request():
-    resolved = config.resolve(SHIPPED)["training"]
-    assert [name for name, one in resolved.items() if one["on_request"]] == ["mnist"]
-    quick = config.resolve(merged(ROOT / "workflow/config/quick.yaml"))["training"]
-    assert not any(one["on_request"] for one in quick.values())
-    changed = copy.deepcopy(SHIPPED)
-    changed["training"]["adult"]["on_request"] = "yes"
-    with pytest.raises(InputError, match=r"training.adult.on_request is 'yes'; it must be true if"):
-        config.resolve(changed)
 
 
 def test_paths_and_options_are_not_among_the_settings_of_a_run():
@@ -164,7 +153,7 @@ def test_what_is_left_out_has_the_default():
         ({"data": {"source": "orignal"}}, "data.source is 'orignal'; did you mean 'original'"),
         ({"data": {"sorce": "auto"}}, "data has the unknown key 'sorce'"),
         ({"experiments": {"regresion": {}}}, "experiments.regresion lacks the key 'task'"),
-        ({"experiments": {}}, "experiments is {}"),
+        ({"experiments": {}, "training": {}}, "experiments and training are both empty; name one"),
     ],
 )
 def test_a_bad_value_is_one_sentence(change, sentence):
@@ -265,43 +254,96 @@ def test_an_experiment_and_a_training_have_names_of_their_own():
         config.resolve({**SHIPPED, "experiments": {"adult": own}})
 
 
-def only(*names, **changes):
-    return config.part(config.resolve({**copy.deepcopy(SHIPPED), **changes, "only": [*names]}))
+def test_null_leaves_an_experiment_out():
+    part = {**SHIPPED, "experiments": {**SHIPPED["experiments"], "regression": None}}
+    resolved = config.resolve({**part, "training": None})
+    assert [*resolved["experiments"]] == [*SHIPPED["experiments"]][1:]
+    assert resolved["training"] == {}
+    whole = config.resolve(SHIPPED)
+    assert job_settings.trials(resolved, "first_pc", "mvg_thm2") == job_settings.trials(
+        whole, "first_pc", "mvg_thm2"
+    )
+    assert job_settings.on_papers(resolved)
 
 
-def test_some_experiments_alone_have_the_settings_that_they_have_among_all():
-    whole, part = config.resolve(SHIPPED), only("adult", "first_pc", options="--cores 2")
-    assert [*part["experiments"], *part["training"]] == ["first_pc", "adult"]
-    for name in ("analyze_gauss", "mvg_thm2"):
-        settings = [job_settings.trials(each, "first_pc", name) for each in (whole, part)]
-        assert settings[0] == settings[1]
-    assert part["training"]["adult"] == whole["training"]["adult"]
-    # The page's commands ask for them too, and the run's settings say that they stand alone.
-    assert part["options"] == "--config 'only=[adult,first_pc]' --cores 2"
-    assert "only:\n- adult\n- first_pc\n" in config.text(part)
-    assert "only" not in only(), "all of them are no part"
+@pytest.mark.parametrize("name", ["mnist", "paper_epochs", "quick", "zeta_literal"])
+def test_an_overlay_names_its_folder_and_itself(name):
+    resolved = config.resolve(merged(ROOT / f"workflow/config/{name}.yaml"))
+    assert resolved["pathvars"]["results"] == f"results/{name}"
+    assert resolved["options"] == f"--configfile workflow/config/{name}.yaml"
+    assert job_settings.on_papers(resolved) == (name != "zeta_literal")
+
+
+def test_mnist_has_an_overlay_of_its_own():
+    assert "mnist" not in SHIPPED["training"]
+    alone = config.resolve(merged(ROOT / "workflow/config/mnist.yaml"))
+    assert (alone["experiments"], {*alone["training"]}) == ({}, {"mnist", "mnist_features"})
+
+
+def test_another_reading_needs_a_folder_of_its_own():
+    with pytest.raises(InputError, match=r"^config.yaml: reading is zeta=literal, and its results"):
+        config.resolve({**SHIPPED, "reading": "zeta_literal"})
+
+
+CELLAR = {
+    "public": True,
+    "file": "somewhere/cellar.csv",
+    "records": 40,
+    "bounds": {"sugar": [0, 50], "acid": [0, 10]},
+}
+
+
+def described(changes=(), name="cellar"):
+    experiment = {"task": "covariance", "dataset": name, "mechanisms": ["nonprivate", "laplace"]}
+    entry = {key: value for key, value in (CELLAR | dict(changes)).items() if value is not None}
+    runs = {"cellar": experiment}
+    return {**SHIPPED, "datasets": {name: entry}, "experiments": runs, "training": None}
+
+
+def test_a_file_of_ones_own_becomes_a_data_set():
+    resolved = config.resolve(described())
+    entry = config.datasets(resolved)["cellar"]
+    assert (entry["title"], entry["shape"]) == ("cellar.csv", [40, 2])
+    assert entry["scalings"]["default"]["middle"] == [25, 5]
+    assert not job_settings.on_papers(resolved)
+    # Where the file lies changes no job and stands in no result.
+    assert "file" not in job_settings.data(entry)
+    assert "somewhere" not in config.text(resolved)
+    assert "audit_pairs" not in resolved["experiments"]["cellar"]
+    large = config.resolve(described({"records": config.LARGE // 2}))
+    assert config.LIMITS.items() <= large["experiments"]["cellar"].items()
 
 
 @pytest.mark.parametrize(
-    ("names", "sentence"),
+    ("changes", "sentence"),
     [
-        (["first_cp"], r"only\[0\] is 'first_cp'; did you mean 'first_pc'"),
-        (["adult", "laplace"], r"only\[1\] is 'laplace'; it must be one of regression, "),
-        (["adult", "adult"], r"only is \['adult', 'adult'\]; it must be a list of experiments"),
-        (
-            "adult",
-            "only is 'adult'; it must be a list of experiments, such as .cov.*runs all$",
-        ),
-        ([*SHIPPED["experiments"], *SHIPPED["training"]], "only names every experiment; leave it"),
+        ({"public": None}, config.NOT_PUBLIC),
+        ({"public": False}, config.NOT_PUBLIC),
+        ({"file": None}, "lacks the key 'file'"),
+        ({"records": 0}, "records is 0; it must be the number of records"),
+        ({"bounds": {"sugar": [0, 1]}}, "bounds is .*; it must be the columns that are used"),
+        ({"bounds": {"sugar": [0, 1], "acid": [1, 1]}}, r"bounds.acid is \[1, 1\]; write the low"),
+        ({"bounds": {"sugar": [0, 1], "acid": "free"}}, "bounds.acid is 'free'; it must be"),
+        ({"columns": ["sugar"]}, "has the unknown key 'columns'"),
     ],
 )
-def test_a_wrong_list_of_experiments_is_one_sentence(names, sentence):
-    with pytest.raises(InputError, match=f"^config.yaml: {sentence}"):
-        config.part(config.resolve({**SHIPPED, "only": names}))
+def test_a_wrong_entry_is_one_sentence(changes, sentence):
+    with pytest.raises(InputError, match=rf"^config.yaml: datasets\.cellar.*{sentence}"):
+        config.resolve(described(changes))
 
 
-def test_the_one_experiment_of_a_configuration_may_stand_alone():
-    part = only(
-        "covariance", training={}, experiments={"covariance": SHIPPED["experiments"]["covariance"]}
-    )
-    assert part["only"] == ["covariance"]
+def test_a_file_of_ones_own_is_none_of_the_papers_and_is_there(tmp_path):
+    with pytest.raises(InputError, match=r"datasets.liver has the name of a data set of the pap"):
+        config.resolve(described(name="liver"))
+    resolved = config.resolve(described({"file": str(tmp_path / "cellar.csv")}))
+    with pytest.raises(InputError, match=r"datasets.cellar.file is .*, where no file is; correct"):
+        config.check_originals("cellar", "", resolved)
+    (tmp_path / "cellar.csv").write_text("sugar,acid\n")
+    config.check_originals("cellar", "", resolved)
+
+
+def test_every_data_set_of_the_workflow_is_public(monkeypatch):
+    entries = {"liver": {**config.sets.entries()["liver"], "public": False}}
+    monkeypatch.setattr(config.sets, "entries", lambda: entries)
+    with pytest.raises(InputError, match=f"^workflow/datasets.yaml: liver {config.NOT_PUBLIC}"):
+        config.resolve(SHIPPED)

@@ -46,6 +46,7 @@ FLOORS = {
     ],
     "auditing*": [*MECHANISMS, *STUDIES, "matrixdp.auditing*", "auditing*"],
     # These two stand apart; the report knows mechanisms by their rows and the catalogue alone.
+    "data.csv_records": [*GROUND, "data*", "matrixdp.release.tables"],
     "data*": [*GROUND, "data*"],
     "report*": [
         *(*GROUND, "catalogue", "job_settings", "matrixdp.version", "report*"),

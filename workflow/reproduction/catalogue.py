@@ -97,6 +97,7 @@ class Experiment:
     differences: str = ""
     conjecture: float | None = None
     needs: str = ""
+    command: str = ""
 
     @property
     def title(self) -> str:

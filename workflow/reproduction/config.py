@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import functools
 import math
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -17,7 +16,7 @@ from matrixdp.checks import InputError, as_input_error, choice, nearest, short
 from reproduction import discovery, files
 from reproduction.data import datasets as sets
 from reproduction.experiments import readings
-from reproduction.trials import OF_COMPONENTS, OF_REGRESSION, OF_TRAINING
+from reproduction.trials import DEFAULT, OF_COMPONENTS, OF_REGRESSION, OF_TRAINING
 
 if TYPE_CHECKING:
     import jsonschema
@@ -39,6 +38,16 @@ MOVED = {
 #: become canonical text.
 _LISTS = ("epsilons",)
 _NUMBERS = ("table_epsilon", "delta")
+#: What is said of a data set that anybody may not have.
+NOT_PUBLIC = (
+    "does not state public: true; this workflow reads records without noise; for private records "
+    "use matrixdp"
+)
+
+#: Numbers from which on a matrix of one's own is large, and the limits of its audit (see
+#: :class:`matrixdp.auditing.releases.Limits`), which the page states.
+LARGE, LIMITS = 200_000, {"audit_pairs": 8, "audit_numbers": 400_000_000}
+
 #: Keys of paths, and of the words for commands.
 _PATHS = ("pathvars", "options")
 
@@ -56,6 +65,11 @@ def resolve(config: dict[str, Any]) -> dict[str, Any]:
     """
     resolved = complete(config)
     _check_shipped()
+    resolved["datasets"] = {
+        name: _of_csv(name, entry) for name, entry in resolved["datasets"].items()
+    }
+    _check_public(resolved["datasets"], "config.yaml: datasets.")
+    _check_public(sets.entries(), f"workflow/{sets.FILE.name}: ")
     shared, entries = resolved["experiment_defaults"], resolved["experiments"]
     resolved["experiments"] = {name: shared | entry for name, entry in entries.items()}
     runs = [*resolved["experiments"].values(), *resolved["training"].values()]
@@ -70,12 +84,21 @@ def resolve(config: dict[str, Any]) -> dict[str, Any]:
             settings[key] = _token(settings[key])
     try:
         resolved["reading"] = readings.find(resolved["reading"]).name
+        if resolved["reading"] != DEFAULT and resolved["pathvars"]["results"] == "results":
+            raise InputError(
+                f"reading is {resolved['reading']}, and its results need a folder of their own; "
+                "name one as pathvars.results, as workflow/config/zeta_literal.yaml does"
+            )
         for name, experiment in resolved["experiments"].items():
+            if sizes := resolved["datasets"].get(experiment["dataset"], {}).get("shape"):
+                resolved["experiments"][name] |= LIMITS if math.prod(sizes) >= LARGE else {}
             _check_experiment(f"experiments.{name}", experiment, resolved)
         for name, training in resolved["training"].items():
             _check_training(name, training)
     except InputError as error:
         raise InputError(f"config.yaml: {error}") from None
+    if not runs:
+        raise InputError("config.yaml: experiments and training are both empty; name one to run")
     for name in resolved["experiments"].keys() & resolved["training"]:
         raise InputError(f"config.yaml: experiments and training both have {name!r}; rename it")
     return resolved
@@ -84,11 +107,17 @@ def resolve(config: dict[str, Any]) -> dict[str, Any]:
 def complete(config: dict[str, Any]) -> dict[str, Any]:
     """Return a copy of the configuration with the defaults of the schema.
 
+    An experiment that is null is left out: an overlay can take away what config.yaml has.
+
     Raises:
         InputError: a key is unknown or missing, or a value is not allowed. The message names the
             key, the value, the allowed values and, for a misspelt name, the nearest valid one.
     """
     completed: dict[str, Any] = copy.deepcopy(config)
+    for kind in completed.keys() & {"experiments", "training"}:
+        entries = completed[kind] or {}
+        if isinstance(entries, dict):
+            completed[kind] = {name: entry for name, entry in entries.items() if entry is not None}
     _check_schema(completed, SCHEMA, "config.yaml")
     return completed
 
@@ -106,39 +135,59 @@ def _check_schema(content: Any, schema: Path, file: str) -> None:
         raise InputError(_sentence(error, file))
 
 
-def part(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a resolved configuration with the runs of ``only``, or all and without this key.
+def datasets(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entries of workflow/datasets.yaml, and those of a configuration."""
+    return {**sets.entries(), **settings.get("datasets", {})}
+
+
+def _of_csv(name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a CSV file of one's own as an entry of workflow/datasets.yaml.
+
+    Each column is centred at the middle of its public bounds, and scaled to [-1, 1].
 
     Raises:
-        InputError: a name is unknown, or all are named.
+        InputError: its name is that of another data set, or bounds are in the wrong order.
     """
-    if not (names := settings["only"]):
-        return {name: value for name, value in settings.items() if name != "only"}
-    every = [*settings["experiments"], *settings["training"]]
-    try:
-        _check_names("only", names, every)
-    except InputError as error:
-        raise InputError(f"config.yaml: {error}") from None
-    if len(names) == len(every) > 1:
-        raise InputError("config.yaml: only names every experiment; leave it out to run them all")
-    chosen = {
-        kind: {name: run for name, run in settings[kind].items() if name in names}
-        for kind in ("experiments", "training")
+    where = f"config.yaml: datasets.{name}"
+    if name in sets.entries():
+        raise InputError(f"{where} has the name of a data set of the papers; rename it")
+    for column, (low, high) in entry["bounds"].items():
+        if not low < high:
+            raise InputError(
+                f"{where}.bounds.{column} is [{low}, {high}]; write the lower one first"
+            )
+    lower, upper = (list(map(float, side)) for side in zip(*entry["bounds"].values(), strict=True))
+    middle = [(low + high) / 2 for low, high in zip(lower, upper, strict=True)]
+    scaling = {"method": "bounds", "lower": lower, "upper": upper, "middle": middle}
+    words = {key: value for key, value in entry.items() if key not in ("records", "bounds")}
+    return {
+        "title": Path(entry["file"]).name,
+        **words,
+        "files": {},
+        "shape": [entry["records"], len(lower)],
+        "columns": [*entry["bounds"]],
+        "scalings": {"default": scaling},
     }
-    # Commands on the page must ask for the same.
-    asked = shlex.quote(f"only=[{','.join(names)}]")
-    options = f"--config {asked} {settings['options']}".strip()
-    return {**settings, **chosen, "options": options}
 
 
-def datasets(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entries of workflow/datasets.yaml."""
-    return {**sets.entries()}
+def _check_public(entries: Mapping[str, Mapping[str, Any]], where: str) -> None:
+    """Check that every data set is stated to be public.
+
+    Raises:
+        InputError: one is not.
+    """
+    for name, entry in entries.items():
+        if entry.get("public") is not True:
+            raise InputError(f"{where}{name} {NOT_PUBLIC}")
 
 
 def text(settings: Mapping[str, Any]) -> str:
     """Return a resolved configuration as YAML, without what changes none of one's own numbers."""
     public = {**settings, "data": {**settings["data"], "mirror": ""}}
+    public["datasets"] = {
+        name: {**entry, "file": Path(entry["file"]).name}
+        for name, entry in settings["datasets"].items()
+    }
     public = {name: value for name, value in public.items() if name not in _PATHS}
     return yaml.safe_dump(public, sort_keys=False, allow_unicode=True)
 
@@ -283,12 +332,17 @@ def check_data_sets(entries: Mapping[str, Any]) -> None:
                     )
 
 
-def check_originals(name: str, mirror: str) -> None:
+def check_originals(name: str, mirror: str, settings: Mapping[str, Any]) -> None:
     """Check that every original file of a data set has a place, without a look at its content.
 
     Raises:
         InputError: one has not, or there is no file.
     """
+    if entry := settings.get("datasets", {}).get(name):
+        if not Path(entry["file"]).expanduser().is_file():
+            where = f"config.yaml: datasets.{name}.file"
+            raise InputError(f"{where} is {entry['file']!r}, where no file is; correct it")
+        return
     for label, about in sets.entries()[name]["files"].items():
         where = f"workflow/{sets.FILE.name}: {name}.files.{label}"
         if "path" in about and not Path(about["path"]).expanduser().is_file():

@@ -21,8 +21,11 @@ from reproduction.trials import BASELINES, DEFAULT
 #: The settings of a job, which JSON can hold.
 JobSettings = dict[str, Any]
 
+#: The papers' experiments on releases. All neural experiments are theirs, too.
+OF_PAPERS = ("regression", "first_pc", "covariance", "section10_2")
+
 #: Keys of a data set that affect no number.
-_WORDS = ("title", "publisher", "licence", "doi", "citation", "public")
+_WORDS = ("title", "publisher", "licence", "doi", "citation", "public", "file")
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,13 @@ class Settings:
         delta = job.get("delta", "1/n")
         plain |= {"delta": None if delta == "1/n" else float(delta)}
         return cls(**{**plain, "epsilons": epsilons, "grids": grids, **others})
+
+
+def on_papers(settings: Mapping[str, Any]) -> bool:
+    """Return whether a run has an experiment of the papers, in the default reading."""
+    runs = {*settings["experiments"], *(settings.get("training") or ())}
+    reading = settings.get("reading", DEFAULT)
+    return reading == DEFAULT and not runs.isdisjoint({*OF_PAPERS, *discovery.trainings()})
 
 
 def rows(settings: Mapping[str, Any], experiment: str) -> list[str]:

@@ -29,8 +29,6 @@ FOLDER = config.get("pathvars", {}).get("results", "results")
 
 try:
     config = configuration.resolve(config)
-    # What is run and shown; settings of jobs are compared with those of all.
-    PART = configuration.part(config)
 except InputError as error:
     # One sentence and no more: Snakemake would add this file and line.
     sys.exit(str(error))
@@ -38,61 +36,51 @@ except InputError as error:
 if os.path.isfile(folder := FOLDER.partition("/")[0]):
     sys.exit(f"{folder} is a file, where the folder of all results goes; move it away")
 
-# Another reading changes the tables of the experiments on releases, and nothing else.
-if OTHER_READING := config["reading"] != readings.DEFAULT:
-    config, PART = {**config, "training": {}}, {**PART, "training": {}}
-    FOLDER = f"{FOLDER}/other_reading/{config['reading']}"
-
 # A bare `snakemake` works from a venv or conda environment that is not activated: `python` is the one
 # that runs this, unless a rule's own environment replaces it. Nothing else of a host's is changed.
 if os.path.dirname(shutil.which("python") or "") != os.path.dirname(sys.executable):
     own = [os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)]
     os.environ.update(PATH=os.pathsep.join(own))
 
-EXPERIMENTS, TRAININGS = PART["experiments"], PART["training"]
+EXPERIMENTS, TRAININGS = config["experiments"], config["training"]
 # All experiments but those that are read beside another one.
 SWEPT = [name for name in EXPERIMENTS if name != "section10_2"]
-if "only" in PART and EXPERIMENTS and not (SWEPT or TRAININGS):
-    sys.exit("config.yaml: only names section10_2, which is read beside regression; name both")
 # The tables that the papers print of them.
 IN_PRINT = {"regression": "table3", "first_pc": "table4", "covariance": "table5"}
-# Those on request run by a target of their own alone. Once their results are there, all shows them.
-LEARNED = [
-    name
-    for name, training in TRAININGS.items()
-    if "only" in PART
-    or not training["on_request"]
-    or os.path.isfile(f"{FOLDER}/summary/{name}.csv")
-]
-RUNS = [*EXPERIMENTS, *LEARNED]
+RUNS = [*EXPERIMENTS, *TRAININGS]
 DATASETS = sorted({job_settings.dataset(config, name) for name in RUNS})
 # Files of one's own must be there before a data set is made of them.
 for name in DATASETS if config["data"]["source"] != "simulated" else ():
     if not os.path.isfile(f"{FOLDER}/data/{name}/provenance.json"):
         try:
             configuration.check_originals(
-                name, os.environ.get("DATA_MIRROR") or config["data"]["mirror"]
+                name, os.environ.get("DATA_MIRROR") or config["data"]["mirror"], config
             )
         except InputError as error:
             sys.exit(str(error))
 # The wildcards of trials and of trainings.
 RELEASES = [
     Namespace(experiment=run, mechanism=row)
-    for run in config["experiments"]
+    for run in EXPERIMENTS
     for row in job_settings.rows(config, run)
 ]
 LEARNERS = [
     Namespace(training=run, scheme=row)
-    for run in config["training"]
+    for run in TRAININGS
     for row in job_settings.rows(config, run)
 ]
+# CSV files of one's own, by data set.
+OWN = config["datasets"]
 # By data set, the scalings of a matrix beside the default one.
 SCALINGS = {
     dataset: [scaling for scaling in entry.get("scalings", ()) if scaling != "default"]
     for dataset, entry in configuration.datasets(config).items()
 }
-# Whether the run has claims and theory: they are on all of the papers, in the default reading.
-ON_PAPERS = not (OTHER_READING or "only" in PART)
+# Another reading changes the tables of the experiments on releases, and nothing else.
+OTHER_READING = config["reading"] != readings.DEFAULT
+# Whether the run has claims and theory, and whether all that the article is on.
+ON_PAPERS = job_settings.on_papers(config)
+IN_FULL = ON_PAPERS and {*job_settings.OF_PAPERS, *discovery.trainings()} <= {*RUNS, "mnist"}
 
 
 pathvars:
@@ -104,7 +92,7 @@ wildcard_constraints:
     dataset="[a-z0-9_]+",
     experiment="|".join(EXPERIMENTS) or "none",
     training="|".join(TRAININGS) or "none",
-    run="|".join([*EXPERIMENTS, *TRAININGS]),
+    run="|".join(RUNS),
     mechanism="|".join(sorted({job.mechanism for job in RELEASES})) or "none",
     scaling="|".join({scaling for name in DATASETS for scaling in SCALINGS[name]}) or "none",
     scheme="|".join(sorted({job.scheme for job in LEARNERS})) or "none",
@@ -162,6 +150,11 @@ def code_of_mechanism(verb, mechanism):
     return [*code_of(verb, *own), *package]
 
 
+def code_of_data(dataset):
+    """Return what a data set adds to the code of its preparation."""
+    return [] if dataset in OWN else code_of("cli.prepare", f"data.{dataset}")
+
+
 def task_of(wildcards):
     """Return the module of an experiment's task."""
     return modules(discovery.tasks(), EXPERIMENTS[wildcards.experiment]["task"])
@@ -177,6 +170,12 @@ def matrix_of(wildcards):
     """Return the prepared matrix of an experiment; its other scalings lie in folders beside it."""
     folder = f"<folder>/data/{job_settings.dataset(config, wildcards.experiment)}"
     return [f"{folder}/matrix.npy", f"{folder}/provenance.json"]
+
+
+def file_of(wildcards):
+    """Return the CSV file behind a data set of one's own; none for another."""
+    entry = OWN.get(wildcards.dataset)
+    return [local(os.path.expanduser(entry["file"]))] if entry else []
 
 
 def scalings_of(wildcards, *names):
@@ -367,7 +366,10 @@ def tables(*patterns):
 
 
 def training_tables(name):
-    """Return the files of the table of a training, which need not be in `all`."""
+    """Return the files of the table of a training, which the configuration must have."""
+    if name not in TRAININGS:
+        command = "; `make mnist` does" if name == "mnist" else ""
+        sys.exit(f"this configuration does not run {name}{command}")
     endings = ["csv", "md", "json", "tex"]
     return expand("<folder>/tables/imgm_{name}.{ending}", name=name, ending=endings)
 

@@ -11,7 +11,7 @@ rule settings:
     conda:
         "../../environment.yml"
     params:
-        text=lambda wildcards: configuration.text(PART),
+        text=lambda wildcards: configuration.text(config),
     message:
         "Settings"
     shell:
@@ -19,7 +19,9 @@ rule settings:
 
 
 rule matrix:
-    """A data set of the MVG paper: a matrix in a public box."""
+    """A data set of the MVG paper, or of one's own: a matrix in a public box."""
+    input:
+        file_of,
     output:
         matrix="<folder>/data/{dataset}/matrix.npy",
         provenance="<folder>/data/{dataset}/provenance.json",
@@ -38,18 +40,19 @@ rule matrix:
             lambda wildcards: job_settings.data(configuration.datasets(config)[wildcards.dataset]),
             [Namespace(dataset=name) for name in configuration.datasets(config)],
         ),
-        module=lambda wildcards: code_of("cli.prepare", f"data.{wildcards.dataset}"),
+        module=lambda wildcards: code_of_data(wildcards.dataset),
         source=config["data"]["source"],
         seed=config["seed"],
         folder=subpath(output.provenance, parent=True),
         mirror=mirror,
+        entry=lambda wildcards, output: job_settings.text(OWN.get(wildcards.dataset)),
         python=python,
     message:
         "Data: {wildcards.dataset}"
     shell:
         "{params.python} -m reproduction prepare {wildcards.dataset} --source {params.source}"
         " --seed {params.seed} --mirror={params.mirror:q}"
-        " --scaling default --out {params.folder:q} 2>&1 | tee {log:q}"
+        " --scaling default --entry {params.entry:q} --out {params.folder:q} 2>&1 | tee {log:q}"
 
 
 use rule matrix as learning_set with:
@@ -80,7 +83,7 @@ rule scaling:
             lambda wildcards: job_settings.data(configuration.datasets(config)[wildcards.dataset]),
             [Namespace(dataset=name) for name in configuration.datasets(config)],
         ),
-        module=lambda wildcards: code_of("cli.prepare", f"data.{wildcards.dataset}"),
+        module=lambda wildcards: code_of_data(wildcards.dataset),
         source=config["data"]["source"],
         seed=config["seed"],
         folder=subpath(input.provenance, parent=True),

@@ -10,7 +10,7 @@ EXPERIMENT_TABLES = {
 # On request: one mechanism or scheme of an experiment against each other row.
 AGAINST = {
     f"against_{run}_{row}": (run, row)
-    for run in [*EXPERIMENTS, *TRAININGS]
+    for run in RUNS
     for row in job_settings.rows(config, run)
     if row not in BASELINES
 }
@@ -22,7 +22,7 @@ for side, name in {"left": "regression", "middle": "first_pc", "right": "covaria
 # All that a run has on releases, and on private training.
 AUDITS = expand("<folder>/audit/{run}.csv", run=EXPERIMENTS)
 RELEASE_ROWS = expand("<folder>/{kind}/{run}.csv", kind=["summary", "comparisons"], run=EXPERIMENTS)
-TRAINING_ROWS = expand("<folder>/{kind}/{run}.csv", kind=["summary", "comparisons"], run=LEARNED)
+TRAINING_ROWS = expand("<folder>/{kind}/{run}.csv", kind=["summary", "comparisons"], run=TRAININGS)
 
 # Other tables by name, and what they are made from beside the settings.
 TABLES = {
@@ -30,7 +30,7 @@ TABLES = {
         *RELEASE_ROWS,
         *AUDITS,
         *TRAINING_ROWS,
-        *(["<folder>/held_out.csv"] if ON_PAPERS else []),
+        *(["<folder>/held_out.csv"] if ON_PAPERS and EXPERIMENTS else []),
     ],
     "audit": [
         *AUDITS,
@@ -46,9 +46,6 @@ FIGURES = {
 
 if {"regression", "section10_2"} <= {*EXPERIMENTS}:
     TABLES["section10_2"] = [*rows_of("section10_2"), *rows_of("regression")]
-if not EXPERIMENTS:
-    TABLES = {name: TABLES[name] for name in TABLES if name not in ("audit", "effective_noise")}
-
 if ON_PAPERS:
     if PRINTED := [name for name in SWEPT if name in IN_PRINT]:
         FIGURES["readings"] = [file for name in PRINTED for file in readings_of(name)]
@@ -70,16 +67,23 @@ if ON_PAPERS:
             "<folder>/theory/settings.csv",
         ],
     }
-    if FEATURES := [name for name in ("imdb", "mnist_features") if name in LEARNED]:
+    if FEATURES := [name for name in ("imdb", "mnist_features") if name in TRAININGS]:
         FIGURES["figure1"] = [file for name in FEATURES for file in rows_of(name)]
-    if GRADIENTS := [name for name in ("adult", "cora") if name in LEARNED]:
+    if GRADIENTS := [name for name in ("adult", "cora") if name in TRAININGS]:
         FIGURES["imgm_gradients"] = [file for name in GRADIENTS for file in rows_of(name)]
 
-# A table or figure of one's own on an experiment that ``only`` leaves out.
+if not EXPERIMENTS:
+    # These show the noise of releases.
+    for name in ("audit", "effective_noise"):
+        del TABLES[name]
+    for name in ("explainer", "noise_levels", "nominal"):
+        FIGURES.pop(name, None)
+
+# A table or figure of one's own on an experiment of the papers that this run leaves out.
 LEFT_OUT = {
     f"<folder>/{kind}/{run}.csv"
     for kind in ("summary", "comparisons", "readings", "audit")
-    for run in {*config["experiments"], *config["training"]} - {*EXPERIMENTS, *TRAININGS}
+    for run in {*job_settings.OF_PAPERS, *discovery.trainings()} - {*RUNS}
 }
 TABLES, FIGURES = (
     {name: files for name, files in entries.items() if LEFT_OUT.isdisjoint(files)}
@@ -88,7 +92,7 @@ TABLES, FIGURES = (
 
 # Bibliographies: of the run, and of one experiment.
 CITATIONS = {"citations": RUNS} | {
-    f"citations_{name}": [name] for name in [*EXPERIMENTS, *TRAININGS]
+    f"citations_{name}": [name] for name in RUNS
 }
 AUTHORS = beside("CITATION.cff")
 
@@ -247,7 +251,7 @@ rule report:
         "../../environment.yml"
     params:
         *code("cli.report"),
-        options=PART["options"],
+        options=config["options"],
         python=python,
     message:
         "Report"

@@ -178,10 +178,12 @@ def test_what_is_not_there_is_listed_and_nothing_fails(make, tmp_path):
     assert "<b>Not built:</b> figures/readings." in section(html, "readings")
 
 
-def test_what_is_run_on_request_names_its_command_and_leads_to_the_kept_results(make, tmp_path):
+def test_what_a_run_of_its_own_makes_names_its_command_and_leads_to_the_kept_results(
+    make, tmp_path
+):
     root = write(tmp_path / "results")
     about = {"dataset": "mnist", "trials": 3}
-    settle(root, training={"mnist": {**about, "on_request": True}, "imdb": about})
+    settle(root, training={"imdb": about})
     html = make(root)
     title = catalogue.experiment("mnist").title
     assert html.count(f"<b>{title}, not run:</b> <code>make mnist</code>. The kept results") == 1

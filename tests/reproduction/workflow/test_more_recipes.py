@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from hashlib import sha256
 
 import pandas as pd
 import pytest
@@ -56,12 +57,14 @@ def test_a_table(fresh):
 
 
 def test_a_file_of_ones_own_and_its_page(fresh):
-    fresh.configure(experiments={**TINY["experiments"]}, data={"source": "original"})
+    fresh.configure(experiments={**TINY["experiments"]}, data={"source": "auto"})
     rows = "".join(f"{i},{i * i % 11}\n" for i in range(40))
     (fresh.folder / "cellar.csv").write_text(f"sugar,acid\n{rows}")
-    results = made(fresh, "A data set from a file of your own")
+    before = (fresh.folder / "cellar.csv").read_bytes()
+    results = made(fresh, "A data set from a file of your own") / "cellar"
+    assert (fresh.folder / "cellar.csv").read_bytes() == before
     facts = json.loads((results / "data/cellar/provenance.json").read_text())
-    assert facts["files"][0]["source"] == "path"
+    assert facts["files"] == [{"file": "cellar.csv", "sha256": sha256(before).hexdigest()}]
     assert (facts["publisher"], facts["citation"], facts["doi"]) == ("", "", None)
     html = (results / "report.html").read_text(encoding="utf-8")
     assert re.findall(r'<section class="chapter[^"]*" id="(\w+)">', html)[0] == "cellar"
@@ -69,9 +72,10 @@ def test_a_file_of_ones_own_and_its_page(fresh):
     source = crate._source(results / "data/cellar/provenance.json")
     assert not {"license", "creditText", "identifier"} & source.keys()
     (fresh.folder / "cellar.csv").write_text(f"sugar,acid\n{rows}40,1\n")
-    done = fresh.snakemake("results/data/cellar/matrix.npy", "--force", "-c1")
+    matrix = ("results/cellar/data/cellar/matrix.npy", "--configfile", "cellar.yaml")
+    done = fresh.snakemake(*matrix, "-c1")
     assert done.code == 1
-    assert "correct path or sha256" in done.output
+    assert "has 41 records where 40 are stated; correct one" in done.output
     assert "Traceback" not in done.output
 
 

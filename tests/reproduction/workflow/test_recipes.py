@@ -48,7 +48,8 @@ def follow(project, title):
             assert not file.exists(), f"{name} is there already: it is no new file"
             file.write_text(content)
         elif language == "yaml":
-            both = merged(yaml.safe_load(file.read_text()), yaml.safe_load(content))
+            old = yaml.safe_load(file.read_text()) if file.exists() else {}
+            both = merged(old, yaml.safe_load(content))
             file.write_text(yaml.safe_dump(both, sort_keys=False))
         else:
             commands += [shlex.split(line)[1:] for line in content.splitlines()]

@@ -1,4 +1,4 @@
-"""One folder of results a configuration, and experiments that run on request alone."""
+"""One folder of results a configuration; what is planned follows from that alone."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import re
 
 import pytest
 import yaml
-from test_training import TINY as TRAINING
-from tinyproject import ROOT, overlay
+from tinyproject import overlay
 
 pytestmark = pytest.mark.slow
 
 QUICK = ["--configfile", "workflow/config/quick.yaml"]
+MNIST = ["--configfile", "workflow/config/mnist.yaml"]
 
 
 def folders(plan):
@@ -30,11 +30,6 @@ def test_an_overlay_that_names_a_folder_has_its_results_there(finished, tmp_path
     assert finished.plan("mvg").idle
 
 
-def test_other_readings_stay_below_the_folder_of_a_configuration(shipped):
-    planned = shipped.plan("table4", "--config", "reading=zeta_literal", *QUICK)
-    assert folders(planned) == {"results/quick/other_reading/zeta=literal/"}
-
-
 @pytest.mark.parametrize("first", [[], ["config.yaml"]])
 def test_an_overlay_alone_and_behind_config_yaml_are_one_configuration(first, finished, tmp_path):
     small = {"taus": [0.75], "experiments": {"covariance": {"trials": 2}}}
@@ -42,25 +37,22 @@ def test_an_overlay_alone_and_behind_config_yaml_are_one_configuration(first, fi
     assert finished.plan("mvg", "--configfile", *first, tmp_path / "small.yaml").idle
 
 
-def test_private_gradients_on_mnist_run_on_request_alone(shipped):
-    every, alone = shipped.plan("all"), shipped.plan("mnist")
+def test_private_gradients_on_mnist_have_a_run_of_their_own(shipped):
+    every = shipped.plan("all")
     assert "trials/mnist_features/default/imgm" in every.jobs
     assert not [job for job in every.jobs if job.startswith("trials/mnist/")]
-    assert "trials/mnist/default/imgm" in alone.jobs
-    config = yaml.safe_load((ROOT / "config.yaml").read_text())
-    assert [name for name, each in config["training"].items() if each.get("on_request")] == [
-        "mnist"
-    ]
+    alone = shipped.plan("mnist", "mnist_features", "claims", *MNIST)
+    assert folders(alone) == {"results/mnist/"}
+    assert {"train", "judge_claims"} <= alone.counts.keys()
+    assert not {"trials", "audit_releases", "held_out"} & alone.counts.keys()
+    refused = shipped.snakemake("mnist", "-n")
+    assert refused.code != 0
+    assert "this configuration does not run mnist; `make mnist` does" in refused.output
 
 
-def test_what_ran_on_request_is_neither_run_again_nor_dropped(fresh):
-    adult = {**TRAINING["adult"], "on_request": True, "trials": 1, "epochs": 1}
-    fresh.configure(training={"adult": adult})
-    before = fresh.plan("results/tables/price.csv", "results/claims.csv")
-    assert "summary/adult" not in before.jobs
-    fresh.make("adult", "-c2")
-    after = fresh.plan("results/tables/price.csv", "results/claims.csv")
-    assert {"tables/price", "claims"} <= after.jobs
-    assert not {job for job in after.jobs if "adult" in job}
-    (command,) = re.findall(r"reproduction claims .*", after.output)
-    assert "results/summary/adult.csv" in command
+def test_no_result_of_another_run_changes_a_plan(fresh):
+    before = fresh.plan("all").jobs
+    for place in ("results/summary", "results/mnist/summary"):
+        (fresh.folder / place).mkdir(parents=True, exist_ok=True)
+        (fresh.folder / place / "mnist.csv").touch()
+    assert fresh.plan("all").jobs == before

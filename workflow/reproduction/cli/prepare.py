@@ -13,6 +13,7 @@ def run(
     out: str,
     mirror: str = "",
     scaling: str = "",
+    entry: str = "null",
 ) -> None:
     """Run the verb.
 
@@ -20,10 +21,12 @@ def run(
         source: auto, original or simulated (default: auto)
         out: folder for the arrays and provenance.json; further scalings are in folders below
         scaling: one scaling alone (default: all)
+        entry: a CSV file of one's own, a JSON object (default: an entry of datasets.yaml)
     """
+    import json
+
     from reproduction.data import store
 
     mirror = mirror or os.environ.get("DATA_MIRROR", "")
-    store.prepare(
-        dataset, out=out, source=source, seed=seed, scaling=scaling, mirror=mirror or None
-    )
+    options = {"mirror": mirror or None, "entry": json.loads(entry)}
+    store.prepare(dataset, out=out, source=source, seed=seed, scaling=scaling, **options)

@@ -54,6 +54,8 @@ class Spec:
     doi: str | None = None
     public: bool = False
     scalings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    #: The path of a CSV file of one's own; empty for the data sets of workflow/datasets.yaml.
+    file: str = ""
 
     @property
     def is_learning_set(self) -> bool:

@@ -12,6 +12,7 @@ import json
 import os
 import platform
 import sys
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
@@ -20,7 +21,15 @@ from typing import Any
 from matrixdp import checks
 from matrixdp.checks import Array
 from reproduction import seeds
-from reproduction.data import datasets, download, learning, matrices, prepared, simulate
+from reproduction.data import (
+    csv_records,
+    datasets,
+    download,
+    learning,
+    matrices,
+    prepared,
+    simulate,
+)
 from reproduction.data.datasets import Spec
 from reproduction.data.download import Mismatch, Unreachable
 from reproduction.data.learning import Encoded
@@ -49,6 +58,8 @@ def original(
         Mismatch: the records or a file are not the expected ones.
         InputError: see :func:`reproduction.data.download.fetch`.
     """
+    if spec.file:
+        return csv_records.original(spec)
     files = download.fetch(spec, folder, mirror)
     records = _module(spec).read(download.members(files, spec.members))
     if not spec.is_learning_set:
@@ -73,6 +84,7 @@ def prepare(
     mirror: str | os.PathLike | None = None,
     seed: int = 0,
     scaling: str = "",
+    entry: Mapping[str, Any] | None = None,
 ) -> None:
     """Write ``out``/matrix.npy (m x n), or a learning set's arrays.npz, and provenance.json.
 
@@ -89,12 +101,13 @@ def prepare(
         seed: of the stand-in.
         scaling: one scaling alone; all if empty. A further one has the records, original or
             simulated, of the default one, which must be there.
+        entry: the data set, where it is a CSV file of one's own.
 
     Raises:
         InputError: the name, source or scaling is unknown, or the originals are not available or
             are not the expected ones.
     """
-    spec = datasets.find(name)
+    spec = datasets.parse(name, entry) if entry else datasets.find(name)
     checks.choice(SOURCES, source=source)
     requested = source
     if scaling:

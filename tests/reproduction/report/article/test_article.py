@@ -264,7 +264,8 @@ def test_other_results_are_one_sentence_and_never_the_kept_ones(reference, tmp_p
     alone = tmp_path / "results"
     shutil.copytree(reference, alone, ignore=shutil.ignore_patterns("*.pdf"))
     settings = (alone / "settings.yaml").read_text(encoding="utf-8")
-    (alone / "settings.yaml").write_text(f"{settings}only: [regression]\n")
+    other = re.sub("(?m)^reading: .*", "reading: zeta=literal", settings)
+    (alone / "settings.yaml").write_text(other)
     assert cli.main(["article", "--results", str(alone)]) == 2
     assert "the article is on the papers' experiments, and" in capsys.readouterr().err
     (alone / "settings.yaml").write_text(settings)

@@ -24,7 +24,7 @@ def run(tmp_path):
         summary.write(paths, results)
         comparisons.write(paths, results, tmp_path / "comparisons" / f"{experiment}.csv")
 
-    def judge(entries, rows=None, on_request=(), table_epsilon="1", **fields):
+    def judge(entries, rows=None, table_epsilon="1", **fields):
         experiment = fields.get("experiment", "regression")
         if rows is not None:
             put(
@@ -38,7 +38,7 @@ def run(tmp_path):
             )
         path = tmp_path / "claims.yaml"
         path.write_text(yaml.safe_dump(entries))
-        judge = Judge(inputs.below(tmp_path), epsilon=table_epsilon, on_request=on_request)
+        judge = Judge(inputs.below(tmp_path), epsilon=table_epsilon)
         table, comparisons = judge.judge(definitions.read(KNOWN, path))
         return table.set_index("id"), comparisons
 

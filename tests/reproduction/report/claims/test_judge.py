@@ -314,15 +314,15 @@ def test_what_was_not_run_is_undecided_with_the_reason(run):
     assert "trials of laplace in regression are missing" in missing["reason"]
 
 
-def test_what_is_run_on_request_names_its_command(run):
-    claims = [entry("laplace beats imdb:imgm"), entry("laplace beats adult:imgm", name="M1")]
-    table, _ = run(claims, {"laplace": noise(1, 0.1, 1)}, on_request=["imdb"])
-    assert table.loc["M0", ["verdict", "reason"]].tolist() == ["undecided", "not run: `make imdb`"]
+def test_what_a_run_of_its_own_makes_names_its_command(run):
+    claims = [entry("laplace beats mnist:imgm"), entry("laplace beats adult:imgm", name="M1")]
+    table, _ = run(claims, {"laplace": noise(1, 0.1, 1)})
+    assert table.loc["M0", ["verdict", "reason"]].tolist() == ["undecided", "not run: `make mnist`"]
     assert table.loc["M1", "reason"] == "not run: experiment adult was not run"
     # Once it is there it is judged like any other.
-    fields = {"experiment": "imdb", "dataset": "liver"}
-    run.put({"imgm": trials("imgm", noise(2, 0.1, 2), **fields)}, "imdb")
-    assert run(claims, on_request=["imdb"])[0].loc["M0", "verdict"] == "reproduced"
+    fields = {"experiment": "mnist", "dataset": "liver"}
+    run.put({"imgm": trials("imgm", noise(2, 0.1, 2), **fields)}, "mnist")
+    assert run(claims)[0].loc["M0", "verdict"] == "reproduced"
 
 
 def test_one_trial_decides_nothing(run):

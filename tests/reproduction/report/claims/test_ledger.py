@@ -197,9 +197,8 @@ def test_a_run_is_judged_the_same_each_time(run):
     assert table.loc["I8", "reason"].startswith("not run: experiment imdb was not run")
 
 
-def test_claims_of_an_experiment_on_request_name_its_command(run):
-    settings = {"experiments": {}, "table_epsilon": "1"}
-    settings["training"] = {"mnist": {"on_request": True}, "imdb": {"on_request": False}}
+def test_claims_of_an_experiment_with_a_run_of_its_own_name_its_command(run):
+    settings = {"experiments": {}, "table_epsilon": "1", "training": {"imdb": {}}}
     (run.folder / "settings.yaml").write_text(yaml.safe_dump(settings))
     files = inputs.below(run.folder)
     paths = [run.folder / "claims.csv", run.folder / "claims_comparisons.csv"]

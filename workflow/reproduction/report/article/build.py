@@ -15,7 +15,7 @@ import pandas as pd
 import yaml
 
 from matrixdp.checks import InputError
-from reproduction import catalogue
+from reproduction import catalogue, job_settings
 from reproduction.files import replacing
 from reproduction.report import inputs, markup
 from reproduction.report.article import numbers
@@ -84,7 +84,7 @@ def build(files: Files, out: str | os.PathLike) -> str:
     except ImportError:
         raise InputError("the article needs the package typst; pip install typst") from None
     settings = inputs.read("settings", files)
-    if settings.get("only"):
+    if not job_settings.on_papers(settings):
         names = ", ".join([*settings["experiments"], *(settings.get("training") or ())])
         raise InputError(f"the article is on the papers' experiments, and the run on {names} alone")
     values = numbers.collect(numbers.read_entries(SOURCE / "numbers.yaml"), files)

@@ -44,9 +44,7 @@ def write(
         path: file of the claims (:func:`reproduction.report.claims.definitions.read`).
     """
     settings = inputs.read("settings", files)
-    trainings = settings.get("training") or {}
-    on_request = [name for name, training in trainings.items() if training.get("on_request")]
-    judge = Judge(files, epsilon=settings["table_epsilon"], on_request=on_request)
+    judge = Judge(files, epsilon=settings["table_epsilon"])
     tables = judge.judge(definitions.read(vocabulary, path))
     for file, table in zip((out, comparisons), tables, strict=True):
         write_text(file, table.to_csv(index=False, lineterminator="\n"))

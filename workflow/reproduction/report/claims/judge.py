@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -71,12 +71,11 @@ class Judge:
     Args:
         files: files of the run by name (:mod:`reproduction.report.inputs`).
         epsilon: the tables' epsilon as text.
-        on_request: experiments that only a target of their own runs.
     """
 
-    def __init__(self, files: Files, *, epsilon: str, on_request: Collection[str] = ()) -> None:
+    def __init__(self, files: Files, *, epsilon: str) -> None:
         self._files = files
-        self._book = TrialValues(files, on_request)
+        self._book = TrialValues(files)
         self._controls = Controls(self._book, epsilon)
         self._epsilon = epsilon
 

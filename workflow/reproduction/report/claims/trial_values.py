@@ -28,12 +28,10 @@ class TrialValues:
 
     Args:
         files: files of the run by name (:mod:`reproduction.report.inputs`).
-        on_request: experiments that only a target of their own runs.
     """
 
-    def __init__(self, files: Files, on_request: Collection[str] = ()) -> None:
+    def __init__(self, files: Files) -> None:
         self._files = files
-        self._on_request = on_request
         self._phase = "report"
         #: The trials on data: this book, or for a control the book that it belongs to.
         self.of_data = self
@@ -80,7 +78,7 @@ class TrialValues:
 
     def control(self) -> TrialValues:
         """Return the book of the same mechanisms' trials on records of zeros."""
-        book = TrialValues(self._files, self._on_request)
+        book = TrialValues(self._files)
         book._phase, book.of_data = CONTROL, self
         return book
 
@@ -141,8 +139,8 @@ class TrialValues:
         """Return the name of a file of an experiment. NotRun: it is missing."""
         name = f"{folder}/{experiment}"
         if name not in self._files:
-            command = f"`make {experiment}`" if experiment in self._on_request else ""
-            raise NotRun(command or f"experiment {experiment} was not run")
+            command = catalogue.experiment(experiment).command
+            raise NotRun(f"`{command}`" if command else f"experiment {experiment} was not run")
         return name
 
     def _read_trials(self, experiment: str, mechanism: str) -> pd.DataFrame:

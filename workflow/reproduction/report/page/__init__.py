@@ -22,7 +22,7 @@ import pandas as pd
 import yaml
 from markupsafe import Markup
 
-from reproduction import catalogue
+from reproduction import catalogue, job_settings
 from reproduction.files import write_text
 from reproduction.report import inputs, markup, summary
 from reproduction.report.claims import findings
@@ -49,9 +49,9 @@ _TABLES = "a table of the run"
 #: Kinds of items that are never folded.
 FIRST = ("cards", "glossary", "html")
 
-#: Ids of sections on the page of a few experiments alone.
+#: Ids of sections on the page of experiments that are none of the papers'.
 PART_SECTIONS = (
-    *("recommend", "price_of_privacy", "audit", "further", "gaps", "provenance", "cards", "rerun"),
+    *("recommend", "price_of_privacy", "audit", "further", "gaps", "provenance", "rerun"),
 )
 
 
@@ -88,7 +88,7 @@ def build(
     outputs = first_screen.Run(files)
     config = outputs.settings
     sections, aside = layout.read(FOLDER / "layout.yaml")
-    only = config.get("only", [])
+    only = [] if job_settings.on_papers(config) else outputs.runs()
     if only:
         aside = []
         sections = [
@@ -206,9 +206,9 @@ def _chapter(
     folded = [item for item in evidence if item.get("name") not in about.open]
     # A name must have a result, but of a part of the run; a pattern may match nothing.
     missing = [name for name in chapter.missing if not (words["only"] or "*" in name)]
-    waiting = [
-        name for name in missing if name.removeprefix("tables/imgm_") in outputs.on_request()
-    ]
+    commands = {
+        name: catalogue.experiment(name.removeprefix("tables/imgm_")).command for name in missing
+    }
     return {
         "about": about,
         "text": prose.html(_text(about.id, words)),
@@ -220,8 +220,12 @@ def _chapter(
         "folded": folded,
         # Headlines of the folded items, for readers who do not unfold them.
         "found": [item for item in folded if item.get("headline")],
-        "missing": [name for name in missing if name not in waiting],
-        "waiting": [name.removeprefix("tables/imgm_") for name in waiting],
+        "missing": [name for name in missing if not commands[name]],
+        "waiting": {
+            name.removeprefix("tables/imgm_"): command
+            for name, command in commands.items()
+            if command
+        },
         "bare": bool(chapter.missing) and not chapter.results,
     }
 

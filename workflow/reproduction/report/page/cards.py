@@ -75,7 +75,7 @@ ZERO, ONE = dot(0.0), dot(1.0)
 def cards(run: Run) -> list[Card]:
     """Return a card for each experiment that has a baseline and a result without privacy.
 
-    One without a mechanism of the papers, or alone and not of theirs, has none.
+    One without a mechanism of the papers has none.
 
     Raises:
         InputError: a file is damaged.
@@ -83,8 +83,6 @@ def cards(run: Run) -> list[Card]:
     advice, deck = run.advice(), []
     for name, rows in run.experiments().items():
         about = catalogue.experiment(name)
-        if "only" in run.settings and not about.paper:
-            continue
         means = _means(rows, run.claimed_epsilon)
         baseline = summary.trivial(rows)
         mechanisms = [

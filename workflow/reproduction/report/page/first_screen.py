@@ -53,11 +53,6 @@ class Run:
         """Return the names of all experiments and trainings in the settings."""
         return [*self.settings["experiments"], *(self.settings.get("training") or ())]
 
-    def on_request(self) -> list[str]:
-        """Return the experiments that only a target of their own runs."""
-        trainings = self.settings.get("training") or {}
-        return [name for name, training in trainings.items() if training.get("on_request")]
-
     def published(self, name: str) -> pd.DataFrame:
         """Return a paper's numbers; a frame without rows where it prints none."""
         file = f"published/{name}"
