@@ -74,6 +74,8 @@ def why(error: Exception) -> str:
         return f"byte {error.start} is not UTF-8"
     if isinstance(error, MemoryError):
         return "not enough memory"
+    if isinstance(error, KeyError):
+        return f"it lacks {error}"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror.lower()
     mark = getattr(error, "problem_mark", None)

@@ -64,12 +64,13 @@ _HARMLESS = (
     "The feature names",
     "X has",
 )
-#: Replacements of messages that show values, by their beginnings.
+#: Replacements of messages that show values, or do not say what to do, by their beginnings.
 _SENTENCES = {
     "Complex data not supported": "Complex data not supported: {name} must hold real numbers",
     "Expected 2D array": "{name} is no table. Reshape your data: one record per row",
-    "": "{name} has an entry that is no number; each argument must be a string or a real number "
-    "that float() reads",
+    "Expected a 2-dimensional": "{name} is a column and no table; give a data frame of records",
+    "Feature names are only": "{name} has names of columns of several types; make all of them "
+    "texts, as by {name}.columns.astype(str)",
 }
 
 
@@ -385,12 +386,11 @@ class PrivatePCA(_FitAlone, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _
         """
         check_is_fitted(self)
         try:
-            coordinates = checks.array(shape=(None, len(self.components_)), coordinates=X)
-        except InputError:
-            problem = InputError(
-                f"X is no table of coordinates; give {len(self.components_)} numbers per record"
-            )
+            coordinates = np.asarray(exact_sums.filled(X), dtype=np.float64)
+        except (TypeError, ValueError, OverflowError) as error:
+            problem = _without_values(error, X, "X")
         else:
+            checks.array(shape=(None, len(self.components_)), X=coordinates)
             records: Array = self.mean_ + coordinates @ self.components_ * self.half_
             return records
         raise problem
@@ -526,7 +526,7 @@ def _records(estimator: BaseEstimator, X: ArrayLike, reset: bool = True) -> Arra
             estimator, exact_sums.filled(X), dtype=np.float64, ensure_all_finite=False, reset=reset
         )
     except (TypeError, ValueError, OverflowError) as error:
-        problem = _without_values(error, "X")
+        problem = _without_values(error, X, "X")
     else:
         return records
     # Raise outside the handler: the error must not carry the original one, which shows values.
@@ -549,7 +549,7 @@ def _target(estimator: BaseEstimator, y: ArrayLike) -> Array:
             input_name="y",
         )
     except (TypeError, ValueError, OverflowError) as error:
-        problem = _without_values(error, "y")
+        problem = _without_values(error, y, "y")
     else:
         if target.ndim == 2 and target.shape[1] == 1:
             sentence = "A column-vector y was passed when a 1d array was expected"
@@ -561,14 +561,19 @@ def _target(estimator: BaseEstimator, y: ArrayLike) -> Array:
     raise problem
 
 
-def _without_values(error: Exception, name: str) -> Exception:
+def _without_values(error: Exception, values: Any, name: str) -> Exception:
     """Return an error of the same type whose message shows no value of the records."""
     text = str(error)
     if text.startswith(_HARMLESS):
         return type(error)(text)
-    sentence = next(words for start, words in _SENTENCES.items() if text.startswith(start))
     error_type = TypeError if isinstance(error, TypeError) else InputError
-    return error_type(sentence.format(name=name))
+    for start, sentence in _SENTENCES.items():
+        if text.startswith(start):
+            return error_type(sentence.format(name=name))
+    return error_type(
+        f"{name} has {exact_sums.obstacle(values)}; each argument must be a string or a real "
+        "number that float() reads"
+    )
 
 
 def _scaled(box: Box, rows: Array) -> Array:

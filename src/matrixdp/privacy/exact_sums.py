@@ -94,7 +94,10 @@ def clipped(query: Query, blocks: Iterable[ArrayLike]) -> Iterator[Array]:
             rows = None
         if rows is None:
             # Raise outside the handler, whose error shows a value.
-            raise InputError("records are no array of real numbers; give one record per row")
+            raise InputError(
+                f"records are no array of real numbers ({obstacle(block, count)}); give numbers "
+                "alone, one record per row"
+            )
         if rows.ndim != 2 or rows.shape[1] != query.features:
             raise InputError(
                 f"records have shape {rows.shape}; give one record per row, with "
@@ -112,12 +115,49 @@ def clipped(query: Query, blocks: Iterable[ArrayLike]) -> Iterator[Array]:
 
 
 def filled(values: Any) -> Any:
-    """Return values with NaN in place of masked ones, which numpy would read as numbers."""
+    """Return values with NaN in place of masked ones, which numpy would read as numbers.
+
+    Raises:
+        TypeError: they are dates, which numpy would read as numbers too.
+    """
+    if getattr(getattr(values, "dtype", None), "kind", "") in ("m", "M"):
+        raise TypeError("dates are no numbers")
     if isinstance(values, list | tuple) and any(isinstance(one, MaskedArray) for one in values):
         values = np.ma.array(values)
     if not isinstance(values, MaskedArray):
         return values
     return np.where(np.ma.getmaskarray(values), np.nan, np.ma.getdata(values))
+
+
+def obstacle(values: Any, before: int = 0) -> str:
+    """Return what keeps values from being an array of real numbers; no value is shown.
+
+    Args:
+        values: data frame, or what numpy may read as an array, one record per row.
+        before: number of records before these.
+    """
+    kind = getattr(getattr(values, "dtype", None), "kind", "")
+    if kind in ("c", "m", "M"):
+        return "complex numbers" if kind == "c" else "dates"
+    if isinstance(values, list | tuple) and len({np.shape(row) for row in values}) > 1:
+        return "rows of several lengths"
+    columns = [*getattr(values, "columns", ())]
+    for place, entry in np.ndenumerate(np.asarray(values, dtype=object)):
+        try:
+            if not isinstance(entry, complex | np.complexfloating):
+                float(entry)
+                continue
+            kind = "a complex number"
+        except (TypeError, ValueError):
+            kind = (
+                "a text" if isinstance(entry, str) else f"an entry of type {type(entry).__name__}"
+            )
+        except OverflowError:
+            kind = "a number beyond float64"
+        where = [f"record {before + place[0] + 1}"] if place else []
+        where += [f"column {columns[i] if columns else i!r}" for i in place[1:]]
+        return f"{kind} in {', '.join(where)}" if where else kind
+    return f"a {type(values).__name__} that numpy does not read"
 
 
 def _is_complex(values: Any) -> bool:

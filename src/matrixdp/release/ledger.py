@@ -279,10 +279,14 @@ def read(path: Path) -> Account | None:
         account = _account(stored) if number <= FORMAT else None
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError, TypeError, AttributeError, OSError, RecursionError) as error:
+    except OSError as error:
         raise InputError(
-            f"{path} is no account of releases ({checks.why(error)}); restore it, as a new one "
-            "would forget what is spent"
+            f"{path} cannot be read ({checks.why(error)}); correct it, or get leave to read it"
+        ) from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(
+            f"{path} is no account of releases ({checks.why(error)}); give the path of one, or "
+            "restore it if it was, as a new one would forget what is spent"
         ) from None
     if account is None:
         raise InputError(

@@ -441,9 +441,9 @@ def _npy(path: Path, columns: Sequence[str], person: str, _: Dialect) -> Iterato
 def _parquet(path: Path, columns: Sequence[str], person: str, _: Dialect) -> Iterator[_Block]:
     try:
         from pyarrow import parquet, types
-    except ImportError:
+    except ImportError as error:
         raise InputError(
-            f"{path} needs the package pyarrow; install it, or save the file as CSV"
+            f"{path} needs the package pyarrow ({why(error)}); install it, or save the file as CSV"
         ) from None
     # A row group at a time: otherwise the whole file is read ahead.
     with parquet.ParquetFile(path, pre_buffer=False) as file:

@@ -1,10 +1,12 @@
 """What a release does with tables, pipes and features that meet each other."""
 
+import datetime
 import os
 import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import matrixdp as mdp
@@ -113,3 +115,90 @@ def test_the_type_of_an_array_does_not_tell_the_longest_text(tmp_path):
         with pytest.raises(mdp.InputError) as caught:
             mdp.make_release(source, query="mean", bounds=(0, 1), epsilon=1, missing="refuse")
         assert "12" not in str(caught.value)
+
+
+# --- A refusal names the cause that is there ----------------------------------------------------
+
+
+def table(**columns):
+    return pd.DataFrame({"age": [1.0, 2.0, 3.0], **columns})
+
+
+def with_entry(entry):
+    rows = np.zeros((3, 2), dtype=object)
+    rows[1, 1] = entry
+    return rows
+
+
+#: Records that no estimator reads, and what is said of them.
+TABLES = [
+    (table().rename(columns={"age": 2020}).assign(b=1.0), "names of columns of several types"),
+    (table(**{"2020": [1, 2, 3]})["age"], "is a column and no table"),
+    (table(b=["x", "y", "z"]), "a text in record 1, column 'b'"),
+    (table(b=pd.to_datetime(["2020-01-01"] * 3)), "an entry of type Timestamp in record 1"),
+    (table(b=pd.Series([1, pd.NA, 2], dtype=object)), "of type NAType in record 2, column 'b'"),
+]
+#: Records that nothing reads.
+ROWS = [
+    (with_entry("secret"), "a text in record 2, column 1"),
+    (with_entry({"secret": 1}), "an entry of type dict in record 2, column 1"),
+    (with_entry(datetime.date(2020, 1, 1)), "an entry of type date in record 2, column 1"),
+    (with_entry(10**400), "a number beyond float64 in record 2, column 1"),
+    (np.full((3, 2), "2020-01-01", dtype="datetime64[ns]"), "dates"),
+    ([[1.0, 2.0], [3.0]], "rows of several lengths"),
+]
+
+
+def fit(records):
+    mdp.Covariance(epsilon=1, delta=1e-6, bounds=(0, 1)).fit(records)
+
+
+def draw(records):
+    query = mdp.MeanQuery(mdp.Box((0.0,) * 2, (1.0,) * 2), 3)
+    mdp.Laplace().calibrate(query, epsilon=1).release(records)
+
+
+def target(records):
+    ridge = mdp.PrivateRidge(epsilon=1, delta=1e-6, bounds=(0, 1), target_bounds=(0, 1))
+    ridge.fit(np.zeros((3, 2)), [row[-1] for row in records])
+
+
+def invert(records):
+    rows = np.random.default_rng(0).uniform(size=(400, 2))
+    mdp.PrivatePCA(2, epsilon=9, delta=1e-6, bounds=(0, 1)).fit(rows).inverse_transform(records)
+
+
+@pytest.mark.parametrize(
+    ("door", "records", "cause"),
+    [
+        *((fit, *case) for case in [*TABLES, *ROWS]),
+        *((door, *case) for door in (draw, invert) for case in ROWS),
+        *((target, rows, cause.partition(", column")[0]) for rows, cause in ROWS[:4]),
+    ],
+)
+def test_a_refusal_of_records_names_the_cause_that_is_there(door, records, cause):
+    with pytest.raises((mdp.InputError, TypeError), match=cause) as refusal:
+        door(records)
+    assert "secret" not in str(refusal.value)
+    assert refusal.value.__cause__ is refusal.value.__context__ is None
+
+
+@pytest.mark.parametrize(
+    ("content", "cause"),
+    [
+        ("", "Expecting value"),
+        ("[]", "no account of releases"),
+        ('{"format": 1}', "it lacks 'total'"),
+        (None, r"cannot be read \(is a directory\); correct it, or get leave"),
+    ],
+)
+def test_a_refusal_of_an_account_names_the_cause_that_is_there(tmp_path, capsys, content, cause):
+    path = tmp_path / "books.json"
+    if content is None:
+        path.mkdir()
+    else:
+        path.write_text(content)
+    with pytest.raises(mdp.InputError, match=cause):
+        mdp.Account(path, epsilon=1, delta=0)
+    assert cli.main(["account", str(path)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
