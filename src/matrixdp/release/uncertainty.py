@@ -43,7 +43,7 @@ _ALONE = f"noise_alone_{LEVEL:.0%}".rstrip("%")
 #: Key of standard errors of a regression, which leave out clipping and the ridge.
 ERRORS = "standard_errors_of_the_noise_alone"
 #: What files say in place of an interval of a regression.
-NO_INTERVAL = {"interval": "no interval; standard errors of the noise alone"}
+NO_INTERVAL = {"uncertainty": "no interval; standard errors of the noise alone"}
 
 #: Queries whose uncertainty depends on the answer, and stands beside it instead of in the receipt.
 KINDS = ("covariance", "components", "regression")

@@ -130,7 +130,7 @@ def test_the_answer_is_near_where_nothing_is_clipped(folder):
 def test_nothing_is_called_an_interval_of_the_answer(folder, query):
     run(folder, query=query, more='target = "income"' * (query == "regression"))
     texts = [file.read_text() for file in (folder / "out").iterdir()]
-    assert "interval" not in "".join(texts)
+    assert "interval_" not in "".join(texts)
     assert "clipped" in "".join(texts)
     if query in ("mean", "second_moments"):
         alone = content(folder, f"{query}.details.json")["noise_alone_95_plus_or_minus"]
