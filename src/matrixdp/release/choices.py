@@ -42,8 +42,7 @@ def options(spec: Specification) -> list[Option]:
     """Return the mechanisms that can answer a specification, the least regret first.
 
     The regret follows from simulations, see :mod:`matrixdp.release.outlooks`. Queries that these do
-    not cover, and columns of different importance, have the least noise first. Neither the file of
-    records nor the account is read.
+    not cover have the least noise first. Neither the file of records nor the account is read.
 
     Raises:
         InputError: no mechanism gives the guarantee, or the named one does not answer the query.
@@ -79,8 +78,6 @@ def _compared(spec: Specification, choices: list[Option]) -> list[Option]:
         for option in choices
     ]
     compared = [replace(option, losses=loss) for option, loss in zip(choices, losses, strict=True)]
-    if spec.importance is not None:
-        return compared
     regrets = outlooks.regrets(spec.query_name, losses)
     # Of those close to the least, the first: additive noise, which has intervals, and less of it.
     regrets[regrets <= regrets.min() + outlooks.CLOSE] = 0.0
@@ -92,7 +89,7 @@ def candidates(spec: Specification) -> list[Option]:
     if spec.private:
         return private_bounds.options(spec, _usable(spec), by_noise)
     ranking = by_noise(spec)
-    if spec.mechanism != specification.RECOMMENDED or not spec.delta or spec.importance:
+    if spec.mechanism != specification.RECOMMENDED or not spec.delta:
         return ranking
     for name in specification.IN_PARTS if _simulates(spec) else ():
         if name == specification.CLIPPED or spec.query_name == "regression":
@@ -138,7 +135,6 @@ def _ranking(spec: Specification, delta: float) -> list[Option]:
         spec.query,
         epsilon=spec.epsilon,
         delta=delta,
-        importance=spec.importance,
         mechanisms=[
             mechanism
             for name, mechanism in specification.MECHANISMS.items()
@@ -148,10 +144,9 @@ def _ranking(spec: Specification, delta: float) -> list[Option]:
 
 
 def rank(spec: Specification) -> list[tuple[Option, int]]:
-    """Return the options that leave room for the planned releases, the least regret first.
+    """Return the options that leave room for the most releases, the least regret first.
 
     Each comes with the number of further releases at these epsilon and delta that fit after it.
-    Without a planned number, only options that leave room for the most releases are returned.
 
     Raises:
         InputError: no option fits the account; the message proposes one that would.
@@ -170,8 +165,6 @@ def rank(spec: Specification) -> list[tuple[Option, int]]:
             f"{ledger.excess(min(after, key=ledger.total_epsilon))}; {_remedy(spec, account)}"
         )
     needed = max(room for _, room in rooms)
-    if spec.planned is not None:
-        needed = min(needed, max(0, spec.planned - len(account["releases"]) - 1))
     fitting = {id(option.release): room for option, room in rooms if room >= needed}
     choices = [option for option, _ in rooms if id(option.release) in fitting]
     return [(option, fitting[id(option.release)]) for option in _compared(spec, choices)]

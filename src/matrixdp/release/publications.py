@@ -18,7 +18,7 @@ from matrixdp.release import bounds, missing, release, specification, tables
 from matrixdp.release.account import Account
 
 #: Keys of a specification that say nothing of records in memory.
-_OF_FILES = ("file", "planned", "public", "separator", "decimal")
+_OF_FILES = ("file", "separator", "decimal")
 
 
 @dataclass(frozen=True, repr=False)

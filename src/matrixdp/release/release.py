@@ -283,7 +283,6 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
         "missing": [None if np.isnan(value) else value for value in spec.fill.tolist()],
         "guarantee": [spec.epsilon, spec.delta],
         "mechanism": spec.mechanism,
-        "importance": spec.importance,
         "label": spec.label,
         **({"present": True} if spec.present else {}),
         **({"number": spec.number} if spec.query_name == "components" else {}),

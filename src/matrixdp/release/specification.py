@@ -60,13 +60,13 @@ MECHANISMS: dict[str, Mechanism] = {
 
 _NEEDED = ("file", "query", "records", "epsilon", "bounds")
 _OPTIONAL = (
-    *("delta", "total", "account", "planned", "label", "mechanism", "importance"),
+    *("delta", "total", "account", "label", "mechanism"),
     *("target", "number", "alpha", "intercept", "radius", "adjacency", "person", "per_person"),
-    *("missing", "public", "separator", "decimal", "columns"),
+    *("missing", "separator", "decimal", "columns"),
 )
 #: The keys of a ``[[release]]``, in a file with several releases.
 _EACH = (
-    *("query", "weight", "bounds", "label", "mechanism", "importance", "target", "number"),
+    *("query", "weight", "bounds", "label", "mechanism", "target", "number"),
     *("alpha", "intercept", "radius", "missing", "columns"),
 )
 #: Factor that keeps shares slightly small, so that rounding never overspends the total.
@@ -109,8 +109,6 @@ class Specification:
     delta: float
     #: A key of ``MECHANISMS``, one of ``IN_PARTS`` or ``recommend``.
     mechanism: str
-    #: Weight of each entry of a scaled record in the error, or None for equal weights.
-    importance: tuple[float, ...] | None
     #: Name of the column that a regression predicts, or empty.
     target: str
     #: Budget of all releases of the account, see :func:`ledger.total`; None takes the account's.
@@ -120,8 +118,6 @@ class Specification:
     fill: Array
     #: Path of the account, if it is not beside the file of records.
     account: Path | None = None
-    #: Planned number of releases of the account, past ones included, or None.
-    planned: int | None = None
     #: Number of principal components.
     number: int = 1
     #: Penalty of a regression's coefficients, that of scikit-learn's ``Ridge``.
@@ -134,8 +130,6 @@ class Specification:
     mu: float | None = None
     #: Text that makes a request new that otherwise equals an earlier one.
     label: str = ""
-    #: Whether the records are public, as those of a textbook.
-    public: bool = False
     #: How a file of CSV is written.
     dialect: tables.Dialect = tables.USUAL
     #: Records in memory, a data frame or an array, in place of those in ``file``, its name.
@@ -253,7 +247,6 @@ def fit(
         epsilon=epsilon,
         delta=delta,
         mechanism=mechanism,
-        importance=None,
         target="",
         total=None,
         fill=middle,
@@ -293,7 +286,7 @@ def read_all(path: Path) -> list[Specification]:
         raise InputError(f"{path}: release is no list of tables; write [[release]] above each")
     for entry in entries:
         _check_place(path, entry)
-    for key in ("epsilon", "delta", "planned"):
+    for key in ("epsilon", "delta"):
         for part in (table, *entries):
             if key in part:
                 raise InputError(
@@ -356,7 +349,7 @@ def from_table(path: Path, table: dict[str, Any]) -> Specification:
                 f"{path}: {key} is {value!r}; it must be a text on one line, with a backslash in "
                 "single quotes alone"
             )
-    for key in ("bounds", "missing", "importance"):
+    for key in ("bounds", "missing"):
         _check_dots(path, key, table.get(key))
     try:
         return _specification(path, table)
@@ -405,7 +398,6 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
         radius=table.get("radius"),
         present=rule == missing.PRESENT,
     )
-    planned = table.get("planned")
     return Specification(
         file=path.parent / table["file"],
         query_name=query_name,
@@ -418,18 +410,15 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
         epsilon=epsilon,
         delta=float(delta),
         mechanism=mechanism,
-        importance=_importance(mechanism, names, query, table.get("importance")),
         target=target,
         total=ledger.total(table["total"]) if "total" in table else None,
         fill=_private_fill(bounds, names, private, rule),
         account=path.parent / table["account"] if "account" in table else None,
-        planned=None if planned is None else checks.count(planned=planned),
         number=_number(query_name, names, table.get("number")),
         people=people,
         alpha=alpha,
         intercept=intercept,
         label=table.get("label", ""),
-        public=_flag("public", table.get("public", False)),
         private=private,
         dialect=_dialect(table),
     )
@@ -596,25 +585,6 @@ def _regression(query_name: str, table: Mapping[str, Any]) -> tuple[bool, float]
     return intercept, checks.not_negative(alpha=table.get("alpha", 0.0))
 
 
-def _importance(
-    mechanism: str, names: list[str], query: Query, importance: object
-) -> tuple[float, ...] | None:
-    """Return the weight of each entry of a record in the error; None for equal weights."""
-    if importance is None:
-        return None
-    if not isinstance(importance, dict) or set(importance) - set(names):
-        raise InputError(f"importance is {importance!r}; give a table of column = weight")
-    if mechanism in IN_PARTS:
-        raise InputError(
-            f"importance has no meaning for the mechanism {mechanism!r}, whose noise is the same "
-            "in all directions; leave it out, or take another mechanism"
-        )
-    weights = [checks.positive(**{f"importance.{n}": importance.get(n, 1.0)}) for n in names]
-    # The constant gets the mean weight of the columns.
-    weights[-1:-1] = [float(np.mean(weights))] * (query.features - len(names))
-    return tuple(weights)
-
-
 def _number(query_name: str, names: list[str], stated: object) -> int:
     """Return the number of principal components; all of them unless stated."""
     default = len(names) if query_name == "components" else 1
@@ -637,8 +607,8 @@ def _missing(query_name: str, table: Mapping[str, Any]) -> object:
             f"missing is {rule!r}, which serves the query 'mean' alone; take {missing.MIDDLE!r}, "
             f"{missing.REFUSE!r} or a table of column = value for {query_name!r}"
         )
-    for key in {"radius", "importance"} & {*table}:
-        raise InputError(f"{key} has no meaning beside missing = {rule!r}; leave it out")
+    if "radius" in table:
+        raise InputError(f"radius has no meaning beside missing = {rule!r}; leave it out")
     return rule
 
 

@@ -24,13 +24,6 @@ def test_recommendations_for_what_is_planned_fit_together(folder):
     assert 1.4 < ledger.total_epsilon(books) < 1.8
 
 
-@pytest.mark.parametrize(("planned", "name"), [(1, "Laplace"), (2, "Laplace"), (5, "Gaussian")])
-def test_the_plan_decides_between_a_pure_mechanism_and_others(folder, capsys, planned, name):
-    path = written(folder, epsilon="1.0", more=f"planned = {planned}\n{TOTAL}")
-    assert cli.main(["recommend", str(path)]) == 0
-    assert capsys.readouterr().out.startswith(name)
-
-
 @pytest.mark.parametrize("query", ["records", "mean", "second_moments"])
 @pytest.mark.parametrize("error", ["0.2", "0.001"])
 def test_what_an_error_takes_suffices_and_less_does_not(folder, capsys, query, error):

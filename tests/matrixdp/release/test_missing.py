@@ -218,7 +218,6 @@ def test_the_console_and_the_receipt_say_what_a_missing_value_becomes(folder, ca
     [
         ('query = "covariance"', "missing is 'present', which serves the query 'mean' alone"),
         ("radius = 1", "radius has no meaning beside missing = 'present'"),
-        ("importance = {age = 2}", "importance has no meaning beside missing = 'present'"),
     ],
 )
 def test_what_has_no_mean_of_values_present_is_one_sentence(tmp_path, capsys, more, sentence):

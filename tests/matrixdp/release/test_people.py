@@ -335,7 +335,7 @@ def test_a_public_number_is_that_of_the_records_that_count(folder, capsys, relat
 
 QUERIES = ["mean", "covariance", "components", "first_component", "regression"]
 CASES = [
-    *product(QUERIES, ["", "radius = 1e5", "importance = {age = 4}"], ["add_or_remove"]),
+    *product(QUERIES, ["", "radius = 1e5"], ["add_or_remove"]),
     *product(["second_moments", *QUERIES[::2]], [""], ["zero_out"]),
     *product(["records", "second_moments", *QUERIES[::2]], [""], ["replace"]),
 ]

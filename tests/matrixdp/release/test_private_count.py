@@ -77,7 +77,7 @@ SIDES = LOWER - 5, UPPER + 5
 
 
 @pytest.mark.parametrize("query", QUERIES)
-@pytest.mark.parametrize("more", ["", "radius = 1e5", "importance = {age = 4}"])
+@pytest.mark.parametrize("more", ["", "radius = 1e5"])
 def test_no_neighbours_are_further_apart_than_the_noise_is_made_for(tmp_path, query, more):
     spec = specification.read(written(tmp_path, query, people(3), 5, more))
     for option in choices.by_noise(spec):

@@ -243,7 +243,6 @@ def test_a_bad_file_is_one_sentence_and_spends_nothing(folder, capsys, bad):
             {"more": 'target = "income"\nintercept = 0', "query": "regression"},
             "intercept is 0; it must be true or false",
         ),
-        ({"more": "importance = {age = 0}"}, "importance.age is 0"),
         ({"more": "total = 3"}, "total is 3"),
         ({"more": "total = {epsilon = 2}"}, "give {epsilon = ..., delta = ...}"),
         ({"more": "total = {epsilon = 2, delta = 2}"}, "total.delta is 2"),
@@ -260,10 +259,6 @@ def test_a_bad_file_is_one_sentence_and_spends_nothing(folder, capsys, bad):
             "delta is 0, and clipped needs one",
         ),
         (
-            {"more": 'mechanism = "clipped"\nimportance = {age = 2}', "query": "covariance"},
-            "importance has no meaning for the mechanism 'clipped'",
-        ),
-        (
             {"more": 'mechanism = "adassp"', "query": "covariance"},
             "mechanism is 'adassp', which answers a regression alone",
         ),
@@ -273,7 +268,6 @@ def test_a_bad_file_is_one_sentence_and_spends_nothing(folder, capsys, bad):
         ({"more": "target = 3"}, "target is 3; it must be a text"),
         ({"more": "label = 2020-01-01"}, "it must be a text on one line"),
         ({"more": "account = 1"}, "account is 1"),
-        ({"more": "planned = 0"}, "planned is 0"),
         ({"more": 'missing = "drop"'}, "missing is 'drop'"),
         ({"more": "missing = {age = 121}"}, "missing.age is 121; it must lie within bounds.age"),
         ({"more": "missing = {ages = 12}"}, "columns among age, income"),
