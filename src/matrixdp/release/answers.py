@@ -15,6 +15,13 @@ from matrixdp.mechanisms.ridge import moments_ridge
 #: Queries that need the mean too: second moments of records with a constant 1 contain it.
 WITH_CONSTANT = ("covariance", "components", "first_component", "regression")
 
+#: Names that stand beside those of columns in an answer, its intervals or its errors, by query.
+HEADERS = {
+    "covariance": ("mean",),
+    "components": ("eigenvalue", "share"),
+    "regression": ("intercept",),
+}
+
 #: Key of means as the noise left them, in details; and what is said of numbers beyond their bounds.
 UNCLIPPED = "unclipped_mean"
 _NEAREST = (

@@ -119,7 +119,7 @@ def _specification(frame: Any, settings: dict[str, Any]) -> specification.Specif
             raise InputError(f"{key} has no meaning for records in memory; leave it out")
     if settings.get("missing") is None:
         raise InputError(missing.UNSTATED)
-    table = {key: _plain(value) for key, value in settings.items() if value is not None}
+    table = {key: _plain(value, key) for key, value in settings.items() if value is not None}
     # Columns of arrays have numbers.
     table |= {key: str(table[key]) for key in ("person", "target") if key in table}
     labels = [label for label in tables.labels(frame) if str(label) != table.get("person")]
@@ -149,10 +149,15 @@ def _sides(stated: Any, labels: list[Any]) -> dict[str, Any]:
     return {str(label): [*pairs.get(label, ())] or sides for label, sides in stated.items()}
 
 
-def _plain(value: Any) -> Any:
-    """Return a setting as a TOML file would give it."""
+def _plain(value: Any, name: str) -> Any:
+    """Return a setting as a TOML file would give it, whose keys are texts."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        texts = [*map(str, value)]
+        if twice := [text for text in texts if texts.count(text) > 1]:
+            raise InputError(
+                f"{name} has the key {twice[0]!r} twice, as a text and as a number; leave one out"
+            )
+        return {str(key): _plain(item, name) for key, item in value.items()}
     return value.item() if isinstance(value, np.generic) else value
 
 

@@ -491,13 +491,11 @@ def _written(spec: Specification, answer: Array) -> str:
     names, rows = list(spec.columns), answer.tolist()
     if spec.present:
         rows = [["" if np.isnan(value) else value for value in row] for row in rows]
-    if spec.target:
-        names[-1] = "intercept"
+    headers = answers.HEADERS.get(spec.query_name, ())
     if spec.query_name in ("second_moments", "covariance"):
         rows = [[name, *row] for name, row in zip(names, rows, strict=True)]
-        names = ["", *["mean"] * (spec.query_name == "covariance"), *names]
-    if spec.query_name == "components":
-        names = ["eigenvalue", "share", *names]
+        headers = ("", *headers)
+    names = [*names[:-1], *headers] if spec.target else [*headers, *names]
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([names, *rows])
     return text.getvalue()

@@ -35,7 +35,7 @@ from matrixdp.privacy.sensitivity import (
     SecondMomentQuery,
 )
 from matrixdp.release import ledger, missing, tables, toml
-from matrixdp.release.answers import WITH_CONSTANT, Output
+from matrixdp.release.answers import HEADERS, WITH_CONSTANT, Output
 from matrixdp.release.people import People
 
 #: The query that is released for each value of the key ``query``.
@@ -315,7 +315,7 @@ def read_all(path: Path) -> list[Specification]:
             raise InputError(
                 f"{path}: two releases have the name {name}; give each a label of its own"
             )
-        if Path(name).name != name:
+        if Path(name).name != name or name == "..":
             raise InputError(f"{path}: label is {name!r}; it must be fit for the name of a folder")
     return specs
 
@@ -534,6 +534,13 @@ def _private_fill(
 
 def _columns(query_name: str, target: str, names: list[str]) -> tuple[list[str], str]:
     """Return the columns, the target of a regression last, and the target; empty for none."""
+    # The intercept takes the place of the target. An empty name heads the names of rows.
+    taken = {"", *HEADERS.get(query_name, ())} & {*names}
+    for name in taken - ({target} if target else set()):
+        raise InputError(
+            f"bounds has the column {name!r}, and the answer of the query {query_name!r} uses this "
+            "name itself; rename the column"
+        )
     if (query_name == "regression") != (target in names):
         raise InputError(
             f"target is {target!r} for the query {query_name!r}; a regression, and no other query, "
