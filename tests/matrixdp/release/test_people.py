@@ -502,7 +502,9 @@ def test_nothing_but_the_noisy_answer_depends_on_who_is_there(tmp_path, more, ca
         assert run(folder, query="covariance", more=more) == 0
         receipts.add((folder / "out/covariance.receipt.json").read_text())
         output = capsys.readouterr()
-        told.add((output.out + output.err).replace(str(folder), ""))
+        lines = (output.out + output.err).replace(str(folder), "").splitlines()
+        # A mean beyond its bounds, which the answer shows, has a note and details.
+        told.add(tuple(one for one in lines if not one.startswith(("note: noise", "details:"))))
     assert len(receipts) == len(told) == 1
 
 
