@@ -11,6 +11,7 @@ have no promise; and to drop them would leave people out without a word.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Hashable, Iterable
 from decimal import Decimal
 from fractions import Fraction
@@ -86,6 +87,9 @@ class FirstRecords:
         if person is NotImplemented:
             kind = f"an identifier of the type {type(name).__name__}"
             raise self._problem(f"{kind}, no text and no number,", REMEDY)
+        if isinstance(name, float | np.floating) and not abs(float(name)) < _exact_below(name):
+            remedy = "read identifiers as texts or whole numbers, so that no two become one"
+            raise self._problem("an identifier with more digits than its type holds", remedy)
         kind = _kind(name)
         if self._kind not in ("", kind):
             raise self._problem(
@@ -123,9 +127,18 @@ def _kind(name: object) -> str:
     return "number of the type float" if isinstance(name, float) else type(name).__name__
 
 
+def _exact_below(name: Any) -> float:
+    """Return from where on a type of floats holds only some whole numbers."""
+    bits: int = np.finfo(type(name)).nmant + 1
+    return 2.0**bits
+
+
 def _text(name: str) -> str | None:
-    """Return a text without the blanks around it; None where it is missing."""
-    text = str(name).strip()
+    """Return a text without the blanks around it, None where it is missing.
+
+    Unicode has several spellings of letters with accents, which nobody sees.
+    """
+    text = unicodedata.normalize("NFC", str(name).strip())
     return None if text.lower() in MISSING else text
 
 
@@ -153,10 +166,11 @@ def _number(name: object) -> Hashable:
 def as_objects(names: Any) -> list[Any]:
     """Return identifiers one by one; as they are, since one type would make people equal.
 
-    Dates stay dates: as Python's objects those in nanoseconds would be whole numbers.
+    Dates stay dates: as Python's objects those in nanoseconds would be whole numbers. Floats keep
+    their type, which says how many digits they hold.
     """
-    if getattr(getattr(names, "dtype", None), "kind", "") in ("m", "M"):
-        return [*names]
+    if getattr(getattr(names, "dtype", None), "kind", "") in ("f", "m", "M"):
+        return [*np.ma.asarray(names)]
     # Masked ones become None.
     masked = isinstance(names, np.ma.MaskedArray)
     listed: list[Any] = (names.astype(object) if masked else np.asarray(names, object)).tolist()

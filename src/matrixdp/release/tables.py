@@ -80,6 +80,8 @@ _ERRORS = {
 }
 #: The line by which a spreadsheet states a separator; other marks that may stand between names.
 _SEP, _MARKS = re.compile(r'"?sep=', re.IGNORECASE), re.compile(r"[^\w\"'.-]")
+#: What a shell, another system or a browser would resolve in a path.
+_UNRESOLVED = re.compile(r"(^|/)~|[$%\\]|\b[a-z][a-z0-9]+:/")
 #: Characters of a line that are looked at for names.
 _LONGEST = 1 << 16
 
@@ -122,7 +124,10 @@ def check(path: Path) -> None:
     with as_input_error(f"{path} cannot be looked up ({{why}})", remedy="correct the path"):
         if not path.is_file():
             what = "a folder" if path.is_dir() else "not there, or no file"
-            raise InputError(f"{path} is {what}; give the path of a file of records")
+            remedy = "give the path of a file of records"
+            if _UNRESOLVED.search(str(path)):
+                remedy += " in full, as ~, variables, backslashes and addresses stay as they are"
+            raise InputError(f"{path} is {what}; {remedy}")
         with path.open("rb") as file:
             start = file.read(8)
     for signature, (kind, what, remedy) in _SIGNATURES.items():
@@ -434,7 +439,7 @@ def _npy(path: Path, columns: Sequence[str], person: str, _: Dialect) -> Iterato
     for start in range(0, len(array), step):
         rows = array[start : start + step]
         # As numbers of the file, which float64 need not tell apart.
-        names = rows[:, place].tolist() if person else []
+        names = as_objects(rows[:, place]) if person else []
         yield _numbers(rows[:, places]), names
 
 
@@ -542,8 +547,11 @@ def _columns(path: Path, header: Sequence[str], columns: Sequence[str], kind: st
             raise InputError(f"{path} is empty; give a file of records with the column {column!r}")
         if column not in header:
             # Quote only a header cell that is close to the public name: the line may be a record.
-            near = difflib.get_close_matches(column, header, n=1, cutoff=0.8)
+            alike = [name for name in header if name.strip().lower() == column.strip().lower()]
+            near = alike or difflib.get_close_matches(column, header, n=1, cutoff=0.8)
             hint = f"did you mean {near[0]!r}?" if near else "correct the name, or the file"
+            if kind == "column number":
+                hint = "columns of an array go by their numbers from 0"
             raise InputError(f"{path} has no {column!r} among {plural(len(header), kind)}; {hint}")
         if list(header).count(column) > 1:
             raise InputError(f"{path} has the column {column!r} twice; rename one")

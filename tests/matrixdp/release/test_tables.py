@@ -299,6 +299,9 @@ FILES = [
     ),
     ("people.csv", TEXT.replace(",", "\t"), r"separator = '\t'", "must be one of .* in double quo"),
     ("people.parquet", TEXT, "", "cannot be read as PARQUET .*; save it anew"),
+    ("people.csv", TEXT.replace("age", "Age "), "", "did you mean 'Age '"),
+    ("~/people.csv", "", "", "give the path of a file of records in full, as ~"),
+    ("https://example.org/people.csv", "", "", "in full, as ~, variables, backslashes and addr"),
     ("people.csv", None, "", "people.csv is a folder; give the path of a file of records"),
 ]
 
@@ -310,7 +313,7 @@ def test_what_a_file_is_decides_the_remedy(tmp_path, capsys, name, content, more
     path = tmp_path / name
     if content is None:
         path.mkdir()
-    else:
+    elif content:
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
     assert samplefile.release(tmp_path, file=f'"{name}"', more=more) == 2
     sentence = capsys.readouterr().err
