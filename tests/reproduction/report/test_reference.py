@@ -205,6 +205,45 @@ def test_of_a_quick_run_numbers_are_kept_beside_the_full_run(tmp_path):
         reference.verify(tmp_path / "quick", kept)
 
 
+def of_mnist(folder, verdict, *others):
+    """Write a run's claims, and what it has on MNIST where it has a verdict on it."""
+    header = "id,verdict,experiments\n"
+    put(folder / "claims.csv", f"{header}{''.join(others)}I15,{verdict},mnist mnist_features\n")
+    put(folder / "tables/claims_comparisons.csv", "id,effect\n")
+    if verdict == "reproduced":
+        frame(experiment="mnist").to_csv(folder / "summary/mnist.csv", index=False)
+        put(folder / "tables/imgm_mnist.csv", "a\n1\n")
+        put(folder / "tables/imgm_mnist.json", '{"inputs": ["summary/mnist"]}')
+        put(folder / "tables/claims_comparisons.csv", "id,effect\nI15,0.2\n")
+    return folder
+
+
+def test_the_run_on_mnist_is_kept_among_the_full_run(tmp_path, monkeypatch):
+    written = []
+    monkeypatch.setattr(reference.tables, "write", lambda *words: written.append(words[0]))
+    full = of_mnist(write(tmp_path / "full", frame()), "undecided", "M9,reproduced,regression\n")
+    mnist = of_mnist(write(tmp_path / "mnist", frame()), "reproduced", "M9,undecided,\n")
+    (mnist / "summary/regression.csv").unlink()
+    settle(mnist, seed=1, experiments={}, training={"mnist": {"trials": 100}})
+    kept = tmp_path / "kept"
+    with pytest.raises(InputError, match="full has no summary of mnist to keep; run `make mnist`"):
+        reference.keep(full, kept, mnist=full)
+    reference.keep(full, kept, mnist=mnist)
+    assert pd.read_csv(kept / "claims.csv")["verdict"].tolist() == ["reproduced"] * 2
+    assert (kept / "tables/claims_comparisons.csv").read_text() == "id,effect\nI15,0.2\n"
+    assert written == ["claims"]
+    assert "mnist" in inputs.read("settings", inputs.below(kept))["training"]
+    # Each of the two runs is held against what is its own.
+    for run in (full, mnist):
+        assert "files are those of" in reference.verify(run, kept)
+    put(mnist / "tables/imgm_mnist.csv", "a\n2\n")
+    with pytest.raises(InputError, match="imgm_mnist.csv has '2' instead of '1'"):
+        reference.verify(mnist, kept)
+    of_mnist(full, "undecided", "M9,undecided,regression\n")
+    with pytest.raises(InputError, match="claims.csv has 'undecided' instead of 'reproduced'"):
+        reference.verify(full, kept)
+
+
 def test_the_kept_files_are_those_that_a_run_makes():
     root = Path(__file__).parents[3]
     kept = root / "results" / "reference"

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 
-def run(*, results: str = "", reference: str = "results/reference", quick: bool = False) -> None:
+def run(
+    *,
+    results: str = "",
+    reference: str = "results/reference",
+    quick: bool = False,
+    mnist: str = "results/mnist",
+) -> None:
     """Run the verb.
 
     Args:
         results: folder of the run (default: results; of a quick one results/quick)
         reference: folder of the reference (default: results/reference)
         quick: keep the numbers of a quick run beside the full one
+        mnist: folder of the run on MNIST, which is kept with a full one (default: results/mnist)
     """
     from reproduction.report import reference as reference_run
 
     folder = results or ("results/quick" if quick else "results")
-    reference_run.keep(folder, reference, quick)
+    reference_run.keep(folder, reference, quick, "" if quick else mnist)

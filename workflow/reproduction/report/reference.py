@@ -2,6 +2,8 @@
 
 The same seed and trials give the same words and, up to rounding, the same numbers. The numbers of a
 quick run are therefore kept too, in ``quick``. A run of other trials has nothing to compare with.
+Private gradients on MNIST have a run of their own (`make mnist`): its files, and its verdicts on
+MNIST, take their place among those of the full run.
 
 Two programs make more of another processor's rounding:
 
@@ -20,6 +22,7 @@ from __future__ import annotations
 
 import csv
 import functools
+import io
 import json
 import math
 import os
@@ -29,8 +32,11 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from matrixdp.checks import InputError
-from reproduction.report import inputs, summary
+from reproduction.files import read_yaml, write_text
+from reproduction.report import inputs, summary, tables
 from reproduction.report.inputs import Files
 
 #: Files and folders of a run that are kept, where they exist.
@@ -45,6 +51,15 @@ _LEFT_OUT = shutil.ignore_patterns("*.npy", "*.npz", "*_trials.csv.gz")
 QUICK = "quick"
 KEPT_QUICK = ("settings.yaml", "summary", "comparisons", "audit", "tables", "figures", "claims.csv")
 _NO_NUMBERS = shutil.ignore_patterns("*.md", "*.tex", "*.json", "*.png", "*.svg", "*.pdf")
+
+#: What is kept of the run on MNIST, beside its settings and its claims.
+MNIST = "mnist"
+_OF_MNIST = (
+    *("summary/mnist.csv", "comparisons/mnist.csv", "data/mnist/provenance.json"),
+    *(f"tables/imgm_mnist.{ending}" for ending in ("csv", "md", "json", "tex")),
+)
+#: Tables with claims, by the identifier in the first column.
+_CLAIMS = ("claims.csv", "tables/claims.csv", "tables/claims_comparisons.csv")
 
 #: Files that are compared.
 COMPARED = (
@@ -79,7 +94,12 @@ def verify(results: str | os.PathLike, reference: str | os.PathLike) -> str:
     names = _originals(results)
     folder = _kept_run(results, reference, names)
     expected = _following(folder, inputs.below(reference), names)
-    cells_by_file = {name: [*_differences(Path(results, name), folder / name)] for name in expected}
+    # Verdicts on MNIST are those of another run.
+    aside = frozenset() if MNIST in names else _claims_on_mnist(folder)
+    cells_by_file = {
+        name: [*_differences(Path(results, name), folder / name, aside if name in _CLAIMS else ())]
+        for name in expected
+    }
     counts = ", ".join(f"{len(cells)} in {name}" for name, cells in cells_by_file.items() if cells)
     # Where all means agree, no other number may differ.
     moved = any(
@@ -131,15 +151,25 @@ def _kept_run(
     )
 
 
-def _differences(run: Path, kept: Path) -> Iterator[tuple[str, bool]]:
+def _claims_on_mnist(folder: Path) -> frozenset[str]:
+    """Return the identifiers of the kept claims that need the run on MNIST."""
+    if not (path := folder / "claims.csv").is_file():
+        return frozenset()
+    with path.open(encoding="utf-8", newline="") as stream:
+        rows = [*csv.DictReader(stream)]
+    return frozenset(row["id"] for row in rows if MNIST in row.get("experiments", "").split())
+
+
+def _differences(run: Path, kept: Path, aside: Collection[str]) -> Iterator[tuple[str, bool]]:
     """Yield a clause on each cell that differs by more than rounding.
 
-    With it goes whether another processor may be the cause, if it is.
+    With it goes whether another processor may be the cause, if it is. Rows that begin with one of
+    ``aside`` are left out.
     """
     if not run.is_file():
         yield "is missing", False
         return
-    (header, mine), (kept_header, theirs) = map(_cells, (run, kept))
+    (header, mine), (kept_header, theirs) = (_cells(path, aside) for path in (run, kept))
     if header != kept_header or len(mine) != len(theirs):
         yield "has other columns or another number of rows", False
         return
@@ -172,7 +202,7 @@ def _following(folder: Path, kept: Files, experiments: Collection[str]) -> list[
     """
     absent = {path.stem for path in folder.glob("summary/*.csv")} - {*experiments}
     # All claims are corrected together.
-    others = {"claims", "tables/claims_comparisons"} if absent else set()
+    others = {"claims", "tables/claims_comparisons"} if absent - {MNIST} else set()
 
     @functools.cache
     def follows(name: str) -> bool:
@@ -184,10 +214,13 @@ def _following(folder: Path, kept: Files, experiments: Collection[str]) -> list[
 
     paths = (path for pattern in COMPARED for path in sorted(folder.glob(pattern)))
     names = [path.relative_to(folder).as_posix() for path in paths]
+    if MNIST in experiments and {*experiments} <= {MNIST, f"{MNIST}_features"}:
+        # `make mnist` makes nothing else.
+        names = [name for name in names if MNIST in name]
     return [name for name in names if follows(name.removesuffix(".csv"))]
 
 
-def _cells(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+def _cells(path: Path, aside: Collection[str]) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Return a table's header, and its rows, in the order of their words, with their numbers.
 
     A number that moves may move its row, too.
@@ -195,7 +228,7 @@ def _cells(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     with path.open(encoding="utf-8", newline="") as stream:
         rows = csv.reader(stream)
         header = next(rows, [])
-        numbered = [*enumerate(rows, 1)]
+        numbered = [(number, row) for number, row in enumerate(rows, 1) if row[0] not in aside]
 
     def order(row: tuple[int, list[str]]) -> list[list[str]]:
         pairs = zip(header, row[1], strict=True)
@@ -204,17 +237,25 @@ def _cells(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     return header, sorted(numbered, key=order)
 
 
-def keep(results: str | os.PathLike, out: str | os.PathLike, quick: bool = False) -> None:
+def keep(
+    results: str | os.PathLike,
+    out: str | os.PathLike,
+    quick: bool = False,
+    mnist: str | os.PathLike = "",
+) -> None:
     """Copy the files of a run that are kept to ``out``, in place of the previous reference.
 
-    A quick run leaves only its numbers, in a folder beside those of the full run.
+    A quick run leaves only its numbers, in a folder beside those of the full run. ``mnist`` is the
+    folder of the run on MNIST, which is kept with the full one; empty for none.
 
     Raises:
-        InputError: the run is on simulated data, or has no summary yet.
+        InputError: a run is on simulated data, or has no summary yet.
     """
     source, target = Path(results), Path(out, QUICK) if quick else Path(out)
     if not _originals(source):
         raise InputError(f"{source} has no summary to keep; run `make` first")
+    if mnist and MNIST not in _originals(mnist):
+        raise InputError(f"{mnist} has no summary of {MNIST} to keep; run `make mnist` first")
     target.mkdir(parents=True, exist_ok=True)
     for name in KEPT_QUICK if quick else KEPT:
         old, new = target / name, source / name
@@ -227,6 +268,42 @@ def keep(results: str | os.PathLike, out: str | os.PathLike, quick: bool = False
                 shutil.rmtree(folder)
         elif new.is_file():
             shutil.copyfile(new, old)
+    if mnist:
+        _add_mnist(Path(mnist), target)
+
+
+def _add_mnist(source: Path, target: Path) -> None:
+    """Put what the run on MNIST has in its place among the kept files of the full run."""
+    for name in _OF_MNIST:
+        if (source / name).is_file():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source / name, target / name)
+    own, settings = (read_yaml(folder / inputs.SETTINGS) for folder in (source, target))
+    settings["training"] = {**(settings.get("training") or {}), MNIST: own["training"][MNIST]}
+    text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)
+    write_text(target / inputs.SETTINGS, text)
+    aside = _claims_on_mnist(source)
+    order: list[str] = []
+    for name in _CLAIMS[::2]:
+        (header, new), (kept_header, old) = (_table(folder / name) for folder in (source, target))
+        if header != kept_header:
+            raise InputError(f"{source / name} has other columns than a run now; run `make mnist`")
+        rows = [row for row in old if row[0] not in aside]
+        rows += [row for row in new if row[0] in aside]
+        order = order or [row[0] for row in old]
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerows([header, *sorted(rows, key=lambda row: order.index(row[0]))])
+        write_text(target / name, stream.getvalue())
+    files = inputs.by_name([target / _CLAIMS[0], target / inputs.SETTINGS])
+    tables.write("claims", files, target / _CLAIMS[1])
+
+
+def _table(path: Path) -> tuple[list[str], list[list[str]]]:
+    """Return the header and the rows of a table."""
+    with path.open(encoding="utf-8", newline="") as stream:
+        header, *rows = csv.reader(stream, strict=True)
+    return header, rows
 
 
 def _originals(results: str | os.PathLike) -> list[str]:
@@ -239,8 +316,6 @@ def _originals(results: str | os.PathLike) -> list[str]:
         return []
     # Files of experiments that are no longer in the configuration are none of the run's.
     config = inputs.read("settings", {"settings": settings})
-    if names := config.get("only"):
-        raise InputError(f"{results} shows {', '.join(names)} alone; run `snakemake` without only")
     paths = {
         name: Path(results, "summary", f"{name}.csv")
         for name in sorted({*config["experiments"], *(config.get("training") or ())})
