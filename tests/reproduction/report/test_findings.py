@@ -39,7 +39,7 @@ def ledger(**verdicts):
 
 def test_verdicts_of_the_ledger_on_the_experiment_are_counted():
     claims = ledger(
-        M12="uninformative",
+        M12="not reproduced",
         M13="not reproduced",
         M14="reproduced",
         M20="reproduced only under zeta=literal",
@@ -49,8 +49,7 @@ def test_verdicts_of_the_ledger_on_the_experiment_are_counted():
     assert some["id"].tolist() == ["M12", "M13", "M14", "M20", "M21"]
     counted = findings.count(some, findings.EXPERIMENT)
     assert counted == (
-        "1 of 5 claims on experiments holds, 1 holds only in a narrower case, 1 fails, "
-        "1 says nothing about the data and 1 is open"
+        "1 of 5 claims on experiments holds, 1 holds only in a narrower case, 2 fail and 1 is open"
     )
     assert findings.phrase({"reproduced": 2, "undecided": 1}) == "2 hold and 1 is open"
     assert findings.relevant(claims, ["adult"]).empty

@@ -149,9 +149,10 @@ def test_every_number_of_the_answers_is_recomputed(root, tmp_path):
     settings += "x,features,imgm_amplified,paper,1,83.2\ny,features,imgm_amplified,paper,1,241\n"
     settings += "x,gradients,imgm_amplified,paper,1,1.2\nx,gradients,imgm_code,paper,1,222\n"
     put(folder / "theory/settings.csv", settings + "x,features,imgm_amplified,paper,3,999\n")
-    ledger = "id,paper,claim_type,verdict\nM2,MVG,theorem,reproduced\nM3,MVG,lemma,reproduced\n"
-    ledger += "I13,IMGM,theorem,reproduced\nI1,IMGM,theorem,undecided\n"
-    ledger += "M12,MVG,experiment,undecided\nI5,IMGM,experiment,undecided\n"
+    ledger = "id,paper,claim_type,verdict,alike,beaten_by\nM2,MVG,theorem,reproduced,,\n"
+    ledger += "M3,MVG,lemma,reproduced,,\nI13,IMGM,theorem,reproduced,,\n"
+    ledger += "I1,IMGM,theorem,undecided,,\nM12,MVG,experiment,undecided,,\n"
+    ledger += "I5,IMGM,experiment,undecided,,\n"
     put(folder / "claims.csv", ledger)
     runfiles.write(folder, "tables/advice")
 
@@ -181,11 +182,15 @@ def test_every_number_of_the_answers_is_recomputed(root, tmp_path):
     assert "a claimed ε of 1 is [really 83 to 241](#tables-imgm-settings). Calib" in text
     assert "promise: up to 222, with the paper's lots taken for Poisson samples." in text
     assert text.count("; ") >= 2
-    verdicts = ["uninformative"] * 3 + ["not reproduced"] * 2 + ["reproduced only under x"]
-    more = [f"M{40 + i},MVG,experiment,{verdict}\n" for i, verdict in enumerate(verdicts)]
+    verdicts = ["reproduced"] * 3 + ["not reproduced"] * 2 + ["reproduced only under x"]
+    more = [
+        f"M{40 + i},MVG,experiment,{verdict},{i < 4},{'zero' * (i in (0, 5))}\n"
+        for i, verdict in enumerate(verdicts)
+    ]
     put(folder / "claims.csv", "".join([ledger, *more]))
-    assert "3 of MVG's 7 claims on experiments say nothing about the data:** [the noise" in said()
-    assert "doubt; 1 holds only in a narrower case, 2 fail and 1 is open." in said()
+    assert "Of MVG's 7 claims on experiments** [3 hold, 1 holds only in a narrower" in said()
+    assert "2 fail and 1 is open](#claims). 1 of those that hold do so in direct" in said()
+    assert "With every record at zero, 4 of all come out alike." in said()
     # Without what it rests on a sentence is not said.
     put(folder / "claims.csv", ledger.replace("M3,MVG,lemma,repro", "M3,MVG,lemma,not repro"))
     assert "far too much noise" in text

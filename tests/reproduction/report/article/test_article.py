@@ -188,7 +188,12 @@ def test_the_title_has_the_mark_of_a_failed_replication_below_one_half():
             "id": ["M1", "M2", "M3", "M4"],
             "paper": "MVG",
             "claim_type": ["experiment"] * 3 + ["theorem"],
-            "verdict": ["reproduced", "uninformative", "reproduced only under x", "not reproduced"],
+            "verdict": [
+                "reproduced",
+                "not reproduced",
+                "reproduced only under x",
+                "not reproduced",
+            ],
             "same_as": "",
         }
     )

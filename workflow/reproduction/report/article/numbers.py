@@ -173,8 +173,10 @@ def _counts(claims: pd.DataFrame) -> dict[str, Number]:
             claimed = claims[claims["paper"].eq(paper) & groups.eq(group)]
             prefix = f"count.{paper}.{group}"
             counts[f"{prefix}.all"] = len(claimed)
-            for verdict in ("reproduced", "not reproduced", "uninformative", "undecided"):
+            for verdict in ("reproduced", "not reproduced", "undecided"):
                 counts[f"{prefix}.{verdict}"] = int(claimed["verdict"].eq(verdict).sum())
+            for control, count in findings.controlled(claimed, group).items():
+                counts[f"{prefix}.{control}"] = count
             narrower = claimed["verdict"].str.startswith("reproduced only").sum()
             counts[f"{prefix}.narrower"] = int(narrower)
     return {

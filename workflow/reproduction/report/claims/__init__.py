@@ -8,10 +8,14 @@ No claim is reproduced by default. The verdicts are
 - ``not reproduced``: the test shows the opposite;
 - ``reproduced only under <reading>``: the test fails or is undecided, but clearly holds under
   another private reading of the papers;
-- ``uninformative``: a baseline that costs no privacy meets the claim too. Or the same noise without
-  data gives the same verdict. Or the claim fails in a unit that the paper hardly meant;
 - ``undecided``: the interval covers 0, there are too few trials, or the test was not run;
 - ``untestable here``: a claim about data, on simulated data.
+
+A verdict says what happened. What it tells stands beside it, by controls that are corrected over
+all claims (:mod:`reproduction.report.claims.controls`): whether the same noise on records of zeros
+gives most of the effect (``alike``), whether a baseline that costs no privacy meets the claim too
+(``met_by``) or is better than its subject (``beaten_by``), and what becomes of amounts in the unit
+that we suspect.
 """
 
 from __future__ import annotations

@@ -18,7 +18,6 @@ from reproduction.report.claims.verdicts import (
     REPRODUCED,
     THEOREM,
     UNDECIDED,
-    UNINFORMATIVE,
     UNTESTABLE,
 )
 from reproduction.report.statistics import WITHIN
@@ -30,7 +29,6 @@ VERDICTS = {
     REPRODUCED: ("holds", "hold"),
     ONLY_UNDER: ("holds only in a narrower case", "hold only in a narrower case"),
     NOT_REPRODUCED: ("fails", "fail"),
-    UNINFORMATIVE: ("says nothing about the data", "say nothing about the data"),
     UNDECIDED: ("is open", "are open"),
     UNTESTABLE: ("cannot be tested here",) * 2,
 }
@@ -94,6 +92,20 @@ def outcomes(claims: pd.DataFrame, name: str) -> dict[str, int]:
     """
     counts = facts(claims[group(claims["claim_type"]).eq(name)])["verdict"].map(word).value_counts()
     return {verdict: int(counts[verdict]) for verdict in VERDICTS if verdict in counts}
+
+
+def controlled(claims: pd.DataFrame, name: str) -> dict[str, int]:
+    """Return how many claims of a group come out alike without data, and in direction alone.
+
+    A claim holds in direction alone where a baseline that uses no record is better than what the
+    claim says is good. Claims that the same fact decides count once.
+    """
+    rows = facts(claims[group(claims["claim_type"]).eq(name)])
+    beaten = rows["beaten_by"].fillna("").ne("") & rows["verdict"].eq(REPRODUCED)
+    return {
+        "alike": int(rows["alike"].astype(str).eq("True").sum()),
+        "direction": int(beaten.sum()),
+    }
 
 
 def phrase(counts: Mapping[str, int]) -> str:

@@ -10,7 +10,7 @@ import pandas as pd
 from reproduction import catalogue
 from reproduction.report import summary
 from reproduction.report.claims import across, exact_claims, intervals
-from reproduction.report.claims.controls import Controls, other_unit, swap_subject
+from reproduction.report.claims.controls import Case, Control, Controls, label, swap_subject
 from reproduction.report.claims.definitions import Claim, Row
 from reproduction.report.claims.trial_evidence import Evidence
 from reproduction.report.claims.trial_values import NotRun, TrialValues
@@ -19,7 +19,6 @@ from reproduction.report.claims.verdicts import (
     ONLY_UNDER,
     REPRODUCED,
     UNDECIDED,
-    UNINFORMATIVE,
     UNTESTABLE,
 )
 from reproduction.report.inputs import Files
@@ -28,14 +27,16 @@ from reproduction.report.statistics import ENOUGH, LEVEL, Joint, holm
 
 #: Columns of the ledger. A claim says that ``effect`` exceeds ``margin``; ``power`` is the smallest
 #: distance from the margin that the trials detect (see
-#: :mod:`reproduction.report.claims.trial_evidence`).
+#: :mod:`reproduction.report.claims.trial_evidence`). ``effect_zeros``, ``alike``, ``met_by`` and
+#: ``beaten_by`` are controls (:class:`reproduction.report.claims.controls.Control`).
 COLUMNS = (
     *("id", "paper", "place", "claim", "claim_type", "statistic", "test", "verdict", "effect"),
     *("effect_low", "effect_high", "margin", "power", "evidence", "p", "p_corrected"),
+    *("effect_zeros", "alike", "met_by", "beaten_by"),
     *("readings_holding", "readings_total", "reason", "shown_by", "data_status", "experiments"),
     "same_as",
 )
-COMPARISONS = ("id", "better", "worse", "relation", "amount", "epsilon", *Evidence._fields[1:-2])
+COMPARISONS = ("id", "better", "worse", "relation", "amount", "epsilon", *Evidence._fields[1:-3])
 
 #: The verdict on a claim, its reason, and other entries of ``COLUMNS``.
 Finding = dict[str, Any]
@@ -104,10 +105,22 @@ class Judge:
                 except NotRun as reason:
                     others[claim.id] = f"not run: {reason}"
         results = _corrected([claim for claim in claims if claim.id in outcome], outcome, others)
+        controls = self._controls.judge(
+            Case(
+                claim,
+                results[claim.id].joint,
+                results[claim.id].evidence,
+                _outcome(results[claim.id]),
+            )
+            for claim in claims
+            if claim.id in results and not exact_claims.argument(claim, self._files)
+        )
         for claim in claims:
             if claim.id in results:
-                findings[claim.id] = self._ordering(claim, results[claim.id])
+                control = controls.get(claim.id, Control())
+                findings[claim.id] = self._ordering(claim, results[claim.id], control)
         untested = dict.fromkeys(("statistic", "test", "evidence", "data_status"), "")
+        untested |= dict.fromkeys(("alike", "met_by", "beaten_by"), "")
         rows = [
             vars(claim)
             | untested
@@ -121,7 +134,7 @@ class Judge:
         records = [_record(name, part) for name, (_, parts) in outcome.items() for part in parts]
         return table, pd.DataFrame(records, columns=[*COMPARISONS])
 
-    def _ordering(self, claim: Claim, outcome: CorrectedEvidence) -> Finding:
+    def _ordering(self, claim: Claim, outcome: CorrectedEvidence, control: Control) -> Finding:
         """Return the verdict on a claim that orders rows, after all checks of its evidence."""
         statuses = {
             self._book.status(part.comparison.first.experiment) for part in outcome.evidence
@@ -139,47 +152,60 @@ class Judge:
         if min(part.n_trials for part in outcome.evidence) < ENOUGH:
             reason = f"fewer than {ENOUGH} trials order nothing; {reason}"
             return _otherwise(claim, finding | {"verdict": UNDECIDED, "reason": reason}, outcome)
-        if cause := self._uninformative(claim, finding["verdict"]):
-            finding |= {"verdict": UNINFORMATIVE, "reason": f"{cause}; ours: {reason}"}
-            return self._over_readings(claim, finding)
         finding = _otherwise(claim, finding, outcome)
         if finding["verdict"].startswith(ONLY_UNDER):
             return finding
-        return self._over_readings(claim, self._beside_baselines(claim, finding, reason))
+        finding |= self._controlled(claim, finding, control)
+        return self._over_readings(claim, finding)
 
-    def _uninformative(self, claim: Claim, verdict: str) -> str:
-        """Return why a verdict says nothing about the paper or the data; empty if it does."""
-        if verdict == NOT_REPRODUCED and (unit := other_unit(claim)):
-            return unit
-        if verdict == self._controls.without_data(claim):
-            return "the same noise on records of zeros gives the same"
-        return ""
+    def _controlled(self, claim: Claim, finding: Finding, control: Control) -> Finding:
+        """Return the columns on the controls of a claim, and the reason with what they show."""
+        clauses = [finding["reason"]]
+        if finding["verdict"] == REPRODUCED and (printed := self._printed(claim, finding)):
+            clauses.append(printed)
+        clauses.append(control.unit)
+        if control.met_by:
+            clauses.append(f"the {label(control.met_by[0])} meets it too")
+        if control.beaten_by:
+            clauses.append(f"the {label(control.beaten_by[0])} is better than ours")
+        if control.even_with:
+            clauses.append(f"nor can ours be told from the {label(control.even_with[0])}")
+        if control.alike is not None:
+            effect = short(control.effect_zeros)
+            here = "most of it" if control.alike else "not most of it"
+            clauses.append(f"with every record at zero the effect is {effect}, {here}")
+        return {
+            "effect_zeros": control.effect_zeros,
+            "alike": "" if control.alike is None else str(control.alike),
+            "met_by": " ".join(row.mechanism for row in control.met_by),
+            "beaten_by": " ".join(row.mechanism for row in control.beaten_by),
+            "reason": "; ".join(filter(None, clauses)),
+        }
 
-    def _beside_baselines(self, claim: Claim, finding: Finding, reason: str) -> Finding:
-        """Return the finding, weakened where a baseline does as well as the claim's subject.
-
-        ``reason`` is that of the trials alone.
-        """
-        baselines = self._controls.baselines(claim)
-        meeting = (row for row in baselines if self._controls.meets(row, claim))
-        if finding["verdict"] != NOT_REPRODUCED and (baseline := next(meeting, None)):
-            reason = f"the {_label(baseline)} meets it too; ours: {reason}"
-            finding |= {"verdict": UNINFORMATIVE, "reason": reason}
-        equal = (row for row in baselines if self._controls.equals(row, claim))
-        if finding["verdict"] == UNDECIDED and (baseline := next(equal, None)):
-            finding["reason"] += f"; nor can ours be told from the {_label(baseline)}"
-        return finding
+    def _printed(self, claim: Claim, part: Mapping[str, Any]) -> str:
+        """Return the printed ratio of the two rows that decide, beside ours; empty for none."""
+        comparison = part["comparison"]
+        published = self._book.published(comparison.first.experiment)
+        values = [
+            pd.to_numeric(published["value"][published["mechanism"].eq(row.mechanism)])
+            for row in (comparison.first, comparison.second)
+            if row.direction is None and row.experiment == comparison.first.experiment
+        ]
+        if [len(value) for value in values] != [1, 1] or comparison.relation != "beats":
+            return ""
+        first, second = (float(value.iloc[0]) for value in values)
+        ours = part["mean_worse"] / part["mean_better"]
+        return (
+            f"a ratio of {short(ours, 4)}, where the paper prints one of {short(second / first, 4)}"
+        )
 
     def _settle(self, claim: Claim, outcome: CorrectedEvidence) -> Finding:
         """Return the verdict by the trials alone, with the numbers of the decisive comparison."""
         joint, evidence = outcome.joint, outcome.evidence
-        prefix, part = "", evidence[joint.weakest]
-        if outcome.fails:
-            verdict, part = NOT_REPRODUCED, evidence[joint.strongest_against]
-        elif outcome.holds:
-            verdict = REPRODUCED
-        else:
-            verdict, prefix = UNDECIDED, "no clear difference: "
+        verdict = _outcome(outcome)
+        failed = verdict == NOT_REPRODUCED
+        part = evidence[joint.strongest_against if failed else joint.weakest]
+        prefix = "no clear difference: " if verdict == UNDECIDED else ""
         if len(evidence) > 1 and verdict == REPRODUCED and claim.every:
             prefix = f"the closest of {len(evidence)}: "
         reason = f"{prefix}{_means(part, claim)}"
@@ -216,7 +242,9 @@ class Judge:
             epsilon=self._epsilon,
             larger=claim.larger,
             every=claim.every,
-            baselines=[swap_subject(claim, row) for row in self._controls.baselines(claim)],
+            baselines=[
+                swap_subject(claim.comparisons, row) for row in self._controls.baselines(claim)
+            ],
         )
         finding |= {"readings_holding": share.holding, "readings_total": share.total}
         if finding["verdict"] in (NOT_REPRODUCED, UNDECIDED) and share.sure:
@@ -259,6 +287,11 @@ def _corrected(
     return {claim.id: result((claim.id, False))._replace(other=other(claim.id)) for claim in claims}
 
 
+def _outcome(outcome: CorrectedEvidence) -> str:
+    """Return what the trials say of a claim, without any control."""
+    return NOT_REPRODUCED if outcome.fails else REPRODUCED if outcome.holds else UNDECIDED
+
+
 def _otherwise(claim: Claim, finding: Finding, outcome: CorrectedEvidence) -> Finding:
     """Return the finding, with another verdict if the claim holds under its other reading."""
     other = outcome.other
@@ -290,10 +323,6 @@ def _describe(claim: Claim, finding: Finding) -> dict[str, str]:
     reason = ". ".join(filter(None, [finding["reason"], claim.note])).strip(".")
     lists = {"shown_by": claim.shown_by, "experiments": claim.experiments}
     return {"reason": reason} | {name: " ".join(names) for name, names in lists.items()}
-
-
-def _label(baseline: Row) -> str:
-    return catalogue.label(baseline.mechanism).lower()
 
 
 def _name(row: Row, claim: Claim) -> str:

@@ -40,6 +40,7 @@ class Evidence(NamedTuple):
         surplus: effect minus margin, in the unit of the metric.
         unit: one unit of the effect in that of the metric: 1, or for a ratio the denominator's
             mean.
+        by_trial: the surplus by the number of the trial; None for rows that share no trials.
     """
 
     comparison: Comparison
@@ -55,6 +56,7 @@ class Evidence(NamedTuple):
     n_trials: int
     surplus: Estimate
     unit: float
+    by_trial: pd.Series | None
 
     def detectable(self, level: float) -> float:
         """Return the smallest distance of an effect from the margin that such trials detect."""
@@ -72,9 +74,17 @@ def surplus(comparison: Comparison, pair: Pair, gap: Array | float = 0.0) -> Est
     if comparison.relation == "times":
         return pair.difference(comparison.amount)
     if comparison.relation == "share":
-        return mean_of(pair.first - pair.second + comparison.amount / 100 * gap)
+        return mean_of(surplus_by_trial(comparison, pair, gap))
     difference = pair.difference()
     return replace(difference, value=difference.value - comparison.margin)
+
+
+def surplus_by_trial(comparison: Comparison, pair: Pair, gap: Array | float = 0.0) -> Array:
+    """Return the surplus of each trial of paired rows, whose mean :func:`surplus` estimates."""
+    if comparison.relation == "times":
+        return pair.first - comparison.amount * pair.second
+    margin = comparison.margin if comparison.relation != "share" else -comparison.amount / 100 * gap
+    return pair.first - pair.second - margin
 
 
 def gather(
@@ -136,7 +146,7 @@ def _gather(
     return [
         _evidence(
             comparison,
-            *(values[names[row]][row].to_numpy() for row in (comparison.first, comparison.second)),
+            *(values[names[row]][row] for row in (comparison.first, comparison.second)),
             paired=names[comparison.first] == names[comparison.second],
             larger=claim.larger,
             gap=_gap(_ends(comparison, book), values[names[comparison.first]])
@@ -194,14 +204,15 @@ def _gap(ends: tuple[Row, Row], values: pd.DataFrame) -> Array:
 
 def _evidence(
     comparison: Comparison,
-    first: Array,
-    second: Array,
+    first: pd.Series,
+    second: pd.Series,
     *,
     paired: bool,
     larger: bool,
     gap: Array | float = 0.0,
 ) -> Evidence:
-    pair = Pair(*((first, second) if larger else (second, first)), paired)
+    ends = (first, second) if larger else (second, first)
+    pair = Pair(ends[0].to_numpy(), ends[1].to_numpy(), paired)
     beyond, unit = surplus(comparison, pair, gap), 1.0
     margin = 0 - comparison.amount / 100 * float(np.mean(gap))
     if comparison.relation == "times":
@@ -220,4 +231,7 @@ def _evidence(
         n_trials=min(len(first), len(second)),
         surplus=beyond,
         unit=unit,
+        by_trial=pd.Series(surplus_by_trial(comparison, pair, gap), index=first.index)
+        if paired
+        else None,
     )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
-ONLY_UNDER, UNINFORMATIVE = "reproduced only under", "uninformative"
-UNDECIDED, UNTESTABLE = "undecided", "untestable here"
+ONLY_UNDER, UNDECIDED = "reproduced only under", "undecided"
+UNTESTABLE = "untestable here"
 
 #: Kinds of claims that are counted by themselves.
 THEOREM, EXPERIMENT = "theorem", "experiment"

@@ -16,7 +16,7 @@ from reproduction import catalogue
 from reproduction.report import audit_status, comparisons, inputs, summary
 from reproduction.report.audit_status import NOT_PRIVATE
 from reproduction.report.claims import findings
-from reproduction.report.claims.verdicts import EXPERIMENT, REPRODUCED, UNINFORMATIVE
+from reproduction.report.claims.verdicts import EXPERIMENT, REPRODUCED
 from reproduction.report.entries import is_empty
 from reproduction.report.inputs import Files
 from reproduction.report.markup import short, span
@@ -183,12 +183,11 @@ def _mvg_claims(run: Run, entry: Words) -> str | None:
         stands = {k: word for k, word in stands.items() if not word.startswith(NOT_PRIVATE)}
         if stands and comparisons.BETTER not in stands.values():
             useless.append(catalogue.experiment(name).name)
-    counts = outcomes[EXPERIMENT]
-    total, uninformative = sum(counts.values()), counts.pop(UNINFORMATIVE, 0)
-    return entry["uninformative" if uninformative else "text"].format(
-        experiments=total,
-        count=uninformative,
-        others=findings.phrase(counts),
+    claims = run.table("claims")
+    controls = findings.controlled(claims[claims["paper"].eq("MVG")], EXPERIMENT)
+    return entry["text"].format(
+        **_counts(outcomes),
+        **{name: entry[name].format(count=n) if n else "" for name, n in controls.items()},
         useless=entry["useless"].format(names=" and ".join(useless)) if useless else "",
     )
 

@@ -59,7 +59,7 @@ def dashboard(table: pd.DataFrame) -> dict[str, Any]:
 def _claim(row: Mapping[str, Any]) -> dict[str, Any]:
     cells = claims.cells(row)
     why, *more = _SENTENCE.split(row["reason"], maxsplit=1)
-    headers = ("Effect", "Asks", "Shows", "p", "Readings", "Evidence")
+    headers = ("Effect", "On zeros", "Asks", "Shows", "p", "Readings", "Evidence")
     return {
         **{name: row[name] for name in SHOWN},
         "why": why,
