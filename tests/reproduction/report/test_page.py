@@ -150,7 +150,7 @@ def test_a_figure_without_its_words_is_one_sentence(make, tmp_path):
 def test_a_claim_stands_once_and_its_experiment_leads_to_it(make, tmp_path):
     root = write(tmp_path / "results")
     blank = "place,statistic,evidence,reason,effect,effect_low,effect_high,margin,power"
-    blank += ",p_corrected,readings_holding,readings_total"
+    blank += ",p_corrected,readings_holding,readings_total,effect_zeros,alike,met_by,beaten_by"
     rows = ["M1,MVG,theorem,holds,reproduced,table3 nowhere,"]
     rows += ["M2,MVG,experiment,too,undecided,,regression"]
     text = "\n".join(

@@ -61,6 +61,7 @@ def run(tmp_path_factory):
     head, *rows = CLAIMS.splitlines()
     empty = ("statistic,evidence,effect,effect_low,effect_high,margin,power,p,p_corrected",)
     empty += ("readings_holding,readings_total,data_status,experiments",)
+    empty += ("effect_zeros,alike,met_by,beaten_by",)
     commas = "," * (1 + ",".join(empty).count(","))
     put(root / "claims.csv", "\n".join([",".join((head, *empty)), *(row + commas for row in rows)]))
     runfiles.write(root, "tables/advice", "tables/price", "figures/price")

@@ -11,9 +11,9 @@ from reproduction.report.page import cards, views
 
 def claim(name, paper, claim_type, verdict, **fields):
     text = dict.fromkeys(("place", "statistic", "evidence", "shown_by", "claim", "reason"), "")
-    text["same_as"] = ""
+    text |= dict.fromkeys(("same_as", "alike", "met_by", "beaten_by"), "")
     numbers = ("effect", "effect_low", "effect_high", "margin", "power", "p_corrected")
-    numbers += ("readings_holding", "readings_total")
+    numbers += ("readings_holding", "readings_total", "effect_zeros")
     about = {"id": name, "paper": paper, "claim_type": claim_type, "verdict": verdict}
     return text | dict.fromkeys(numbers, np.nan) | about | fields
 
