@@ -21,9 +21,6 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
-#: Former names, and the valid names that replace them.
-RENAMED = {"add_remove": "zero_out"}
-
 
 class InputError(ValueError):
     """Input that cannot be used; the message is one sentence that names the remedy.
@@ -176,8 +173,6 @@ def choice(allowed: Iterable[str], **argument: object) -> str:
 def nearest(value: object, allowed: Iterable[str]) -> str:
     """Return the end of a message: the valid name closest to ``value``, and all valid names."""
     options = [str(option) for option in allowed]
-    if (name := RENAMED.get(str(value))) in options:
-        return f"it is now called {name!r}, and must be one of {', '.join(options)}"
     near = difflib.get_close_matches(str(value), options, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}? It" if near else "it"
     return f"{hint} must be one of {', '.join(options)}"

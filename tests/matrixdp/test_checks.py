@@ -72,11 +72,6 @@ def test_orthonormal_rejects_a_stretched_basis():
         checks.orthonormal(directions=1.001 * rotation)
 
 
-def test_a_name_of_before_is_answered_with_the_one_of_today():
-    with pytest.raises(InputError, match="'add_remove'; it is now called 'zero_out', and must be"):
-        checks.choice(("replace", "zero_out"), adjacency="add_remove")
-
-
 def test_an_epsilon_that_asks_for_infinite_noise_is_refused():
     with pytest.raises(InputError, match="epsilon is 1e-308; give at least 1e-100"):
         checks.privacy(1e-308, 1e-300)

@@ -60,7 +60,7 @@ _CONVERSIONS = {
 _SIGNATURES = {
     b"\xff\xfe": ("", "text in UTF-16", "save it as UTF-8"),
     b"\xfe\xff": ("", "text in UTF-16", "save it as UTF-8"),
-    b"PK\x03\x04": (".npz", "a workbook or an archive", "save its table as CSV, in UTF-8"),
+    b"PK\x03\x04": ("", "a workbook or an archive", "save its table as CSV, in UTF-8"),
     b"\xd0\xcf\x11\xe0": ("", "a workbook", "save its table as CSV, in UTF-8"),
     b"\x1f\x8b": ("", "compressed", "unpack it"),
     b"\xfd7zXZ": ("", "compressed", "unpack it"),
@@ -420,13 +420,6 @@ def _value(cell: str, dialect: Dialect) -> float:
 
 def _npy(path: Path, columns: Sequence[str], person: str, _: Dialect) -> Iterator[_Block]:
     array = np.load(path, mmap_mode="r", allow_pickle=False)
-    if suffix(path) == ".npz":
-        with array:
-            if len(array.files) != 1:
-                raise InputError(
-                    f"{path} holds {len(array.files)} arrays; save the one of the records alone"
-                )
-            array = array[array.files[0]]
     if array.ndim != 2 or array.dtype.kind not in "fiub":
         raise InputError(
             f"{path} holds {plural(array.ndim, 'dimension')} of {_kind(array.dtype)}; give a table "
@@ -558,7 +551,7 @@ def _columns(path: Path, header: Sequence[str], columns: Sequence[str], kind: st
     return [list(header).index(column) for column in columns]
 
 
-_READERS = {".csv": _csv, ".npy": _npy, ".npz": _npy, ".parquet": _parquet}
+_READERS = {".csv": _csv, ".npy": _npy, ".parquet": _parquet}
 #: Suffixes of files of records.
 SUFFIXES = tuple(_READERS)
 #: Suffixes that no specification and no account has, and no file of records that is read.

@@ -159,7 +159,7 @@ def test_an_array_has_the_account_of_its_path(folder, monkeypatch):
 def test_a_file_of_records_that_is_not_there_begins_no_account(folder):
     with pytest.raises(mdp.InputError, match="is not there, or no file"):
         mdp.Account(folder / "home" / "poeple.csv", **TOTAL)
-    assert {".csv", ".npy", ".npz", ".parquet"} == {*tables.SUFFIXES}
+    assert {".csv", ".npy", ".parquet"} == {*tables.SUFFIXES}
 
 
 def test_the_command_line_shows_the_account_of_a_link_and_of_any_path(folder, capsys):

@@ -108,7 +108,7 @@ def test_a_dialect_that_no_file_has_is_one_sentence(folder, capsys, more, messag
 # --- Numbers ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".npy", ".npz", ".parquet"])
+@pytest.mark.parametrize("suffix", [".csv", ".npy", ".parquet"])
 def test_booleans_are_numbers_in_every_format(tmp_path, suffix):
     path = tmp_path / f"rows{suffix}"
     if suffix == ".csv":
@@ -120,7 +120,7 @@ def test_booleans_are_numbers_in_every_format(tmp_path, suffix):
         parquet.write_table(arrow.table({"0": [True, False, False, True]}), path)
     else:
         rows = np.array([[True], [False], [False], [True]])
-        (np.savez if suffix == ".npz" else np.save)(path, rows)
+        np.save(path, rows)
     assert read(path, columns=("0",)) == [[1], [0], [0], [1]]
 
 
@@ -161,7 +161,7 @@ def test_dates_of_parquet_say_what_to_do(tmp_path):
 # --- Names of files, places of keys -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("suffix", [".CSV", ".Npy", ".NPZ", ".Parquet"])
+@pytest.mark.parametrize("suffix", [".CSV", ".Npy", ".Parquet"])
 def test_the_case_of_a_suffix_does_not_matter(tmp_path, suffix):
     path = tmp_path / f"rows{suffix}"
     if suffix == ".CSV":
@@ -173,10 +173,10 @@ def test_the_case_of_a_suffix_does_not_matter(tmp_path, suffix):
         parquet.write_table(arrow.table({"0": [1.5]}), path)
     else:
         with path.open("wb") as file:
-            (np.savez if suffix == ".NPZ" else np.save)(file, np.array([[1.5]]))
+            np.save(file, np.array([[1.5]]))
     assert read(path, columns=("0",)) == [[1.5]]
     assert ledger.find(path) == (path.with_name(f"{path.name}{ledger.SUFFIX}"), path)
-    with pytest.raises(InputError, match="is no .csv, .npy, .npz, .parquet file"):
+    with pytest.raises(InputError, match="is no .csv, .npy, .parquet file"):
         tables.check(tmp_path / "rows.XLSX")
 
 

@@ -231,7 +231,7 @@ def test_carriage_returns_alone_end_no_line(tmp_path):
 @pytest.mark.parametrize(
     ("suffix", "kind"),
     [
-        *product([".npy", ".npz"], [np.float64, np.int64, np.longdouble, bool]),
+        *product([".npy"], [np.float64, np.int64, np.longdouble, bool]),
         *product([".parquet"], [np.float64, np.int64, bool]),
     ],
 )
@@ -270,7 +270,7 @@ def _write(path, rows, kind, order):
         parquet.write_table(table, path, row_group_size=2 if order == "C" else 100)
     else:
         array = np.array(rows, dtype=kind, order=order).reshape(-1, 2)
-        (np.save if path.suffix == ".npy" else np.savez)(path, array)
+        np.save(path, array)
 
 
 PEOPLE = st.tuples(st.sampled_from(["Ann", "Bob", '"Ann"', "1", "2.0"]), st.integers(0, 99))
@@ -309,7 +309,7 @@ def test_a_line_after_empty_lines_moves_a_sum_by_one_record(tmp_path, empty):
     assert np.abs(values[0] - values[1]).max() <= query.l2_sensitivity * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".npy", ".npz", ".parquet"])
+@pytest.mark.parametrize("suffix", [".csv", ".npy", ".parquet"])
 @pytest.mark.parametrize("order", "CF")
 def test_a_record_among_the_others_does_not_move_them(tmp_path, suffix, order):
     """The last block of a file has one row, or two."""
@@ -355,7 +355,7 @@ def _table(path, rows):
 
         parquet.write_table(pyarrow.table([*rows.T], names=names), path)
     else:
-        (np.save if path.suffix == ".npy" else np.savez)(path, rows)
+        np.save(path, rows)
 
 
 # --- Messages ---------------------------------------------------------------------------------
@@ -374,7 +374,7 @@ WARNING = [*BEYOND, *MISSING]
 
 @pytest.mark.parametrize(
     ("suffix", "value"),
-    [*product([".csv", ".npy", ".npz"], WARNING), *product([".parquet"], MISSING)],
+    [*product([".csv", ".npy"], WARNING), *product([".parquet"], MISSING)],
 )
 def test_no_warning_of_a_file_depends_on_a_number(tmp_path, suffix, value):
     path, column = tmp_path / f"rows{suffix}", "0"
@@ -383,7 +383,7 @@ def test_no_warning_of_a_file_depends_on_a_number(tmp_path, suffix, value):
     elif suffix == ".parquet":
         _table(path, value)
     else:
-        (np.save if suffix == ".npy" else np.savez)(path, value)
+        np.save(path, value)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         (block,) = tables.blocks(path, (column,), np.array([9.0]))
