@@ -46,16 +46,12 @@ _NEIGHBOURS = {
     "replace": "one record is replaced by any other; their number is public",
     "add_or_remove": "one record is added or removed; their number is private, and the stated one "
     "only sets the scale of the noise",
-    "zero_out": "one record is zeroed out, to a null record that adds nothing to any query; the "
-    "number of records is public, and none is added or removed",
 }
 _PEOPLE = {
     "replace": "all records of one person are replaced by any others, in the same places; who has "
     "how many records is public",
     "add_or_remove": "one person is added or removed, with all records; the numbers of people and "
     "of records are private, and the stated one only sets the scale of the noise",
-    "zero_out": "all records of one person are zeroed out, to null records that add nothing to any "
-    "query; who has how many records is public, and none is added or removed",
 }
 
 

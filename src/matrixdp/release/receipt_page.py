@@ -27,8 +27,6 @@ _QUERIES = {
 _HIDDEN = {
     ("replace", False): ("what it says", "with any other in its place"),
     ("replace", True): ("what they say", "with any others in their places"),
-    ("zero_out", False): ("what it says", "without what it says"),
-    ("zero_out", True): ("what they say", "without what they say"),
     ("add_or_remove", False): ("whether it is in the file, and what it says", "without it"),
     ("add_or_remove", True): ("whether they are in the file, and what they say", "without them"),
 }

@@ -27,7 +27,6 @@ from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import (
     ADD_OR_REMOVE,
-    ADJACENCIES,
     IdentityQuery,
     MeanQuery,
     NormalEquations,
@@ -48,6 +47,8 @@ QUERIES: dict[str, type[Query]] = {
     "first_component": SecondMomentQuery,
     "regression": SecondMomentQuery,
 }
+#: Neighbouring relations of a specification; queries in Python have another, zero_out.
+RELATIONS = ("replace", ADD_OR_REMOVE)
 #: Queries whose records have a constant, which counts them where their number is private.
 _COUNTED = ("mean", *WITH_CONSTANT)
 RECOMMENDED = "recommend"
@@ -573,13 +574,11 @@ def _mechanism(query_name: str, name: object, delta: float) -> str:
 
 def _adjacency(query_name: str, mechanism: str, table: Mapping[str, Any]) -> str:
     """Return the neighbouring relation, where the mechanism can answer the query under it."""
-    adjacency = checks.choice(
-        (*ADJACENCIES, ADD_OR_REMOVE), adjacency=table.get("adjacency", "replace")
-    )
+    adjacency = checks.choice(RELATIONS, adjacency=table.get("adjacency", "replace"))
     if adjacency == ADD_OR_REMOVE and query_name not in _COUNTED and mechanism != CLIPPED:
         raise InputError(
             f"adjacency is {adjacency!r}, which serves the queries {', '.join(_COUNTED)}, and "
-            "second_moments by the mechanism 'clipped'; take replace or zero_out"
+            "second_moments by the mechanism 'clipped'; take replace"
         )
     return adjacency
 
@@ -687,6 +686,6 @@ def _people(table: Mapping[str, Any], names: list[str]) -> People | None:
     if "adjacency" not in table:
         raise InputError(
             "adjacency is missing beside person; add_or_remove hides who is in the file and with "
-            "how many records, replace and zero_out hide their values alone, so state one"
+            "how many records, replace hides their values alone, so state one"
         )
     return People(person, most)

@@ -331,7 +331,7 @@ def test_a_fit_in_python_is_the_answer_of_the_command_line(answer, query, mechan
 
 #: Releases whose noise takes means beyond their bounds: query, and keys beside it.
 FAR = [
-    *(("mean", {"adjacency": name}) for name in ("replace", "zero_out", "add_or_remove")),
+    *(("mean", {"adjacency": name}) for name in ("replace", "add_or_remove")),
     ("mean", {"mechanism": "gaussian", "delta": 1e-6}),
     ("mean", {"missing": "present"}),
     ("mean", {"radius": 300.0}),

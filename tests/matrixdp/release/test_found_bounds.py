@@ -213,7 +213,7 @@ def test_what_private_bounds_cannot_stand_beside_is_refused(folder, more, replac
     assert message in str(error.value)
 
 
-@pytest.mark.parametrize("relation", ["replace", "zero_out", "add_or_remove"])
+@pytest.mark.parametrize("relation", ["replace", "add_or_remove"])
 def test_both_parts_protect_the_records_of_a_person(folder, relation):
     people = np.arange(4000) // 2
     rows = np.column_stack([np.full((4000, 2), 50.0), people])

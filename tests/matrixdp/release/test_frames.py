@@ -80,7 +80,6 @@ REQUESTS = [
     {"query": "regression", "target": "score", "mechanism": "adassp"},
     {
         "query": "second_moments",
-        "adjacency": "zero_out",
         "delta": 0,
         "total": {**TOTAL, "delta": 0},
     },
@@ -149,7 +148,7 @@ def test_each_call_of_a_data_frame_is_charged_before_noise_is_drawn(people, tmp_
         mdp.make_release(people, **{**given, "epsilon": 1.9})
     assert len(account.releases) == 2
     with pytest.raises(mdp.InputError, match="begun for 'replace'"):
-        mdp.make_release(people, **given, adjacency="zero_out")
+        mdp.make_release(people, **given, adjacency="add_or_remove")
     with pytest.raises(mdp.InputError, match="person = none, not patient"):
         whole = {"person": "patient", "per_person": 2, "adjacency": "replace", "records": 400}
         mdp.make_release(people.assign(patient=1), **given, **whole)

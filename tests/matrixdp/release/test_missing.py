@@ -181,7 +181,7 @@ def lacking():
     return rows
 
 
-@pytest.mark.parametrize("adjacency", ["replace", "zero_out", "add_or_remove"])
+@pytest.mark.parametrize("adjacency", ["replace", "add_or_remove"])
 @pytest.mark.parametrize("mechanism", ["laplace", "gaussian", "recommend"])
 def test_the_mean_of_the_values_present_and_its_interval(tmp_path, capsys, adjacency, mechanism):
     path = people(tmp_path, lacking(), f'mechanism = "{mechanism}"', adjacency)
@@ -269,7 +269,7 @@ def test_neighbouring_files_are_no_further_apart_than_the_noise_covers(
 
 
 @pytest.mark.parametrize("mechanism", ["laplace", "gaussian", "recommend"])
-@pytest.mark.parametrize("adjacency", ["replace", "zero_out", "add_or_remove"])
+@pytest.mark.parametrize("adjacency", ["replace", "add_or_remove"])
 @pytest.mark.parametrize("most", [1, 3])
 def test_no_request_moves_by_more_than_its_noise_is_charged_for(
     tmp_path, mechanism, adjacency, most

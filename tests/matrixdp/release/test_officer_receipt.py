@@ -36,7 +36,7 @@ def account_of(folder):
         ("mean", 'missing = "refuse"'),
         ("records", ""),
         ("second_moments", 'missing = "middle"'),
-        ("covariance", 'mechanism = "clipped"\nadjacency = "zero_out"'),
+        ("covariance", 'mechanism = "clipped"'),
         ("regression", 'target = "income"\nadjacency = "add_or_remove"\nmissing = {age = 40}'),
         ("regression", 'target = "income"\nmechanism = "adassp"\nlabel = "again"'),
         ("components", "radius = 1e5"),

@@ -223,9 +223,9 @@ def test_in_python_a_sum_is_over_the_stated_number(tmp_path):
 def test_an_account_keeps_its_relation(tmp_path, capsys):
     run(tmp_path, "mean", people(400), ["--even-if-useless"])
     path = tmp_path / "s.toml"
-    path.write_text(path.read_text().replace("add_or_remove", "zero_out"))
+    path.write_text(path.read_text().replace("add_or_remove", "replace"))
     assert cli.main(["release", str(path), "--out", str(tmp_path / "second")]) == 2
-    assert "neighbours = add_or_remove, not zero_out" in capsys.readouterr().err
+    assert "neighbours = add_or_remove, not replace" in capsys.readouterr().err
     account = mdp.Account(tmp_path / "people.csv.privacy.json", adjacency="add_or_remove")
     assert account.events()["neighboring_relation"] == "ADD_OR_REMOVE_ONE"
     query = mdp.MeanQuery(mdp.Box((0.0,), (1.0,)), 400, "zero_out")

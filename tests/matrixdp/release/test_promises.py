@@ -152,7 +152,7 @@ def test_one_account_has_one_kind_of_neighbours(folder, capsys):
     more = "total = {epsilon = 9, delta = 1e-5}"
     assert run(folder, more=more) == 0
     (folder / "out").rename(folder / "first")
-    assert run(folder, more=f'adjacency = "zero_out"\n{more}') == 2
+    assert run(folder, more=f'adjacency = "add_or_remove"\n{more}') == 2
     assert "state the same" in capsys.readouterr().err
 
 

@@ -48,7 +48,7 @@ ADASSP = {"query": "regression", "more": 'target = "income"\nmechanism = "adassp
             'target = "income"\nmechanism = "adassp"\nadjacency = "add_or_remove"',
         ),
         ("second_moments", (2, 3), 'mechanism = "clipped"'),
-        ("covariance", (2, 4), 'mechanism = "clipped"\nadjacency = "zero_out"'),
+        ("covariance", (2, 4), 'mechanism = "clipped"'),
         ("components", (2, 4), 'mechanism = "clipped"\nradius = 1e5'),
         ("first_component", (1, 2), 'mechanism = "clipped"'),
     ],
