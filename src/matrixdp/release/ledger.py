@@ -131,6 +131,8 @@ def find(path: Path) -> AccountFile:
     with checks.as_input_error(
         f"{checks.short(str(path))} cannot be looked up ({{why}}); correct it"
     ):
+        if path.is_dir():
+            raise InputError(f"{path} is a folder; give a file of records, or an account")
         file = path.with_name(path.name.removesuffix(SUFFIX))
         if path.name.endswith(SUFFIX) and tables.suffix(file) in tables.SUFFIXES and file.is_file():
             # Only an account that exists is a choice among those that the file's names could begin.

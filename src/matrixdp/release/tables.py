@@ -56,17 +56,20 @@ _CONVERSIONS = {
     (".gz", ".bz2", ".xz", ".zst", ".zip", ".7z"): "unpack it",
     (".xlsx", ".xlsm", ".xls", ".ods", ".numbers"): "save its table as CSV, in UTF-8",
 }
-#: First bytes of files: the suffix that has them, what they say, and what to do about it.
+#: First bytes of files, in small letters: the suffix that has them, what they say, and the remedy.
 _SIGNATURES = {
     b"\xff\xfe": ("", "text in UTF-16", "save it as UTF-8"),
     b"\xfe\xff": ("", "text in UTF-16", "save it as UTF-8"),
-    b"PK\x03\x04": ("", "a workbook or an archive", "save its table as CSV, in UTF-8"),
+    b"pk\x03\x04": ("", "a workbook or an archive", "save its table as CSV, in UTF-8"),
     b"\xd0\xcf\x11\xe0": ("", "a workbook", "save its table as CSV, in UTF-8"),
     b"\x1f\x8b": ("", "compressed", "unpack it"),
-    b"\xfd7zXZ": ("", "compressed", "unpack it"),
+    b"\xfd7zxz": ("", "compressed", "unpack it"),
     b"(\xb5/\xfd": ("", "compressed", "unpack it"),
-    b"PAR1\x15": (".parquet", "Parquet", "rename it to .parquet"),
-    b"\x93NUMPY": (".npy", "NPY", "rename it to .npy"),
+    b"par1\x15": (".parquet", "Parquet", "rename it to .parquet"),
+    b"\x93numpy": (".npy", "NPY", "rename it to .npy"),
+    b"version https://git-lfs": ("", "a pointer of Git LFS", "get the file by `git lfs pull`"),
+    b"<!doctype html": ("", "a web page", "download the file itself"),
+    b"<html": ("", "a web page", "download the file itself"),
 }
 #: Errors of the csv module, by a part of their texts: what is there, and the remedy.
 _ERRORS = {
@@ -129,10 +132,12 @@ def check(path: Path) -> None:
                 remedy += " in full, as ~, variables, backslashes and addresses stay as they are"
             raise InputError(f"{path} is {what}; {remedy}")
         with path.open("rb") as file:
-            start = file.read(8)
+            start = file.read(32).lower()
     for signature, (kind, what, remedy) in _SIGNATURES.items():
         if start.startswith(signature) and suffix(path) != kind:
             raise InputError(f"{path} is {what} by its content; {remedy}")
+        if suffix(path) == kind and not start.startswith(signature[:4]):
+            raise InputError(f"{path} is no {kind} file by its content; save it anew")
 
 
 def blocks(

@@ -25,6 +25,8 @@ _FIXES = (
     ),
     (r"\\", "/", "a backslash begins an escape in double quotes, so write / or single quotes"),
     (r"^\s*(?://|;|--|%).*", "#", "begin a comment with #"),
+    (r"[\u2010-\u2015\u2212](?=[0-9.])", "-", "write the minus - of the keyboard"),
+    (r"^[^=]*=\s*(?i:null|none|nil)\s*$", "", "leave the entry out"),
     (r":=|==|=>|<-", "=", "write a single ="),
     (r"([\w\"'])\s*:(?=\s*\S)", r"\1 =", "write = between a name and its value"),
     (r"\b(?i:true)\b", "true", "write true in small letters"),
@@ -98,10 +100,14 @@ def _remedy(text: str, error: Exception) -> str:
             if _is_better([*lines[:place], line, *lines[place + 1 :]], number):
                 where = f" in line {place + 1}" * (place != number)
                 sentence = ", and ".join(dict.fromkeys(sentence for *_, sentence in fixes))
-                return f"{sentence}{where}, as in {checks.short(' '.join(line.split()))}"
+                example = checks.short(" ".join(line.split()))
+                return f"{sentence}{where}{example and f', as in {example}'}"
     if str(error).startswith("Cannot"):
         return "it states the same twice, so delete one"
-    return "write each entry as name = value, texts in double quotes and lists in square brackets"
+    return (
+        "write each entry as name = value, numbers as 0.5 or 1e-6, texts in double quotes and "
+        "lists in square brackets"
+    )
 
 
 def _is_json(text: str) -> bool:

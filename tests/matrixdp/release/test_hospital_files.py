@@ -328,7 +328,7 @@ def test_every_name_of_an_account_shows_what_is_spent(folder, account, capsys, m
         ("nope.toml", "cannot be read as TOML"),
         ("nope.json", "is not there; give the file of records, or its account"),
         ("nope", "is not there; give the file of records, or its account"),
-        (".", "correct it"),
+        (".", "is a folder; give a file of records, or an account"),
         ("lost.toml", "lost.csv is not there, or no file"),
         ("below.toml", "is not there, and neither is its folder; correct account"),
         ("moved.csv", "links to it; restore it, as a new account would forget what is spent"),

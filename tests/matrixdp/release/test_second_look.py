@@ -189,7 +189,7 @@ def test_a_refusal_of_records_names_the_cause_that_is_there(door, records, cause
         ("", "Expecting value"),
         ("[]", "no account of releases"),
         ('{"format": 1}', "it lacks 'total'"),
-        (None, r"cannot be read \(is a directory\); correct it, or get leave"),
+        (None, "is a folder; give a file of records, or an account"),
     ],
 )
 def test_a_refusal_of_an_account_names_the_cause_that_is_there(tmp_path, capsys, content, cause):
