@@ -101,7 +101,7 @@ def controlled(claims: pd.DataFrame, name: str) -> dict[str, int]:
     claim says is good. Claims that the same fact decides count once.
     """
     rows = facts(claims[group(claims["claim_type"]).eq(name)])
-    beaten = rows["beaten_by"].fillna("").ne("") & rows["verdict"].eq(REPRODUCED)
+    beaten = rows["beaten_by"].astype(object).fillna("").ne("") & rows["verdict"].eq(REPRODUCED)
     return {
         "alike": int(rows["alike"].astype(str).eq("True").sum()),
         "direction": int(beaten.sum()),
