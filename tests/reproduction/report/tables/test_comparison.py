@@ -138,7 +138,7 @@ def test_rows_without_a_result_say_why(make):
     assert pd.isna(missing["mean"])
     assert "goe" not in set(table["mechanism"])
     assert re.search(
-        r"JL transform \(Upadhyay \[46\]\); here: .* \| 1\.682 ± 0\.015 \|.* not run \|", markdown
+        r"JL transform \(Upadhyay \[46\]\); here: .* \| 0\.2649 \(1\.682 ± 0\.015\) \|.* not run \|", markdown
     )
 
 
@@ -292,7 +292,7 @@ def test_table_4_has_no_conjecture_and_no_ratio_to_zero(make):
     )
     assert np.isnan(row(table, "Non-private")["ratio"])
     assert row(table, "Non-private")["against_paper"] == "within"
-    assert "| Non-private | 0 | 0 | 0 |" in markdown
+    assert "| Non-private | 0 (0) | 0 | 0 |" in markdown
     # No unit is in doubt, and values are compared as they are.
     assert row(table, "Laplace (Dwork et al. [3])")["against_paper"] == "less error"
 
@@ -301,12 +301,13 @@ def test_markdown_is_readable(make):
     _, markdown, _ = make(3, *regression())
     lines = markdown.splitlines()
     start = lines.index(
-        "| Method | Paper (1e-2) | Ours (RMSE) | Paper / non-private | Ours / non-private "
-        "| Against the paper | Against baseline | Tight epsilon |"
+        "| Method | Paper (RMSE; printed, 1e-2) | Ours (RMSE) | Paper / non-private "
+        "| Ours / non-private | Against the paper | Against baseline | Tight epsilon |"
     )
-    assert lines[start + 3].startswith("| Random guess | ~3.989 |")
+    assert lines[start + 3].startswith("| Random guess | ~0.6282 (~3.989) |")
     assert lines[start + 4] == (
-        "| MVG using the binary allocation strategy (tau = 0.55) | 1.624 ± 0.026 | 0.2000 ± 0.0040 "
+        "| MVG using the binary allocation strategy (tau = 0.55) | 0.2557 (1.624 ± 0.026) "
+        "| 0.2000 ± 0.0040 "
         "| 1.325 ± 0.021 | 1.111 ± 0.033 | less error | worse | 0 (mu = 2.6e-4) |"
     )
     assert lines[start + 10].startswith("| **Beyond the paper** |")

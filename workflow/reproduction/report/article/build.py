@@ -234,7 +234,8 @@ def _comparison(files: Files, name: str) -> tuple[dict[str, Any], dict[str, Any]
     grid = _grid(files, name)
     (printed, unit), base = _UNITS[name], _BASES[name]
     ours = {_OURS[name]: "Here (1)", f"Ours / {base}": f"Here / {base}"}
-    theirs = {f"Paper ({printed})": f"Paper ({unit})", f"Paper / {base}": f"Paper / {base}"}
+    paper = _OURS[name].replace("Ours (", "Paper (").replace(")", f"; printed, {printed})")
+    theirs = {paper: f"Paper (printed, {unit})", f"Paper / {base}": f"Paper / {base}"}
     of_paper = {"Method": "Method"} | theirs | ours | _VERDICT
     beyond = {"Method": "Method"} | ours | _VERDICT
     own = _cut(_part(grid, ""), of_paper)

@@ -215,7 +215,20 @@ def caption(table: pd.DataFrame) -> str:
 
 
 def ratios(table: pd.DataFrame, where: str = "") -> str:
-    """Return what the verdict against the paper compares; empty without a published value."""
+    """Return the unit of published values, and what the verdict against the paper compares.
+
+    The text is empty without a published value.
+    """
+    if table["published"].eq("").all():
+        return ""
+    factor = 1 / (catalogue.experiment(table["_experiment"].iloc[0]).conjecture or 1)
+    guess = f", times {short(factor, 4)} as we suspect another unit" if factor != 1 else ""
+    unit = f"Published values: in our unit{guess}, in brackets as printed."
+    return f"{unit} {_compared(table, where)}".strip()
+
+
+def _compared(table: pd.DataFrame, where: str) -> str:
+    """Return what the verdict against the paper compares; empty for nothing."""
     printed = pd.to_numeric(table["_published_at"], errors="coerce").dropna()
     apart = printed[printed.ne(float(table["_at"].iloc[0]))]
     left = ""
@@ -307,11 +320,12 @@ def grid(table: pd.DataFrame) -> Grid:
 def by_group(table: pd.DataFrame, titles: pd.Series) -> Grid:
     """Return the grid of a table by group; columns on the paper only where it has results."""
     metric, factor = table["_metric"].iloc[0], table["unit_factor"].max()
-    base, power = _words(table)["base"], "" if np.isnan(factor) else f"1e{np.log10(factor):.0f}"
+    name, base = catalogue.metric(metric).name, _words(table)["base"]
+    power = "" if np.isnan(factor) else f"1e{np.log10(factor):.0f}"
     cells: Cells = {
         "Method": _method,
-        f"Paper ({power})": _published_cell,
-        f"Ours ({catalogue.metric(metric).name})": functools.partial(result, metric=metric),
+        f"Paper ({name}; printed, {power})": _published_cell,
+        f"Ours ({name})": functools.partial(result, metric=metric),
         f"Paper / {base}": functools.partial(_ratio, "published_over_base"),
         f"Ours / {base}": functools.partial(_ratio, "over_base"),
         "Against the paper": "against_paper",
@@ -335,8 +349,12 @@ def _method(row: Mapping[str, Any]) -> str:
 
 
 def _published_cell(row: Mapping[str, Any]) -> str:
+    """Return a published value in our unit, and in brackets what the paper prints."""
+    if not row["published"]:
+        return ""
     margin = f" ± {row['published_ci']}" if row["published_ci"] else ""
-    return row["_qualifier"] + row["published"] + margin
+    value = row["published_value"] / (catalogue.experiment(row["_experiment"]).conjecture or 1)
+    return f"{row['_qualifier']}{short(value, 4)} ({row['_qualifier']}{row['published']}{margin})"
 
 
 def _ratio(name: str, row: Mapping[str, Any]) -> str:
