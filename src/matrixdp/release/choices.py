@@ -206,16 +206,14 @@ def _fits(spec: Specification, account: ledger.Account) -> bool:
 def _line(spec: Specification, account: ledger.Account) -> str:
     """Return lines of a specification whose total would fit; nothing if none does, or is fixed.
 
-    Half of delta is more than the sampler has by default. With it the largest epsilon is sought, of
-    the release and of the total, at which they fit.
+    The largest epsilon is sought, of the release and of the total, at which they fit.
     """
     first = ledger.terms(account)[0]
     if account["releases"] or spec.mu is not None or first["pure"]:
         return ""
 
     def total_at(epsilon: float) -> dict[str, float]:
-        stated = {"epsilon": epsilon, "delta": first["delta"]}
-        return ledger.total(stated | ({"sampler": stated["delta"] / 2} if stated["delta"] else {}))
+        return ledger.total({"epsilon": epsilon, "delta": first["delta"]})
 
     def fits(epsilon: float) -> bool:
         total = total_at(epsilon)
@@ -235,9 +233,7 @@ def _line(spec: Specification, account: ledger.Account) -> str:
     if not low:
         return ""
     stated = total_at(low / 100)
-    words = ", ".join(f"{key} = {stated[key]:g}" for key in ("epsilon", "delta", "sampler"))
-    words = words if stated["delta"] else words.rpartition(", ")[0]
-    line = f"total = {{{words}}}"
+    line = f"total = {{epsilon = {stated['epsilon']:g}, delta = {stated['delta']:g}}}"
     return f"epsilon = {low / 100:g} with {line}" if spec.epsilon > low / 100 else line
 
 

@@ -196,9 +196,7 @@ def total(spec: Mapping[str, Any]) -> dict[str, float]:
             "are pure, otherwise well below 1 / records, such as 1e-6"
         )
     if not isinstance(spec, Mapping) or {"epsilon", "delta"} != {*spec} - {"pure", "sampler"}:
-        raise InputError(
-            f"total is {spec!r}; give {{epsilon = ..., delta = ...}}, and pure or sampler at need"
-        )
+        raise InputError(f"total is {spec!r}; give {{epsilon = ..., delta = ...}}")
     epsilon, delta = checks.positive(**{"total.epsilon": spec["epsilon"]}), spec["delta"]
     if delta != 0:
         delta = checks.open_unit(**{"total.delta": delta})
@@ -351,9 +349,10 @@ def check_terms(
     if second != first:
         name = next(key for key in first if second[key] != first[key])
         was, states = ("none" if value == "" else value for value in (first[name], second[name]))
+        remedy = "leave total out" if name in ("pure", "sampler") else "state the same"
         raise InputError(
             f"{path} was begun with total {in_words(first)} and {name} = {was}, not {states}; "
-            "state the same"
+            f"{remedy}"
         )
 
 

@@ -295,7 +295,7 @@ def read_all(path: Path) -> list[Specification]:
                     "their weights; leave it out"
                 )
     try:
-        total = ledger.total(table["total"])
+        total = _total(table["total"])
         weights = [
             checks.positive(**{"weight of a release": entry.pop("weight", 1)}) for entry in entries
         ]
@@ -319,6 +319,13 @@ def read_all(path: Path) -> list[Specification]:
         if Path(name).name != name or name == "..":
             raise InputError(f"{path}: label is {name!r}; it must be fit for the name of a folder")
     return specs
+
+
+def _total(stated: object) -> dict[str, float]:
+    """Return the total of an account; the parts that it reserves are stated in Python alone."""
+    if isinstance(stated, dict) and set(stated) - {"epsilon", "delta"}:
+        raise InputError(f"total is {stated!r}; give {{epsilon = ..., delta = ...}}")
+    return ledger.total(stated)  # type: ignore[arg-type]
 
 
 def _part(total: Mapping[str, float], share: float) -> dict[str, float]:
@@ -412,7 +419,7 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
         delta=float(delta),
         mechanism=mechanism,
         target=target,
-        total=ledger.total(table["total"]) if "total" in table else None,
+        total=_total(table["total"]) if "total" in table else None,
         fill=_private_fill(bounds, names, private, rule),
         account=path.parent / table["account"] if "account" in table else None,
         number=_number(query_name, names, table.get("number")),

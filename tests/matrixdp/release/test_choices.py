@@ -77,17 +77,6 @@ def test_a_refusal_of_a_regression_in_parts_names_one_that_would_fit(folder, cap
     assert release(folder, **{**given, "epsilon": epsilon}) == 0
 
 
-def test_of_pure_releases_beyond_what_is_reserved_the_message_says_so(folder, capsys):
-    more = 'total = {epsilon = 4, delta = 1e-5, pure = 1}\nmechanism = "laplace"'
-    assert release(folder, epsilon="0.9", more=more) == 0
-    assert release(folder, epsilon="0.5", more=f'label = "b"\n{more}', out="second") == 0
-    more = more.replace("laplace", "gaussian")
-    assert release(folder, epsilon="0.5", more=more, out="third") == 2
-    told = capsys.readouterr().err
-    assert "pure releases would spend epsilon 1.4 of the 1 reserved" in told
-    assert "inf" not in told
-
-
 SEVERAL = """
 file = "people.csv"
 records = 400

@@ -245,12 +245,7 @@ def test_a_bad_file_is_one_sentence_and_spends_nothing(folder, capsys, bad):
         ({"more": "total = 3"}, "total is 3"),
         ({"more": "total = {epsilon = 2}"}, "give {epsilon = ..., delta = ...}"),
         ({"more": "total = {epsilon = 2, delta = 2}"}, "total.delta is 2"),
-        (
-            {"more": "total = {epsilon = 2, delta = 1e-5, pure = 3}"},
-            "total.pure is 3; it must be b",
-        ),
-        ({"more": "total = {epsilon = 2, delta = 0, sampler = 1e-5}"}, "total.sampler is 1e-05"),
-        ({"more": "total = {epsilon = 2, delta = 1e-6, sampler = 1e-6}"}, "must be below 1e-06"),
+        ({"more": "total = {epsilon = 2, delta = 1e-5, pure = 1}"}, "give {epsilon = ..., delta"),
         ({"more": 'mechanism = "goe"'}, "take laplace or gaussian for the query 'mean'"),
         ({"more": 'mechanism = "clipped"'}, "take laplace or gaussian for the query 'mean'"),
         (
