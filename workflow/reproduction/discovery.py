@@ -53,11 +53,6 @@ class FileEntry:
         """The key of config.yaml with the values of the grid; empty for none."""
         return str(self.words.get("values", ""))
 
-    @property
-    def twin(self) -> str:
-        """The scheme with the same noise; empty for none."""
-        return str(self.words.get("twin", ""))
-
 
 def collect(package: ModuleType, table: str) -> dict[str, Any]:
     """Return the merged dictionaries called ``table`` of all modules of ``package``."""

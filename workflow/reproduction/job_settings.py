@@ -16,7 +16,7 @@ from typing import Any
 from matrixdp import checks
 from matrixdp.checks import InputError
 from reproduction import discovery
-from reproduction.trials import BASELINES, DEFAULT
+from reproduction.trials import BASELINES, DEFAULT, SAME_AS
 
 #: The settings of a job, which JSON can hold.
 JobSettings = dict[str, Any]
@@ -83,6 +83,21 @@ def rows(settings: Mapping[str, Any], experiment: str) -> list[str]:
     if experiment in settings["training"]:
         return list(settings["training"][experiment]["schemes"])
     return list(release(settings, experiment)["mechanisms"])
+
+
+def same_as(settings: Mapping[str, Any], experiment: str) -> dict[str, str]:
+    """Return, by row that is not run, the row of the same experiment that it equals."""
+    if experiment not in settings["training"]:
+        return {}
+    names = rows(settings, experiment)
+    pairs = SAME_AS[settings["training"][experiment]["perturbation"]]
+    return {name: other for name, other in pairs.items() if {name, other} <= {*names}}
+
+
+def distinct_rows(settings: Mapping[str, Any], experiment: str) -> list[str]:
+    """Return the rows of an experiment that are run."""
+    names, copies = rows(settings, experiment), same_as(settings, experiment)
+    return [name for name in names if name not in copies]
 
 
 def release(settings: Mapping[str, Any], experiment: str) -> dict[str, Any]:

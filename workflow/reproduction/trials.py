@@ -43,6 +43,16 @@ OF_COMPONENTS = (NONPRIVATE, *CLIPPED, CONSTANT, AXES, RANDOM)
 #: Baselines of private training.
 OF_TRAINING = (NONPRIVATE, RANDOM, MAJORITY)
 
+#: Schemes whose noise is that of another one at every budget, by what they perturb. A run with both
+#: trains the other one alone, and its rows stand under both names.
+SAME_AS = {
+    "gradients": {"matrix_mechanism": "gaussian_2014"},
+    "features": {
+        "imgm": "analytic_gaussian",
+        "imgm_amplified": "analytic_gaussian_amplified",
+    },
+}
+
 #: Name of the reading that gives every open question its first value.
 DEFAULT = "default"
 

@@ -67,7 +67,7 @@ RELEASES = [
 LEARNERS = [
     Namespace(training=run, scheme=row)
     for run in TRAININGS
-    for row in job_settings.rows(config, run)
+    for row in job_settings.distinct_rows(config, run)
 ]
 # CSV files of one's own, by data set.
 OWN = config["datasets"]
@@ -208,28 +208,11 @@ def learned_from(wildcards):
     return arrays_of(wildcards)
 
 
-def twins_in(training):
-    """Return, by scheme of a neural experiment, the one with the same noise, if this run has both."""
-    names, schemes = job_settings.rows(config, training), discovery.schemes(training)
-    twins = {name: schemes[name].twin for name in names if name in schemes}
-    return {name: twin for name, twin in twins.items() if twin in names}
-
-
-def twin_of(wildcards):
-    """Return the trials of the scheme with the same noise, if this run has it: drawn once."""
-    training, twin = wildcards.training, twins_in(wildcards.training).get(wildcards.scheme)
-    return [f"<folder>/trials/{training}/<reading>/{twin}.csv.gz"] if twin else []
-
-
-def twins_of(wildcards):
-    """Return the schemes of a run that were drawn once, as the command has them."""
-    return job_settings.text(twins_in(wildcards.run) if wildcards.run in TRAININGS else {})
-
-
 def trials_of(run):
-    """Return the trial files of an experiment, one for each mechanism or scheme."""
+    """Return the trial files of an experiment, one for each mechanism or scheme that is run."""
     return [
-        f"<folder>/trials/{run}/<reading>/{row}.csv.gz" for row in job_settings.rows(config, run)
+        f"<folder>/trials/{run}/<reading>/{row}.csv.gz"
+        for row in job_settings.distinct_rows(config, run)
     ]
 
 
@@ -292,7 +275,8 @@ def digests_of(wildcards, output):
     """Return the digests of the settings that the trials of an experiment must be of."""
     run = wildcards.run
     return ",".join(
-        job_settings.digest(settings_of(run, row)) for row in job_settings.rows(config, run)
+        job_settings.digest(settings_of(run, row))
+        for row in job_settings.distinct_rows(config, run)
     )
 
 

@@ -32,7 +32,6 @@ rule train:
     """Trials of private training under a scheme, or of a baseline."""
     input:
         data=learned_from,
-        twin=twin_of,
     output:
         "<folder>/trials/{training}/<reading>/{scheme}.csv.gz",
     log:
@@ -51,13 +50,12 @@ rule train:
                 discovery.schemes(wildcards.training), *discovery.schemes(wildcards.training)
             ),
         ),
-        twin=lambda wildcards, input: ["--twin", *input.twin] if input.twin else [],
         python=python,
     message:
         "Training: {wildcards.training}, {wildcards.scheme}"
     shell:
         "{params.python} -m reproduction train {wildcards.scheme} --settings {params.settings:q}"
-        " --data {input.data[0]:q} {params.twin:q} --out {output:q} > {log:q} 2>&1"
+        " --data {input.data[0]:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule summary:
@@ -78,11 +76,13 @@ rule summary:
         *code("cli.summary"),
         settings=digests_of,
         fixed=fixed_of,
-        twins=twins_of,
+        same=lambda wildcards, output: job_settings.text(
+            job_settings.same_as(config, wildcards.run)
+        ),
         python=python,
     message:
         "Summary: {wildcards.run}"
     shell:
         "{params.python} -m reproduction summary {input.trials:q} --settings {params.settings}"
-        " --fixed {params.fixed:q} --twins {params.twins:q} --out {output.summary:q}"
+        " --fixed {params.fixed:q} --same {params.same:q} --out {output.summary:q}"
         " --comparisons {output.comparisons:q} > {log:q} 2>&1"

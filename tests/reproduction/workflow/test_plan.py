@@ -86,21 +86,17 @@ def test_jobs_of_a_quick_run_are_the_steps_of_its_rows(shipped):
 
 
 def test_schemes_with_one_noise_are_trained_once_where_both_are_run(shipped):
-    target = "results/trials/adult/default/matrix_mechanism.csv.gz"
-    twin = "results/trials/adult/default/gaussian_2014.csv.gz"
-    outcome = shipped.plan(target)
-    assert outcome.counts["train"] == 2
-    assert f"--twin {twin} --out {target}" in outcome.output
-    # Their comparison is told what was drawn once.
-    summary = "results/summary/adult.csv"
-    pair = '{"matrix_mechanism": "gaussian_2014"}'
-    assert f"--twins '{pair}' --out {summary}" in shipped.plan(summary).output
-    assert "--twins '{}'" in shipped.plan("results/summary/covariance.csv").output
+    summary, pair = "results/summary/adult.csv", '{"matrix_mechanism": "gaussian_2014"}'
+    outcome = shipped.plan(summary)
+    assert "trials/adult/default/gaussian_2014" in outcome.jobs
+    assert "trials/adult/default/matrix_mechanism" not in outcome.jobs
+    # Its rows stand under both names.
+    assert f"--same '{pair}' --out {summary}" in outcome.output
+    assert "--same '{}'" in shipped.plan("results/summary/covariance.csv").output
     alone = '{"adult": {"perturbation": "gradients", "schemes": ["matrix_mechanism"]}}'
-    outcome = shipped.plan(target, "--config", f"training={alone}")
-    assert outcome.counts["train"] == 1
-    assert "--twin" not in outcome.output
-    assert "--twins '{}'" in shipped.plan(summary, "--config", f"training={alone}").output
+    outcome = shipped.plan(summary, "--config", f"training={alone}")
+    assert "trials/adult/default/matrix_mechanism" in outcome.jobs
+    assert "--same '{}'" in outcome.output
 
 
 def test_a_reading_has_results_of_its_own(shipped):

@@ -9,6 +9,8 @@ import yaml
 from test_plan import commented, edit
 from tinyproject import ROOT, overlay
 
+from reproduction import job_settings
+
 pytestmark = pytest.mark.slow
 
 SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text())["training"]
@@ -46,8 +48,9 @@ def tables():
 
 def test_jobs_of_the_imgm_paper(shipped):
     counts = shipped.plan("imgm").counts
-    runs = [*SHIPPED.values()]
-    assert counts["train"] == sum(len(each["schemes"]) for each in runs)
+    settings = {"training": SHIPPED, "experiments": {}}
+    runs = [*SHIPPED]
+    assert counts["train"] == sum(len(job_settings.distinct_rows(settings, name)) for name in runs)
     once_each = {"learning_set": len(SHIPPED), "summary": len(runs), "settings": 1}
     once_each["features"] = sum("extractor_epochs" in each for each in SHIPPED.values())
     assert once_each.items() <= counts.items()

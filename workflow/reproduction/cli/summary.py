@@ -10,7 +10,7 @@ def run(
     *,
     settings: str = "",
     fixed: str = "{}",
-    twins: str = "{}",
+    same: str = "{}",
     out: str,
     comparisons: str,
 ) -> None:
@@ -20,7 +20,7 @@ def run(
         files: trial files
         settings: digests of the settings that the trials must have, comma-separated (default: any)
         fixed: publicly fixed configurations by mechanism, which are compared too, a JSON object
-        twins: by scheme of training the one whose trials it has, a JSON object
+        same: by scheme that is not run the one whose rows it has, a JSON object
         out: summary, CSV
         comparisons: comparisons of its rows, CSV
     """
@@ -31,5 +31,6 @@ def run(
 
     if settings:
         summary.check_settings(files, settings.split(","))
-    summary.write(files, out)
-    compared.write(files, out, comparisons, json.loads(fixed), json.loads(twins))
+    same_as = json.loads(same)
+    summary.write(files, out, same_as)
+    compared.write(files, out, comparisons, json.loads(fixed), same_as)

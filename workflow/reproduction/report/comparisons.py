@@ -53,7 +53,7 @@ def table(
     trial_files: Iterable[str | os.PathLike],
     results: pd.DataFrame,
     fixed: Mapping[str, str] | None = None,
-    twins: Mapping[str, str] | None = None,
+    same_as: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
     """Return one row per pair and epsilon (``COLUMNS``), under the default reading if it was run.
 
@@ -69,13 +69,12 @@ def table(
             of the configuration, which families depend on.
         results: the summary, as :func:`reproduction.report.summary.read` returns it.
         fixed: the publicly fixed configuration of mechanisms by name, such as ``tau=0.75``.
-        twins: by scheme of private training the one whose trials it has
-            (:func:`_same_distributions`).
+        same_as: by scheme that is not run the one whose rows it has.
     """
     readings = {*results["reading"]}
     reading = summary.DEFAULT if summary.DEFAULT in readings else min(readings)
     results = results[results["reading"].eq(reading) & results["n_trials"].gt(0)]
-    rows = pd.concat([summary.read_trials(path) for path in trial_files])
+    rows = summary.read_rows(trial_files, same_as)
     rows = rows[rows["phase"].eq("report") & rows["reading"].eq(reading) & rows["trial"].notna()]
     values = rows.pivot(index=ROW, columns="trial", values="value")
     parts = [
@@ -85,7 +84,7 @@ def table(
     ]
     if not parts:
         return pd.DataFrame(columns=COLUMNS)
-    distributions = _same_distributions(results, values, twins or {})
+    distributions = _same_distributions(results, values, same_as or {})
     compared = pd.concat(parts, ignore_index=True)
     same = [
         comparison == PAIR and frozenset(names) in distributions
@@ -202,14 +201,14 @@ def write(
     summary_file: str | os.PathLike,
     out: str | os.PathLike,
     fixed: Mapping[str, str] | None = None,
-    twins: Mapping[str, str] | None = None,
+    same_as: Mapping[str, str] | None = None,
 ) -> None:
     """Write :func:`table` to the CSV ``out``, numbers to six digits.
 
     Raises:
         InputError: a file is damaged.
     """
-    compared = table(trial_files, summary.read(summary_file), fixed, twins)
+    compared = table(trial_files, summary.read(summary_file), fixed, same_as)
     text = compared.to_csv(index=False, lineterminator="\n", float_format="%.6g")
     files.write_text(out, text)
 
@@ -248,7 +247,7 @@ def verdicts(rows: pd.DataFrame, compared: pd.DataFrame, baseline: str) -> pd.Se
 
 
 def _same_distributions(
-    results: pd.DataFrame, values: pd.DataFrame, twins: Mapping[str, str]
+    results: pd.DataFrame, values: pd.DataFrame, same_as: Mapping[str, str]
 ) -> set[frozenset[str]]:
     """Return the pairs of mechanisms whose noise is one draw, so that no trials can order the two.
 
@@ -256,15 +255,14 @@ def _same_distributions(
     mechanisms share must be equal up to rounding, at all epsilons, and at least ``SHARED`` at each.
     What mechanisms declare of their noise can only part them: equal accuracies of few trials prove
     nothing. So the size of the noise and mu must be equal, too. Schemes of gradients have no mu;
-    of these only ``twins`` can be one, whose noise the training compares as an object before it
-    takes one's trials for the other. Anisotropic noise is never included.
+    of these only ``same_as`` can be one. Anisotropic noise is never included.
 
     Args:
         results: the summary, of one reading.
         values: values of the report trials, one row per row of the summary (``ROW``).
-        twins: by scheme of private training the one whose trials it has.
+        same_as: by scheme that is not run the one whose rows it has.
     """
-    drawn_once = {frozenset(pair) for pair in twins.items()}
+    copied = {frozenset(pair) for pair in same_as.items()}
     sizes, drawn = {}, {}
     for name, rows in results[results["chosen"] & results["n_trials"].gt(0)].groupby("mechanism"):
         size = rows.set_index("epsilon")[["noise_std", "mu"]].sort_index(kind="stable")
@@ -277,7 +275,7 @@ def _same_distributions(
         for first, second in itertools.combinations(sizes, 2)
         if sizes[first].index.equals(sizes[second].index)
         and np.allclose(sizes[first], sizes[second], rtol=EQUAL, atol=0, equal_nan=True)
-        and (frozenset((first, second)) in drawn_once or sizes[first].notna().all(axis=None))
+        and (frozenset((first, second)) in copied or sizes[first].notna().all(axis=None))
         and _one_draw(drawn[first], drawn[second])
     }
 

@@ -48,7 +48,25 @@ SKIPPED, NO_GUARANTEE = "skipped", "no guarantee"
 DIRECTIONS = ("a", "dp_svd", "")
 
 
-def summarise(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
+def read_rows(
+    trial_files: Iterable[str | os.PathLike], same_as: Mapping[str, str] | None = None
+) -> pd.DataFrame:
+    """Return the rows of trial files, and under each name of ``same_as`` those of its value.
+
+    Raises:
+        InputError: a file is damaged.
+    """
+    rows = pd.concat([read_trials(path) for path in trial_files], ignore_index=True)
+    copies = (
+        rows[rows["mechanism"].eq(other)].assign(mechanism=name)
+        for name, other in (same_as or {}).items()
+    )
+    return pd.concat([rows, *copies], ignore_index=True)
+
+
+def summarise(
+    trial_files: Iterable[str | os.PathLike], same_as: Mapping[str, str] | None = None
+) -> pd.DataFrame:
     """Return a row per mechanism, configuration, direction, reading and epsilon (``COLUMNS``).
 
     ``mean``, ``sd``, ``ci95`` and ``n_trials`` are over the report trials. Heavy-tailed ones
@@ -60,6 +78,7 @@ def summarise(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
 
     Args:
         trial_files: trial files (CSV, gzipped if the name ends in .gz), in any order.
+        same_as: by scheme that is not run the one whose rows it has.
 
     Raises:
         InputError: there is no file, one is damaged, a trial occurs twice, or original and
@@ -68,7 +87,7 @@ def summarise(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
     paths = [os.fspath(path) for path in trial_files]
     if not paths:
         raise InputError("trial_files are empty; give at least one trial file")
-    rows = pd.concat([read_trials(path) for path in paths], ignore_index=True)
+    rows = read_rows(paths, same_as)
     statuses = sorted(rows["data_status"].unique())
     if len(statuses) != 1:
         raise InputError(
@@ -119,9 +138,14 @@ def check_settings(trial_files: Sequence[str], digests: Sequence[str]) -> None:
             raise InputError(f"{path} is of other settings; delete it and run again")
 
 
-def write(trial_files: Iterable[str | os.PathLike], out: str | os.PathLike) -> None:
+def write(
+    trial_files: Iterable[str | os.PathLike],
+    out: str | os.PathLike,
+    same_as: Mapping[str, str] | None = None,
+) -> None:
     """Write the summary of ``trial_files`` to the CSV ``out`` (see :func:`summarise`)."""
-    files.write_text(out, summarise(trial_files).to_csv(index=False, lineterminator="\n"))
+    text = summarise(trial_files, same_as).to_csv(index=False, lineterminator="\n")
+    files.write_text(out, text)
 
 
 def read(path: str | os.PathLike) -> pd.DataFrame:

@@ -14,6 +14,7 @@ from reproduction import catalogue
 from reproduction.experiments import schemes
 from reproduction.experiments.schemes.gradients import Gradients
 from reproduction.privacy import accountants, banded
+from reproduction.trials import SAME_AS
 
 DELTA = 1e-5
 EPSILONS = (0.1, 0.5, 1.0)
@@ -281,7 +282,7 @@ def test_the_matrix_mechanism_on_an_average_is_the_gaussian_mechanism(noise, rec
         assert ours == noise["adult", "gaussian_2014", epsilon].deviations
 
 
-def test_twins_are_the_schemes_with_one_noise(noise):
+def test_only_schemes_that_are_the_same_have_one_noise(noise):
     batches = replace(ADULT, batch=256)
     at_1 = {name: each.calibrate(batches, epsilon=1, delta=DELTA) for name, each in SCHEMES.items()}
     same = {
@@ -289,9 +290,9 @@ def test_twins_are_the_schemes_with_one_noise(noise):
         for one, other in itertools.permutations(SCHEMES, 2)
         if at_1[one].equals(at_1[other])
     }
-    twins = {(name, each.twin) for name, each in SCHEMES.items() if each.twin}
-    assert same == twins | {(other, one) for one, other in twins} != set()
-    for one, other in twins:
+    pairs = {*SAME_AS["gradients"].items()}
+    assert same == pairs | {(other, one) for one, other in pairs} != set()
+    for one, other in pairs:
         for plan, epsilon in itertools.product(PLANS, EPSILONS):
             assert noise[plan, one, epsilon].equals(noise[plan, other, epsilon])
 

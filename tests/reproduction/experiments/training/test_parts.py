@@ -9,10 +9,8 @@ from matrixdp.checks import InputError
 from reproduction import job_settings
 from reproduction.cli import train
 from reproduction.data import LearningSet
-from reproduction.experiments import schemes
-from reproduction.experiments.schemes import gradients
-from reproduction.experiments.schemes.base import Scheme
 from reproduction.experiments.training import base, examples, extractor
+from reproduction.trials import SAME_AS
 
 PART = {"experiment": "adult", "dataset": "adult", "seed": 7, "trials": 2, "lot": 20, "epochs": 2}
 SCHEME = {"clip": 0.5, "epsilons": ["1", "2"], "delta": "0.00001"}
@@ -65,49 +63,14 @@ def trained(scheme, out, part, **options):
     ("part", "scheme"),
     [(PART | SCHEME, "matrix_mechanism"), (IMDB, "imgm"), (IMDB, "imgm_amplified")],
 )
-def test_trials_of_a_twin_are_the_bytes_that_training_would_give(
-    part, scheme, tmp_path, monkeypatch
-):
-    monkeypatch.chdir(tmp_path)
-    extractor.write({**IMDB, "extractor_epochs": 1}, "imdb", "imdb.npz")
-    kind = "features" if part is IMDB else "gradients"
-    alone = trained(scheme, "alone.csv.gz", part)
-    twin = trained(schemes.registry(kind)[scheme].twin, "twin.csv.gz", part)
-    monkeypatch.setattr(base, "_scores", None)
-    shared = trained(scheme, "shared.csv.gz", part, twin=twin)
-    files = [(tmp_path / file).read_bytes() for file in (alone, twin, shared)]
-    assert files[0] == files[2] != files[1]
-
-
-@pytest.mark.parametrize(
-    ("entry", "seed", "said"),
-    [
-        (Scheme(gradients._theorem_4, twin=CLASSICAL), 7, "different noise at epsilon 1; take"),
-        (Scheme(gradients._classical, gradients._in_turn, twin=CLASSICAL), 7, "different noise"),
-        (Scheme(gradients._classical, twin="imgm"), 7, "are not those of its twin, imgm"),
-        (Scheme(gradients._classical), 7, "are not those of its twin, none"),
-        (Scheme(gradients._classical, twin=CLASSICAL), 8, "is of other settings; delete it"),
-    ],
-)
-def test_trials_that_are_not_those_of_a_twin_are_refused(entry, seed, said, tmp_path, monkeypatch):
-    part = {**PART, **SCHEME, "trials": 1}
-    file = trained(CLASSICAL, tmp_path / "twin.csv.gz", part)
-    monkeypatch.setitem(gradients.SCHEMES, "matrix_mechanism", entry)
-    with pytest.raises(InputError, match=said):
-        trained("matrix_mechanism", tmp_path / "x.csv.gz", {**part, "seed": seed}, twin=str(file))
-    assert not (tmp_path / "x.csv.gz").exists()
-
-
-def test_twins_may_refuse_a_budget_for_the_same_reason_alone(monkeypatch):
-    part = {**PART, **SCHEME, "lot": 300, "epochs": 1, "epsilons": ["1000"]}
-    ((_, rows),) = base.trials(part, [CLASSICAL], "adult")
-    assert rows[0]["note"].startswith("no guarantee")
-    (row,) = base.twin_rows(part, "matrix_mechanism", "adult", rows)
-    assert row == {**rows[0], "mechanism": "matrix_mechanism"}
-    entry = Scheme(gradients._theorem_4, twin=CLASSICAL)
-    monkeypatch.setitem(gradients.SCHEMES, "matrix_mechanism", entry)
-    with pytest.raises(InputError, match="different noise at epsilon 1000"):
-        base.twin_rows(part, "matrix_mechanism", "adult", rows)
+def test_schemes_with_one_noise_have_the_same_trials(part, scheme, tmp_path):
+    kind, place = ("features", tmp_path / "imdb.npz") if part is IMDB else ("gradients", "adult")
+    if part is IMDB:
+        extractor.write({**IMDB, "extractor_epochs": 1}, "imdb", place)
+    other = SAME_AS[kind][scheme]
+    rows = dict(base.trials(part, [scheme, other], place))
+    renamed = frame(rows[other]).assign(mechanism=scheme)
+    assert frame(rows[scheme]).to_csv() == renamed.to_csv()
 
 
 @pytest.mark.parametrize(

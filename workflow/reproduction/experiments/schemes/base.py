@@ -122,13 +122,11 @@ class Scheme:
     """A way to spend a privacy budget.
 
     ``arrange`` maps a plan, epsilon and delta to the plan that the scheme needs. ``deviations``
-    maps the arranged plan, epsilon and delta to the standard deviations. ``twin`` names a scheme
-    with the same noise at every budget, whose trials are then this one's too; empty for none.
+    maps the arranged plan, epsilon and delta to the standard deviations.
     """
 
     deviations: Callable[[Any, float, float], Deviations] = field(repr=False)
     arrange: Callable[[Any, float, float], Any] = field(default=as_planned, repr=False)
-    twin: str = field(default="", kw_only=True)
 
     def calibrate(self, plan: Plan, *, epsilon: float, delta: float) -> SchemeNoise:
         """Return the noise for a plan and a claimed budget, with its tight epsilon.

@@ -119,11 +119,11 @@ _mvg_binary = partial(_mvg, allocation=FIRST_TWO)
 
 SCHEMES = {
     "analytic_gaussian": Scheme(_gaussian),
-    "imgm": Scheme(_imgm, twin="analytic_gaussian"),
+    "imgm": Scheme(_imgm),
     "generalized_gamma": Scheme(partial(_additive, SphericalGamma(_POWER)), _with_power),
     "mvg_iid": Scheme(partial(_mvg, allocation=IID)),
     "mvg_binary": Scheme(_mvg_binary),
     "analytic_gaussian_amplified": Scheme(partial(_amplified, _gaussian)),
-    "imgm_amplified": Scheme(partial(_amplified, _imgm), twin="analytic_gaussian_amplified"),
+    "imgm_amplified": Scheme(partial(_amplified, _imgm)),
     "mvg_binary_amplified": Scheme(partial(_amplified, _mvg_binary)),
 }

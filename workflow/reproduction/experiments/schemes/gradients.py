@@ -254,7 +254,7 @@ _pld = partial(_accounted, accountant=accountants.pld_epsilon)
 SCHEMES = {
     "gaussian_2014": Scheme(_classical),
     "analytic_gaussian": Scheme(_analytic),
-    "matrix_mechanism": Scheme(_classical, twin="gaussian_2014"),
+    "matrix_mechanism": Scheme(_classical),
     "mvg_iid": Scheme(partial(_mvg, allocation=IID)),
     "mvg_binary": Scheme(partial(_mvg, allocation=FIRST_TWO)),
     "imgm": Scheme(_theorem_4),

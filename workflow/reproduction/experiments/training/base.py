@@ -100,39 +100,6 @@ def trials(
         yield name, run(chosen, name, data, Settings.of(job))
 
 
-def twin_rows(job: Mapping[str, Any], name: str, path: str | os.PathLike, trials: Rows) -> Rows:
-    """Return the trial rows of a scheme whose noise is that of its twin, from those of the twin.
-
-    Equal noise scales the same draws, and so gives the same rows: they need no second training.
-
-    Args:
-        job, path: see :func:`trials`.
-        name: a scheme with a twin.
-        trials: rows of the twin.
-
-    Raises:
-        InputError: the scheme has no twin, the rows are of another scheme, or the noise of the two
-            differs at an epsilon.
-    """
-    chosen, data = _prepared(job, path)
-    settings, available = Settings.of(job), schemes.registry(chosen.perturbation)
-    twin = available[checks.choice(available, scheme=name)].twin
-    if {row["mechanism"] for row in trials} != {twin}:
-        raise InputError(f"the trials for {name} are not those of its twin, {twin or 'none'}")
-    trainer = _trainer(chosen, data, settings.seed, settings.experiment)
-    noises, notes = _calibrated(trainer, available[name], settings)
-    twin_noises, twin_notes = _calibrated(trainer, available[twin], settings)
-    for token in settings.epsilons:
-        one, other = noises.get(token), twin_noises.get(token)
-        same = one.equals(other) if one and other else notes.get(token) == twin_notes.get(token)
-        if not same:
-            raise InputError(
-                f"{name} and its twin {twin} have different noise at epsilon {token}; take `twin` "
-                f"out of the entry of {name} in experiments/schemes/{chosen.perturbation}.py"
-            )
-    return [{**row, "mechanism": name} for row in trials]
-
-
 def _prepared(job: Mapping[str, Any], path: str | os.PathLike) -> tuple[Training, LearningSet]:
     """Return the training of an experiment and its data (see :func:`trials`)."""
     setup: Training = training.find(job["experiment"])

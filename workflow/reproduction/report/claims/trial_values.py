@@ -11,7 +11,7 @@ from reproduction import catalogue
 from reproduction.report import inputs, summary
 from reproduction.report.claims.definitions import Row
 from reproduction.report.inputs import Files
-from reproduction.trials import CONTROL
+from reproduction.trials import CONTROL, SAME_AS
 
 #: Columns that tell the rows of a mechanism apart.
 KEYS = ["epsilon", "direction", "configuration"]
@@ -144,8 +144,13 @@ class TrialValues:
         return name
 
     def _read_trials(self, experiment: str, mechanism: str) -> pd.DataFrame:
-        name = f"trials/{experiment}/{summary.DEFAULT}/{mechanism}.csv.gz"
-        if name not in self._files:
+        others = SAME_AS.get(catalogue.experiment(experiment).perturbation, {})
+        names = [
+            f"trials/{experiment}/{summary.DEFAULT}/{each}.csv.gz"
+            for each in (mechanism, others.get(mechanism, mechanism))
+        ]
+        name = next((name for name in names if name in self._files), "")
+        if not name:
             raise NotRun(f"the trials of {mechanism} in {experiment} are missing")
         table = summary.read_trials(self._files[name])
         free = mechanism in catalogue.BASELINES
