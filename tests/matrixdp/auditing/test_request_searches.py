@@ -13,7 +13,6 @@ from itertools import product
 import numpy as np
 import partreplays as parts
 import pytest
-from mechanismqueries import RELATIONS
 
 import matrixdp as mdp
 from matrixdp.mechanisms.base import AdditiveMechanism
@@ -30,6 +29,7 @@ from matrixdp.release.specification import (
     MECHANISMS,
     QUERIES,
     RECOMMENDED,
+    RELATIONS,
     read,
 )
 
@@ -37,7 +37,6 @@ from matrixdp.release.specification import (
 BOUNDS = {
     "about zero": ([(-1, 1), (-40, 40), (-1e-3, 1e-3)], ""),
     "anywhere": ([(20, 120), (-5, 3), (0, 1e5)], ""),
-    "weighted": ([(20, 120), (-5, 3), (0, 1e5)], "importance = {b = 4}"),
     "radius": ([(-1000, 1000)] * 3, "radius = 1.0"),
 }
 NAMES = "abc"
@@ -120,8 +119,6 @@ def test_no_neighbours_are_further_apart_than_the_receipt_says(query, mechanism,
             refused = "answers queries on second moments alone"
         elif mechanism == ADASSP and query != "regression":
             refused = "answers a regression alone"
-        elif mechanism in IN_PARTS and bounds == "weighted":
-            refused = "importance has no meaning"
         elif adjacency == ADD_OR_REMOVE and (
             query == "records" or (query == "second_moments" and mechanism != CLIPPED)
         ):
