@@ -12,6 +12,7 @@ from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery
 from reproduction.mechanisms.gaussian import IMGM
+from reproduction.mechanisms.gaussian import MECHANISMS as registry
 
 
 @pytest.mark.parametrize(
@@ -20,7 +21,7 @@ from reproduction.mechanisms.gaussian import IMGM
         (IMGM(), LIVER, 10.602516),
         (IMGM(), CTG, 12.754423),
         (IMGM(), MOVEMENT, 17.733582),
-        (AnalyzeGauss("2014"), MOVEMENT, 17.089729),
+        (registry["analyze_gauss"].build(), MOVEMENT, 17.089729),
         (AnalyzeGauss("2006"), MOVEMENT, 17.509520),
         (AnalyzeGauss(), MOVEMENT, 12.539536),
         # 17.733582 on the diagonal, sqrt(2) less off it
