@@ -92,6 +92,11 @@ class Account:
         durable.check()
         checks.choice(_RELATIONS, adjacency=adjacency)
         relation = ledger.Relation(adjacency, "" if person is None else str(person))
+        if not isinstance(path, str | bytes | os.PathLike):
+            raise InputError(
+                f"path is a {type(path).__name__}; give that of the file of records, or of the "
+                "account"
+            )
         # Links are followed anew each time, but not from another working directory.
         self._path = Path(os.fsdecode(path)).absolute()
         terms = None

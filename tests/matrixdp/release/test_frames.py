@@ -212,6 +212,7 @@ def test_what_is_no_number_is_refused_without_its_value(people, column):
         ({"adjacency": "add_or_remove"}, "records is missing"),
         ({"records": 390}, "has 400 records, and the specification says records = 390"),
         ({"out": "folder"}, "out has no meaning"),
+        ({"account": 5}, "path is a int; give that of the file of records"),
         ({"epsilon": 0.001}, "even_if_useless=True"),
     ],
 )

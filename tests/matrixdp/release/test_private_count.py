@@ -119,7 +119,9 @@ def test_nothing_but_the_noisy_answer_depends_on_the_number(tmp_path, query, mor
         _, receipt = run(folder, query, people(count), ["--even-if-useless"], more=more)
         receipts.add(receipt)
         output = capsys.readouterr()
-        told.add((output.out + output.err).replace(str(folder), ""))
+        lines = (output.out + output.err).replace(str(folder), "").splitlines()
+        # A mean beyond its bounds, which the answer shows, has a note and details.
+        told.add(tuple(one for one in lines if not one.startswith(("note: noise", "details:"))))
         account = json.loads((folder / "people.csv.privacy.json").read_text())
         assert account["total"]["neighbours"] == "add_or_remove"
     assert len(receipts) == len(told) == 1
