@@ -138,7 +138,8 @@ def test_rows_without_a_result_say_why(make):
     assert pd.isna(missing["mean"])
     assert "goe" not in set(table["mechanism"])
     assert re.search(
-        r"JL transform \(Upadhyay \[46\]\); here: .* \| 0\.2649 \(1\.682 ± 0\.015\) \|.* not run \|", markdown
+        r"JL transform \(Upadhyay \[46\]\); here: .* 0\.2649 \(1\.682 ± 0\.015\) \|.* not run \|",
+        markdown,
     )
 
 

@@ -195,8 +195,10 @@ def _trials(parts: Sequence[Evidence]) -> int:
 def _p_alike(case: Case, zeros: Sequence[Evidence]) -> float:
     """Return the p-value of "at most ``SHARE`` of the result is there on zeros".
 
-    The result is how far the comparisons that carry it exceed, or miss, their margin: the decisive
-    one if that is enough, and otherwise all of them, of which the least clear one counts.
+    It tests the difference of trials on data and on zeros, which share their noise, against what
+    remains of our result. The result is how far the comparisons that carry it exceed, or miss,
+    their margin: the decisive one if that is enough, and otherwise all of them, of which the least
+    clear one counts.
     """
     met = case.verdict == REPRODUCED
     carriers = range(len(zeros)) if met == case.claim.every else [case.decisive]
@@ -205,8 +207,9 @@ def _p_alike(case: Case, zeros: Sequence[Evidence]) -> float:
         on_data, on_zeros = case.evidence[i].by_trial, zeros[i].by_trial
         assert on_data is not None
         assert on_zeros is not None
-        estimate = mean_of((on_zeros - SHARE * on_data).dropna().to_numpy())
-        p_values.append(2 * (estimate.above() if met else estimate.below()))
+        difference = mean_of((on_data - on_zeros).dropna().to_numpy())
+        rest = (1 - SHARE) * float(on_data.mean())
+        p_values.append(2 * (difference.below(rest) if met else difference.above(rest)))
     return min(1.0, float(max(p_values)))
 
 

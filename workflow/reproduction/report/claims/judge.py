@@ -167,11 +167,11 @@ class Judge:
         if control.met_by:
             clauses.append(f"the {label(control.met_by[0])} meets it too")
         if control.beaten_by:
-            clauses.append(f"the {label(control.beaten_by[0])} is better than ours")
+            clauses.append(f"in direction alone: the {label(control.beaten_by[0])} is better")
         if control.even_with:
             clauses.append(f"nor can ours be told from the {label(control.even_with[0])}")
         if control.alike is not None:
-            effect = short(control.effect_zeros)
+            effect = short(control.effect_zeros, 4)
             here = "most of it" if control.alike else "not most of it"
             clauses.append(f"with every record at zero the effect is {effect}, {here}")
         return {
