@@ -210,3 +210,21 @@ def test_claims_of_an_experiment_with_a_run_of_its_own_name_its_command(run):
         assert table.loc[name, "verdict"] == "undecided"
         assert table.loc[name, "reason"].startswith("not run: `make mnist`. ")
     assert table.loc["I8", "reason"].startswith("not run: experiment imdb was not run")
+
+
+def test_an_amount_counts_with_the_order_of_the_same_pairs_alone():
+    claims = [claim for claim in definitions.read(KNOWN) if claim.comparisons]
+    pairs = {claim.id: {(c.first, c.second) for c in claim.comparisons} for claim in claims}
+    orders = {
+        claim.id: pairs[claim.id]
+        for claim in claims
+        if all(part.relation == "beats" for part in claim.comparisons)
+    }
+    amounts = [
+        claim for claim in claims if all(c.relation in ("by", "times") for c in claim.comparisons)
+    ]
+    same = {
+        claim.id: [name for name in orders if orders[name] == pairs[claim.id]] for claim in amounts
+    }
+    assert {claim.id: [claim.same_as] if claim.same_as else [] for claim in amounts} == same
+    assert sorted(same, key=lambda name: int(name[1:])) == ["M26", "M27", "M29", "M33", "M34"]

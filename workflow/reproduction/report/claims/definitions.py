@@ -31,7 +31,8 @@ The keys beside ``compare`` are:
 
 A claim may have a ``note`` for readers. An exact claim may have an ``identity``: the reason why it
 is a definition or an identity, which no altered statement could fail. ``same_as`` names a claim
-that the same fact decides: the claim has a separate verdict, and is not counted again.
+that the same fact decides: the claim has a separate verdict, and is not counted again. A claim of
+amounts on all pairs of a claim of their order is the same as that one; on other pairs it is not.
 """
 
 from __future__ import annotations
