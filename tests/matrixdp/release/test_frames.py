@@ -43,12 +43,20 @@ def test_the_inverse_of_all_components_gives_the_records_back(people):
     assert few.transform(frame) == pytest.approx(few.transform(people))
 
 
-@pytest.mark.parametrize("X", [[[7077.25]], [["secret", 1.0]], [[np.nan, 7077.25]]])
-def test_the_inverse_shows_no_value(people, X):
+@pytest.mark.parametrize(
+    ("X", "cause"),
+    [
+        ([[7077.25]], "it must end in any x 2"),
+        ([["secret", 1.0]], "a text in record 1"),
+        ([[np.nan, 7077.25]], "is nan at index .0, 0."),
+    ],
+)
+def test_the_inverse_names_the_cause_and_shows_no_value(people, X, cause):
     pca = mdp.PrivatePCA(2, bounds=BOUNDS).fit(people)
-    with pytest.raises(mdp.InputError, match="give 2 numbers per record") as caught:
+    with pytest.raises(mdp.InputError, match=cause) as caught:
         pca.inverse_transform(X)
     assert caught.value.__context__ is None
+    assert not any(value in str(caught.value) for value in ("secret", "7077"))
 
 
 PUBLIC = {"bounds": BOUNDS, "epsilon": 2.0, "delta": 1e-6, "missing": "refuse"}
@@ -148,7 +156,7 @@ def test_each_call_of_a_data_frame_is_charged_before_noise_is_drawn(people, tmp_
         mdp.make_release(people, **{**given, "epsilon": 1.9})
     assert len(account.releases) == 2
     with pytest.raises(mdp.InputError, match="begun for 'replace'"):
-        mdp.make_release(people, **given, adjacency="add_or_remove")
+        mdp.make_release(people, **given, adjacency="add_or_remove", records=400)
     with pytest.raises(mdp.InputError, match="person = none, not patient"):
         whole = {"person": "patient", "per_person": 2, "adjacency": "replace", "records": 400}
         mdp.make_release(people.assign(patient=1), **given, **whole)
