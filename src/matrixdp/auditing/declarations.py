@@ -6,6 +6,7 @@ attained is a refutation.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,12 +14,12 @@ import numpy as np
 from matrixdp import library
 from matrixdp.auditing import draws, proofs
 from matrixdp.auditing.base import ERROR, ROUNDING, Audit
-from matrixdp.auditing.foreign import WhitenedGaussianAudit
+from matrixdp.auditing.functions import Findings
 from matrixdp.auditing.gaussian import PURE, GaussianAudit
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.projection import ComposedAudit
-from matrixdp.auditing.status import DECLARED, REFUTED
-from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.auditing.status import NOT_REFUTED, REFUTED
+from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
 from matrixdp.noise.distributions import GaussianDistribution, LaplaceNoise
 
 #: Relative tolerance of a size of noise that is computed in two ways.
@@ -33,6 +34,23 @@ EXACT, DRAWS = 2e7, 400
 FACTOR = 2.0
 
 
+class Attained(NamedTuple):
+    """What replays of another author's release show: the attained epsilon and mu, NaN for none."""
+
+    release: CalibratedMechanism
+    attained: float
+    mu: float
+    tool: str = "black box"
+
+    @classmethod
+    def of(cls, release: CalibratedMechanism, results: Sequence[Findings]) -> Attained:
+        """Return the largest numbers of several functions."""
+        both = [[result.attained for result in results], [result.mu for result in results]]
+        largest = (np.nanmax([*side, -np.inf]) for side in both)
+        attained, mu = (float("nan") if np.isneginf(value) else float(value) for value in largest)
+        return cls(release, attained, mu)
+
+
 class Deviation(NamedTuple):
     """Bounds on the root mean square of the standard deviations of a release's entries."""
 
@@ -40,7 +58,7 @@ class Deviation(NamedTuple):
     high: float
 
 
-def flaws(audit: Audit, stream: np.random.Generator) -> list[str]:
+def flaws(audit: Audit | Attained, stream: np.random.Generator) -> list[str]:
     """Return verdicts on the declared epsilon, mu and size of a release's noise."""
     release, verdicts = audit.release, []
     gaussian = isinstance(release, AdditiveMechanism) and isinstance(
@@ -57,16 +75,24 @@ def flaws(audit: Audit, stream: np.random.Generator) -> list[str]:
         verdicts.append(
             f"{REFUTED}: it declares epsilon {epsilon} and attains {audit.attained:.3g}"
         )
-    by_curve = isinstance(audit, GaussianAudit | WhitenedGaussianAudit)
+    by_curve = isinstance(audit, GaussianAudit) or (
+        isinstance(audit, Attained) and not np.isnan(audit.mu)
+    )
     if by_curve and release.mu is not None and not audit.mu <= release.mu * (1 + ROUNDING):
         verdicts.append(f"{REFUTED}: it declares mu {release.mu:.3g} and attains {audit.mu:.3g}")
     allowed = release.epsilon * (1 + ROUNDING)
-    if audit.tool != "black box" and audit.bound <= allowed and declared > allowed + ROUNDING:
+    if (
+        isinstance(audit, Audit)
+        and audit.tool != "black box"
+        and audit.bound <= allowed
+        and declared > allowed + ROUNDING
+    ):
         # Otherwise the verdict is on the bound, or on what the runs could have proved.
-        verdicts.append(f"{DECLARED}: it declares epsilon {epsilon}, above the claimed one")
+        verdicts.append(f"{NOT_REFUTED}: it declares epsilon {epsilon}, above the claimed one")
     if isinstance(audit, ComposedAudit) and audit.bound > declared + ROUNDING:
         verdicts.append(
-            f"{DECLARED}: it declares epsilon {epsilon}, and its parts compose to {audit.bound:.3g}"
+            f"{NOT_REFUTED}: it declares epsilon {epsilon}, and its parts compose to "
+            f"{audit.bound:.3g}"
         )
     if isinstance(release, AdditiveMechanism) and not np.isnan(release.noise_std):
         size = deviation(release, stream)
@@ -74,7 +100,7 @@ def flaws(audit: Audit, stream: np.random.Generator) -> list[str]:
         if release.noise_std < size.low * (1 - CLOSE):
             verdicts.append(f"{REFUTED}: {words}")
         if release.noise_std > size.high * (1 + CLOSE):
-            verdicts.append(f"{DECLARED}: {words}")
+            verdicts.append(f"{NOT_REFUTED}: {words}")
     return verdicts
 
 

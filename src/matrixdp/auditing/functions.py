@@ -7,13 +7,16 @@ matrix times the numbers plus an answer without noise, so that the epsilon which
 is computed and not estimated.
 
 Bets on runs follow (:mod:`matrixdp.auditing.blackbox`), whatever the function draws. They hold for
-any statistic and any neighbours, which pilot runs choose. Runs of a pair share their bits, which
+any event and any neighbours, which pilot runs choose. An answer that is not finite, an exception,
+another shape and an exact repeat are events as others are. Runs of a pair share their bits, which
 raises the power; a function with randomness of its own shares nothing.
 """
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -22,29 +25,29 @@ import numpy as np
 from numpy.random import Generator
 
 from matrixdp import checks
-from matrixdp.auditing.blackbox import prove, strength
+from matrixdp.auditing.base import ROUNDING
+from matrixdp.auditing.blackbox import Proof, prove, strength
 from matrixdp.auditing.gaussian import epsilon_of
-from matrixdp.auditing.neighbours import farthest
-from matrixdp.auditing.projection import BlackBoxAudit
-from matrixdp.auditing.releases import verdict
-from matrixdp.auditing.replay import edge_records, inner_records
-from matrixdp.auditing.status import DECLARED
+from matrixdp.auditing.places import Pair, Places
+from matrixdp.auditing.recorder import CLOSE, MoreNumbers, Recorder
+from matrixdp.auditing.statistics import Sample, Statistic, statistics
+from matrixdp.auditing.status import NOT_REFUTED, REFUTED
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import Budget
 from matrixdp.privacy.sensitivity import Query
 
-#: Random pairs beside the farthest one, of records near the edges and of those anywhere in bounds;
-#: pairs on which pilot runs compare statistics.
-RANDOM, INSIDE, COMPARED = 8, 16, 6
+#: Runs that score each pair, replays of each and of some; runs that show the size of the noise.
+SCORED, REPLAYS, MORE, SOME, SPREAD = 4, 2, 20, 24, 200
 
-#: Replays of each pair.
-REPLAYS = 20
+#: Pairs of each score that pilot runs compare, and runs on each of these.
+COMPARED, FEW = 3, 100
 
-#: Pilot runs on a pair that is compared; on the chosen one at most; numbers that they may have.
-FEW, PILOT, NUMBERS = 100, 1000, 1e7
+#: Pilot runs on a pair that is bet on at most, and the numbers that they may have; pairs that are
+#: bet on at most, the second one and later ones above a strength.
+PILOT, NUMBERS, BETS, STRONG = 1000, 1e7, 3, 4.0
 
-#: Most entries of an answer for a linear discriminant; runs per entry for a quadratic one.
-ENTRIES, RUNS_EACH = 300, 5
+#: Runs that are bet on where epsilon is computed.
+CONFIRMED = 2000
 
 #: Largest number of drawn numbers, and of the matrix's entries, that are replayed one by one.
 DRAWS, MATRIX = 2000, 4e6
@@ -52,21 +55,15 @@ DRAWS, MATRIX = 2000, 4e6
 #: Largest number of an answer, whose squares are finite.
 LARGEST = 1e100
 
-#: Sizes of the numbers at which an affine answer is tried, and its relative error.
-SIZES, CLOSE = (1.0, 1.0, 10.0, 100.0), 1e-9
+#: Draws, and factors of a draw, at which an affine answer is tried. Of answers that are no such
+#: for a share of 5 % of the noise, one in 10^6 is taken for affine.
+PROBES, FACTORS = 270, (1.0, 10.0, 100.0)
+
+#: Relative error of an answer without noise.
+EXACT = 1e-10
 
 #: Share of missing noise that an epsilon shows which is computed.
 ANY = 1e-9
-
-#: Relative error of an answer without noise.
-ROUNDING = 1e-12
-
-#: Parameters of a draw that may depend on the records: the location of noise, and what is shuffled.
-_PLACES: dict[str, tuple[str, ...]] = dict.fromkeys(
-    ("normal", "laplace", "logistic", "gumbel", "vonmises"), ("loc", "mu")
-)
-_PLACES |= {"multivariate_normal": ("mean",), "choice": ("a",)}
-_PLACES |= dict.fromkeys(("shuffle", "permutation", "permuted"), ("x",))
 
 #: What no audit of a function sees.
 BLIND = (
@@ -74,160 +71,98 @@ BLIND = (
     "keeps between runs, or does only in real use; the last bits of floating-point numbers"
 )
 
-Pair = tuple[Array, Array]
-
-
-class Draw(NamedTuple):
-    """What a function asks of its Generator: a method, its parameters, the shape of the result."""
-
-    method: str
-    parameters: tuple[Any, ...]
-    shape: tuple[int, ...]
-
-    def differs(self, other: Draw) -> str:
-        """Return in words what differs in another draw; empty where nothing does."""
-        if self.method != other.method:
-            return "what it draws depends on the records"
-        if self.shape != other.shape:
-            return "how many numbers it draws depends on the records"
-        if not all(map(_equal, self.parameters, other.parameters)):
-            return f"the noise's scale, a parameter of {self.method}, depends on the records"
-        return ""
-
-
-class Recorder(Generator):
-    """A Generator that keeps a list of its draws, and that may give chosen numbers in their place.
-
-    Args:
-        seed: seed of the bits.
-        noise: standard normal and Laplace numbers in the order of draws; None for random ones.
-
-    Attributes:
-        plain: whether normal and Laplace numbers alone are drawn, by methods of the Generator.
-    """
-
-    def __init__(self, seed: int, noise: Array | None = None) -> None:
-        super().__init__(np.random.PCG64(seed))
-        self.draws: list[Draw] = []
-        self.plain = True
-        self._noise, self._start = noise, self.state
-
-    @property
-    def bit_generator(self) -> np.random.BitGenerator:
-        """The source of bits, from which draws are not recorded."""
-        self.plain = False
-        return super().bit_generator
-
-    @property
-    def state(self) -> Any:
-        """State of the source of bits."""
-        return super().bit_generator.state
-
-    @property
-    def moved(self) -> bool:
-        """Whether bits were taken, or chosen numbers are left."""
-        left = self._noise is not None and self._noise.size > 0
-        return left or not self.plain or self.state != self._start
-
-    def spawn(self, n_children: int) -> list[Generator]:
-        """Return Generators whose draws are not recorded."""
-        return [*map(Generator, self.bit_generator.spawn(n_children))]
-
-    def record(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Return the result of a method of Generator, which is recorded."""
-        simple = method in _NOISE and kwargs.keys() <= {*_NOISE[method]}
-        # The numbers of multivariate_normal are recorded as standard normal ones, too.
-        self.plain &= simple or method == "multivariate_normal"
-        if self._noise is not None and simple:
-            result = self._chosen(**dict(zip(_NOISE[method], args, strict=False)) | kwargs)
-        else:
-            result = getattr(Generator, method)(self, *args, **kwargs)
-        places = _PLACES.get(method, ())
-        others = [value for name, value in sorted(kwargs.items()) if name not in (*places, "out")]
-        parameters = (*args[bool(places) :], *others)
-        self.draws.append(Draw(method, parameters, np.shape(result)))
-        return result
-
-    def _chosen(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        shape = np.broadcast_shapes(np.shape(loc), np.shape(scale)) if size is None else size
-        count = int(np.prod(shape))
-        assert self._noise is not None
-        if count > self._noise.size:
-            raise InputError("the function draws more numbers than before")
-        numbers, self._noise = self._noise[:count], self._noise[count:]
-        return loc + scale * (numbers.reshape(shape) if shape != () else float(numbers[0]))
-
-
-#: Methods that draw noise, and their arguments in order.
-_NOISE: dict[str, tuple[str, ...]] = {
-    "normal": ("loc", "scale", "size"),
-    "laplace": ("loc", "scale", "size"),
-}
-_NOISE |= {"standard_normal": ("size",)}
-
-
-def _recording(method: str) -> Callable[..., Any]:
-    def record(self: Recorder, *args: Any, **kwargs: Any) -> Any:
-        return self.record(method, args, kwargs)
-
-    return record
-
-
-for _name in vars(Generator):
-    if not _name.startswith("_") and _name not in ("bit_generator", "spawn"):
-        setattr(Recorder, _name, _recording(_name))
-
 
 @dataclass
 class Runs:
-    """Runs of a function, with checked answers (r, c) of one shape.
+    """Runs of a function, with answers (r, c) of one shape.
 
     Attributes:
+        many: function of records and several Generators, which gives as many answers at once.
+        slow: whether runs take long, so that fewer choose the neighbours and the event.
         hidden: whether the function takes no Generator and has randomness of its own.
+        shape: shape of an answer; others are failures.
     """
 
     function: Callable[..., Any]
+    many: Callable[[Array, Sequence[Generator]], Array] | None = None
+    slow: bool = False
     hidden: bool = field(init=False)
     shape: tuple[int, ...] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.hidden = not _takes_generator(self.function)
 
-    def __call__(self, records: Array, generator: Generator) -> Array:
-        """Return the answer to a copy of records (n, m).
+    def start(self, pairs: Sequence[Pair]) -> None:
+        """Run once on each data set until an answer is an array of finite numbers.
 
         Raises:
-            InputError: the function raises, or its answer is not an array of finite real numbers
-                of the shape that others have.
+            InputError: no answer is.
         """
-        args = (records.copy(),) if self.hidden else (records.copy(), generator)
-        with checks.as_input_error("the function raises an error on records in bounds: {why}"):
-            answer = np.asarray(self.function(*args))
-        if answer.dtype.kind not in "biuf" or not answer.size:
-            raise InputError(
-                f"the function's answer has type {answer.dtype} and shape {answer.shape}; return "
-                "an array of numbers, or a number"
-            )
-        if not (np.abs(answer.astype(float)) <= LARGEST).all():
-            raise InputError(
-                f"an answer of the function is not finite, or beyond {LARGEST:g}; return smaller "
-                "numbers"
-            )
-        self.shape = self.shape or (answer.ndim, *answer.shape)
-        if (answer.ndim, *answer.shape) != self.shape:
-            raise InputError(
-                f"answers of the function have shapes {self.shape[1:]} and {answer.shape}; return "
-                "arrays of one shape, as the shape may show the records"
-            )
-        return answer.astype(float).reshape(answer.shape if answer.ndim == 2 else (-1, 1))
+        failures: dict[str, None] = {}
+        for number, records in enumerate(records for pair in pairs for records in pair.sides):
+            failures[self(records, np.random.default_rng(number))[1]] = None
+            if self.shape is not None:
+                return
+        raise InputError(
+            f"{next(iter(failures))} on all {2 * len(pairs)} data sets in bounds that were tried; "
+            "return an array of finite numbers, or a number"
+        )
 
-    def pairs(self, pair: Pair, count: int, stream: Generator) -> list[Array]:
-        """Return answers (count, r, c) on both neighbours; run k of both has the same bits."""
+    def __call__(self, records: Array, generator: Generator) -> tuple[Array, str]:
+        """Return the answer to a copy of records (n, m), and in words why there is none.
+
+        An answer that is not finite, and an exception, tell of the records as any answer does.
+        """
+        nothing = np.zeros((1, 1) if self.shape is None else _table(self.shape))
+        args = (records.copy(),) if self.hidden else (records.copy(), generator)
+        try:
+            answer = np.asarray(self.function(*args))
+        except MoreNumbers:
+            raise
+        except Exception as error:
+            words = "" if self.shape else f": {checks.why(error)}"
+            return nothing, f"the function raises an error, {type(error).__name__}{words}"
+        if answer.dtype.kind not in "biuf" or not answer.size:
+            words = f"type {answer.dtype} and shape {answer.shape}"
+            return nothing, f"the function's answer has {words}"
+        answer = answer.astype(float)
+        if not np.abs(answer).max() <= LARGEST:
+            wrong = ~(np.abs(answer) <= LARGEST)
+            which = ", ".join(map(str, np.flatnonzero(wrong)[:4].tolist()))
+            return (
+                nothing,
+                f"the function's answer is not finite, or beyond 1e100, in entry {which}",
+            )
+        if self.shape is None:
+            self.shape = answer.shape
+        if answer.shape != self.shape:
+            return nothing, f"the function's answer has shape {answer.shape}"
+        return answer.reshape(_table(answer.shape)), ""
+
+    def sample(self, records: Array, seeds: Sequence[int]) -> Sample:
+        """Return runs on records with bits of these seeds."""
+        generators = [np.random.default_rng(seed) for seed in seeds]
+        if self.many is not None and self.shape is not None:
+            with contextlib.suppress(Exception):
+                answers = np.asarray(self.many(records, generators), float)
+                if answers.shape[1:] == self.shape and np.abs(answers).max() <= LARGEST:
+                    shape = (len(answers), *_table(self.shape))
+                    return Sample(answers.reshape(shape), np.full(len(answers), ""))
+            generators = [np.random.default_rng(seed) for seed in seeds]
+        results = [self(records, generator) for generator in generators]
+        return Sample(
+            np.stack([answer for answer, _ in results]), np.array([words for _, words in results])
+        )
+
+    def pair(self, pair: Pair, count: int, stream: Generator) -> list[Sample]:
+        """Return runs on both neighbours; run k of both has the same bits."""
         seeds = stream.integers(2**63, size=count).tolist()
-        return [
-            np.stack([self(records, np.random.default_rng(seed)) for seed in seeds])
-            for records in pair
-        ]
+        return [self.sample(records, seeds) for records in pair.sides]
+
+
+def _table(shape: tuple[int, ...]) -> tuple[int, int]:
+    """Return the shape (r, c) of an answer."""
+    return shape if len(shape) == 2 else (math.prod(shape), 1)
 
 
 def _takes_generator(function: Callable[..., Any]) -> bool:
@@ -246,248 +181,354 @@ def _takes_generator(function: Callable[..., Any]) -> bool:
     )
 
 
-def pairs_of(query: Query, stream: Generator) -> list[Pair]:
-    """Return neighbouring data sets (n, m): the farthest, and random ones, among various records.
-
-    Raises:
-        InputError: a record is zeroed out, which the bounds do not allow.
-    """
-    n, k = query.n_records, query.group
-    domain, zeros = query.domain, np.zeros((query.features, n))
-    if query.adjacency == "zero_out" and np.any(domain.clip(zeros)):
-        raise InputError(
-            "a function cannot be given a null record, which zero_out compares with, as zeros are "
-            "out of bounds; take 'replace' or 'add_or_remove'"
-        )
-    one, other = (np.reshape(side, (-1, query.features)) for side in farthest(query)[:2])
-    among = [domain.clip(zeros).T, edge_records(query, n, stream).T]
-    among += [np.tile(side[:1], (n, 1)) for side in (one, domain.clip(other.T).T)]
-
-    def sides(shared: Array, record: Array, start: int) -> Pair:
-        first, second = shared.copy(), shared.copy()
-        first[start : start + k], second[start : start + k] = record, other
-        if query.private_count:
-            second = np.delete(second, slice(start, start + k), axis=0)
-        return first, second
-
-    pairs = [sides(shared, one, 0) for shared in among] + [sides(among[1], one, n - k)]
-    for number in range(RANDOM):
-        pairs.append(sides(among[number % 2], edge_records(query, k, stream).T, 0))
-    # A function may treat records in the middle otherwise, of which many hide a single one.
-    pairs += [sides(among[0], inner_records(query, k, stream).T, 0) for _ in range(INSIDE)]
-    return pairs
-
-
-class FunctionAudit(BlackBoxAudit):
-    """The audit of a function, by replays and by bets on its runs.
+class Findings(NamedTuple):
+    """What an audit of a function saw.
 
     Attributes:
+        attained: epsilon that neighbours attain, computed; NaN where runs alone tell.
+        proof: result of bets on runs.
+        pair: the neighbours of the largest epsilon.
+        event: the event that tells them apart, in words.
         objections: what replays say against the function.
+        tried: how many neighbours, places and runs were tried, in words.
+        mu: Gaussian-DP parameter that neighbours attain; NaN for other noise.
     """
 
-    def __init__(self, runs: Runs, query: Query, claim: Budget, streams: Sequence[Generator]):
-        self._run = runs
-        self.release = claim  # type: ignore[assignment]
-        pairs = pairs_of(query, streams[0])
-        self.objections: list[str] = []
-        self._pair, self.bound = pairs[0], float("nan")
-        losses: list[float] = []
-        if not runs.hidden:
-            self.objections = objections(runs, pairs)
-        if not runs.hidden and not self.objections:
-            try:
-                losses = attained(runs, pairs, claim)
-            except DependentNoise:
-                self.objections = ["the noise's scale depends on the records"]
-        if losses:
-            self.tool = "replay of draws"  # type: ignore[misc]
-            self._pair, self.attained = pairs[int(np.argmax(losses))], max(losses)
-            self.bound = self.attained
-            self.noise_inflation = claim.epsilon / max(self.attained, 1e-300)
-        else:
-            self._pair = max(pairs[:COMPARED], key=lambda pair: self._strength(pair, streams[1]))
-        size = runs(self._pair[0], np.random.default_rng(0)).size
-        self.held = int(np.clip(NUMBERS / size, FEW, PILOT))
-        self._fit(runs.pairs(self._pair, self.held, streams[1]))
-
-    def _strength(self, pair: Pair, stream: Generator) -> float:
-        """Return how clearly a few runs on a pair refute the claim."""
-        self._fit(self._run.pairs(pair, FEW, stream))
-        sides = self._run.pairs(pair, FEW, stream)
-        epsilon, delta = self.release.epsilon, self.release.delta
-        return max(
-            strength(np.stack([*map(statistic, sides)]), epsilon, delta)
-            for statistic in self._statistics.values()
-        )
-
-    def _fit(self, sides: list[Array]) -> None:
-        self._answers = [side.mean(axis=0) for side in sides]
-        self._fitted = discriminants(*(side.reshape(len(side), -1) for side in sides))
+    attained: float
+    proof: Proof
+    pair: Pair
+    event: str
+    objections: list[str]
+    tried: str
+    mu: float = float("nan")
 
     @property
-    def _statistics(self) -> dict[str, Callable[[Array], Array]]:
-        """Statistics of any release, and those that pilot runs fit to this one."""
-        return super()._statistics | self._fitted
+    def tool(self) -> str:
+        """Method of the verdict."""
+        return "black box" if np.isnan(self.attained) else "replay of draws"
 
-    def _evaluate(self, names: Sequence[str], count: int, stream: Generator) -> tuple[Array, Array]:
-        """Return the named statistics of runs on each neighbour, shape (names, count) each."""
-        statistics, parts = self._statistics, []
-        step = max(1, int(NUMBERS / 10 / self._answers[0].size))
-        for start in range(0, count, step):
-            sides = self._run.pairs(self._pair, min(step, count - start), stream)
-            parts.append([np.stack([statistics[name](side) for name in names]) for side in sides])
-        first, second = (np.concatenate(side, axis=1) for side in zip(*parts, strict=True))
+    @property
+    def lower(self) -> float:
+        """The largest epsilon that is shown."""
+        return max(np.nan_to_num(self.attained, nan=0.0, posinf=np.inf), self.proof.epsilon)
+
+    def refutes(self, claim: Budget) -> bool:
+        """Return whether the claim does not hold."""
+        return self.proof.refuted or self.attained > claim.epsilon * (1 + ROUNDING)
+
+    def verdict(self, claim: Budget) -> str:
+        """Return the verdict in words."""
+        if self.refutes(claim):
+            return f"{REFUTED}: {self.pair.explain()}; {self.event}"
+        return f"{NOT_REFUTED}{': ' * bool(self.objections)}{'; '.join(self.objections)}"
+
+
+def examine(
+    runs: Runs, query: Query, claim: Budget, streams: Sequence[Generator], count: int
+) -> Findings:
+    """Return what replays and bets on at most ``count`` runs on each neighbour see of a function.
+
+    Args:
+        runs: runs of the function.
+        query: what a record is, and what neighbours differ in.
+        claim: claimed guarantee.
+        streams: four Generators: two for bets, one for neighbours, one for pilot runs.
+        count: largest number of counted runs on each neighbour.
+
+    Raises:
+        InputError: the function fails on all records, or a record cannot be zeroed out.
+    """
+    places = Places(query, streams[2])
+    runs.start(places.pairs)
+    pairs, against, losses, affine = [*places.pairs], [], [], None
+    if not runs.hidden:
+        pairs += [*places.steepest(lambda records: _replayed(runs, records))]
+        against = objections(runs, pairs)
+    if not runs.hidden and not against:
+        try:
+            affine = Affine.of(runs, pairs)
+        except DependentNoise:
+            against = ["the noise's scale depends on the records"]
+    if affine is not None:
+        losses = affine.losses(claim)
+    attained, ranked = float("nan"), []
+    if losses:
+        attained = max(losses)
+        worst = pairs[int(np.argmax(losses))]
+        proof, event = _bet(runs, worst, claim, streams, min(count, CONFIRMED), affine)
+        ranked = [(worst, proof, event)]
+        if attained > claim.epsilon:
+            event = f"they attain epsilon {attained:.4g}, as computed from the noise"
+            ranked = [(worst, proof, event)]
+    else:
+        for number, (power, pair) in enumerate(_strongest(runs, pairs, claim, streams[3])):
+            if number and (power < STRONG or ranked[-1][1].refuted or number == BETS):
+                break
+            ranked.append((pair, *_bet(runs, pair, claim, streams, count, None)))
+    pair, proof, event = max(ranked, key=lambda one: (one[1].refuted, one[1].epsilon))
+    tried = f"{len(pairs)} neighbours, at {places.count} of {query.n_records} places"
+    mu = float("nan") if not losses or affine is None else affine.mu
+    return Findings(attained, proof, pair, event, against, tried, mu)
+
+
+def _replayed(runs: Runs, records: Array) -> Array | None:
+    answer, failure = runs(records, Recorder(0))
+    return None if failure else answer
+
+
+def _bet(
+    runs: Runs,
+    pair: Pair,
+    claim: Budget,
+    streams: Sequence[Generator],
+    count: int,
+    affine: Affine | None,
+) -> tuple[Proof, str]:
+    """Return the proof of bets on a pair, and the event that they are about.
+
+    Pilot runs fit statistics, others choose one of them, and bets are on further runs.
+    """
+    size = math.prod(runs.shape or ())
+    held = int(np.clip(min(NUMBERS / size, count), FEW, PILOT)) // (5 if runs.slow else 1)
+    centres = None if affine is None else affine.centres_of(pair)
+    first, second = runs.pair(pair, held, streams[3])
+    fitted = statistics(first, second, centres)
+    name, statistic, _ = _choose(fitted, runs.pair(pair, held, streams[3]), claim)
+    step = max(1, int(NUMBERS / 10 / size))
+
+    def evaluate(number: int, stream: Generator) -> tuple[Array, Array]:
+        parts = []
+        for start in range(0, number, step):
+            samples = runs.pair(pair, min(step, number - start), stream)
+            parts.append([statistic(sample) for sample in samples])
+        first, second = (np.concatenate(side) for side in zip(*parts, strict=True))
         return first, second
+
+    proof = prove(
+        evaluate, claimed_epsilon=claim.epsilon, delta=claim.delta, runs=count, streams=streams[:2]
+    )
+    return proof, f"runs tell them apart by {name}"
+
+
+def _choose(
+    fitted: dict[str, Statistic], samples: Sequence[Sample], claim: Budget
+) -> tuple[str, Statistic, float]:
+    """Return the statistic that refutes a claim most clearly on runs, with its name and power."""
+    values = {name: [statistic(sample) for sample in samples] for name, statistic in fitted.items()}
+    powers = {
+        (name, sign): strength(sign * np.stack(both), claim.epsilon, claim.delta)
+        for name, both in values.items()
+        for sign in (1, -1)
+    }
+    name, sign = max(powers, key=lambda key: powers[key])
+    chosen = fitted[name]
+    return name, lambda sample: sign * chosen(sample), powers[name, sign]
+
+
+def _strongest(
+    runs: Runs, pairs: Sequence[Pair], claim: Budget, stream: Generator
+) -> list[tuple[float, Pair]]:
+    """Return pairs by how clearly a few runs refute the claim, the clearest first.
+
+    Compared are the farthest pairs, and those with the largest scores of fewer runs yet.
+    """
+    scored, compared, few = (1, 1, FEW // 2) if runs.slow else (SCORED, COMPARED, FEW)
+    seeds = range(scored)
+    spread = runs.sample(pairs[0].first, range(SPREAD // 4 if runs.slow else SPREAD)).flat.std(
+        axis=0
+    )
+    scores = np.array(
+        [
+            _scores(runs.sample(pair.first, seeds), runs.sample(pair.second, seeds), spread)
+            for pair in pairs
+        ]
+    )
+    chosen = dict.fromkeys(range(min(compared, len(pairs))))
+    for score in scores.T:
+        best = np.argsort(-score, kind="stable")[:compared]
+        chosen |= dict.fromkeys(int(number) for number in best if score[number] > 0)
+    powers = []
+    for number in chosen:
+        first, second = runs.pair(pairs[number], few, stream)
+        fitted = statistics(first, second)
+        samples = runs.pair(pairs[number], few, stream)
+        powers.append((_choose(fitted, samples, claim)[2], pairs[number]))
+    return sorted(powers, key=lambda one: -one[0])
+
+
+def _scores(first: Sample, second: Sample, spread: Array) -> tuple[float, ...]:
+    """Return how far apart a few runs on neighbours are: failures, means, one entry, scales."""
+    failures = {*first.failures, *second.failures}
+    apart = [abs(np.mean(first.failures == f) - np.mean(second.failures == f)) for f in failures]
+    moves = np.abs(first.flat - second.flat)
+    small = 1e-12 * (np.abs(first.flat).max(axis=0) + np.abs(second.flat).max(axis=0)) + 1e-300
+    moved = moves.mean(axis=0) / np.maximum(spread, small)
+    moved[moves.max(axis=0) <= small] = 0.0
+    uneven = np.ptp(moves, axis=0) / np.maximum(spread, small)
+    return max(apart), float(np.linalg.norm(moved)), float(moved.max()), float(uneven.max())
 
 
 def objections(runs: Runs, pairs: Sequence[Pair]) -> list[str]:
     """Return what replays with the same bits say against a function; a sentence of each kind."""
     words: dict[str, None] = {}
-    for number, pair in enumerate(pair for pair in pairs for _ in range(REPLAYS)):
-        recorders = [Recorder(number), Recorder(number)]
-        answers = [*map(runs, pair, recorders)]
-        if not np.array_equal(answers[0], runs(pair[0], Recorder(number))):
-            return ["it has randomness besides its Generator"]
-        first, second = (recorder.draws for recorder in recorders)
-        if len(first) != len(second):
-            words["how often it draws depends on the records"] = None
-        elif any(kinds := [one.differs(other) for one, other in zip(first, second, strict=True)]):
-            words |= dict.fromkeys(filter(None, kinds))
-        elif recorders[0].state != recorders[1].state:
-            words["how many random bits it takes depends on the records"] = None
+    for number, pair in enumerate(pairs):
+        for seed in range(MORE if number < SOME else REPLAYS):
+            recorders = [Recorder(seed), Recorder(seed)]
+            results = [*map(runs, pair.sides, recorders)]
+            if not (number or _same(results[0], runs(pair.first, Recorder(seed)))):
+                return ["it has randomness besides its Generator"]
+            if any(failure for _, failure in results):
+                # An event, whose frequency on both sides counts.
+                continue
+            first, second = (recorder.tape for recorder in recorders)
+            if len(first.draws) != len(second.draws):
+                words["how often it draws depends on the records"] = None
+                continue
+            both = zip(first.draws, second.draws, strict=True)
+            if any(kinds := [one.differs(other) for one, other in both]):
+                words |= dict.fromkeys(filter(None, kinds))
+            elif first.states != second.states:
+                words["how many random bits it takes depends on the records"] = None
     return [*words]
 
 
-def attained(runs: Runs, pairs: Sequence[Pair], claim: Budget) -> list[float]:
-    """Return the epsilon that each pair attains, of a function whose answer is affine in its noise.
-
-    The answer is c(records) + A z with standard normal, or Laplace, numbers z, and with the same A
-    for all records tried. A privacy loss is then that of the shift c - c' (Dong, Roth & Su 2022).
-    The list is empty where this does not hold, or where Laplace numbers outnumber what the answer
-    shows of them.
-
-    Raises:
-        DependentNoise: A depends on the records.
-    """
-    recorder = Recorder(0)
-    answer = runs(pairs[0][0], recorder)
-    drawn = [draw for draw in recorder.draws if draw.method in _NOISE]
-    laws = {draw.method.removeprefix("standard_") for draw in drawn}
-    count = sum(int(np.prod(draw.shape)) for draw in drawn)
-    if not recorder.plain or len(laws) != 1 or not 0 < count <= min(DRAWS, MATRIX / answer.size):
-        return []
-    try:
-        matrix, centres = _affine(runs, pairs, count)
-    except InputError:
-        # Without noise, or with much of it, the function raises an error or draws other numbers.
-        return []
-    if not len(matrix):
-        return []
-    left, values, right = np.linalg.svd(matrix, full_matrices=False)
-    seen = values > 1e-10 * values[0]
-    laplace = laws == {"laplace"}
-    if laplace and seen.sum() < np.any(matrix != 0, axis=0).sum():
-        return []
-    losses = []
-    for first, second in centres:
-        change = first - second
-        part = left[:, seen].T @ change
-        rest = np.linalg.norm(change - left[:, seen] @ part)
-        white = part / values[seen]
-        if rest > ROUNDING * max(np.abs(first).max(), np.abs(second).max()):
-            losses.append(float("inf"))
-        elif laplace:
-            losses.append(float(np.abs(right[seen].T @ white).sum()))
-        else:
-            losses.append(epsilon_of(claim.delta, float(np.linalg.norm(white))))
-    return losses
+def _same(first: tuple[Array, str], second: tuple[Array, str]) -> bool:
+    return first[1] == second[1] and np.array_equal(first[0], second[0])
 
 
 class DependentNoise(Exception):
     """The noise of an answer depends on the records."""
 
 
-def _affine(runs: Runs, pairs: Sequence[Pair], count: int) -> tuple[Array, list[list[Array]]]:
+@dataclass(frozen=True)
+class Affine:
+    """An answer c(records) + A z with standard normal, or Laplace, numbers z.
+
+    Attributes:
+        matrix: A (d, numbers), the same for all records that were tried.
+        laplace: whether numbers are Laplace ones.
+        centres: c of both neighbours (d,), by pair.
+    """
+
+    matrix: Array
+    laplace: bool
+    pairs: Sequence[Pair]
+    centres: list[list[Array]]
+
+    def centres_of(self, pair: Pair) -> list[Array]:
+        """Return the answers without noise to a pair."""
+        return next(c for p, c in zip(self.pairs, self.centres, strict=True) if p is pair)
+
+    @classmethod
+    def of(cls, runs: Runs, pairs: Sequence[Pair]) -> Affine | None:
+        """Return the affine answer of a function; None where it is no such.
+
+        Raises:
+            DependentNoise: A depends on the records.
+        """
+        recorder = Recorder(0)
+        answer, failure = runs(pairs[0].first, recorder)
+        tape = recorder.tape
+        if failure or not tape.plain or tape.signs is not None or len(tape.laws) != 1:
+            return None
+        if not 0 < tape.count <= min(DRAWS, MATRIX / answer.size):
+            return None
+        laplace = tape.laws == {"laplace"}
+        try:
+            matrix, centres = _affine(runs, pairs, tape.count, laplace)
+        except _NotAffine:
+            return None
+        return cls(matrix, laplace, pairs, centres)
+
+    def losses(self, claim: Budget) -> list[float]:
+        """Return the epsilon that each pair attains.
+
+        A privacy loss is that of the shift c - c' (Dong, Roth & Su 2022). The list is empty where
+        Laplace numbers outnumber what the answer shows of them.
+        """
+        if self.laplace:
+            return self._sizes(1)
+        return [epsilon_of(claim.delta, mu) for mu in self._sizes(2)]
+
+    @property
+    def mu(self) -> float:
+        """Largest norm of a shift in terms of normal numbers; NaN for Laplace ones."""
+        return float("nan") if self.laplace else max(self._sizes(2))
+
+    def _sizes(self, order: int) -> list[float]:
+        """Return the norm of each pair's shift in terms of the numbers."""
+        left, values, right = np.linalg.svd(self.matrix, full_matrices=False)
+        seen = values > 1e-10 * values[0]
+        if self.laplace and seen.sum() < np.any(self.matrix != 0, axis=0).sum():
+            return []
+        sizes = []
+        for first, second in self.centres:
+            change = first - second
+            part = left[:, seen].T @ change
+            rest = np.linalg.norm(change - left[:, seen] @ part)
+            numbers = right[seen].T @ (part / values[seen])
+            exact = rest > EXACT * max(np.abs(first).max(), np.abs(second).max())
+            sizes.append(float("inf") if exact else float(np.linalg.norm(numbers, order)))
+        return sizes
+
+
+class _NotAffine(Exception):
+    """An answer is not affine in what is drawn, or draws other numbers without noise."""
+
+
+def _affine(
+    runs: Runs, pairs: Sequence[Pair], count: int, laplace: bool
+) -> tuple[Array, list[list[Array]]]:
     """Return the matrix (d, count) of an affine answer, and answers without noise by pair.
 
-    The matrix is empty if the answer is not affine. Numbers of several sizes show it, also of an
-    answer that is cut far out or that some rare noise reveals.
+    Draws of the noise's own law show what holds for a share of it, and large ones an answer that is
+    cut far out.
+
+    Raises:
+        _NotAffine: it is not affine.
+        DependentNoise: it is, with another matrix for other records.
     """
 
     def answer_of(records: Array, noise: Array) -> Array:
         chosen = Recorder(0, noise)
-        result = runs(records, chosen).ravel()
-        if chosen.moved:
-            raise InputError("the function draws other numbers than before")
-        return result
+        try:
+            answer, failure = runs(records, chosen)
+        except MoreNumbers:
+            raise _NotAffine from None
+        if failure or not chosen.tape.finished:
+            raise _NotAffine
+        return answer.ravel()
 
-    centres = [[answer_of(records, np.zeros(count)) for records in pair] for pair in pairs]
-    units = [answer_of(pairs[0][0], unit) - centres[0][0] for unit in np.eye(count)]
+    stream = np.random.default_rng(0)
+    draw = stream.laplace if laplace else stream.standard_normal
+    base, start = pairs[0].first, answer_of(pairs[0].first, np.zeros(count))
+    units = [answer_of(base, unit) - start for unit in np.eye(count)]
     matrix = np.stack(units, axis=1)
-    stream, dependent = np.random.default_rng(0), False
-    for size in SIZES:
-        noise = size * stream.standard_normal(count)
-        for pair, sides in zip(pairs, centres, strict=True):
-            for records, centre in zip(pair, sides, strict=True):
+    if not np.any(matrix):
+        raise _NotAffine
+    for _ in range(PROBES):
+        noise = draw(size=count)
+        part = answer_of(base, noise) - start
+        if np.abs(part - matrix @ noise).max() > CLOSE * (np.abs(part).max() + np.abs(start).max()):
+            raise _NotAffine
+    centres, dependent = [], False
+    for number, pair in enumerate(pairs):
+        sides = []
+        for records in pair.sides:
+            centre = answer_of(records, np.zeros(count))
+            for factor in FACTORS if number < SOME else FACTORS[-1:]:
+                noise = factor * draw(size=count)
                 part = answer_of(records, noise) - centre
                 far = answer_of(records, 2 * noise) - centre
                 close = CLOSE * (np.abs(part).max() + np.abs(centre).max())
-                another = bool(np.abs(part - matrix @ noise).max() > close)
-                crooked = np.abs(far - 2 * part).max() > 2 * close
-                if crooked or (another and records is pairs[0][0]):
-                    return matrix[:0], []
-                dependent |= another
+                if np.abs(far - 2 * part).max() > 2 * close:
+                    raise _NotAffine
+                dependent |= bool(np.abs(part - matrix @ noise).max() > close)
+            sides.append(centre)
+        centres.append(sides)
     if dependent:
         raise DependentNoise
     return matrix, centres
-
-
-def discriminants(first: Array, second: Array) -> dict[str, Callable[[Array], Array]]:
-    """Return statistics of answers (k, ...) by name, fitted to runs (runs, d) on two neighbours."""
-    count, size = first.shape
-    means = first.mean(axis=0), second.mean(axis=0)
-    shift, centre = means[0] - means[1], (means[0] + means[1]) / 2
-    variances = [side.var(axis=0) for side in (first, second)]
-    least = 1e-24 * max(float(np.abs(first).max()) ** 2, 1e-200)
-    entry = int(np.argmax(np.abs(shift) / np.sqrt(sum(variances) + least)))
-    spread = int(np.argmax(np.abs(np.log((variances[0] + least) / (variances[1] + least)))))
-
-    def linear(weights: Array) -> Callable[[Array], Array]:
-        return lambda y: y.reshape(len(y), -1) @ weights
-
-    statistics = {
-        "shift of means": linear(shift),
-        "entry that moves most": linear(np.eye(1, size, entry)[0] * shift[entry]),
-        "entry whose spread differs most": lambda y: np.abs(
-            y.reshape(len(y), -1)[:, spread] - centre[spread]
-        ),
-    }
-    if size > ENTRIES:
-        return statistics
-    moments = [side.T @ side / count for side in (first, second)]
-    # A direction has no sign, and its mean shows nothing.
-    statistics["shift of second moments"] = lambda y: np.einsum(
-        "ki,ij,kj->k", *(y.reshape(len(y), -1), moments[0] - moments[1], y.reshape(len(y), -1))
-    )
-    covariances = [np.atleast_2d(np.cov(side.T)) for side in (first, second)]
-    values, vectors = np.linalg.eigh(sum(covariances) / 2)
-    floor = max(values[-1], least) * 1e-9 + (
-        values.mean() * size / count if size > count / 5 else 0
-    )
-    inverse = vectors / np.maximum(values, floor)
-    statistics["linear discriminant"] = linear(inverse @ (vectors.T @ shift))
-    if RUNS_EACH * size <= count:
-
-        def quadratic(y: Array) -> Array:
-            flat, total = y.reshape(len(y), -1), np.zeros(len(y))
-            for sign, mean, covariance in zip((-1, 1), means, covariances, strict=True):
-                values, vectors = np.linalg.eigh(covariance)
-                scaled = (flat - mean) @ vectors / np.sqrt(np.maximum(values, floor))
-                total += sign * (scaled**2).sum(axis=1)
-            return total
-
-        statistics["quadratic discriminant"] = quadratic
-    return statistics
 
 
 def judge(
@@ -499,28 +540,23 @@ def judge(
     runs: int,
 ) -> dict[str, Any]:
     """Return the facts of an audit of a function, by the names of ``public.AuditResult``."""
-    claim, own = Budget(epsilon, delta), Runs(function)
-    audit = FunctionAudit(own, query, claim, generators[2:4])
-    proof = prove(
-        audit.statistic, claimed_epsilon=epsilon, delta=delta, runs=runs, streams=generators[:2]
-    )
-    flaws = [f"{DECLARED}: {'; '.join(audit.objections)}"] * bool(audit.objections)
+    claim = Budget(epsilon, delta)
+    findings = examine(Runs(function), query, claim, generators[:4], runs)
+    return facts(findings, claim)
+
+
+def facts(findings: Findings, claim: Budget) -> dict[str, Any]:
+    """Return findings by the names of ``public.AuditResult``."""
+    proof = findings.proof
     return {
-        "verdict": verdict(epsilon, audit, [], None, proof, flaws),
-        "tool": audit.tool,
-        "epsilon_attained": audit.attained,
+        "verdict": findings.verdict(claim),
+        "tool": findings.tool,
+        "epsilon_attained": findings.attained,
         "epsilon_lower": proof.epsilon,
         "epsilon_largest": proof.largest,
+        "upper": None,
         "runs": proof.runs,
-        "shortfall": float("nan") if np.isnan(audit.attained) else ANY,
+        "shortfall": float("nan") if np.isnan(findings.attained) else ANY,
+        "tried": findings.tried,
         "unseen": BLIND,
     }
-
-
-def _equal(first: Any, second: Any) -> bool:
-    """Return whether two parameters are equal up to rounding."""
-    try:
-        one, other = np.asarray(first, float), np.asarray(second, float)
-    except (TypeError, ValueError):
-        return bool(first == second)
-    return one.shape == other.shape and np.allclose(one, other, rtol=CLOSE, atol=0, equal_nan=True)

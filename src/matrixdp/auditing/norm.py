@@ -7,11 +7,9 @@ from functools import partial
 import numpy as np
 
 from matrixdp import library
-from matrixdp.auditing import draws, proofs, runs, whiteness
+from matrixdp.auditing import draws, proofs, runs
 from matrixdp.auditing.base import ROUNDING, Audit, Scale, gamma_scale, trials_of
 from matrixdp.auditing.neighbours import worst
-from matrixdp.auditing.normalised import normalised
-from matrixdp.auditing.status import DECLARED, REFUTED
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.noise.distributions import NormDistribution, SizedDistribution
@@ -54,8 +52,7 @@ class NormAudit(Audit):
 
     The loss (|Y - f(X')| - |Y - f(X)|) / scale is at most |f(X) - f(X')| / scale, attained at
     Y = f(X). The norm of the noise over its scale follows Gamma(d), with d the number of free
-    entries; this tests the sampler. Draws of a class of another author are tested in all
-    directions too, where its norm is one of the library's.
+    entries; this tests the sampler.
     """
 
     tool = "maximal loss"
@@ -72,7 +69,6 @@ class NormAudit(Audit):
         self.attained = self._pair.size
         self.bound = max(self.attained, release.epsilon_delivered)
         self.noise_inflation = release.epsilon / self.bound
-        self._owned = library.plain(release)
         proven = proofs.size(release.query, distribution)
         self.proven = library.plain(release) and proven <= release.epsilon * (1 + ROUNDING)
         m, n = release.query.shape
@@ -119,18 +115,6 @@ class NormAudit(Audit):
             return self.release.noise.sample([stream] * count)
         value = draws.value_within(self.release, self._pair)
         return draws.noise_of(self.release, value, count, stream)
-
-    def flaws(self, stream: np.random.Generator) -> list[str]:
-        """Return verdicts on what a class of another author draws."""
-        if self._owned:
-            return []
-        count = whiteness.draws_of(int(np.prod(self._distribution.shape)))
-        white = normalised(self._distribution, self._draws(count, stream))
-        if white is None:
-            return [f"{DECLARED}: no test knows its norm, so that entries may have less noise"]
-        result = whiteness.judge(white, stream)
-        self.unseen += f"; {result.explain()}"
-        return [f"{REFUTED}: {result.defect}"] * bool(result.defect)
 
 
 class GeneralizedGammaAudit(NormAudit):

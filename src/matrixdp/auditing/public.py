@@ -14,7 +14,7 @@ from typing import Any, NoReturn, get_args
 
 import numpy as np
 
-from matrixdp import checks
+from matrixdp import checks, library
 from matrixdp.auditing import functions, status
 from matrixdp.auditing.base import POWER
 from matrixdp.auditing.releases import Limits, judge_release
@@ -31,31 +31,38 @@ from matrixdp.privacy.sensitivity import Query
 #: Largest number of runs on each neighbour, if none is given.
 RUNS = 20_000
 
-#: What the audit of a certified mechanism does not see, and that of another one at least.
-CERTIFIED = "errors in this library itself, and what a program shows besides the release, as time"
-OTHER = "neighbours that were not tried, and rare events"
+#: How often another author's mechanism is calibrated, of which the last result is judged.
+CALIBRATIONS = 3
+
+#: What the audit of a certified mechanism does not see.
+CERTIFIED = (
+    "what this mechanism calibrates next; errors in this library itself; what a program shows "
+    "besides the release, as time"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class AuditResult:
-    """What an audit saw; ``str`` gives the verdict, its power, and what it does not see.
+    """What an audit saw; ``str`` gives the verdict, what was tried, and what it does not see.
 
     It is neither true nor false: compare ``status``, or use
-    :func:`matrixdp.testing.assert_private`.
+    :func:`matrixdp.testing.assert_not_refuted`.
 
     Attributes:
-        status: ``certified``, ``tested``, ``declared`` or ``refuted``, see docs/audit.md.
-        verdict: the status with its reason.
+        status: ``certified``, ``refuted`` or ``not refuted``, see docs/audit.md.
+        verdict: the status with its reason; of a refutation the neighbours and the event.
         epsilon, delta: the audited claim.
         tool: method of the verdict.
-        epsilon_attained: epsilon at ``delta`` on the worst neighbours of the search; NaN where runs
-            alone tell.
+        upper: epsilon that is proved for all neighbours; None where none is.
+        epsilon_attained: epsilon at ``delta`` on the worst neighbours of the search, computed; NaN
+            where runs alone tell.
         epsilon_lower: lower bound that runs prove, at 95 % confidence.
         epsilon_largest: largest bound that these runs could have proved.
         runs: number of counted runs on each neighbour.
         shortfall: smallest share of missing noise that is detected with a probability of 95 %; NaN
             if unknown.
-        unseen: what the tests do not see.
+        tried: how many neighbours and places were tried; empty for a mechanism of the library.
+        unseen: what the audit does not see.
         seed: seed of the audit.
 
     >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), n_records=400)
@@ -69,34 +76,46 @@ class AuditResult:
     epsilon: float
     delta: float
     tool: str
+    upper: float | None
     epsilon_attained: float
     epsilon_lower: float
     epsilon_largest: float
     runs: int
     shortfall: float
+    tried: str
     unseen: str
     seed: int
+
+    @property
+    def lower(self) -> float:
+        """The largest epsilon that neighbours attain: computed, or at 95 % confidence."""
+        attained = 0.0 if math.isnan(self.epsilon_attained) else self.epsilon_attained
+        return max(attained, self.epsilon_lower)
 
     def __bool__(self) -> NoReturn:
         """Raise InputError: no audit is a proof, so that the caller names the status it wants."""
         raise InputError(
             f"an audit is neither true nor false, and this one is {self.status!r}; compare its "
-            "status, or call matrixdp.testing.assert_private"
+            "status, or call matrixdp.testing.assert_not_refuted"
         )
 
     def __str__(self) -> str:
-        """Return three lines: the verdict with its evidence, its power, and what it misses."""
+        """Return three lines: the verdict, the numbers with what was tried, and what it misses."""
         claim = f"epsilon {self.epsilon:g}" + f", delta {self.delta:g}" * bool(self.delta)
-        facts = [f"runs prove epsilon {self.epsilon_lower:.3g} at least"] * bool(self.runs)
-        if not math.isnan(self.epsilon_attained):
-            facts.insert(0, f"neighbours attain epsilon {self.epsilon_attained:.4g}")
-        power = [f"{self.runs} runs could have proved epsilon {self.epsilon_largest:.3g}"]
+        exact = self.epsilon_attained >= self.epsilon_lower
+        how = "computed" if exact else "at 95 % confidence"
+        upper = "none proved" if self.upper is None else f"{self.upper:.4g}, proved"
+        tried = [self.tried] * bool(self.tried)
+        if self.runs:
+            runs = f"{self.runs} runs, which could have shown epsilon {self.epsilon_largest:.3g}"
+            tried.append(runs)
         if not math.isnan(self.shortfall):
-            power.append(_missing(self.shortfall))
+            tried.append(_missing(self.shortfall))
         return "\n".join(
             (
-                f"{self.verdict} ({'; '.join([f'claim: {claim}', self.tool, *facts])})",
-                f"power: {'; '.join(power) if self.runs else 'no run was needed'}",
+                f"{self.verdict} (claim: {claim}; {self.tool})",
+                f"epsilon at least {self.lower:.4g}, {how}; at most: {upper}; "
+                f"tried: {'; '.join(tried) or 'nothing'}",
                 f"not seen: {self.unseen}",
             )
         )
@@ -127,7 +146,7 @@ def audit(
     seed: int = 0,
     runs: int | None = None,
 ) -> AuditResult:
-    """Return whether a mechanism is as private as is claimed, with evidence, power and limits.
+    """Return what refutes a claim of privacy, or certifies it, with evidence, power and limits.
 
     Args:
         mechanism: a mechanism, which is calibrated to the claim; a calibrated one; or a function
@@ -143,14 +162,14 @@ def audit(
 
     Raises:
         InputError: an argument is out of range or of another type, the mechanism does not serve the
-            query or raises an error, or a function returns what is no array of finite numbers of
-            one shape.
+            query or raises an error, or a function never returns an array of finite numbers. One
+            that fails on some records alone is judged by that.
 
     >>> query = mdp.MeanQuery(mdp.Box.cube(2, 0, 1), n_records=100)
     >>> def release(records, generator):
     ...     return records.mean(axis=0) + generator.laplace(0, 0.01, 2)
     >>> mdp.audit(release, query, epsilon=2, runs=2000).status
-    'tested'
+    'not refuted'
     >>> mdp.audit(release, query, epsilon=1, runs=2000).status
     'refuted'
     """
@@ -198,27 +217,40 @@ def _judge_class(
                 release = mechanism
                 check_promise(release, name, query, epsilon=epsilon, delta=delta)
             else:
-                release = promised(mechanism, query, epsilon=epsilon, delta=delta)
+                for _ in range(1 if library.plain(mechanism) else CALIBRATIONS):
+                    release = promised(mechanism, query, epsilon=epsilon, delta=delta)
         except BrokenPromise as error:
             return {
                 "verdict": f"{status.REFUTED}: {error}",
                 "tool": "promise",
+                "upper": None,
                 "epsilon_attained": nothing,
                 "epsilon_lower": 0.0,
                 "epsilon_largest": nothing,
                 "runs": 0,
                 "shortfall": nothing,
+                "tried": "",
                 "unseen": "all else: it was not run",
             }
         row = judge_release(release, query, generators, Limits(runs=runs))
-    verdict = str(row["verdict"])
-    certified = verdict.startswith(status.CERTIFIED)
+    verdict, unseen = str(row["verdict"]), str(row["note"]) or functions.BLIND
+    upper = None
+    if verdict.startswith(status.CERTIFIED):
+        verdict += f" for this calibrated {type(release).__name__}"
+        upper, unseen = release.epsilon, CERTIFIED
+        if not (library.plain(mechanism) and release.of_library):
+            # What another author's class calibrates once, it may not calibrate again.
+            verdict = f"{status.NOT_REFUTED}: a calibrated {type(release).__name__} of this class "
+            verdict += "passes, and another may not; audit the one that you use"
+            upper = None
     fields = ("tool", "epsilon_attained", "epsilon_largest", "runs", "shortfall")
     return {
         "verdict": verdict,
         **{name: row[name] for name in fields},
         "epsilon_lower": row["epsilon_certified"],
-        "unseen": CERTIFIED if certified else str(row["note"]) or OTHER,
+        "upper": upper,
+        "tried": row.get("tried", ""),
+        "unseen": unseen,
     }
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 import numpy as np
 from scipy import special
 
-from matrixdp import library
 from matrixdp.auditing.base import ERROR, NO_SCALE, NUMBERS, Scale, gamma_scale
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
@@ -22,20 +21,36 @@ RELEASES, REPLAYED, CLOSE = 8, 1000, 1e-6
 def scale(release: CalibratedMechanism, stream: np.random.Generator) -> Scale:
     """Return the test of the noise that a real release adds to its value.
 
-    Releases are replayed from their bits: the noise of a release over its declared size must equal
-    the sampler's output for these bits. The size and the distribution of the sampler's output are
-    tested on many numbers. The result is ``NO_SCALE`` where no safe noise exists.
+    The noise is that of the sampler for the same bits (:func:`factor`), and its size and its
+    distribution are tested on many numbers. The result is ``NO_SCALE`` where no safe noise exists.
     """
     if not isinstance(release, AdditiveMechanism):
         return NO_SCALE
     try:
-        distribution, unit, _ = release.whitened
+        _, unit, _ = release.whitened
         rounding_factor = release.rounding_factor
     except InputError:
         return NO_SCALE
-    if release.coloured and library.owns(release):
-        # Made of the sampler's noise by construction, whatever the class colours it to.
-        return _of_sampler(unit, safe.noise)
+    result = _of_sampler(unit, safe.noise)
+    ratio = factor(release, stream) / rounding_factor
+    if np.isnan(ratio):
+        return result._replace(another_distribution=True)
+    return result if abs(ratio - 1) <= CLOSE else result._replace(ratio=ratio * result.ratio)
+
+
+def factor(release: AdditiveMechanism, stream: np.random.Generator) -> float:
+    """Return the size of real releases' noise over that of the sampler's output for their bits.
+
+    It is 1 or slightly more of a right release, which covers roundings. The value and the noise
+    are whitened, and nothing else that a class says of itself counts. NaN: the noise is no multiple
+    of the sampler's output, so that it has another distribution; 1 where no safe noise exists.
+    """
+    try:
+        distribution, unit, _ = release.whitened
+        # It raises where noise cannot be added safely.
+        _ = release.rounding_factor
+    except InputError:
+        return 1.0
     side = release.query.domain.magnitudes[:, None]
     matrix = release.query.output_type == "matrix"
     value = np.broadcast_to(side if matrix else side * side.T, release.noise.shape) / 2
@@ -43,14 +58,13 @@ def scale(release: CalibratedMechanism, stream: np.random.Generator) -> Scale:
     pairs = []
     for seed in stream.integers(2**32, size=count).tolist():
         released = release.add_noise(value, np.random.default_rng(seed).bytes)
-        noise = distribution.whiten(released - value) / rounding_factor
+        noise = np.ravel(distribution.whiten(released) - distribution.whiten(value))
         steps = safe.noise(unit, noise.size, np.random.default_rng(seed).bytes)
         pairs.append((noise, steps * safe.STEP))
     noise, expected = (np.concatenate(side) for side in zip(*pairs, strict=True))
-    result = _of_sampler(unit, safe.noise)
-    if np.abs(noise - expected).max() > CLOSE * max(1.0, np.abs(expected).max()):
-        factor = float(noise @ expected / (expected @ expected))
-        return result._replace(ratio=factor * result.ratio, another_distribution=True)
+    result = float(noise @ expected / (expected @ expected))
+    if np.abs(noise - result * expected).max() > CLOSE * max(1.0, np.abs(expected).max()):
+        return float("nan")
     return result
 
 

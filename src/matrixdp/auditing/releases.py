@@ -8,23 +8,29 @@ from typing import NamedTuple
 import numpy as np
 
 from matrixdp import library
-from matrixdp.auditing import declarations, parts, real, replay
-from matrixdp.auditing.base import ROUNDING, TIGHT, Audit, Finding, Scale, declared
+from matrixdp.auditing import declarations, foreign, parts, real, replay
+from matrixdp.auditing.base import COST, ROUNDING, TIGHT, Audit, Finding, Scale, declared
 from matrixdp.auditing.blackbox import Proof, prove
-from matrixdp.auditing.density import DensityAudit
-from matrixdp.auditing.foreign import WhitenedGaussianAudit, WhitenedLaplaceAudit
 from matrixdp.auditing.gaussian import PURE, GaussianAudit
 from matrixdp.auditing.norm import GeneralizedGammaAudit, NormAudit, is_norm
 from matrixdp.auditing.projection import BlackBoxAudit
-from matrixdp.auditing.status import CERTIFIED, DECLARED, REFUTED, TESTED
+from matrixdp.auditing.status import CERTIFIED, NOT_REFUTED, REFUTED
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
-from matrixdp.noise.distributions import GaussianDistribution, LaplaceNoise, NormDistribution
+from matrixdp.noise.distributions import (
+    GaussianDistribution,
+    LaplaceNoise,
+    NormDistribution,
+    SizedDistribution,
+)
 from matrixdp.noise.gamma_distributions import GeneralizedGamma
 from matrixdp.privacy.sensitivity import IdentityQuery, Query
 
 #: The verdict where neighbours differ by more than declared.
 REPLAYED = f"{REFUTED}: a replay on two neighbours shows it"
+
+#: Runs of a release of another author on each neighbour, where nothing limits them.
+MOST = 20_000
 
 #: The reason where replays of a composition with the same noisy answers differ.
 UNDECLARED = "the noise of its parts does not enter what is released as declared"
@@ -48,18 +54,12 @@ def audit_of(release: CalibratedMechanism, stream: np.random.Generator) -> Audit
         noise = release.noise
         # Auditing the column that differs suffices, where columns of the library are alike.
         one_column = noise.identical_columns or not isinstance(release.query, IdentityQuery)
-        if isinstance(noise, GaussianDistribution) and (release.coloured or not one_column):
-            return WhitenedGaussianAudit(release, noise, stream)
-        if isinstance(noise, GaussianDistribution):
+        if isinstance(noise, GaussianDistribution) and one_column:
             return GaussianAudit(release, noise, stream)
-        if isinstance(noise, LaplaceNoise) and release.coloured:
-            return WhitenedLaplaceAudit(release, noise, stream)
         if isinstance(noise, GeneralizedGamma):
             return GeneralizedGammaAudit(release, noise, stream)
         if isinstance(noise, NormDistribution) and is_norm(noise):
             return NormAudit(release, noise, stream)
-        if hasattr(noise, "log_density"):
-            return DensityAudit(release, stream)
         return BlackBoxAudit(release)
     if library.owns(release):
         raise InputError(
@@ -105,6 +105,8 @@ def judge_release(
         generators: seven streams.
         limits: limits on the audit.
     """
+    if not library.plain(release):
+        return _of_another_author(release, source, generators, limits)
     audit = audit_of(release, generators[0])
     row = judge(audit, [*generators[1:4], *generators[5:]], limits)
     replayed = replay.ratio(release, source, generators[4], limits.pairs)
@@ -113,6 +115,32 @@ def judge_release(
     if replayed > 1 + ROUNDING:
         row["verdict"] = REPLAYED
     return row
+
+
+def _of_another_author(
+    release: CalibratedMechanism,
+    source: Query,
+    generators: list[np.random.Generator],
+    limits: Limits,
+) -> dict[str, object]:
+    """Return the columns of the audit of a class of another author, as functions.
+
+    Where it builds on a class whose parts, or the law of whose noise, the library knows, tests of
+    these come first.
+    """
+    known = library.declaration(release, "audited_by") or isinstance(release, parts.COMPOSED)
+    noise = release.noise if isinstance(release, AdditiveMechanism) else None
+    sized = isinstance(noise, SizedDistribution) and not isinstance(noise, LaplaceNoise)
+    if known or sized:
+        audit = audit_of(release, generators[0])
+        row = judge(audit, [*generators[1:4], *generators[5:]], limits)
+        if str(row["verdict"]).startswith(REFUTED):
+            return row
+    numbers = 4.0 * float(np.prod(release.query.shape))
+    runs = int(limits.runs or np.clip(COST / numbers, 1000, MOST))
+    if limits.numbers:
+        runs = min(runs, max(1, int(limits.numbers // numbers)))
+    return foreign.judge(release, source, generators, runs)
 
 
 def judge(
@@ -168,7 +196,7 @@ def judge(
 
 def note(audit: Audit, proof: Proof, stated: str) -> str:
     """Return a note on what the tests of a release do not see; empty where they suffice."""
-    if stated.startswith(TESTED):
+    if stated.startswith(NOT_REFUTED):
         return audit.unseen
     if audit.needed is None or proof.limit >= audit.needed or proof.refuted:
         return ""
@@ -211,7 +239,7 @@ def verdict(
     allowed = claimed_epsilon * (1 + ROUNDING)
     unproved = f"the runs could have proved epsilon {proof.largest:.2g} at most"
     # Only what the library draws, from a distribution that it knows, can be certified.
-    word = CERTIFIED if audit.proven else TESTED
+    word = CERTIFIED if audit.proven else NOT_REFUTED
     cases = (
         (PURE in flaws, PURE),
         (proof.refuted, f"{REFUTED}: the black box proves it"),
@@ -219,19 +247,20 @@ def verdict(
         ("too small" in sizes, f"{REFUTED}: less noise is drawn than declared"),
         (finding is not None and finding.mu > 1 + ROUNDING, REPLAYED),
         *((flaw.startswith(REFUTED), flaw) for flaw in flaws),
-        ("too large" in sizes, f"{DECLARED}: more noise is drawn than declared"),
+        ("too large" in sizes, f"{NOT_REFUTED}: more noise is drawn than declared"),
         (
             "of another distribution" in sizes,
-            f"{DECLARED}: the noise has another distribution than declared",
+            f"{NOT_REFUTED}: the noise has another distribution than declared",
         ),
-        (finding is not None and finding.other > 0, f"{DECLARED}: {UNDECLARED}"),
+        (finding is not None and finding.other > 0, f"{NOT_REFUTED}: {UNDECLARED}"),
         *((True, flaw) for flaw in flaws),
         (
             audit.tool == "black box",
-            f"{DECLARED}: not certifiable at this sample size: {unproved}",
+            f"{NOT_REFUTED}: not certifiable at this sample size: {unproved}",
         ),
-        (not audit.bound <= allowed, f"{DECLARED}: the bound is above the claimed epsilon"),
-        (bool(audit.words), f"{TESTED}: {audit.words}"),
+        (not audit.bound <= allowed, f"{NOT_REFUTED}: the bound is above the claimed epsilon"),
+        (bool(audit.words), f"{NOT_REFUTED}: {audit.words}"),
+        (word == NOT_REFUTED, word),
         (audit.attained >= claimed_epsilon * (1 - TIGHT), f"{word}: tight"),
         (audit.noise_inflation > 1 + TIGHT, f"{word}: wasteful"),
     )

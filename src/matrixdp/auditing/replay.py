@@ -83,7 +83,10 @@ def largest_replayed_change(
     count = PAIRS if most is None else min(most, PAIRS)
     pairs += [(edge_records(source, source.group, stream), other) for _ in range(count)]
     sizes = []
-    for shared in (np.zeros(shape), edge_records(source, source.n_records, stream)):
+    for shared in (
+        source.domain.clip(np.zeros(shape)),
+        edge_records(source, source.n_records, stream),
+    ):
         for pair in pairs:
             outputs, states = [], []
             for record in pair:

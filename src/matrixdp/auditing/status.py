@@ -1,4 +1,4 @@
-"""The status of a mechanism's guarantee: the first word of the audit's verdict.
+"""The status of a mechanism's guarantee: the first words of the audit's verdict.
 
 The audit writes it and the report reads it. This module therefore imports no mechanism.
 """
@@ -9,18 +9,18 @@ from collections.abc import Iterable
 
 from matrixdp.checks import InputError
 
-#: The library draws the noise itself from a distribution that it knows, and the worst neighbours
-#: are proved.
+#: The library draws the noise itself, and epsilon is proved for all neighbours. The certificate is
+#: of one calibrated object.
 CERTIFIED = "certified"
 
-#: Tests contradict nothing. They cannot see everything: see the caption of the table "audit".
-TESTED = "tested"
+#: No neighbours and no event were found that attain more than is claimed. No search sees all.
+NOT_REFUTED = "not refuted"
 
-#: The mechanism declares its guarantee, and nothing could test it enough.
-DECLARED = "declared"
-
-#: The guarantee does not hold.
+#: Neighbours and an event attain more than is claimed.
 REFUTED = "refuted"
+
+#: No audit: a charge, or a release of this study that none was run on, as a class declares it.
+DECLARED = "declared"
 
 #: No release was audited.
 NOT_RUN = "not run"
@@ -29,13 +29,13 @@ NOT_RUN = "not run"
 NO_GUARANTEE = f"{NOT_RUN}: no guarantee"
 
 #: Statuses, the worst one first.
-ORDER = (REFUTED, DECLARED, TESTED, CERTIFIED)
+ORDER = (REFUTED, DECLARED, NOT_REFUTED, CERTIFIED)
 
 
 def of(verdict: str) -> str:
     """Return the status that a verdict begins with, or ``NOT_RUN`` without a guarantee.
 
-    A release whose audit failed for another reason has results, of which nothing was tested: its
+    A release whose audit failed for another reason has results, of which nothing was tried: its
     guarantee is declared.
 
     Raises:

@@ -7,9 +7,7 @@ float64 of the result's shape, saves the allocation; anything else raises InputE
 
 For audits, a distribution also offers whitening of its noise (:class:`GaussianDistribution`), or
 the norm on which its density depends (:class:`NormDistribution`). What can be whitened is made from
-white noise alone: ``sample`` is ``colour`` of ``white_noise``, of the same streams. Noise of
-another author may have ``log_density(noise)`` instead, (k, m, n) -> (k,): the log of its density,
-or of its probabilities on a grid, up to a constant (:mod:`matrixdp.auditing.density`). The noise is
+white noise alone: ``sample`` is ``colour`` of ``white_noise``, of the same streams. The noise is
 idealised: float64 samples are open to attacks on their rounding (Mironov, CCS 2012).
 """
 

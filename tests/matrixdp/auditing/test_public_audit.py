@@ -1,21 +1,22 @@
-"""``matrixdp.audit`` and ``assert_private``: wrong mechanisms are caught, right ones are not."""
+"""``matrixdp.audit``: classes, words, inputs; wrong functions are in test_wrong_functions."""
 
 import json
 import subprocess
 import sys
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from scipy import stats
 
 import matrixdp as mdp
-from matrixdp.auditing.functions import pairs_of
+from matrixdp.auditing.places import Places
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.clipped import ClippedMoments
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES
-from matrixdp.testing import assert_private
+from matrixdp.testing import assert_not_refuted
 
 BOX = mdp.Box.cube(3, 0.0, 1.0)
 MEAN = mdp.MeanQuery(BOX, n_records=50)
@@ -108,9 +109,12 @@ def test_mechanisms_of_the_library_are_certified(mechanism, query, delta):
     result = audit(mechanism, query, delta=delta)
     assert result.status == "certified"
     assert result.shortfall < 0.02
+    assert "calibrates next" in result.unseen
     assert result.epsilon_attained <= 1 + 1e-9
     release = mechanism.calibrate(query, epsilon=1.0, delta=delta)
     assert audit(release, query, delta=delta).verdict == result.verdict
+    assert result.upper == 1.0
+    assert type(release).__name__ in result.verdict
     # A calibrated mechanism that promises less than the claim.
     refuted = audit(release, query, epsilon=0.9, delta=delta)
     assert refuted.status == "refuted"
@@ -120,7 +124,7 @@ def test_mechanisms_of_the_library_are_certified(mechanism, query, delta):
 @pytest.mark.parametrize("mechanism", [Scaled(0.8), Scaled(0.99), Half()])
 def test_too_little_noise_of_another_class_is_refuted(mechanism):
     assert audit(mechanism).status == "refuted"
-    assert audit(Scaled(1.0)).status in ("tested", "certified")
+    assert audit(Scaled(1.0)).status == "not refuted"
 
 
 @pytest.mark.parametrize("law", ["normal", "laplace"])
@@ -129,7 +133,8 @@ def test_a_function_with_too_little_noise_is_refuted(law, factor):
     delta = 1e-6 if law == "normal" else 0.0
     assert audit(of_noise(factor, law), delta=delta).status == "refuted"
     right = audit(of_noise(1.0, law), delta=delta)
-    assert right.verdict == "tested: tight"
+    assert right.verdict == "not refuted"
+    assert right.upper is None
     assert right.epsilon_attained == pytest.approx(1.0)
 
 
@@ -139,9 +144,7 @@ def shifted_inside(records, generator):
     return of_noise(1.0, "laplace")(records, generator) + inside
 
 
-@pytest.mark.parametrize(
-    "function", [without_noise, on_one_entry, shifted_inside, hidden(0.1), hidden(0.4)]
-)
+@pytest.mark.parametrize("function", [shifted_inside, hidden(0.1), hidden(0.4)])
 def test_wrong_functions_are_refuted(function):
     result = audit(function, delta=0.0, runs=20_000)
     assert result.status == "refuted"
@@ -159,21 +162,16 @@ def test_wrong_functions_are_refuted(function):
 )
 def test_replays_object_to_noise_that_depends_on_the_records(function, objection):
     result = audit(function)
-    assert result.status == "declared"
+    assert result.status == "not refuted"
     assert objection in result.verdict
 
 
-@pytest.mark.parametrize("function", [rounded, hidden(1.0)])
-def test_what_bets_alone_judge_is_declared_at_best(function):
-    assert audit(function, delta=0.0 if function is not rounded else 1e-6).status == "declared"
-
-
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(6))
 def test_honest_functions_are_not_refuted(seed):
     function = [of_noise(1.0), rounded, hidden(1.0, seed)][seed % 3]
     delta = 0.0 if seed % 3 == 2 else 1e-6
     assert (
-        mdp.audit(function, MEAN, epsilon=1, delta=delta, seed=seed, runs=2000).status != "refuted"
+        mdp.audit(function, MEAN, epsilon=1, delta=delta, seed=seed, runs=1000).status != "refuted"
     )
 
 
@@ -222,7 +220,9 @@ def by_scipy(factor):
 
 @pytest.mark.parametrize("make", [by_covariance, by_entries, by_scipy])
 def test_noise_that_is_drawn_otherwise_is_recorded_too(make):
-    assert audit(make(1.0)).verdict == "tested: tight"
+    right = audit(make(1.0))
+    assert right.verdict == "not refuted"
+    assert right.tool == "replay of draws"
     assert audit(make(0.99)).status == "refuted"
 
 
@@ -236,10 +236,15 @@ def of_bits(records, generator):
     return of_noise(0.01)(records, generator) + child.normal(0.0, STD, 3)
 
 
-@pytest.mark.parametrize("function", [of_a_child, of_bits])
-def test_noise_that_is_not_recorded_counts_for_no_refutation(function):
+def test_noise_that_is_not_recorded_counts_for_no_refutation():
     # What is recorded is a hundredth of the noise, and would be much too small alone.
-    assert audit(function).status == "declared"
+    assert audit(of_bits).status == "not refuted"
+
+
+def test_the_noise_of_a_child_is_recorded():
+    result = audit(of_a_child)
+    assert result.tool == "replay of draws"
+    assert result.epsilon_attained < 1
 
 
 def test_an_answer_without_noise_at_a_rare_draw_is_no_affine_one():
@@ -247,7 +252,7 @@ def test_an_answer_without_noise_at_a_rare_draw_is_no_affine_one():
         noise = generator.normal(0.0, STD, 3)
         return records[0] if noise[0] > 8 * STD else records.mean(axis=0) + noise
 
-    assert audit(release).status == "declared"
+    assert audit(release).tool == "black box"
 
 
 def test_noise_of_another_shape_is_no_scale_of_the_records():
@@ -261,7 +266,10 @@ def test_noise_of_another_shape_is_no_scale_of_the_records():
 @pytest.mark.parametrize("domain", [mdp.Box((-1.0, 0.0), (1.0, 3.0)), mdp.Ball(2.0, features=2)])
 def test_functions_get_neighbours_within_bounds(adjacency, per_person, domain):
     query = mdp.MeanQuery(domain, 7, adjacency, per_person=per_person)
-    for first, second in pairs_of(query, np.random.default_rng(0)):
+    places = Places(query, np.random.default_rng(0))
+    assert places.count >= 7 - query.group
+    for pair in places.pairs:
+        first, second = pair.sides
         for side in (first, second):
             np.testing.assert_allclose(domain.clip(side.T).T, side, rtol=1e-12)
         if query.private_count:
@@ -270,6 +278,16 @@ def test_functions_get_neighbours_within_bounds(adjacency, per_person, domain):
         else:
             assert 0 < (first != second).any(axis=1).sum() <= query.group
         assert len(first) == 7
+
+
+def test_every_record_changes_and_many_are_searched_for_a_jump():
+    assert Places(MEAN, np.random.default_rng(0)).count == 50
+    query = replace(MEAN, n_records=3000)
+    places = Places(query, np.random.default_rng(0))
+    assert {0, 1500, 2999} <= {pair.place for pair in places.pairs}
+    jumps = [*places.steepest(lambda records: np.median(records, axis=0))]
+    moved = max(np.abs(np.subtract(*(np.median(s, axis=0) for s in p.sides))).max() for p in jumps)
+    assert moved >= 0.5
 
 
 def test_one_seed_gives_one_result():
@@ -283,12 +301,13 @@ def test_a_result_says_what_it_saw():
     result = audit(of_noise(1.0))
     lines = str(result).splitlines()
     assert len(lines) == 3
-    assert lines[0].startswith("tested: tight")
+    assert lines[0].startswith("not refuted (")
     assert "epsilon 1, delta 1e-06" in lines[0]
-    assert lines[1].startswith("power: ")
+    assert lines[1].startswith("epsilon at least 1, computed; at most: none proved; tried: ")
+    assert "at 50 of 50 places" in lines[1]
     assert lines[2].startswith("not seen: ")
     texts = json.loads(json.dumps(result.to_dict(), allow_nan=False))
-    assert texts["status"] == "tested"
+    assert texts["status"] == "not refuted"
     wrong = audit(on_one_entry)
     assert json.loads(json.dumps(wrong.to_dict(), allow_nan=False))["epsilon_attained"] == "inf"
     with pytest.raises(mdp.InputError, match="neither true nor false"):
@@ -303,27 +322,43 @@ def test_a_result_is_a_frame_where_pandas_is_there(monkeypatch):
     monkeypatch.undo()
     pytest.importorskip("pandas")
     (row,) = result.to_frame().to_dict("records")
-    assert row["status"] == "tested"
+    assert row["status"] == "not refuted"
 
 
-def test_assert_private_shows_the_three_lines():
+def test_assert_not_refuted_shows_the_three_lines():
     claim = {**CLAIM, "runs": 1000}
-    assert_private(of_noise(1.0), MEAN, **claim)
-    assert_private(rounded, MEAN, **claim, at_least="declared")
-    with pytest.raises(AssertionError, match=r"not tested:\nrefuted.*\npower: .*\nnot seen: "):
-        assert_private(of_noise(0.5), MEAN, **claim)
-    with pytest.raises(AssertionError, match="not tested:\ndeclared: not certifiable"):
-        assert_private(rounded, MEAN, **claim)
+    assert_not_refuted(of_noise(1.0), MEAN, **claim)
+    lines = r"refuted, not not refuted:\nrefuted.*\nepsilon at least .*\nnot seen: "
+    with pytest.raises(AssertionError, match=lines):
+        assert_not_refuted(of_noise(0.5), MEAN, **claim)
     with pytest.raises(AssertionError, match="not certified"):
-        assert_private(of_noise(1.0), MEAN, **claim, at_least="certified")
+        assert_not_refuted(of_noise(1.0), MEAN, **claim, at_least="certified")
     with pytest.raises(mdp.InputError, match="at_least is 'refuted'"):
-        assert_private(of_noise(1.0), MEAN, **claim, at_least="refuted")
+        assert_not_refuted(of_noise(1.0), MEAN, **claim, at_least="refuted")
+
+
+class Once(mdp.Gaussian):
+    """Another author's subclass, which calibrates rightly once."""
+
+    calls: ClassVar = []
+
+    def calibrate(self, query, *, epsilon, delta):
+        self.calls.append(query)
+        factor = 1 if len(self.calls) == 1 else 10
+        release = super().calibrate(query, epsilon=factor * epsilon, delta=delta)
+        return replace(release, epsilon=epsilon, epsilon_delivered=epsilon)
+
+
+def test_the_certificate_is_of_one_calibrated_object():
+    right = Once().calibrate(MEAN, **CLAIM)
+    assert audit(right).status == "certified"
+    Once.calls.clear()
+    assert audit(Once()).status == "refuted"
+    assert audit(Scaled(1.0)).status == "not refuted"
 
 
 def raising(records, generator):
-    if records[0, 0] > 0.5:
-        raise KeyError("Alice")
-    return records.mean(axis=0) + generator.normal(0, STD, 3)
+    raise KeyError("Alice")
 
 
 @pytest.mark.parametrize(
@@ -341,11 +376,7 @@ def raising(records, generator):
         ({"mechanism": mdp.Gaussian(), "delta": 0.0}, "delta is 0"),
         ({"mechanism": raising}, "the function raises an error"),
         ({"mechanism": lambda records, generator: np.nan}, "not finite"),
-        ({"mechanism": lambda records, generator: "text"}, "return an array of numbers"),
-        (
-            {"mechanism": lambda records, generator: records[: 1 + (records[0, 0] > 0.5)]},
-            "one shape",
-        ),
+        ({"mechanism": lambda records, generator: "text"}, "return an array of finite numbers"),
         ({"mechanism": max}, "the arguments of the function"),
         (
             {"query": mdp.MeanQuery(mdp.Box((1.0,), (2.0,)), 9, "zero_out")},
@@ -371,7 +402,7 @@ def test_a_function_of_a_private_number_of_records():
     def of_the_number(records, generator):
         return len(records) + generator.laplace(0, 0.2)
 
-    assert audit(release, query, delta=0.0).status == "tested"
+    assert audit(release, query, delta=0.0).status == "not refuted"
     assert audit(of_the_number, query, delta=0.0).status == "refuted"
 
 

@@ -9,7 +9,7 @@ from matrixdp.checks import InputError
     [
         ("certified: tight", "certified"),
         ("certified", "certified"),
-        ("tested: tight", "tested"),
+        ("not refuted: a reason", "not refuted"),
         ("declared: the bound is above the claimed epsilon", "declared"),
         ("refuted: a replay on two neighbours shows it", "refuted"),
         ("not run: no guarantee", "not run"),
@@ -31,8 +31,8 @@ def test_an_unknown_verdict_is_an_error(verdict):
     ("verdicts", "word"),
     [
         (["certified: tight", "refuted: x", "declared: y"], "refuted"),
-        (["certified", "declared: y", "tested"], "declared"),
-        (["tested", "certified"], "tested"),
+        (["certified", "declared: y", "not refuted"], "declared"),
+        (["not refuted", "certified"], "not refuted"),
         (["certified", "not run: no guarantee"], "certified"),
         (["not run: no guarantee"], ""),
         ([], ""),

@@ -5,29 +5,21 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from matrixdp.auditing import draws, runs, whiteness
+from matrixdp.auditing import runs
 from matrixdp.auditing.neighbours import farthest
-from matrixdp.auditing.releases import Limits, audit_of, judge
+from matrixdp.auditing.releases import Limits, audit_of, judge, judge_release
 from matrixdp.mechanisms.adassp import AdaSSP
 from matrixdp.mechanisms.base import AdditiveGaussian
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.privacy.domain import Box
-from matrixdp.privacy.sensitivity import ADJACENCIES, IdentityQuery, MeanQuery, NormalEquations
+from matrixdp.privacy.sensitivity import ADJACENCIES, MeanQuery, NormalEquations
 
 
 class Own(AdditiveGaussian):
     """Noise that another author adds."""
 
     def _draw(self, value, streams):
-        return self._rounded(self.noise.sample(streams)) + value
-
-    def _rounded(self, noise):
-        return noise
-
-
-class Rounded(Own):
-    def _rounded(self, noise):
-        return np.round(noise, 5)
+        return self.noise.sample(streams) + value
 
 
 def of(query, kind=AdditiveGaussian):
@@ -45,7 +37,10 @@ def verdict(release):
 def test_a_mean_far_from_zero_is_certified(adjacency, per_person):
     query = MeanQuery(Box((100.0, -1.0), (101.0, 1.0)), 100, adjacency, per_person=per_person)
     assert verdict(of(query)) == "certified: tight"
-    assert verdict(of(query, Own)).startswith("tested")
+    if adjacency == "replace":
+        streams = np.random.default_rng(7).spawn(7)
+        row = judge_release(of(query, Own), query, streams, Limits(runs=500))
+        assert row["verdict"] == "not refuted"
 
 
 @pytest.mark.parametrize("domain", [Box((100.0, -3.0), (101.0, -2.0)), Box((1.0, 1.0), (1.5, 9.0))])
@@ -61,16 +56,6 @@ def test_a_value_of_bounds_with_zero_is_that_of_one_record():
     query = MeanQuery(Box((0.0, -1.0), (2.0, 1.0)), 100)
     record = np.array([2.0, -1.0])
     assert runs.value_of(query, record)[:, 0] == pytest.approx(record / 100)
-
-
-@pytest.mark.parametrize("kind", [Own, Rounded])
-@pytest.mark.parametrize("low", [-0.5, 1e4, 1e6])
-def test_rounding_of_far_values_is_no_grid_of_the_noise(low, kind):
-    release = of(IdentityQuery(Box.cube(4, low, low + 1), 100), kind)
-    found, _ = draws.flaws(
-        release, release.noise, farthest(release.query), np.random.default_rng(0)
-    )
-    assert [whiteness.GRID in words for words in found] == [True] * (kind is Rounded)
 
 
 @pytest.mark.parametrize("per_person", [None, 3])

@@ -11,7 +11,6 @@ from matrixdp import library
 from matrixdp.auditing import base, releases
 from matrixdp.auditing.base import NO_SCALE, Finding, Scale
 from matrixdp.auditing.blackbox import Proof
-from matrixdp.auditing.foreign import WhitenedGaussianAudit
 from matrixdp.auditing.projection import BlackBoxAudit
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.allocation import Binary, MaxPNR
@@ -176,18 +175,10 @@ class Odd(distributions.NoiseDistribution):
         stack[...] = [stream.uniform(-3, 3, self.shape) for stream in streams]
 
 
-def test_noise_that_is_not_known_stays_with_the_black_box_and_columns_are_searched():
+def test_noise_that_is_not_known_stays_with_the_black_box():
     release = Laplace().calibrate(LIVER_MOMENTS, epsilon=1.0)
     audit = releases.audit_of(replace(release, noise=Odd(LIVER_MOMENTS.shape)), streams()[0])
     assert type(audit) is BlackBoxAudit
-    small = IdentityQuery(Box.cube(2, -1, 1), 4)
-    release = IMGM().calibrate(small, epsilon=1.0, delta=0.1)
-    columns = distributions.MatrixNormal(small.shape, 20.0, np.diag([1.0, 2, 3, 4]))
-    audit = releases.audit_of(replace(release, noise=columns), streams()[0])
-    assert type(audit) is WhitenedGaussianAudit
-    # The first column has the least noise; the bound of the library is attained there.
-    assert audit.mu == pytest.approx(small.l2_sensitivity / 20)
-    assert audit.proven
 
 
 def test_wrong_radius_of_a_sketch_is_refuted():
@@ -258,15 +249,12 @@ def test_a_class_of_the_project_without_an_audit_is_refused(monkeypatch):
         releases.audit_of(release, streams()[0])
 
 
-@pytest.mark.parametrize(("std", "words"), [(100.0, "declared: not certifiable"), (0.1, "refuted")])
+@pytest.mark.parametrize(("std", "words"), [(100.0, "not refuted"), (0.1, "refuted")])
 def test_an_unknown_law_is_not_passed(std, words):
     query = IdentityQuery(Box.cube(2, -1, 1), 3)
     release = Unknown(query=query, epsilon=1.0, delta=0.0, epsilon_delivered=1.0, noise_std=std)
     assert type(releases.audit_of(release, streams()[0])) is BlackBoxAudit
-    verdict = judge(release)["verdict"]
-    assert verdict.startswith(words)
-    if std == 100:
-        assert verdict.endswith("at most")
+    assert judge(release)["verdict"].startswith(words)
 
 
 class HalfTrace(distributions.FrobeniusExponential):
@@ -326,9 +314,9 @@ class LittleRealNoise(type(GOE().calibrate(LIVER_MOMENTS, epsilon=1.0, delta=0.0
 
 def test_less_noise_in_real_releases_alone_is_found():
     release = GOE().calibrate(LIVER_MOMENTS, epsilon=1.0, delta=0.01)
-    row = judge(LittleRealNoise(**vars(release)))
-    assert row["scale"] == pytest.approx(1, abs=0.01)
-    assert row["verdict"] == "refuted: less noise is drawn than declared"
+    wrong, given = LittleRealNoise(**vars(release)), np.random.default_rng(0).spawn(7)
+    row = releases.judge_release(wrong, wrong.query, given, releases.Limits(runs=500))
+    assert row["verdict"] == "refuted: a real release has 0.99 of the noise it needs"
 
 
 def test_too_few_runs_are_said_so(monkeypatch):
@@ -349,17 +337,17 @@ class FakeAudit:
     [
         ({}, NO_SCALE, "certified: wasteful"),
         ({"noise_inflation": 1.0}, NO_SCALE, "certified"),
-        ({"proven": False}, NO_SCALE, "tested: wasteful"),
+        ({"proven": False}, NO_SCALE, "not refuted"),
         ({"attained": 1.0, "bound": 1.0}, NO_SCALE, "certified: tight"),
         ({"attained": 1.001}, NO_SCALE, "refuted: the exact curve shows it"),
-        ({}, Scale(1.2, 0.9, 1.1), "declared: more noise is drawn than declared"),
+        ({}, Scale(1.2, 0.9, 1.1), "not refuted: more noise is drawn than declared"),
         ({}, Scale(0.8, 0.9, 1.1), "refuted: less noise is drawn than declared"),
         (
             {},
             Scale(1.0, 0.9, 1.1, another_distribution=True),
-            "declared: the noise has another distrib",
+            "not refuted: the noise has another distrib",
         ),
-        ({"bound": float("nan")}, NO_SCALE, "declared: the bound is above"),
+        ({"bound": float("nan")}, NO_SCALE, "not refuted: the bound is above"),
     ],
 )
 def test_verdicts(changed, scale, words):
@@ -377,7 +365,7 @@ def test_verdicts(changed, scale, words):
     ("finding", "words"),
     [
         (Finding(other=0.0, mu=1.0, shortfall=0.01), "certified: wasteful"),
-        (Finding(other=0.1, mu=1.0, shortfall=0.01), f"declared: {releases.UNDECLARED}"),
+        (Finding(other=0.1, mu=1.0, shortfall=0.01), f"not refuted: {releases.UNDECLARED}"),
         (Finding(other=0.0, mu=1.01, shortfall=0.01), releases.REPLAYED),
     ],
 )

@@ -280,13 +280,13 @@ def test_rows_under_a_second_name_are_one_distribution_and_no_test(compare):
 
 def test_only_sound_rows_are_joined():
     rows = pd.DataFrame(
-        {"mechanism": ["analytic_gaussian", "imgm", "copy"], "audit_status": "tested"}
+        {"mechanism": ["analytic_gaussian", "imgm", "copy"], "audit_status": "not refuted"}
     )
     pairs = [("analytic_gaussian", "imgm"), ("analytic_gaussian", "copy"), ("copy", "imgm")]
     compared = pd.DataFrame(pairs, columns=["mechanism", "against"]).assign(same_distribution=True)
     assert len(comparisons.once(rows, compared)) == 1
     for doubt in ("refuted", "declared", ""):
-        rows["audit_status"] = ["certified", "tested", doubt]
+        rows["audit_status"] = ["certified", "not refuted", doubt]
         first, copy = comparisons.once(rows, compared).sort_values("also").itertuples()
         assert (first.mechanism, first.also) == ("copy", "")
         assert (copy.mechanism, copy.also) == ("analytic_gaussian", "imgm")

@@ -12,7 +12,6 @@ from matrixdp import library
 from matrixdp.auditing import proofs
 from matrixdp.auditing.base import ERROR, POWER, ROUNDING, Audit, Scale
 from matrixdp.auditing.neighbours import farthest
-from matrixdp.auditing.status import DECLARED
 from matrixdp.checks import Array
 from reproduction.mechanisms.exponential import PrincipalDirection
 
@@ -57,12 +56,6 @@ class DirectionAudit(Audit):
         proven = sides * abs(release.kappa) * query.domain.radius**2 / query.n_records
         owned = library.plain(release) and proofs.owned(query) and query.group == 1
         self.proven = bool(owned and proven <= release.epsilon * (1 + ROUNDING))
-
-    def flaws(self, stream: np.random.Generator) -> list[str]:
-        """Return the verdict on a class of another author, of which one direction is tested."""
-        if library.owns(self.release):
-            return []
-        return [f"{DECLARED}: its own sampler is tested along one direction alone"]
 
     def _rate(self, record: Array) -> float:
         # The exponent that a record contributes at v along it.

@@ -8,10 +8,9 @@ from functools import partial
 import numpy as np
 
 from matrixdp import library
-from matrixdp.auditing import proofs, runs, whiteness
+from matrixdp.auditing import proofs, runs
 from matrixdp.auditing.base import ROUNDING, Audit, Scale, gamma_scale, trials_of
 from matrixdp.auditing.neighbours import farthest
-from matrixdp.auditing.status import REFUTED
 from matrixdp.checks import Array
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
@@ -92,15 +91,6 @@ class SketchAudit(Audit):
         moments = release.query.n_records * value + release.ridge * np.eye(m)
         sketches = release.simulate(value, [stream] * trials)
         return np.linalg.solve(np.linalg.cholesky(moments / release.sketch_size), sketches)
-
-    def flaws(self, stream: np.random.Generator) -> list[str]:
-        """Return the verdict on what a class of another author draws."""
-        if library.owns(self.release):
-            return []
-        count = whiteness.draws_of(self._entries)
-        result = whiteness.judge(self._white(count, stream).reshape(count, -1), stream)
-        self.unseen += f"; {result.explain()}"
-        return [f"{REFUTED}: {result.defect}"] * bool(result.defect)
 
 
 def _longest(domain: Box | Ball) -> Array:

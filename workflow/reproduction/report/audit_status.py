@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from matrixdp.auditing import status
-from matrixdp.auditing.status import CERTIFIED, DECLARED, REFUTED, TESTED
+from matrixdp.auditing.status import CERTIFIED, DECLARED, NOT_REFUTED, REFUTED
 from reproduction.report.markup import short
 
 #: Columns of rows that are joined to the audit: the worst status of a mechanism's releases, empty
@@ -21,7 +21,7 @@ from reproduction.report.markup import short
 COLUMNS = ["audit_status", "epsilon_least"]
 
 #: Statuses of mechanisms that may be advised, and joined to others of the same distribution.
-SOUND = (CERTIFIED, TESTED)
+SOUND = (CERTIFIED, NOT_REFUTED)
 
 NOT_PRIVATE = "not private"
 
@@ -30,7 +30,7 @@ def by_mechanism(audit: pd.DataFrame | None) -> pd.DataFrame:
     """Return ``COLUMNS`` by mechanism, from the audit of one experiment or of several.
 
     ``epsilon_least`` is what neighbours attain, or what runs prove, where that is above the claimed
-    epsilon; otherwise NaN.
+    epsilon; otherwise NaN. What is not refuted counts as declared where no epsilon was computed.
 
     Raises:
         InputError: a verdict begins with no status.
@@ -40,6 +40,10 @@ def by_mechanism(audit: pd.DataFrame | None) -> pd.DataFrame:
             {"audit_status": object, "epsilon_least": float}
         )
     verdicts = audit["verdict"].astype(str)
+    if "epsilon_attained" in audit:
+        # Where no epsilon was computed, runs alone objected to nothing.
+        doubtful = verdicts.map(status.of).eq(NOT_REFUTED) & audit["epsilon_attained"].isna()
+        verdicts = verdicts.mask(doubtful, DECLARED)
     shown = audit.reindex(columns=["epsilon_attained", "epsilon_certified"]).max(axis=1)
     claimed = pd.to_numeric(audit.reindex(columns=["epsilon"])["epsilon"])
     wrong = verdicts.map(status.of).eq(REFUTED) & ~shown.le(claimed)

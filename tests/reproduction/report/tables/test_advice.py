@@ -111,15 +111,15 @@ def test_a_copy_of_declared_numbers_is_neither_joined_nor_advised(advised):
     del VERDICTS["of_tomorrow"]
 
 
-def test_what_is_tested_alone_is_advised_and_says_so(advised, monkeypatch):
-    monkeypatch.setitem(VERDICTS, "goe", "tested: tight")
-    monkeypatch.setitem(VERDICTS, "imgm", "tested")
+def test_what_is_not_refuted_is_advised_and_says_so(advised, monkeypatch):
+    monkeypatch.setitem(VERDICTS, "goe", "not refuted")
+    monkeypatch.setitem(VERDICTS, "imgm", "not refuted")
     found = advised(*ROWS)
     assert found["advice"].tolist()[1:] == [
-        "Best: Gaussian, analytic = IMGM (tested)",
-        "Best: Gaussian orthogonal ensemble (tested)",
+        "Best: Gaussian, analytic = IMGM (not refuted)",
+        "Best: Gaussian orthogonal ensemble (not refuted)",
     ]
-    assert found["audit_status"].tolist()[1:] == ["certified", "tested"]
+    assert found["audit_status"].tolist()[1:] == ["certified", "not refuted"]
 
 
 def test_a_mechanism_that_the_audit_lacks_is_not_advised(advised, saved):

@@ -38,7 +38,7 @@ def parts(tmp_path_factory):
     ]
     audit = pd.concat(rows)
     ran = audit["verdict"].ne("not run: no guarantee")
-    words = audit["mechanism"].map(WORDS).fillna("tested")
+    words = audit["mechanism"].map(WORDS).fillna("certified")
     audit.assign(verdict=words.where(ran, audit["verdict"])).to_csv(
         folder / "regression.csv", index=False
     )
@@ -113,13 +113,13 @@ def test_failures_cannot_be_missed(parts, tmp_path):
     assert noise.loc["laplace", ["noise_inflation", "rescaled_std"]].isna().all()
 
 
-def test_undecided_is_not_failed(parts, tmp_path):
+def test_not_refuted_is_not_failed(parts, tmp_path):
     shutil.copytree(parts, tmp_path / "in")
     table = pd.read_csv(parts / "regression.csv")
-    table.loc[table["mechanism"].eq("laplace"), "verdict"] = "declared: the bound is above"
+    table.loc[table["mechanism"].eq("laplace"), "verdict"] = "not refuted: the bound is above"
     table.to_csv(tmp_path / "in" / "regression.csv", index=False)
     shown = written(tmp_path / "in", tmp_path / "out")["audit"]
-    assert shown.startswith("> **The audit is undecided on 1 release.")
+    assert shown.startswith("> **1 release of others' classes: not refuted, and not certified.")
     assert "None of 4 releases failed" in shown
 
 
@@ -129,7 +129,7 @@ def test_what_nothing_certifies_is_declared_and_no_more():
         "wishart": ["declared: not certifiable at this sample size: ..."],
         "mixed": ["certified", "declared: the bound is above the claimed epsilon"],
         "wrong": ["certified", "declared: a doubt", "refuted: the black box proves it"],
-        "seen": ["certified", "tested"],
+        "seen": ["certified", "not refuted"],
         "none": ["not run: no guarantee"],
     }
     rows = [(name, verdict) for name, found in verdicts.items() for verdict in found]
@@ -139,7 +139,7 @@ def test_what_nothing_certifies_is_declared_and_no_more():
         "wishart": "declared",
         "mixed": "declared",
         "wrong": "refuted",
-        "seen": "tested",
+        "seen": "not refuted",
         "none": "",
     }
 

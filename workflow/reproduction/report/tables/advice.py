@@ -1,8 +1,8 @@
 """Which mechanism should I use? The best row of each task, by guarantee and epsilon.
 
 :mod:`reproduction.report.comparisons` compares the best row with all others. The audit says what a
-mechanism releases, and whether its guarantee is certified or tested. Others are not advised. For
-schemes of private training the catalogue says which ones are private.
+mechanism releases, and whether its guarantee is certified or not refuted. Others are not advised.
+For schemes of private training the catalogue says which ones are private.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from matrixdp.auditing.status import TESTED
+from matrixdp.auditing.status import NOT_REFUTED
 from reproduction import catalogue
 from reproduction.report import audit_status, comparisons, entries, held_out_table, markup, summary
 from reproduction.report.entries import Tables
@@ -194,10 +194,10 @@ def _best(
     best = rows[rows["mechanism"].eq(first)].iloc[0]
     columns = ["epsilon", "delta", "ci95", "noise_std", "epsilon_delivered", "n_trials"]
     verdicts = contests["verdict"].reindex(ranked[1:])
-    tested = {*rows.loc[rows["audit_status"].eq(TESTED), "mechanism"]}
+    searched = {*rows.loc[rows["audit_status"].eq(NOT_REFUTED), "mechanism"]}
 
     def join(name: str) -> str:
-        return _join_names({name, *alike[name]}, tested)
+        return _join_names({name, *alike[name]}, searched)
 
     tied = [join(name) for name in verdicts.index[verdicts.ne(comparisons.BETTER)]]
     row = {
@@ -241,10 +241,10 @@ def _leader(ranked: list[str], offers: list[str], pairs: pd.DataFrame, baseline:
     return ranked[0]
 
 
-def _join_names(names: set[str], tested: set[str]) -> str:
-    """Return the labels of one noise distribution; those that are only tested say so."""
+def _join_names(names: set[str], searched: set[str]) -> str:
+    """Return the labels of one noise distribution; those that are only not refuted say so."""
     labels = [
-        catalogue.label(name) + f" ({TESTED})" * (name in tested)
+        catalogue.label(name) + f" ({NOT_REFUTED})" * (name in searched)
         for name in sorted(names, key=catalogue.rank)
     ]
     return " = ".join(labels)

@@ -100,11 +100,12 @@ def grid(table: pd.DataFrame) -> Grid:
         "Noise too small by": _power,
         "Verdict": _words,
     }
-    declared = int(table["verdict"].str.startswith(status.DECLARED).sum())
+    searched = int(table["verdict"].str.startswith(status.NOT_REFUTED).sum())
     sentences = [
         f"Failed {subject}: {count}." for subject, count in failures(table).items() if count
     ]
-    sentences += [f"The audit is undecided on {plural(declared, 'release')}."] * bool(declared)
+    words = f"{plural(searched, 'release')} of others' classes: not refuted, and not certified."
+    sentences += [words] * bool(searched)
     audited = table[table["subject"].ne(CONTROL)]
     grid = markup.grid(audited, "experiment", cells, each=["mechanism"])
     return replace(grid, warning=" ".join(sentences))

@@ -1,0 +1,200 @@
+"""Neighbouring data sets for the audit of a function, of which nothing is known.
+
+Every record changes once, in data sets of several kinds: half at one edge and half at the other,
+in the order of the records and in random order; inner values; random values near the edges; all
+records equal. Where there are many records, those at random places change, and
+:func:`steepest` walks from one edge to the other for the steps at which an answer moves most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from matrixdp.auditing.neighbours import farthest
+from matrixdp.auditing.replay import edge_records, inner_records
+from matrixdp.checks import Array, InputError
+from matrixdp.privacy.sensitivity import Query
+
+#: Largest number of places at which a data set of one kind changes, least number, and numbers of
+#: all data sets of a kind.
+PLACES, FEWEST, NUMBERS = 128, 8, 5e5
+
+#: Random pairs beside: of records near the edges, and of records anywhere in bounds.
+RANDOM, INSIDE = 8, 16
+
+#: Steps of a walk that are looked at, and halvings of these.
+STEPS, HALVINGS = 64, 96
+
+
+class Pair(NamedTuple):
+    """Neighbouring data sets (n, m), the changed record's place, and the others in words."""
+
+    first: Array
+    second: Array
+    place: int
+    among: str
+
+    @property
+    def sides(self) -> tuple[Array, Array]:
+        """Both data sets."""
+        return self.first, self.second
+
+    def explain(self) -> str:
+        """Return the pair in words."""
+        return f"record {self.place + 1} of {len(self.first)} changes, among {self.among}"
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Data sets from ``low`` to ``high`` (n, m), of which each changes one person's records.
+
+    Attributes:
+        order: first records of the people, in the order of their changes.
+        removes: whether neighbours lack the record.
+    """
+
+    low: Array
+    high: Array
+    order: NDArray[np.int_]
+    group: int
+    removes: bool
+    among: str
+
+    def at(self, step: int) -> Array:
+        """Return the data set after a number of steps."""
+        records = self.low.copy()
+        changed = (self.order[:step, None] + np.arange(self.group)).ravel()
+        records[changed] = self.high[changed]
+        return records
+
+    def pair(self, step: int) -> Pair:
+        """Return the neighbours of a step."""
+        start = int(self.order[step])
+        first = self.at(step + 1)
+        if self.removes:
+            second = np.delete(first, slice(start, start + self.group), axis=0)
+        else:
+            second = self.at(step)
+        return Pair(first, second, start, self.among)
+
+
+class Places:
+    """The neighbouring data sets of a query.
+
+    Attributes:
+        pairs: all pairs, the farthest neighbours among equal records first.
+        walks: walks from one edge to the other.
+        count: number of places at which records change.
+
+    Raises:
+        InputError: a record is zeroed out, which the bounds do not allow.
+    """
+
+    def __init__(self, query: Query, stream: Generator) -> None:
+        n, k = query.n_records, query.group
+        domain, zeros = query.domain, np.zeros((query.features, n))
+        if query.adjacency == "zero_out" and np.any(domain.clip(zeros)):
+            raise InputError(
+                "a function cannot be given a null record, which zero_out compares with, as zeros "
+                "are out of bounds; take 'replace' or 'add_or_remove'"
+            )
+        self._query = query
+        sides = (np.reshape(side, (-1, query.features)) for side in farthest(query)[:2])
+        self._one, self._other = (domain.clip(side.T).T for side in sides)
+        starts = np.unique([*range(0, n - k + 1, k), n - k])
+        edges, inner = edge_records(query, n, stream).T, inner_records(query, n, stream).T
+        high, low = (np.resize(side, (n, query.features)) for side in (self._one, self._other))
+        removes = query.private_count
+        shuffled = stream.permutation(starts)
+        self.walks = [
+            Walk(low, high, starts, k, removes, "records of which the first are at one edge"),
+            Walk(low, high, shuffled, k, removes, "records of which some are at one edge"),
+        ]
+        if query.adjacency == "replace":
+            new = inner_records(query, n, stream).T
+            self.walks.append(Walk(inner, new, shuffled, k, False, "inner values"))
+        kinds = {
+            "equal records": domain.clip(zeros).T,
+            "random records near the edges": edges,
+            "inner values": inner,
+            "records at the first edge": high,
+            "records at the second edge": low,
+        }
+        most = int(np.clip(NUMBERS / (n * query.features), FEWEST, PLACES))
+        chosen = self._chosen(starts, most, stream)
+        self.pairs = [self._pair(kinds[among], 0, self._one, among) for among in kinds]
+        for number in range(RANDOM):
+            among = [*kinds][number % 2]
+            record = edge_records(query, k, stream).T
+            self.pairs.append(self._pair(kinds[among], 0, record, among))
+        for _ in range(INSIDE):
+            # A function may treat records in the middle otherwise, of which many hide one.
+            record = inner_records(query, k, stream).T
+            self.pairs.append(self._pair(kinds["equal records"], 0, record, "equal records"))
+        for walk in self.walks:
+            self.pairs += [
+                walk.pair(int(step)) for step in self._chosen(np.arange(len(starts)), most, stream)
+            ]
+        for among in ("equal records", "random records near the edges", "inner values"):
+            self.pairs += [self._pair(kinds[among], int(s), self._one, among) for s in chosen]
+        self.pairs = [pair for pair in self.pairs if not np.array_equal(*pair.sides)]
+        self.count = len({pair.place for pair in self.pairs})
+
+    @staticmethod
+    def _chosen(places: NDArray[np.int_], most: int, stream: Generator) -> NDArray[np.int_]:
+        """Return all places, or the first, the middle, the last one and random ones."""
+        if len(places) <= most:
+            return places
+        middle = [places[0], places[len(places) // 2], places[-1]]
+        return np.unique([*middle, *stream.choice(places, most - 3, replace=False)])
+
+    def _pair(self, shared: Array, start: int, record: Array, among: str) -> Pair:
+        block = slice(start, start + self._query.group)
+        first, second = shared.copy(), shared.copy()
+        first[block], second[block] = record, self._other
+        if self._query.private_count:
+            second = np.delete(second, block, axis=0)
+        return Pair(first, second, start, among)
+
+    def steepest(self, answer: Callable[[Array], Array | None]) -> Iterator[Pair]:
+        """Yield the pairs of walks with many steps at which an answer moves most.
+
+        The part of a walk along which the answer moves most is halved again and again. A function
+        that jumps somewhere, as a quantile does, is caught where it jumps.
+
+        Args:
+            answer: function of records, None where it fails.
+        """
+        for walk in self.walks:
+            size = len(walk.order)
+            if size <= PLACES or walk.removes:
+                continue
+            points = np.unique(np.linspace(0, size, STEPS).astype(int)).tolist()
+            values = {point: answer(walk.at(point)) for point in points}
+            parts = [*pairwise(points)]
+            for _ in range(HALVINGS):
+                wide = [part for part in parts if part[1] - part[0] > 1]
+                if not wide:
+                    break
+                start, end = max(wide, key=lambda part: _moved(*(values[p] for p in part)))
+                middle = (start + end) // 2
+                values[middle] = answer(walk.at(middle))
+                parts.remove((start, end))
+                parts += [(start, middle), (middle, end)]
+            for start, end in parts:
+                if end - start == 1:
+                    yield walk.pair(start)
+
+
+def _moved(first: Array | None, second: Array | None) -> float:
+    """Return how far two answers are apart; infinite where one of them fails."""
+    if first is None or second is None or first.shape != second.shape:
+        return 0.0 if first is None and second is None else float("inf")
+    return float(np.linalg.norm(first - second))
