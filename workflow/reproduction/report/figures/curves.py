@@ -140,7 +140,7 @@ def finding(frame: pd.DataFrame) -> str:
     better = ours["against_baseline"].eq(comparisons.BETTER)
     failed = [paper for paper, rows in papers.items() if not better[rows.index].any()]
     tuned = {*best(ours, at)} & catalogue.tuned()
-    best_words = "the best, whose rule was made here," if tuned else "the best mechanism"
+    best_words = "a rule made here" if tuned else "the best mechanism"
     if not better.any():
         return f"At ε = {at:g} no mechanism clearly beats the {baseline}"
     if failed:

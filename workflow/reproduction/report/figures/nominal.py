@@ -165,7 +165,7 @@ def finding(frame: pd.DataFrame) -> str:
     mvg = frame.loc[mvg, "epsilon_delivered"].max()
     if not mvg < claimed:
         return text
-    return f"{text}; in its experiments MVG's noise would serve ε = {frames.count(mvg)}"
+    return f"{text}; MVG's noise in I to III serves ε = {frames.count(mvg)}"
 
 
 FIGURES = {
