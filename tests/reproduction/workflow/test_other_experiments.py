@@ -24,7 +24,6 @@ def test_the_page_on_an_experiment_of_ones_own_is_on_it_alone(fresh):
     assert not {*OF_PAPERS} & {*everything.counts}
     assert {"report", "ro_crate", "experiment_table", "experiment_figure"} <= {*everything.counts}
     fresh.make("results/report.html")
-    trials = fresh.results("trials")
     html = (fresh.folder / "results/report.html").read_text(encoding="utf-8")
     shown = re.findall(r'<section class="chapter[^"]*" id="(\w+)">', html)
     assert shown[:2] == ["mine", "recommend"]
@@ -36,10 +35,6 @@ def test_the_page_on_an_experiment_of_ones_own_is_on_it_alone(fresh):
     for words in ("MVG", "IMGM", "Two papers", "six sentences", "Not built", "0 of 0", "table3"):
         assert words not in seen, words
     assert "snakemake results/tables/mine.csv" in html
-    # A run with the papers' experiments takes these trials as they are.
-    fresh.configure(experiments={**TINY["experiments"], "mine": mine})
-    assert not [name for name in fresh.plan().jobs if name.startswith("trials/mine")]
-    assert fresh.results("trials") == trials
 
 
 def test_a_table_and_a_figure_on_another_experiment_are_left_out(fresh):
