@@ -35,7 +35,6 @@ MODULES = frozenset(
         "reproduction.mechanisms.exponential",
         "reproduction.mechanisms.jl",
         "reproduction.mechanisms.mvg",
-        "reproduction.mechanisms.target_mean",
     }
 )
 

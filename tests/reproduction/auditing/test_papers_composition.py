@@ -25,12 +25,10 @@ from matrixdp.privacy.sensitivity import (
 )
 from reproduction.mechanisms.adaptive import AdaptiveCovariance
 from reproduction.mechanisms.mvg import MVG
-from reproduction.mechanisms.target_mean import InterceptEquations, PrivateTargetMean
 
 BOX = Box.cube(6, -1, 1)
 MOMENTS = SecondMomentQuery(BOX, 200)
 EQUATIONS = NormalEquations(BOX, 200, target=5)
-INTERCEPT = InterceptEquations(Box((-1.0, 0.0, -0.5), (1.0, 1.0, 1.0)), 200, target=2)
 RELEASES = {
     name: mechanism.calibrate(query, epsilon=1.0, delta=0.01)
     for name, mechanism, query in (
@@ -41,7 +39,6 @@ RELEASES = {
         ("adassp", AdaSSP(), EQUATIONS),
         ("adassp, public", AdaSSP(PUBLIC), EQUATIONS),
         ("adassp, private", PrivatelyClippedAdaSSP(), EQUATIONS),
-        ("target mean", PrivateTargetMean(), INTERCEPT),
         (
             "mvg",
             MVG(allocation=MaxPNR(), directions=PrivateDirections()),
@@ -126,7 +123,6 @@ PARTS = {
         for part, parts in ADASSP.items()
     },
     ("adassp, private", "counts"): histogram,
-    ("target mean", "mean"): lambda r, f: replace(r, mean_std=f * r.mean_std),
     ("mvg", "moments"): lambda r, f: replace(r, moments=scaled(r.moments, f)),
     ("mvg", "noise"): lambda r, f: replace(r, limit=r.limit / f**2),
 }
@@ -160,7 +156,6 @@ COUNTS = {
     "search": 3,
     "centred": 3,
     "centred, public": 2,
-    "target mean": 1,
     "adassp": 3,
     "adassp, public": 3,
     "adassp, private": 4,

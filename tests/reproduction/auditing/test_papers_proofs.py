@@ -10,10 +10,9 @@ from matrixdp.mechanisms.allocation import MaxPNR
 from matrixdp.mechanisms.directions import PrivateDirections
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import IdentityQuery, SecondMomentQuery
-from reproduction.auditing import private_directions, search, target_mean
+from reproduction.auditing import private_directions, search
 from reproduction.mechanisms.adaptive import AdaptiveCovariance, SearchNoise
 from reproduction.mechanisms.mvg import MVG
-from reproduction.mechanisms.target_mean import InterceptEquations, PrivateTargetMean
 
 BOX = Box.cube(3, -1, 1)
 DIRECTED = MVG(allocation=MaxPNR(), directions=PrivateDirections()).calibrate(
@@ -62,11 +61,6 @@ def test_nothing_is_proven_of_a_person_with_several_records():
     query = replace(SEARCHED.query, per_person=3)
     source = replace(SEARCHED.source, per_person=3)
     assert not within(search.proven_mus(replace(SEARCHED, query=query, source=source)), SEARCHED)
-    query = InterceptEquations(BOX, 30, target=2)
-    release = PrivateTargetMean().calibrate(query, **BUDGET)
-    assert within(target_mean.proven_mus(release), release)
-    several = replace(release, query=replace(query, per_person=3))
-    assert not within(target_mean.proven_mus(several), release)
 
 
 @pytest.mark.parametrize("place", [0, 1])

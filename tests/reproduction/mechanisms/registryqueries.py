@@ -3,14 +3,12 @@
 from mechanismqueries import CTG, LIVER, MOVEMENT
 
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, NormalEquations, SecondMomentQuery
-from reproduction.mechanisms.target_mean import InterceptEquations
 
 #: Queries of the tables, of every kind that a mechanism may serve.
 QUERIES = [
     LIVER,
     SecondMomentQuery(LIVER.domain, 248),
     NormalEquations(LIVER.domain, 248, target=5),
-    InterceptEquations(LIVER.domain, 248, target=5),
     IdentityQuery(Box.cube(2, -1, 1), 248),
     MOVEMENT,
     CTG,

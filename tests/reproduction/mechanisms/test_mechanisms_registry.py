@@ -85,7 +85,7 @@ STREAMS = {
     *("SymmetricLaplace", "SymmetricNormal", "SymmetrisedNormal"),
     *("AlongPrivateDirections", "CentredMoments", "ChosenByHistogram", "ChosenBySearch"),
     *("PrincipalDirection", "RidgedByHistogram", "RidgedEquations", "Sketch", "Spectrum"),
-    *("SearchNoise", "TargetMean"),
+    "SearchNoise",
 }
 
 

@@ -20,7 +20,6 @@ RELEASED = {
     "identity": "records",
     "covariance": "second moments",
     "normal_equations": "second moments",
-    "intercept_equations": "second moments",
 }
 
 #: By how many times a mechanism's noise could shrink at the same guarantee.
