@@ -169,7 +169,7 @@ def test_every_number_of_the_answers_is_recomputed(root, tmp_path):
         for mechanism, cell in some.items()
         if mechanism in catalogue.section("papers")["MVG"]
     )
-    assert "ask for [23.4 to 1,230 times]" in text
+    assert "ask for 23.4 to 1,230 times" in text
     assert "Of the 1 theorems that MVG proves** [1 holds](#claims)" in text
     assert "Of MVG's 1 claims on experiments** [1 is open](#claims)." in text
     assert "Of the 2 theorems that it proves [1 holds and 1 is open](#claims); of its 1 cl" in text
