@@ -208,6 +208,11 @@ def attack(settings: Mapping[str, Any], experiment: str) -> JobSettings:
     return _at_table_epsilon(settings, experiment) | {"trials": 1}
 
 
+def implied_noise(settings: Mapping[str, Any], experiment: str) -> JobSettings:
+    """Return the settings of the search for the noise that printed errors would need."""
+    return _at_table_epsilon(settings, experiment, *rows(settings, experiment)) | {"trials": 2000}
+
+
 def text(job: Mapping[str, Any]) -> str:
     """Return a job's settings as the JSON of a command line."""
     return json.dumps(job)

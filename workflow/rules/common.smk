@@ -327,7 +327,7 @@ def rows_of(run):
     """Return the results of an experiment: of one on releases the audit and what is printed, too."""
     if run in TRAININGS:
         return expand("<folder>/{kind}/{run}.csv", kind=["summary", "comparisons"], run=run)
-    kinds = ["summary", "comparisons", "audit"]
+    kinds = ["summary", "comparisons", "audit", *["implied_noise"] * (run in IN_PRINT)]
     return [*expand("<folder>/{kind}/{run}.csv", kind=kinds, run=run), *published_of(run)]
 
 

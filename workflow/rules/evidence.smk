@@ -129,6 +129,37 @@ rule attack_sensitivities:
         " --out {output:q} > {log:q} 2>&1"
 
 
+rule implied_noise:
+    """The noise that the printed errors of an experiment would need."""
+    input:
+        "<folder>/summary/{experiment}.csv",
+        published=lambda wildcards: published_of(wildcards.experiment),
+        data=matrix_of,
+    output:
+        "<folder>/implied_noise/{experiment}.csv",
+    log:
+        "<folder>/logs/implied_noise/{experiment}.log",
+    benchmark:
+        "<folder>/benchmarks/implied_noise/{experiment}.tsv"
+    conda:
+        "../../environment.yml"
+    params:
+        *code("cli.implied_noise"),
+        **by_key(
+            lambda wildcards: job_settings.implied_noise(config, wildcards.experiment), RELEASES
+        ),
+        task=lambda wildcards: code_of("cli.implied_noise", *task_of(wildcards)),
+        mechanisms=lambda wildcards: code_of(
+            "cli.implied_noise", *modules(discovery.mechanisms(), *mechanisms_of(wildcards))
+        ),
+        python=python,
+    message:
+        "Noise that printed errors would need: {wildcards.experiment}"
+    shell:
+        "{params.python} -m reproduction implied-noise {input[0]:q} {input.published:q}"
+        " --settings {params.settings:q} --data {input.data[0]:q} --out {output:q} > {log:q} 2>&1"
+
+
 rule negative_control:
     """Wrong mechanisms that the audit must catch."""
     output:

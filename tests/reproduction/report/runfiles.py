@@ -109,7 +109,8 @@ def needed(name: str) -> list[str]:
     if kind == "training":
         return [*_every(["summary", "comparisons"], [run]), "settings"]
     printed = f"published/{catalogue.experiment(run).results}"
-    return [*_every(["summary", "comparisons", "audit"], [run]), printed, "settings"]
+    kinds = ["summary", "comparisons", "audit", *["implied_noise"] * (run in IN_PRINT.values())]
+    return [*_every(kinds, [run]), printed, "settings"]
 
 
 def files(root: Path, name: str) -> dict[str, Path]:

@@ -85,7 +85,7 @@ VERBS = [
     "negative-control",
 ]
 VERBS += ["readings", "gather", "held-out", "theory", "claims", "table", "figure", "latex"]
-VERBS += ["citations"]
+VERBS += ["citations", "implied-noise"]
 
 #: Verbs on a whole run, and what their rules declare beside the files of it.
 WHOLE = {

@@ -248,14 +248,14 @@ def _run(
 
 @functools.cache
 def _tuned(task: Task, data: Dataset, seed: int) -> Task:
-    return task.tuned(data.matrix, _splits(seed, data, "tune", range(TUNING)))
+    return task.tuned(data.matrix, splits(seed, data, "tune", range(TUNING)))
 
 
 def _baseline_rows(task: Task, name: str, data: Dataset, settings: Settings) -> Block:
     values = np.empty(settings.trials)
     domain = Box(data.lower, data.upper)
     for trials in _blocks(range(settings.trials), data.matrix.size):
-        instance = task.instance(data.matrix, _splits(settings.seed, data, "report", trials))
+        instance = task.instance(data.matrix, splits(settings.seed, data, "report", trials))
         noise = streams(settings.seed, "noise", settings.experiment, name, "report", trials=trials)
         try:
             values[trials.start : trials.stop] = instance.baseline(name, noise, domain)
@@ -425,7 +425,7 @@ def _scores(
     with progress(len(blocks) * len(releases), f"{mechanism}, {phase}") as advance:
         for trials in blocks:
             instances = {
-                reading: task.instance(data.matrix, _splits(settings.seed, data, phase, trials))
+                reading: task.instance(data.matrix, splits(settings.seed, data, phase, trials))
                 for reading, task in tasks.items()
             }
             matrix = next(iter(instances.values())).matrix
@@ -478,7 +478,8 @@ def _note(reason: str, reading: str) -> Block:
     return {"reading": reading, "phase": "report", "note": reason}
 
 
-def _splits(seed: int, data: Dataset, phase: str, trials: range) -> list[np.random.Generator]:
+def splits(seed: int, data: Dataset, phase: str, trials: range) -> list[np.random.Generator]:
+    """Return one stream per trial that splits the data, the same for all mechanisms."""
     return streams(seed, "split", data.name, phase, trials=trials)
 
 

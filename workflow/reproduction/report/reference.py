@@ -41,7 +41,16 @@ from reproduction.report.inputs import Files
 
 #: Files and folders of a run that are kept, where they exist.
 KEPT = (
-    *("settings.yaml", "data", "summary", "comparisons", "readings", "theory", "audit"),
+    *(
+        "settings.yaml",
+        "data",
+        "summary",
+        "comparisons",
+        "readings",
+        "theory",
+        "audit",
+        "implied_noise",
+    ),
     *("tables", "figures", "claims.csv", "held_out.csv"),
 )
 #: Data sets and trials are not kept; their provenance and summaries are.
@@ -49,7 +58,16 @@ _LEFT_OUT = shutil.ignore_patterns("*.npy", "*.npz", "*_trials.csv.gz")
 
 #: Folder in the reference: the numbers of a quick run.
 QUICK = "quick"
-KEPT_QUICK = ("settings.yaml", "summary", "comparisons", "audit", "tables", "figures", "claims.csv")
+KEPT_QUICK = (
+    "settings.yaml",
+    "summary",
+    "comparisons",
+    "audit",
+    "implied_noise",
+    "tables",
+    "figures",
+    "claims.csv",
+)
 _NO_NUMBERS = shutil.ignore_patterns("*.md", "*.tex", "*.json", "*.png", "*.svg", "*.pdf")
 
 #: What is kept of the run on MNIST, beside its settings and its claims.

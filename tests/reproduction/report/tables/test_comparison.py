@@ -27,7 +27,7 @@ COLUMNS = [
         "published_ci",
         "unit_factor",
     ),
-    *("published_value", "mean", "ci95", "ratio"),
+    *("published_value", "mean", "ci95", "ratio", "noise_factor"),
     *("base", "over_base", "over_base_ci", "published_over_base", "published_over_base_ci"),
     *("epsilon", "delta", "epsilon_delivered", "audit_status", "epsilon_least", "mu", "noise_std"),
     *("n_trials", "data_status"),
@@ -296,6 +296,23 @@ def test_table_4_has_no_conjecture_and_no_ratio_to_zero(make):
     assert "| Non-private | 0 (0) | 0 | 0 |" in markdown
     # No unit is in doubt, and values are compared as they are.
     assert row(table, "Laplace (Dwork et al. [3])")["against_paper"] == "less error"
+
+
+def test_the_noise_for_a_printed_error_stands_beside_the_papers_rows_alone(make, tmp_path):
+    results = regression()
+    table, markdown, _ = make(3, *results)
+    assert table["noise_factor"].isna().all()
+    assert "Noise for" not in markdown
+    rows = (
+        "mechanism,configuration,direction,noise_factor\nlaplace,,,209.3\nanalytic_gaussian,,,3\n"
+    )
+    put(tmp_path / "implied_noise/regression.csv", rows)
+    table, markdown, _ = make(3, *results)
+    factors = table.set_index("mechanism")["noise_factor"].dropna()
+    assert factors.to_dict() == {"laplace": 209.3}
+    assert "| Noise for the printed error |" in markdown
+    assert markdown.count(" 209 times |") == 1
+    assert "We do not know why" in markdown
 
 
 def test_markdown_is_readable(make):

@@ -36,7 +36,7 @@ COLUMNS = (
         "published_ci",
         "unit_factor",
     ),
-    *("published_value", "mean", "ci95", "ratio"),
+    *("published_value", "mean", "ci95", "ratio", "noise_factor"),
     *("base", "over_base", "over_base_ci", "published_over_base", "published_over_base_ci"),
     *("epsilon", "delta", "epsilon_delivered", *audit_status.COLUMNS, "mu", "noise_std"),
     *("n_trials", "data_status"),
@@ -68,7 +68,12 @@ def data(experiment: str, tables: Tables) -> pd.DataFrame:
     level = base(about, results, published, settings["reading"])
     compared = tables[f"comparisons/{experiment}"]
     audit = tables.get(f"audit/{experiment}")
-    return comparison(about, results, published, compared, settings, level, audit)
+    table = comparison(about, results, published, compared, settings, level, audit)
+    if (implied := tables.get(f"implied_noise/{experiment}")) is not None:
+        factors = table["mechanism"].map(implied.set_index("mechanism")["noise_factor"])
+        of_paper = table["published"].ne("") & table["data_status"].ne(summary.SIMULATED)
+        table["noise_factor"] = factors.where(of_paper)
+    return table
 
 
 def base(
@@ -211,6 +216,11 @@ def caption(table: pd.DataFrame) -> str:
         f"{first['data_status']} data{reading}. Free parameters are chosen on separate trials.",
         ratios(table),
     ]
+    if table["noise_factor"].notna().any():
+        parts.append(
+            "Noise for the printed error: the multiple of our noise, the textbook one, at which "
+            "our error is the printed one in our unit. We do not know why it is not 1."
+        )
     return " ".join(filter(None, parts))
 
 
@@ -328,12 +338,15 @@ def by_group(table: pd.DataFrame, titles: pd.Series) -> Grid:
         f"Ours ({name})": functools.partial(result, metric=metric),
         f"Paper / {base}": functools.partial(_ratio, "published_over_base"),
         f"Ours / {base}": functools.partial(_ratio, "over_base"),
+        "Noise for the printed error": _noise_factor,
         "Against the paper": "against_paper",
         "Against baseline": _outcome,
         "Tight epsilon": privacy,
     }
     theirs = ("Paper", "Against the")
     visible = {name: cell for name, cell in cells.items() if power or not name.startswith(theirs)}
+    if table["noise_factor"].isna().all():
+        del visible["Noise for the printed error"]
     return markup.grid(table, titles, visible)
 
 
@@ -359,6 +372,11 @@ def _published_cell(row: Mapping[str, Any]) -> str:
 
 def _ratio(name: str, row: Mapping[str, Any]) -> str:
     return "0" if abs(row[name]) < statistics.ROUNDING else interval(row[name], row[f"{name}_ci"])
+
+
+def _noise_factor(row: Mapping[str, Any]) -> str:
+    """Return the noise that the printed error would need, as a multiple of ours."""
+    return f"{short(row['noise_factor'])} times" if row["noise_factor"] > 0 else ""
 
 
 def _outcome(row: Mapping[str, Any]) -> str:
