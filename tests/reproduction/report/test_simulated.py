@@ -18,7 +18,15 @@ NAMES = [
     *(f"figures/{name}" for name in runfiles.FIGURES),
 ]
 #: Inputs that rest on no data set, or stand beside a summary of the same trials.
-WITHOUT_DATA = ("audit", "comparisons", "errata", "published", "settings", "theory")
+WITHOUT_DATA = (
+    "audit",
+    "comparisons",
+    "errata",
+    "implied_noise",
+    "published",
+    "settings",
+    "theory",
+)
 CASES = {
     name: [one for one in runfiles.needed(name) if one.partition("/")[0] not in WITHOUT_DATA]
     for name in NAMES
