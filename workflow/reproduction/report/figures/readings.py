@@ -120,7 +120,10 @@ def _outcomes(axes: Axes, part: pd.DataFrame, look: catalogue.Look) -> None:
     low = np.maximum(part["mean"] - part["ci95"], part["mean"] / 2)
     colours = [look.colour if is_private else style.ALARM for is_private in private]
     axes.vlines(part["x"], low, part["mean"] + part["ci95"], colors=colours, alpha=0.35, lw=0.8)
-    dot: dict[str, Any] = {"ms": 4, "mew": 0.6}
+    # A ring says that a value is met: on a logarithmic axis a near miss lies on its line, too.
+    met = part["meets"].ne("neither")
+    axes.plot(part["x"][met], part["mean"][met], "o", color=style.INK, mfc="none", ms=8, mew=0.8)
+    dot: dict[str, Any] = {"ms": 2.5, "mew": 0.6}
     for mask, colour, fill in ((private, *[look.colour] * 2), (~private, style.ALARM, "white")):
         axes.plot(part["x"][mask], part["mean"][mask], "o", color=colour, mfc=fill, **dot)
     usual = part[part["reading"].eq(readings.DEFAULT)]
@@ -139,7 +142,7 @@ def _published(axes: Axes, theirs: pd.DataFrame) -> None:
 
 
 def _handles(frame: pd.DataFrame) -> list[Line2D]:
-    ink, dot = catalogue.Look(style.INK, "", "-"), {"marker": "o", "ls": "none", "ms": 4}
+    ink, dot = catalogue.Look(style.INK, "", "-"), {"marker": "o", "ls": "none", "ms": 2.5}
     private = frame["private"].fillna(True).astype(bool)
     handles = [
         style.key("a reading, mean with 95 % interval", ink, **dot),
@@ -151,6 +154,9 @@ def _handles(frame: pd.DataFrame) -> list[Line2D]:
         handles.insert(2, style.key("a reading that is NOT private", ink, **hollow))
     if frame["factor"].max() != 1:
         handles.append(style.key("published, in a conjectured unit", ink, linestyle=(0, (4, 2))))
+    if frame["meets"].isin(["printed", "conjectured"]).any():
+        ring = {"markerfacecolor": "none"} | dot | {"ms": 8}
+        handles.append(style.key("a reading that meets a published value", ink, **ring))
     names = frame.loc[frame["role"].eq("level") & frame["mean"].gt(frames.NOTHING), "mechanism"]
     by_look: dict[tuple[Any, ...], list[str]] = {}
     for name in names.unique():
@@ -191,7 +197,8 @@ FIGURES = {
             "Outcomes at ε = 1 under the default reading, and under each that changes one thing "
             "that the paper leaves open, sorted within each row of its table, beside the "
             "published value. On red ground readings give up the guarantee. A value is met where "
-            "the 95 % interval of the difference covers 0. Baselines are of the default reading."
+            "the 95 % interval of the difference covers 0, and has a ring. Baselines are of the "
+            "default reading."
         ),
         finding=finding,
         data=tidy,
