@@ -59,7 +59,7 @@ faults: setup ## inject many faults: downloads, configurations, kills; count int
 	    tests/reproduction/auditing/test_searches.py \
 	    tests/matrixdp/auditing/test_composed_parts.py tests/matrixdp/auditing/test_request_searches.py \
 	    tests/matrixdp/release/test_private_count.py tests/matrixdp/release/test_people.py \
-	    tests/matrixdp/release/test_data_sets.py tests/reproduction/release/test_experiment.py \
+	    tests/matrixdp/release/test_data_sets.py \
 	    tests/matrixdp/mechanisms tests/reproduction/mechanisms tests/matrixdp/privacy \
 	    tests/reproduction/privacy $(ARGS)
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/coverage.py

@@ -28,7 +28,7 @@ COUNT, REPEATS = 1_000_000, 7
 #: Times the normals, with bits from the operating system.
 MOST = 8
 #: Queries and mechanisms of releases of many records, and the rest of their specification.
-RELEASES = [("second_moments", "gaussian"), ("regression", "recommend"), ("regression", "adassp")]
+RELEASES = [("second_moments", "gaussian"), ("regression", "recommend")]
 SPECIFICATION = """
 file = "file.npy"
 query = "{query}"

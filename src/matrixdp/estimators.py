@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, NoReturn, Self
 
@@ -32,7 +32,7 @@ from sklearn.utils.validation import (
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import AdditiveMechanism
-from matrixdp.mechanisms.composed import ComposedEquations, ComposedMoments, InParts
+from matrixdp.mechanisms.composed import ComposedMoments, InParts
 from matrixdp.mechanisms.moments import MeanCovariance, centred, with_constant
 from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import Box
@@ -51,7 +51,7 @@ from matrixdp.release.fits import OneFit as _OneFit
 from matrixdp.release.fits import warn_of_noise, warn_of_scores, warn_of_selection
 from matrixdp.release.missing import MIDDLE, REFUSE
 from matrixdp.release.people import first_records
-from matrixdp.release.specification import ADASSP, CLIPPED, RECOMMENDED
+from matrixdp.release.specification import CLIPPED, RECOMMENDED
 
 #: Mechanisms that add their noise to second moments.
 ADDITIVE = ("laplace", "goe", "analyze_gauss")
@@ -412,15 +412,10 @@ class PrivateRidge(RegressorMixin, _Private):
     beside ``alpha``, limits the effect of the noise. It vanishes for a large epsilon, so that the
     limit is scikit-learn's ``Ridge``.
 
-    ``mechanism="adassp"`` is AdaSSP (Wang, UAI 2018): a third of mu^2 each for the smallest
-    eigenvalue of the columns' second moments, for these, and for their products with y. The ridge
-    follows from the noisy eigenvalue. It is 0 where columns vary enough in all directions;
-    otherwise it also shrinks the intercept, towards the middle of ``target_bounds``.
-
     Args:
         target_bounds: public (lowest, highest) of y; ``bounds`` are those of X.
         alpha: penalty of scikit-learn's ``Ridge``, at least 0, in the squared units of X.
-        fit_intercept: whether the line has an intercept. The ridge of ``adassp`` alone shrinks it.
+        fit_intercept: whether the line has an intercept.
 
     Attributes:
         coef_, intercept_: coefficients and intercept, in the units of X and y.
@@ -433,10 +428,6 @@ class PrivateRidge(RegressorMixin, _Private):
     >>> ridge = mdp.PrivateRidge(epsilon=1, delta=1e-6, bounds=(0, 1), target_bounds=(0, 3))
     >>> ridge.fit(X, X.sum(axis=1)).coef_.shape
     (3,)
-    >>> mdp.PrivateRidge(
-    ...     epsilon=1, bounds=(0, 1), target_bounds=(0, 3), mechanism="adassp"
-    ... ).fit(X, X.sum(axis=1)).release_.costs[0]["part"]
-    'smallest eigenvalue'
     """
 
     target_bounds: tuple[float, float] | None = None
@@ -445,7 +436,6 @@ class PrivateRidge(RegressorMixin, _Private):
 
     _parameters: ClassVar[dict[str, Callable[..., Any]]] = {
         **_Private._parameters,
-        "mechanism": partial(checks.choice, (RECOMMENDED, *ADDITIVE, CLIPPED, ADASSP)),
         "alpha": checks.not_negative,
         "fit_intercept": checks.flag,
     }
@@ -467,29 +457,12 @@ class PrivateRidge(RegressorMixin, _Private):
         )
         line = {"alpha": parameters["alpha"], "intercept": output.intercept}
         release = self._calibrated("regression", box, len(rows), parameters, **line)
-        if isinstance(release, ComposedEquations):
-            errors = self._fit_adaptively(box, scaled, output, release)
-        else:
-            estimate, std, noise = self._estimate(scaled, release)
-            self.coef_, intercept = answers.line(output, estimate, std)
-            self.intercept_ = float(intercept)
-            errors = uncertainty.standard_errors(noise, output, estimate, std)
+        estimate, std, noise = self._estimate(scaled, release)
+        self.coef_, intercept = answers.line(output, estimate, std)
+        self.intercept_ = float(intercept)
+        errors = uncertainty.standard_errors(noise, output, estimate, std)
         self.coef_std_, self.intercept_std_ = errors[:-1], float(errors[-1])
         return self
-
-    def _fit_adaptively(
-        self, box: Box, scaled: Array, output: Output, release: ComposedEquations
-    ) -> Array:
-        """Release normal equations with a private ridge; return standard errors."""
-        if output.intercept:
-            scaled = with_constant(scaled)
-        else:
-            output = replace(output, middle=0 * box.middle, half=box.magnitudes)
-            scaled = (box.middle + scaled * box.widths / 2) / box.magnitudes
-        outcome = release.release(scaled)
-        self.coef_, intercept = answers.adaptive_line(output, outcome)
-        self.intercept_ = float(intercept)
-        return uncertainty.adaptive_errors(output, outcome)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -455,7 +455,7 @@ class ComposedEquations(Composed):
 
 
 #: All releases in parts.
-InParts = ComposedMoments | ComposedEquations
+InParts = ComposedMoments
 
 
 def numbers_of(parts: Iterable[Part]) -> int:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.adassp import Equations
 from matrixdp.mechanisms.moments import MeanCovariance, centred, regression
 from matrixdp.mechanisms.ridge import moments_ridge
 
@@ -162,41 +161,3 @@ def about_mean(output: Output, estimate: MeanCovariance, noise_std: float) -> Ar
         vectors = components(estimate.covariance)
         return np.column_stack([*spectrum(estimate.covariance), vectors])[: output.number]
     return np.append(*line(output, estimate, noise_std))[None]
-
-
-def solve(output: Output, equations: Equations, *, weighted: bool = False) -> tuple[Array, Array]:
-    """Return the inverse (..., d, d) and the solution (..., d) of normal equations in half ranges.
-
-    They are those of x, or of (x, 1) where there is an intercept, which the ridge then shrinks too.
-
-    Args:
-        output: units and options of the regression.
-        equations: noisy normal equations in half ranges about the middle.
-        weighted: whether a ball, and no box, bounds the records; otherwise the entry of the
-            constant is 1.
-    """
-    matrix, size = equations.moments.copy(), equations.products.shape[-1]
-    if output.intercept and not weighted:
-        matrix[..., -1, -1] = 1.0
-    penalties = np.append(output.penalties, 0.0)[:size]
-    matrix += (np.asarray(equations.ridge)[..., None] + penalties)[..., None] * np.eye(size)
-    # A pseudo-inverse, since columns may depend on each other linearly.
-    inverse = np.asarray(np.linalg.pinv(matrix, hermitian=True), dtype=np.float64)
-    return inverse, (inverse @ equations.products[..., None])[..., 0]
-
-
-def adaptive_line(
-    output: Output, equations: Equations, *, weighted: bool = False
-) -> tuple[Array, Array]:
-    """Return coefficients (..., m - 1) and intercept (...) of normal equations, in records' units.
-
-    The arguments are those of :func:`solve`.
-    """
-    _, solution = solve(output, equations, weighted=weighted)
-    return output.in_units(*split(output, solution))
-
-
-def split(output: Output, solution: Array) -> tuple[Array, Array]:
-    """Return slopes (..., m - 1) and the intercept (...), 0 if there is none."""
-    slopes = solution[..., : len(output.half) - 1]
-    return slopes, solution[..., -1] if output.intercept else np.zeros(slopes.shape[:-1])

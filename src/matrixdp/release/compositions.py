@@ -7,19 +7,16 @@ from typing import Any
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.adassp import AdaSSP, Equations
 from matrixdp.mechanisms.base import AdditiveGaussian, Mechanism
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.composed import (
     Composed,
-    ComposedEquations,
     ComposedMoments,
-    InParts,
     Outcome,
 )
 from matrixdp.privacy.domain import Ball, Box
-from matrixdp.privacy.sensitivity import NormalEquations, SecondMomentQuery
+from matrixdp.privacy.sensitivity import SecondMomentQuery
 from matrixdp.release import answers, recommend, uncertainty
 from matrixdp.release.answers import Output
 from matrixdp.release.specification import Specification
@@ -37,10 +34,6 @@ SHRUNK = (
 WHOLE = "none: the radius holds all records within the public bounds"
 #: Share of a radius that a sum of squares may lose to rounding.
 _ROUNDING = 1e-12
-RIDGE = (
-    "a ridge that is chosen in private, see the details, shrinks all coefficients and the "
-    "intercept; what this takes from them is no noise, and not in the standard errors"
-)
 RIDGE_OF_NOISE = (
     "a ridge that the noise asks for shrinks all coefficients; what this takes from them is no "
     "noise, and not in the standard errors"
@@ -56,12 +49,6 @@ def options(spec: Specification, delta: float) -> list[recommend.Option]:
         InputError: no safe noise gives this guarantee.
     """
     query, budget = spec.query, {"epsilon": spec.epsilon, "delta": delta}
-    if isinstance(query, NormalEquations):
-        equations = ComposedEquations.calibrated(AdaSSP(), query, **budget)
-        spread = recommend.variances(equations.program.design)
-        sides = query.design.domain.magnitudes
-        error = float(np.sqrt(np.mean(spread / np.outer(sides, sides) ** 2)))
-        return [recommend.Option(AdaSSP(), equations, spread, error)]
     about_mean = spec.query_name in answers.WITH_CONSTANT
     assert isinstance(query, SecondMomentQuery)
     mechanism: Mechanism = Centred() if about_mean else PrivatelyClipped()
@@ -94,40 +81,11 @@ def in_words(release: Composed) -> list[str]:
     ]
 
 
-def deviations(release: ComposedEquations) -> dict[str, float]:
-    """Return the noise of an entry of each part, in half ranges."""
-    return {
-        part.name: single.noise_std * single.rounding_factor
-        for part in release.parts
-        for single in part.releases
-    }
-
-
-def answer(spec: Specification, output: Output, outcome: Outcome | Equations) -> Array:
+def answer(spec: Specification, output: Output, outcome: Outcome) -> Array:
     """Return the answer of a release, as :func:`matrixdp.release.answers.answer` does."""
-    if isinstance(outcome, Equations):
-        return np.append(*answers.adaptive_line(output, outcome, weighted=spec.weighted))[None]
     if spec.query_name == "second_moments":
         return outcome.moments / outcome.weight * np.outer(output.half, output.half)
     return answers.about_mean(output, outcome.estimate, outcome.moments_std)
-
-
-def details(spec: Specification, release: InParts, outcome: Outcome | Equations) -> dict[str, Any]:
-    """Return the answers of the parts and intervals; the guarantee covers both.
-
-    Answers that are divided by a private number of records have no intervals.
-    """
-    if isinstance(release, ComposedMoments):
-        assert isinstance(outcome, Outcome)
-        return _clipped_details(spec, release, outcome)
-    assert isinstance(outcome, Equations)
-    errors = uncertainty.adaptive_errors(spec.output, outcome, weighted=spec.weighted)
-    return {
-        "smallest_eigenvalue_in_half_ranges": float(outcome.smallest),
-        "ridge_in_half_ranges": float(outcome.ridge),
-        **uncertainty.NO_INTERVAL,
-        uncertainty.ERRORS: uncertainty.errors_table(spec.columns, errors),
-    }
 
 
 def _reach(domain: Box | Ball, centre: Array) -> float:
@@ -138,9 +96,11 @@ def _reach(domain: Box | Ball, centre: Array) -> float:
     return float(np.linalg.norm(sides.max(axis=0)))
 
 
-def _clipped_details(
-    spec: Specification, release: ComposedMoments, outcome: Outcome
-) -> dict[str, Any]:
+def details(spec: Specification, release: ComposedMoments, outcome: Outcome) -> dict[str, Any]:
+    """Return the answers of the parts and intervals; the guarantee covers both.
+
+    Answers that are divided by a private number of records have no intervals.
+    """
     clipped = outcome.radius < _reach(spec.query.domain, outcome.centre) * (1 - _ROUNDING)
     centre = outcome.centre * spec.half + spec.middle
     content: dict[str, Any] = {

@@ -30,9 +30,9 @@ from scipy.special import ndtr
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.clipped import ShellQuery
-from matrixdp.mechanisms.composed import ComposedEquations, ComposedMoments, InParts
+from matrixdp.mechanisms.composed import ComposedMoments, InParts
 from matrixdp.mechanisms.moments import MeanCovariance, centred, positive, with_constant
-from matrixdp.mechanisms.programs import Simulation, Stack, Value
+from matrixdp.mechanisms.programs import Simulation, Stack
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import Query
 from matrixdp.release import answers
@@ -225,9 +225,5 @@ def _lines(
     output: Output, release: AdditiveMechanism | InParts, records: Array
 ) -> tuple[Array, Array]:
     """Return coefficients (draws, m - 1) and intercepts (draws,) in the records' own units."""
-    if isinstance(release, ComposedEquations):
-        rows = with_constant(records) if output.intercept else records
-        equations = release.program.run(Value(rows.T @ rows / len(rows)), _ask(records))
-        return answers.adaptive_line(output, equations, weighted=release.query.private_count)
     estimate, deviations = _estimates(release, records)
     return answers.line(output, estimate, deviations)

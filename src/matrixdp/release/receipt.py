@@ -15,7 +15,7 @@ import numpy as np
 
 from matrixdp.checks import Array, plural
 from matrixdp.mechanisms.base import AdditiveMechanism
-from matrixdp.mechanisms.composed import ComposedEquations, ComposedMoments
+from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.noise import safe
 from matrixdp.privacy import gaussian
@@ -153,12 +153,6 @@ def _noise(spec: Specification, best: Option) -> dict[str, Any]:
     ridge = {"ridge": compositions.RIDGE_OF_NOISE} if spec.query_name == "regression" else {}
     if isinstance(release, PrivatelyBounded):
         return {**private_bounds.statement(spec, best), **ridge}
-    if isinstance(release, ComposedEquations):
-        return {
-            "parts": release.costs,
-            "noise_of_parts_in_half_ranges": compositions.deviations(release),
-            "ridge": compositions.RIDGE,
-        }
     if isinstance(release, ComposedMoments):
         return {
             "parts": release.costs,

@@ -13,7 +13,6 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError, nearest
-from matrixdp.mechanisms.adassp import AdaSSP
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
@@ -29,7 +28,6 @@ from matrixdp.privacy.sensitivity import (
     ADD_OR_REMOVE,
     IdentityQuery,
     MeanQuery,
-    NormalEquations,
     Query,
     SecondMomentQuery,
 )
@@ -77,10 +75,8 @@ _SYMMETRIC = ("goe", "analyze_gauss", "clipped")
 #: Second moments of records that are clipped to a private radius. Queries about the mean clip about
 #: a private mean, see :mod:`matrixdp.mechanisms.composed`.
 CLIPPED = "clipped"
-#: Normal equations of a regression with a private ridge, see :mod:`matrixdp.mechanisms.adassp`.
-ADASSP = "adassp"
 #: Mechanisms that release in parts.
-IN_PARTS = (CLIPPED, ADASSP)
+IN_PARTS = (CLIPPED,)
 #: Bounds that a part of the release finds, see :mod:`matrixdp.release.private_bounds`; what stands
 #: in their place before; and where a value that is stated for a missing one may lie.
 PRIVATE = "private"
@@ -189,7 +185,6 @@ class Specification:
         query, middle, half = _query(
             *(self.query_name, mechanism, self.box, self.query.n_records, self.query.adjacency),
             per_person=self.query.per_person,
-            intercept=self.intercept,
             radius=self.terms.get("radius"),
             present=self.present,
         )
@@ -206,8 +201,7 @@ def key_of(mechanism: Mechanism) -> str:
     inner = mechanism.mechanism if isinstance(mechanism, Scaled) else mechanism
     if isinstance(inner, Centred | PrivatelyClipped):
         return CLIPPED if inner in (Centred(), PrivatelyClipped()) else ""
-    named = {**MECHANISMS, ADASSP: AdaSSP()}
-    return next((name for name, one in named.items() if one == inner), "")
+    return next((name for name, one in MECHANISMS.items() if one == inner), "")
 
 
 def name_of(query: Query) -> str:
@@ -232,7 +226,6 @@ def fit(
     query, middle, half = _query(
         *(query_name, mechanism, box, records, "replace"),
         per_person=per_person,
-        intercept=intercept,
         radius=None,
         present=False,
     )
@@ -402,7 +395,6 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
     query, middle, half = _query(
         *(query_name, mechanism, box, records, _adjacency(query_name, mechanism, table)),
         per_person=people.most if people else None,
-        intercept=intercept,
         radius=table.get("radius"),
         present=rule == missing.PRESENT,
     )
@@ -564,11 +556,6 @@ def _columns(query_name: str, target: str, names: list[str]) -> tuple[list[str],
 def _mechanism(query_name: str, name: object, delta: float) -> str:
     """Return the name of a mechanism that answers the query ``query_name`` at this delta."""
     mechanism = checks.choice((RECOMMENDED, *MECHANISMS, *IN_PARTS), mechanism=name)
-    if mechanism == ADASSP and query_name != "regression":
-        raise InputError(
-            f"mechanism is {mechanism!r}, which answers a regression alone; take another for the "
-            f"query {query_name!r}"
-        )
     if mechanism in _SYMMETRIC and QUERIES[query_name] is not SecondMomentQuery:
         raise InputError(
             f"mechanism is {mechanism!r}, which answers queries on second moments alone; take "
@@ -639,7 +626,6 @@ def _query(
     adjacency: str,
     *,
     per_person: int | None,
-    intercept: bool,
     radius: object,
     present: bool,
 ) -> tuple[Query, Array, Array]:
@@ -653,19 +639,17 @@ def _query(
         return query, box.middle, box.widths / 2
     constant = query_name in WITH_CONSTANT or adjacency == ADD_OR_REMOVE
     if mechanism in IN_PARTS:
-        constant = mechanism == ADASSP and intercept
+        constant = False
     features = box.features + constant
     domain: Box | Ball = Box.cube(features, -1.0, 1.0)
     middle, half = box.middle, box.widths / 2
     if radius is not None:
         middle, half = np.zeros(box.features), np.full(box.features, checks.positive(radius=radius))
         domain = Ball(np.sqrt(2) if constant else 1, features)
-    elif query_name == "second_moments" or (mechanism == ADASSP and not intercept):
+    elif query_name == "second_moments":
         middle, half = np.zeros(box.features), box.magnitudes
         domain = about_zero(box)
     relation = domain, records, adjacency
-    if mechanism == ADASSP:
-        return NormalEquations(*relation, features - 1, per_person=per_person), middle, half
     return QUERIES[query_name](*relation, per_person=per_person), middle, half
 
 

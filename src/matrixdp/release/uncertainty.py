@@ -24,9 +24,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.adassp import Equations
 from matrixdp.mechanisms.base import AdditiveMechanism
-from matrixdp.mechanisms.composed import ComposedEquations, ComposedMoments
+from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.mechanisms.moments import CONSTANT, MeanCovariance
 from matrixdp.release import answers
 from matrixdp.release.answers import Output
@@ -181,25 +180,6 @@ def standard_errors(
     return deviations
 
 
-def adaptive_errors(output: Output, equations: Equations, *, weighted: bool = False) -> Array:
-    """Return standard errors of :func:`matrixdp.release.answers.adaptive_line`, (m,).
-
-    They are to first order in the noise N of the moments and n of the products: inverse (n - N b)
-    for the solution b, about that of the same ridge without noise. The ridge has noise of its own,
-    which is independent of both.
-    """
-    inverse, solution = answers.solve(output, equations, weighted=weighted)
-    squares = solution**2
-    # N is symmetric, with independent entries of one variance on and above the diagonal.
-    spread = np.outer(solution, solution) + np.diag(squares.sum() - squares)
-    if output.intercept and not weighted:
-        spread[-1, -1] -= squares[-1]
-    spread = equations.moments_std**2 * spread + equations.products_std**2 * np.eye(len(solution))
-    units = inverse @ in_units(output, *answers.split(output, np.eye(len(solution))))
-    deviations: Array = np.sqrt(np.maximum((units * (spread @ units)).sum(axis=0), 0))
-    return deviations
-
-
 def in_units(output: Output, slopes: Array, shifts: Array) -> Array:
     """Return errors (k, m) of coefficients and intercepts, in the records' own units."""
     about = replace(output, middle=np.append(output.middle[:-1], 0.0))
@@ -278,7 +258,6 @@ def deviations(spec: Specification, option: Option) -> tuple[Array, Array]:
     release, spread, weight = option.release, option.variances, weight_std(spec, option) ** 2
     columns, covers = np.arange(len(spec.columns)), spread.shape[1] > 1
     mean = np.zeros(len(columns))
-    assert not isinstance(release, ComposedEquations)
     if isinstance(release, ComposedMoments):
         spread = spread * release.widest.rounding_factor**2
         mean = mean + release.centre_std**2

@@ -78,7 +78,7 @@ def test_every_mechanism_of_a_specification_is_searched():
 
     one_part = {type(one).__name__ for one in specification.MECHANISMS.values()}
     assert one_part <= {*mdp.__all__}
-    assert {*specification.IN_PARTS} == {specification.CLIPPED, specification.ADASSP}
+    assert {*specification.IN_PARTS} == {specification.CLIPPED}
 
 
 def shrunk(release, name, factor):

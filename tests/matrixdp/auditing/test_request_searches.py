@@ -17,13 +17,11 @@ import pytest
 import matrixdp as mdp
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import Composed
-from matrixdp.mechanisms.moments import with_constant
 from matrixdp.privacy import exact_sums
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, Ball, SecondMomentQuery
 from matrixdp.release import choices, outlooks, specification
 from matrixdp.release.choices import by_noise as options
 from matrixdp.release.specification import (
-    ADASSP,
     CLIPPED,
     IN_PARTS,
     MECHANISMS,
@@ -117,8 +115,6 @@ def test_no_neighbours_are_further_apart_than_the_receipt_says(query, mechanism,
             continue
         if mechanism in specification._SYMMETRIC and not second_moments:
             refused = "answers queries on second moments alone"
-        elif mechanism == ADASSP and query != "regression":
-            refused = "answers a regression alone"
         elif adjacency == ADD_OR_REMOVE and (
             query == "records" or (query == "second_moments" and mechanism != CLIPPED)
         ):
@@ -195,27 +191,6 @@ def test_a_fit_in_parts_is_that_release_of_records_in_half_ranges(estimator, mon
     assert seen[0] == pytest.approx(GRID)
     query = fitted.release_.query
     assert (query.domain, query.n_records) == (mdp.Box.cube(3, -1.0, 1.0), len(GRID))
-    assert_executed_as_declared(fitted.release_)
-
-
-@pytest.mark.parametrize("intercept", [True, False])
-def test_an_adaptive_fit_is_that_release_of_records_in_their_units(intercept, monkeypatch):
-    seen, sample = [], Composed.release
-    monkeypatch.setattr(
-        Composed, "release", lambda self, rows: (seen.append(rows), sample(self, rows))[1]
-    )
-    fitted = fit(mdp.PrivateRidge, GRID, mechanism=ADASSP, fit_intercept=intercept)
-    query = fitted.release_.query
-    assert (query.target, query.n_records) == (query.features - 1, len(GRID))
-    if intercept:
-        assert seen[0] == pytest.approx(with_constant(GRID))
-        assert query.domain == mdp.Box.cube(4, -1.0, 1.0)
-    else:
-        low, high = np.array(BOUNDS["anywhere"][0]).T
-        largest = np.maximum(np.abs(low), np.abs(high))
-        assert seen[0] == pytest.approx(((low + high) / 2 + (high - low) / 2 * GRID) / largest)
-        assert np.array(query.domain.lower) == pytest.approx(low / largest)
-        assert np.array(query.domain.upper) == pytest.approx(high / largest)
     assert_executed_as_declared(fitted.release_)
 
 

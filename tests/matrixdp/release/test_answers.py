@@ -23,7 +23,6 @@ MECHANISMS = {
     else ("recommend",)
     for query in QUERIES
 }
-MECHANISMS["regression"] += ("adassp",)
 CASES = [(query, mechanism) for query in QUERIES for mechanism in MECHANISMS[query]]
 LOWER, UPPER = np.array([0.0, -5.0, 0.0]), np.array([120.0, 5.0, 2e5])
 NAMES = ["age", "score", "income"]
@@ -155,11 +154,7 @@ def test_a_shift_of_records_and_bounds_shifts_the_answer(answer, query, mechanis
         assert all(close(other[n] - shift[i], plain[n]) for i, n in enumerate(NAMES))
 
 
-#: The ridge of AdaSSP is about the middle of the bounds, for the intercept too.
-FREE = [case for case in ABOUT_A_MEAN if case[1] != "adassp"]
-
-
-@pytest.mark.parametrize(("query", "mechanism"), [*FREE, ("second_moments", "recommend")])
+@pytest.mark.parametrize(("query", "mechanism"), [*ABOUT_A_MEAN, ("second_moments", "recommend")])
 def test_where_the_middle_of_the_bounds_lies_does_not_decide(answer, query, mechanism):
     plain = answer(query, people(), LOWER, UPPER, mechanism=mechanism)
     # Of the same width, so that half ranges are the same; no record is cut.
@@ -209,7 +204,7 @@ def test_components_are_those_of_scikit_learn(answer):
     assert found["share"] == pytest.approx(exact.explained_variance_ratio_, rel=1e-3)
 
 
-@pytest.mark.parametrize("mechanism", ["recommend", "clipped", "adassp"])
+@pytest.mark.parametrize("mechanism", ["recommend", "clipped"])
 @pytest.mark.parametrize(("alpha", "intercept"), [(5.0, True), (0.0, False), (5.0, False)])
 def test_penalty_and_intercept_are_those_of_python_and_of_scikit_learn(
     answer, mechanism, alpha, intercept
@@ -233,7 +228,7 @@ def test_penalty_and_intercept_are_those_of_python_and_of_scikit_learn(
     assert found["intercept"][0] == pytest.approx(ridge.intercept_, rel=1e-6)
     if mechanism != "recommend":
         # Clipped records have a radius as large as a ridge of a twentieth of the mean eigenvalue
-        # allows; for AdaSSP see test_estimators.py.
+        # allows.
         return
     exact = Ridge(alpha, fit_intercept=intercept).fit(rows[:, :2], rows[:, 2])
     expected = exact.predict(rows[:, :2])

@@ -69,7 +69,7 @@ def test_a_refusal_names_what_would_fit(folder, capsys):
 
 
 def test_a_refusal_of_a_regression_in_parts_names_one_that_would_fit(folder, capsys):
-    more = f'target = "income"\nmechanism = "adassp"\n{TOTAL}'
+    more = f'target = "income"\nmechanism = "clipped"\n{TOTAL}'
     assert release(folder, epsilon="3.0", more=TOTAL) == 0
     given = {"query": "regression", "out": "second", "epsilon": "3.9", "more": more}
     assert release(folder, **given) == 2

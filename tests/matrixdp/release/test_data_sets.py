@@ -141,9 +141,7 @@ def private_number_of_records(case):
     numbers, receipt, _ = case.release("mean", adjacency="add_or_remove")
     assert "their number is private" in receipt["neighbours"]
     assert (np.abs(numbers[0] - case.X.mean(axis=0)) < case.half).all()
-    numbers, _, _ = case.release(
-        "regression", "line", mechanism="adassp", adjacency="add_or_remove"
-    )
+    numbers, _, _ = case.release("regression", "line", adjacency="add_or_remove")
     assert np.isfinite(numbers).all()
     box = mdp.Box(tuple(case.low), tuple(case.high))
     query = mdp.MeanQuery(box, len(case.X), "add_or_remove")
@@ -157,7 +155,7 @@ def whole_people(case):
     assert "all records of one person" in receipt["neighbours"]
     noise = np.array([*receipt["noise_std"].values()])
     assert (np.abs(numbers[0] - case.X.mean(axis=0)) < 5 * noise).all()
-    ridge = mdp.PrivateRidge(**case.line, per_person=2, mechanism="adassp")
+    ridge = mdp.PrivateRidge(**case.line, per_person=2)
     ridge.fit(case.X[:, :-1], case.X[:, -1], people=case.people)
     assert ridge.release_.query.per_person == 2
 
@@ -175,13 +173,13 @@ def intervals(case):
 def regressions(case):
     X, y = case.X[:, :-1], case.X[:, -1]
     exact = LinearRegression().fit(X, y)
-    for mechanism in ("recommend", "clipped", "adassp"):
+    for mechanism in ("recommend", "clipped"):
         keys = {"alpha": 0.1, "intercept": True, "mechanism": mechanism}
         numbers, _, details = case.release("regression", mechanism, **keys)
         assert {*details["standard_errors_of_the_noise_alone"]} == {*case.names[:-1], "intercept"}
         assert np.isfinite([*details["standard_errors_of_the_noise_alone"].values()]).all()
         assert np.isfinite(numbers).all()
-    ridge = mdp.PrivateRidge(**case.line, alpha=0.1, mechanism="adassp").fit(X, y)
+    ridge = mdp.PrivateRidge(**case.line, alpha=0.1).fit(X, y)
     assert (ridge.coef_std_ > 0).all()
     # Its ridge shrinks, towards the middle of the bounds.
     middle = (case.low + case.high)[-1] / 2
@@ -190,13 +188,13 @@ def regressions(case):
         off = ridge.predict(X) - Ridge(0.1).fit(X, y).predict(X)
         assert np.std(off) < 0.2 * np.std(y)
     assert np.abs(np.mean(ridge.predict(X)) - middle) < 2 * case.half[-1]
-    through_zero = mdp.PrivateRidge(**case.line, fit_intercept=False, mechanism="adassp")
+    through_zero = mdp.PrivateRidge(**case.line, fit_intercept=False)
     assert through_zero.fit(X, y).intercept_ == 0
 
 
 def several_releases(case):
     text = '[[release]]\nquery = "mean"\n[[release]]\nquery = "regression"\nweight = 3\n'
-    text += f'mechanism = "adassp"\ntarget = "{case.names[-1]}"\n'
+    text += f'target = "{case.names[-1]}"\n'
     path, out = case.write(text), str(case.folder / "several")
     assert cli.main(["release", path, "--out", out, "--even-if-useless"]) == 0
     for file in ("mean/mean.csv", "regression/regression.csv"):

@@ -32,10 +32,6 @@ income = [0, 200000]
 IN_PARTS = SPECIFICATION.replace("mean", "covariance").replace("delta = 0", "delta = 1e-5")
 IN_PARTS = f'delta = 1e-6\nmechanism = "clipped"\n{IN_PARTS}'
 
-#: Normal equations in three parts.
-EQUATIONS = IN_PARTS.replace("covariance", "regression").replace("clipped", "adassp")
-EQUATIONS = f'target = "income"\n{EQUATIONS}'
-
 #: Bounds that a first part finds, and the mean within them.
 PRIVATE = SPECIFICATION.partition("[bounds]")[0].replace("1.0", "4.0").replace("2.0", "8.0")
 PRIVATE += 'bounds = "private"\ncolumns = ["age", "income"]\n'
@@ -120,8 +116,8 @@ def state(folder):
 
 @pytest.mark.parametrize(
     ("specification", "published_files", "parts"),
-    [(SPECIFICATION, 3, 1), (IN_PARTS, 4, 3), (EQUATIONS, 4, 3), (PRIVATE, 4, 2)],
-    ids=["mean", "clipped", "adassp", "private bounds"],
+    [(SPECIFICATION, 3, 1), (IN_PARTS, 4, 3), (PRIVATE, 4, 2)],
+    ids=["mean", "clipped", "private bounds"],
 )
 def test_killed_after_any_step(tmp_path, specification, published_files, parts):
     start = written(tmp_path / "start", specification)

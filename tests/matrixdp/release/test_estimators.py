@@ -12,7 +12,6 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn import datasets
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.ensemble import BaggingRegressor
@@ -42,7 +41,6 @@ EXCEPTIONS = {
         mdp.Covariance(**WIDE),
         mdp.PrivatePCA(**WIDE),
         mdp.PrivateRidge(**WIDE, target_bounds=(-500.0, 500.0)),
-        mdp.PrivateRidge(**WIDE, target_bounds=(-500.0, 500.0), mechanism="adassp"),
     ],
     expected_failed_checks=lambda estimator: EXCEPTIONS,
 )
@@ -185,57 +183,6 @@ def test_of_mechanisms_estimators_have_these(mechanism):
         mdp.PrivatePCA(mechanism=mechanism, bounds=(0, 1)).fit(np.zeros((9, 2)))
 
 
-def test_adassp_adapts_its_ridge_to_how_much_columns_vary():
-    """With enough variance in all directions it has none, and is off by the noise alone."""
-    rng, off = np.random.default_rng(1), []
-    for spread in (1.0, 0.02):
-        X = spread * rng.uniform(-1, 1, (20_000, 4))
-        y = X @ [1, -1, 0.5, 0] / spread / 3
-        ridge = mdp.PrivateRidge(bounds=(-1, 1), target_bounds=(-1, 1), mechanism="adassp")
-        off.append(np.sqrt(np.mean((ridge.fit(X, y).predict(X) - y) ** 2)) / np.std(y))
-    assert off[0] < 0.1 < 0.5 < off[1]
-
-
-PUBLIC = {
-    # Radius, perimeter and area are nearly one column.
-    "breast cancer": lambda: datasets.load_breast_cancer().data[:, [0, 1, 4, 5, 8, 9]],
-    "wine": lambda: datasets.load_wine().data,
-    "diabetes": lambda: np.column_stack(datasets.load_diabetes(return_X_y=True)),
-}
-
-
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("alpha", [0.0, 0.3])
-@pytest.mark.parametrize("name", PUBLIC)
-def test_the_limit_of_adassp_is_scikit_learns(monkeypatch, name, alpha, intercept):
-    """At an epsilon where nothing is private, with noise as small as float64 allows."""
-    monkeypatch.setattr(safe, "extra_delta", lambda epsilon, count: 0.0)
-    rows = PUBLIC[name]()
-    low, high = rows.min(axis=0) - 1e-3, rows.max(axis=0) + 1e-3
-    # In half ranges: the smallest eigenvalue of some columns is otherwise below all noise.
-    X, y = rows[:, :-1], rows[:, -1]
-    X = (X - (low + high)[:-1] / 2) / (high - low)[:-1] * 2
-    given = {"alpha": alpha * len(y), "fit_intercept": intercept}
-    private = mdp.PrivateRidge(
-        **given,
-        epsilon=1e8,
-        bounds=(-1, 1),
-        target_bounds=(low[-1], high[-1]),
-        mechanism="adassp",
-    ).fit(X, y)
-    exact = (Ridge if alpha else LinearRegression)(
-        **(given if alpha else {"fit_intercept": intercept})
-    ).fit(X, y)
-    expected = exact.predict(X)
-    assert np.abs(private.predict(X) - expected).max() < 0.01 * np.std(y)
-    if alpha:
-        size = 0.01 * np.abs(exact.coef_).max()
-        assert private.coef_ == pytest.approx(exact.coef_, rel=0.01, abs=size)
-    # Neither argument is without effect.
-    other = Ridge(**{**given, "alpha": 1.0 * len(y)}).fit(X, y)
-    assert np.abs(private.predict(X) - other.predict(X)).max() > 0.1 * np.std(y)
-
-
 @pytest.mark.parametrize("shift", [0.0, 500.0])
 def test_shift_unit_sign_and_order_change_nothing(data, shift, monkeypatch):
     # A wrong unit, sign or order moves coefficients by far more than these tolerances; the noise of
@@ -276,7 +223,7 @@ def test_regression_is_that_of_scikit_learn_and_noise_grows(data):
     assert errors[1] < 0.3 < errors[0]
 
 
-@pytest.mark.parametrize("mechanism", ["recommend", "clipped", "adassp"])
+@pytest.mark.parametrize("mechanism", ["recommend", "clipped"])
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("alpha", [0.0, 4e4])
 def test_penalty_and_intercept_are_those_of_scikit_learn(

@@ -85,7 +85,7 @@ REQUESTS = [
     {"query": "mean"},
     {"query": "covariance"},
     {"query": "components", "mechanism": "clipped"},
-    {"query": "regression", "target": "score", "mechanism": "adassp"},
+    {"query": "regression", "target": "score", "mechanism": "clipped"},
     {
         "query": "second_moments",
         "delta": 0,

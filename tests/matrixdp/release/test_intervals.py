@@ -12,13 +12,10 @@ from exactness import same_copies
 import matrixdp as mdp
 from matrixdp import cli
 from matrixdp.mechanisms import intervals
-from matrixdp.mechanisms.adassp import AdaSSP
 from matrixdp.mechanisms.allocation import Shares
 from matrixdp.mechanisms.centred import Centred
-from matrixdp.mechanisms.composed import ComposedEquations, ComposedMoments
+from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.mechanisms.moments import CONSTANT, centred, with_constant
-from matrixdp.privacy import exact_sums
-from matrixdp.privacy.sensitivity import NormalEquations
 from matrixdp.release import answers, uncertainty
 from matrixdp.release.fits import UselessWarning
 
@@ -214,44 +211,12 @@ d = [-1, 1]
 KEY, ALONE = "interval_95", "noise_alone_95"
 
 
-@pytest.mark.parametrize("domain", [mdp.Box.cube(5, -1.0, 1.0), mdp.Ball(1.5, 5)])
-@pytest.mark.parametrize("line", [{}, {"penalty": 0.05}, {"intercept": False}])
-def test_standard_errors_of_adassp_are_those_of_simulated_releases(domain, line):
-    X, intercept = records(200_000), line.get("intercept", True)
-    features = 4 + intercept
-    domain = mdp.Box.cube(4, -1.0, 1.0) if features == 4 else domain
-    query = NormalEquations(domain, len(X), target=features - 1)
-    release = ComposedEquations.calibrated(AdaSSP(), query, epsilon=3, delta=1e-6)
-    middle, half = np.array([1.0, -2.0, 3.0, 50.0]), np.array([2.0, 0.5, 1.0, 10.0])
-    output = answers.Output("regression", middle, half, **line)
-    weighted = {"weighted": isinstance(domain, mdp.Ball)}
-    rows = [np.clip(with_constant(X) if intercept else X, -1, 1)]
-    value = exact_sums.value(query, rows)[None]
-    stream, off, stated = np.random.default_rng(0), [], []
-    _, moments, products = (part.releases[0] for part in release.parts)
-    outcome = release.release(rows[0])
-    quiet = outcome._replace(moments=value[0, :-1, :-1], products=value[0, :-1, -1])
-    without = np.append(*answers.adaptive_line(output, quiet, **weighted))
-    for _ in range(1000):
-        noisy = quiet._replace(
-            moments=quiet.moments + moments.noise.sample([stream])[0],
-            products=quiet.products + products.noise.sample([stream])[0, :, 0],
-        )
-        off.append(np.append(*answers.adaptive_line(output, noisy, **weighted)) - without)
-        stated.append(uncertainty.adaptive_errors(output, noisy, **weighted))
-    off, stated = (np.array(part)[:, : 3 + intercept] for part in (off, stated))
-    assert np.median(stated, axis=0) == pytest.approx(off.std(axis=0), rel=0.1)
-    within = (np.abs(off) <= 1.96 * stated).mean(axis=0)
-    assert (within > 0.95 - 0.025).all()
-    assert (within < 0.95 + 0.025).all()
-
-
 @pytest.mark.parametrize(
     ("query", "mechanism"),
     [
         *product(["records", "mean"], ["recommend"]),
         *product(["second_moments", "covariance", "components"], ["goe", "clipped"]),
-        *product(["regression"], ["recommend", "clipped", "adassp"]),
+        *product(["regression"], ["recommend", "clipped"]),
     ],
 )
 def test_files_state_them(tmp_path, monkeypatch, query, mechanism):

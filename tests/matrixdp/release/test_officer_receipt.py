@@ -38,7 +38,7 @@ def account_of(folder):
         ("second_moments", 'missing = "middle"'),
         ("covariance", 'mechanism = "clipped"'),
         ("regression", 'target = "income"\nadjacency = "add_or_remove"\nmissing = {age = 40}'),
-        ("regression", 'target = "income"\nmechanism = "adassp"\nlabel = "again"'),
+        ("regression", 'target = "income"\nmechanism = "clipped"\nlabel = "again"'),
         ("components", "radius = 1e5"),
     ],
 )

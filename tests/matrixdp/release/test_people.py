@@ -606,7 +606,7 @@ def fitted(kind, **given):
 ESTIMATORS = [one for one in map(mdp.__getattr__, mdp.__all__) if hasattr(one, "fit")]
 
 
-FITS = [*product(ESTIMATORS, ["recommend", "clipped"]), (mdp.PrivateRidge, "adassp")]
+FITS = [*product(ESTIMATORS, ["recommend", "clipped"])]
 
 
 @pytest.mark.parametrize(("kind", "mechanism"), FITS)

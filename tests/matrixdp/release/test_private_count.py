@@ -33,7 +33,6 @@ CLIPPED = 'mechanism = "clipped"'
 CASES = [(query, "") for query in QUERIES] + [
     (query, CLIPPED) for query in ("second_moments", *QUERIES[1:])
 ]
-CASES.append(("regression", 'mechanism = "adassp"'))
 LOWER, UPPER = np.array([20.0, 0.0]), np.array([120.0, 2e5])
 
 
@@ -146,25 +145,6 @@ def test_answers_are_those_of_the_records_whatever_number_is_stated(tmp_path, mo
     lines, _ = run(tmp_path / "line", "regression", rows, ["--even-if-useless"], **stated)
     line = LinearRegression().fit(rows[:, :1], rows[:, 1])
     assert float(lines[1][0]) == pytest.approx(line.coef_[0], rel=0.1)
-
-
-def test_normal_equations_are_divided_by_no_number(tmp_path, monkeypatch):
-    """The same records give the same line whatever number is stated, but for the ridge."""
-    Ridge = pytest.importorskip("sklearn.linear_model").Ridge
-    monkeypatch.setattr(safe, "noise", lambda distribution, count, bits: np.zeros(count, np.int64))
-    rows, lines = np.clip(people(60_000), LOWER, UPPER), []
-    for stated in (30_000, 60_000, 90_000):
-        folder, adassp = tmp_path / str(stated), 'mechanism = "adassp"\nalpha = 1e6'
-        run(folder, "regression", rows, ["--even-if-useless"], records=stated, more=adassp)
-        lines.append(
-            [*map(float, (folder / "out/regression.csv").read_text().split()[1].split(","))]
-        )
-        details = json.loads((folder / "out/regression.details.json").read_text())
-        assert {*details["standard_errors_of_the_noise_alone"]} == {"age", "intercept"}
-    line = Ridge(1e6).fit(rows[:, :1], rows[:, 1])
-    for found in lines:
-        assert found[0] == pytest.approx(line.coef_[0], rel=0.05)
-    assert np.ptp(lines, axis=0)[0] < 0.05 * abs(line.coef_[0])
 
 
 @pytest.mark.parametrize("count", [300, 2000])

@@ -23,7 +23,7 @@ from matrixdp.release import ledger, specification
 from matrixdp.release.choices import options
 from matrixdp.release.release import make
 
-ADASSP = {"query": "regression", "more": 'target = "income"\nmechanism = "adassp"'}
+CLIPPED = {"query": "regression", "more": 'target = "income"\nmechanism = "clipped"'}
 
 
 @pytest.mark.parametrize(
@@ -40,12 +40,10 @@ ADASSP = {"query": "regression", "more": 'target = "income"\nmechanism = "adassp
         ("regression", (1, 2), 'target = "income"'),
         ("regression", (1, 2), 'target = "income"\nmechanism = "gaussian"'),
         ("regression", (1, 2), 'target = "income"\nmechanism = "clipped"'),
-        ("regression", (1, 2), 'target = "income"\nmechanism = "adassp"'),
-        ("regression", (1, 2), 'target = "income"\nmechanism = "adassp"\nradius = 1e5'),
         (
             "regression",
             (1, 2),
-            'target = "income"\nmechanism = "adassp"\nadjacency = "add_or_remove"',
+            'target = "income"\nmechanism = "clipped"\nadjacency = "add_or_remove"',
         ),
         ("second_moments", (2, 3), 'mechanism = "clipped"'),
         ("covariance", (2, 4), 'mechanism = "clipped"'),
@@ -86,37 +84,8 @@ def test_a_release_in_parts_states_the_budget_of_each(folder, capsys):
     assert len(json.loads((folder / "people.csv.privacy.json").read_text())["releases"]) == 1
 
 
-def test_a_regression_in_parts_states_its_budget_noise_and_ridge(folder, capsys):
-    assert cli.main(["recommend", str(written(folder, **ADASSP))]) == 0
-    told = capsys.readouterr().out
-    assert told.startswith("AdaSSP  R^2 of about 0.")
-    for part in ("smallest eigenvalue", "moments", "products"):
-        assert f"{part}: 33% of the budget, mu 0.2" in told
-    assert release(folder, **ADASSP) == 0
-    receipt = json.loads((folder / "out/regression.receipt.json").read_text())
-    (charge,) = json.loads((folder / "people.csv.privacy.json").read_text())["releases"]
-    assert charge["parts"] == receipt["parts"]
-    assert sum(part["share"] for part in charge["parts"]) == pytest.approx(1)
-    # Both columns fill half ranges: one of 400 records moves the parts by 2 and 2 sqrt(2) / 400.
-    unit = np.sqrt(3) / 400 / receipt["mu"]
-    noise = receipt["noise_of_parts_in_half_ranges"]
-    expected = [2 * unit, 2 * unit, 2 * np.sqrt(2) * unit]
-    assert [*noise.values()] == pytest.approx(expected, rel=1e-4)
-    assert "a ridge that is chosen in private" in receipt["ridge"]
-    details = json.loads((folder / "out/regression.details.json").read_text())
-    assert {*details["standard_errors_of_the_noise_alone"]} == {"age", "intercept"}
-    assert details["ridge_in_half_ranges"] == 0
-    (age, intercept) = (folder / "out/regression.csv").read_text().split()[1].split(",")
-    rows = np.clip(ROWS, 0, [120, 200_000])
-    expected = np.polyfit(*rows.T, 1)
-    off = np.array([float(age), float(intercept)]) - expected
-    assert (
-        np.abs(off) < 5 * np.array([*details["standard_errors_of_the_noise_alone"].values()])
-    ).all()
-
-
 @pytest.mark.parametrize(
-    "given", [{"query": "covariance", "more": 'mechanism = "clipped"'}, ADASSP]
+    "given", [{"query": "covariance", "more": 'mechanism = "clipped"'}, CLIPPED]
 )
 @pytest.mark.parametrize("bad", ["text", "too few"])
 def test_a_bad_file_spends_nothing_on_a_release_in_parts(folder, capsys, bad, given):
@@ -252,12 +221,8 @@ def test_a_bad_file_is_one_sentence_and_spends_nothing(folder, capsys, bad):
             {"more": 'mechanism = "clipped"', "delta": "0", "query": "covariance"},
             "delta is 0, and clipped needs one",
         ),
-        (
-            {"more": 'mechanism = "adassp"', "query": "covariance"},
-            "mechanism is 'adassp', which answers a regression alone",
-        ),
-        ({**ADASSP, "delta": "0"}, "delta is 0, and adassp needs one"),
-        ({**ADASSP, "epsilon": "-1", "delta": "2"}, "epsilon is -1"),
+        ({**CLIPPED, "delta": "0"}, "delta is 0, and clipped needs one"),
+        ({**CLIPPED, "epsilon": "-1", "delta": "2"}, "epsilon is -1"),
         ({"more": 'mechanism = "gaussian"', "delta": "0"}, "delta is 0, and gaussian needs one"),
         ({"more": "target = 3"}, "target is 3; it must be a text"),
         ({"more": "label = 2020-01-01"}, "it must be a text on one line"),
@@ -376,9 +341,8 @@ def test_a_regression_that_a_constant_predicts_as_well_as_costs_nothing(folder, 
     assert release(folder, **given, options=["--even-if-useless"]) == 0
 
 
-@pytest.mark.parametrize("mechanism", ["clipped", "adassp"])
-def test_a_useless_regression_in_parts_says_so_and_costs_nothing(folder, capsys, mechanism):
-    more = f'target = "income"\nmechanism = "{mechanism}"'
+def test_a_useless_regression_in_parts_says_so_and_costs_nothing(folder, capsys):
+    more = 'target = "income"\nmechanism = "clipped"'
     assert release(folder, query="regression", more=more, epsilon="0.001") == 2
     told = capsys.readouterr().err
     assert "it hides everything, do not release this; give a larger epsilon, " in told
