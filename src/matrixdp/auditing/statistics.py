@@ -102,6 +102,14 @@ def _of_answers(
             for which, index in (("least", 0), ("largest", -1)):
                 name = f"the {which} eigenvalue of the distance from answer {number}"
                 result[name] = _eigenvalue(centre, index, shape)
+    for order in (1, 2):
+        # Likelihood ratios of noise whose density depends on such a norm.
+        result[f"the difference of l{order} distances"] = _nearer(centres, order)
+    ratios = [
+        _likelihood(_entry(entry), *(side[:, entry] for side in sides))
+        for entry in range(min(size, REPEATED))
+    ]
+    result["the likelihood of all entries"] = lambda y: np.sum([r(y) for r in ratios], axis=0)
     result |= discriminants(*sides)
     moved = np.abs(change) / (sides[0].std(axis=0) + sides[1].std(axis=0) + 1e-300)
     for entry in np.argsort(-moved, kind="stable")[: min(SINGLE, size)].tolist():
@@ -122,6 +130,13 @@ def _linear(weights: Array) -> Callable[[Array], Array]:
 
 def _distance(centre: Array) -> Callable[[Array], Array]:
     return lambda y: np.linalg.norm(y - centre, axis=1)
+
+
+def _nearer(centres: Sequence[Array], order: int) -> Callable[[Array], Array]:
+    first, second = centres
+    return lambda y: (
+        np.linalg.norm(y - second, order, axis=1) - np.linalg.norm(y - first, order, axis=1)
+    )
 
 
 def _nearest(centre: Array) -> Callable[[Array], Array]:
