@@ -172,7 +172,7 @@ class Judge:
             clauses.append(f"nor can ours be told from the {label(control.even_with[0])}")
         if control.alike is not None:
             effect = short(control.effect_zeros, 4)
-            here = "most of it" if control.alike else "not most of it"
+            here = "most of it" if control.alike else "not clearly most of it"
             clauses.append(f"with every record at zero the effect is {effect}, {here}")
         return {
             "effect_zeros": control.effect_zeros,
