@@ -18,34 +18,28 @@ if TYPE_CHECKING:
 def run(
     specification: str,
     *,
-    error: str = "",
     json: bool = False,
 ) -> None:
     """List the mechanisms, the least noise first, with details on the first one.
 
     Args:
         specification: TOML file that specifies the release
-        error: required noise as a share of the largest deviation, such as 0.05
         json: print one JSON object instead of text
     """
     import sys
 
     from matrixdp import cli
-    from matrixdp.checks import InputError, number
     from matrixdp.release import choices, receipt
     from matrixdp.release.specification import read_all
 
-    share = number(error=error) if error else 0.0
     specs, contents, firsts = read_all(Path(specification)), [], []
     for spec in specs:
         notes = [*filter(None, [choices.proposal(spec), *receipt.cautions(spec)])]
         for note in [] if json else notes:
             print(f"note: {note}", file=sys.stderr)
-        if share and spec.query_name == "regression":
-            raise InputError("error has no meaning for a regression; leave --error out")
         fitting = choices.rank(spec)
         firsts.append(fitting[0][0])
-        content = {**_content(spec, fitting, share), "notes": notes}
+        content = {**_content(spec, fitting), "notes": notes}
         contents.append(content)
         if not json:
             if len(specs) > 1:
@@ -62,7 +56,6 @@ def run(
 def _content(
     spec: Specification,
     fitting: Sequence[tuple[Option, int]],
-    share: float,
 ) -> dict[str, Any]:
     """Return what is said of a release, with all digits; None where it has no meaning."""
     from matrixdp.checks import InputError
@@ -86,8 +79,6 @@ def _content(
         ],
         "details": [*receipt.comparison(spec, listed), *receipt.in_words(spec, listed[0])],
         "records_that_count": receipt.counted(spec) or None,
-        "required_noise": share or None,
-        "suffices": choices.needed(spec, share) if share else None,
     }
     if spec.query_name != "regression":
         try:
@@ -105,7 +96,6 @@ def _lines(content: Mapping[str, Any], *, alone: bool) -> Iterator[str]:
         alone: whether the file has no other release, whose charges would take from the room.
     """
     from matrixdp.checks import plural
-    from matrixdp.release import receipt
 
     width = max(len(row["name"]) for row in content["mechanisms"])
     for row in content["mechanisms"]:
@@ -114,8 +104,6 @@ def _lines(content: Mapping[str, Any], *, alone: bool) -> Iterator[str]:
     yield from content["details"]
     if content["records_that_count"]:
         yield f"records that count: {content['records_that_count']}"
-    if content["required_noise"]:
-        yield f"noise of {content['required_noise']:.3g} {receipt.needs(content['suffices'])}"
     if "price" in content:
         paid = f"none that can be paid: {content.get('no_price')}"
         if content["price"] is not None:

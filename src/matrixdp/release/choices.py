@@ -8,8 +8,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,9 +32,6 @@ from matrixdp.release.specification import Specification
 
 #: Price of privacy that counts as 0, and relative tolerance of its search.
 _LEAST, _CLOSE = 1e-6, 1e-6
-
-#: Largest factor, up or down, of epsilon or records in a search.
-_FARTHEST = 1e6
 
 
 def options(spec: Specification) -> list[Option]:
@@ -279,57 +275,6 @@ def proposal(spec: Specification) -> str:
         f"total = {{epsilon = {spec.epsilon!r}, delta = {spec.delta!r}}} for this release alone, "
         "or a larger one for further releases, before any answer is seen"
     )
-
-
-def needed(spec: Specification, error: float) -> dict[str, float]:
-    """Return the ``epsilon`` and the number of ``records`` that each alone suffice for an error.
-
-    A key is missing if no value up to a million times the present one suffices.
-
-    Args:
-        spec: specification of any query but a regression.
-        error: error as in :class:`~matrixdp.release.recommend.Option`, above 0.
-    """
-
-    def at_epsilon(factor: float) -> bool:
-        return _least_error(replace(spec, epsilon=spec.epsilon * factor)) <= error
-
-    def at_records(factor: float) -> bool:
-        query = replace(spec.query, n_records=max(1, round(spec.query.n_records * factor)))
-        return _least_error(replace(spec, query=query)) <= error
-
-    enough = {}
-    if factor := _least(at_epsilon):
-        enough["epsilon"] = spec.epsilon * factor
-    # The noise of records does not depend on their number.
-    if spec.query_name != "records" and (factor := _least(at_records)):
-        enough["records"] = spec.query.n_records * factor
-    return enough
-
-
-def _least_error(spec: Specification) -> float:
-    """Return the error of the best option, at the budget itself; infinite without safe noise."""
-    try:
-        return by_noise(replace(spec, mu=None))[0].error
-    except InputError:
-        return math.inf
-
-
-def _least(enough: Callable[[float], bool]) -> float | None:
-    """Return the least factor that is enough, to a thousandth, or None if 10^6 is not."""
-    low, high = 1.0, 1.0
-    while not enough(high):
-        low, high = high, high * 1.5
-        if high > _FARTHEST:
-            return None
-    while low == high or enough(low):
-        low, high = low / 1.5, low
-        if low < 1 / _FARTHEST:
-            return low
-    while high / low > 1.001:
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
 
 
 def price(spec: Specification) -> float:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-import math
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrixdp.checks import Array, plural
+from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.mechanisms.private_bounds import PrivatelyBounded
@@ -247,20 +246,6 @@ def _condition(spec: Specification, best: Option) -> str:
             + rough * (weight >= uncertainty.FAITHFUL)
         )
     return ", if the radius shrinks no record" * (spec.constant and spec.weighted)
-
-
-def needs(enough: Mapping[str, float]) -> str:
-    """Return a phrase on the epsilon or records that suffice for an error.
-
-    Args:
-        enough: result of :func:`matrixdp.release.choices.needed`.
-    """
-    ways = []
-    if "epsilon" in enough:
-        ways.append(f"epsilon {enough['epsilon']:.3g}")
-    if "records" in enough:
-        ways.append(f"{plural(math.ceil(enough['records']), 'record')}")
-    return f"takes {' or '.join(ways)}" if ways else "cannot be had at this delta"
 
 
 def comparison(spec: Specification, options: Sequence[Option]) -> list[str]:

@@ -1,16 +1,14 @@
 """What is recommended for a file, what would fit, and several releases that share a total."""
 
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
-from samplefile import release, written
+from samplefile import release
 
 from matrixdp import cli
 from matrixdp.privacy import gaussian
-from matrixdp.release import ledger, specification
-from matrixdp.release.choices import options
+from matrixdp.release import ledger
 
 TOTAL = "total = {epsilon = 4, delta = 1e-5}"
 
@@ -22,34 +20,6 @@ def test_recommendations_for_what_is_planned_fit_together(folder):
         assert release(folder, out=query, **given) == 0
     books = ledger.read(folder / "people.csv.privacy.json")
     assert 1.4 < ledger.total_epsilon(books) < 1.8
-
-
-@pytest.mark.parametrize("query", ["records", "mean", "second_moments"])
-@pytest.mark.parametrize("error", ["0.2", "0.001"])
-def test_what_an_error_takes_suffices_and_less_does_not(folder, capsys, query, error):
-    path = written(folder, query=query, delta="1e-4")
-    assert cli.main(["recommend", str(path), "--error", error]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    (line,) = [line for line in lines if line.startswith(f"noise of {error} ")]
-    epsilon, records = re.search(r"epsilon ([\d.e+]+)", line), re.search(r"(\d+) record", line)
-    assert bool(records) == (query != "records")
-    assert epsilon or "cannot be had" in line or error == "0.001"
-    spec = specification.read(path)
-    for factor, enough in ((1.02, True), (0.97, False)):
-        count = round(int(records[1]) * factor) - (not enough) if records else 0
-        if epsilon:
-            scaled = replace(spec, epsilon=float(epsilon[1]) * factor)
-            assert (options(scaled)[0].error <= float(error)) == enough
-        if records:
-            query = replace(spec.query, n_records=count)
-            assert (options(replace(spec, query=query))[0].error <= float(error)) == enough
-
-
-@pytest.mark.parametrize("error", ["much", "-1", "nan"])
-def test_an_error_is_a_number_above_0(folder, capsys, error):
-    path = written(folder)
-    assert cli.main(["recommend", str(path), "--error", error]) == 2
-    assert "error is" in capsys.readouterr().err
 
 
 def test_a_refusal_names_what_would_fit(folder, capsys):

@@ -201,7 +201,7 @@ def several_releases(case):
         assert (case.folder / "several" / file).exists()
     assert cli.main(["account", str(case.folder / "file.csv")]) == 0
     path = case.write('query = "second_moments"\nepsilon = 4\ndelta = 1e-6')
-    assert cli.main(["recommend", path, "--error", "0.01"]) == 0
+    assert cli.main(["recommend", path]) == 0
     account = mdp.Account(case.folder / "other.json", epsilon=10, delta=1e-5)
     account.spend(mdp.Covariance(**case.sides, mechanism="clipped").fit(case.X).release_)
     assert 0 < account.left < 10
