@@ -91,9 +91,7 @@ TABLES, FIGURES = (
 )
 
 # Bibliographies: of the run, and of one experiment.
-CITATIONS = {"citations": RUNS} | {
-    f"citations_{name}": [name] for name in RUNS
-}
+CITATIONS = {"citations": RUNS} | {f"citations_{name}": [name] for name in RUNS}
 AUTHORS = beside("CITATION.cff")
 
 if OTHER_READING:
