@@ -114,7 +114,8 @@ def details(spec: Specification, release: ComposedMoments, outcome: Outcome) -> 
         share = float(np.clip(outcome.beyond / outcome.weight, 0, 1))
         content["noisy_share_of_records_beyond_the_radius"] = share
         content["noise_of_this_share"] = outcome.beyond_std / outcome.weight
-    if outcome.centre_std:
+    # The answer of a covariance has the mean.
+    if outcome.centre_std and spec.query_name != "covariance":
         content["mean"] = dict(zip(spec.columns, centre.tolist(), strict=True))
     if spec.query.private_count:
         return {**content, "records": outcome.weight * spec.query.n_records}

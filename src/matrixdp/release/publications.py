@@ -30,15 +30,15 @@ class Publication:
             pandas a dictionary with ``columns``, ``index`` (names of the rows, or None) and
             ``values``, an array (rows, columns). None where no private bounds were found, which the
             last note says.
-        intervals: what the noise makes uncertain, as the receipt and the details state it; the
-            size of the noise alone where no interval is stated.
+        details: what depends on the answer, as the details in JSON have it: intervals, private
+            bounds, parts; empty where the receipt has all.
         receipt: the guarantee and the noise, as the receipt in JSON has them.
         page: the receipt as Markdown.
         notes: messages for the owner of the records, a sentence each.
     """
 
     answer: Any
-    intervals: dict[str, Any]
+    details: dict[str, Any]
     receipt: dict[str, Any]
     page: str
     notes: list[str]
@@ -79,7 +79,7 @@ def make_release(
             ``add_or_remove`` and with ``person`` it must be stated.
 
     Returns:
-        ``answer``, ``intervals``, ``receipt``, ``page`` and ``notes``, see
+        ``answer``, ``details``, ``receipt``, ``page`` and ``notes``, see
         :class:`~matrixdp.release.publications.Publication`.
 
     Raises:
@@ -177,17 +177,11 @@ def _account(
 
 def _publication(query_name: str, result: release.Result) -> Publication:
     texts = {name.removeprefix(query_name): text for name, text in result.texts.items()}
-    receipt = json.loads(texts[".receipt.json"])
-    stated = {key: receipt[key] for key in receipt if key.startswith("interval_")}
-    intervals = {**stated, **json.loads(texts.get(".details.json", "{}"))}
-    if not intervals:
-        intervals = {key: receipt[key] for key in receipt if key.startswith("noise_")}
+    receipt, page = json.loads(texts[".receipt.json"]), texts[".receipt.md"]
+    details = json.loads(texts.get(".details.json", "{}"))
     if ".csv" not in texts:
-        return Publication(
-            None, intervals, receipt, texts[".receipt.md"], [*result.notes, result.says]
-        )
-    answer = _table(texts[".csv"])
-    return Publication(answer, intervals, receipt, texts[".receipt.md"], result.notes)
+        return Publication(None, details, receipt, page, [*result.notes, result.says])
+    return Publication(_table(texts[".csv"]), details, receipt, page, result.notes)
 
 
 def _table(text: str) -> Any:

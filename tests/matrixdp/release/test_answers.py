@@ -351,7 +351,7 @@ def test_a_mean_beyond_its_bounds_is_clipped_and_stands_as_it_was_in_the_details
             **settings,
         )
         means = made.answer.iloc[0] if query == "mean" else made.answer["mean"]
-        raw = made.intervals.get("unclipped_mean", {})
+        raw = made.details.get("unclipped_mean", {})
         said = "beyond its bounds, and the answer has" in " ".join(made.notes)
         assert said == bool(raw)
         assert "put at the nearest bound" in made.page

@@ -109,7 +109,7 @@ def test_a_release_of_a_data_frame_is_that_of_the_command_line(people, tmp_path,
         answers.append(mdp.make_release(source, even_if_useless=True, **given))
     stored, memory = answers
     pd.testing.assert_frame_equal(stored.answer, memory.answer)
-    assert stored.intervals == memory.intervals != {}
+    assert stored.details == memory.details
     for key in ("mechanism", "neighbours", "epsilon", "delta", "mu", "curve", "says", "missing"):
         assert stored.receipt[key] == memory.receipt[key]
     assert memory.page.startswith("# ")
@@ -123,6 +123,45 @@ def test_a_release_of_a_data_frame_is_that_of_the_command_line(people, tmp_path,
 
 def ledger_of(folder):
     return folder / "people.csv.privacy.json"
+
+
+def values(content):
+    """Yield the numbers and texts of a content; whole numbers may be equal by chance."""
+    if isinstance(content, dict | list):
+        for item in content.values() if isinstance(content, dict) else content:
+            yield from values(item)
+    elif isinstance(content, str) or not float(content or 0).is_integer():
+        yield content
+
+
+def repeats(details, *others):
+    """Return the keys of details whose numbers and texts all stand elsewhere."""
+    stated = {*values([*others])}
+    return [key for key in details if {*values(details[key])} and {*values(details[key])} <= stated]
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        *REQUESTS,
+        {"query": "covariance", "mechanism": "clipped"},
+        {"query": "covariance", "mechanism": "clipped", "adjacency": "add_or_remove"},
+        {"query": "first_component", "mechanism": "clipped"},
+        {"query": "second_moments", "mechanism": "clipped"},
+        {"query": "covariance", "bounds": {**BOUNDS, "income": "private"}},
+        {"query": "mean", "missing": "present"},
+    ],
+)
+def test_details_repeat_neither_the_receipt_nor_the_answer(people, keys):
+    given = {**PUBLIC, "records": 400, **{key: keys[key] for key in keys if key != "total"}}
+    people["patient"] = np.arange(400) // 2
+    made = mdp.make_release(people, **given, even_if_useless=True)
+    others = made.receipt, np.ravel(made.answer).tolist()
+    assert repeats(made.details, *others) == []
+    if keys.get("mechanism") == "clipped" or {"bounds", "missing"} & {*keys}:
+        assert made.details
+    for copy in (made.receipt["says"], others[1]):
+        assert repeats({**made.details, "copy": copy}, *others) == ["copy"]
 
 
 def test_a_repeat_of_a_file_is_free_and_needs_no_output_folder(people, tmp_path):
@@ -301,7 +340,7 @@ def test_bounds_may_be_private(people, tmp_path, bounds):
     given = {"query": "mean", "bounds": bounds, "missing": "refuse", "account": account}
     mean = mdp.make_release(people, **given, epsilon=2)
     assert mean.answer["income"][0] == pytest.approx(people["income"].mean(), rel=0.2)
-    assert "income" in mean.intervals["private_bounds"]
+    assert "income" in mean.details["private_bounds"]
     assert [part["part"] for part in account.releases[0]["parts"]] == ["bounds", "answer"]
     nothing = mdp.make_release(people, **given, epsilon=0.002, even_if_useless=True)
     assert nothing.answer is None

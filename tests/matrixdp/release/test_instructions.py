@@ -73,7 +73,7 @@ def test_python(tmp_path, monkeypatch):
     np.savetxt("people.csv", records(), delimiter=",", header="age,income", comments="")
     names = {"records": records(), "frame": pd.read_csv("people.csv")}
     exec(block(DOCS, "python", "make_release("), names)
-    assert {*names["private"].intervals["interval_95"]} == {"mean", "covariance"}
+    assert {*names["private"].details["interval_95"]} == {"mean", "covariance"}
     exec(block(DOCS, "python", "calibrate("), names)
     assert names["private"].shape == (2, 2)
 

@@ -77,7 +77,7 @@ def test_a_release_in_parts_states_the_budget_of_each(folder, capsys):
     together = np.linalg.norm([part["mu"] for part in charge["parts"]])
     assert together / (1 + 1e-12) <= charge["mu"] <= gaussian.mu(2.0, 1e-6)
     details = json.loads((folder / "out/covariance.details.json").read_text())
-    assert {*details["mean"]} == {"age", "income"}
+    assert {*details["noise_of_mean"]} == {"age", "income"}
     # The same request again has all files, at no cost.
     assert release(folder, out="again", **given) == 0
     assert json.loads((folder / "again/covariance.details.json").read_text()) == details
