@@ -341,7 +341,9 @@ def tables(*patterns):
     """Return all files of the tables of `all` with these names."""
     every = [*TABLES, *(name for name, (_, run) in EXPERIMENT_TABLES.items() if run in RUNS)]
     names = [name for name in every if any(fnmatch.fnmatch(name, each) for each in patterns)]
-    files = expand("<folder>/tables/{name}.{ending}", name=names, ending=["csv", "md", "json"])
+    files = expand("<folder>/tables/{name}.{ending}", name=names, ending=["csv", "json"])
+    readable = [name for name in names if name not in FOR_PROGRAMS]
+    files += expand("<folder>/tables/{name}.md", name=readable)
     # Those that go into a paper are there in LaTeX too: of the papers, and of each experiment.
     printed = [*EXPERIMENT_TABLES, *fnmatch.filter(names, "table[1-2]")]
     return files + expand(

@@ -99,6 +99,9 @@ if OTHER_READING:
     TABLES = {name: TABLES[name] for name in TABLES if name == "section10_2"}
     FIGURES, EXPERIMENT_FIGURES = {}, {}
 
+# Tables for programs: their recipes have no grid, and so there is no Markdown and no LaTeX of them.
+FOR_PROGRAMS = sorted({"advice", "effective_noise", "price"} & {*TABLES})
+
 
 rule table:
     """One table, for people and for programs."""
@@ -119,7 +122,7 @@ rule table:
     benchmark:
         "<folder>/benchmarks/tables/{table}.tsv"
     wildcard_constraints:
-        table="|".join(TABLES) or "none",
+        table="|".join(name for name in TABLES if name not in FOR_PROGRAMS) or "none",
     localrule: True
     conda:
         "../../environment.yml"
@@ -132,6 +135,19 @@ rule table:
         "Table: {wildcards.table}"
     shell:
         "{params.python} -m reproduction table {params.recipe} {input:q} --out {output.csv:q} > {log:q} 2>&1"
+
+
+use rule table as table_for_programs with:
+    output:
+        csv=report(
+            "<folder>/tables/{table}.csv",
+            caption="../report/table.rst",
+            category="Tables",
+            labels={"table": "{table}"},
+        ),
+        json="<folder>/tables/{table}.json",
+    wildcard_constraints:
+        table="|".join(FOR_PROGRAMS) or "none",
 
 
 use rule table as experiment_table with:
@@ -167,7 +183,7 @@ rule latex:
     log:
         "<folder>/logs/tables/{table}_latex.log",
     wildcard_constraints:
-        table="|".join([*TABLES, *EXPERIMENT_TABLES, *AGAINST]) or "none",
+        table="|".join({*TABLES, *EXPERIMENT_TABLES, *AGAINST} - {*FOR_PROGRAMS}) or "none",
     localrule: True
     conda:
         "../../environment.yml"

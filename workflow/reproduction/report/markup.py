@@ -110,10 +110,13 @@ def grouped(rows: Mapping[str, Sequence[Mapping[str, str]]], **words: str) -> Gr
     return Grid(header, groups, **words)
 
 
-def write(stem: str | os.PathLike, table: pd.DataFrame, grid: Grid) -> None:
-    """Write ``<stem>.csv`` from the table, ``.md`` and ``.json`` from the grid."""
+def write(
+    stem: str | os.PathLike, table: pd.DataFrame, grid: Grid, as_markdown: bool = True
+) -> None:
+    """Write ``<stem>.csv`` from the table, ``.json`` and perhaps ``.md`` from the grid."""
     files.write_text(f"{stem}.csv", table.to_csv(index=False, lineterminator="\n"))
-    files.write_text(f"{stem}.md", markdown(grid))
+    if as_markdown:
+        files.write_text(f"{stem}.md", markdown(grid))
     text = json.dumps(dataclasses.asdict(grid), ensure_ascii=False, indent=1)
     files.write_text(f"{stem}.json", text + "\n")
 

@@ -12,7 +12,7 @@ from matrixdp.release import specification
 from reproduction import catalogue
 from reproduction.mechanisms import registry
 from reproduction.report import comparisons, summary
-from reproduction.report.tables.advice import TABLES, choice, grid
+from reproduction.report.tables.advice import TABLES, choice
 
 ADVICE = TABLES["advice"]
 PURE = {"delta": 0.0, "epsilon_delivered": 1.0}
@@ -152,9 +152,6 @@ def test_a_row_says_in_a_sentence_what_it_comes_to(advised):
     assert {*tied["advice"]} == {
         "Use: Laplace; no clear difference to K-norm, l-infinity per record"
     }
-    (_, rows), *_ = grid(found).groups
-    assert rows[1][2] == "Best: Gaussian, analytic = IMGM"
-    assert rows[1][3].startswith("0.")
 
 
 def test_few_trials_name_no_winner(advised):
@@ -181,8 +178,6 @@ def test_a_run_without_a_baseline_says_nothing_of_it(advised):
     assert found[["baseline_error", "beats_baseline"]].isna().all(axis=None)
     assert found["clear"].tolist() == advised(*ROWS)["clear"].tolist()
     assert not found["advice"].str.startswith("Do not").any()
-    (_, rows), *_ = grid(found).groups
-    assert {row[4] for row in rows} == {""}
 
 
 def test_a_lone_mechanism_is_no_advice(advised):

@@ -266,7 +266,7 @@ def compared(cells, experiment, epsilon):
 
 
 def test_advice_names_the_best_and_holds_it_against_all_others(root, cells):
-    frame, rows = read(root, "advice")
+    frame = inputs.read("tables/advice", inputs.below(root))
     moved = 0
     chosen = {
         key: cell
@@ -276,7 +276,7 @@ def test_advice_names_the_best_and_holds_it_against_all_others(root, cells):
         and not cell.epsilon_delivered > float(key.epsilon or "nan")
     }
     assert {*frame["experiment"]} == {key.experiment for key in chosen}
-    for row, shown in zip(frame.to_dict("records"), rows, strict=True):
+    for row in frame.to_dict("records"):
         experiment = row["experiment"]
         larger = catalogue.metric(distinctrun.METRICS[experiment]).larger
         own = {
@@ -314,16 +314,19 @@ def test_advice_names_the_best_and_holds_it_against_all_others(root, cells):
         twin = {"analytic_gaussian": "Gaussian, analytic = IMGM"}
         names = [twin.get(one, catalogue.label(one)) for one in ranked]
         assert [row["best"], row["runner_up"]] == names[:2]
-        assert names[0] in shown["Advice"]
-        assert shows(shown["Error"], own[first].mean, own[first].ci95)
-        label, _, value = shown["Runner-up"].rpartition(": ")
-        assert label == names[1]
-        assert shows(value, own[second].mean)
+        assert names[0] in row["advice"]
+        assert row["error"] == pytest.approx(own[first].mean, rel=1e-5)
+        assert row["ci95"] == pytest.approx(own[first].ci95, rel=1e-5)
+        assert row["runner_up_error"] == pytest.approx(own[second].mean, rel=1e-5)
         test = ttest_rel(own[second].report, own[first].report)
-        low, high = test.confidence_interval(0.95)
-        assert shows(shown["Difference"], own[second].mean - own[first].mean, low, high)
-        assert shows(shown["Tight epsilon"], own[first].epsilon_delivered)
-        assert shown["Noise (std)"] == "" or shows(shown["Noise (std)"], own[first].noise_std)
+        ends = own[second].mean - own[first].mean, *test.confidence_interval(0.95)
+        assert [row[name] for name in ("difference", "low", "high")] == pytest.approx(
+            ends, rel=1e-5
+        )
+        assert row["epsilon_delivered"] == pytest.approx(own[first].epsilon_delivered, rel=1e-5)
+        assert np.isnan(row["noise_std"]) or row["noise_std"] == pytest.approx(
+            own[first].noise_std, rel=1e-5
+        )
         as_good = [
             twin.get(one, catalogue.label(one))
             for one in ranked[1:]
@@ -331,50 +334,38 @@ def test_advice_names_the_best_and_holds_it_against_all_others(root, cells):
         ]
         assert row["tied_with"] == "; ".join(as_good) or (not as_good, row["tied"]) == (True, 0)
         assert (row["tied"], row["clear"]) == (len(as_good), not as_good)
-        assert shown["epsilon"] == row["epsilon"]
-        assert catalogue.experiment(experiment).title in shown["_group"]
         if level is None:
-            assert shown["Baseline"] == ""
+            assert np.isnan(row["baseline_error"])
             continue
-        assert shows(shown["Baseline"], level.mean)
+        assert row["baseline_error"] == pytest.approx(level.mean, rel=1e-5)
         better = own[first].mean > level.mean if larger else level.mean > own[first].mean
         assert row["beats_baseline"] == (better and pairs[frozenset((first, guess))] < 0.05)
-        assert row["beats_baseline"] != shown["Advice"].startswith("Do not release")
+        assert row["beats_baseline"] != row["advice"].startswith("Do not release")
     assert {*frame["clear"]} == {True, False}
     assert moved > 0
 
 
 COLUMNS = {
-    "audit": {
-        "Runs prove": "epsilon_certified",
-        "Could prove": "epsilon_largest",
-        "Noise inflation (times)": "noise_inflation",
-        "Runs": "runs",
-    },
-    "effective_noise": {
-        "Noise": "noise_std",
-        "Noise inflation (times)": "noise_inflation",
-        "Would do": "rescaled_std",
-    },
+    "Runs prove": "epsilon_certified",
+    "Could prove": "epsilon_largest",
+    "Noise inflation (times)": "noise_inflation",
+    "Runs": "runs",
 }
 
 
-@pytest.mark.parametrize("name", COLUMNS)
-def test_the_audit_shows_the_range_of_each_mechanism(name, root):
-    frame, rows = read(root, name)
-    if name == "audit":
-        frame = frame[frame["subject"].eq("releases")]
-        rows = [row for row in rows if row["Decided by"] == "exact curve" and row["Runs"]]
+def test_the_audit_shows_the_range_of_each_mechanism(root):
+    frame, rows = read(root, "audit")
+    frame = frame[frame["subject"].eq("releases")]
+    rows = [row for row in rows if row["Decided by"] == "exact curve" and row["Runs"]]
     groups = [*frame.groupby(["experiment", "mechanism"], sort=False)]
     assert len(rows) == len(groups)
     for row, ((experiment, mechanism), own) in zip(rows, groups, strict=True):
         assert row["_group"] == catalogue.experiment(experiment).title
         # Equal distributions are one row.
         assert row["Mechanism"].partition(" = ")[0] == catalogue.label(mechanism)
-        for header, column in COLUMNS[name].items():
+        for header, column in COLUMNS.items():
             ends = dict.fromkeys((own[column].min(), own[column].max()))
             assert shows(row[header], *ends), (header, row[header], ends)
-        if name == "audit":
-            both = own[["epsilon_attained", "epsilon_bound"]]
-            assert shows(row["Tight epsilon"], both.min(axis=None), both.max(axis=None))
-            assert row["Number"] == str(len(own))
+        both = own[["epsilon_attained", "epsilon_bound"]]
+        assert shows(row["Tight epsilon"], both.min(axis=None), both.max(axis=None))
+        assert row["Number"] == str(len(own))

@@ -114,11 +114,11 @@ def build(
     chapters = []
     for chapter in arrangement:
         items = [_item(files, name) for name in chapter.results]
-        for item in items:
+        items += added.get(chapter.section.builtin, ())
+        for item in (item for item in items if "file" in item):
             target = shlex.quote(os.path.join(folder, item["file"]))
             item["path"] = os.path.join(folder, item["data"])
             item["command"] = f"snakemake {target} {options}".strip()
-        items += added.get(chapter.section.builtin, ())
         chapters.append(_chapter(chapter, items, claims, outputs, words))
     if only:
         chapters = [chapter for chapter in chapters if _is_filled(chapter)]
@@ -258,27 +258,25 @@ def _item(files: Files, name: str) -> dict[str, Any]:
     """Return the template's item for the table or figure ``name``."""
     stem = name.rpartition("/")[2]
     if name.startswith("figures/"):
-        file, data = f"{name}.svg", f"figures/data/{stem}"
+        sources = _sources(files, f"{name}.svg", f"figures/data/{stem}")
         content = _figure(files, name)
     else:
         with inputs.file_errors(path := inputs.find(f"{name}.json", files)):
             table = markup.read(path)
-        file, data = f"{name}.csv", name
+        sources = _sources(files, f"{name}.csv", name)
         content = {
             "item_type": "table",
             "title": table.name or stem,
             "table": _marked(_verdicts_first(table)),
         }
         content["headline"] = table.headline
+    return {"id": _slug(name), "name": name} | sources | content
+
+
+def _sources(files: Files, file: str, data: str) -> dict[str, Any]:
+    """Return the file that a command makes, and its data by name and for download."""
     download = Markup(pictures.data_uri(inputs.find(data, files)))
-    words = {
-        "id": _slug(name),
-        "name": name,
-        "file": file,
-        "data": f"{data}.csv",
-        "download": download,
-    }
-    return words | content
+    return {"file": file, "data": f"{data}.csv", "download": download}
 
 
 def _verdicts_first(grid: Grid) -> Grid:
@@ -335,9 +333,13 @@ def _added(
     ends = {"zero": cards.ZERO.at, "one": cards.ONE.at, "scale": cards.scale(outputs)}
     epsilon, advised = outputs.claimed_epsilon, advice.by_topic(outputs.advice())
     metrics = {name: str(rows["metric"].max()) for name, rows in outputs.experiments().items()}
-    chosen = advice.choice(advised, metrics, epsilon)
+    choice = []
+    if advised:
+        item = _table_item(advice.choice(advised, metrics, epsilon))
+        sources = _sources(outputs.files, "tables/advice.csv", "tables/advice")
+        choice = [item | sources | {"name": "choice", "stacked": True}]
     return {
-        "choice": [_table_item(chosen) | {"name": "choice", "stacked": True}] if advised else [],
+        "choice": choice,
         "cards": [{"item_type": "cards", "cards": deck} | ends] if deck else [],
         "gaps": [_table_item(appendix.gaps(summaries))],
         "glossary": [{"item_type": "glossary", "words": catalogue.section("glossary")}],

@@ -15,8 +15,9 @@ from matrixdp.checks import InputError
 from reproduction.report import inputs
 from reproduction.report.inputs import Files
 
-#: A result is named by its path below the results' folder without the suffix.
-KINDS = {"tables": ".json", "figures": ".svg"}
+#: A result is named by its path below the results' folder without the suffix. A table without
+#: Markdown is for programs alone.
+KINDS = {"tables": ".md", "figures": ".svg"}
 
 #: The section of results that no other section shows; it is left out where it has none.
 FURTHER = "further"

@@ -127,35 +127,23 @@
     });
   });
 
-  // A long table shows the rows of one epsilon, and those that contain some words.
+  // A long table can show the rows that contain some words alone.
   document.querySelectorAll("table.sortable").forEach((table) => {
     const rows = [...table.tBodies].flatMap((body) => [...body.rows]);
     const groups = rows.filter((row) => row.classList.contains("group"));
     const lines = rows.filter((row) => !groups.includes(row));
     if (lines.length < 40) return;
-    const heads = [...table.tHead.rows[0].cells].map((head) => head.textContent.trim());
-    const column = heads.indexOf("epsilon");
-    const value = (row) => row.cells[column].textContent.trim();
     const bar = document.createElement("p");
     bar.className = "filter";
     const words = document.createElement("input");
     words.type = "search";
     words.placeholder = "Rows with ...";
     words.setAttribute("aria-label", "Show rows that contain these words");
-    const epsilon = document.createElement("select");
-    epsilon.setAttribute("aria-label", "Show rows of this epsilon");
-    const values = column < 0 ? [] : [...new Set(lines.map(value))];
-    ["", ...values.sort((a, b) => a - b)].forEach((text) => {
-      epsilon.add(new Option(text ? `\u03b5 = ${text}` : "every \u03b5", text));
-    });
-    const first = document.getElementById("main").dataset.epsilon;
-    if (values.includes(first)) epsilon.value = first;
     const apply = () => {
       const parts = words.value.toLowerCase().split(/\s+/);
       lines.forEach((row) => {
         const text = `${row.textContent} ${row.cells[0].dataset.group ?? ""}`.toLowerCase();
-        row.hidden = !parts.every((part) => text.includes(part))
-          || (epsilon.value !== "" && value(row) !== epsilon.value);
+        row.hidden = !parts.every((part) => text.includes(part));
       });
       groups.forEach((group) => {
         const body = homes.get(group);
@@ -163,10 +151,8 @@
       });
     };
     words.addEventListener("input", apply);
-    epsilon.addEventListener("change", apply);
-    bar.append(...(values.length ? [epsilon, words] : [words]));
+    bar.append(words);
     table.closest(".frame").before(bar);
-    apply();
   });
 
   // What a link leads to is opened.

@@ -14,7 +14,7 @@ from reproduction.report.inputs import Files
 
 
 def write(recipe: str, files: Files, out: str | os.PathLike, mechanism: str = "") -> None:
-    """Write a table as CSV, and beside it as Markdown and JSON.
+    """Write a table as CSV, and beside it as JSON and, where its recipe has a grid, as Markdown.
 
     Args:
         recipe: name of an entry of ``TABLES``.
@@ -30,4 +30,5 @@ def write(recipe: str, files: Files, out: str | os.PathLike, mechanism: str = ""
     with complete(files):
         grid = dataclasses.replace(table.show(frame, status), inputs=[*files])
     columns = [column for column in frame.columns if not str(column).startswith("_")]
-    markup.write(Path(out).with_suffix(""), frame[columns], grid)
+    stem = Path(out).with_suffix("")
+    markup.write(stem, frame[columns], grid, as_markdown=table.grid is not None)

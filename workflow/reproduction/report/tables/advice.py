@@ -82,7 +82,7 @@ def data(tables: Tables) -> pd.DataFrame:
     """
     frame = pd.DataFrame(
         [row for name in entries.by_experiment(tables, "summary") for row in _rows(name, tables)],
-        columns=[*COLUMNS, "_rivals", "_place"],
+        columns=[*COLUMNS, "_rivals"],
     )
     # A task that allows more releases is listed only where it adds mechanisms to choose from.
     choice = ["experiment", "guarantee", "epsilon", "_rivals"]
@@ -90,7 +90,7 @@ def data(tables: Tables) -> pd.DataFrame:
     rows = frame.to_dict("records")
     frame["outcome"] = [_outcome(row) for row in rows]
     frame["advice"] = [_sentence(row, _outcome(row)) for row in rows]
-    return frame[[*COLUMNS, "_place"]]
+    return frame[[*COLUMNS]]
 
 
 def _released_by(about: catalogue.Experiment, rows: pd.DataFrame, tables: Tables) -> dict[str, str]:
@@ -266,12 +266,6 @@ def _sentence(row: Mapping[str, Any], outcome: str) -> str:
     return ADVICE[outcome].format(**row, level=level, others=others)
 
 
-def grid(frame: pd.DataFrame) -> Grid:
-    """Return the rows by task, which names the place of its reading."""
-    place = frame["place"].mask(frame["place"].ne(""), ": " + frame["place"] + " at the tables' ε")
-    return markup.grid(frame, frame["task"] + place, cells)
-
-
 def by_topic(rows: Mapping[str, Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the first row of each topic, of one row an experiment."""
     first: dict[str, Mapping[str, Any]] = {}
@@ -319,24 +313,6 @@ def _choice(row: Mapping[str, Any], metric: catalogue.Metric) -> dict[str, str]:
     }
 
 
-def cells(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return the cells of a row by header."""
-    ends = " to ".join(short(row[name]) for name in ("low", "high"))
-    return {
-        "Guarantee": row["guarantee"],
-        "epsilon": str(row["epsilon"]),
-        "Advice": row["advice"],
-        "Error": interval(row["error"], row["ci95"]),
-        "Baseline": short(row["baseline_error"]),
-        "Without privacy": short(row["nonprivate"]),
-        "Runner-up": f"{row['runner_up']}: {short(row['runner_up_error'])}",
-        "Difference": "" if pd.isna(row["difference"]) else f"{short(row['difference'])} ({ends})",
-        "Tight epsilon": short(row["epsilon_delivered"]),
-        "Noise (std)": short(row["noise_std"]),
-        "Other data": row["held_out"],
-    }
-
-
 TABLES = {
     "advice": Table(
         title="Advice for every task and budget",
@@ -348,6 +324,6 @@ TABLES = {
             "a result on other data."
         ),
         data=data,
-        grid=grid,
+        grid=None,
     ),
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pandas as pd
 
@@ -142,18 +141,6 @@ def mvg_noise(table: pd.DataFrame) -> pd.DataFrame:
     return table[mvg & table["noise_std"].gt(0) & ~audit_status.refuted(table)]
 
 
-def noise_grid(table: pd.DataFrame) -> Grid:
-    """Return the noise; MVG's rows are the paper's shapes, rescaled."""
-    cells: Cells = {
-        "Mechanism": _names,
-        "Released": _released,
-        "Noise": "noise_std",
-        EXCESS: lambda rows: _refuted(rows) or inflation(rows),
-        "Would do": "rescaled_std",
-    }
-    return markup.grid(table, "experiment", cells, each=["mechanism"])
-
-
 def _exact(rows: pd.DataFrame) -> str:
     """Return the attained epsilon, and the bound where that is larger; mu where epsilon is 0.
 
@@ -170,23 +157,6 @@ def _exact(rows: pd.DataFrame) -> str:
     if attained.max() == 0 and rows["mu"].notna().any():
         return f"0 (mu = {span(rows['mu'])})"
     return span(pd.concat([attained, bound]))
-
-
-def _names(rows: pd.DataFrame) -> str:
-    """Return the label of a mechanism, with the labels of the same noise distribution."""
-    also = str(rows["also"].astype(object).fillna("").iloc[0])
-    names = [catalogue.label(name) for name in also.split("; ") if name]
-    return " = ".join([markup.mechanism(rows), *names])
-
-
-def _refuted(rows: pd.DataFrame) -> str:
-    """Return that a mechanism is not private; empty where it is not refuted."""
-    return audit_status.text(rows.iloc[0].to_dict())
-
-
-def _released(row: Any) -> str:
-    query = pd.Series(row["query"])
-    return markup.format_value(query.map(RELEASED).fillna(query))
 
 
 def inflation(rows: pd.DataFrame) -> str:
@@ -239,6 +209,6 @@ TABLES = {
         ),
         finding=noise_finding,
         data=effective_noise,
-        grid=noise_grid,
+        grid=None,
     ),
 }

@@ -30,14 +30,15 @@ class Table(Recipe):
 
     Attributes:
         grid: function from the frame, which has at least one row, to header, groups and any
-            warning. Title, headline and caption come from this entry.
+            warning. Title, headline and caption come from this entry. ``None``: a CSV alone, with
+            its words in JSON and no Markdown.
     """
 
-    grid: Callable[[pd.DataFrame], markup.Grid]
+    grid: Callable[[pd.DataFrame], markup.Grid] | None
 
     def show(self, frame: pd.DataFrame, status: str) -> markup.Grid:
         """Return the grid of a frame, with its words and the mark of its data."""
-        grid = markup.Grid() if entries.is_empty(frame) else self.grid(frame)
+        grid = markup.Grid() if self.grid is None or entries.is_empty(frame) else self.grid(frame)
         warnings = filter(None, (catalogue.mark(status).text, grid.warning))
         title, headline = self.topic(frame), self.headline(frame)
         return dataclasses.replace(

@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 from reproduction import catalogue
-from reproduction.report import audit_status, comparisons, markup, summary
+from reproduction.report import audit_status, comparisons, summary
 from reproduction.report.entries import Tables, by_experiment
-from reproduction.report.markup import Cells, Grid, short
+from reproduction.report.markup import short
 from reproduction.report.tables.base import Table
 
 COLUMNS = (
@@ -36,13 +36,13 @@ def data(tables: Tables) -> pd.DataFrame:
     refutes have no price, and come last. ``by_results`` marks a parameter chosen by results.
     """
     names = by_experiment(tables, "summary")
-    frames = [pd.DataFrame(_rows(name, tables), columns=[*COLUMNS, "_place"]) for name in names]
+    frames = [pd.DataFrame(_rows(name, tables), columns=COLUMNS) for name in names]
     frames = [
         frame.iloc[np.lexsort((frame["high"], _clamped_price(frame)))]
         for frame in frames
         if len(frame)
     ]
-    return pd.concat(frames or [pd.DataFrame(columns=[*COLUMNS, "_place"])], ignore_index=True)
+    return pd.concat(frames or [pd.DataFrame(columns=COLUMNS)], ignore_index=True)
 
 
 def _clamped_price(frame: pd.DataFrame) -> pd.Series:
@@ -62,8 +62,6 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
     if "nonprivate" not in levels or not baseline:
         return
     prices = compared[compared["comparison"].eq(comparisons.PRICE)].set_index("mechanism")
-    at = tables["settings"]["table_epsilon"]
-    place = summary.place_of_default(tables[f"summary/{experiment}"], at)
     private = comparisons.once(comparisons.promised(rows), compared)
     for name, part in private.groupby("mechanism", sort=False):
         price = prices.loc[name, ["difference", "low", "high"]].to_numpy(dtype=float)
@@ -81,41 +79,7 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
             "baseline": baseline,
             "baseline_mean": levels[baseline],
             "nonprivate_mean": levels["nonprivate"],
-            "_place": place and f"; {place} at ε = {at}",
         }
-
-
-def grid(table: pd.DataFrame) -> Grid:
-    """Return the mechanisms by experiment, the cheapest first."""
-    levels = table.drop_duplicates("experiment").set_index("experiment")
-
-    def title(experiment: str) -> str:
-        row = levels.loc[experiment]
-        nonprivate, baseline = (
-            short(max(0.0, round(row[name], 12))) for name in ("nonprivate_mean", "baseline_mean")
-        )
-        label = catalogue.label(row["baseline"]).lower()
-        title = catalogue.experiment(experiment).title
-        return f"{title}: without privacy {nonprivate}, {label} {baseline}{row['_place']}"
-
-    def ends(row: Mapping[str, Any]) -> str:
-        limits = [
-            format_price(row[name], row) for name in ("low", "high") if row[name] == row[name]
-        ]
-        return " to ".join(dict.fromkeys(limits))
-
-    def name(row: Mapping[str, Any]) -> str:
-        names = [row["mechanism"], *filter(None, row["also"].split("; "))]
-        perturbation = catalogue.experiment(row["experiment"]).perturbation
-        return " = ".join(catalogue.label(each, perturbation) for each in names)
-
-    cells: Cells = {
-        "Mechanism": name,
-        "Price in epsilon": lambda row: audit_status.mark(format_price(row["price"], row), row),
-        "95 % interval": ends,
-        "Trials": "n_trials",
-    }
-    return markup.grid(table, "experiment", cells, title=title)
 
 
 def format_price(value: float, row: Mapping[str, Any]) -> str:
@@ -167,6 +131,6 @@ TABLES = {
         ),
         finding=finding,
         data=data,
-        grid=grid,
+        grid=None,
     ),
 }
