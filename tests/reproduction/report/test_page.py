@@ -107,7 +107,7 @@ def test_words_of_the_glossary_lead_to_their_meaning(make):
 
 def test_a_table_stands_with_its_verdicts_numbers_caption_command_and_data(make):
     html = section(make(), "regression")
-    assert '<td class="number" data-value="1.624">1.624 ± 0.026</td>' in html
+    assert '<td class="number" data-value="0.2557">0.2557 (1.624 ± 0.026)</td>' in html
     assert '<span class="badge better">better</span>' in html
     assert "Beyond the paper" in html
     assert "the kernel, the ridge and the split" in html
@@ -429,7 +429,7 @@ def test_a_wrong_layout_is_one_sentence(tmp_path):
         (text.replace("id: regression", "id: setups"), "has the section 'setups' twice"),
         (text.replace("builtin: gaps", "biultin: gaps"), "layout.yaml cannot be read .*'biultin'"),
         ("parts: [", "cannot be read .*; restore it from git"),
-        ("parts: []", "cannot be read .'aside'."),
+        ("parts: []", "cannot be read .it lacks 'aside'."),
     ]
     for wrong, message in cases:
         (folder / "layout.yaml").write_text(wrong)

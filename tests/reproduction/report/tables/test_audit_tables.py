@@ -88,7 +88,7 @@ def test_the_tables_say_what_was_found(parts, tmp_path):
     rescaled = full["noise_std"] / full["noise_inflation"]
     assert full["rescaled_std"].to_numpy() == pytest.approx(rescaled.to_numpy())
     noise = pd.read_csv(tmp_path / "tables/effective_noise.csv")
-    assert {*noise.loc[noise["mechanism"].eq("mvg_binary"), "query"]} == {"records"}
+    assert {*noise.loc[noise["mechanism"].eq("mvg_binary"), "query"]} == {"identity"}
 
 
 def test_failures_cannot_be_missed(parts, tmp_path):
