@@ -358,7 +358,7 @@ class PrivatePCA(_FitAlone, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _
             raise InputError(f"n_components is {number}; it must be from 1 to {features}, or None")
         box = self._box(X)
         scaled = _scaled(box, records)
-        release = self._calibrated("first_component", box, len(records), parameters)
+        release = self._calibrated("components", box, len(records), parameters)
         estimate, _, _ = self._estimate(scaled, release)
         self.half_ = box.widths / 2
         self.mean_ = box.middle + np.clip(estimate.mean, -1, 1) * self.half_

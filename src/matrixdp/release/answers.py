@@ -12,7 +12,7 @@ from matrixdp.mechanisms.moments import MeanCovariance, centred, regression
 from matrixdp.mechanisms.ridge import moments_ridge
 
 #: Queries that need the mean too: second moments of records with a constant 1 contain it.
-WITH_CONSTANT = ("covariance", "components", "first_component", "regression")
+WITH_CONSTANT = ("covariance", "components", "regression")
 
 #: Names that stand beside those of columns in an answer, its intervals or its errors, by query.
 HEADERS = {
@@ -50,8 +50,8 @@ class Output:
     """Query, units and options of an answer.
 
     Attributes:
-        query: name of the query: records, mean, second_moments, covariance, components,
-            first_component or regression.
+        query: name of the query: records, mean, second_moments, covariance, components or
+            regression.
         middle, half: middle and half range of the columns, (m,) each, those of a regression in the
             order (x, y); the middle is 0 for second moments.
         number: number of components, 1 to m.
@@ -155,8 +155,6 @@ def about_mean(output: Output, estimate: MeanCovariance, noise_std: float) -> Ar
     if output.query == "covariance":
         mean, covariance = output.means(estimate.mean), estimate.covariance
         return np.column_stack([mean, covariance * np.outer(half, half)])
-    if output.query == "first_component":
-        return components(estimate.covariance)[:1]
     if output.query == "components":
         vectors = components(estimate.covariance)
         return np.column_stack([*spectrum(estimate.covariance), vectors])[: output.number]

@@ -49,7 +49,6 @@ UNITS = {
     "second_moments": "relative error",
     "covariance": "relative error",
     "components": "loss of the first component's variance",
-    "first_component": "loss of the first component's variance",
     "regression": f"loss of R^2, which is {EXPLAINED} without privacy",
 }
 
@@ -128,7 +127,7 @@ def useless(query_name: str, features: int, loss: Sequence[float]) -> bool:
     """
     if query_name == "regression":
         worst = EXPLAINED
-    elif query_name in ("components", "first_component"):
+    elif query_name == "components":
         worst = 1 - 1 / (1 + (features - 1) * CORRELATION)
     else:
         worst = 1.0

@@ -226,11 +226,7 @@ def _sizes(spec: Specification) -> Array:
     """Return the unit of each column's number (m,), in units of the file or their squares."""
     if not isinstance(spec.query, SecondMomentQuery):
         return spec.half
-    return (
-        spec.half**2
-        if spec.query_name not in ("components", "first_component")
-        else 0 * spec.half + 1
-    )
+    return 0 * spec.half + 1 if spec.query_name == "components" else spec.half**2
 
 
 def _condition(spec: Specification, best: Option) -> str:

@@ -19,7 +19,6 @@ _QUERIES = {
     "second_moments": "mean products of every two columns",
     "covariance": "means, variances and covariances",
     "components": "principal components",
-    "first_component": "the first principal component",
     "regression": "a linear regression",
 }
 #: What nobody can tell of a record, or of all records of a person, and what its neighbours differ

@@ -42,7 +42,6 @@ QUERIES: dict[str, type[Query]] = {
     "second_moments": SecondMomentQuery,
     "covariance": SecondMomentQuery,
     "components": SecondMomentQuery,
-    "first_component": SecondMomentQuery,
     "regression": SecondMomentQuery,
 }
 #: Neighbouring relations of a specification; queries in Python have another, zero_out.

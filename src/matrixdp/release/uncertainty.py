@@ -47,7 +47,7 @@ NO_INTERVAL = {"uncertainty": "no interval; standard errors of the noise alone"}
 #: Queries whose uncertainty depends on the answer, and stands beside it instead of in the receipt.
 KINDS = ("covariance", "components", "regression")
 #: Queries of a covariance, to whose noise that of the mean adds.
-SPREADS = ("covariance", "components", "first_component")
+SPREADS = ("covariance", "components")
 
 #: Noise of a weight, from which on answers that are divided by it may be off by any factor.
 FAITHFUL = 0.15

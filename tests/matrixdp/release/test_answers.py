@@ -14,7 +14,7 @@ from matrixdp.noise import safe
 from matrixdp.release import choices, specification
 from matrixdp.release.specification import read
 
-CENTRED = ["mean", "covariance", "components", "first_component", "regression"]
+CENTRED = ["mean", "covariance", "components", "regression"]
 QUERIES = ["records", "second_moments", *CENTRED]
 #: Of one part and, where there is one, of several, clipped to a private radius.
 MECHANISMS = {
@@ -112,14 +112,13 @@ def test_a_change_of_unit_or_sign_changes_the_unit_or_sign_alone(answer, query, 
     sides = np.sort([LOWER * factor, UPPER * factor], axis=0)
     other = answer(query, people() * factor, *sides, mechanism=mechanism)
     units = dict(zip(NAMES, factor, strict=True))
-    if query in ("components", "first_component"):
+    if query == "components":
         # Components are in half ranges, and have no sign.
         signs = np.sign([units[name] for name in NAMES])
         for k in range(len(plain["age"])):
             one, two = (np.array([part[name][k] for name in NAMES]) for part in (plain, other))
             assert close(two * signs * np.sign((two * signs) @ one), one)
-        if query == "components":
-            assert close(other["eigenvalue"], plain["eigenvalue"])
+        assert close(other["eigenvalue"], plain["eigenvalue"])
     elif query in ("second_moments", "covariance"):
         for (row, column), value in plain.items():
             assert close(other[row, column] / units[row] / units.get(column, 1), value)
@@ -144,7 +143,7 @@ def test_a_shift_of_records_and_bounds_shifts_the_answer(answer, query, mechanis
         moved = shift[2] - sum(plain[name] * shift[NAMES.index(name)] for name in ("age", "score"))
         assert close(other["intercept"], plain["intercept"] + moved)
         assert all(close(other[name], plain[name]) for name in ("age", "score"))
-    elif query in ("components", "first_component"):
+    elif query == "components":
         assert all(close(other[name], plain[name]) for name in NAMES)
     elif query == "covariance":
         for (row, column), value in plain.items():
@@ -167,7 +166,7 @@ def test_where_the_middle_of_the_bounds_lies_does_not_decide(answer, query, mech
 def test_first_component_is_that_of_the_covariance(answer):
     PCA = pytest.importorskip("sklearn.decomposition").PCA
     rows = people()
-    found = answer("first_component", rows, LOWER, UPPER, quiet=False, epsilon=12.0)
+    found = answer("components", rows, LOWER, UPPER, quiet=False, epsilon=12.0)
     found = np.array([found[name][0] for name in NAMES])
     half = (UPPER - LOWER) / 2
     exact = PCA(1).fit(rows / half)
@@ -290,7 +289,7 @@ def test_a_release_in_python_is_the_answer_of_the_command_line(answer, query):
             assert close(private[:, i], column)
 
 
-FITS = ["covariance", "components", "first_component", "regression"]
+FITS = ["covariance", "components", "regression"]
 
 
 @pytest.mark.parametrize(("query", "mechanism"), [(q, m) for q in FITS for m in MECHANISMS[q]])
@@ -318,10 +317,9 @@ def test_a_fit_in_python_is_the_answer_of_the_command_line(answer, query, mechan
         return
     fitted = mdp.PrivatePCA(3, bounds=np.column_stack([LOWER, UPPER]), **given).fit(rows)
     vectors = np.column_stack([found[name] for name in NAMES])
-    assert close(fitted.components_[: len(vectors)], vectors)
-    if query == "components":
-        assert close(fitted.explained_variance_, found["eigenvalue"])
-        assert close(fitted.explained_variance_ratio_, found["share"])
+    assert close(fitted.components_, vectors)
+    assert close(fitted.explained_variance_, found["eigenvalue"])
+    assert close(fitted.explained_variance_ratio_, found["share"])
 
 
 #: Releases whose noise takes means beyond their bounds: query, and keys beside it.

@@ -14,7 +14,7 @@ TOTAL = "total = {epsilon = 4, delta = 1e-5}"
 
 
 def test_recommendations_for_what_is_planned_fit_together(folder):
-    queries = ["mean", "second_moments", "first_component"]
+    queries = ["mean", "second_moments", "components"]
     for query in queries:
         given = {"query": query, "epsilon": "1.0", "more": TOTAL}
         assert release(folder, out=query, **given) == 0

@@ -28,7 +28,7 @@ bounds = "private"
 columns = ["age", "income"]
 MORE
 """
-QUERIES = ("mean", "second_moments", "covariance", "components", "first_component", "regression")
+QUERIES = ("mean", "second_moments", "covariance", "components", "regression")
 
 
 #: A mean of one column, whose first record is in one of two bins. Both have so many others that

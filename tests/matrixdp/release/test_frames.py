@@ -146,7 +146,6 @@ def repeats(details, *others):
         *REQUESTS,
         {"query": "covariance", "mechanism": "clipped"},
         {"query": "covariance", "mechanism": "clipped", "adjacency": "add_or_remove"},
-        {"query": "first_component", "mechanism": "clipped"},
         {"query": "second_moments", "mechanism": "clipped"},
         {"query": "covariance", "bounds": {**BOUNDS, "income": "private"}},
         {"query": "mean", "missing": "present"},

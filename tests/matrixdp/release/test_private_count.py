@@ -27,7 +27,7 @@ missing = "refuse"
 age = [20, 120]
 income = [0, 200000]
 """
-QUERIES = ["mean", "covariance", "components", "first_component", "regression"]
+QUERIES = ["mean", "covariance", "components", "regression"]
 CLIPPED = 'mechanism = "clipped"'
 #: Of mechanisms of one part, and of releases in parts.
 CASES = [(query, "") for query in QUERIES] + [

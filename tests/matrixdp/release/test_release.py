@@ -36,7 +36,6 @@ CLIPPED = {"query": "regression", "more": 'target = "income"\nmechanism = "clipp
         ("components", (2, 4), ""),
         ("components", (1, 4), "number = 1"),
         ("components", (2, 4), "radius = 1e5"),
-        ("first_component", (1, 2), ""),
         ("regression", (1, 2), 'target = "income"'),
         ("regression", (1, 2), 'target = "income"\nmechanism = "gaussian"'),
         ("regression", (1, 2), 'target = "income"\nmechanism = "clipped"'),
@@ -48,7 +47,7 @@ CLIPPED = {"query": "regression", "more": 'target = "income"\nmechanism = "clipp
         ("second_moments", (2, 3), 'mechanism = "clipped"'),
         ("covariance", (2, 4), 'mechanism = "clipped"'),
         ("components", (2, 4), 'mechanism = "clipped"\nradius = 1e5'),
-        ("first_component", (1, 2), 'mechanism = "clipped"'),
+        ("components", (1, 4), 'number = 1\nmechanism = "clipped"'),
     ],
 )
 def test_every_query_gives_numbers_and_a_receipt(folder, query, shape, more):
