@@ -1,8 +1,9 @@
 """The audit of a calibrated mechanism of another author: as functions, by all doors to its noise.
 
-Nothing that a class says of itself counts for it. What a user calls is run: ``release``, and where
-it has one ``simulate`` and the noise's ``sample``, whose draws can be replayed. What it declares
-beside its claim is held to what is attained.
+Nothing that a class says of itself counts for it; a density that its noise states in
+``log_density`` helps to choose the event that runs are bet on. What a user calls is run:
+``release``, and where it has one ``simulate`` and the noise's ``sample``, whose draws can be
+replayed. What it declares beside its claim is held to what is attained.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 from matrixdp.auditing import declarations, real
 from matrixdp.auditing.functions import BLIND, Findings, Runs, examine
+from matrixdp.auditing.places import Pair
 from matrixdp.auditing.status import NOT_REFUTED, REFUTED
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import AdditiveMechanism, Budget, CalibratedMechanism
@@ -22,6 +24,9 @@ from matrixdp.privacy.sensitivity import Query
 
 #: Runs of a real release on each neighbour, which draws from the system and takes long.
 REAL = 300
+
+#: Log likelihood ratio where a stated density is 0.
+FAR = 1e4
 
 
 def doors(release: CalibratedMechanism) -> dict[str, Runs]:
@@ -38,20 +43,39 @@ def doors(release: CalibratedMechanism) -> dict[str, Runs]:
     def real(records: Array) -> Array:
         return release.release(records)  # type: ignore[attr-defined]
 
-    result = {"simulate": _runs(simulate)}
+    density = None
+    if isinstance(release, AdditiveMechanism):
+        density = getattr(release.noise, "log_density", None)
+
+    def ratio(pair: Pair) -> Callable[[Array], Array]:
+        assert density is not None
+        log = density
+        first, second = (query.value(records.T) for records in pair.sides)
+
+        def evaluate(answers: Array) -> Array:
+            stack = answers.reshape(-1, *query.shape)
+            ratios = np.asarray(log(stack - first), float) - np.asarray(log(stack - second), float)
+            return np.nan_to_num(ratios, nan=0.0, posinf=FAR, neginf=-FAR)
+
+        return evaluate
+
+    stated = None if density is None else ratio
+    result = {"simulate": _runs(simulate, stated)}
     if isinstance(release, AdditiveMechanism) and release.coloured:
         # No release uses it, and a study may.
-        result["noise.sample"] = _runs(sample)
+        result["noise.sample"] = _runs(sample, stated)
     if hasattr(release, "release"):
         result["release"] = Runs(real, slow=True)
     return result
 
 
-def _runs(many: Callable[[Array, Streams], Array]) -> Runs:
+def _runs(
+    many: Callable[[Array, Streams], Array], density: Callable[[Pair], Any] | None = None
+) -> Runs:
     def one(records: Array, generator: np.random.Generator) -> Array:
         return many(records, [generator])[0]
 
-    return Runs(one, many)
+    return Runs(one, many, density=density)
 
 
 def judge(

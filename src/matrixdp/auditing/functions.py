@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
+from scipy import special
 
 from matrixdp import checks
 from matrixdp.auditing.base import ROUNDING
@@ -59,6 +60,10 @@ LARGEST = 1e100
 #: for a share of 5 % of the noise, one in 10^6 is taken for affine.
 PROBES, FACTORS = 270, (1.0, 10.0, 100.0)
 
+#: Pairs on which cuts of the noise are looked for, the number that shows them, and the least
+#: probability of an event beyond, which numbers of 64 bits have.
+ENDS, FARTHEST, RARE = 5, 1e6, 1e-12
+
 #: Relative error of an answer without noise.
 EXACT = 1e-10
 
@@ -80,12 +85,15 @@ class Runs:
         many: function of records and several Generators, which gives as many answers at once.
         slow: whether runs take long, so that fewer choose the neighbours and the event.
         hidden: whether the function takes no Generator and has randomness of its own.
+        density: function of a pair that returns the log likelihood ratio (k,) of answers (k, d),
+            as a class states it; it only helps to choose an event.
         shape: shape of an answer; others are failures.
     """
 
     function: Callable[..., Any]
     many: Callable[[Array, Sequence[Generator]], Array] | None = None
     slow: bool = False
+    density: Callable[[Pair], Callable[[Array], Array]] | None = None
     hidden: bool = field(init=False)
     shape: tuple[int, ...] | None = field(default=None, init=False)
 
@@ -153,6 +161,17 @@ class Runs:
         return Sample(
             np.stack([answer for answer, _ in results]), np.array([words for _, words in results])
         )
+
+    def fit(
+        self, pair: Pair, count: int, stream: Generator, centres: Sequence[Array] | None = None
+    ) -> dict[str, Statistic]:
+        """Return statistics by name, fitted to runs on both neighbours."""
+        density = None
+        if self.density is not None:
+            with contextlib.suppress(Exception):
+                density = self.density(pair)
+        first, second = self.pair(pair, count, stream)
+        return statistics(first, second, centres, density)
 
     def pair(self, pair: Pair, count: int, stream: Generator) -> list[Sample]:
         """Return runs on both neighbours; run k of both has the same bits."""
@@ -252,6 +271,9 @@ def examine(
     if affine is not None:
         losses = affine.losses(claim)
     attained, ranked = float("nan"), []
+    beyond = None
+    if affine is None and not runs.hidden and not against:
+        beyond = next(filter(None, (_beyond(runs, pair, claim) for pair in pairs[:ENDS])), None)
     if losses:
         attained = max(losses)
         worst = pairs[int(np.argmax(losses))]
@@ -260,6 +282,10 @@ def examine(
         if attained > claim.epsilon:
             event = f"they attain epsilon {attained:.4g}, as computed from the noise"
             ranked = [(worst, proof, event)]
+    elif beyond is not None:
+        attained, (worst, event) = float("inf"), beyond
+        proof, _ = _bet(runs, worst, claim, streams, min(count, CONFIRMED), None)
+        ranked = [(worst, proof, event)]
     else:
         for number, (power, pair) in enumerate(_strongest(runs, pairs, claim, streams[3])):
             if number and (power < STRONG or ranked[-1][1].refuted or number == BETS):
@@ -291,8 +317,7 @@ def _bet(
     size = math.prod(runs.shape or ())
     held = int(np.clip(min(NUMBERS / size, count), FEW, PILOT)) // (5 if runs.slow else 1)
     centres = None if affine is None else affine.centres_of(pair)
-    first, second = runs.pair(pair, held, streams[3])
-    fitted = statistics(first, second, centres)
+    fitted = runs.fit(pair, held, streams[3], centres)
     name, statistic, _ = _choose(fitted, runs.pair(pair, held, streams[3]), claim)
     step = max(1, int(NUMBERS / 10 / size))
 
@@ -344,13 +369,15 @@ def _strongest(
         ]
     )
     chosen = dict.fromkeys(range(min(compared, len(pairs))))
+    if runs.density is None:
+        # Of noise with a stated density, many small moves may count as much as a large one.
+        scores = np.delete(scores, 2, axis=1)
     for score in scores.T:
         best = np.argsort(-score, kind="stable")[:compared]
         chosen |= dict.fromkeys(int(number) for number in best if score[number] > 0)
     powers = []
     for number in chosen:
-        first, second = runs.pair(pairs[number], few, stream)
-        fitted = statistics(first, second)
+        fitted = runs.fit(pairs[number], few, stream)
         samples = runs.pair(pairs[number], few, stream)
         powers.append((_choose(fitted, samples, claim)[2], pairs[number]))
     return sorted(powers, key=lambda one: -one[0])
@@ -365,7 +392,8 @@ def _scores(first: Sample, second: Sample, spread: Array) -> tuple[float, ...]:
     moved = moves.mean(axis=0) / np.maximum(spread, small)
     moved[moves.max(axis=0) <= small] = 0.0
     uneven = np.ptp(moves, axis=0) / np.maximum(spread, small)
-    return max(apart), float(np.linalg.norm(moved)), float(moved.max()), float(uneven.max())
+    sizes = (float(np.linalg.norm(moved, order)) for order in (1, 2, np.inf))
+    return max(apart), *sizes, float(uneven.max())
 
 
 def objections(runs: Runs, pairs: Sequence[Pair]) -> list[str]:
@@ -529,6 +557,82 @@ def _affine(
     if dependent:
         raise DependentNoise
     return matrix, centres
+
+
+def _beyond(runs: Runs, pair: Pair, claim: Budget) -> tuple[Pair, str] | None:
+    """Return a pair and an event that only one side has, more often than delta; None for none.
+
+    An entry c + a z of one standard normal or Laplace number z each may be cut somewhere. Where the
+    cuts of both sides are apart, answers between them exclude a side. Draws of several sizes verify
+    the form, also far out.
+    """
+    recorder = Recorder(0)
+    if runs(pair.first, recorder)[1]:
+        return None
+    tape = recorder.tape
+    if not tape.plain or tape.signs is not None or len(tape.laws) != 1:
+        return None
+    if not 0 < tape.count <= DRAWS:
+        return None
+    laplace = tape.laws == {"laplace"}
+    try:
+        sides = [_ends(runs, records, tape.count, laplace) for records in pair.sides]
+    except _NotAffine:
+        return None
+    for (centre, scale, *ends), (other, _, *others) in (sides, sides[::-1]):
+        size = CLOSE * (np.abs(centre).max() + np.abs(other).max())
+        for sign, end, limit in zip((1, -1), ends, others, strict=True):
+            outside = sign * (end - limit) > size
+            with np.errstate(divide="ignore", invalid="ignore"):
+                least = np.where(outside, sign * (limit - centre) / scale, np.inf)
+            chances = np.exp(-np.maximum(least, 0)) / 2 if laplace else special.ndtr(-least)
+            entry = int(np.argmax(chances))
+            if chances[entry] > max(claim.delta, RARE):
+                words = f"entry {entry} is {'above' if sign > 0 else 'below'} {limit[entry]:.6g}"
+                return pair, (
+                    f"{words} with a probability of {chances[entry]:.2g} on one side and never on "
+                    "the other, as computed from the noise"
+                )
+    return None
+
+
+def _ends(
+    runs: Runs, records: Array, count: int, laplace: bool
+) -> tuple[Array, Array, Array, Array]:
+    """Return the centre, the scales, and the largest and least values of an answer's entries.
+
+    Raises:
+        _NotAffine: entries are not each a number times a scale plus a centre, cut at some values.
+    """
+
+    def answer_of(noise: Array) -> Array:
+        chosen = Recorder(0, noise)
+        try:
+            answer, failure = runs(records, chosen)
+        except MoreNumbers:
+            raise _NotAffine from None
+        if failure or not chosen.tape.finished:
+            raise _NotAffine
+        return answer.ravel()
+
+    centre = answer_of(np.zeros(count))
+    matrix = np.stack([answer_of(unit) - centre for unit in np.eye(count)], axis=1)
+    entries, numbers = np.nonzero(matrix)
+    if not np.array_equal(entries, np.arange(len(centre))):
+        raise _NotAffine
+    slopes = matrix[entries, numbers]
+    up, down = (answer_of(sign * FARTHEST * np.ones(count)) for sign in (1, -1))
+    top, bottom = np.where(slopes > 0, up, down), np.where(slopes > 0, down, up)
+    stream = np.random.default_rng(0)
+    draw = stream.laplace if laplace else stream.standard_normal
+    for factor in (1.0, 4.0, *FACTORS[1:]):
+        for _ in range(PROBES):
+            noise = factor * draw(size=count)
+            model = np.clip(centre + slopes * noise[numbers], bottom, top)
+            close = CLOSE * (np.abs(model).max() + np.abs(centre).max())
+            if np.abs(answer_of(noise) - model).max() > close:
+                raise _NotAffine
+    return centre, np.abs(slopes), top, bottom
 
 
 def judge(

@@ -25,6 +25,10 @@ REPEATS = 0.01
 #: Bins of the likelihood ratio of a number, and the value of an answer that failed.
 BINS, FAILED = 40, -1e300
 
+#: Values closer than this share of their range are one: their last bits are of rounding errors,
+#: which tell centres apart.
+ROUNDED = 1e-9
+
 
 class Sample(NamedTuple):
     """Runs of a function on one data set.
@@ -48,13 +52,18 @@ Statistic = Callable[[Sample], Array]
 
 
 def statistics(
-    first: Sample, second: Sample, centres: Sequence[Array] | None = None
+    first: Sample,
+    second: Sample,
+    centres: Sequence[Array] | None = None,
+    density: Callable[[Array], Array] | None = None,
 ) -> dict[str, Statistic]:
     """Return statistics by name, fitted to runs on two neighbours.
 
     Args:
         first, second: the runs.
         centres: answers without noise (d,), where they are computed; else medians.
+        density: log likelihood ratio (k,) of answers (k, d) by what a class states of its noise. A
+            false one costs power alone.
     """
     result: dict[str, Statistic] = {}
     failures = sorted({*first.failures, *second.failures} - {""})
@@ -66,8 +75,12 @@ def statistics(
     if min(map(len, sides)) < 2:
         return result
     middles = centres or [np.median(side, axis=0) for side in sides]
-    for name, statistic in _of_answers(sides, middles, first.answers.shape[1:]).items():
-        result[name] = _where_answered(statistic)
+    numbers = _of_answers(sides, middles, first.answers.shape[1:])
+    if density is not None:
+        numbers["the stated density"] = density
+    both = np.concatenate(sides)
+    for name, statistic in numbers.items():
+        result[name] = _where_answered(statistic, both)
     return result
 
 
@@ -75,9 +88,13 @@ def _fails(words: str) -> Statistic:
     return lambda sample: (sample.failures == words).astype(float)
 
 
-def _where_answered(statistic: Callable[[Array], Array]) -> Statistic:
+def _where_answered(statistic: Callable[[Array], Array], pilots: Array) -> Statistic:
+    values = statistic(pilots)
+    least = values.min()
+    step = ROUNDED * (values.max() - least) or 1.0
+
     def evaluate(sample: Sample) -> Array:
-        values = statistic(sample.flat)
+        values = least + step * np.round((statistic(sample.flat) - least) / step)
         return np.where(sample.failures == "", np.clip(values, FAILED / 10, None), FAILED)
 
     return evaluate
