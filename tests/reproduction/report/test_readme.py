@@ -279,7 +279,9 @@ def test_the_orderings_in_words_are_those_of_the_comparisons():
         assert lower("first_pc", name, "mvg_thm3")
     rows = kept("comparisons/first_pc").query("comparison == 'row' and epsilon == 1")
     rows = rows[rows["mechanism"].eq("mvg_thm2") & rows["against"].isin(["axes", "random"])]
-    assert rows["verdict"].tolist() == [comparisons.EVEN] * 2
+    # Hardly better: clearly, and by less than a twentieth.
+    assert rows["verdict"].tolist() == [comparisons.BETTER] * 2
+    assert mean("table4", "mvg_thm2") > 0.95 * mean("table4", "axes")
     assert not any(lower("covariance", name, "constant") for name in TABLE5)
     # Far above: the constant basis beats each of them, and none has less than five times its error.
     assert all(lower("covariance", "constant", name) for name in TABLE5)

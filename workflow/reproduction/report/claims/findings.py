@@ -90,7 +90,7 @@ def outcomes(claims: pd.DataFrame, name: str) -> dict[str, int]:
 
     Claims that the same fact decides count once.
     """
-    counts = facts(claims[group(claims["claim_type"]).eq(name)])["verdict"].map(word).value_counts()
+    counts = _of_group(claims, name)["verdict"].map(word).value_counts()
     return {verdict: int(counts[verdict]) for verdict in VERDICTS if verdict in counts}
 
 
@@ -100,12 +100,18 @@ def controlled(claims: pd.DataFrame, name: str) -> dict[str, int]:
     A claim holds in direction alone where a baseline that uses no record is better than what the
     claim says is good. Claims that the same fact decides count once.
     """
-    rows = facts(claims[group(claims["claim_type"]).eq(name)])
+    rows = _of_group(claims, name)
     beaten = rows["beaten_by"].astype(object).fillna("").ne("") & rows["verdict"].eq(REPRODUCED)
     return {
         "alike": int(rows["alike"].astype(str).eq("True").sum()),
         "direction": int(beaten.sum()),
     }
+
+
+def _of_group(claims: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Return a group's claims, without those that a claim of any group decides."""
+    rows = facts(claims)
+    return rows[group(rows["claim_type"]).eq(name)]
 
 
 def phrase(counts: Mapping[str, int]) -> str:
