@@ -93,8 +93,8 @@ def test_what_is_only_declared_is_in_no_headline(tmp_path):
     given["audit/first_pc"] = tmp_path / "audit/first_pc.csv"
     audit.to_csv(given["audit/first_pc"], index=False)
     for source, expected in (
-        (None, "7 and worse than 3 of 16 private rows"),
-        (given, "6 and worse than 3 of 15 private rows"),
+        (None, "13 and worse than 3 of 16 private rows"),
+        (given, "12 and worse than 3 of 15 private rows"),
     ):
         make("first_pc", "laplace", tmp_path, source)
         assert expected in (tmp_path / "table.md").read_text()

@@ -140,7 +140,7 @@ def finding(frame: pd.DataFrame) -> str:
     if audit_status.refuted(rows).any():
         return ""
     mvg, exact = (_outcome(rows[rows["mechanism"].eq(name)]) for name in (_paper(frame), EXACT))
-    return f"MVG: {mvg}; calibrated exactly {exact}" if mvg and exact else ""
+    return f"The paper's (a) {mvg}; calibrated exactly it {exact}" if mvg and exact else ""
 
 
 def _outcome(rows: pd.DataFrame) -> str:
@@ -155,9 +155,9 @@ def _outcome(rows: pd.DataFrame) -> str:
     counts = {"wins": verdicts.eq(comparisons.WORSE).sum()}
     counts["loses"] = verdicts.eq(comparisons.BETTER).sum()
     if 10 * sum(counts.values()) <= len(verdicts):
-        return "directions hardly matter"
+        return "hardly matters"
     words = ", ".join(f"{verb} {count}" for verb, count in counts.items() if count)
-    return f"(a), the paper's, {words} of {len(verdicts)}"
+    return f"{words} of {len(verdicts)}"
 
 
 FIGURES = {

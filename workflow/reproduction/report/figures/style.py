@@ -317,7 +317,7 @@ def name_rows(axes: Axes, names: Sequence[str]) -> None:
     if is_narrow():
         axes.tick_params(axis="y", length=0, labelleft=False)
         for number, name in enumerate(names):
-            name = name.replace(catalogue.section("tuned"), "rule made here")
+            name = name.replace(catalogue.section("tuned"), "our rule")
             edge(axes, (0.01, number - 0.45), name, "left")
     axes.set_ylim(len(names) - 0.4, -0.8 if is_narrow() else -0.6)
     axes.grid(axis="y", visible=False)
