@@ -257,7 +257,7 @@ def test_noise_of_another_author_is_found_inside_noise_of_the_library(mechanism,
     assert release.coloured
     drawn = release.simulate(np.zeros(MEAN.shape), [np.random.default_rng(0)])
     assert drawn[0, 0] != pytest.approx(drawn[0, 1] / 2)
-    assert verdict(release) in ("declared", "refuted")
+    assert verdict(release) in ("not refuted", "refuted")
 
 
 @pytest.mark.parametrize(
@@ -267,8 +267,8 @@ def test_noise_of_another_author_is_found_inside_noise_of_the_library(mechanism,
         ({"mu": float("nan")}, "refuted"),
         ({"mu": float("nan"), "epsilon_exact": False}, "refuted"),
         ({"epsilon_delivered": float("nan")}, "refuted"),
-        ({"epsilon_delivered": 1.5}, "declared"),
-        ({"epsilon_delivered": 500.0}, "declared"),
+        ({"epsilon_delivered": 1.5}, "not refuted"),
+        ({"epsilon_delivered": 500.0}, "not refuted"),
         ({"epsilon_delivered": 1 + 1e-12}, "certified"),
     ],
 )

@@ -417,6 +417,6 @@ def test_no_warning_of_an_estimator_depends_on_a_number(value):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for mechanism in ("recommend", "clipped"):
-            mdp.Covariance(bounds=(0, 1), delta=1e-6, mechanism=mechanism).fit(X)
-        ridge = mdp.PrivateRidge(bounds=(0, 1), target_bounds=(0, 1))
+            mdp.Covariance(bounds=(0, 1), delta=1e-6, mechanism=mechanism, missing="middle").fit(X)
+        ridge = mdp.PrivateRidge(bounds=(0, 1), target_bounds=(0, 1), missing="middle")
         ridge.fit(X, X[:, 0])
