@@ -114,7 +114,9 @@ def complete(config: dict[str, Any]) -> dict[str, Any]:
             key, the value, the allowed values and, for a misspelt name, the nearest valid one.
     """
     completed: dict[str, Any] = copy.deepcopy(config)
-    for kind in completed.keys() & {"experiments", "training"}:
+    # What is no mapping is left to the schema, which refuses it in a sentence.
+    keys = completed.keys() if isinstance(completed, dict) else set()
+    for kind in keys & {"experiments", "training"}:
         entries = completed[kind] or {}
         if isinstance(entries, dict):
             completed[kind] = {name: entry for name, entry in entries.items() if entry is not None}

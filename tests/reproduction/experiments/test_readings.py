@@ -95,7 +95,8 @@ def test_a_bad_name_is_one_sentence(bad, sentence):
 
 def test_the_configuration_takes_names_and_choices():
     for given in ("zeta_literal", "zeta=literal", {"zeta": "literal", "gamma": "public"}):
-        assert config.resolve({**SHIPPED, "reading": given})["reading"] == "zeta=literal"
+        resolved = config.resolve({**SHIPPED, "reading": given, "pathvars": {"results": "other"}})
+        assert resolved["reading"] == "zeta=literal"
     assert config.resolve(SHIPPED)["reading"] == "default"
     with pytest.raises(InputError, match="reading is 3; it must be a name"):
         config.resolve({**SHIPPED, "reading": 3})
