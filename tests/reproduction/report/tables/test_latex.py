@@ -7,7 +7,7 @@ from packages import KEPT
 
 from reproduction.report import markup
 
-TABLES = sorted((KEPT / "tables").glob("*.json"), key=lambda path: path.stem)
+TABLES = sorted(path.with_suffix(".json") for path in (KEPT / "tables").glob("*.md"))
 NAMES = [path.stem for path in TABLES]
 
 
