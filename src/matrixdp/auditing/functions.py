@@ -50,6 +50,10 @@ PILOT, NUMBERS, BETS, STRONG = 1000, 1e7, 3, 4.0
 #: Runs that are bet on where epsilon is computed.
 CONFIRMED = 2000
 
+#: Values of a statistic that are few, as those of exact repeats are, and the share of the largest
+#: power above which such a statistic is taken.
+VALUES, NEARLY = 3, 0.9
+
 #: Largest number of drawn numbers, and of the matrix's entries, that are replayed one by one.
 DRAWS, MATRIX = 2000, 4e6
 
@@ -345,7 +349,13 @@ def _choose(
         for name, both in values.items()
         for sign in (1, -1)
     }
-    name, sign = max(powers, key=lambda key: powers[key])
+    best = max(powers, key=lambda key: powers[key])
+    # A threshold among many values wins by luck too; one among a few, as of repeats, hardly does.
+    few = [key for key in powers if len(np.unique(values[key[0]])) <= VALUES]
+    name, sign = max(
+        [key for key in few if powers[key] > NEARLY * powers[best]] or [best],
+        key=lambda key: powers[key],
+    )
     chosen = fitted[name]
     return name, lambda sample: sign * chosen(sample), powers[name, sign]
 
