@@ -57,14 +57,12 @@ def test_no_honest_release_is_refuted_and_no_wrong_one_certified():
 CLEAR = [
     ("wrong", "class", "Gaussian", 0.05),
     ("wrong", "class", "Laplace", 0.1),
-    ("wrong", "class", "Staircase by its density", 0.05),
     ("wrong", "function", "Gaussian", 0.01),
     ("wrong", "function", "Laplace", 0.01),
     ("wrong", "hidden", "Gaussian", 0.5),
     ("wrong", "function", "noise for one record of a person's 3", 0.0),
     ("wrong", "function", "no noise on the diagonal", 0.0),
     ("honest", "class", "Gaussian", 0.0),
-    ("honest", "class", "Elliptical Laplace by its density", 0.0),
     ("honest", "function", "Laplace", 0.0),
     ("honest", "hidden", "Gaussian", 0.0),
 ]
