@@ -64,7 +64,7 @@ def run(tmp_path_factory):
     empty += ("effect_zeros,alike,met_by,beaten_by",)
     commas = "," * (1 + ",".join(empty).count(","))
     put(root / "claims.csv", "\n".join([",".join((head, *empty)), *(row + commas for row in rows)]))
-    runfiles.write(root, "tables/advice", "tables/price", "figures/price")
+    runfiles.write(root, "tables/advice", "tables/audit", "tables/price", "figures/price")
     return root
 
 
@@ -248,7 +248,11 @@ def test_bars_count_the_claims_and_texts_are_no_markup(whole):
     bars = (
         "[...document.querySelectorAll('.tally')].map((one) => one.innerText.split(/\\s*\\n\\s*/))"
     )
-    assert shown.run(bars) == [["theorem", "1"], ["experiment", "1"], ["identity", "1"]]
+    assert shown.run(bars) == [
+        ["theorems", "1"],
+        ["claims on experiments", "1"],
+        ["other statements", "1"],
+    ]
     assert "<b>no</b>" in shown.run("document.querySelector('#claim-M2').innerText")
     assert (
         shown.run("document.querySelector('#claim-M2 a:not([href*=claim])').hash")

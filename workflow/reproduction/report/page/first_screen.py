@@ -124,9 +124,14 @@ class Run:
         return bool(audit_status.refuted(rows[rows["mechanism"].isin(names)]).any())
 
     def trials(self) -> dict[int, list[str]]:
-        """Return the names of experiments, grouped by their smallest number of trials."""
+        """Return the names of experiments, grouped by their trials of a row.
+
+        The smallest number at the claimed epsilon, which all answers are on.
+        """
         by_count: dict[int, list[str]] = {}
         for name, rows in self.experiments().items():
+            at = pd.to_numeric(rows["epsilon"], errors="coerce")
+            rows = rows[at.eq(self.claimed_epsilon) | at.isna()]
             by_count.setdefault(trials(rows), []).append(catalogue.experiment(name).name)
         return by_count
 
