@@ -264,6 +264,8 @@ def by_key(part, runs):
 
     return {
         "settings": lambda wildcards, output: job_settings.text(part(wildcards)),
+        # Params are compared as a set: the text of a key that only other jobs have is always in it.
+        "no_setting": "",
         **{
             f"setting_{key}": lambda wildcards, key=key: text(wildcards, key)
             for key in sorted({key for wildcards in runs for key in part(wildcards)})
