@@ -183,15 +183,19 @@ def _check_public(entries: Mapping[str, Mapping[str, Any]], where: str) -> None:
             raise InputError(f"{where}{name} {NOT_PUBLIC}")
 
 
-def text(settings: Mapping[str, Any]) -> str:
-    """Return a resolved configuration as YAML, without what changes none of one's own numbers."""
-    public = {**settings, "data": {**settings["data"], "mirror": ""}}
-    public["datasets"] = {
+def public(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a resolved configuration without what changes none of one's own numbers."""
+    shown = {**settings, "data": {**settings["data"], "mirror": ""}}
+    shown["datasets"] = {
         name: {**entry, "file": Path(entry["file"]).name}
         for name, entry in settings["datasets"].items()
     }
-    public = {name: value for name, value in public.items() if name not in _PATHS}
-    return yaml.safe_dump(public, sort_keys=False, allow_unicode=True)
+    return {name: value for name, value in shown.items() if name not in _PATHS}
+
+
+def text(settings: Mapping[str, Any]) -> str:
+    """Return what is public of a resolved configuration as YAML."""
+    return yaml.safe_dump(public(settings), sort_keys=False, allow_unicode=True)
 
 
 def _token(value: object) -> str:

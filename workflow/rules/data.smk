@@ -11,7 +11,8 @@ rule settings:
     conda:
         "../../environment.yml"
     params:
-        text=lambda wildcards: configuration.text(config),
+        **by_key(lambda wildcards: configuration.public(config), [None]),
+        text=lambda wildcards, output: configuration.text(config),
     message:
         "Settings"
     shell:

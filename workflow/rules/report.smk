@@ -196,10 +196,17 @@ rule latex:
         "{params.python} -m reproduction latex {input:q} > {log:q} 2>&1"
 
 
+def recipe_of_figure(wildcards):
+    """Return the look of a figure."""
+    return EXPERIMENT_FIGURES.get(wildcards.figure, [wildcards.figure])[0]
+
+
 rule figure:
     """One figure, the data that it shows, and its words."""
     input:
-        lambda wildcards: FIGURES[wildcards.figure],
+        lambda wildcards: (
+            FIGURES.get(wildcards.figure) or rows_of(EXPERIMENT_FIGURES[wildcards.figure][1])
+        ),
         settings="<folder>/settings.yaml",
     output:
         svg=report(
@@ -217,34 +224,21 @@ rule figure:
     benchmark:
         "<folder>/benchmarks/figures/{figure}.tsv"
     wildcard_constraints:
-        figure="|".join(FIGURES) or "none",
+        figure="|".join([*FIGURES, *EXPERIMENT_FIGURES]) or "none",
     localrule: True
     conda:
         "../../environment.yml"
     params:
         *code("cli.figure"),
-        recipe="{figure}",
+        recipe=recipe_of_figure,
         entry=lambda wildcards: code_of(
-            "cli.figure", *modules(discovery.figures(), wildcards.figure)
+            "cli.figure", *modules(discovery.figures(), recipe_of_figure(wildcards))
         ),
         python=python,
     message:
         "Figure: {wildcards.figure}"
     shell:
         "{params.python} -m reproduction figure {params.recipe} {input:q} --out {output.svg:q} > {log:q} 2>&1"
-
-
-use rule figure as experiment_figure with:
-    input:
-        lambda wildcards: rows_of(EXPERIMENT_FIGURES[wildcards.figure][1]),
-        settings="<folder>/settings.yaml",
-    wildcard_constraints:
-        figure="|".join(EXPERIMENT_FIGURES) or "none",
-    params:
-        recipe=lambda wildcards: EXPERIMENT_FIGURES[wildcards.figure][0],
-        entry=lambda wildcards: code_of(
-            "cli.figure", *modules(discovery.figures(), EXPERIMENT_FIGURES[wildcards.figure][0])
-        ),
 
 
 rule report:

@@ -75,7 +75,7 @@ def test_jobs_of_a_target(target, expected, shipped):
 
 
 def test_one_figure_is_one_figure(shipped):
-    expected = {**shown("first_pc"), "experiment_figure": 1}
+    expected = {**shown("first_pc"), "figure": 1}
     outcome = shipped.plan("results/figures/curves_first_pc.svg")
     assert outcome.counts == {**expected, "total": sum(expected.values())}
 
@@ -195,6 +195,15 @@ def test_one_more_mechanism_runs_alone(finished):
     planned = finished.plan("mvg", "--config", setting).jobs
     rows = jobs_of("regression", mechanisms=["jl_exact"])
     assert planned == {name.replace("jl_exact", "laplace") for name in rows} | SHOWN
+
+
+def test_one_more_experiment_reruns_no_other(finished, tmp_path):
+    more = SHIPPED["section10_2"]
+    # It has a key that no other one has.
+    assert not any(more.keys() <= each.keys() for each in TINY["experiments"].values())
+    files = [f"results/tables/{name}.csv" for name in TABLES]
+    planned = finished.plan(*files, *overlay(tmp_path, experiments={"section10_2": more})).jobs
+    assert planned == {"settings", *(f"tables/{name}" for name in TABLES)}
 
 
 def test_a_scaling_that_was_deleted_is_made_again_before_what_reads_it(again):

@@ -39,7 +39,7 @@ def test_an_overlay_alone_and_behind_config_yaml_are_one_configuration(first, fi
 
 def test_private_gradients_on_mnist_have_a_run_of_their_own(shipped):
     every = shipped.plan("all")
-    assert "trials/mnist_features/default/imgm" in every.jobs
+    assert "trials/mnist_features/default/analytic_gaussian" in every.jobs
     assert not [job for job in every.jobs if job.startswith("trials/mnist/")]
     alone = shipped.plan("mnist", "mnist_features", "claims", *MNIST)
     assert folders(alone) == {"results/mnist/"}
