@@ -144,8 +144,8 @@ def test_a_data_set_with_an_experiment(fresh, tmp_path):
     assert "analyze_gauss_analytic" in (results / "tables" / "wine.csv").read_text()
     assert "Analyze Gauss, analytic" in (results / "tables" / "wine.md").read_text()
     assert (results / "figures" / "curves_wine.png").stat().st_size > 10_000
-    audit = pd.read_csv(results / "tables" / "audit.csv")
-    assert set(audit["experiment"].dropna()) == {"wine"}
+    audit = pd.read_csv(results / "audit" / "wine.csv")
+    assert set(audit["experiment"]) == {"wine"}
     html = page(fresh)
     check_related(fresh, OF_DATA, "entry or checksum or schema")
     assert 'id="tables-wine"' in html
