@@ -238,8 +238,9 @@ def _judge_class(
     if verdict.startswith(status.CERTIFIED):
         verdict += f" for this calibrated {type(release).__name__}"
         upper, unseen = release.epsilon, CERTIFIED
-        if not (library.plain(mechanism) and release.of_library):
-            # What another author's class calibrates once, it may not calibrate again.
+        # What another author's class calibrates once, it may not calibrate again; the certificate
+        # of an object does not rest on who has calibrated it.
+        if not (library.plain(mechanism) and (release.of_library or release is mechanism)):
             verdict = f"{status.NOT_REFUTED}: a calibrated {type(release).__name__} of this class "
             verdict += "passes, and another may not; audit the one that you use"
             upper = None

@@ -15,7 +15,10 @@ from tinyproject import LOUD, ROOT, TINY, Outcome, TinyProject
 pytestmark = pytest.mark.slow
 
 RIGHT = ["staircase", "elliptical_laplace", "frobenius"]
-WRONG = {"staircase_by_entry": 5.0, "elliptical_of_column": 2**0.5}
+WRONG = ["staircase_by_entry", "elliptical_of_column"]
+#: Wrong ones that runs do not refute. The stated density of this one showed an epsilon of sqrt(2)
+#: for a claim of 1. Stated densities are no longer believed, so that this refutation is lost.
+MISSED = ["elliptical_of_column"]
 PACKAGES = ROOT / "tests" / "plugins"
 
 
@@ -78,26 +81,33 @@ def test_right_ones_are_tested_and_wrong_ones_refuted(compared):
     audit = audit.set_index("mechanism")
     for name in RIGHT:
         assert audit.loc[name, "verdict"].startswith("not refuted"), name
-    for name, least in WRONG.items():
-        assert audit.loc[name, "verdict"].startswith("refuted"), name
-        assert audit.loc[name, "epsilon_attained"] == pytest.approx(least, rel=1e-6)
+    for name in WRONG:
+        row = audit.loc[name]
+        if name in MISSED:
+            assert row["verdict"].startswith("not refuted"), name
+        else:
+            assert row["verdict"].startswith("refuted"), name
+            assert row[["epsilon_attained", "epsilon_certified"]].max() > row["epsilon"], name
 
 
 def test_table_advice_and_page_follow(compared):
     project, _ = compared
     tables = project.folder / "results" / "tables"
     rows = (tables / "table4.md").read_text().splitlines()
-    for name in WRONG:
+    for name in {*WRONG} - {*MISSED}:
         (row,) = (row for row in rows if name in row)
         assert "not private: epsilon at least" in row
-    for name in RIGHT:
+    for name in (*RIGHT, *MISSED):
         (row,) = (row for row in rows if f"| {name} |" in row)
         assert "not private" not in row
     advice = pd.read_csv(tables / "advice.csv")
-    listed = {*advice["best_mechanism"], *advice["runner_up_mechanism"]}
-    assert len(listed) > 1
-    assert listed <= {*RIGHT}
-    assert set(advice["audit_status"]) == {"not refuted"}
+    # Nobody has proved their epsilon, so that nothing of theirs is advised.
+    listed = {
+        name
+        for column in ("best_mechanism", "runner_up_mechanism")
+        for name in advice.get(column, ())
+    }
+    assert not listed & {*RIGHT, *WRONG}
     html = page(project)
     assert all(name in html for name in (*RIGHT, *WRONG))
 
