@@ -393,3 +393,8 @@ def results_files():
         files += ["<folder>/claims.csv"]
         files += expand("<folder>/theory/{name}.csv", name=discovery.theory())
     return sorted({*files})
+
+
+def recipe_of_figure(wildcards):
+    """Return the look of a figure."""
+    return EXPERIMENT_FIGURES.get(wildcards.figure, [wildcards.figure])[0]

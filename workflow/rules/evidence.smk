@@ -132,7 +132,7 @@ rule attack_sensitivities:
 rule implied_noise:
     """The noise that the printed errors of an experiment would need."""
     input:
-        "<folder>/summary/{experiment}.csv",
+        summary="<folder>/summary/{experiment}.csv",
         published=lambda wildcards: published_of(wildcards.experiment),
         data=matrix_of,
     output:
@@ -156,7 +156,7 @@ rule implied_noise:
     message:
         "Noise that printed errors would need: {wildcards.experiment}"
     shell:
-        "{params.python} -m reproduction implied-noise {input[0]:q} {input.published:q}"
+        "{params.python} -m reproduction implied-noise {input.summary:q} {input.published:q}"
         " --settings {params.settings:q} --data {input.data[0]:q} --out {output:q} > {log:q} 2>&1"
 
 

@@ -196,11 +196,6 @@ rule latex:
         "{params.python} -m reproduction latex {input:q} > {log:q} 2>&1"
 
 
-def recipe_of_figure(wildcards):
-    """Return the look of a figure."""
-    return EXPERIMENT_FIGURES.get(wildcards.figure, [wildcards.figure])[0]
-
-
 rule figure:
     """One figure, the data that it shows, and its words."""
     input:
