@@ -32,6 +32,7 @@ FLOORS = {
     "experiments": [],
     "experiments.readings": ["matrixdp.checks", "files", "trials"],
     "experiments.progress": [],
+    "experiments.implied_noise": [*MECHANISMS, *STUDIES, "data.prepared", "job_settings"],
     "experiments.tasks*": [*MECHANISMS, "experiments.tasks*"],
     "experiments.study": [*MECHANISMS, *STUDIES],
     "experiments.held_out": [*MECHANISMS, *STUDIES, "data.scaling"],

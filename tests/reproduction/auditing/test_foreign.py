@@ -256,7 +256,7 @@ def audited(monkeypatch, mechanism):
     ("mechanism", "verdict"),
     [
         (Raising(), "not run: ZeroDivisionError: no such thing"),
-        (BadlyColoured(), "not run: KeyError: 'std'"),
+        (BadlyColoured(), "not run: KeyError: it lacks 'std'"),
         (Generous(), "refuted: it promises less than what is asked"),
         (Gaussian(), "certified: tight"),
     ],

