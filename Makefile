@@ -15,8 +15,8 @@ export PYTHONPATH := $(CURDIR)/src:$(CURDIR)/workflow
 # Containers set it; each of some two hundred jobs would then compile its code anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: all quick mnist verify reference kept-page kept-article check-figures docs test mutants
-.PHONY: faults bench lint slurm clean help setup page article figures
+.PHONY: all quick mnist verify reference kept-page kept-article check-figures docs test test-all
+.PHONY: mutants bench lint slurm clean help setup page article figures
 
 all: setup ## every table, figure and the report, in about half an hour on two idle cores
 	@$(snakemake) $(ARGS)
@@ -48,21 +48,13 @@ check-figures: setup ## draw the kept results' figures again and compare them, b
 docs: setup ## the page on what `import matrixdp` gives: results/api/index.html
 	@$(BIN)/python docs/api.py $(ARGS)
 
-test: setup ## run the tests
-	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
+test: setup ## run the tests of every day
+	@$(tests) $(ARGS)
 
-faults: setup ## inject many faults: downloads, configurations, kills; count intervals (an hour)
-	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --long \
-	    tests/reproduction/faults tests/matrixdp/release/test_black_box.py \
-	    tests/matrixdp/release/test_frames_black_box.py \
-	    tests/matrixdp/release/test_found_bounds.py \
-	    tests/reproduction/auditing/test_searches.py \
-	    tests/matrixdp/auditing/test_composed_parts.py tests/matrixdp/auditing/test_request_searches.py \
-	    tests/matrixdp/release/test_private_count.py tests/matrixdp/release/test_people.py \
-	    tests/matrixdp/release/test_data_sets.py \
-	    tests/matrixdp/mechanisms tests/reproduction/mechanisms tests/matrixdp/privacy \
-	    tests/reproduction/privacy $(ARGS)
+test-all: setup ## run all tests, whole workflows and searches too, and count intervals (two hours)
+	@$(tests) --nightly $(ARGS)
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/coverage.py
+tests = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 mutants: setup ## inject errors one at a time and see whether the tests notice them (an hour)
 	@$(BIN)/python tests/mutants/mutate.py $(ARGS)

@@ -1,6 +1,6 @@
 """How often the intervals of a release cover the answer without noise.
 
-``make faults`` runs this file. It writes benchmarks/coverage.csv and the counts in
+``make test-all`` runs this file. It writes benchmarks/coverage.csv and the counts in
 docs/coverage.md, and fails if an interval is refuted.
 
 A cell is a data set, a query, a mechanism and an epsilon. Each of its releases is drawn as a real

@@ -6,28 +6,30 @@ import pytest
 
 
 def pytest_addoption(parser):
-    parser.addoption("--long", action="store_true", help="search and inject much more")
+    parser.addoption(
+        "--nightly", action="store_true", help="also what is marked nightly, and more draws"
+    )
 
 
 def pytest_configure(config):
-    """Draw the same examples in every run, so that no test fails by chance; in long runs, new ones.
+    """Draw the same examples in every run, so that no test fails by chance; at night, new ones.
 
     No test fails because a machine is busy either.
     """
-    long = config.getoption("--long")
-    hypothesis.settings.register_profile("project", deadline=None, derandomize=not long)
+    night = config.getoption("--nightly")
+    hypothesis.settings.register_profile("project", deadline=None, derandomize=not night)
     hypothesis.settings.load_profile("project")
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out what takes ``--long``: a test that is skipped is one that cannot run here."""
-    if config.getoption("--long"):
+    """Leave out what is nightly: a test that is skipped is one that cannot run here."""
+    if config.getoption("--nightly"):
         return
-    short, long = [], []
+    every_day, nightly = [], []
     for item in items:
-        (long if item.get_closest_marker("long") else short).append(item)
-    config.hook.pytest_deselected(items=long)
-    items[:] = short
+        (nightly if item.get_closest_marker("nightly") else every_day).append(item)
+    config.hook.pytest_deselected(items=nightly)
+    items[:] = every_day
 
 
 @pytest.fixture(autouse=True)

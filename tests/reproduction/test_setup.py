@@ -229,7 +229,7 @@ def test_every_benchmark_is_run_and_a_failure_is_told_at_the_end(folder):
 
 def test_help_lists_every_target(folder):
     targets = "all quick mnist verify reference kept-page kept-article check-figures docs test"
-    targets += " faults mutants bench lint slurm"
+    targets += " test-all mutants bench lint slurm"
     text = subprocess.check_output(folder.command("help"), env=folder.variables(), text=True)
     for target in (*targets.split(), "clean", "help"):
         assert f"make {target}: " in text
@@ -424,7 +424,7 @@ def small(folder):
     return folder
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_cleaning_deletes_what_the_workflow_made_and_nothing_of_a_users(small, tmp_path):
     assert small.make()[0] == 0
     assert small.make("ARGS=results/tables/other.md")[0] == 0

@@ -45,7 +45,7 @@ KINDS = tuple(MECHANISMS)
 CASES = [*product(DOMAINS, RELATIONS, KINDS, (None, PER_PERSON))]
 #: Some are cases of `make test`.
 NUMBERS = [
-    number if number == 1 or number % 7 == 0 else pytest.param(number, marks=pytest.mark.long)
+    number if number == 1 or number % 7 == 0 else pytest.param(number, marks=pytest.mark.nightly)
     for number in range(len(CASES))
 ]
 
@@ -392,17 +392,17 @@ def proof(monkeypatch, pairs, above, share=1):
 
 
 def test_a_black_box_does_not_refute_honest_noise(monkeypatch, request):
-    many = request.config.getoption("--long")
+    many = request.config.getoption("--nightly")
     refuted, epsilon = proof(monkeypatch, 3000 if many else 200, 0.55)
     assert not refuted
     assert epsilon <= 1
 
 
 @pytest.mark.parametrize(
-    ("share", "short", "many"), [(6, 200, 600), pytest.param(2, 0, 6000, marks=pytest.mark.long)]
+    ("share", "short", "many"), [(6, 200, 600), pytest.param(2, 0, 6000, marks=pytest.mark.nightly)]
 )
 def test_a_black_box_refutes_too_little_noise(monkeypatch, request, share, short, many):
-    pairs = many if request.config.getoption("--long") else short
+    pairs = many if request.config.getoption("--nightly") else short
     refuted, epsilon = proof(monkeypatch, pairs, 0.53 if share == 6 else 0.58, share)
     assert refuted
     assert epsilon > 1

@@ -4,7 +4,7 @@ What is searched follows from the names that a specification may have: query x m
 relation. Each is refused in a sentence or searched. Of every record of a grid the value is computed
 that gets noise, and no two values may be further apart than the release says. Where that is exact
 some two are 99 % as far apart, so that noise a hundredth too small fails. `make test` executes some
-releases in parts; `make faults` (``--long``) executes all.
+releases in parts; `make test-all` (``--nightly``) executes all.
 """
 
 from dataclasses import replace
@@ -132,7 +132,7 @@ def test_no_neighbours_are_further_apart_than_the_receipt_says(query, mechanism,
             (option,) = found
             some = bounds == "anywhere" and query in ("second_moments", "covariance", "regression")
             some = some and not per_person and adjacency != ADD_OR_REMOVE
-            if some or request.config.getoption("--long"):
+            if some or request.config.getoption("--nightly"):
                 assert_executed_as_declared(option.release)
             continue
         rows = spec.box.middle + spec.box.widths / 2 * GRID

@@ -104,7 +104,7 @@ def test_what_is_no_state_of_a_record_becomes_one():
     [
         ("replace", True, 1),
         *(
-            pytest.param(*case, 2, marks=pytest.mark.long)
+            pytest.param(*case, 2, marks=pytest.mark.nightly)
             for case in product(RELATIONS, (False, True))
         ),
     ],
@@ -188,7 +188,7 @@ def proof(monkeypatch, gaussian, pairs, share):
 @pytest.mark.parametrize("gaussian", [False, True])
 @pytest.mark.parametrize("share", [1, 4])
 def test_a_black_box_refutes_too_little_noise_alone(monkeypatch, request, gaussian, share):
-    pairs = 3000 if request.config.getoption("--long") else 300
+    pairs = 3000 if request.config.getoption("--nightly") else 300
     assert proof(monkeypatch, gaussian, pairs, share) == (share > 1)
 
 

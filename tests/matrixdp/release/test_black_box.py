@@ -74,7 +74,7 @@ def proof(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("mechanism", DELTA)
 def test_honest_noise_is_not_refuted(proof, mechanism, request):
-    many = request.config.getoption("--long")
+    many = request.config.getoption("--nightly")
     refuted, epsilon = proof(mechanism, CLAIMED, 2000 if many else 60)
     assert not refuted
     assert epsilon <= CLAIMED
@@ -85,15 +85,15 @@ def test_honest_noise_is_not_refuted(proof, mechanism, request):
     ("mechanism", "epsilon", "short", "many", "above"),
     [
         ("laplace", 4, 80, 400, 0.05),
-        pytest.param("laplace", 2, 0, 1000, 0.05, marks=pytest.mark.long),
-        pytest.param("gaussian", 4, 0, 600, 0.05, marks=pytest.mark.long),
-        pytest.param("gaussian", 2, 0, 3000, 0.106, marks=pytest.mark.long),
+        pytest.param("laplace", 2, 0, 1000, 0.05, marks=pytest.mark.nightly),
+        pytest.param("gaussian", 4, 0, 600, 0.05, marks=pytest.mark.nightly),
+        pytest.param("gaussian", 2, 0, 3000, 0.106, marks=pytest.mark.nightly),
     ],
 )
 def test_noise_for_more_than_claimed_is_refuted(
     proof, mechanism, epsilon, short, many, above, request
 ):
-    pairs = many if request.config.getoption("--long") else short
+    pairs = many if request.config.getoption("--nightly") else short
     refuted, proved = proof(mechanism, epsilon, pairs, above)
     assert refuted
     assert CLAIMED < proved <= epsilon
@@ -103,13 +103,13 @@ def test_noise_for_more_than_claimed_is_refuted(
     ("mechanism", "share", "short", "many", "above"),
     [
         ("gaussian", 4, 100, 400, 0.05),
-        pytest.param("gaussian", 2, 0, 1500, 0.08, marks=pytest.mark.long),
+        pytest.param("gaussian", 2, 0, 1500, 0.08, marks=pytest.mark.nightly),
     ],
 )
 def test_noise_that_is_too_small_on_the_way_is_refuted(
     proof, mechanism, share, short, many, above, request, monkeypatch
 ):
-    pairs = many if request.config.getoption("--long") else short
+    pairs = many if request.config.getoption("--nightly") else short
     whole = safe.noise
     monkeypatch.setattr(safe, "noise", lambda *given: whole(*given) // share)
     assert proof(mechanism, CLAIMED, pairs, above)[0]
@@ -118,7 +118,7 @@ def test_noise_that_is_too_small_on_the_way_is_refuted(
 @pytest.mark.parametrize(("epsilon", "short", "many"), [(CLAIMED, 60, 2000), (4, 80, 400)])
 def test_a_file_of_words_and_commas_keeps_the_promise(proof, epsilon, short, many, request):
     """Noise for more than claimed is refuted."""
-    pairs = many if request.config.getoption("--long") else short
+    pairs = many if request.config.getoption("--nightly") else short
     refuted, proved = proof("laplace", epsilon, pairs, words=True)
     assert refuted == (epsilon > CLAIMED)
     assert (CLAIMED < proved <= epsilon) if refuted else (proved <= CLAIMED)

@@ -1,7 +1,7 @@
 """What people ask of a release, on public data sets and on many records with heavy tails.
 
 Each is asked from the command line and from Python. Answers are held against those without noise by
-what the release itself says of its noise. `make faults` (``--long``) adds the file of 100,000
+what the release itself says of its noise. `make test-all` (``--nightly``) adds the file of 100,000
 records.
 """
 
@@ -221,7 +221,7 @@ WISHES = [
 
 @pytest.mark.parametrize("wish", WISHES, ids=lambda wish: wish.__name__)
 @pytest.mark.parametrize(
-    "name", ["breast cancer", "wine", "diabetes", pytest.param(LONG, marks=pytest.mark.long)]
+    "name", ["breast cancer", "wine", "diabetes", pytest.param(LONG, marks=pytest.mark.nightly)]
 )
 def test_every_wish_is_granted_on_every_file(tmp_path, monkeypatch, name, wish):
     monkeypatch.setattr("os.urandom", np.random.default_rng(0).bytes)

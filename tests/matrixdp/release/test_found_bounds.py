@@ -245,7 +245,7 @@ def test_records_within_any_bounds_are_records_of_the_calibration(folder, query)
         assert (np.abs(bounded.fill - bounded.box.middle) == 0).all()
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize(("delta", "rmse"), [(0, 630), (1e-5, 500)])
 def test_the_mean_of_skewed_incomes_is_as_near_as_the_docs_say(tmp_path, delta, rmse):
     rows = np.random.default_rng(5).lognormal(10, 1, (5000, 1))
@@ -340,13 +340,13 @@ def proof(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("delta", [0, 0.01])
 def test_a_whole_release_with_honest_noise_is_not_refuted(proof, delta, request):
-    many = request.config.getoption("--long")
+    many = request.config.getoption("--nightly")
     refuted, proved = proof(CLAIMED, delta, 600 if many else 30)
     assert not refuted
     assert proved <= CLAIMED
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_whole_release_for_more_than_claimed_is_refuted(proof):
     refuted, proved = proof(4.0, 0, 300)
     assert refuted
@@ -357,7 +357,7 @@ def test_a_whole_release_for_more_than_claimed_is_refuted(proof):
 def test_a_whole_release_with_too_little_noise_is_refuted(proof, delta, monkeypatch, request):
     whole = safe.noise
     monkeypatch.setattr(safe, "noise", lambda *given: whole(*given) // 8)
-    assert proof(CLAIMED, delta, 200 if request.config.getoption("--long") else 60)[0]
+    assert proof(CLAIMED, delta, 200 if request.config.getoption("--nightly") else 60)[0]
 
 
 @pytest.mark.parametrize("delta", [0, 1e-5])

@@ -48,7 +48,7 @@ def proof(people, epsilon, pairs, above, monkeypatch):
 
 @pytest.mark.parametrize(("people", "above"), [(False, 1 / 20), (True, 1 / 10)])
 def test_honest_noise_is_not_refuted(people, above, monkeypatch, request):
-    pairs = 2000 if request.config.getoption("--long") else 60
+    pairs = 2000 if request.config.getoption("--nightly") else 60
     refuted, proved = proof(people, CLAIMED, pairs, above, monkeypatch)
     assert not refuted
     assert proved <= CLAIMED

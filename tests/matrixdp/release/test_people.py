@@ -682,7 +682,7 @@ def test_a_black_box_refutes_noise_for_one_record_of_a_person(
     tmp_path, monkeypatch, request, honest, short, many
 ):
     """A person of seven rows comes or goes, of which three count."""
-    pairs = many if request.config.getoption("--long") else short
+    pairs = many if request.config.getoption("--nightly") else short
     path = specified(tmp_path, "mean", records=20, more='mechanism = "gaussian"')
     text = path.read_text().replace("epsilon = 3.0", "epsilon = 1.0").replace("1e-6", "0.01")
     path.write_text(text.replace("1e-5", "0.02"))

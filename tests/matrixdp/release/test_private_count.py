@@ -240,12 +240,12 @@ def proof(monkeypatch, spec, pairs, share=1):
 
 @pytest.mark.parametrize(
     ("share", "short", "many"),
-    [(1, 200, 3000), (4, 200, 600), pytest.param(2, 0, 3000, marks=pytest.mark.long)],
+    [(1, 200, 3000), (4, 200, 600), pytest.param(2, 0, 3000, marks=pytest.mark.nightly)],
 )
 def test_a_black_box_refutes_too_little_noise_alone(
     tmp_path, monkeypatch, request, share, short, many
 ):
-    pairs = many if request.config.getoption("--long") else short
+    pairs = many if request.config.getoption("--nightly") else short
     path = written(tmp_path, "mean", people(3), 20, 'mechanism = "gaussian"')
     text = path.read_text().replace("epsilon = 3.0", "epsilon = 1.0").replace("1e-6", "0.01")
     path.write_text(text)

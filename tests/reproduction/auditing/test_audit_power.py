@@ -100,7 +100,7 @@ def test_what_runs_prove_of_the_peers_is_below_what_their_density_reaches():
     assert (PEERS["reached"][refuted] > PEERS["epsilon"][refuted]).all()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("sampler", "wrong"), [(peers.FORMULA, True), (peers.EXACT, False)])
 def test_the_formula_of_the_peers_is_refuted_again_and_the_exact_sampler_is_not(sampler, wrong):
     columns = 8

@@ -5,7 +5,7 @@ fails here. A search climbs from many starts (:mod:`matrixdp.auditing.neighbours
 pairs, of one record or of all records of one person. Its power: where mu is exact it attains 99 %,
 so that noise a hundredth too small fails.
 `make test` runs all public names, and of the registry one domain and relation per query;
-`make faults` (``--long``) runs all, and more seeds. What requests of the command line and
+`make test-all` (``--nightly``) runs all, and more seeds. What requests of the command line and
 estimators make of these is searched in test_request_searches.py.
 """
 
@@ -133,7 +133,7 @@ def searched(release, stream):
 
 
 def seeds(config):
-    return range(20) if config.getoption("--long") else range(1)
+    return range(20) if config.getoption("--nightly") else range(1)
 
 
 def test_all_that_is_public_is_searched():
@@ -221,7 +221,7 @@ def test_no_people_are_further_apart_than_public_mechanisms_say(name, kind, requ
     mechanism, first = example(name), [*MECHANISMS].index(name) + [*QUERIES].index(kind)
     if kind not in mechanism.queries:
         return
-    long = request.config.getoption("--long")
+    long = request.config.getoption("--nightly")
     for domain, adjacency in OF_PEOPLE if long else OF_PEOPLE[first % 4 :: 4]:
         if kind is IdentityQuery and adjacency == ADD_OR_REMOVE:
             with pytest.raises(mdp.InputError, match="show their number"):
@@ -329,7 +329,7 @@ def people_searched(name, kind, domain, adjacency, per_person):
 
 @pytest.mark.parametrize(("name", "kind"), SERVED)
 def test_a_mechanism_protects_people_or_refuses_them(name, kind, request):
-    long = request.config.getoption("--long")
+    long = request.config.getoption("--nightly")
     some = PEOPLE_CASES[SERVED.index((name, kind)) % len(PEOPLE_CASES)]
     for case in PEOPLE_CASES if long else (PEOPLE_CASES[0], some):
         people_searched(name, kind, *case)
@@ -490,7 +490,7 @@ def test_no_neighbours_are_further_apart_than_a_mechanism_says(name, kind, domai
     searched_case(name, kind, domain, adjacency, 0)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize(("name", "kind"), SERVED)
 def test_all_cases_of_a_mechanism(name, kind):
     for case, seed in product(CASES, range(3)):

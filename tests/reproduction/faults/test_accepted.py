@@ -35,9 +35,9 @@ ENDS = {
     "small training set": {"train": 2},
     "large training set": {"train": 344, "seed": 2**63 - 1},
 }
-#: Ends that others have too: `make faults` also tries them alone.
+#: Ends that others have too: `make test-all` also tries them alone.
 ALONE = ("small epsilon", "large epsilon", "small delta", "large delta")
-NAMES = [pytest.param(name, marks=pytest.mark.long) if name in ALONE else name for name in ENDS]
+NAMES = [pytest.param(name, marks=pytest.mark.nightly) if name in ALONE else name for name in ENDS]
 MIDDLE = {
     "taus": [0.75],
     "sketch_multiples": [4],
@@ -45,7 +45,7 @@ MIDDLE = {
     "training": {},
 }
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 
 @pytest.fixture(scope="module")

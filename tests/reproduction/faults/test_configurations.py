@@ -45,12 +45,12 @@ def test_what_only_a_job_would_notice_is_one_sentence(name):
     refused(caught.value, pattern)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_make_says_one_sentence_and_starts_nothing(fresh, request):
     fresh.with_environment()
     file = fresh.folder / "config.yaml"
     cases = [*FROM_SCHEMA.values(), *(one for one, _ in mutations.BY_HAND.values())]
-    for case in cases if request.config.getoption("--long") else cases[::250]:
+    for case in cases if request.config.getoption("--nightly") else cases[::250]:
         file.write_text(yaml.safe_dump(case))
         outcome = fresh.run_make("table3", "-c1")
         assert outcome.code == 2, outcome.output

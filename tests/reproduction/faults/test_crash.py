@@ -6,10 +6,7 @@ import os
 import signal
 import time
 
-import pytest
 from tinyproject import processes_below, started, wait_for
-
-pytestmark = pytest.mark.slow
 
 
 def test_a_killed_run_is_continued_to_the_same_bytes(fresh, finished):

@@ -58,7 +58,7 @@ def test_each_mistake_has_its_sentence(name):
     assert re.search(pattern, text), text
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_file_that_is_not_there_ends_a_dry_run(fresh, tmp_path):
     fresh.configure(
         experiments={"mine": {"task": "covariance", "dataset": "liver", "mechanisms": ["laplace"]}},

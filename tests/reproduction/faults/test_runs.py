@@ -18,7 +18,7 @@ import pytest
 from packages import PATH
 from tinyproject import environment, processes_below, started
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 TARGET = ("table3", "-c2")
 
@@ -76,7 +76,7 @@ def test_a_copied_folder_and_a_wrong_clock_rerun_nothing_and_change_nothing(fini
 
 
 # test_crash.py kills at two instants.
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 @pytest.mark.parametrize("victim", ["workflow", "job", "make"])
 def test_a_run_killed_at_any_instant_comes_to_the_same_bytes(fresh, finished, victim):

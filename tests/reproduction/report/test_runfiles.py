@@ -15,7 +15,7 @@ from packages import PATH, ROOT
 from reproduction.report import inputs
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_tables_and_figures_are_made_from_what_the_rules_list(tmp_path):
     """The quick run has every experiment and training."""
     words = ["-n", "--forceall", "--printshellcmds", "--quiet", "host", "--workflow-profile=none"]

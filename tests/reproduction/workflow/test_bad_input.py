@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tinyproject import overlay
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 #: What Snakemake says in any case.
 GREETING = ("Using workflow specific profile", "Config file ")

@@ -8,7 +8,7 @@ import pytest
 from tinyproject import project_files
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_run_needs_only_the_clone_and_writes_only_results(finished, shipped):
     # The run itself took place in such a copy, see the fixture.
     own = [file.relative_to(shipped.folder) for file in shipped.folder.rglob("*")]

@@ -20,7 +20,7 @@ import pytest
 from test_training import TINY as TRAINING
 from tinyproject import ROOT
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 #: Notes in a file per job its command, what it opens to read, and the folders that it lists.
 MAIN = """

@@ -16,8 +16,6 @@ from tinyproject import TINY, jobs_of, jobs_of_table
 from reproduction.data import liver
 from reproduction.data.matrices import content_sha256
 
-pytestmark = pytest.mark.slow
-
 
 def assert_status(project, status, *tables):
     """Every form of every table says whether its data are simulated, and so do the rows behind."""
@@ -52,6 +50,7 @@ def test_a_printed_command_by_hand_writes_the_same_bytes(again, finished):
     assert (again.folder / name).read_bytes() == finished.results()[name]
 
 
+@pytest.mark.nightly
 def test_a_file_of_other_settings_is_refused(again):
     trials = again.folder / "results" / "trials" / "regression" / "default"
     other = again.folder / "results" / "trials" / "first_pc" / "default" / "random.csv.gz"
@@ -93,6 +92,7 @@ def test_a_module_of_another_workflow_with_a_prefix(unrun, finished, tmp_path):
     assert project.plan("dp_table5").idle
 
 
+@pytest.mark.nightly
 def test_a_run_in_another_folder(unrun, finished, tmp_path):
     name = "results/summary/covariance.csv"
     unrun.make(name, "-c1", "--directory", tmp_path)
@@ -100,6 +100,7 @@ def test_a_run_in_another_folder(unrun, finished, tmp_path):
     assert unrun.plan(name, "--directory", tmp_path).idle
 
 
+@pytest.mark.nightly
 def test_original_data_replace_simulated_ones(again, mirror):
     setting = ["--config", "data={source: original}"]
     outcome = again.make("table2", "table4", *setting, DATA_MIRROR=mirror)
@@ -132,6 +133,7 @@ def give_originals(project, folder: Path):
     return str(folder)
 
 
+@pytest.mark.nightly
 def test_stand_ins_for_want_of_originals_are_replaced_later(fresh, tmp_path):
     folder = give_originals(fresh, tmp_path / "originals")
     small(fresh, source="auto").with_environment()
@@ -152,6 +154,7 @@ def test_stand_ins_for_want_of_originals_are_replaced_later(fresh, tmp_path):
     assert {*pd.read_csv(fresh.folder / name)["data_status"]} == {"original"}
 
 
+@pytest.mark.nightly
 def test_originals_that_cannot_be_had_are_an_error_where_demanded(fresh):
     matrix = "results/data/liver/matrix.npy"
     outcome = fresh.snakemake(matrix, "--config", "data={source: original}")

@@ -15,7 +15,7 @@ from tinyproject import TINY
 
 from reproduction.report.page import crate
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 ADULT = {
     "perturbation": "gradients",

@@ -10,7 +10,7 @@ from tinyproject import TINY
 
 from reproduction.report import page
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 #: Rules on the papers as a whole.
 OF_PAPERS = ("theory", "judge_claims", "negative_control", "held_out", "readings_trials", "article")

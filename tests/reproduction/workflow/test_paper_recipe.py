@@ -5,7 +5,7 @@ import pytest
 from test_recipes import follow
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_goes_into_a_paper(fresh):
     follow(fresh, "A mechanism")
     folder = fresh.folder / "results"

@@ -14,7 +14,7 @@ from tinyproject import ROOT, TINY, jobs_of, jobs_of_report, jobs_of_table, over
 
 from reproduction import discovery
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text())
 SHIPPED, TRAINING = CONFIG["experiments"], CONFIG["training"]

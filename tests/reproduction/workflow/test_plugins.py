@@ -12,7 +12,7 @@ from installedpackages import add, build
 from test_recipes import blocks, merged, page
 from tinyproject import LOUD, ROOT, TINY, Outcome, TinyProject
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 RIGHT = ["staircase", "elliptical_laplace", "frobenius"]
 WRONG = ["staircase_by_entry", "elliptical_of_column"]

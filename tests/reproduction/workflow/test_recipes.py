@@ -79,7 +79,7 @@ def check_related(project, files, selected):
     added = yaml.safe_load(tiny).get("experiments") or {}
     whole["experiments"] = {**added, **whole["experiments"]}
     file.write_text(yaml.safe_dump(whole, sort_keys=False))
-    words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-n0", "-m", "not slow"]
+    words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-n0"]
     done = project.run(sys.executable, *words, "-k", selected, *files)
     file.write_text(tiny)
     assert done.code == 0, done.output
@@ -103,7 +103,7 @@ def test_every_recipe_is_there():
         assert any(kind in title for title in titles), kind
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_recipes_for_a_mechanism_and_a_figure_work(fresh):
     first_pc = TINY["experiments"]["first_pc"]
     fresh.configure(experiments={"first_pc": first_pc})
@@ -124,7 +124,7 @@ def test_the_recipes_for_a_mechanism_and_a_figure_work(fresh):
     assert "Noise against epsilon" in html
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_data_set_with_an_experiment(fresh, tmp_path):
     bunch = load_wine()
     rows = np.column_stack([bunch.target + 1, bunch.data])

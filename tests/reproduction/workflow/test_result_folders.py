@@ -8,7 +8,7 @@ import pytest
 import yaml
 from tinyproject import overlay
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 QUICK = ["--configfile", "workflow/config/quick.yaml"]
 MNIST = ["--configfile", "workflow/config/mnist.yaml"]

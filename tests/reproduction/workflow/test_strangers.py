@@ -7,7 +7,7 @@ import hashlib
 import pytest
 from tinyproject import TINY, overlay
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 #: Names beside ours, also such as a temporary file or another configuration's might have.
 NAMES = [

@@ -11,7 +11,7 @@ from tinyproject import ROOT, overlay
 
 from reproduction import job_settings
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text())["training"]
 SMALL = {"trials": 2, "records": 256, "lot": 64, "epochs": 2, "epsilons": [1]}
