@@ -96,3 +96,19 @@ def test_what_is_sure_is_corrected_for_the_number_of_readings(tmp_path, count, s
     share = across.share(by_reading, [Comparison(MVG, LAPLACE)], **OPTIONS)
     assert share.holding == share.total == count
     assert bool(share.sure) is sure
+
+
+def test_a_baseline_that_meets_it_by_chance_alone_voids_nothing(tmp_path):
+    # MVG is clearly better under two readings; the baseline at p = .025, one of four tests.
+    rows = [("mvg_binary", True, 1.0, 0.1, root, "linear", "") for root in ("sqrt", "literal")]
+    rows += [("laplace", True, 2.0, 0.1, "", "linear", "")]
+    for mean, void in ((1.84, False), (1.2, True)):
+        by_reading = across.read(
+            "regression", sweeps(tmp_path, [*rows, ("zero", True, mean, 0.1, "", "", "")])
+        )
+        baselines = [[Comparison(ZERO, LAPLACE)]]
+        alone = across.share(by_reading, *baselines, **OPTIONS)
+        assert alone.holding == alone.total == 1
+        share = across.share(by_reading, [Comparison(MVG, LAPLACE)], **OPTIONS, baselines=baselines)
+        assert len(share.sure) == (0 if void else 2)
+        assert share.met_by_baseline == (2 if void else 0)

@@ -16,7 +16,7 @@ from reproduction.report.claims import definitions
 from reproduction.report.claims.definitions import Comparison, Row
 from reproduction.report.claims.trial_evidence import surplus
 from reproduction.report.inputs import Files
-from reproduction.report.statistics import LEVEL, Pair
+from reproduction.report.statistics import LEVEL, Pair, combine, holm
 
 
 class ReadingValues(NamedTuple):
@@ -37,8 +37,9 @@ class Share(NamedTuple):
 
     Attributes:
         holding, total: number of readings under which it holds, and of all; None without readings.
-        sure: names of the readings under which it holds after Bonferroni's correction over all
-            readings, while no baseline meets it.
+        sure: names of the readings under which it holds after Holm's correction, while no baseline
+            meets it after the correction. One family are the tests of the claim and of the
+            baselines, under all readings.
         met_by_baseline: number of readings under which it holds after the correction, but a
             baseline meets it too.
     """
@@ -111,8 +112,9 @@ def share(
         return Share()
     cells = np.array([*joint.values()])
 
-    def holds(group: Sequence[Comparison], level: float) -> np.ndarray:
-        each = []
+    def test(group: Sequence[Comparison]) -> list[float]:
+        """Return the p-value of the comparisons under each reading."""
+        p_for, p_against = [], []
         for comparison in group:
             ends = (
                 (comparison.first, comparison.second)
@@ -121,18 +123,19 @@ def share(
             )
             pair = Pair(*(by_reading.values[cells[:, rows.index(row)]] for row in ends))
             estimate = surplus(comparison, pair)
-            each.append(estimate.above() < level / 2)
-        return np.all(each, axis=0) if every else np.any(each, axis=0)
+            p_for.append(estimate.above())
+            p_against.append(estimate.below())
+        parts = zip(np.transpose(p_for), np.transpose(p_against), strict=True)
+        return [combine(*part, every).p_for for part in parts]
 
-    corrected = holds(comparisons, LEVEL / len(joint))
-    sure = corrected.copy()
-    for group in baselines:
-        sure &= ~holds(group, LEVEL)
+    tests = np.array([test(group) for group in (comparisons, *baselines)])
+    clear, *met = holm(tests.ravel()).reshape(tests.shape) < LEVEL
+    sure = clear & ~np.any(met, axis=0)
     return Share(
-        holding=int(holds(comparisons, LEVEL).sum()),
+        holding=int((tests[0] < LEVEL).sum()),
         total=len(joint),
         sure=tuple(itertools.compress(joint, sure)),
-        met_by_baseline=int((corrected & ~sure).sum()),
+        met_by_baseline=int((clear & ~sure).sum()),
     )
 
 
