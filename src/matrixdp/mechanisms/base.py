@@ -451,7 +451,7 @@ class AdditiveMechanism(Separable):
         left = delta_for_noise(self.epsilon_delivered, self.delta, self.numbers)
         if unit is safe.LAPLACE:
             return budget
-        return float(min(budget, gaussian.mu(self.epsilon_delivered, left)))
+        return min(budget, _largest_mu(self.epsilon_delivered, left))
 
     @property
     def statement(self) -> PrivacyStatement:
@@ -523,6 +523,12 @@ class AdditiveMechanism(Separable):
             f"there is no safe noise for {type(self.noise).__name__}; take a mechanism with "
             "Gaussian or Laplace noise"
         )
+
+
+@functools.lru_cache
+def _largest_mu(epsilon: float, delta: float) -> float:
+    """Return the largest mu of a guarantee, which each of many releases asks for."""
+    return float(gaussian.mu(epsilon, delta))
 
 
 #: Bound on the roundings of a whitened entry without dense factors: three in the exact value, at
