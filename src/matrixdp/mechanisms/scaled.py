@@ -130,6 +130,8 @@ def in_units(query: Query) -> Query:
     """Return the query on records in units of their box."""
     if not isinstance(query.domain, Box):
         raise InputError("a ball bounds the records, whose columns have one unit already")
+    if isinstance(query, PresentMeanQuery):
+        raise InputError("sums of values present are in units of their bounds already")
     sides = (np.divide(side, units(query)) for side in (query.domain.lower, query.domain.upper))
     return replace(query, domain=Box(*(tuple(side.tolist()) for side in sides)))
 

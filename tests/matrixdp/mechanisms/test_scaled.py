@@ -7,6 +7,7 @@ from mechanismqueries import BUDGET
 import matrixdp as mdp
 from matrixdp.mechanisms.allocation import Shares
 from matrixdp.mechanisms.scaled import Scaled, in_units
+from matrixdp.privacy.present import PresentMeanQuery
 
 BOX = mdp.Box((0.0, -2.0), (120.0, 2e5))
 
@@ -42,6 +43,13 @@ def test_range_is_checked_at_every_corner_of_the_box(records):
         release.release_value(np.zeros((2, 1)))
 
 
-def test_a_ball_has_no_units():
-    with pytest.raises(mdp.InputError, match="a ball bounds the records"):
-        Scaled(mdp.Gaussian()).calibrate(mdp.MeanQuery(mdp.Ball(1.0, 2), 30), **BUDGET)
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        (mdp.MeanQuery(mdp.Ball(1.0, 2), 30), "a ball bounds the records"),
+        (PresentMeanQuery.of(2, 30), "are in units of their bounds already"),
+    ],
+)
+def test_what_has_one_unit_already_is_refused(query, words):
+    with pytest.raises(mdp.InputError, match=words):
+        Scaled(mdp.Gaussian()).calibrate(query, **BUDGET)
