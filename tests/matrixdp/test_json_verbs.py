@@ -112,14 +112,6 @@ def test_an_account_says_what_is_spent_and_left(folder, run, capsys):
     assert f"delta {says['left_delta']:.4g}" in text
 
 
-@pytest.mark.parametrize("verb", cli.VERBS)
-def test_an_error_stays_one_sentence(folder, verb, capsys):
-    assert cli.main([verb, "nope.toml", "--json"]) == 2
-    out, error = capsys.readouterr()
-    assert not out
-    assert error.count("\n") == 1
-
-
 def test_a_number_that_json_has_not_is_null(capsys):
     cli.show({"a": [float("inf"), (np.float64("nan"), np.int64(3))], "b": {"c": 0.1}})
     assert json.loads(capsys.readouterr().out) == {"a": [None, [None, 3]], "b": {"c": 0.1}}

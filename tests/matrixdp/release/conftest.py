@@ -1,9 +1,9 @@
+import harness
 import pytest
-import samplefile
 
 
 @pytest.fixture
 def folder(tmp_path):
     """Return a folder with a file of 400 records of ages and incomes."""
-    samplefile.save(tmp_path / "people.csv")
+    harness.save(tmp_path / "people.csv")
     return tmp_path

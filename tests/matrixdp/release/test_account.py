@@ -269,31 +269,6 @@ def test_the_command_line_reads_the_account_of_a_specification(folder, capsys):
         assert "in 1 release\n" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("name", "sentence"),
-    [
-        ("nope.csv", "nope.csv is not there, or no file; give"),
-        ("nope.csv.privacy.json", "is not there; give the file of records, or its account"),
-        ("nope", "is not there; give the file of records, or its account"),
-        ("nope.toml", "cannot be read"),
-    ],
-)
-def test_what_is_not_there_has_no_account(folder, name, sentence, capsys):
-    assert cli.main(["account", str(folder / name)]) == 2
-    out, error = capsys.readouterr()
-    assert sentence in error
-    assert error.count("\n") == 1
-    assert not out
-
-
-def test_a_nested_account_is_refused_in_one_sentence(folder, capsys):
-    (folder / "people.csv.privacy.json").write_text("[" * 100_000)
-    assert cli.main(["account", str(folder / "people.csv")]) == 2
-    error = capsys.readouterr().err
-    assert "is no account of releases" in error
-    assert error.count("\n") == 1
-
-
 def test_of_many_at_once_only_as_many_pass_as_fit(folder):
     path, passed = folder / "a.json", []
 

@@ -69,30 +69,6 @@ def test_every_verb_explains_itself(verb, capsys):
     assert text.count("\n\n") >= 2
 
 
-@pytest.mark.parametrize("verb", ["trials", "verify", "quick"])
-def test_a_verb_of_the_study_is_named_in_one_sentence(verb, capsys):
-    assert cli.main([verb, "laplace"]) == 2
-    text = capsys.readouterr().err
-    assert text.count("\n") == 1
-    command = f"`.venv/bin/python -m reproduction {verb}`"
-    assert f"in the project's folder, after `make`, as {command}\n" in text
-
-
-@pytest.mark.parametrize(
-    ("word", "verb"), [("rel", "release"), ("recomend", "recommend"), ("acount", "account")]
-)
-def test_the_nearest_verb_is_named_where_one_is_near(word, verb, capsys):
-    assert cli.main([word]) == 2
-    text = capsys.readouterr().err
-    assert text.startswith(f"matrixdp: {word!r} is no verb; did you mean {verb!r}? It must be one")
-    assert "reproduction" not in text
-
-
-def test_a_word_that_can_be_no_verb_gets_no_command(capsys):
-    assert cli.main(["people.toml\n"]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
-
-
 #: Windows has neither of these.
 WINDOWS = """
 import os, signal, sys

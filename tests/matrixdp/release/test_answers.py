@@ -375,47 +375,6 @@ def test_numbers_that_are_not_clipped_are_said_to_be_as_they_are():
         assert "beyond what the bounds allow stays there" in made.page
 
 
-#: Columns whose names an answer would have twice: query, columns, the refused one, keys.
-MET = [
-    ("covariance", ["a", "mean"], "mean", {}),
-    ("covariance", ["mean", "a"], "mean", {"mechanism": "clipped", "delta": 1e-6}),
-    ("components", ["share", "a"], "share", {}),
-    ("components", ["a", "eigenvalue"], "eigenvalue", {}),
-    ("regression", ["a", "intercept", "y"], "intercept", {"target": "y"}),
-    ("regression", ["intercept", "y"], "intercept", {"target": "y", "delta": 1e-6}),
-    *((query, ["", "a"], "", {}) for query in ("records", "mean", "second_moments")),
-]
-
-
-@pytest.mark.parametrize(("query", "names", "name", "keys"), MET)
-def test_a_column_with_a_name_of_the_answer_is_refused_before_the_charge(
-    tmp_path, capsys, query, names, name, keys
-):
-    rows = np.random.default_rng(0).uniform(0, 1, (400, len(names)))
-    settings = {"query": query, "epsilon": 1, "missing": "refuse", **keys}
-    account = mdp.Account(tmp_path / "memory.privacy.json", epsilon=2, delta=1e-5)
-    frame = pd.DataFrame(rows, columns=names)
-    sentence = f"bounds has the column {name!r}, and the answer of the query {query!r} uses this"
-    with pytest.raises(mdp.InputError, match=sentence):
-        mdp.make_release(frame, bounds=dict.fromkeys(names, (0, 1)), account=account, **settings)
-    assert account.spent == 0
-    frame.to_csv(tmp_path / "people.csv", index=False)
-    settings |= {"file": "people.csv", "records": 400, "total": {"epsilon": 2, "delta": 1e-5}}
-    text = "\n".join(f"{key} = {_toml(value)}" for key, value in settings.items())
-    bounds = "\n".join(f"{json.dumps(one)} = [0, 1]" for one in names)
-    (tmp_path / "s.toml").write_text(f"{text}\n[bounds]\n{bounds}\n")
-    out = str(tmp_path / "out")
-    assert cli.main(["release", str(tmp_path / "s.toml"), "--out", out, "--even-if-useless"]) == 2
-    assert sentence in capsys.readouterr().err
-    assert not (tmp_path / "people.csv.privacy.json").exists()
-
-
-def _toml(value):
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key} = {item}" for key, item in value.items()) + "}"
-    return json.dumps(value)
-
-
 @pytest.mark.parametrize(
     ("query", "names", "keys"),
     [

@@ -94,38 +94,3 @@ def test_several_releases_share_one_total_by_their_weights(folder, capsys, delta
     assert several(folder, total, more + '\n[[release]]\nquery = "components"') == 2
     assert "in all, and with" in capsys.readouterr().err
     assert ledger.read(folder / "people.csv.privacy.json") == books
-
-
-@pytest.mark.parametrize(
-    ("total", "more", "message"),
-    [
-        ("", "", "total is missing; add it, as all [[release]] share it"),
-        ("total = {epsilon = 4, delta = 1e-5}\nepsilon = 1", "", "epsilon has no meaning beside"),
-        (None, "epsilon = 1", "epsilon has no meaning beside"),
-        (None, "weight = 0", "TOML"),
-        (None, '[[release]]\nquery = "mean"\nweight = 0', "weight of a release is 0"),
-        (None, '[[release]]\nquery = "mean"', "two releases have the name mean"),
-        (None, '[[release]]\nquery = "mean"\nlabel = "../a"', "fit for the name of a folder"),
-        (None, '[[release]]\nquery = "mean"\nrecords = 3', "records is unknown in [[release]]"),
-        (None, '[[release]]\nquery = "median"', "query is 'median'"),
-        (
-            None,
-            '[[release]]\nquery = "records"\nmechanism = "laplace"',
-            "laplace spends more than the share of records in the total",
-        ),
-        (
-            None,
-            '[[release]]\nquery = "records"\n[release.bounds]\nheight = [0, 3]',
-            "has no 'height' among 2 column names",
-        ),
-    ],
-)
-def test_of_several_releases_none_is_made_where_one_is_refused(
-    folder, capsys, total, more, message
-):
-    given = {} if total is None else {"total": total}
-    assert several(folder, more=more, **given) == 2
-    told = capsys.readouterr().err
-    assert message in told
-    assert told.count("\n") == 1
-    assert not [*folder.glob("*.privacy.*json")]

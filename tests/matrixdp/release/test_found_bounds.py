@@ -10,7 +10,6 @@ import pytest
 import matrixdp
 from matrixdp import cli
 from matrixdp.auditing import evidence
-from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.private_bounds import MISSING, SHARE, PrivatelyBounded
 from matrixdp.noise import safe
@@ -194,22 +193,6 @@ def test_missing_values_are_filled_once_bounds_are_known(folder):
     spec = specification.read(written(folder, missing="{age = 40}"))
     assert spec.fill.tolist() == [40, MISSING]
     assert run(folder, out="refused", missing='"refuse"', label='"refused"') == 2
-
-
-@pytest.mark.parametrize(
-    ("more", "replaced", "message"),
-    [
-        ("", {"columns": ""}, 'columns = ["age", "bmi"]'),
-        ("", {"columns": '["age", "age"]'}, 'columns = ["age", "bmi"]'),
-        ("[bounds]\nage = [0, 100]", {"bounds": ""}, "leave it out, as the table"),
-        ("radius = 3", {}, "leave the radius out"),
-        ('mechanism = "laplace"', {}, "leave delta out"),
-    ],
-)
-def test_what_private_bounds_cannot_stand_beside_is_refused(folder, more, replaced, message):
-    with pytest.raises(InputError, match="bounds|mechanism") as error:
-        specification.read(written(folder, more=more, **replaced))
-    assert message in str(error.value)
 
 
 @pytest.mark.parametrize("relation", ["replace", "add_or_remove"])

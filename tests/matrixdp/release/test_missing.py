@@ -212,23 +212,6 @@ def test_the_console_and_the_receipt_say_what_a_missing_value_becomes(folder, ca
     assert receipt["rule_for_missing_values"].startswith(sentence)
 
 
-@pytest.mark.parametrize(
-    ("more", "sentence"),
-    [
-        ('query = "covariance"', "missing is 'present', which serves the query 'mean' alone"),
-        ("radius = 1", "radius has no meaning beside missing = 'present'"),
-    ],
-)
-def test_what_has_no_mean_of_values_present_is_one_sentence(tmp_path, capsys, more, sentence):
-    path = people(tmp_path, lacking(), more)
-    if "query" in more:
-        path.write_text(path.read_text().replace('query = "mean"\n', ""))
-    assert cli.main(["release", str(path), "--out", str(tmp_path / "out")]) == 2
-    output = capsys.readouterr().err
-    assert sentence in output
-    assert output.count("\n") == 1
-
-
 def test_no_message_and_no_receipt_tells_how_many_were_missing(tmp_path, capsys):
     messages = []
     for number in (0, 1):

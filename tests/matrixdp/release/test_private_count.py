@@ -170,22 +170,6 @@ def test_releases_in_parts_are_divided_by_the_noisy_number(tmp_path, monkeypatch
     assert table == pytest.approx(about.T @ about / count * np.outer(UPPER, UPPER), rel=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("query", "more", "sentence"),
-    [
-        ("records", "", "adjacency is 'add_or_remove', which serves"),
-        ("second_moments", "", "adjacency is 'add_or_remove', which serves"),
-        ("records", CLIPPED, "answers queries on second moments alone"),
-        ("mean", CLIPPED, "answers queries on second moments alone"),
-    ],
-)
-def test_queries_that_do_not_count_are_refused(tmp_path, query, more, sentence, capsys):
-    path = written(tmp_path, query, people(9), more=more)
-    assert cli.main(["release", str(path), "--out", str(tmp_path / "out")]) == 2
-    assert sentence in capsys.readouterr().err
-    assert not [*tmp_path.glob("*.privacy.json")]
-
-
 def test_in_python_a_sum_is_over_the_stated_number(tmp_path):
     query = mdp.MeanQuery(mdp.Box((0.0,), (1.0,)), 400, "add_or_remove")
     added = mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6)

@@ -181,24 +181,3 @@ def test_a_refusal_of_records_names_the_cause_that_is_there(door, records, cause
         door(records)
     assert "secret" not in str(refusal.value)
     assert refusal.value.__cause__ is refusal.value.__context__ is None
-
-
-@pytest.mark.parametrize(
-    ("content", "cause"),
-    [
-        ("", "Expecting value"),
-        ("[]", "no account of releases"),
-        ('{"format": 1}', "it lacks 'total'"),
-        (None, "is a folder; give a file of records, or an account"),
-    ],
-)
-def test_a_refusal_of_an_account_names_the_cause_that_is_there(tmp_path, capsys, content, cause):
-    path = tmp_path / "books.json"
-    if content is None:
-        path.mkdir()
-    else:
-        path.write_text(content)
-    with pytest.raises(mdp.InputError, match=cause):
-        mdp.Account(path, epsilon=1, delta=0)
-    assert cli.main(["account", str(path)]) == 2
-    assert capsys.readouterr().err.count("\n") == 1

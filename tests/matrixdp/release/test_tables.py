@@ -2,10 +2,7 @@
 
 import datetime
 import decimal
-import gzip
-import io
 import tracemalloc
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +11,6 @@ import samplefile
 from exactness import same_copies
 
 import matrixdp as mdp
-from matrixdp import cli
 from matrixdp.checks import InputError
 from matrixdp.privacy import exact_sums
 from matrixdp.release import specification, tables
@@ -231,106 +227,14 @@ def test_parquet_is_not_read_ahead(tmp_path):
     assert most < path.stat().st_size / 4
 
 
-# --- Files that are not as a specification says: the remedy leads to what works ------------------
-
-TEXT = "age,income\n" + "20.5,1500\n30,1507.25\n" * 200
-SEMICOLONS = TEXT.replace(",", ";")
-
-
-def archive(text):
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as file:
-        file.writestr("xl/workbook.xml", text)
-    return content.getvalue()
-
-
-#: A file's name, its content, keys, and what the message says.
-FILES = [
-    ("people.tsv", TEXT.replace(",", "\t"), 'separator = "\\t"', r'rename it to .csv, .* = "\\t"'),
-    ("people.tab", TEXT.replace(",", "\t"), "", r'rename it to .csv, and state separator = "\\t"'),
-    ("people.txt", TEXT, 'separator = ","', "rename it to .csv"),
-    ("people", TEXT, "", "rename it to .csv"),
-    ("people.csv.gz", gzip.compress(TEXT.encode()), "", "unpack it"),
-    ("people.csv", gzip.compress(TEXT.encode()), "", "is compressed by its content; unpack it"),
-    ("people.xlsx", archive(TEXT), 'decimal = "."', "save its table as CSV, in UTF-8"),
-    ("people.csv", archive(TEXT), "", "is a workbook or an archive by its content; save its"),
-    ("people.csv", TEXT.encode("utf-16"), "", "is text in UTF-16 by its content; save it as UTF-8"),
-    ("people.csv", TEXT.encode("utf-16-le"), "", "zero bytes in its first line; save it as UTF-8"),
-    ("people.csv", TEXT.replace("0\n", "0\xe9\n").encode("latin-1"), "", "; save it as UTF-8"),
-    ("people.csv", TEXT + '"20', "", "quotes that do not close in line 402; close them"),
-    ("people.csv", TEXT.replace("20.5", '"20".5', 1), "", "text after closing quotes in line 2"),
-    ("people.csv", f"sep=;\n{SEMICOLONS}", "", "the line sep= of a spreadsheet first; delete"),
-    ("people.csv", f'"sep=,"\n{TEXT}', 'separator = ";"', "sep= of a spreadsheet .* leave separat"),
-    ("people.csv", f"sep=\t\n{SEMICOLONS}", 'separator = ";"', "the line sep= of a spreadsheet"),
-    (
-        "people.csv",
-        f"A report\n\n{TEXT}",
-        "",
-        "names of its columns in line 3; delete what is above",
-    ),
-    (
-        "people.csv",
-        SEMICOLONS,
-        "",
-        'has semicolons between its columns; state separator = ";", and',
-    ),
-    ("people.csv", TEXT, 'separator = "|"', "has commas between its columns; leave separator and"),
-    ("people.csv", TEXT.replace(",", " "), "", "has blanks between its columns; save it with comm"),
-    (
-        "people.csv",
-        TEXT.replace(",", "^"),
-        "",
-        r"has '\^' between its columns; save it with commas",
-    ),
-    ("people.csv", SEMICOLONS, 'separator = ";"', 'decimal is not stated.* state decimal = ","'),
-    ("people.csv", TEXT.replace(",", "|"), 'separator = "|"', "has bars between .* not stated"),
-    ("people.csv", TEXT.replace(",", "\t"), 'separator = "\\t"', "has tabs between .* not stated"),
-    (
-        "people.csv",
-        SEMICOLONS,
-        'separator = ";"\ndecimal = ","',
-        r'delete "\." where it marks thous',
-    ),
-    (
-        "people.csv",
-        SEMICOLONS,
-        "separator = ';'\ndecimal = ' '",
-        "decimal is ' '; it must be one of",
-    ),
-    ("people.csv", TEXT.replace(",", "\t"), r"separator = '\t'", "must be one of .* in double quo"),
-    ("people.parquet", TEXT, "", "is no .parquet file by its content; save it"),
-    ("people.csv", "version https://git-lfs.github.com/spec/v1\n", "", "by `git lfs pull`"),
-    ("people.csv", "<!DOCTYPE html>\n<title>", "", "is a web page by its content; download the"),
-    ("people.npy", TEXT, "", "is no .npy file by its content; save it anew"),
-    ("people.csv", TEXT.replace("age", "Age "), "", "did you mean 'Age '"),
-    ("~/people.csv", "", "", "give the path of a file of records in full, as ~"),
-    ("https://example.org/people.csv", "", "", "in full, as ~, variables, backslashes and addr"),
-    ("people.csv", None, "", "people.csv is a folder; give the path of a file of records"),
-]
-
-
-@pytest.mark.parametrize(("name", "content", "more", "message"), FILES)
-def test_what_a_file_is_decides_the_remedy(tmp_path, capsys, name, content, more, message):
-    if name.endswith(".parquet"):
-        pytest.importorskip("pyarrow", reason="pyarrow reads Parquet; it is an extra")
-    path = tmp_path / name
-    if content is None:
-        path.mkdir()
-    elif content:
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    assert samplefile.release(tmp_path, file=f'"{name}"', more=more) == 2
-    sentence = capsys.readouterr().err
-    assert sentence.count("\n") == 1
-    with pytest.raises(InputError, match=message):
-        raise InputError(sentence)
-    assert not any(number in sentence for number in ("20.5", "1507"))
-    assert not [*tmp_path.glob("*.privacy.json")]
-
-
 @pytest.mark.parametrize("separator", tables.SEPARATORS)
 @pytest.mark.parametrize("decimal_mark", tables.DECIMALS)
 def test_a_file_is_read_where_separator_and_decimal_are_stated(tmp_path, separator, decimal_mark):
-    text = TEXT.replace(",", separator).replace(".", decimal_mark)
+    text = (
+        ("age,income\n" + "20.5,1500\n30,1507.25\n" * 200)
+        .replace(",", separator)
+        .replace(".", decimal_mark)
+    )
     (tmp_path / "people.csv").write_text(text)
     mark = "\\t" if separator == "\t" else separator
     more = f'separator = "{mark}"\ndecimal = "{decimal_mark}"'
@@ -339,9 +243,3 @@ def test_a_file_is_read_where_separator_and_decimal_are_stated(tmp_path, separat
             specification.read(samplefile.written(tmp_path, more=more))
     else:
         assert samplefile.release(tmp_path, more=more) == 0
-
-
-def test_the_account_of_a_file_of_no_format_is_no_lost_account(tmp_path, capsys):
-    (tmp_path / "people.tsv").write_text(TEXT)
-    assert cli.main(["account", str(tmp_path / "people.tsv")]) == 2
-    assert "rename it to .csv" in capsys.readouterr().err

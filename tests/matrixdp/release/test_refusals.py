@@ -1,0 +1,297 @@
+"""What the library refuses at each of its doors, as tables: ``refusals.toml`` and those below."""
+
+import gzip
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import harness
+import numpy as np
+import pytest
+import refusals
+
+from matrixdp import cli
+from matrixdp.checks import InputError
+from matrixdp.release import specification
+
+TABLES = Path(__file__).with_name("refusals.toml")
+VALID = """file = "people.csv"
+query = "mean"
+records = 400
+epsilon = 2.0
+delta = 1e-6
+total = {epsilon = 2.0, delta = 1e-6}
+missing = "refuse"
+[bounds]
+age = [0, 120]
+income = [0, 200000]
+"""
+SEVERAL = """file = "people.csv"
+records = 400
+missing = "refuse"
+total = {epsilon = 4, delta = 1e-5}
+[bounds]
+age = [0, 120]
+income = [0, 200000]
+[[release]]
+query = "mean"
+[[release]]
+query = "covariance"
+"""
+
+
+def key(line):
+    """Return the key of a line, or the table that it begins."""
+    return line.partition("=")[0].strip()
+
+
+def changed(lines):
+    """Return the valid specification with lines in place of those of their keys."""
+    new = {key(line): line for line in lines}
+    text = VALID.partition("[bounds]")[0] if "bounds" in new else VALID
+    old = text.splitlines()
+    new_keys = [name for name in new if name not in map(key, old)]
+    kept = [new.get(key(line), line) for line in old]
+    return "\n".join([*(new[name] for name in new_keys), *kept, ""])
+
+
+def refused(folder, capsys, content, says, verbs=("release",), private=()):
+    """Check how verbs refuse a specification, a text or bytes; return the last sentence."""
+    path = folder / "spec.toml"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    for verb in verbs:
+        words = [
+            verb,
+            path,
+            *(["--out", folder / "out", "--even-if-useless"] if verb == "release" else []),
+        ]
+        text = refusals.command(cli.main, words, folder, capsys, says, private)
+    return text
+
+
+def test_what_is_valid_is_not_refused(folder, capsys):
+    """The control of all tables: a runner that passes anything passes this too."""
+    for text in (VALID, changed(['label = "again"']), SEVERAL):
+        with pytest.raises(AssertionError):
+            refused(folder, capsys, text, [], ["recommend"])
+    with pytest.raises(AssertionError):
+        refused(folder, capsys, changed(["epsilon = -1"]), ["epsilon is -2"])
+    with pytest.raises(AssertionError):
+        refused(folder, capsys, changed(["epsilon = -1"]), [], private=["-1"])
+
+
+@pytest.mark.parametrize(("lines", "says"), refusals.rows(TABLES, "specification"))
+def test_a_specification(folder, capsys, lines, says):
+    lines = [lines] if isinstance(lines, str) else lines
+    refused(folder, capsys, changed(lines), says)
+
+
+@pytest.mark.parametrize(("lines", "says"), refusals.rows(TABLES, "several"))
+def test_a_specification_of_several_releases(folder, capsys, lines, says):
+    if isinstance(lines, str):
+        others = [line for line in SEVERAL.splitlines() if key(line) != key(lines)]
+        lines = [lines, *others]
+    else:
+        lines = [SEVERAL, *lines]
+    refused(folder, capsys, "\n".join(lines), says)
+
+
+@pytest.mark.parametrize(("change", "says"), refusals.rows(TABLES, "syntax"))
+def test_a_specification_that_is_no_toml_and_its_remedy_works(folder, capsys, change, says):
+    name, line = change
+    lines = VALID.splitlines()
+    place = next(k for k, old in enumerate(lines) if name in (key(old), old))
+    lines[place] = line
+    verbs = ("recommend", "account", "release")
+    sentence = refused(folder, capsys, "\n".join(lines), says, verbs)
+    if ", as in " in sentence and "\n" not in line and name != "[bounds]":
+        lines[place] = sentence.partition(", as in ")[2]
+        (folder / "spec.toml").write_text("\n".join(lines))
+        specification.read(folder / "spec.toml")
+
+
+LONG = [
+    (f'file = "{"a" * 300}.csv"', "cannot be looked up (file name too long)"),
+    (f"age = [0, 1{'0' * 400}]", "00000; it must be a finite number"),
+]
+OTHER_KINDS = [
+    (VALID.encode("utf-16"), "save it as UTF-8"),
+    (VALID.replace("age", "größe").encode("latin-1"), "save it as UTF-8"),
+    (json.dumps({"file": "people.csv", "bounds": {"age": [0, 1]}}, indent=1), "it is JSON"),
+    *((changed([line]), part) for line, part in LONG),
+]
+
+
+@pytest.mark.parametrize(("content", "part"), OTHER_KINDS, ids=[part for _, part in OTHER_KINDS])
+def test_a_specification_of_another_kind(folder, capsys, content, part):
+    refused(folder, capsys, content, [part])
+
+
+KEYS = ["total", "epsilon", "label", "missing", "account", "weight"]
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_a_key_below_the_bounds_is_said_to_move_up(folder, capsys, name):
+    lines = VALID.splitlines()
+    line = next((one for one in lines if key(one) == name), f'{name} = "middle"')
+    text = "\n".join([*(one for one in lines if one != line), line])
+    says = f"{name} stands below [bounds], as if it were a column; move it up"
+    refused(folder, capsys, text, [says], ("recommend", "release", "account"))
+
+
+@pytest.mark.parametrize(("words", "says"), refusals.rows(TABLES, "words"))
+def test_words(folder, capsys, monkeypatch, words, says):
+    monkeypatch.chdir(folder)
+    Path("spec.toml").write_text(VALID)
+    Path("lost.toml").write_text(VALID.replace("people.csv", "lost.csv"))
+    Path("below.toml").write_text(f'account = "nope/books.json"\n{VALID}')
+    Path("people.tsv").write_text("age\tincome\n1\t2\n")
+    for name, content in (
+        ("broken", "{"),
+        ("nested", "[" * 100_000),
+        ("list", "[]"),
+        ("lacking", '{"format": 1}'),
+    ):
+        Path(f"{name}.json").write_text(content)
+    harness.save(Path("moved.csv"))
+    Path("moved.csv.privacy.json").symlink_to("elsewhere.json")
+    refusals.command(cli.main, words.split(), folder, capsys, says)
+
+
+# --- Files of records ---------------------------------------------------------------------------
+
+TEXT = "age,income\n" + "20.5,1500\n30,1507.25\n" * 200
+SEMICOLONS, TABS = TEXT.replace(",", ";"), TEXT.replace(",", "\t")
+BARS, BLANKS = TEXT.replace(",", "|"), TEXT.replace(",", " ")
+SECRETS = ["20.5", "1507", "smith", "jones", "71", "52000", "2020"]
+
+
+def archive(text):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as file:
+        file.writestr("xl/workbook.xml", text)
+    return content.getvalue()
+
+
+#: What a file of records is, a key that is stated beside it, and parts of the sentence.
+CONTENTS = [
+    ("", "", "people.csv is empty; give a file of records with the column 'age'"),
+    ("age,income\n1,2\nten,3\n", "", "no number in record 2, column 'age'; turn dates and"),
+    ("age,income\n2020-01-31,2\n", "", "no number in record 1, column 'age'; turn dates and"),
+    ("age,income\n1,2\n,3\n", "", "no finite number in record 2, column 'age'"),
+    ("age,income\n1,2\n3\n", "", "has 1 of 2 values in record 2"),
+    ("age,income\n1,2\n3,4,5\n", "", "has 3 of 2 values in record 2"),
+    ("age,income\n1,2\n", "", "people.csv has 1 record, and the specification says rec"),
+    ("age,income\n" + "1,2\n" * 401 + "\n\n", "", "has 401 records, and the specif"),
+    ("age,incom\n1,2\n", "", "did you mean 'incom'"),
+    ("smith\n1\n", "", "no 'age' among 1 column name; correct"),
+    ("smith,jones\n1,2\n", "", "no 'age' among 2 column names; correct"),
+    ("71,52000\n1,2\n", "", "has numbers alone in its first line; write the names"),
+    ("age,income,age\n1,2,3\n", "", "has the column 'age' twice"),
+    (TEXT.replace("age", "Age "), "", "did you mean 'Age '"),
+    # Separators and decimals.
+    (SEMICOLONS, "", 'has semicolons between its columns; state separator = ";", and'),
+    (SEMICOLONS, 'separator = ";"', 'state decimal = ","'),
+    (SEMICOLONS, 'separator = ";"\ndecimal = ","', 'delete "." where it marks thous'),
+    (SEMICOLONS, "separator = ';'\ndecimal = ' '", "decimal is ' '; it must be one of"),
+    (TABS, "", 'has tabs between its columns; state separator = "\\t"'),
+    (TABS, 'separator = "\\t"', "has tabs between"),
+    (TABS, r"separator = '\t'", "in double quo"),
+    (BARS, 'separator = "|"', "has bars between"),
+    (TEXT, 'separator = "|"', "has commas between its columns; leave separator and"),
+    (BLANKS, "", "has blanks between its columns; save it with comm"),
+    (TEXT.replace(",", "^"), "", "has '^' between its columns; save it with commas"),
+    # Spreadsheets.
+    (f"sep=;\n{SEMICOLONS}", "", "the line sep= of a spreadsheet first; delete"),
+    (f'"sep=,"\n{TEXT}', 'separator = ";"', "sep= of a spreadsheet"),
+    (f"sep=\t\n{SEMICOLONS}", 'separator = ";"', "the line sep= of a spreadsheet"),
+    (f"A report\n\n{TEXT}", "", "names of its columns in line 3; delete what is above"),
+    (archive(TEXT), "", "is a workbook or an archive by its content; save its"),
+    # Other contents.
+    (gzip.compress(TEXT.encode()), "", "is compressed by its content; unpack it"),
+    (TEXT.encode("utf-16"), "", "is text in UTF-16 by its content; save it as UTF-8"),
+    (TEXT.encode("utf-16-le"), "", "zero bytes in its first line; save it as UTF-8"),
+    (TEXT.replace("0\n", "0\xe9\n").encode("latin-1"), "", "; save it as UTF-8"),
+    (f'{TEXT}"20', "", "quotes that do not close in line 402; close them"),
+    (TEXT.replace("20.5", '"20".5', 1), "", "text after closing quotes in line 2"),
+    ("version https://git-lfs.github.com/spec/v1\n", "", "by `git lfs pull`"),
+    ("<!DOCTYPE html>\n<title>", "", "is a web page by its content; download the"),
+    (None, "", "people.csv is a folder; give the path of a file of records"),
+]
+#: Names of files, their contents, and parts of the sentence.
+NAMES = [
+    ("people.tsv", TABS, 'rename it to .csv, and state separator = "\\t"'),
+    ("people.tab", TABS, 'rename it to .csv, and state separator = "\\t"'),
+    ("people.txt", TEXT, "rename it to .csv"),
+    ("people", TEXT, "rename it to .csv"),
+    ("people.csv.gz", gzip.compress(TEXT.encode()), "unpack it"),
+    ("people.xlsx", archive(TEXT), "save its table as CSV, in UTF-8"),
+    ("people.parquet", TEXT, "is no .parquet file by its content; save it"),
+    ("people.npy", TEXT, "is no .npy file by its content; save it anew"),
+    ("~/people.csv", "", "give the path of a file of records in full, as ~"),
+    ("https://example.org/people.csv", "", "in full, as ~, variables, backslashes and addr"),
+]
+
+
+def place(path, content):
+    if content is None:
+        path.mkdir()
+    elif content or path.suffix == ".csv":
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+#: A release in parts, which reads its records more than once.
+IN_PARTS = 'query = "covariance"\nmechanism = "clipped"'
+
+
+@pytest.mark.parametrize("request_lines", ["", IN_PARTS], ids=["mean", "clipped"])
+@pytest.mark.parametrize(("content", "lines", "part"), CONTENTS, ids=[row[2] for row in CONTENTS])
+def test_a_file_of_records(tmp_path, capsys, content, lines, part, request_lines):
+    place(tmp_path / "people.csv", content)
+    text = changed([*lines.splitlines(), *request_lines.splitlines()])
+    refused(tmp_path, capsys, text, [part], private=[] if "sep=" in part else SECRETS)
+
+
+@pytest.mark.parametrize(("name", "content", "part"), NAMES)
+def test_a_name_of_a_file_of_records(tmp_path, capsys, name, content, part):
+    if name.endswith(".parquet"):
+        pytest.importorskip("pyarrow", reason="pyarrow reads Parquet; it is an extra")
+    if content:
+        place(tmp_path / name, content)
+    refused(tmp_path, capsys, changed([f'file = "{name}"']), [part], private=SECRETS)
+
+
+CLASHES = [
+    ("covariance", ["a", "mean"], "mean", {}),
+    ("covariance", ["mean", "a"], "mean", {"mechanism": "clipped"}),
+    ("components", ["share", "a"], "share", {}),
+    ("components", ["a", "eigenvalue"], "eigenvalue", {}),
+    ("regression", ["a", "intercept", "y"], "intercept", {"target": "y"}),
+    ("regression", ["intercept", "y"], "intercept", {"target": "y"}),
+    *((query, ["", "a"], "", {}) for query in ("records", "mean", "second_moments")),
+]
+
+
+@pytest.mark.parametrize(("query", "names", "name", "keys"), CLASHES)
+def test_a_column_with_a_name_of_the_answer(tmp_path, capsys, query, names, name, keys):
+    rows = np.random.default_rng(0).uniform(0, 1, (400, len(names)))
+    harness.save(tmp_path / "people.csv", rows, names)
+    text = harness.text(query=query, bounds={one: [0, 1] for one in names}, **keys)
+    says = f"bounds has the column {name!r}, and the answer of the query {query!r} uses this"
+    refused(tmp_path, capsys, text, [says])
+
+
+def test_the_same_sentence_is_an_exception_in_python(folder):
+    path = folder / "spec.toml"
+    path.write_text(changed(["epsilon = -1"]))
+    says = ["epsilon is -1", "finite number above 0"]
+    refusals.call(lambda: specification.read(path), folder, says, kinds=InputError)
+
+
+def test_a_byte_order_mark_is_skipped(folder):
+    path = folder / "spec.toml"
+    for encoding in ("utf-8", "utf-8-sig"):
+        path.write_text(VALID, encoding=encoding)
+        assert specification.read(path).columns == ("age", "income")
+    assert cli.main(["account", str(path.rename(folder / "spec"))]) == 0
