@@ -56,7 +56,7 @@ test-all: setup ## run all tests, whole workflows and searches too, and count in
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/coverage.py
 tests = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
-mutants: setup ## inject errors one at a time and see whether the tests notice them (an hour)
+mutants: setup ## inject errors one at a time and see whether the tests notice them (hours)
 	@$(BIN)/python tests/mutants/mutate.py $(ARGS)
 
 bench: setup ## measure speed
