@@ -1,124 +1,237 @@
-"""A release as a black box, from the file that asks for it to the number written, on neighbours.
+"""A release as a black box, from the request to the number that is published, on neighbours.
 
 Both neighbours get the same noise, pair by pair, and the event to look for is fixed in advance.
 Honest noise must not be refuted, and prove part of its epsilon; noise that is made for a larger
-epsilon than claimed, or that is too small by a defect on the way, must be refuted.
+epsilon than claimed, or that has a defect on the way, must be refuted.
 """
 
 import os
 
+import harness
 import numpy as np
+import pandas as pd
 import pytest
 
-from matrixdp.auditing import evidence
-from matrixdp.cli import release
+import matrixdp as mdp
+from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.noise import safe
+from matrixdp.privacy import exact_sums
+from matrixdp.release import choices, tables
 
-SPECIFICATION = """
-file = "{}.csv"
-query = "mean"
-records = 20
-mechanism = "{}"
-epsilon = {}
-delta = {}
-total = {{epsilon = 4, delta = {}}}
-missing = "refuse"
-[bounds]
-x = [0, 1]
-"""
-DELTA = {"gaussian": 0.01, "laplace": 0}
-CLAIMED = 1.0
+CLAIMED, DELTA = 1.0, 0.01
+#: A release of 20 records in [0, 1], in Python.
+RECORDS = {"bounds": {"x": (0, 1)}, "missing": {"x": 0}, "query": "mean", "delta": DELTA}
+UPPER = np.array([120.0, 2e5])
 
 
-def numbers(folder, mechanism):
-    """Return the published number whose distribution depends most on the first record."""
-    return float((folder / "mean.csv").read_text().split()[1])
+def keys(epsilon, delta, **others):
+    """Return the keys of a release of a mean, whose total does not matter."""
+    total = {"epsilon": 9, "delta": delta}
+    return {"epsilon": epsilon, "delta": delta, "total": total, **others}
+
+
+def file_of_records(folder, epsilon, mechanism="laplace", delta=0.0, words=False):
+    """One record of a file is replaced; its words and commas are those of a hospital."""
+    dialect = {"separator": ";", "decimal": ","} if words else {}
+    stated = keys(epsilon, delta, mechanism=mechanism, records=20, bounds={"x": [0, 1]}, **dialect)
+
+    def release(pair, first):
+        text = f"x,y\n{int(first)},{int(first)}\n" + "0,0\n" * 19
+        if words:
+            text = f"x;y\n{first};0,5\n" + "false;0,5\n-0,0;0,5\n" * 9 + "FALSE;NA\n"
+        name, out = f"{int(first)}.csv", f"{first}-{pair}"
+        (folder / name).write_text(text)
+        assert harness.run(folder, out, insist=True, file=name, **stated) == 0
+        # Every pair stands for the same file, released once.
+        (folder / f"{name}.privacy.json").unlink()
+        return harness.read(folder, out=out).numbers[0, 0]
+
+    return release
+
+
+def frame(folder, epsilon, person=False, records=20, per_person=2):
+    """One record of a data frame is replaced, or the six of one person, of whom two count."""
+    settings = {**RECORDS, "mechanism": "gaussian", "epsilon": epsilon, "even_if_useless": True}
+    if person:
+        settings |= {"person": "name", "per_person": per_person, "adjacency": "replace"}
+        settings["records"] = records
+
+    def release(pair, first):
+        rows = pd.DataFrame({"x": [1.0 if first else None, *[0.0] * 19]})
+        if person:
+            names = np.repeat(np.arange(10), 6)
+            values = np.where(names == 0, 1.0 if first else np.nan, 0.0)
+            rows = pd.DataFrame({"x": values, "name": names})
+        return mdp.make_release(rows, **settings).answer["x"][0]
+
+    return release
+
+
+def number_of_records(folder, epsilon, delta=DELTA):
+    """One record more or less, in the sum whose noise covers it."""
+    bounds = {"age": [20, 120], "income": [0, 200_000]}
+    stated = keys(epsilon, delta, mechanism="gaussian", records=20, bounds=bounds)
+    spec = harness.spec(folder, adjacency="add_or_remove", **stated)
+    (option, *_) = choices.by_noise(spec)
+
+    def release(pair, first):
+        rows = spec.scaled(np.tile(UPPER, (20 if first else 19, 1)))
+        return option.release.release_value(exact_sums.value(spec.query, [rows])).sum()
+
+    return release
+
+
+def whole_person(folder, epsilon, delta=DELTA):
+    """A person of seven rows comes or goes, of which three count."""
+    bounds = {"age": [20, 120], "income": [0, 200_000]}
+    stated = keys(epsilon, delta, mechanism="gaussian", records=20, bounds=bounds)
+    people = {"person": "patient", "per_person": 3, "adjacency": "add_or_remove"}
+    spec = harness.spec(folder, **people, **stated)
+    (option, *_) = choices.by_noise(spec)
+
+    def release(pair, first):
+        names = ["x"] * (7 if first else 0) + [f"y{k}" for k in range(17)]
+        counting = np.tile(UPPER, (len(names), 1))[mdp.first_records(names, 3)]
+        value = exact_sums.value(spec.query, [spec.scaled(counting)])
+        return option.release.release_value(value).sum()
+
+    return release
+
+
+def private_bounds(folder, epsilon, delta=0.0):
+    """The first record decides which of two bins is above the threshold, and so the bounds."""
+    names = {"bounds": "private", "columns": ["x"]}
+    (option, *_) = choices.options(
+        harness.spec(folder, **keys(epsilon, delta, records=100, **names))
+    )
+    half = int(option.release.thresholds[0])
+    stated = keys(epsilon, delta, records=2 * half + 1, **names)
+
+    def release(pair, first):
+        sides = (1000, 1) if first else (1, 1000)
+        rows = [sides[0], *[*sides] * half]
+        name, out = f"{int(first)}.csv", f"{first}-{pair}"
+        harness.save(folder / name, np.array(rows, float)[:, None], ["x"])
+        assert harness.run(folder, out, insist=True, file=name, **stated) == 0
+        (folder / f"{name}.privacy.json").unlink()
+        if not (folder / out / "mean.csv").exists():
+            return -1.0
+        answer = harness.read(folder, out=out)
+        # The bounds of one bin alone, and a mean above the middle of both within them.
+        bin_alone = answer.details["private_bounds"]["x"] == [512, 1024]
+        return answer.numbers[0, 0] if bin_alone else -1.0
+
+    return release
+
+
+def smaller(share):
+    """Return a defect: noise that is too small by a share."""
+
+    def break_noise(monkeypatch):
+        whole = safe.noise
+        monkeypatch.setattr(safe, "noise", lambda *given: whole(*given) // share)
+
+    return break_noise
+
+
+def a_record_too_many(monkeypatch):
+    monkeypatch.setattr(tables.FirstRecords, "keep", lambda self, names: np.array(names) < 2)
+
+
+def noise_of_one_record(monkeypatch):
+    monkeypatch.setattr(mdp.MeanQuery, "group", 1)
+
+
+def exact_counts(monkeypatch):
+    noisy = AdditiveMechanism.add_noise
+
+    def add(self, value, bits):
+        return value if self.query.name == "sizes" else noisy(self, value, bits)
+
+    monkeypatch.setattr(AdditiveMechanism, "add_noise", add)
+
+
+GAUSSIAN = {"mechanism": "gaussian", "delta": DELTA}
+#: Doors whose noise is honest: keys, the event, pairs every day and every night.
+HONEST = [
+    (file_of_records, {}, 1 / 20, 60, 2000),
+    (file_of_records, GAUSSIAN, 1 / 20, 60, 2000),
+    (file_of_records, {"words": True}, 1 / 20, 60, 2000),
+    (frame, {}, 1 / 20, 60, 2000),
+    (frame, {"person": True}, 1 / 10, 60, 2000),
+    (number_of_records, {}, 3 * 19.8 / 20, 200, 3000),
+    (whole_person, {}, 3.02, 200, 3000),
+    (private_bounds, {}, 756, 30, 600),
+    (private_bounds, {"delta": DELTA}, 756, 30, 600),
+]
+#: Doors with a defect, or with noise for another epsilon than claimed.
+DEFECTS = [
+    (file_of_records, {}, 4, None, 0.05, 80, 400),
+    (file_of_records, {}, 2, None, 0.05, 0, 1000),
+    (file_of_records, GAUSSIAN, 4, None, 0.05, 0, 600),
+    (file_of_records, GAUSSIAN, 2, None, 0.106, 0, 3000),
+    (file_of_records, GAUSSIAN, 1, smaller(4), 0.05, 100, 400),
+    (file_of_records, GAUSSIAN, 1, smaller(2), 0.08, 0, 1500),
+    (file_of_records, {"words": True}, 4, None, 0.05, 80, 400),
+    (frame, {}, 1, smaller(8), 1 / 40, 100, 100),
+    (
+        frame,
+        {"person": True, "records": 12, "per_person": 1},
+        1,
+        a_record_too_many,
+        1 / 4,
+        100,
+        100,
+    ),
+    (number_of_records, {}, 1, smaller(4), 3 * 19.8 / 20, 200, 600),
+    (number_of_records, {}, 1, smaller(2), 3 * 20.7 / 20, 0, 3000),
+    (whole_person, {}, 1, noise_of_one_record, 3.02, 200, 600),
+    (private_bounds, {}, 4, None, 756, 0, 300),
+    (private_bounds, {}, 1, smaller(8), 756, 0, 200),
+    (private_bounds, {"delta": DELTA}, 1, smaller(8), 756, 0, 200),
+    (private_bounds, {}, 1, exact_counts, 756, 0, 60),
+    (private_bounds, {"delta": DELTA}, 1, exact_counts, 756, 60, 60),
+]
 
 
 @pytest.fixture
-def proof(tmp_path, monkeypatch):
-    """Return a function that releases so many pairs: whether they refute, and what they prove."""
-    monkeypatch.chdir(tmp_path)
+def prove(tmp_path, monkeypatch):
+    """Return a function that releases pairs, each with random bits of its own."""
     monkeypatch.setattr(os, "fsync", lambda handle: None)
 
-    def released(mechanism, epsilon, first, seed, words):
-        records = f"x,y\n{first},{first}\n" + "0,0\n" * 19
-        text = SPECIFICATION
-        if words:
-            records = f"x;y\n{bool(first)};0,5\n" + "false;0,5\n-0,0;0,5\n" * 9 + "FALSE;NA\n"
-            text = f'separator = ";"\ndecimal = ","\n{text}'
-        (tmp_path / f"{first}.csv").write_text(records)
-        (tmp_path / "s.toml").write_text(
-            text.format(first, mechanism, epsilon, DELTA[mechanism], DELTA[mechanism])
-        )
-        monkeypatch.setattr(os, "urandom", np.random.default_rng(seed).bytes)
-        release.run("s.toml", out=f"{first}-{seed}", even_if_useless=True)
-        # Every pair stands for the same file, released once.
-        (tmp_path / f"{first}.csv.privacy.json").unlink()
-        return numbers(tmp_path / f"{first}-{seed}", mechanism)
+    def run(door, changes, epsilon, above, pairs):
+        release = door(tmp_path, epsilon, **changes)
 
-    def run(mechanism, epsilon, pairs, above=1 / 20, words=False):
-        found = [
-            [released(mechanism, epsilon, k, seed, words) for k in (1, 0)] for seed in range(pairs)
-        ]
-        one, other = np.transpose(found) > above
-        both = (one & other).sum()
-        counts = evidence.Counts(both, one.sum() - both, other.sum() - both, pairs)
-        wealth = evidence.log_wealth(counts, evidence.bets([np.exp(CLAIMED)], DELTA[mechanism]))
-        proved = evidence.epsilon(counts, DELTA[mechanism])
-        # A few tests at the level of one, not of a run of hundreds of releases.
-        return wealth[0] >= -np.log(1 - evidence.SUSPECTED), proved
+        def seeded(pair, first):
+            monkeypatch.setattr(os, "urandom", np.random.default_rng(pair).bytes)
+            return release(pair, first)
+
+        python = DELTA if door in (frame, number_of_records, whole_person) else 0.0
+        delta = changes.get("delta", python)
+        return harness.prove(seeded, pairs, above, delta, CLAIMED)
 
     return run
 
 
-@pytest.mark.parametrize("mechanism", DELTA)
-def test_honest_noise_is_not_refuted(proof, mechanism, request):
-    many = request.config.getoption("--nightly")
-    refuted, epsilon = proof(mechanism, CLAIMED, 2000 if many else 60)
-    assert not refuted
-    assert epsilon <= CLAIMED
-    assert not many or epsilon > 0.3
+@pytest.mark.parametrize(("door", "changes", "above", "day", "night"), HONEST)
+def test_honest_noise_is_not_refuted(prove, door, changes, above, day, night, request):
+    nightly = request.config.getoption("--nightly")
+    proof = prove(door, changes, CLAIMED, above, night if nightly else day)
+    assert not proof.refuted
+    assert proof.epsilon <= CLAIMED
+    assert not nightly or door is not file_of_records or proof.epsilon > 0.3
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "epsilon", "short", "many", "above"),
-    [
-        ("laplace", 4, 80, 400, 0.05),
-        pytest.param("laplace", 2, 0, 1000, 0.05, marks=pytest.mark.nightly),
-        pytest.param("gaussian", 4, 0, 600, 0.05, marks=pytest.mark.nightly),
-        pytest.param("gaussian", 2, 0, 3000, 0.106, marks=pytest.mark.nightly),
-    ],
+    ("door", "changes", "epsilon", "defect", "above", "day", "night"),
+    [pytest.param(*row, marks=[pytest.mark.nightly] * (not row[-2])) for row in DEFECTS],
 )
-def test_noise_for_more_than_claimed_is_refuted(
-    proof, mechanism, epsilon, short, many, above, request
+def test_a_defect_is_refuted(
+    prove, monkeypatch, request, door, changes, epsilon, defect, above, day, night
 ):
-    pairs = many if request.config.getoption("--nightly") else short
-    refuted, proved = proof(mechanism, epsilon, pairs, above)
-    assert refuted
-    assert CLAIMED < proved <= epsilon
-
-
-@pytest.mark.parametrize(
-    ("mechanism", "share", "short", "many", "above"),
-    [
-        ("gaussian", 4, 100, 400, 0.05),
-        pytest.param("gaussian", 2, 0, 1500, 0.08, marks=pytest.mark.nightly),
-    ],
-)
-def test_noise_that_is_too_small_on_the_way_is_refuted(
-    proof, mechanism, share, short, many, above, request, monkeypatch
-):
-    pairs = many if request.config.getoption("--nightly") else short
-    whole = safe.noise
-    monkeypatch.setattr(safe, "noise", lambda *given: whole(*given) // share)
-    assert proof(mechanism, CLAIMED, pairs, above)[0]
-
-
-@pytest.mark.parametrize(("epsilon", "short", "many"), [(CLAIMED, 60, 2000), (4, 80, 400)])
-def test_a_file_of_words_and_commas_keeps_the_promise(proof, epsilon, short, many, request):
-    """Noise for more than claimed is refuted."""
-    pairs = many if request.config.getoption("--nightly") else short
-    refuted, proved = proof("laplace", epsilon, pairs, words=True)
-    assert refuted == (epsilon > CLAIMED)
-    assert (CLAIMED < proved <= epsilon) if refuted else (proved <= CLAIMED)
+    if defect:
+        defect(monkeypatch)
+    pairs = night if request.config.getoption("--nightly") else day
+    proof = prove(door, changes, epsilon, above, pairs)
+    assert proof.refuted
+    assert defect or CLAIMED < proof.epsilon <= epsilon

@@ -1,7 +1,6 @@
 """A release whose bounds a part of it finds: the charge, the answer, and what is not called so."""
 
 import json
-import os
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +8,7 @@ import pytest
 
 import matrixdp
 from matrixdp import cli
-from matrixdp.auditing import evidence
-from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.private_bounds import MISSING, SHARE, PrivatelyBounded
-from matrixdp.noise import safe
 from matrixdp.release import choices, ledger, private_bounds, receipt, release, specification
 
 SPECIFICATION = """
@@ -43,7 +39,6 @@ missing = "refuse"
 bounds = "private"
 columns = ["x"]
 """
-CLAIMED = 1.0
 PACKAGE = Path(matrixdp.__file__).parent
 
 
@@ -280,69 +275,6 @@ def test_both_parts_are_calibrated_to_the_whole_before_records_are_read(folder, 
     assert receipt.build(spec, option, "")["parts"] == option.release.costs
 
 
-@pytest.fixture
-def proof(tmp_path, monkeypatch):
-    """Return a function that releases so many pairs: whether they refute, and what they prove."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
-
-    def released(first, other, epsilon, delta, seed, records):
-        (tmp_path / f"{first}.csv").write_text(
-            f"x\n{first}\n" + f"{first}\n{other}\n" * ((records - 1) // 2)
-        )
-        text = PAIR.format(first, records, epsilon, delta, delta)
-        (tmp_path / "s.toml").write_text(text)
-        monkeypatch.setattr(os, "urandom", np.random.default_rng(seed).bytes)
-        words = ["release", "s.toml", "--out", f"{first}-{seed}", "--even-if-useless"]
-        assert cli.main(words) == 0
-        # Every pair stands for the same file, released once.
-        (tmp_path / f"{first}.csv.privacy.json").unlink()
-        details = content(tmp_path, "mean.details.json", f"{first}-{seed}")
-        if details["private_bounds"]["x"] != [512, 1024]:
-            return -1.0
-        return float((tmp_path / f"{first}-{seed}" / "mean.csv").read_text().split()[1])
-
-    def run(epsilon, delta, pairs):
-        (tmp_path / "s.toml").write_text(PAIR.format(1, 100, epsilon, delta, delta))
-        option = choices.options(specification.read(tmp_path / "s.toml"))[0]
-        others = int(option.release.thresholds[0])
-        records = 2 * others + 1
-        values = [
-            [released(*sides, epsilon, delta, seed, records) for sides in ((1000, 1), (1, 1000))]
-            for seed in range(pairs)
-        ]
-        # The bounds of the first record alone, and a mean above the middle of both within them.
-        one, other = np.transpose(values) > 756
-        both = (one & other).sum()
-        counts = evidence.Counts(both, one.sum() - both, other.sum() - both, pairs)
-        wealth = evidence.log_wealth(counts, evidence.bets([np.exp(CLAIMED)], delta))
-        return wealth[0] >= -np.log(1 - evidence.SUSPECTED), evidence.epsilon(counts, delta)
-
-    return run
-
-
-@pytest.mark.parametrize("delta", [0, 0.01])
-def test_a_whole_release_with_honest_noise_is_not_refuted(proof, delta, request):
-    many = request.config.getoption("--nightly")
-    refuted, proved = proof(CLAIMED, delta, 600 if many else 30)
-    assert not refuted
-    assert proved <= CLAIMED
-
-
-@pytest.mark.nightly
-def test_a_whole_release_for_more_than_claimed_is_refuted(proof):
-    refuted, proved = proof(4.0, 0, 300)
-    assert refuted
-    assert CLAIMED < proved <= 4
-
-
-@pytest.mark.parametrize("delta", [0, 0.01])
-def test_a_whole_release_with_too_little_noise_is_refuted(proof, delta, monkeypatch, request):
-    whole = safe.noise
-    monkeypatch.setattr(safe, "noise", lambda *given: whole(*given) // 8)
-    assert proof(CLAIMED, delta, 200 if request.config.getoption("--nightly") else 60)[0]
-
-
 @pytest.mark.parametrize("delta", [0, 1e-5])
 def test_noise_decides_on_bounds_of_counts_at_the_threshold(tmp_path, delta):
     (tmp_path / "s.toml").write_text(PAIR.format(1, 200, 1, delta, delta))
@@ -353,14 +285,3 @@ def test_noise_decides_on_bounds_of_counts_at_the_threshold(tmp_path, delta):
     np.savetxt(tmp_path / "1.csv", rows, header="x", comments="")
     draw = release.prepare(spec, chosen, spec.output)
     assert 5 < sum(draw()[0].size for _ in range(40)) < 35
-
-
-@pytest.mark.parametrize("delta", [0, 0.01])
-def test_a_threshold_on_exact_counts_is_refuted(proof, delta, monkeypatch):
-    noisy = AdditiveMechanism.add_noise
-    monkeypatch.setattr(
-        AdditiveMechanism,
-        "add_noise",
-        lambda self, value, bits: value if self.query.name == "sizes" else noisy(self, value, bits),
-    )
-    assert proof(CLAIMED, delta, 60)[0]

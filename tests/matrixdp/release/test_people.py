@@ -15,7 +15,6 @@ from sklearn.datasets import load_breast_cancer
 
 import matrixdp as mdp
 from matrixdp import cli
-from matrixdp.auditing import evidence
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import Composed
 from matrixdp.noise import safe
@@ -651,45 +650,3 @@ def test_estimators_refuse_what_does_not_fit_their_people(kind, tmp_path):
     assert len(account.releases) == 1
     with pytest.raises(mdp.InputError, match="protects single records"):
         kind(**given, account=account).fit(X, X[:, 0])
-
-
-# --- As a black box ---------------------------------------------------------------------------
-
-
-def proof(monkeypatch, spec, pairs, above):
-    """Return whether pairs of releases with and without a person refute, and what they prove."""
-    (option, *_) = choices.by_noise(spec)
-    whole, sums, exact_values = safe.noise, [], []
-    for count in (7, 0):
-        names = ["x"] * count + [f"y{k}" for k in range(17)]
-        exact_values.append(values(spec, np.tile(UPPER, (len(names), 1)), names))
-    for seed, value in product(range(pairs), exact_values):
-        bits = np.random.default_rng(seed).bytes
-        monkeypatch.setattr(
-            safe, "noise", lambda distribution, size, _, bits=bits: whole(distribution, size, bits)
-        )
-        sums.append(option.release.release_value(value).sum())
-    one, other = (np.reshape(sums, (pairs, 2)) > above).T
-    both = (one & other).sum()
-    counts = evidence.Counts(both, one.sum() - both, other.sum() - both, pairs)
-    wealth = evidence.log_wealth(counts, evidence.bets([np.e], 0.01))
-    # The level of one test, not of a run of hundreds of releases.
-    return wealth[0] >= -np.log(1 - evidence.SUSPECTED), evidence.epsilon(counts, 0.01)
-
-
-@pytest.mark.parametrize(("honest", "short", "many"), [(True, 200, 3000), (False, 200, 600)])
-def test_a_black_box_refutes_noise_for_one_record_of_a_person(
-    tmp_path, monkeypatch, request, honest, short, many
-):
-    """A person of seven rows comes or goes, of which three count."""
-    pairs = many if request.config.getoption("--nightly") else short
-    path = specified(tmp_path, "mean", records=20, more='mechanism = "gaussian"')
-    text = path.read_text().replace("epsilon = 3.0", "epsilon = 1.0").replace("1e-6", "0.01")
-    path.write_text(text.replace("1e-5", "0.02"))
-    spec = specification.read(path)
-    if not honest:
-        monkeypatch.setattr(mdp.MeanQuery, "group", 1)
-    # The event that shows most of noise for one record.
-    refuted, epsilon = proof(monkeypatch, spec, pairs, 3.02)
-    assert refuted == (not honest)
-    assert (epsilon > 1) == (not honest)

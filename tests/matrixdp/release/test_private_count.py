@@ -1,14 +1,12 @@
 """Neighbours that have one record more or less: noise for it, and nothing that tells how many."""
 
 import json
-from itertools import product
 
 import numpy as np
 import pytest
 
 import matrixdp as mdp
 from matrixdp import cli
-from matrixdp.auditing import evidence
 from matrixdp.noise import safe
 from matrixdp.privacy import exact_sums
 from matrixdp.release import choices, specification
@@ -197,42 +195,3 @@ def test_an_account_keeps_its_relation(tmp_path, capsys):
     query = mdp.MeanQuery(mdp.Box((0.0,), (1.0,)), 400, "zero_out")
     with pytest.raises(mdp.InputError, match="begun for 'add_or_remove'"):
         account.spend(mdp.Gaussian().calibrate(query, epsilon=0.1, delta=1e-7))
-
-
-def proof(monkeypatch, spec, pairs, share=1):
-    """Return whether pairs of releases of 20 and 19 records refute, and the epsilon they prove."""
-    (option, *_) = choices.by_noise(spec)
-    whole, sums = safe.noise, []
-    for seed, count in product(range(pairs), (20, 19)):
-        bits = np.random.default_rng(seed).bytes
-        monkeypatch.setattr(
-            safe,
-            "noise",
-            lambda distribution, size, _, bits=bits: whole(distribution, size, bits) // share,
-        )
-        rows = spec.scaled(np.tile(UPPER, (count, 1)))
-        value = exact_sums.value(spec.query, [rows])
-        sums.append(option.release.release_value(value).sum())
-    # The event that shows most of so much less noise.
-    one, other = (np.reshape(sums, (pairs, 2)) > 3 * (20.7 if share == 2 else 19.8) / 20).T
-    both = (one & other).sum()
-    counts = evidence.Counts(both, one.sum() - both, other.sum() - both, pairs)
-    wealth = evidence.log_wealth(counts, evidence.bets([np.e], 0.01))
-    # The level of one test, not of a run of hundreds of releases.
-    return wealth[0] >= -np.log(1 - evidence.SUSPECTED), evidence.epsilon(counts, 0.01)
-
-
-@pytest.mark.parametrize(
-    ("share", "short", "many"),
-    [(1, 200, 3000), (4, 200, 600), pytest.param(2, 0, 3000, marks=pytest.mark.nightly)],
-)
-def test_a_black_box_refutes_too_little_noise_alone(
-    tmp_path, monkeypatch, request, share, short, many
-):
-    pairs = many if request.config.getoption("--nightly") else short
-    path = written(tmp_path, "mean", people(3), 20, 'mechanism = "gaussian"')
-    text = path.read_text().replace("epsilon = 3.0", "epsilon = 1.0").replace("1e-6", "0.01")
-    path.write_text(text)
-    refuted, epsilon = proof(monkeypatch, specification.read(path), pairs, share)
-    assert refuted == (share > 1)
-    assert (epsilon > 1) == (share > 1)
