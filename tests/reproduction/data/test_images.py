@@ -1,4 +1,4 @@
-"""MNIST, CIFAR-10 and SVHN: small files of the right format, as a publisher's server gives them."""
+"""Data sets of images: small files of the right format, as a publisher's server gives them."""
 
 import gzip
 import importlib
@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 from exactness import same_copies
 from localserver import sha256, tarred
+from PIL import Image
 from python2 import array, dictionary, numbers, pickled, text
 from scipy.io import savemat
 
+from reproduction import catalogue
 from reproduction.data import datasets, load_arrays, mnist, simulate, store
 from reproduction.data.download import Mismatch, Unreachable
 from reproduction.data.prepared import read_provenance
@@ -45,6 +47,13 @@ def mat(pixels, labels):
     tens = np.where(labels == 0, 10, labels)[:, None].astype(np.uint8)
     stream = io.BytesIO()
     savemat(stream, {"X": np.moveaxis(pixels, 0, -1), "y": tens}, do_compression=True)
+    return stream.getvalue()
+
+
+def jpeg(pixels, **options):
+    """Return a JPEG file."""
+    stream = io.BytesIO()
+    Image.fromarray(pixels).save(stream, "JPEG", quality=100, **options)
     return stream.getvalue()
 
 
@@ -176,3 +185,58 @@ def test_a_stand_in_for_mnist_has_its_classes_and_can_be_learnt():
     # Known of the original: ink covers a fifth, its mean is .1307.
     assert made.arrays["train_images"].mean() / 255 == pytest.approx(0.1307, abs=0.01)
     assert classifiers.mnist(made.arrays) == pytest.approx(0.91, abs=0.01)
+
+
+def copied(**changed):
+    """Return the files of a lossy copy of one picture of every class, each of one grey."""
+    folders = ("airplane", "automobile", "bird", "cat", "deer")
+    folders += ("dog", "frog", "horse", "ship", "truck")
+    greys = {name: np.full((32, 32, 3), 20 * label, np.uint8) for label, name in enumerate(folders)}
+    return {
+        f"{part}/{name}/0000.jpg": jpeg(changed.get(name, grey))
+        for part in ("train", "test")
+        for name, grey in greys.items()
+    }
+
+
+def put_copy(folder, monkeypatch, name="cifar10_jpeg", **changed):
+    """Put a small lossy copy into a mirror, as the data set of this name."""
+    content = tarred("xz", **copied(**changed))
+    (file,) = datasets.find("cifar10_jpeg").files
+    (folder / file.name).write_bytes(content)
+    entry = replace(file, sha256=sha256(content))
+    spec = replace(datasets.find("cifar10_jpeg"), files=(entry,), shape=(20, 3072))
+    monkeypatch.setattr(datasets, "specs", lambda: {name: spec})
+
+
+def test_a_lossy_copy_is_marked(tmp_path, monkeypatch):
+    put_copy(tmp_path, monkeypatch)
+    store.prepare("cifar10_jpeg", out=tmp_path / "out", mirror=tmp_path)
+    copy = load_arrays(tmp_path / "out")
+    assert copy.status == read_provenance(tmp_path / "out")["status"] == "lossy copy"
+    assert catalogue.mark(copy.status).stamp == "LOSSY COPY"
+    assert not catalogue.mark("original").stamp
+    for part in ("train", "test"):
+        pixels, labels = copy.arrays[f"{part}_images"], copy.arrays[f"{part}_labels"]
+        assert labels.tolist() == list(range(10))
+        # One grey comes back as it was, up to rounding.
+        expected = 20 * labels[:, None, None, None].astype(int) + np.zeros(pixels.shape, int)
+        np.testing.assert_allclose(pixels.astype(int), expected, atol=3)
+
+
+def test_a_lossy_copy_is_never_the_original(tmp_path, monkeypatch):
+    """Neither its file, which the mirror has instead, nor its file under the original's name."""
+    original = datasets.find("cifar10")
+    (file,) = original.files
+    put_copy(tmp_path, monkeypatch)
+    monkeypatch.setattr(datasets, "specs", lambda: {"cifar10": original})
+    (tmp_path / "cifar10_jpeg.tar.xz").rename(tmp_path / file.name)
+    with pytest.raises(Mismatch, match=r"cifar-10-python\.tar\.gz"):
+        store.prepare("cifar10", out=tmp_path / "out", mirror=tmp_path)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_picture_of_another_size_is_refused(tmp_path, monkeypatch):
+    put_copy(tmp_path, monkeypatch, frog=np.zeros((16, 16, 3), np.uint8))
+    with pytest.raises(ValueError, match="32 x 32"):
+        store.prepare("cifar10_jpeg", out=tmp_path / "out", mirror=tmp_path)

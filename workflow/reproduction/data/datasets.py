@@ -54,6 +54,8 @@ class Spec:
     doi: str | None = None
     public: bool = False
     scalings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    #: The data set of which this is a lossy copy; empty for an original.
+    copy_of: str = ""
     #: The path of a CSV file of one's own; empty for the data sets of workflow/datasets.yaml.
     file: str = ""
 

@@ -23,6 +23,9 @@ DEFAULT = "default"
 
 Arrays = Mapping[str, NDArray]
 
+#: The status of a lossy copy, beside ``original`` and ``simulated``.
+COPY = "lossy copy"
+
 _REMEDY = "delete it and run `snakemake data`"
 
 #: The files with the numbers of a matrix, and of a learning set.
@@ -38,7 +41,7 @@ class Dataset:
         matrix: m features x n records, float64, read-only.
         features: m names.
         lower, upper: the public bounds of each feature, which the matrix satisfies exactly.
-        status: ``original`` or ``simulated``.
+        status: ``original``, ``lossy copy`` or ``simulated``.
     """
 
     name: str
@@ -71,7 +74,7 @@ class LearningSet:
     Attributes:
         name: its name in workflow/datasets.yaml.
         arrays: read-only, by name; the data set's module describes them.
-        status: ``original`` or ``simulated``.
+        status: ``original``, ``lossy copy`` or ``simulated``.
     """
 
     name: str

@@ -73,7 +73,7 @@ def original(
             "entry in datasets.yaml"
         )
     origins = [{"file": f.path.name, "source": f.source, "sha256": f.sha256} for f in files]
-    return records, {"status": "original", "files": origins}
+    return records, {"status": prepared.COPY if spec.copy_of else "original", "files": origins}
 
 
 def prepare(
