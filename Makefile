@@ -15,7 +15,7 @@ export PYTHONPATH := $(CURDIR)/src:$(CURDIR)/workflow
 # Containers set it; each of some two hundred jobs would then compile its code anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: all quick mnist verify reference kept-page kept-article check-figures docs test test-all
+.PHONY: all quick mnist images verify reference kept-page kept-article check-figures docs test test-all
 .PHONY: mutants bench lint slurm clean help setup page article figures
 
 all: setup ## every table, figure and the report, in about half an hour on two idle cores
@@ -26,6 +26,9 @@ quick: setup ## the same with few trials, to see that everything works, in about
 
 mnist: setup ## private gradients on MNIST and their claim, in results/mnist, in about half an hour
 	@$(snakemake) mnist mnist_features claims $(ARGS) --configfile workflow/config/mnist.yaml
+
+images: setup ## private features on CIFAR-10's pictures, in results/images, in about half an hour
+	@$(snakemake) cifar10_features figure1 table1 $(ARGS) --configfile workflow/config/images.yaml
 
 verify: setup ## compare the last run with the kept results of the same trials, cell by cell
 	@$(BIN)/python -m reproduction verify $(ARGS)

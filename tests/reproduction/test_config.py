@@ -266,7 +266,7 @@ def test_null_leaves_an_experiment_out():
     assert job_settings.on_papers(resolved)
 
 
-@pytest.mark.parametrize("name", ["mnist", "paper_epochs", "quick", "zeta_literal"])
+@pytest.mark.parametrize("name", ["images", "mnist", "paper_epochs", "quick", "zeta_literal"])
 def test_an_overlay_names_its_folder_and_itself(name):
     resolved = config.resolve(merged(ROOT / f"workflow/config/{name}.yaml"))
     assert resolved["pathvars"]["results"] == f"results/{name}"

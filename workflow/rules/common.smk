@@ -80,7 +80,16 @@ SCALINGS = {
 OTHER_READING = config["reading"] != readings.DEFAULT
 # Whether the run has claims and theory, and whether all that the article is on.
 ON_PAPERS = job_settings.on_papers(config)
-IN_FULL = ON_PAPERS and {*job_settings.OF_PAPERS, *discovery.trainings()} <= {*RUNS, "mnist"}
+# Runs of their own, each by an overlay.
+ASIDE = {
+    "mnist": "make mnist",
+    "cifar10_features": "make images",
+    "svhn_features": "workflow/config/svhn.yaml",
+}
+IN_FULL = ON_PAPERS and {*job_settings.OF_PAPERS, *discovery.trainings()} <= {*RUNS, *ASIDE}
+# The panels of IMGM's Figure 1, in the order of its text, and their pictures in colour.
+PANELS = ["mnist_features", "cifar10_features", "svhn_features", "imdb"]
+IMAGES = ["cifar10", "cifar10_jpeg", "svhn"]
 
 
 pathvars:
@@ -356,7 +365,7 @@ def tables(*patterns):
 def training_tables(name):
     """Return the files of the table of a training, which the configuration must have."""
     if name not in TRAININGS:
-        command = "; `make mnist` does" if name == "mnist" else ""
+        command = f"; `{ASIDE[name]}` does" if name in ASIDE else ""
         sys.exit(f"this configuration does not run {name}{command}")
     endings = ["csv", "md", "json", "tex"]
     return expand("<folder>/tables/imgm_{name}.{ending}", name=name, ending=endings)

@@ -50,7 +50,7 @@ if ON_PAPERS:
     if PRINTED := [name for name in SWEPT if name in IN_PRINT]:
         FIGURES["readings"] = [file for name in PRINTED for file in readings_of(name)]
     TABLES |= {
-        "table1": [*published("table1"), *provenance("adult", "cora", "imdb", "mnist")],
+        "table1": [*published("table1"), *provenance("adult", "cora", "imdb", "mnist", *IMAGES)],
         "table2": [*published("table2"), *provenance("liver", "movement", "ctg")],
         "claims": ["<folder>/claims.csv"],
         "errata": [within(f"{WORKFLOW}/errata.yaml"), "<folder>/theory/exact.csv"],
@@ -67,7 +67,7 @@ if ON_PAPERS:
             "<folder>/theory/settings.csv",
         ],
     }
-    if FEATURES := [name for name in ("imdb", "mnist_features") if name in TRAININGS]:
+    if FEATURES := [name for name in PANELS if name in TRAININGS]:
         FIGURES["figure1"] = [file for name in FEATURES for file in rows_of(name)]
     if GRADIENTS := [name for name in ("adult", "cora") if name in TRAININGS]:
         FIGURES["imgm_gradients"] = [file for name in GRADIENTS for file in rows_of(name)]

@@ -22,7 +22,7 @@ from optax import softmax_cross_entropy_with_integer_labels as cross_entropy
 from reproduction import files
 from reproduction.data.prepared import LearningSet
 from reproduction.experiments import training
-from reproduction.experiments.training import batches
+from reproduction.experiments.training import base, batches
 from reproduction.experiments.training.examples import accuracy, classes, limited, load
 from reproduction.experiments.training.models import Params
 from reproduction.seeds import streams
@@ -52,22 +52,39 @@ class Extractor(abc.ABC):
     def outputs(self, params: Params, features: Array) -> Array:
         """Return the outputs of the other layers for features, a column per class."""
 
+    def augment(self, key: Array, inputs: Array) -> Array:
+        """Return the inputs of a training batch, changed at random; here as they are."""
+        return inputs
+
+    def optimiser(self, steps: int) -> optax.GradientTransformation:
+        """Return the optimiser of so many steps."""
+        return optax.adam(RATE)
+
 
 @partial(jax.jit, static_argnums=0)
-def train(network: Extractor, params: Params, inputs: Array, labels: Array, lots: Array) -> Params:
-    """Return the parameters after one step of Adam per row of indices, shape (steps, lot)."""
-    optimiser = optax.adam(RATE)
+def train(
+    network: Extractor, params: Params, inputs: Array, labels: Array, lots: Array, key: Array
+) -> Params:
+    """Return the parameters after one step of Adam per row of indices, shape (steps, lot).
 
-    def loss(params: Params, batch: Array) -> Array:
-        outputs = network.outputs(params, network.features(params, inputs[batch]))
-        return cross_entropy(outputs, labels[batch]).mean()
+    ``key`` is the random key of :meth:`Extractor.augment`.
+    """
+    optimiser = network.optimiser(len(lots))
 
-    def step(state: tuple, batch: Array) -> tuple[tuple, None]:
+    def loss(params: Params, examples: Array, truth: Array) -> Array:
+        outputs = network.outputs(params, network.features(params, examples))
+        return cross_entropy(outputs, truth).mean()
+
+    def step(state: tuple, lot: tuple[Array, Array]) -> tuple[tuple, None]:
         params, memory = state
-        changes, memory = optimiser.update(jax.grad(loss)(params, batch), memory)
+        number, batch = lot
+        examples = network.augment(jax.random.fold_in(key, number), inputs[batch])
+        slopes = jax.grad(loss)(params, examples, labels[batch])
+        changes, memory = optimiser.update(slopes, memory)
         return (optax.apply_updates(params, changes), memory), None
 
-    (params, _), _ = jax.lax.scan(step, (params, optimiser.init(params)), lots)
+    numbered = jnp.arange(len(lots)), lots
+    (params, _), _ = jax.lax.scan(step, (params, optimiser.init(params)), numbered)
     return params
 
 
@@ -122,7 +139,7 @@ def run(
     labels = jnp.asarray(arrays["train_labels"], jnp.int32)
     initial = network.initial(stream, inputs, test)
     steps = batches.shuffled(stream, len(inputs), min(BATCH, len(inputs)), epochs)
-    params = train(network, initial, inputs, labels, steps)
+    params = train(network, initial, inputs, labels, jnp.asarray(steps), base.key(stream))
     features = {"train": extract(network, params, inputs), "test": extract(network, params, test)}
     metadata = {"name": data.name, "status": data.status, "seed": seed, "epochs": epochs}
     score = accuracy(network.outputs(params, features["test"]), arrays["test_labels"])

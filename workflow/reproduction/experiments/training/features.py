@@ -144,4 +144,6 @@ class PrivateFeatures(Training):
 TRAININGS = {
     "imdb": PrivateFeatures(lot=256, epochs=10),
     "mnist_features": PrivateFeatures(lot=256, epochs=50),
+    "cifar10_features": PrivateFeatures(lot=256, epochs=50),
+    "svhn_features": PrivateFeatures(lot=1024, epochs=20),
 }

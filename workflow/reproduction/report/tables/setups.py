@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from reproduction import catalogue
+from reproduction.data import datasets
 from reproduction.report import markup
 from reproduction.report.entries import Tables
 from reproduction.report.markup import Grid
@@ -38,7 +39,9 @@ def data(name: str, section: str, as_run: AsRun, tables: Tables) -> pd.DataFrame
         # A data set with both kinds of training (gradients, features) is two experiments.
         kinds = {}
         for run, config in settings.get(section, {}).items():
-            if experiment in (run, source := config.get("dataset", experiment)):
+            source = config.get("dataset", experiment)
+            original = (datasets.entries().get(source) or {}).get("copy_of")
+            if experiment in (run, source, original):
                 about, facts = catalogue.experiment(run), tables[f"data/{source}"]
                 kinds[about.perturbation] = {
                     **about.setup,
