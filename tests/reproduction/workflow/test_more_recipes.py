@@ -9,8 +9,7 @@ from hashlib import sha256
 
 import pandas as pd
 import pytest
-from packages import ROOT
-from test_recipes import TEXT, check_related, follow
+from test_recipes import follow
 from tinyproject import TINY
 
 from reproduction.report.page import crate
@@ -53,7 +52,6 @@ def test_a_table(fresh):
     table = json.loads((results / "tables/least_noise.json").read_text())
     assert table["header"] == ["Mechanism", "Noise"]
     assert "Directional Gaussian" in (results / "tables/least_noise.md").read_text()
-    check_related(fresh, ["tests/reproduction/test_discovery.py"], "table or entries")
 
 
 def test_a_file_of_ones_own_and_its_page(fresh):
@@ -77,10 +75,3 @@ def test_a_file_of_ones_own_and_its_page(fresh):
     assert done.code == 1
     assert "has 41 records where 40 are stated; correct one" in done.output
     assert "Traceback" not in done.output
-
-
-def test_the_related_tests_are_there():
-    part = TEXT[TEXT.index("| after adding |") :]
-    names = re.findall(r"`(tests/[^ `]+)", part[: part.index("\n\n")])
-    assert len(names) > 5
-    assert [name for name in names if not (ROOT / name).exists()] == []
