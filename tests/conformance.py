@@ -68,6 +68,10 @@ QUERIES = [
     SecondMomentQuery(DOMAINS["cube"], RECORDS),
     SecondMomentQuery(DOMAINS["uneven"], RECORDS),
     SecondMomentQuery(DOMAINS["ball"], RECORDS, "zero_out"),
+    IdentityQuery(DOMAINS["cube"], RECORDS, per_person=2),
+    MeanQuery(DOMAINS["uneven"], RECORDS, "add_or_remove"),
+    SecondMomentQuery(DOMAINS["cube"], RECORDS, per_person=2),
+    SecondMomentQuery(DOMAINS["ball"], RECORDS, "add_or_remove"),
     NormalEquations(DOMAINS["cube"], RECORDS, target=2),
     NormalEquations(DOMAINS["ball"], RECORDS, "zero_out", target=1),
 ]
@@ -91,8 +95,9 @@ class Case:
     query: Query
 
     def __str__(self) -> str:
-        name = getattr(self.query.domain, "radius", 0)
-        return f"{self.mechanism}-{self.query.name}-{self.query.adjacency}-{name:.3g}"
+        query = self.query
+        names = f"{query.name}-{query.adjacency}-{query.group}-{query.domain.radius:.3g}"
+        return f"{self.mechanism}-{names}"
 
     @property
     def release(self) -> CalibratedMechanism:
@@ -170,11 +175,14 @@ def pairs(query: Query) -> list[tuple[Array, Array]]:
 
 
 def data_sets(query: Query) -> tuple[Array, Array]:
-    """Return neighbours (pairs, m, n): all records but one lie along the first axis."""
+    """Return neighbours (pairs, m, n): the records of one person differ, and are all alike.
+
+    All other records lie along the first axis.
+    """
     both = np.zeros((2, len(pairs(query)), query.domain.features, RECORDS))
     both[..., 0, :] = query.domain.magnitudes[0]
-    both[..., 0] = np.swapaxes(np.array(pairs(query)), 0, 1)
-    return both[0], both[1]
+    both[..., : query.group] = np.swapaxes(np.array(pairs(query)), 0, 1)[..., None]
+    return both[0], both[1][..., query.group * query.private_count :]
 
 
 def length(noise: Any, change: Array) -> float:
@@ -426,7 +434,7 @@ def check_refusals(case: Case) -> None:
     ):
         with pytest.raises(InputError, match=words):
             release.simulate(wrong, streams(count))
-    if not isinstance(case.query, PresentMeanQuery):
+    if not (isinstance(case.query, PresentMeanQuery) or case.query.private_count):
         with pytest.raises(InputError, match="outside its public bounds"):
             release.simulate(1e6 * (1 + np.abs(value)), streams(1))
 

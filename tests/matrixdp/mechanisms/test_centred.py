@@ -150,17 +150,6 @@ def test_without_noise_it_is_the_second_moments_with_the_ridge_of_the_noise():
     assert np.isnan(release.noise_std)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_trials_depend_on_their_own_stream_and_records_alone(kind):
-    release = kind.calibrate(LIVER_MOMENTS, epsilon=1, delta=1 / 248)
-    stack = np.stack([records(LIVER_MOMENTS, seed=k) for k in range(40)])
-    together = release.simulate(stack, streams(40))
-    assert together.shape == (40, 6, 6)
-    for k in (0, 21, 39):
-        alone = release.simulate(stack[k], streams(40)[k : k + 1])
-        np.testing.assert_allclose(together[k], alone[0], rtol=1e-9)
-
-
 @pytest.mark.parametrize("share", [0, -1, 1.01, float("nan")])
 def test_bad_shares_are_refused(share):
     with pytest.raises(InputError, match="squared_radius_fraction is"):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mechanismqueries import CTG, LIVER, MOVEMENT, assert_standard, budget, one_stream, streams
+from mechanismqueries import CTG, LIVER, MOVEMENT, budget
 from scipy.optimize import minimize
 from scipy.stats import ortho_group
 
@@ -158,44 +158,6 @@ def test_scale_equivariance(kind, k):
     mechanism = DirectionalGaussian(Shares((0.5, 0.3, 0.2)), directions=directions)
     stds = [mechanism.calibrate(query, **FIXED).noise_std for query in (small, large)]
     assert stds[1] == pytest.approx(k ** (1 if kind is IdentityQuery else 2) * stds[0])
-
-
-def test_noise_along_directions_has_the_variances_of_the_shares():
-    directions = ortho_group.rvs(6, random_state=3)
-    mechanism = DirectionalGaussian(Binary((0, 5), 0.95), directions=directions)
-    release = mechanism.calibrate(LIVER, **budget(LIVER))
-    value = np.random.default_rng(1).uniform(-1, 1, LIVER.shape)
-    along = directions.T @ (release.simulate(value, streams(1000)) - value)
-    # The shape is set by the shares; the scale by the worst of all sign vectors.
-    shape = 1 / np.array([0.475, 0.0125, 0.0125, 0.0125, 0.0125, 0.475])
-    shifts = 2.0 * np.array(list(product([-1, 1], repeat=6)))
-    shape *= 4  # squared widths along the directions, the same for all in a cube
-    worst = ((shifts @ directions) ** 2 @ (1 / shape)).max()
-    variances = shape * worst / gaussian.mu(1, 1 / 248) ** 2
-    assert_standard(along / np.sqrt(variances)[:, None])
-    found = (along**2).mean(axis=(0, 2)) / variances
-    np.testing.assert_allclose(found, 1, atol=5 * np.sqrt(2 / 248_000))
-
-
-@pytest.mark.parametrize("rotated", [False, True])
-def test_the_law_of_symmetrised_noise(rotated):
-    directions = ortho_group.rvs(4, random_state=4) if rotated else None
-    mechanism = DirectionalGaussian(Binary((0, 3), 0.75), directions=directions)
-    release = mechanism.calibrate(MOVEMENT, **budget(MOVEMENT))
-    value = np.diag([1e3, 2e3, 3e3, 4e3])
-    noise = release.simulate(value, one_stream(140_000)) - value
-    np.testing.assert_allclose(noise, noise.swapaxes(1, 2), atol=1e-9)
-    along = directions.T @ noise @ directions if rotated else noise
-    t = variances_of(release, directions)
-    if not rotated:
-        np.testing.assert_allclose(np.sqrt(t[[0, 1]]) ** 2, [11.822, 35.467], rtol=1e-4)
-    i, j = np.triu_indices(4)
-    stds = np.sqrt(t[i] * t[j] / np.where(i == j, 1, 2))
-    white = along[:, i, j] / stds
-    assert_standard(white)
-    np.testing.assert_allclose((white**2).mean(axis=0), 1, atol=5 * np.sqrt(2 / 140_000))
-    correlations = np.corrcoef(white.T) - np.eye(10)
-    assert np.abs(correlations).max() < 5 / np.sqrt(140_000)
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,9 @@
-import numpy as np
 import pytest
-from mechanismqueries import LIVER, MOVEMENT, assert_standard, budget, one_stream
+from mechanismqueries import LIVER, budget
 
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import NoGuarantee
-from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian, standard_deviation
+from matrixdp.mechanisms.gaussian import Gaussian, standard_deviation
 from matrixdp.privacy import gaussian
 
 
@@ -49,24 +48,6 @@ def test_the_classical_constants_are_refused_from_where_they_fail(delta, calibra
     assert gaussian.delta(last - 1e-3, 1 / good) == pytest.approx(delta, rel=2e-3)
     with pytest.raises(NoGuarantee, match="use a smaller epsilon or the analytic calibration"):
         standard_deviation(1, epsilon=last + 1e-3, delta=delta, calibration=calibration)
-
-
-@pytest.mark.parametrize(
-    ("mechanism", "diagonal", "off_diagonal"),
-    [
-        (AnalyzeGauss(), 12.539536, 12.539536),
-        (GOE(), 17.733582, 17.733582 / np.sqrt(2)),
-    ],
-)
-def test_the_law_of_symmetric_noise(mechanism, diagonal, off_diagonal):
-    value = np.diag([1e3, 2e3, 3e3, 4e3])
-    release = mechanism.calibrate(MOVEMENT, **budget(MOVEMENT))
-    noise = release.simulate(value, one_stream(330_000)) - value
-    np.testing.assert_allclose(noise, noise.swapaxes(1, 2), atol=1e-9)
-    i, j = np.triu_indices(4)
-    white = noise[:, i, j] / np.where(i == j, diagonal, off_diagonal)
-    assert_standard(white[:, i == j])
-    assert_standard(white[:, i != j])
 
 
 def test_bad_calibrations():

@@ -131,35 +131,6 @@ def test_releases_of_worst_neighbours_have_the_nominal_delta(epsilon):
     assert 4 * error < 0.06 * delta
 
 
-@pytest.mark.parametrize("stacked", [False, True])
-def test_a_trial_does_not_depend_on_its_batch(stacked):
-    release = JohnsonLindenstrauss(4).calibrate(CTG, epsilon=1.0, delta=1 / 2126)
-    value = moments(CTG, default_rng(2), (30,) if stacked else ())
-    together = release.simulate(value, noises(30))
-    for k in (0, 17, 29):
-        alone = release.simulate(value[k] if stacked else value, [noises(30)[k]])
-        np.testing.assert_allclose(alone[0], together[k], rtol=1e-12, atol=1e-12)
-    assert not np.allclose(together[0], together[1])
-
-
-def test_several_values_get_the_noise_that_each_of_them_gets_alone():
-    release = JohnsonLindenstrauss(2).calibrate(LIVER, epsilon=1.0, delta=1 / 248)
-    values = [moments(LIVER, default_rng(3), ()), np.zeros(LIVER.shape)]
-    released = release.simulate_all(values, lambda: noises(4))
-    for value, sketches in zip(values, released, strict=True):
-        np.testing.assert_allclose(sketches, release.simulate(value, noises(4)))
-
-
-def test_stacked_values_have_each_its_own_sketch():
-    release = JohnsonLindenstrauss(2).calibrate(LIVER, epsilon=1.0, delta=1 / 248)
-    values = moments(LIVER, default_rng(3), (3,))
-    together = release.simulate(values, noises(3))
-    for k in range(3):
-        single = release.simulate(values[k], noises(3))
-        np.testing.assert_allclose(together[k], single[k], rtol=1e-12)
-        assert not np.allclose(together[k - 1], single[k - 1], rtol=1e-6)
-
-
 def test_moments_without_full_rank_are_sketched():
     release = JohnsonLindenstrauss(2).calibrate(LIVER, epsilon=1.0, delta=1 / 248)
     assert np.isfinite(release.simulate(np.zeros((6, 6)), noises(2))).all()

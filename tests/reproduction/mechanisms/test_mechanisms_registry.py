@@ -9,8 +9,7 @@ import sys
 
 import numpy as np
 import pytest
-from epsilonsteps import guaranteed, rises
-from registryqueries import QUERIES, built
+from registryqueries import built
 
 import matrixdp.mechanisms
 from matrixdp.auditing.releases import audit_of
@@ -19,9 +18,6 @@ from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism, NoG
 from matrixdp.noise.distributions import NoiseDistribution
 from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQuery
 from reproduction import mechanisms
-
-BAD = [("epsilon", bad) for bad in (0, -1, np.nan, np.inf, "1")]
-BAD += [("delta", bad) for bad in (0, -0.1, np.nan, np.inf, 1, 2)]
 
 
 @pytest.mark.parametrize("adjacency", ["replace", "zero_out"])
@@ -47,27 +43,6 @@ def test_a_mechanism_is_found_by_its_name_alone():
         assert mechanisms.find(name) is entry
     with pytest.raises(InputError, match="mechanism is 'laplas'; did you mean 'laplace'"):
         mechanisms.find("laplas")
-
-
-@pytest.mark.parametrize(("name", "value"), BAD)
-def test_a_bad_budget_is_refused(name, value):
-    given = {"epsilon": 1, "delta": 0.01}
-    for mechanism in map(built, mechanisms.registry().values()):
-        query = next(query for query in QUERIES if type(query) in mechanism.queries)
-        # A pure guarantee needs no delta.
-        if name == "delta" and mechanism.calibrate(query, **given).delta == 0:
-            continue
-        with pytest.raises(InputError, match=f"{name} is {value!r}; it must be"):
-            mechanism.calibrate(query, **given | {name: value})
-
-
-def test_a_query_of_another_kind_is_refused():
-    for mechanism in map(built, mechanisms.registry().values()):
-        others = [query for query in QUERIES if type(query) not in mechanism.queries]
-        assert others
-        for query in others:
-            with pytest.raises(InputError, match=f"type {type(query).__name__}; .* serves only"):
-                mechanism.calibrate(query, epsilon=1, delta=0.01)
 
 
 #: Names in keys of random streams. Another name is other noise in every kept result.
@@ -119,14 +94,3 @@ def test_a_class_of_others_has_its_name_in_keys_of_streams():
             stack[...] = 0
 
     assert Nameless((1, 1)).stream == "Nameless"
-
-
-@pytest.mark.parametrize("name", mechanisms.registry())
-def test_noise_falls_with_epsilon(name):
-    mechanism = built(mechanisms.registry()[name])
-    asked = [query for query in QUERIES if type(query) in mechanism.queries]
-    assert asked
-    for query in asked:
-        risen, compared = rises(mechanism, query)
-        assert risen == 0
-        assert compared >= 5 or not guaranteed(mechanism, query)

@@ -8,9 +8,7 @@ from mechanismqueries import (
     CTG,
     LIVER,
     MOVEMENT,
-    assert_standard,
     budget,
-    one_stream,
     streams,
 )
 from scipy.stats import ortho_group
@@ -20,7 +18,6 @@ from matrixdp.mechanisms.allocation import Binary, MaxPNR, Shares
 from matrixdp.mechanisms.base import NoGuarantee
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.directions import PrivateDirections
-from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, MeanQuery, SecondMomentQuery
 from reproduction.mechanisms.gaussian import IMGM
@@ -189,33 +186,6 @@ def test_scale_equivariance(kind, k):
 BASIS = ortho_group.rvs(6, random_state=5)
 
 
-@pytest.mark.parametrize("directions", [None, BASIS], ids=["features", "rotated"])
-def test_the_law_of_unimodal_noise(directions):
-    mechanism = MVG(allocation=Binary((0, 5), 0.75), directions=directions)
-    value = np.random.default_rng(1).uniform(-1, 1, LIVER.shape)
-    noise = mechanism.calibrate(LIVER, **budget(LIVER)).simulate(value, streams(1000)) - value
-    along = noise if directions is None else directions.T @ noise
-    deviations = np.array([15503.8, 24264.7, 24264.7, 24264.7, 24264.7, 15503.8])
-    assert_standard(along / deviations[:, None])
-    per_direction = np.sqrt((along**2).mean(axis=(0, 2)))
-    np.testing.assert_allclose(per_direction, deviations, rtol=5 / np.sqrt(2 * 248_000))
-
-
-def test_the_law_of_equimodal_noise():
-    """Entry (i, j) has standard deviation sqrt(t_i t_j) along W, and is not symmetric."""
-    basis = ortho_group.rvs(4, random_state=6)
-    mechanism = MVG(theorem=3, allocation=Binary((0, 3), 0.75), directions=basis)
-    value = np.diag([1e3, 2e3, 3e3, 4e3])
-    noise = mechanism.calibrate(MOVEMENT, **budget(MOVEMENT)).simulate(value, one_stream(90_000))
-    along = basis.T @ (noise - value) @ basis
-    variances = 1 / (7.8303529e-4 * np.sqrt([0.375, 0.125, 0.125, 0.375]))
-    white = along / np.sqrt(np.outer(variances, variances))
-    assert_standard(white)
-    np.testing.assert_allclose((white**2).mean(axis=0), 1, atol=5 * np.sqrt(2 / 90_000))
-    correlations = np.corrcoef(white.reshape(-1, 16).T) - np.eye(16)
-    assert np.abs(correlations).max() < 5 / np.sqrt(90_000)
-
-
 class TestPrivateDirections:
     value = np.random.default_rng(2).uniform(-1, 1, LIVER.shape)
 
@@ -270,15 +240,6 @@ class TestPrivateDirections:
         )
         np.testing.assert_allclose(along, expected, rtol=1e-9, atol=1e-9 * np.abs(along).max())
 
-    def test_the_scale_given_the_directions(self):
-        release = MVG(allocation=MaxPNR("l2"), directions=PrivateDirections()).calibrate(
-            LIVER, **budget(LIVER)
-        )
-        released, directions, spectrum, _ = self.replay(release, 1000)
-        u = MaxPNR("l2").precisions(release.limit, 6, spectrum)
-        along = directions.swapaxes(1, 2) @ (released - self.value)
-        assert_standard(along * np.sqrt(u)[..., None])
-
     def test_fixed_shares_follow_the_released_order(self):
         release = MVG(allocation=Binary((0,), 0.9), directions=PrivateDirections()).calibrate(
             LIVER, **budget(LIVER)
@@ -296,14 +257,6 @@ class TestPrivateDirections:
         assert release.moments.mu < release.mu < gaussian.mu(epsilon, 1 / 248)
         assert not release.epsilon_exact
         assert np.isnan(release.noise_std)
-
-    def test_one_value_per_trial(self):
-        release = MVG(allocation=MaxPNR(), directions=PrivateDirections()).calibrate(
-            LIVER, **budget(LIVER)
-        )
-        stack = np.stack([self.value, -self.value])
-        first = release.simulate(stack, streams(2))[0]
-        np.testing.assert_allclose(first, release.simulate(self.value, streams(1))[0])
 
 
 @pytest.mark.parametrize(
@@ -379,22 +332,3 @@ def test_shares_that_pass_the_limit_are_refused_too():
     release = MVG(allocation=Twice()).calibrate(IdentityQuery(Box.cube(2, -1, 1), 50), **BUDGET)
     with pytest.raises(NoGuarantee):
         release.release(np.zeros((50, 2)))
-
-
-@pytest.mark.parametrize(
-    "mechanism",
-    [Gaussian(), MVG(), MVG(allocation=MaxPNR(), directions=PrivateDirections())],
-    ids=["Gaussian", "MVG", "private directions"],
-)
-def test_several_values_get_the_noise_that_each_of_them_gets_alone(mechanism):
-    query = IdentityQuery(Box.cube(3, -1, 1), 9)
-    release = mechanism.calibrate(query, **BUDGET)
-
-    def streams():
-        return np.random.default_rng(0).spawn(4)
-
-    values = np.full(query.shape, 0.5), np.zeros(query.shape)
-    for value, released in zip(values, release.simulate_all(values, streams), strict=True):
-        np.testing.assert_allclose(released, release.simulate(value, streams()))
-    with pytest.raises(InputError, match="outside its public bounds"):
-        list(release.simulate_all([values[0], 2 + values[1]], streams))

@@ -1,13 +1,9 @@
-import dataclasses
-
 import numpy as np
 import pytest
-from exactness import same_draws
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mechanismqueries import CTG, LIVER, MOVEMENT, assert_standard, budget, streams
+from mechanismqueries import CTG, LIVER, MOVEMENT, budget
 
-from matrixdp.checks import InputError
 from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery
@@ -48,23 +44,6 @@ MECHANISMS = [
 ]
 
 
-@given(
-    st.sampled_from(MECHANISMS),
-    st.sampled_from([LIVER, MOVEMENT, CTG]),
-    st.floats(0.01, 6),
-    st.floats(1e-12, 1e-3),
-)
-@settings(max_examples=60, deadline=None)
-def test_the_real_guarantee_is_never_worse_than_the_nominal_one(mechanism, query, epsilon, delta):
-    if type(query) not in mechanism.queries:
-        return
-    release = mechanism.calibrate(query, epsilon=epsilon, delta=delta)
-    assert gaussian.delta(epsilon, release.mu) <= delta * (1 + 1e-9)
-    assert release.epsilon_delivered <= epsilon * (1 + 1e-9)
-    if getattr(mechanism, "calibration", "analytic") == "analytic":
-        assert gaussian.delta(epsilon, release.mu) == pytest.approx(delta, rel=1e-9)
-
-
 @given(st.floats(0.01, 20), st.floats(1e-12, 0.3), st.sampled_from([LIVER, MOVEMENT, CTG]))
 @settings(max_examples=30, deadline=None)
 def test_imgm_without_factors_is_the_analytic_gaussian_mechanism(epsilon, delta, query):
@@ -89,40 +68,3 @@ def test_a_sensitivity_that_is_only_a_bound_makes_mu_a_bound():
     for mechanism in MECHANISMS:
         release = mechanism.calibrate(unequal, epsilon=1, delta=1e-3)
         assert not release.epsilon_exact
-
-
-def test_the_law_of_iid_noise():
-    value = np.full(LIVER.shape, -1.0)
-    noise = IMGM().calibrate(LIVER, **budget(LIVER)).simulate(value, streams(1000)) - value
-    assert_standard(noise / 10.602516)
-
-
-def test_each_trial_depends_on_its_own_stream():
-    release = IMGM().calibrate(LIVER, **budget(LIVER))
-    value = np.zeros((3, *LIVER.shape))
-    noisy = release.simulate(value, streams(3))
-    assert same_draws(noisy[2:], release.simulate(value[2:], streams(3)[2:]))
-    assert not same_draws(noisy[0], noisy[1])
-
-
-@pytest.mark.parametrize(
-    ("value", "count", "message"),
-    [
-        (np.zeros((6, 247)), 1, r"value has shape \(6, 247\); it must end in 6 x 248"),
-        (np.full((6, 248), np.nan), 1, "value is nan"),
-        (np.full((6, 248), 1.5), 1, "outside its public bounds .* clip the data"),
-        (np.zeros((6, 248)), 0, "streams are empty"),
-        (np.zeros((2, 6, 248)), 3, "for 3 streams; give one value, or one per stream"),
-        (np.zeros((1, 3, 6, 248)), 3, "for 3 streams"),
-    ],
-)
-def test_bad_values_and_streams(value, count, message):
-    release = IMGM().calibrate(LIVER, **budget(LIVER))
-    with pytest.raises(InputError, match=message):
-        release.simulate(value, streams(count))
-
-
-def test_releases_are_frozen():
-    release = IMGM().calibrate(LIVER, **budget(LIVER))
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        release.noise_std = 0.0
