@@ -5,7 +5,7 @@ import os
 import mpmath
 import numpy as np
 import pytest
-from exactness import same_copies, same_draws
+from exactness import same_copies
 from scipy import stats
 
 from matrixdp.checks import InputError
@@ -162,9 +162,19 @@ def test_outputs_of_neighbours_lie_on_one_lattice(monkeypatch):
         )
 
 
-def test_the_operating_systems_bits_are_the_default():
-    release = calibrated(Gaussian(), IdentityQuery(BOX, 40))
-    assert not same_draws(release.release(records()), release.release(records()))
+@pytest.mark.parametrize("release", [RELEASES[0], RELEASES[7]])
+def test_all_chance_of_a_release_is_bits_of_the_operating_system(release, monkeypatch):
+    taken = []
+
+    def released(seed):
+        source = bits(seed)
+        monkeypatch.setattr(os, "urandom", lambda count: taken.append(count) or source(count))
+        return release.release(records())
+
+    assert same_copies(released(1), released(1))
+    assert (released(1) != released(2)).all()
+    # Two words of 64 bits a number, at least, in each of four releases.
+    assert sum(taken) >= 4 * 16 * release.noise.whiten(np.zeros(release.noise.shape)).size
 
 
 def test_extra_delta_counts_numbers_and_grows_with_epsilon():
