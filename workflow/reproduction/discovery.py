@@ -26,7 +26,8 @@ PACKAGE = Path(__file__).parent
 class FileEntry:
     """An entry of a table: its file, and the literal values of keywords.
 
-    ``distribution`` is the name and version of another package that has it; empty for the study's.
+    ``distribution`` is the name and version of another package that has it, of which no file is
+    known; empty for the study's.
     """
 
     file: Path
@@ -116,7 +117,7 @@ def mechanisms() -> dict[str, FileEntry]:
                 f"{distribution} names a mechanism {name!r}, as {index[name].file.name} does; "
                 "rename one of the two, or uninstall the package"
             )
-        index[name] = FileEntry(plugins.place(name), distribution=distribution)
+        index[name] = FileEntry(Path(), distribution=distribution)
     return index
 
 

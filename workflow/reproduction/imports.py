@@ -6,10 +6,7 @@ modules (see :mod:`reproduction.discovery`).
 
 from __future__ import annotations
 
-import ast
-import contextlib
 import functools
-import hashlib
 import re
 from pathlib import Path
 
@@ -70,49 +67,14 @@ def audits(*modules: str) -> list[str]:
     return sorted({name for file in own for name in _AUDIT.findall(file.read_text("utf-8"))})
 
 
-def library(*files: Path) -> list[str]:
-    """Return the modules of the library that files of another package import.
-
-    One that imports the library itself may take any mechanism from it. A file that cannot be read
-    as Python has none.
-    """
-    names = set[str]()
-    for file in files:
-        with contextlib.suppress(SyntaxError, ValueError):
-            for node in ast.walk(ast.parse(file.read_bytes())):
-                if isinstance(node, ast.Import):
-                    names |= {alias.name for alias in node.names}
-                elif isinstance(node, ast.ImportFrom) and node.module:
-                    names |= {node.module, *(f"{node.module}.{one.name}" for one in node.names)}
-    every = {name for name in _graph().modules if not _below(name)}
-    if "matrixdp" in names:
-        parts = ("matrixdp.mechanisms.", "matrixdp.noise.", "matrixdp.privacy.")
-        names |= {name for name in every if name.startswith(parts)}
-    return sorted(names & every)
+def library() -> list[str]:
+    """Return all modules of the library, any of which another package may use."""
+    return sorted(name for name in _graph().modules if not _below(name))
 
 
 def module(file: Path) -> str:
     """Return the name of the module in a file of the study, without ``reproduction.``."""
     return ".".join(file.relative_to(PACKAGE).with_suffix("").parts)
-
-
-@functools.cache
-def lines(*modules: str) -> tuple[str, ...]:
-    """Return :func:`files`, each by its path in the project and the :func:`digest` of its content.
-
-    Two runs have the same lines if they have the same code, wherever the project lies.
-    """
-    root = PACKAGE.parents[1]
-    return tuple(f"{file.relative_to(root).as_posix()} {digest(file)}" for file in files(*modules))
-
-
-@functools.cache
-def digest(file: Path) -> str:
-    """Return a short hash of a file's content; in code, comments and layout do not count."""
-    content = file.read_bytes()
-    if file.suffix == ".py":
-        content = ast.dump(ast.parse(content)).encode()
-    return hashlib.sha256(content).hexdigest()[:10]
 
 
 def _all_needed(*modules: str) -> set[str]:

@@ -1,11 +1,11 @@
 # What all rules share: the checked configuration, and functions that name files and settings.
 # No network, nothing heavy: every job on a cluster parses this again.
 import fnmatch
+import functools
 import os
 import shlex
 import shutil
 import sys
-from types import SimpleNamespace as Namespace
 
 WORKFLOW = os.path.dirname(str(workflow.current_basedir))
 # The library, and the study that uses it.
@@ -14,7 +14,6 @@ sys.path[:0] = PACKAGES
 
 try:
     from reproduction import config as configuration, discovery, imports, job_settings
-    from reproduction import plugins
     from matrixdp.checks import InputError
     from reproduction.experiments import readings
     from reproduction.trials import BASELINES
@@ -58,23 +57,13 @@ for name in DATASETS if config["data"]["source"] != "simulated" else ():
             )
         except InputError as error:
             sys.exit(str(error))
-# The wildcards of trials and of trainings.
-RELEASES = [
-    Namespace(experiment=run, mechanism=row)
-    for run in EXPERIMENTS
-    for row in job_settings.rows(config, run)
-]
-LEARNERS = [
-    Namespace(training=run, scheme=row)
-    for run in TRAININGS
-    for row in job_settings.distinct_rows(config, run)
-]
 # CSV files of one's own, by data set.
 OWN = config["datasets"]
 # By data set, the scalings of a matrix beside the default one.
+SPECS = configuration.datasets(config)
 SCALINGS = {
     dataset: [scaling for scaling in entry.get("scalings", ()) if scaling != "default"]
-    for dataset, entry in configuration.datasets(config).items()
+    for dataset, entry in SPECS.items()
 }
 # Another reading changes the tables of the experiments on releases, and nothing else.
 OTHER_READING = config["reading"] != readings.DEFAULT
@@ -102,9 +91,10 @@ wildcard_constraints:
     experiment="|".join(EXPERIMENTS) or "none",
     training="|".join(TRAININGS) or "none",
     run="|".join(RUNS),
-    mechanism="|".join(sorted({job.mechanism for job in RELEASES})) or "none",
+    mechanism="|".join({row for run in EXPERIMENTS for row in job_settings.rows(config, run)})
+    or "none",
     scaling="|".join({scaling for name in DATASETS for scaling in SCALINGS[name]}) or "none",
-    scheme="|".join(sorted({job.scheme for job in LEARNERS})) or "none",
+    scheme="|".join({row for run in TRAININGS for row in job_settings.rows(config, run)}) or "none",
     theory="|".join(discovery.theory()),
 
 
@@ -129,56 +119,65 @@ def mirror(wildcards, output):
     return os.environ.get("DATA_MIRROR") or config["data"]["mirror"]
 
 
-def code(*modules):
-    """Return the files of modules, of all that they import and that these read, with their digests.
+@functools.cache
+def code(*parts):
+    """Return the source files of modules, by name, and of entries of registries; None has none.
 
-    They are params and no inputs: `snakemake -n` names the file that has changed, and neither a
-    comment nor a new time of a file reruns anything.
+    They are inputs, and Snakemake compares their content: a new time of a file reruns nothing. The
+    entry of another package has its version for this (packages_of); it may use all of the library.
     """
-    return imports.lines(*modules)
+    modules = [part for part in parts if isinstance(part, str)]
+    entries = [part for part in parts if isinstance(part, discovery.FileEntry)]
+    modules += [imports.module(entry.file) for entry in entries if not entry.distribution]
+    modules += imports.audits(*modules) if "cli.audit" in modules else []
+    modules += imports.library() if any(entry.distribution for entry in entries) else []
+    return [within(file) for file in imports.files(*modules)]
 
 
-def code_of(verb, *modules):
-    """Return what modules that a verb imports by name add to its code."""
-    own = {*code(verb)}
-    return [file for file in code(verb, *modules) if file not in own]
+def code_of_data(wildcards):
+    """Return the source files of the preparation of a data set."""
+    return code("cli.prepare", *([] if wildcards.dataset in OWN else [f"data.{wildcards.dataset}"]))
 
 
-def modules(entries, *names):
-    """Return the modules of entries of a registry by their names; only the study's have any."""
-    own = [entries[name] for name in names if name in entries]
-    return sorted({imports.module(entry.file) for entry in own if not entry.distribution})
-
-
-def code_of_mechanism(verb, mechanism):
-    """Return what a mechanism adds to a verb's code: its module, or the package that has it."""
-    own = modules(discovery.mechanisms(), mechanism)
-    own += imports.audits(*own) if verb == "cli.audit" else []
-    package = plugins.lines(mechanism)
-    own += imports.library(*plugins.files(mechanism).values()) if package else []
-    return [*code_of(verb, *own), *package]
-
-
-def code_of_data(dataset):
-    """Return what a data set adds to the code of its preparation."""
-    return [] if dataset in OWN else code_of("cli.prepare", f"data.{dataset}")
+def settings(part):
+    """Return a param with the part of the configuration that a job reads, as JSON."""
+    return lambda wildcards: job_settings.text(part(config, *wildcards))
 
 
 def task_of(wildcards):
-    """Return the module of an experiment's task."""
-    return modules(discovery.tasks(), EXPERIMENTS[wildcards.experiment]["task"])
+    """Return the entry of an experiment's task."""
+    return discovery.tasks()[EXPERIMENTS[wildcards.experiment]["task"]]
 
 
 def mechanisms_of(wildcards):
-    """Return the mechanisms of an experiment, without its baselines."""
+    """Return the entries of an experiment's mechanisms by name, without its baselines."""
     rows = job_settings.rows(config, wildcards.experiment)
-    return [name for name in rows if name in discovery.mechanisms()]
+    return {name: entry for name in rows if (entry := discovery.mechanisms().get(name))}
 
 
-def matrix_of(wildcards):
-    """Return the prepared matrix of an experiment; its other scalings lie in folders beside it."""
-    folder = f"<folder>/data/{job_settings.dataset(config, wildcards.experiment)}"
-    return [f"{folder}/matrix.npy", f"{folder}/provenance.json"]
+def packages_of(wildcards):
+    """Return name and version of the other packages that have mechanisms of a job."""
+    rows = [wildcards.mechanism] if "mechanism" in wildcards.keys() else mechanisms_of(wildcards)
+    entries = map(discovery.mechanisms().get, rows)
+    return sorted({entry.distribution for entry in entries if entry} - {""})
+
+
+def data_of(file):
+    """Return a file of an experiment's data, and its provenance; other scalings lie beside."""
+
+    def names(wildcards):
+        run = wildcards.get("experiment") or wildcards.training
+        folder = f"<folder>/data/{job_settings.dataset(config, run)}"
+        return [f"{folder}/{file}", f"{folder}/provenance.json"]
+
+    return names
+
+
+def learned_from(wildcards):
+    """Return what private training starts from: the data, or features made of them."""
+    if "extractor_epochs" in TRAININGS[wildcards.training]:
+        return [f"<folder>/features/{wildcards.training}.npz"]
+    return data_of("arrays.npz")(wildcards)
 
 
 def file_of(wildcards):
@@ -204,19 +203,6 @@ def scaling_of_reading(wildcards):
     return scalings_of(wildcards, readings.find(config["reading"]).scaling(dataset))
 
 
-def arrays_of(wildcards):
-    """Return what a neural experiment learns from."""
-    folder = f"<folder>/data/{job_settings.dataset(config, wildcards.training)}"
-    return [f"{folder}/arrays.npz", f"{folder}/provenance.json"]
-
-
-def learned_from(wildcards):
-    """Return what private training starts from: the data, or features made of them."""
-    if "extractor_epochs" in TRAININGS[wildcards.training]:
-        return [f"<folder>/features/{wildcards.training}.npz"]
-    return arrays_of(wildcards)
-
-
 def trials_of(run):
     """Return the trial files of an experiment, one for each mechanism or scheme that is run."""
     return [
@@ -229,57 +215,6 @@ def settings_of(run, row):
     """Return what rows of an experiment depend on, as the command has it."""
     part = job_settings.training if run in TRAININGS else job_settings.trials
     return job_settings.text(part(config, run, row))
-
-
-def of_trials(wildcards):
-    """Return the settings of a mechanism's trials."""
-    return job_settings.trials(config, wildcards.experiment, wildcards.mechanism)
-
-
-def of_training(wildcards):
-    """Return the settings of a scheme's training."""
-    return job_settings.training(config, wildcards.training, wildcards.scheme)
-
-
-def of_extraction(wildcards):
-    """Return the settings of an extractor."""
-    return job_settings.extraction(config, wildcards.training)
-
-
-def of_readings(wildcards):
-    """Return the settings of an experiment under all readings."""
-    return job_settings.readings(config, wildcards.experiment)
-
-
-def of_audit(wildcards):
-    """Return the settings of the audit of a mechanism."""
-    return job_settings.audit(config, wildcards.experiment, wildcards.mechanism)
-
-
-def by_key(part, runs):
-    """Return params for a command's settings: their JSON, and a text for each key.
-
-    Snakemake compares the texts, so that `snakemake -n` names the key that has changed. It does not
-    compare the JSON, as that is a function of the output, too.
-
-    Args:
-        part: function of a job's wildcards that returns its settings.
-        runs: the wildcards of jobs that have all keys together.
-    """
-
-    def text(wildcards, key):
-        settings = part(wildcards)
-        return f"{key}: {job_settings.text(settings[key])}" if key in settings else ""
-
-    return {
-        "settings": lambda wildcards, output: job_settings.text(part(wildcards)),
-        # Params are compared as a set: the text of a key that only other jobs have is always in it.
-        "no_setting": "",
-        **{
-            f"setting_{key}": lambda wildcards, key=key: text(wildcards, key)
-            for key in sorted({key for wildcards in runs for key in part(wildcards)})
-        },
-    }
 
 
 def digests_of(wildcards, output):
@@ -350,16 +285,14 @@ def readings_of(experiment):
 
 def tables(*patterns):
     """Return all files of the tables of `all` with these names."""
-    every = [*TABLES, *(name for name, (_, run) in EXPERIMENT_TABLES.items() if run in RUNS)]
+    every = [name for name in TABLES if name not in ON_REQUEST]
     names = [name for name in every if any(fnmatch.fnmatch(name, each) for each in patterns)]
     files = expand("<folder>/tables/{name}.{ending}", name=names, ending=["csv", "json"])
     readable = [name for name in names if name not in FOR_PROGRAMS]
     files += expand("<folder>/tables/{name}.md", name=readable)
     # Those that go into a paper are there in LaTeX too: of the papers, and of each experiment.
-    printed = [*EXPERIMENT_TABLES, *fnmatch.filter(names, "table[1-2]")]
-    return files + expand(
-        "<folder>/tables/{name}.tex", name=[name for name in names if name in printed]
-    )
+    printed = [name for name in names if name in {"table1", "table2", *EXPERIMENT_TABLES}]
+    return files + expand("<folder>/tables/{name}.tex", name=printed)
 
 
 def training_tables(name):
@@ -373,8 +306,7 @@ def training_tables(name):
 
 def figures(*patterns):
     """Return all files of the figures of `all` with these names."""
-    every = [*FIGURES, *EXPERIMENT_FIGURES]
-    names = [name for name in every if any(fnmatch.fnmatch(name, each) for each in patterns)]
+    names = [name for name in FIGURES if any(fnmatch.fnmatch(name, each) for each in patterns)]
     kinds = ["{name}.svg", "narrow/{name}.svg", "{name}.png", "{name}.json", "data/{name}.csv"]
     return [file for kind in kinds for file in expand(f"<folder>/figures/{kind}", name=names)]
 
@@ -395,8 +327,8 @@ def results_files():
     files += [file for run in RUNS for file in trials_of(run)]
     # What tables and figures are made from; another reading has its tables alone.
     if not OTHER_READING:
-        sources = [*TABLES.values(), *FIGURES.values()]
-        files += [file for inputs in sources for file in inputs if file.startswith("<folder>")]
+        shown = [files for _, files in {**TABLES, **FIGURES}.values()]
+        files += [file for inputs in shown for file in inputs if file.startswith("<folder>")]
     files += tables("*") + figures("*")
     if ON_PAPERS:
         files += ["<folder>/claims.csv"]
@@ -404,6 +336,6 @@ def results_files():
     return sorted({*files})
 
 
-def recipe_of_figure(wildcards):
-    """Return the look of a figure."""
-    return EXPERIMENT_FIGURES.get(wildcards.figure, [wildcards.figure])[0]
+def recipe_of(shown, recipes, name):
+    """Return the entry of the recipe of a table or figure."""
+    return recipes[shown[name][0].split()[0]]

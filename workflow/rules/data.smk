@@ -11,7 +11,10 @@ rule settings:
     conda:
         "../../environment.yml"
     params:
-        **by_key(lambda wildcards: configuration.public(config), [None]),
+        **{
+            f"setting_{key}": job_settings.text(value)
+            for key, value in configuration.public(config).items()
+        },
         text=lambda wildcards, output: configuration.text(config),
     message:
         "Settings"
@@ -20,30 +23,25 @@ rule settings:
 
 
 rule matrix:
-    """A data set of the MVG paper, or of one's own: a matrix in a public box."""
+    """A data set, prepared: a matrix in a public box, or what networks learn from."""
     input:
-        file_of,
+        file=file_of,
+        code=code_of_data,
     output:
         matrix="<folder>/data/{dataset}/matrix.npy",
         provenance="<folder>/data/{dataset}/provenance.json",
     log:
         "<folder>/logs/data/{dataset}.log",
-    benchmark:
-        "<folder>/benchmarks/data/{dataset}.tsv"
     wildcard_constraints:
         dataset="|".join({each["dataset"] for each in EXPERIMENTS.values()}) or "none",
     localrule: True
     conda:
         "../../environment.yml"
     params:
-        *code("cli.prepare"),
-        **by_key(
-            lambda wildcards: job_settings.data(configuration.datasets(config)[wildcards.dataset]),
-            [Namespace(dataset=name) for name in configuration.datasets(config)],
-        ),
-        module=lambda wildcards: code_of_data(wildcards.dataset),
+        settings=lambda wildcards: job_settings.text(job_settings.data(SPECS[wildcards.dataset])),
         source=config["data"]["source"],
         seed=config["seed"],
+        scaling="default",
         folder=subpath(output.provenance, parent=True),
         mirror=mirror,
         entry=lambda wildcards, output: job_settings.text(OWN.get(wildcards.dataset)),
@@ -52,8 +50,8 @@ rule matrix:
         "Data: {wildcards.dataset}"
     shell:
         "{params.python} -m reproduction prepare {wildcards.dataset} --source {params.source}"
-        " --seed {params.seed} --mirror={params.mirror:q}"
-        " --scaling default --entry {params.entry:q} --out {params.folder:q} 2>&1 | tee {log:q}"
+        " --seed {params.seed} --mirror={params.mirror:q} --scaling {params.scaling}"
+        " --entry {params.entry:q} --out {params.folder:q} 2>&1 | tee {log:q}"
 
 
 use rule matrix as learning_set with:
@@ -64,44 +62,29 @@ use rule matrix as learning_set with:
         dataset="|".join({training["dataset"] for training in TRAININGS.values()}) or "none",
 
 
-rule scaling:
-    """A matrix in another of its scalings, which a reading of the papers chooses."""
+use rule matrix as scaling with:
     input:
         provenance="<folder>/data/{dataset}/provenance.json",
+        code=code_of_data,
     output:
         matrix="<folder>/data/{dataset}/{scaling}/matrix.npy",
         provenance="<folder>/data/{dataset}/{scaling}/provenance.json",
     log:
         "<folder>/logs/data/{dataset}/{scaling}.log",
-    benchmark:
-        "<folder>/benchmarks/data/{dataset}/{scaling}.tsv"
-    localrule: True
-    conda:
-        "../../environment.yml"
     params:
-        *code("cli.prepare"),
-        **by_key(
-            lambda wildcards: job_settings.data(configuration.datasets(config)[wildcards.dataset]),
-            [Namespace(dataset=name) for name in configuration.datasets(config)],
-        ),
-        module=lambda wildcards: code_of_data(wildcards.dataset),
-        source=config["data"]["source"],
-        seed=config["seed"],
+        scaling="{scaling}",
         folder=subpath(input.provenance, parent=True),
-        mirror=mirror,
-        python=python,
     message:
         "Data: {wildcards.dataset}, {wildcards.scaling}"
-    shell:
-        "{params.python} -m reproduction prepare {wildcards.dataset} --source {params.source}"
-        " --seed {params.seed} --mirror={params.mirror:q}"
-        " --scaling {wildcards.scaling} --out {params.folder:q} > {log:q} 2>&1"
 
 
 rule features:
     """The features of a network, trained once and without privacy, that IMGM's Type II releases."""
     input:
-        data=arrays_of,
+        data=data_of("arrays.npz"),
+        code=lambda wildcards: code(
+            "cli.extract_features", discovery.extractors().get(wildcards.training)
+        ),
     output:
         "<folder>/features/{training}.npz",
     log:
@@ -111,21 +94,10 @@ rule features:
     conda:
         "../../environment.yml"
     params:
-        *code("cli.extract_features"),
-        **by_key(
-            of_extraction,
-            [
-                Namespace(training=run)
-                for run, each in config["training"].items()
-                if "extractor_epochs" in each
-            ],
-        ),
-        network=lambda wildcards: code_of(
-            "cli.extract_features", *modules(discovery.extractors(), wildcards.training)
-        ),
+        settings=settings(job_settings.extraction),
         python=python,
     message:
         "Features: {wildcards.training}"
     shell:
-        "{params.python} -m reproduction extract-features --settings {params.settings:q} --data {input.data[0]:q}"
-        " --out {output:q} > {log:q} 2>&1"
+        "{params.python} -m reproduction extract-features --settings {params.settings:q}"
+        " --data {input.data[0]:q} --out {output:q} > {log:q} 2>&1"

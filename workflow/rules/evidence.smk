@@ -4,8 +4,11 @@
 rule readings_trials:
     """Trials of an experiment, with one open question changed at a time, at the tables' epsilon."""
     input:
-        data=matrix_of,
+        data=data_of("matrix.npy"),
         scalings=scalings_of,
+        code=lambda wildcards: code(
+            "cli.readings", task_of(wildcards), *mechanisms_of(wildcards).values()
+        ),
     output:
         "<folder>/readings/{experiment}_trials.csv.gz",
     log:
@@ -15,17 +18,8 @@ rule readings_trials:
     conda:
         "../../environment.yml"
     params:
-        *code("cli.readings"),
-        **{
-            f"mechanism_{mechanism}": lambda wildcards, mechanism=mechanism: (
-                code_of_mechanism("cli.readings", mechanism)
-                if mechanism in mechanisms_of(wildcards)
-                else []
-            )
-            for mechanism in discovery.mechanisms()
-        },
-        **by_key(of_readings, RELEASES),
-        task=lambda wildcards: code_of("cli.readings", *task_of(wildcards)),
+        settings=settings(job_settings.readings),
+        packages=packages_of,
         python=python,
     message:
         "Readings: trials of {wildcards.experiment}"
@@ -35,31 +29,36 @@ rule readings_trials:
 
 
 rule gather_readings:
-    """The means of an experiment, with one open question changed at a time."""
+    """The readings or the audits of an experiment, or held-out trials, in one table."""
     input:
-        "<folder>/readings/{experiment}_trials.csv.gz",
+        parts="<folder>/readings/{experiment}_trials.csv.gz",
+        code=code("cli.gather", "report.readings"),
     output:
         "<folder>/readings/{experiment}.csv",
     log:
         "<folder>/logs/readings/{experiment}.log",
-    benchmark:
-        "<folder>/benchmarks/readings/{experiment}.tsv"
     localrule: True
     conda:
         "../../environment.yml"
     params:
-        *code("cli.gather", "report.readings"),
+        table="readings",
         python=python,
     message:
         "Readings: {wildcards.experiment}"
     shell:
-        "{params.python} -m reproduction gather readings {input:q} --out {output:q} > {log:q} 2>&1"
+        "{params.python} -m reproduction gather {params.table} {input.parts:q} --out {output:q}"
+        " > {log:q} 2>&1"
 
 
 rule audit_releases:
     """The privacy that a mechanism really gives in an experiment."""
     input:
-        data=matrix_of,
+        data=data_of("matrix.npy"),
+        code=lambda wildcards: code(
+            "cli.audit",
+            task_of(wildcards),
+            discovery.mechanisms().get(wildcards.mechanism),
+        ),
     output:
         "<folder>/audit/{experiment}/{mechanism}.csv",
     log:
@@ -69,10 +68,8 @@ rule audit_releases:
     conda:
         "../../environment.yml"
     params:
-        *code("cli.audit"),
-        **by_key(of_audit, RELEASES),
-        task=lambda wildcards: code_of("cli.audit", *task_of(wildcards)),
-        mechanism=lambda wildcards: code_of_mechanism("cli.audit", wildcards.mechanism),
+        settings=settings(job_settings.audit),
+        packages=packages_of,
         python=python,
     message:
         "Audit: {wildcards.experiment}, {wildcards.mechanism}"
@@ -81,34 +78,29 @@ rule audit_releases:
         " --data {input.data[0]:q} --out {output:q} > {log:q} 2>&1"
 
 
-rule gather_audit:
-    """The audits of an experiment's mechanisms in one table."""
+use rule gather_readings as gather_audit with:
     input:
-        lambda wildcards: expand(
+        parts=lambda wildcards: expand(
             "<folder>/audit/{experiment}/{mechanism}.csv",
             experiment=wildcards.experiment,
             mechanism=mechanisms_of(wildcards),
         ),
+        code=code("cli.gather", "auditing.table"),
     output:
         "<folder>/audit/{experiment}.csv",
     log:
         "<folder>/logs/audit/{experiment}.log",
-    localrule: True
-    conda:
-        "../../environment.yml"
     params:
-        *code("cli.gather", "auditing.table"),
-        python=python,
+        table="audit",
     message:
         "Audit: {wildcards.experiment}"
-    shell:
-        "{params.python} -m reproduction gather audit {input:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule attack_sensitivities:
     """Attacks on the declared sensitivities of an experiment's queries."""
     input:
-        data=matrix_of,
+        data=data_of("matrix.npy"),
+        code=lambda wildcards: code("cli.attack", task_of(wildcards)),
     output:
         "<folder>/audit/{experiment}_sensitivities.csv",
     log:
@@ -118,9 +110,7 @@ rule attack_sensitivities:
     conda:
         "../../environment.yml"
     params:
-        *code("cli.attack"),
-        **by_key(lambda wildcards: job_settings.attack(config, wildcards.experiment), RELEASES),
-        task=lambda wildcards: code_of("cli.attack", *task_of(wildcards)),
+        settings=settings(job_settings.attack),
         python=python,
     message:
         "Audit: {wildcards.experiment}, sensitivities"
@@ -134,7 +124,10 @@ rule implied_noise:
     input:
         summary="<folder>/summary/{experiment}.csv",
         published=lambda wildcards: published_of(wildcards.experiment),
-        data=matrix_of,
+        data=data_of("matrix.npy"),
+        code=lambda wildcards: code(
+            "cli.implied_noise", task_of(wildcards), *mechanisms_of(wildcards).values()
+        ),
     output:
         "<folder>/implied_noise/{experiment}.csv",
     log:
@@ -144,14 +137,7 @@ rule implied_noise:
     conda:
         "../../environment.yml"
     params:
-        *code("cli.implied_noise"),
-        **by_key(
-            lambda wildcards: job_settings.implied_noise(config, wildcards.experiment), RELEASES
-        ),
-        task=lambda wildcards: code_of("cli.implied_noise", *task_of(wildcards)),
-        mechanisms=lambda wildcards: code_of(
-            "cli.implied_noise", *modules(discovery.mechanisms(), *mechanisms_of(wildcards))
-        ),
+        settings=settings(job_settings.implied_noise),
         python=python,
     message:
         "Noise that printed errors would need: {wildcards.experiment}"
@@ -162,6 +148,8 @@ rule implied_noise:
 
 rule negative_control:
     """Wrong mechanisms that the audit must catch."""
+    input:
+        code=code("cli.negative_control", *imports.audits("cli.negative_control")),
     output:
         "<folder>/audit/negative_control.csv",
     log:
@@ -171,7 +159,6 @@ rule negative_control:
     conda:
         "../../environment.yml"
     params:
-        *code("cli.negative_control", *imports.audits("cli.negative_control")),
         seed=config["seed"],
         python=python,
     message:
@@ -183,6 +170,8 @@ rule negative_control:
 
 rule held_out:
     """Trials of rules that were made on the papers' data, on other data."""
+    input:
+        code=code("cli.held_out", *discovery.mechanisms().values()),
     output:
         "<folder>/held_out_trials.csv.gz",
     log:
@@ -192,7 +181,6 @@ rule held_out:
     conda:
         "../../environment.yml"
     params:
-        *code("cli.held_out", *modules(discovery.mechanisms(), *discovery.mechanisms())),
         seed=config["seed"],
         trials=config["experiment_defaults"]["trials"],
         python=python,
@@ -203,30 +191,24 @@ rule held_out:
         " --out {output:q} > {log:q} 2>&1"
 
 
-rule gather_held_out:
-    """Rules that were made on the papers' data against others, on other data."""
+use rule gather_readings as gather_held_out with:
     input:
-        "<folder>/held_out_trials.csv.gz",
+        parts="<folder>/held_out_trials.csv.gz",
+        code=code("cli.gather", "report.held_out_table"),
     output:
         "<folder>/held_out.csv",
     log:
         "<folder>/logs/held_out.log",
-    benchmark:
-        "<folder>/benchmarks/held_out.tsv"
-    localrule: True
-    conda:
-        "../../environment.yml"
     params:
-        *code("cli.gather", "report.held_out_table"),
-        python=python,
+        table="held_out",
     message:
         "Held-out data"
-    shell:
-        "{params.python} -m reproduction gather held_out {input:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule theory:
     """What the papers' theorems say in numbers."""
+    input:
+        code=lambda wildcards: code("cli.theory", discovery.theory()[wildcards.theory]),
     output:
         "<folder>/theory/{theory}.csv",
     log:
@@ -236,10 +218,6 @@ rule theory:
     conda:
         "../../environment.yml"
     params:
-        *code("cli.theory"),
-        module=lambda wildcards: code_of(
-            "cli.theory", *modules(discovery.theory(), wildcards.theory)
-        ),
         seed=config["seed"],
         python=python,
     message:
@@ -252,27 +230,29 @@ rule theory:
 rule judge_claims:
     """The verdicts on the papers' claims, before they are shown."""
     input:
-        expand("<folder>/{kind}/{run}.csv", kind=["summary", "comparisons"], run=RUNS),
-        [file for run in RUNS for file in trials_of(run)],
-        "<folder>/theory/exact.csv",
-        expand("<folder>/readings/{name}{ending}", name=SWEPT, ending=[".csv", "_trials.csv.gz"]),
-        [file for name in SWEPT for file in published_of(name)],
-        settings="<folder>/settings.yaml",
+        files=[
+            *expand("<folder>/{kind}/{run}.csv", kind=["summary", "comparisons"], run=RUNS),
+            *(file for run in RUNS for file in trials_of(run)),
+            "<folder>/theory/exact.csv",
+            *expand(
+                "<folder>/readings/{name}{ending}", name=SWEPT, ending=[".csv", "_trials.csv.gz"]
+            ),
+            *(file for name in SWEPT for file in published_of(name)),
+            "<folder>/settings.yaml",
+        ],
+        code=code("cli.claims"),
     output:
         claims="<folder>/claims.csv",
         comparisons="<folder>/tables/claims_comparisons.csv",
     log:
         "<folder>/logs/claims.log",
-    benchmark:
-        "<folder>/benchmarks/claims.tsv"
     localrule: True
     conda:
         "../../environment.yml"
     params:
-        *code("cli.claims"),
         python=python,
     message:
         "Claims: the verdicts"
     shell:
-        "{params.python} -m reproduction claims {input:q} --out {output.claims:q}"
+        "{params.python} -m reproduction claims {input.files:q} --out {output.claims:q}"
         " --comparisons {output.comparisons:q} > {log:q} 2>&1"

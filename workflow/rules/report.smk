@@ -1,30 +1,12 @@
 # Tables, figures, one page and an article on everything. What each is made from stands here; how it
 # looks is in its file below workflow/reproduction/report.
 
-# Tables and figures of one experiment each, those of the papers and of a person's own: name and look
-# (a recipe), and the experiment.
-EXPERIMENT_TABLES = {
-    **{IN_PRINT.get(name, name): ("experiment", name) for name in SWEPT},
-    **{f"imgm_{name}": ("training", name) for name in TRAININGS},
-}
-# On request: one mechanism or scheme of an experiment against each other row.
-AGAINST = {
-    f"against_{run}_{row}": (run, row)
-    for run in RUNS
-    for row in job_settings.rows(config, run)
-    if row not in BASELINES
-}
-EXPERIMENT_FIGURES = {f"curves_{name}": ("curves", name) for name in SWEPT}
-for side, name in {"left": "regression", "middle": "first_pc", "right": "covariance"}.items():
-    if name in EXPERIMENTS:
-        EXPERIMENT_FIGURES[f"figure4_{side}"] = ("directions", name)
-
 # All that a run has on releases, and on private training.
 AUDITS = expand("<folder>/audit/{run}.csv", run=EXPERIMENTS)
 RELEASE_ROWS = expand("<folder>/{kind}/{run}.csv", kind=["summary", "comparisons"], run=EXPERIMENTS)
 TRAINING_ROWS = expand("<folder>/{kind}/{run}.csv", kind=["summary", "comparisons"], run=TRAININGS)
 
-# Other tables by name, and what they are made from beside the settings.
+# Tables and figures whose recipe has their name, and the files that they are made from.
 TABLES = {
     "advice": [
         *RELEASE_ROWS,
@@ -90,6 +72,28 @@ TABLES, FIGURES = (
     for entries in (TABLES, FIGURES)
 )
 
+# Of one experiment each, those of the papers and of a person's own.
+EXPERIMENT_TABLES = {
+    **{IN_PRINT.get(run, run): ("experiment", rows_of(run)) for run in SWEPT},
+    **{f"imgm_{run}": ("training", rows_of(run)) for run in TRAININGS},
+}
+SIDES = {"regression": "left", "first_pc": "middle", "covariance": "right"}
+EXPERIMENT_FIGURES = {
+    **{f"curves_{run}": ("curves", rows_of(run)) for run in SWEPT},
+    **{
+        f"figure4_{side}": ("directions", rows_of(run))
+        for run, side in SIDES.items()
+        if run in EXPERIMENTS
+    },
+}
+# One mechanism or scheme of an experiment against each other row.
+ON_REQUEST = {
+    f"against_{run}_{row}": (f"against_each --mechanism {row}", rows_of(run))
+    for run in RUNS
+    for row in job_settings.rows(config, run)
+    if row not in BASELINES
+}
+
 # Bibliographies: of the run, and of one experiment.
 CITATIONS = {"citations": RUNS} | {f"citations_{name}": [name] for name in RUNS}
 AUTHORS = beside("CITATION.cff")
@@ -99,6 +103,10 @@ if OTHER_READING:
     TABLES = {name: TABLES[name] for name in TABLES if name == "section10_2"}
     FIGURES, EXPERIMENT_FIGURES = {}, {}
 
+# All by name: the recipe, and the files that are shown.
+TABLES = {name: (name, files) for name, files in TABLES.items()} | EXPERIMENT_TABLES | ON_REQUEST
+FIGURES = {name: (name, files) for name, files in FIGURES.items()} | EXPERIMENT_FIGURES
+
 # Tables for programs: their recipes have no grid, and so there is no Markdown and no LaTeX of them.
 FOR_PROGRAMS = sorted({"advice", "effective_noise", "price"} & {*TABLES})
 
@@ -106,8 +114,11 @@ FOR_PROGRAMS = sorted({"advice", "effective_noise", "price"} & {*TABLES})
 rule table:
     """One table, for people and for programs."""
     input:
-        lambda wildcards: TABLES[wildcards.table],
+        files=lambda wildcards: TABLES[wildcards.table][1],
         settings="<folder>/settings.yaml",
+        code=lambda wildcards: code(
+            "cli.table", recipe_of(TABLES, discovery.tables(), wildcards.table)
+        ),
     output:
         csv=report(
             "<folder>/tables/{table}.csv",
@@ -119,22 +130,19 @@ rule table:
         json="<folder>/tables/{table}.json",
     log:
         "<folder>/logs/tables/{table}.log",
-    benchmark:
-        "<folder>/benchmarks/tables/{table}.tsv"
     wildcard_constraints:
         table="|".join(name for name in TABLES if name not in FOR_PROGRAMS) or "none",
     localrule: True
     conda:
         "../../environment.yml"
     params:
-        *code("cli.table"),
-        recipe="{table}",
-        entry=lambda wildcards: code_of("cli.table", *modules(discovery.tables(), wildcards.table)),
+        recipe=lambda wildcards: TABLES[wildcards.table][0],
         python=python,
     message:
         "Table: {wildcards.table}"
     shell:
-        "{params.python} -m reproduction table {params.recipe} {input:q} --out {output.csv:q} > {log:q} 2>&1"
+        "{params.python} -m reproduction table {params.recipe} {input.files:q} {input.settings:q}"
+        " --out {output.csv:q} > {log:q} 2>&1"
 
 
 use rule table as table_for_programs with:
@@ -150,59 +158,36 @@ use rule table as table_for_programs with:
         table="|".join(FOR_PROGRAMS) or "none",
 
 
-use rule table as experiment_table with:
-    input:
-        lambda wildcards: rows_of(EXPERIMENT_TABLES[wildcards.table][1]),
-        settings="<folder>/settings.yaml",
-    wildcard_constraints:
-        table="|".join(EXPERIMENT_TABLES),
-    params:
-        recipe=lambda wildcards: EXPERIMENT_TABLES[wildcards.table][0],
-        entry=lambda wildcards: code_of(
-            "cli.table", *modules(discovery.tables(), EXPERIMENT_TABLES[wildcards.table][0])
-        ),
-
-
-use rule table as against_table with:
-    input:
-        lambda wildcards: rows_of(AGAINST[wildcards.table][0]),
-        settings="<folder>/settings.yaml",
-    wildcard_constraints:
-        table="|".join(AGAINST) or "none",
-    params:
-        recipe=lambda wildcards: f"against_each --mechanism {AGAINST[wildcards.table][1]}",
-        entry=code_of("cli.table", *modules(discovery.tables(), "against_each")),
-
-
 rule latex:
     """A table in LaTeX."""
     input:
-        "<folder>/tables/{table}.json",
+        table="<folder>/tables/{table}.json",
+        code=code("cli.latex"),
     output:
         "<folder>/tables/{table}.tex",
     log:
         "<folder>/logs/tables/{table}_latex.log",
     wildcard_constraints:
-        table="|".join({*TABLES, *EXPERIMENT_TABLES, *AGAINST} - {*FOR_PROGRAMS}) or "none",
+        table="|".join({*TABLES} - {*FOR_PROGRAMS}) or "none",
     localrule: True
     conda:
         "../../environment.yml"
     params:
-        *code("cli.latex"),
         python=python,
     message:
         "LaTeX: {wildcards.table}"
     shell:
-        "{params.python} -m reproduction latex {input:q} > {log:q} 2>&1"
+        "{params.python} -m reproduction latex {input.table:q} > {log:q} 2>&1"
 
 
 rule figure:
     """One figure, the data that it shows, and its words."""
     input:
-        lambda wildcards: (
-            FIGURES.get(wildcards.figure) or rows_of(EXPERIMENT_FIGURES[wildcards.figure][1])
-        ),
+        files=lambda wildcards: FIGURES[wildcards.figure][1],
         settings="<folder>/settings.yaml",
+        code=lambda wildcards: code(
+            "cli.figure", recipe_of(FIGURES, discovery.figures(), wildcards.figure)
+        ),
     output:
         svg=report(
             "<folder>/figures/{figure}.svg",
@@ -216,59 +201,52 @@ rule figure:
         data="<folder>/figures/data/{figure}.csv",
     log:
         "<folder>/logs/figures/{figure}.log",
-    benchmark:
-        "<folder>/benchmarks/figures/{figure}.tsv"
     wildcard_constraints:
-        figure="|".join([*FIGURES, *EXPERIMENT_FIGURES]) or "none",
+        figure="|".join(FIGURES) or "none",
     localrule: True
     conda:
         "../../environment.yml"
     params:
-        *code("cli.figure"),
-        recipe=recipe_of_figure,
-        entry=lambda wildcards: code_of(
-            "cli.figure", *modules(discovery.figures(), recipe_of_figure(wildcards))
-        ),
+        recipe=lambda wildcards: FIGURES[wildcards.figure][0],
         python=python,
     message:
         "Figure: {wildcards.figure}"
     shell:
-        "{params.python} -m reproduction figure {params.recipe} {input:q} --out {output.svg:q} > {log:q} 2>&1"
+        "{params.python} -m reproduction figure {params.recipe} {input.files:q} {input.settings:q}"
+        " --out {output.svg:q} > {log:q} 2>&1"
 
 
 rule report:
     """One page on everything."""
     input:
-        summaries(),
-        tables("*"),
-        figures("*"),
+        files=[*summaries(), *tables("*"), *figures("*")],
         settings="<folder>/settings.yaml",
+        code=code("cli.report"),
     output:
         report("<folder>/report.html", caption="../report/page.rst", category="Report"),
     log:
         "<folder>/logs/report.log",
-    benchmark:
-        "<folder>/benchmarks/report.tsv"
     localrule: True
     conda:
         "../../environment.yml"
     params:
-        *code("cli.report"),
         options=config["options"],
         python=python,
     message:
         "Report"
     shell:
-        "{params.python} -m reproduction report {input:q} --options={params.options:q} --out {output:q}"
+        "{params.python} -m reproduction report {input.files:q} {input.settings:q}"
+        " --options={params.options:q} --out {output:q}"
         " > {log:q} 2>&1"
 
 
 rule bibliography:
     """The works behind all experiments of the run, or behind one, as BibTeX."""
     input:
-        lambda wildcards: cited(CITATIONS[wildcards.citations]),
+        files=lambda wildcards: cited(CITATIONS[wildcards.citations]),
         settings="<folder>/settings.yaml",
         authors=AUTHORS,
+        code=code("cli.citations"),
     output:
         "<folder>/{citations}.bib",
     log:
@@ -279,12 +257,12 @@ rule bibliography:
     conda:
         "../../environment.yml"
     params:
-        *code("cli.citations"),
         python=python,
     message:
         "Citations: {wildcards.citations}"
     shell:
-        "{params.python} -m reproduction citations {input:q} --out {output:q} > {log:q} 2>&1"
+        "{params.python} -m reproduction citations {input.files:q} {input.settings:q}"
+        " {input.authors:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule article:
@@ -295,6 +273,7 @@ rule article:
         settings="<folder>/settings.yaml",
         # Its authors, and the settings that its text is written for.
         beside=[*AUTHORS, *beside("results/reference/settings.yaml")],
+        code=code("cli.article"),
     output:
         pdf=report("<folder>/article.pdf", caption="../report/page.rst", category="Report"),
         numbers="<folder>/article_numbers.csv",
@@ -304,20 +283,20 @@ rule article:
     conda:
         "../../environment.yml"
     params:
-        *code("cli.article"),
         python=python,
     message:
         "Article"
     shell:
-        "{params.python} -m reproduction article {input.files:q} {input.theory:q} {input.settings:q} --out {output.pdf:q} > {log:q} 2>&1"
+        "{params.python} -m reproduction article {input.files:q} {input.theory:q} {input.settings:q}"
+        " --out {output.pdf:q} > {log:q} 2>&1"
 
 
 rule ro_crate:
     """The files of the run with their checksums and origins, as an RO-Crate."""
     input:
-        results_files(),
-        "<folder>/report.html",
+        files=[*results_files(), "<folder>/report.html"],
         settings="<folder>/settings.yaml",
+        code=code("cli.ro_crate"),
     output:
         "<folder>/ro-crate-metadata.json",
     log:
@@ -326,9 +305,9 @@ rule ro_crate:
     conda:
         "../../environment.yml"
     params:
-        *code("cli.ro_crate"),
         python=python,
     message:
         "RO-Crate"
     shell:
-        "{params.python} -m reproduction ro-crate {input:q} --out {output:q} > {log:q} 2>&1"
+        "{params.python} -m reproduction ro-crate {input.files:q} {input.settings:q}"
+        " --out {output:q} > {log:q} 2>&1"

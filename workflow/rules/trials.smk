@@ -5,8 +5,13 @@
 rule trials:
     """Trials of a mechanism, or of a baseline."""
     input:
-        data=matrix_of,
+        data=data_of("matrix.npy"),
         scaling=scaling_of_reading,
+        code=lambda wildcards: code(
+            "cli.trials",
+            task_of(wildcards),
+            discovery.mechanisms().get(wildcards.mechanism),
+        ),
     output:
         "<folder>/trials/{experiment}/<reading>/{mechanism}.csv.gz",
     log:
@@ -16,10 +21,8 @@ rule trials:
     conda:
         "../../environment.yml"
     params:
-        *code("cli.trials"),
-        **by_key(of_trials, RELEASES),
-        task=lambda wildcards: code_of("cli.trials", *task_of(wildcards)),
-        mechanism=lambda wildcards: code_of_mechanism("cli.trials", wildcards.mechanism),
+        settings=settings(job_settings.trials),
+        packages=packages_of,
         python=python,
     message:
         "Trials: {wildcards.experiment}, {wildcards.mechanism}"
@@ -32,6 +35,11 @@ rule train:
     """Trials of private training under a scheme, or of a baseline."""
     input:
         data=learned_from,
+        code=lambda wildcards: code(
+            "cli.train",
+            discovery.trainings()[wildcards.training],
+            *discovery.schemes(wildcards.training).values(),
+        ),
     output:
         "<folder>/trials/{training}/<reading>/{scheme}.csv.gz",
     log:
@@ -41,15 +49,7 @@ rule train:
     conda:
         "../../environment.yml"
     params:
-        *code("cli.train"),
-        **by_key(of_training, LEARNERS),
-        training=lambda wildcards: code_of(
-            "cli.train",
-            *modules(discovery.trainings(), wildcards.training),
-            *modules(
-                discovery.schemes(wildcards.training), *discovery.schemes(wildcards.training)
-            ),
-        ),
+        settings=settings(job_settings.training),
         python=python,
     message:
         "Training: {wildcards.training}, {wildcards.scheme}"
@@ -62,23 +62,19 @@ rule summary:
     """Means and intervals of an experiment's rows, and how they compare."""
     input:
         trials=lambda wildcards: trials_of(wildcards.run),
+        code=code("cli.summary"),
     output:
         summary="<folder>/summary/{run}.csv",
         comparisons="<folder>/comparisons/{run}.csv",
     log:
         "<folder>/logs/summary/{run}.log",
-    benchmark:
-        "<folder>/benchmarks/summary/{run}.tsv"
     localrule: True
     conda:
         "../../environment.yml"
     params:
-        *code("cli.summary"),
         settings=digests_of,
         fixed=fixed_of,
-        same=lambda wildcards, output: job_settings.text(
-            job_settings.same_as(config, wildcards.run)
-        ),
+        same=lambda wildcards: job_settings.text(job_settings.same_as(config, wildcards.run)),
         python=python,
     message:
         "Summary: {wildcards.run}"

@@ -7,8 +7,8 @@ into memory by another name.
 
 from __future__ import annotations
 
-import ast
 import json
+import os
 import shlex
 import shutil
 import sys
@@ -154,11 +154,8 @@ def of_python(path, folder):
 def undeclared(folder, note, record):
     """Return what a job has opened or listed that its rule does not declare."""
     verb, *words = note["words"]
-    params = [ast.literal_eval(text) for text in record["params"]]
-    lines = [line for param in params for line in (param if isinstance(param, list) else [param])]
-    code = {line.rpartition(" ")[0] for line in lines if isinstance(line, str)}
     # A command names its outputs; each is first written beside it, under a name of its own.
-    declared = {*record["input"], *code, *words, *note["path"], *BESIDES.get(verb, ())}
+    declared = {*record["input"], *words, *note["path"], *BESIDES.get(verb, ())}
     opened = {_source(Path(path), folder) for path in note["opened"] if not of_python(path, folder)}
     missed = {
         name
@@ -219,9 +216,9 @@ def test_what_is_opened_for_a_whole_run_is_declared(verb, unrun, tmp_path):
     code = project.run(
         sys.executable,
         "-c",
-        f"from reproduction import imports; print(*imports.lines('{module}'), sep='\\n')",
+        f"from reproduction import imports; print(*imports.files('{module}'), sep='\\n')",
         PYTHONPATH="src:workflow",
     )
-    params = [repr(line) for line in code.output.splitlines()]
-    record = {"input": [*paths, *WHOLE[verb]], "params": params}
+    files = [os.path.relpath(line, project.folder) for line in code.output.splitlines()]
+    record = {"input": [*paths, *WHOLE[verb], *files]}
     assert undeclared(project.folder, note, record) == set()

@@ -22,7 +22,7 @@ def test_the_page_on_an_experiment_of_ones_own_is_on_it_alone(fresh):
     fresh.configure(experiments={"mine": mine})
     everything = fresh.plan()
     assert not {*OF_PAPERS} & {*everything.counts}
-    assert {"report", "ro_crate", "experiment_table", "figure"} <= {*everything.counts}
+    assert {"report", "ro_crate", "table", "figure"} <= {*everything.counts}
     fresh.make("results/report.html")
     html = (fresh.folder / "results/report.html").read_text(encoding="utf-8")
     shown = re.findall(r'<section class="chapter[^"]*" id="(\w+)">', html)
