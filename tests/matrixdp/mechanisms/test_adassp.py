@@ -197,6 +197,7 @@ def test_the_private_radius_shares_mu_and_adds_no_ridge_of_its_own():
     assert drawn[5, 5] == pytest.approx(radii[number - 1] ** 2, rel=1e-12)
 
 
+@pytest.mark.nightly
 def test_the_audit_sees_too_little_noise_of_the_histogram_and_of_the_equations():
     release = PrivatelyClippedAdaSSP().calibrate(LIVER, epsilon=1, delta=1 / 248)
     assert releases.audit_of(release, np.random.default_rng(0)).bound < 1 + 1e-6

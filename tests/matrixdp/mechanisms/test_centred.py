@@ -8,9 +8,7 @@ from exactness import same_copies
 from mechanismqueries import (
     CTG_MOMENTS,
     LIVER_MOMENTS,
-    assert_standard,
     budget,
-    one_stream,
     streams,
 )
 
@@ -19,7 +17,7 @@ from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveGaussian
 from matrixdp.mechanisms.centred import Centred, mean_query
 from matrixdp.mechanisms.clipped import ChosenByHistogram, records_of
-from matrixdp.mechanisms.programs import Simulation, Stack
+from matrixdp.mechanisms.programs import Stack
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Ball, Box, SecondMomentQuery, second_moments
@@ -89,7 +87,7 @@ def test_about_a_centre_no_record_changes_more_than_is_paid_for(adjacency):
     [
         (KINDS[0], LIVER_MOMENTS, 0.1),
         (KINDS[0], SIZES[-1][0], 10.0),
-        (KINDS[1], LIVER_MOMENTS, 1.0),
+        pytest.param(KINDS[1], LIVER_MOMENTS, 1.0, marks=pytest.mark.nightly),
     ],
     ids=repr,
 )
@@ -117,13 +115,9 @@ def test_the_audit_knows_it_and_sees_half_a_per_cent_less_noise(kind, query, eps
     assert row["verdict"].startswith("certified")
 
 
-def test_the_mean_gets_the_noise_that_is_paid_for_and_stays_in_the_domain():
+def test_the_centre_is_the_nearest_point_of_the_domain():
     few = replace(LIVER_MOMENTS, n_records=2)
     release = Centred(1 / 16).calibrate(few, **budget(few))
-    found = records(few)
-    noisy = Simulation(one_stream(220_000))(release.mean, release.mean.query.value(found))
-    spent = gaussian.mu(1, 1 / 2) / np.sqrt(2)
-    assert_standard((noisy[..., 0] - found.mean(axis=1)) * spent / (np.sqrt(24) / 2))
 
     def centre(release, noisy):
         """The centre for a noisy mean, with other answers as they are exactly."""
