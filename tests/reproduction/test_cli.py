@@ -14,11 +14,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import refusals
 import yaml
 from packages import PATH, ROOT
 
 from reproduction import cli, config, job_settings
 
+TABLES = Path(__file__).with_name("refusals.toml")
 SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text())
 
 
@@ -108,42 +110,10 @@ def assert_refused(outcome, sentence):
     assert err.count("\n") == 1, err
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        ("", "the following arguments are required: VERB"),
-        ("tables", "invalid choice: 'tables' (choose from"),
-        ("prepare liverr --out OUT", "dataset is 'liverr'; did you mean 'liver'?"),
-        ("prepare liver --source simulate --out OUT", "did you mean 'simulated'?"),
-        ("prepare liver --seed -1 --out OUT", "'-1' must be a whole number of at least 0"),
-        ("prepare liver --seed x --out OUT", "'x' must be a whole number of at least 0"),
-        ("prepare liver --mirror OUT/no --out OUT", "which is no folder; correct it"),
-        ("prepare liver", "the following arguments are required: --out"),
-        ("trials laplace --settings {} --data a --out b", "settings is {}, no JSON object with"),
-        ("trials laplace --settings [ --data a --out b", "settings is [, no JSON object with an"),
-        ("trials laplace --data a --out OUT", "the following arguments are required: --settings"),
-        ("theory exac --out OUT", "theory is 'exac'; did you mean 'exact'?"),
-        ("theory exact --seed x --out OUT", "'x' must be a whole number of at least 0"),
-        ("table price --out OUT/price.csv", "the following arguments are required: file"),
-        ("table pric OUT/a.csv --out OUT/price.csv", "OUT/a.csv is missing; run `snakemake OUT/a"),
-        ("table price OUT/a.csv --out OUT/price.csv", "OUT/a.csv is missing; run `snakemake OUT/a"),
-        ("figure price OUT/a.csv --out OUT/price.svg", "OUT/a.csv is missing; run `snakemake OUT/"),
-        ("claims OUT/a.csv --out OUT/b --comparisons OUT/c", "OUT/a.csv is missing; run `snakema"),
-        (
-            "report OUT/a.csv --out OUT/report.html",
-            "OUT/a.csv is missing; run `snakemake OUT/a.csv",
-        ),
-        ("article OUT/a.csv --out OUT/article.pdf", "OUT/a.csv is missing; run `snakemake OUT/a.c"),
-        (
-            "ro-crate OUT/a.csv --out OUT/crate.json",
-            "OUT/a.csv is missing; run `snakemake OUT/a.csv`",
-        ),
-    ],
-)
-def test_bad_input_is_one_sentence(words, sentence, call, tmp_path):
-    arguments = [word.replace("OUT", str(tmp_path)) for word in words.split()]
-    assert_refused(call(*arguments), sentence.replace("OUT", str(tmp_path)))
-    assert not list(tmp_path.iterdir())
+@pytest.mark.parametrize(("words", "says"), refusals.rows(TABLES, "words"))
+def test_words_are_refused(words, says, capsys, tmp_path):
+    words = [word.replace("OUT", str(tmp_path)) for word in words.split()]
+    refusals.command(cli.main, words, tmp_path, capsys, says)
 
 
 @pytest.mark.parametrize(
