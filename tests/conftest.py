@@ -9,6 +9,7 @@ def pytest_addoption(parser):
     parser.addoption(
         "--nightly", action="store_true", help="also what is marked nightly, and more draws"
     )
+    parser.addoption("--keep-golden", action="store_true", help="keep what is shown now")
 
 
 def pytest_configure(config):

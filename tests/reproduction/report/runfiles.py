@@ -89,9 +89,22 @@ FIGURES = [
 ]
 
 
+def mechanism(name: str) -> str:
+    """Return the mechanism that a table on request is on (``tables/against_adult_imgm``)."""
+    run = _against(name)
+    return name.partition(f"against_{run}_")[2] if run else ""
+
+
+def _against(name: str) -> str:
+    runs = (run for run in (*RELEASES, *TRAININGS) if name.startswith(f"tables/against_{run}_"))
+    return max(runs, key=len, default="")
+
+
 def recipe(name: str) -> tuple[str, str]:
     """Return the recipe of a table or figure, such as ``tables/table3``, and its experiment."""
     kind, _, stem = name.partition("/")
+    if run := _against(name):
+        return "against_each", run
     if name in _NEEDED:
         return stem, ""
     if kind == "figures":
@@ -106,7 +119,7 @@ def needed(name: str) -> list[str]:
     kind, run = recipe(name)
     if not run:
         return [*_NEEDED[name], "settings"]
-    if kind == "training":
+    if kind == "training" or run in TRAININGS:
         return [*_every(["summary", "comparisons"], [run]), "settings"]
     printed = f"published/{catalogue.experiment(run).results}"
     kinds = ["summary", "comparisons", "audit", *["implied_noise"] * (run in IN_PRINT.values())]

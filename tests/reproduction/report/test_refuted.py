@@ -1,8 +1,4 @@
-"""A run in which the best mechanisms are refuted: nothing may call one private, or advise it.
-
-It has every status: refuted rows of the papers and beyond, one that is only declared, one that is
-only tested, one that the audit lacks, and certified ones. Each refuted row is numerically the best.
-"""
+"""The run in which the best mechanisms are refuted: nothing calls one private, or advises it."""
 
 from __future__ import annotations
 
@@ -15,18 +11,15 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+import refutedrun
 import runfiles
-from packages import KEPT
+from refutedrun import DECLARED, FIGURES, REFUTED, SEARCHED, UNAUDITED
 
 from reproduction import catalogue
 from reproduction.report import inputs, page
 from reproduction.report.article import build
 from reproduction.report.page import cards, first_screen
 
-#: A row of the paper in every experiment, one beyond it, and one that declares the Gaussian's noise
-#: and draws other noise. Of the first no epsilon is known, of the last one holds at no epsilon.
-REFUTED = {"laplace": np.nan, "goe": 7.5, "of_tomorrow": np.inf}
-DECLARED, SEARCHED, UNAUDITED = "knorm_frob", "ppca", "gaussian_2006"
 LABELS = [catalogue.label(name) for name in REFUTED]
 ADVISED = ("best", "runner_up", "tied_with", "advice", "best_mechanism", "runner_up_mechanism")
 
@@ -35,50 +28,12 @@ ADVISED = ("best", "runner_up", "tied_with", "advice", "best_mechanism", "runner
 def run(tmp_path_factory):
     """Return the folder of the run, with all tables and the data of all figures."""
     root = tmp_path_factory.mktemp("refuted")
-    cell = distinctrun._cell
-
-    def better(key):
-        copied = key._replace(mechanism="analytic_gaussian")
-        known = cell(copied if key.mechanism == "of_tomorrow" else key)
-        if key.mechanism not in REFUTED:
-            return known
-        drawn = np.random.default_rng(len(key.mechanism)).random(distinctrun.N)
-        noise = known.noise_std, known.mu, known.epsilon_delivered
-        return distinctrun.Cell(1e-6 * (1 + drawn), known.select, *noise)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(distinctrun, "_cell", better)
-        more = {
-            name: (*names, "of_tomorrow") if name in ("regression", "covariance") else names
-            for name, names in distinctrun.MECHANISMS.items()
-        }
-        patch.setattr(distinctrun, "MECHANISMS", more)
-        distinctrun.write(root)
-    for file in root.glob("audit/*.csv"):
-        if "mechanism" not in (audit := pd.read_csv(file)):
-            continue
-        names = audit["mechanism"]
-        audit.loc[names.eq(DECLARED), "verdict"] = (
-            "declared: the bound is above the claimed epsilon"
-        )
-        audit.loc[names.eq(SEARCHED), "verdict"] = "not refuted"
-        for name, epsilon in REFUTED.items():
-            audit.loc[names.eq(name), "verdict"] = "refuted: a replay on two neighbours shows it"
-            audit.loc[names.eq(name), "epsilon_attained"] = epsilon
-            audit.loc[names.eq(name), "epsilon_certified"] = 0.3
-        audit[names.ne(UNAUDITED)].to_csv(file, index=False)
-    (root / "theory").mkdir()
-    shutil.copy(KEPT / "theory/settings.csv", root / "theory")
-    runfiles.write(root, *distinctrun.TABLES, "tables/imgm_settings")
-    for name in DRAWN:
+    refutedrun.write(root)
+    for name in FIGURES:
         path = root / f"figures/data/{name}.csv"
         path.parent.mkdir(parents=True, exist_ok=True)
         runfiles.frame(root, name).to_csv(path, index=False)
     return root
-
-
-#: The figures of the run that show its mechanisms.
-DRAWN = [*(name for name in distinctrun.FIGURES if name != "explainer"), "nominal"]
 
 
 def labelled(text):
@@ -135,7 +90,7 @@ def test_no_refuted_mechanism_is_advised_priced_joined_or_counted(run):
 def test_headlines_are_the_same_without_what_is_refuted(run):
     """Leaving these rows out of the frame changes no headline that counts mechanisms."""
     found = {}
-    for path in [*distinctrun.TABLES, *(f"figures/{name}" for name in DRAWN)]:
+    for path in [*distinctrun.TABLES, *(f"figures/{name}" for name in FIGURES)]:
         entry, name = runfiles.entry(path), path.rpartition("/")[2]
         if name in ("audit", "nominal", "readings"):
             continue
@@ -152,7 +107,7 @@ def test_headlines_are_the_same_without_what_is_refuted(run):
 
 def test_figures_say_not_private_beside_the_name(run):
     seen = set()
-    for name in DRAWN:
+    for name in FIGURES:
         entry, frame = runfiles.entry(f"figures/{name}"), runfiles.frame(run, name)
         if name == "nominal":
             # Its rows are red, and no scheme that is refuted keeps its promise.
