@@ -6,7 +6,11 @@ from reproduction.auditing import training
 from reproduction.seeds import streams
 
 
-@pytest.mark.parametrize("correlated", [False, True], ids=["independent", "banded"])
+@pytest.mark.parametrize(
+    "correlated",
+    [False, pytest.param(True, marks=pytest.mark.nightly)],
+    ids=["independent", "banded"],
+)
 @pytest.mark.parametrize("wrong", [True, False])
 def test_too_little_noise_in_training_is_found(wrong, correlated):
     # Final parameters show banded noise less clearly.

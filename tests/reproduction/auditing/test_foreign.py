@@ -23,7 +23,7 @@ from reproduction.mechanisms.generalized_gamma import SphericalGamma
 RECORDS = IdentityQuery(Box.cube(3, -1, 1), 20)
 MOMENTS = SecondMomentQuery(Box.cube(3, -1, 1), 20)
 RELEASE = Gaussian().calibrate(RECORDS, epsilon=1.0, delta=0.01)
-LIMITS = releases.Limits(runs=2000)
+LIMITS = releases.Limits(runs=500)
 
 
 @dataclass(frozen=True, eq=False)
