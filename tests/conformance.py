@@ -200,6 +200,7 @@ class Answers:
     def __init__(self, answers: list[Array] | None = None) -> None:
         self.answers, self.rng = answers, np.random.default_rng(4)
         self.asked: list[tuple[Any, Array, Array]] = []
+        self.released = np.empty(0)
 
     def __call__(self, question: Any, value: Array) -> Array:
         if self.answers is None:
@@ -214,7 +215,8 @@ def answers_of(release: Program, columns: Array, answers: list[Array] | None = N
     """Return what a program asks of one data set."""
     ask = Answers(answers)
     reads = isinstance(release.query, IdentityQuery)
-    release.run(Stack(columns) if reads else Value(release.query.value(columns)), ask)
+    records = Stack(columns) if reads else Value(release.query.value(columns))
+    ask.released = release.released(release.run(records, ask))
     return ask
 
 
@@ -277,10 +279,15 @@ def check_parts(case: Case) -> None:
     first, second = data_sets(case.query)
     step = max(1, len(first) // 80)
     for columns, other in zip(first[::step], second[::step], strict=True):
-        asked = answers_of(release, columns).asked
-        again = answers_of(release, other, [answer for *_, answer in asked]).asked
+        run = answers_of(release, columns)
+        again = answers_of(release, other, [answer for *_, answer in run.asked])
+        # All else of a release is made of the answers alone.
+        close = 1e-9 * np.abs(run.released).max()
+        np.testing.assert_allclose(again.released, run.released, rtol=1e-9, atol=close)
         total = 0.0
-        for k, ((part, value, _), (_, moved, _)) in enumerate(zip(asked, again, strict=True)):
+        for k, ((part, value, _), (_, moved, _)) in enumerate(
+            zip(run.asked, again.asked, strict=True)
+        ):
             # Of a search, the first answer above the threshold is all that is used.
             apart = part.mu if getattr(part, "unit", 0) else length(part.noise, value - moved)
             assert apart <= part.mu * (1 + 1e-9)
