@@ -20,21 +20,13 @@ READERS = Path(__file__).parent
 
 @dataclass(frozen=True)
 class File:
-    """A file, its checksum, and its path on this machine or its addresses.
-
-    ``copies`` are as good: from checksum to file name.
-    """
+    """A file, its checksum and number of bytes, and its path on this machine or its addresses."""
 
     name: str
     sha256: str
+    size: int | None = None
     urls: tuple[str, ...] = ()
     path: str = ""
-    copies: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def names(self) -> Mapping[str, str]:
-        """From every right checksum to the name of the file that has it."""
-        return {self.sha256: self.name, **self.copies}
 
 
 @dataclass(frozen=True)

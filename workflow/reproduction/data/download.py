@@ -1,25 +1,30 @@
-"""The original files of a data set, from a mirror folder or by download, and their members."""
+"""The original files of a data set by their content: in a mirror folder, or downloaded."""
 
 from __future__ import annotations
 
-import fnmatch
-import glob
-import gzip
+import collections
+import hashlib
+import itertools
 import os
+import re
 import sys
-import tarfile
-import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import IO, cast
-from urllib.parse import urlsplit
+from difflib import SequenceMatcher
+from pathlib import Path, PurePath
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from matrixdp.checks import InputError, as_input_error, why
+from reproduction.data import archives
+from reproduction.data.archives import Entry
 from reproduction.data.datasets import File, Spec
 
 #: Seconds to connect to an address, and to wait for its next bytes.
 TIMEOUT = (6.0, 20.0)
+
+#: Of files of the right names and other content, so many choices are read.
+_CHOICES = 16
 
 _REMEDY = "try again later, or name a folder that has the files as data.mirror"
 
@@ -34,128 +39,243 @@ class Mismatch(InputError):
 
 @dataclass(frozen=True)
 class Original:
-    """A file with the right checksum; ``source`` is its address, ``mirror``, or ``path``."""
+    """A file that has content of a data set, an archive for example, or an unpacked folder.
+
+    ``source`` is its address, ``mirror``, or ``path``. ``sha256`` is that of the file as it is, or
+    of the folder's files one after the other.
+    """
 
     path: Path
     source: str
     sha256: str
 
 
+@dataclass(frozen=True)
+class Files:
+    """The originals of a data set, its members by name, and what ``read`` makes of these."""
+
+    originals: list[Original]
+    members: Mapping[str, bytes]
+    records: Any
+
+
 def fetch(
-    spec: Spec, folder: str | os.PathLike, mirror: str | os.PathLike | None = None
-) -> list[Original]:
-    """Return the files of a data set, each with the checksum of workflow/datasets.yaml.
+    spec: Spec,
+    folder: str | os.PathLike,
+    mirror: str | os.PathLike | None = None,
+    read: Callable[[Mapping[str, bytes]], Any] | None = None,
+) -> Files:
+    """Return the files of a data set by their content, whatever their names and archives.
 
     Args:
         spec: the data set.
         folder: folder of the downloads; a right file in it is not downloaded again.
-        mirror: a folder that is searched first, with its subfolders, for the files' names.
+        mirror: a folder that is searched first, with its subfolders.
+        read: makes records of members, or raises an error if they are not the data set's. Without
+            it only checksums of files count.
 
     Raises:
         Unreachable: no mirror is named, and no address of a file can be reached.
-        Mismatch: a checksum is wrong, in the mirror or of a download.
+        Mismatch: the mirror, or all that can be reached, has other content.
         InputError: the mirror is no folder, or neither it nor an address has a file.
     """
-    if mirror is not None and not Path(mirror).is_dir():
-        raise InputError(
-            f"data.mirror is {os.fspath(mirror)!r}, which is no folder; correct it or leave it out"
-        )
-    originals = []
+    search = _Search(spec, read if spec.sha256 else None)
     for file in spec.files:
-        copy = _at_path(spec, file) if file.path else None
-        if mirror is not None and not copy:
-            copy = _search(file, Path(mirror))
+        if file.path:
+            path = Path(file.path).expanduser()
+            remedy = f"{path} of data set {spec.name} cannot be read ({{why}}); correct path"
+            with as_input_error(remedy):
+                path.open("rb").close()
+            search.look([path], "path", file)
+    search.settle("correct path or sha256 in datasets.yaml")
+    if mirror is not None:
+        if not Path(mirror).is_dir():
+            raise InputError(
+                f"data.mirror is {os.fspath(mirror)!r}, which is no folder; correct it or leave it "
+                "out"
+            )
+        search.look(archives.walk(mirror), "mirror")
+        search.settle("replace it in data.mirror, or take it away to download it")
+    for file in search.missing:
         try:
-            originals.append(copy or _download(spec, file, Path(folder)))
+            _download(search, file, Path(folder))
         except Unreachable as error:
             if mirror is None:
                 raise
             raise InputError(f"data.mirror {os.fspath(mirror)!r} lacks a file: {error}") from None
-    return originals
+    search.settle(_REMEDY)
+    if read and search.records is None:
+        try:
+            search.records = read(search.members)
+        except Mismatch as error:
+            raise Mismatch(
+                f"the files of data set {spec.name} hold {error}; correct its reader or its entry "
+                "in datasets.yaml"
+            ) from None
+    originals = dict.fromkeys(search.right[file.name] for file in spec.files)
+    return Files([*originals], search.members, search.records)
 
 
-def members(originals: Iterable[Original], patterns: Sequence[str]) -> dict[str, bytes]:
-    """Return the content of plain and ``.gz`` files, and of files in archives, by name.
+class _Search:
+    """What has turned up of a data set.
 
-    Only the files of an archive that match one of the patterns are returned. Their names have as
-    many path components as the pattern. Archives are read as streams, without unpacking to disk.
+    A file counts by its SHA-256, also in an archive. Where ``spec.members`` has patterns, and for
+    files of the right names and other content, the records that ``read`` makes of them decide.
+
+    Attributes:
+        members: content for the reader, by name.
+        right: by file of the data set, where its content lies.
+        wrong: by file of the data set, what other content there is.
+        others: by file of the data set, content that only the records can tell to be right.
     """
-    contents: dict[str, bytes] = {}
-    for path in (original.path for original in originals):
-        if path.suffix == ".zip":
-            with zipfile.ZipFile(path) as archive:
-                for entry in archive.namelist():
-                    if name := _matching(entry, patterns):
-                        contents[name] = archive.read(entry)
-        elif path.stem.endswith(".tar"):
-            with tarfile.open(path, "r|*") as stream:
-                for item in stream:
-                    if item.isfile() and (name := _matching(item.name, patterns)):
-                        contents[name] = cast(IO[bytes], stream.extractfile(item)).read()
-        elif path.suffix == ".gz":
-            contents[path.stem] = gzip.decompress(path.read_bytes())
-        else:
-            contents[path.name] = path.read_bytes()
-    return contents
+
+    def __init__(self, spec: Spec, read: Callable[[Mapping[str, bytes]], Any] | None) -> None:
+        self.spec, self.read = spec, read
+        self.records: Any = None
+        self.members: dict[str, bytes] = {}
+        self.right: dict[str, Original] = {}
+        self.wrong: dict[str, list[str]] = collections.defaultdict(list)
+        self.others: dict[str, list[tuple[bytes, Original]]] = collections.defaultdict(list)
+
+    @property
+    def missing(self) -> list[File]:
+        """The files of the data set whose content has not turned up."""
+        return [file for file in self.spec.files if file.name not in self.right]
+
+    def look(self, paths: Collection[Path], source: str, file: File | None = None) -> None:
+        """Take files as they are, and if that does not do, what archives among them have.
+
+        Args:
+            paths: files.
+            source: see :class:`Original`.
+            file: what a single path stands for, under whatever name.
+        """
+        take = self._take_members if self.spec.members else self._take_files
+        take(((path, archives.plain(path)) for path in paths), source, file)
+        packed = [path for path in paths if file or archives.is_packed(path)]
+        for path in sorted(packed, key=self._likeness, reverse=True):
+            if not self.missing:
+                return
+            try:
+                with path.open("rb") as stream:
+                    entries = archives.unpacked(path.name, stream)
+                    take(((path, entry) for entry in entries), source, None)
+            except archives.BROKEN as error:
+                self._refuse(path, source, f"cannot be unpacked ({why(error)})", file)
+            for pattern in self.spec.members[:1]:
+                if not self.wrong[self.spec.files[0].name]:
+                    self._refuse(path, source, f"has no {pattern}", file)
+
+    def settle(self, remedy: str) -> None:
+        """Let the records decide on other content.
+
+        Raises:
+            Mismatch: they are not the right ones.
+        """
+        missing = self.missing
+        if not any(self.wrong[file.name] for file in missing):
+            return
+        choices = itertools.product(*(self.others[file.name] for file in missing))
+        for choice in itertools.islice(choices, _CHOICES) if self.read else ():
+            pairs = list(zip(missing, choice, strict=True))
+            if not self._differ(members := {file.name: data for file, (data, _) in pairs}):
+                self.members |= members
+                self.right |= {file.name: original for file, (_, original) in pairs}
+                return
+        reasons = (reason for file in missing for reason in self.wrong[file.name])
+        raise Mismatch(f"{', '.join(dict.fromkeys(reasons))}; {remedy}")
+
+    def _take_files(
+        self, entries: Iterable[tuple[Path, Entry]], source: str, file: File | None
+    ) -> None:
+        for path, entry in entries:
+            name, size = PurePath(entry.name).name, entry.size or 0
+            named = {each.name for each in self.missing if each is file or each.name == name}
+            fit = [f for f in self.missing if f.name in named or entry.size in (None, f.size)]
+            if not fit or size > archives.LARGEST:
+                continue
+            try:
+                data = entry.read()
+            except OSError as error:
+                self._refuse(path, source, f"cannot be read ({why(error)})", file)
+                continue
+            digest = hashlib.sha256(data).hexdigest()
+            for each in fit:
+                if digest == each.sha256:
+                    self.members[each.name] = data
+                    self.right[each.name] = _original(path, source)
+                elif each.name in named:
+                    self.others[each.name].append((data, _original(path, source)))
+                    self.wrong[each.name].append(
+                        f"{_place(path, source)} has the sha256 {digest} where {each.sha256} is "
+                        "expected"
+                    )
+            if not self.missing:
+                return
+
+    def _take_members(
+        self, entries: Iterable[tuple[Path, Entry]], source: str, file: File | None
+    ) -> None:
+        """Take the first folder, in an archive or unpacked, whose members give the records."""
+        groups: dict[tuple[Path, str], dict[str, bytes]] = collections.defaultdict(dict)
+        for path, entry in entries:
+            name = archives.matching(entry.name, self.spec.members)
+            if name and (entry.size or 0) <= archives.LARGEST:
+                base = entry.name.removesuffix(name)
+                unpacked = path.as_posix() == entry.name
+                groups[Path(base) if unpacked else path, base][name] = entry.read()
+        (wanted,) = self.spec.files
+        for (path, _), members in groups.items():
+            original = _original(path, source, members)
+            if reason := self._differ(members, original.sha256):
+                self._refuse(path, source, f"has {reason}", wanted)
+            else:
+                self.members, self.right[wanted.name] = members, original
+                return
+
+    def _differ(self, members: Mapping[str, bytes], sha256: str = "") -> str:
+        """Return what is wrong with members, or nothing."""
+        if self.read is None:
+            expected = self.spec.files[0].sha256
+            wrong = sha256 != expected
+            return f"the sha256 {sha256} where {expected} is expected" if wrong else ""
+        try:
+            self.records = self.read({**self.members, **members})
+        except Exception as error:  # a reader may raise anything over other content
+            return why(error)
+        return ""
+
+    def _refuse(self, path: Path, source: str, reason: str, file: File | None) -> None:
+        """Note what is wrong with a file, if it stands for one of the data set."""
+        for each in self.missing:
+            if each is file or each.name in (path.name, path.stem):
+                self.wrong[each.name].append(f"{_place(path, source)} {reason}")
+
+    def _likeness(self, path: Path) -> float:
+        """Return how alike names are: the archive that is meant is opened first."""
+        names = [self.spec.name, *(file.name for file in self.spec.files)]
+        return max(SequenceMatcher(None, path.name, name).ratio() for name in names)
 
 
-def _matching(entry: str, patterns: Sequence[str]) -> str | None:
-    """Return the last components of a path in an archive that match a pattern, or None."""
-    parts = entry.split("/")
-    names = ("/".join(parts[-pattern.count("/") - 1 :]) for pattern in patterns)
-    pairs = zip(names, patterns, strict=True)
-    return next((name for name, pattern in pairs if fnmatch.fnmatchcase(name, pattern)), None)
+def _original(path: Path, source: str, members: Mapping[str, bytes] | None = None) -> Original:
+    """Return a file, or the folder of ``members``."""
+    if path.is_dir():
+        content = b"".join(data for _, data in sorted((members or {}).items()))
+        return Original(path, source, hashlib.sha256(content).hexdigest())
+    with path.open("rb") as stream:
+        return Original(path, source, hashlib.file_digest(stream, "sha256").hexdigest())
 
 
-def _at_path(spec: Spec, file: File) -> Original:
-    """Return a file of this machine.
-
-    Raises:
-        Mismatch: its checksum is wrong.
-        InputError: it cannot be read.
-    """
-    import pooch
-
-    path = Path(file.path).expanduser()
-    with as_input_error(f"{path} of data set {spec.name} cannot be read ({{why}}); correct path"):
-        sha256 = pooch.file_hash(path)
-    if file.names.get(sha256) != path.name:
-        raise Mismatch(f"{_mismatch(path, sha256, file)}; correct path or sha256 in datasets.yaml")
-    return Original(path, "path", sha256)
+def _place(path: Path, source: str) -> str:
+    return source if "://" in source else str(path)
 
 
-def _search(file: File, mirror: Path) -> Original | None:
-    """Return a file of a mirror, or a copy of it, or None.
-
-    Raises:
-        Mismatch: it has files of these names, and none has a right checksum.
-    """
-    import pooch
-
-    paths = (
-        mirror / path
-        for name in dict.fromkeys(file.names.values())
-        for path in sorted(glob.glob(f"**/{glob.escape(name)}", root_dir=mirror, recursive=True))
-    )
-    wrong = ""
-    # Reading a pipe or a device might never end.
-    for path in filter(Path.is_file, paths):
-        with as_input_error(f"{path} in data.mirror cannot be read ({{why}}); make it readable"):
-            sha256 = pooch.file_hash(path)
-        if file.names.get(sha256) == path.name:
-            return Original(path, "mirror", sha256)
-        wrong = wrong or _mismatch(path, sha256, file)
-    if wrong:
-        raise Mismatch(f"{wrong}; replace it in data.mirror, or take it away to download it")
-    return None
-
-
-def _download(spec: Spec, file: File, folder: Path) -> Original:
-    """Return a file from the first of its addresses that has it.
+def _download(search: _Search, file: File, folder: Path) -> None:
+    """Look in what a file's addresses have, one after the other, until it turns up.
 
     Raises:
         Unreachable: no address can be reached.
-        Mismatch: the checksum of a download is wrong.
+        Mismatch: an address has other content, and none has the right one.
         InputError: no address has the file, or the folder cannot be written.
     """
     import pooch
@@ -166,43 +286,68 @@ def _download(spec: Spec, file: File, folder: Path) -> Original:
     downloader = pooch.HTTPDownloader(
         progressbar=sys.stderr.isatty(), timeout=TIMEOUT, headers={"Accept-Encoding": "identity"}
     )
-    stored = folder / file.name
-    # A file of an earlier entry is downloaded anew.
-    if stored.is_file() and pooch.file_hash(stored) not in file.names:
-        stored.unlink()
+    places = {url: folder / PurePath(unquote(urlsplit(url).path)).name for url in file.urls}
     failures: list[str] = []
-    reachable = False
-    for url in file.urls:
+    # Other content is never a reason to simulate.
+    severity = 2 if any(search.others.values()) else 0
+    # What an earlier run has stored comes first; a wrong file is downloaded anew.
+    for url, stored in sorted(places.items(), key=lambda item: not item[1].is_file()):
+        host = urlsplit(url).hostname
+        if stored.is_file():
+            search.look([stored], url, file)
+            if file not in search.missing:
+                return
+            stored.unlink()
+            search.wrong.pop(file.name, None)
+            search.others.pop(file.name, None)
         try:
-            pooch.retrieve(url, None, file.name, folder, downloader=downloader)
-        except (requests.ConnectionError, requests.Timeout):
-            failures.append(f"{urlsplit(url).hostname} cannot be reached")
+            pooch.retrieve(url, None, stored.name, folder, downloader=downloader)
+        except requests.exceptions.SSLError:
+            severity = max(severity, 1)
+            failures.append(
+                f"{host} has a certificate that is not trusted here (name those of your network in "
+                "REQUESTS_CA_BUNDLE)"
+            )
+        except (requests.ConnectionError, requests.Timeout) as error:
+            # A proxy that answers is another matter than no network.
+            answer = re.search(r"Tunnel connection failed: (\d+[^'\")]*)", str(error))
+            severity = max(severity, int(bool(answer)))
+            failures.append(
+                f"the proxy answers {answer[1]} (see HTTPS_PROXY)"
+                if answer
+                else f"{host} cannot be reached"
+            )
         except requests.RequestException as error:
-            reachable = True
-            answer = error.response
-            what = "breaks off" if answer is None else f"answers {answer.status_code}"
-            failures.append(f"{url} {what}")
+            severity = max(severity, 1)
+            response = error.response
+            failures.append(
+                f"{url} breaks off"
+                if response is None
+                else f"the proxy answers 407 {response.reason} (see HTTP_PROXY)"
+                if response.status_code == 407
+                else f"{url} answers {response.status_code}"
+            )
         except OSError as error:
             raise InputError(
                 f"{stored} cannot be written ({why(error)}); free some space or choose "
                 "a folder that you may write to"
             ) from error
         else:
-            if file.names.get(sha256 := pooch.file_hash(stored)) == file.name:
-                return Original(stored, url, sha256)
+            search.look([stored], url, file)
+            if file not in search.missing:
+                return
             stored.unlink()
-            raise Mismatch(f"{_mismatch(url, sha256, file)}; {_REMEDY}")
+            severity = 2
+            failures += search.wrong.pop(file.name)
     if not file.urls:
         raise InputError(
-            f"{file.name} of data set {spec.name} has no addresses; name its path in "
+            f"{file.name} of data set {search.spec.name} has no addresses; name its path in "
             "datasets.yaml, or a folder that has it as data.mirror"
         )
-    error_type = InputError if reachable else Unreachable
+    if search.others[file.name]:
+        search.wrong[file.name] = failures
+        return
     reasons = ", ".join(dict.fromkeys(failures))
-    raise error_type(
-        f"{file.name} of data set {spec.name} cannot be downloaded ({reasons}); {_REMEDY}"
+    raise (Unreachable, InputError, Mismatch)[severity](
+        f"{file.name} of data set {search.spec.name} cannot be downloaded ({reasons}); {_REMEDY}"
     )
-
-
-def _mismatch(place: object, sha256: str, file: File) -> str:
-    return f"{place} has the sha256 {sha256} where {' or '.join(file.names)} is expected"

@@ -60,20 +60,35 @@ def original(
     """
     if spec.file:
         return csv_records.original(spec)
-    files = download.fetch(spec, folder, mirror)
-    records = _module(spec).read(download.members(files, spec.members))
+    files = download.fetch(spec, folder, mirror, lambda members: read(spec, members))
+    origins = [
+        {"file": each.path.name, "source": each.source, "sha256": each.sha256}
+        for each in files.originals
+    ]
+    return files.records, {
+        "status": prepared.COPY if spec.copy_of else "original",
+        "files": origins,
+    }
+
+
+def read(spec: Spec, members: Mapping[str, bytes]) -> Array | Encoded:
+    """Return the records that members of a data set hold.
+
+    Raises:
+        Mismatch: they are not the expected ones.
+        Exception: the data set's reader cannot read them.
+    """
+    records = _module(spec).read(members)
     if not spec.is_learning_set:
         records = records + 0.0  # makes -0 and 0 the same bytes
     sha256 = _kind(spec).content_sha256(records)
     expected = spec.sha256 or sha256
     if (records.shape, sha256) != (spec.shape, expected):
         raise Mismatch(
-            f"the files of data set {spec.name} hold records of shape {records.shape} with sha256 "
-            f"{sha256} where {spec.shape} with {expected} are expected; correct its reader or its "
-            "entry in datasets.yaml"
+            f"records of shape {records.shape} with sha256 {sha256} where {spec.shape} with "
+            f"{expected} are expected"
         )
-    origins = [{"file": f.path.name, "source": f.source, "sha256": f.sha256} for f in files]
-    return records, {"status": prepared.COPY if spec.copy_of else "original", "files": origins}
+    return records
 
 
 def prepare(
