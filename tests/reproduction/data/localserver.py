@@ -18,6 +18,7 @@ class Server:
     def __init__(self) -> None:
         self.answers: dict[str, tuple[int, bytes, dict[str, str]]] = {}
         self.requests: list[str] = []
+        self.refuses_tunnels = 501
         server = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -29,6 +30,10 @@ class Server:
                     self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(body)
+
+            def do_CONNECT(self) -> None:
+                """Answer as a proxy that tunnels for nobody."""
+                self.send_error(server.refuses_tunnels)
 
             def log_message(self, *args: object) -> None:
                 pass

@@ -15,8 +15,8 @@ def test_every_entry_is_complete(name):
     spec = find(name)
     assert spec.files
     for file in spec.files:
-        for digest in file.names:
-            assert re.fullmatch("[0-9a-f]{64}", digest), file.name
+        assert re.fullmatch("[0-9a-f]{64}", file.sha256), file.name
+        assert file.size is None or file.size > 0
         assert file.urls or not spec.publisher
         assert all(re.match(r"https?://[^/]+/.*[^/]$", url) for url in file.urls)
     packed = [file for file in spec.files if re.search(r"\.zip$|\.tar\.", file.name)]

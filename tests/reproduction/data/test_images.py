@@ -93,16 +93,18 @@ def publish(server, monkeypatch):
 
     def publish(name, members, **changed):
         packed = {
-            "mnist": {f"{member}.gz": gzip.compress(data) for member, data in members.items()},
+            "mnist": members,
             "cifar10": {"cifar-10-python.tar.gz": tarred("gz", **members)},
             "svhn": members,
         }[name]
         spec = datasets.find(name)
+        pack = gzip.compress if name == "mnist" else bytes
         files = tuple(
             replace(
                 file,
-                urls=(server.gives(f"/{file.name}", packed[file.name]),),
+                urls=(server.gives(f"/{file.name}", pack(packed[file.name])),),
                 sha256=sha256(packed[file.name]),
+                size=len(packed[file.name]),
             )
             for file in spec.files
         )

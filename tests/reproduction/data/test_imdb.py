@@ -4,9 +4,8 @@ import classifiers
 import numpy as np
 import pytest
 from exactness import same_copies, same_integers
-from localserver import sha256, tarred
 
-from reproduction.data import datasets, download, imdb, simulate
+from reproduction.data import imdb, simulate
 
 REVIEWS = {
     "train/pos/0_9.txt": "Great!<br /><br />A GREAT film; don't miss 'it'.",
@@ -87,32 +86,6 @@ def test_the_vocabulary_is_of_the_training_reviews_and_has_ten_thousand_ids():
     arrays = read(REVIEWS | more).arrays
     assert same_integers(arrays["train_tokens"], read().arrays["train_tokens"])
     assert [words(tokens) for tokens in arrays["test_tokens"]].count("? film") == 9
-
-
-def packed(kind, **more):
-    files = {f"aclImdb/{name}": text.encode() for name, text in REVIEWS.items()}
-    return tarred(kind, **(files | more))
-
-
-def test_both_containers_give_the_same_arrays(tmp_path):
-    unused = {
-        "aclImdb/README": b"x",
-        "aclImdb/train/unsup/0_0.txt": b"not used",
-        "aclImdb/train/urls_pos.txt": b"http://x",
-        "aclImdb/train/labeledBow.feat": b"9 0:9",
-    }
-    made = []
-    for kind, data in (("tar.gz", packed("gz", **unused)), ("tar.xz", packed("xz"))):
-        path = tmp_path / f"aclImdb.{kind}"
-        path.write_bytes(data)
-        original = download.Original(path, "mirror", sha256(data))
-        members = download.members([original], datasets.find("imdb").members)
-        assert members.keys() == REVIEWS.keys()
-        made.append(imdb.read(members).arrays)
-    assert len(list(tmp_path.iterdir())) == 2
-    for name, array in read().arrays.items():
-        assert same_copies(made[0][name], array)
-        assert same_copies(made[1][name], array)
 
 
 def test_other_bytes_are_refused():

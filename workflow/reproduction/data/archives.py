@@ -31,12 +31,13 @@ BROKEN = (
     tarfile.TarError,
 )
 
-_SINGLE: dict[str, Callable[[IO[bytes]], Any]] = {
-    ".gz": gzip.open,
-    ".xz": lzma.open,
-    ".bz2": bz2.open,
+#: Compression of single files: how it begins, and what undoes it.
+_SINGLE: dict[bytes, Callable[[IO[bytes]], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"\xfd7zXZ": lzma.open,
+    b"BZh": bz2.open,
 }
-_SUFFIXES = {".zip", ".tar", ".tgz", ".txz", *_SINGLE}
+_SUFFIXES = {".zip", ".tar", ".tgz", ".txz", ".gz", ".xz", ".bz2"}
 
 
 @dataclass(frozen=True)
@@ -109,12 +110,14 @@ def _streamed(name: str, stream: IO[bytes]) -> Iterator[Entry]:
         archive = None
     if archive is None:
         path = PurePath(name)
-        if path.suffix.lower() in _SINGLE:
-            stream.seek(0)
-            with _SINGLE[path.suffix.lower()](stream) as content:
-                yield Entry(
-                    str(path.with_suffix("")), None, functools.partial(content.read, LARGEST + 1)
-                )
+        stream.seek(0)
+        start = stream.read(6)
+        stream.seek(0)
+        for magic, opened in _SINGLE.items():
+            if start.startswith(magic):
+                with opened(stream) as content:
+                    inner = str(path.with_suffix("") if is_packed(path) else path)
+                    yield Entry(inner, None, functools.partial(content.read, LARGEST + 1))
         return
     with archive:
         for item in archive:

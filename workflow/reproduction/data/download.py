@@ -241,8 +241,10 @@ class _Search:
             return f"the sha256 {sha256} where {expected} is expected" if wrong else ""
         try:
             self.records = self.read({**self.members, **members})
+        except Mismatch as error:
+            return str(error)
         except Exception as error:  # a reader may raise anything over other content
-            return why(error)
+            return f"content that cannot be read ({why(error)})"
         return ""
 
     def _refuse(self, path: Path, source: str, reason: str, file: File | None) -> None:
