@@ -22,7 +22,7 @@ for spec in datasets.specs().values():
             try:
                 with tempfile.TemporaryDirectory() as folder:
                     # Of an archive without a known checksum the records decide.
-                    read = functools.partial(store.read, spec) if spec.members else None
+                    read = functools.partial(store.decode, spec) if spec.members else None
                     download.fetch(alone, Path(folder), read=read)
             except InputError as error:
                 print(f"FAILED: {error}", flush=True)

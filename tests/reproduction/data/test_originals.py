@@ -125,7 +125,7 @@ def members():
     @functools.cache
     def read(name):
         spec = datasets.find(name)
-        return download.fetch(spec, "unused", MIRROR, functools.partial(store.read, spec)).members
+        return download.fetch(spec, "unused", MIRROR, functools.partial(store.decode, spec)).members
 
     return read
 

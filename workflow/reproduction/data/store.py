@@ -60,7 +60,7 @@ def original(
     """
     if spec.file:
         return csv_records.original(spec)
-    files = download.fetch(spec, folder, mirror, lambda members: read(spec, members))
+    files = download.fetch(spec, folder, mirror, lambda members: decode(spec, members))
     origins = [
         {"file": each.path.name, "source": each.source, "sha256": each.sha256}
         for each in files.originals
@@ -71,7 +71,7 @@ def original(
     }
 
 
-def read(spec: Spec, members: Mapping[str, bytes]) -> Array | Encoded:
+def decode(spec: Spec, members: Mapping[str, bytes]) -> Array | Encoded:
     """Return the records that members of a data set hold.
 
     Raises:
