@@ -15,6 +15,9 @@ from typing import Any
 from matrixdp.checks import InputError
 from reproduction import discovery
 
+# Nothing else of jax's is the host's: doubles, for one, change every accuracy.
+for name in [name for name in os.environ if name.startswith("JAX_") and name != "JAX_PLATFORMS"]:
+    del os.environ[name]
 # Parallelism is over jobs: one thread each, on the processor unless the environment names another
 # platform. jax reads this when it is imported.
 os.environ |= {
