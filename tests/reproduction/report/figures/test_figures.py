@@ -37,15 +37,6 @@ def saved(root, tmp_path_factory):
     return out / "figures"
 
 
-@pytest.fixture(scope="module")
-def simulated(tmp_path_factory):
-    """Return a run on simulated data, with the tables that figures are made from."""
-    root = tmp_path_factory.mktemp("simulated")
-    distinctrun.write(root, status="simulated")
-    runfiles.write(root, "tables/table2", "tables/price", "tables/effective_noise")
-    return root
-
-
 def test_the_text_knows_the_same_figures_as_the_package():
     assert discovery.figures().keys() == collect(figures, "FIGURES").keys()
     assert len(NAMES) >= 12
@@ -90,25 +81,6 @@ def test_the_same_data_give_the_same_bytes_in_another_process(root, saved, tmp_p
             assert (tmp_path / "out/figures" / file).read_bytes() == (saved / file).read_bytes(), (
                 file
             )
-
-
-@pytest.mark.parametrize("narrow", [False, True])
-@pytest.mark.parametrize("name", NAMES)
-def test_simulated_data_are_marked_and_no_text_covers_another(name, narrow, simulated):
-    figure, frame = runfiles.entry(f"figures/{name}"), runfiles.frame(simulated, name)
-    with style.context(narrow=narrow):
-        drawing = figure.render(frame)
-        texts = texts_of(drawing)
-    shown = [text.get_text() for text in texts]
-    if name not in CALIBRATION:
-        assert narrow or any(text.startswith(catalogue.mark("simulated").line) for text in shown)
-        assert "SIMULATED" in shown
-        assert figure.describe(frame).startswith("SIMULATED DATA")
-    # The mark across the figure is the only text that may lie on others, or beyond its edge.
-    texts = [text for text in texts if text.get_text() != "SIMULATED"]
-    assert overlaps(texts) == []
-    assert outside(texts, drawing) == []
-    assert drawing.get_figwidth() == (style.NARROW if narrow else style.WIDTH)
 
 
 @pytest.mark.parametrize("narrow", [False, True])
