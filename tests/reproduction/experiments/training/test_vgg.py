@@ -90,9 +90,9 @@ def test_pictures_are_shifted_and_flipped(name):
     for image, result in zip(images, changed, strict=True):
         padded = np.pad(image, [(4, 4), (4, 4), (0, 0)])
         windows = [padded[i : i + 32, j : j + 32] for i in range(9) for j in range(9)]
-        plain = any((result == window).all() for window in windows)
+        plain = any(np.array_equal(result, window) for window in windows)
         mirrored.append(not plain)
-        assert plain or any((result == window[:, ::-1]).all() for window in windows)
+        assert plain or any(np.array_equal(result, window[:, ::-1]) for window in windows)
     assert any(mirrored) == network.flips
     assert not all(mirrored)
 
