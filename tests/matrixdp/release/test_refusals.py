@@ -177,7 +177,7 @@ def archive(text):
 #: What a file of records is, a key that is stated beside it, and parts of the sentence.
 CONTENTS = [
     ("", "", "people.csv is empty; give a file of records with the column 'age'"),
-    ("age,income\n1,2\nten,3\n", "", "no number in record 2, column 'age'; turn dates and"),
+    ("age,income\n1,2\nsmith,3\n", "", "no number in record 2, column 'age'; turn dates and"),
     ("age,income\n2020-01-31,2\n", "", "no number in record 1, column 'age'; turn dates and"),
     ("age,income\n1,2\n,3\n", "", "no finite number in record 2, column 'age'"),
     ("age,income\n1,2\n3\n", "", "has 1 of 2 values in record 2"),
