@@ -70,6 +70,7 @@ def test_features_by_definition(params):
     np.testing.assert_allclose(found, [by_hand(params, one) for one in words], atol=2e-6)
 
 
+@pytest.mark.nightly
 def test_padding_and_the_batch_change_nothing(params):
     words, _ = reviews(extractor.BATCH + 3)
     found = np.asarray(extractor.extract(LSTM, params, jnp.asarray(words, jnp.int32)))
@@ -80,6 +81,7 @@ def test_padding_and_the_batch_change_nothing(params):
     assert (nothing == 0).all()
 
 
+@pytest.mark.nightly
 def test_it_learns_and_says_how_well(data, learned):
     found = learned
     assert found["accuracy"] > 0.9
@@ -93,6 +95,7 @@ def test_it_learns_and_says_how_well(data, learned):
     assert again["accuracy"] == pytest.approx(1 - found["accuracy"])
 
 
+@pytest.mark.nightly
 def test_a_file_that_is_not_ours_is_said(tmp_path, learned):
     file = tmp_path / "features.npz"
     np.savez(file, **learned)
@@ -111,6 +114,7 @@ def test_one_class_is_said(data):
         extractor.run(LSTM, same, seed=0, epochs=1)
 
 
+@pytest.mark.nightly
 def test_features_of_pictures(pictures):
     """Outputs of the second convolution: it learns, and what follows it says so."""
     data, network = LearningSet("mnist", pictures, "simulated"), lenet.Convolutions()

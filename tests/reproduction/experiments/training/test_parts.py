@@ -44,6 +44,7 @@ def test_schemes_that_run_together_are_what_each_is_alone():
     assert frame(together["imgm"])["epsilon"].tolist() == ["1", "1", "2", "2"]
 
 
+@pytest.mark.nightly
 def test_the_extractor_writes_what_training_reads(tmp_path):
     part = {**IMDB, "extractor_epochs": 1}
     for file in ("a.npz", "b.npz"):

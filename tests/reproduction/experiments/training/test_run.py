@@ -183,6 +183,7 @@ def test_features_beyond_their_public_bounds_are_refused(features, loudest):
         run(IMDB, "imgm", loud, replace(SETTINGS, experiment="imdb"))
 
 
+@pytest.mark.nightly
 def test_records_limit_the_training_records_alone(adult):
     limited = replace(ADULT, records=80, lot=80)
     assert run(limited, "nonprivate", adult, SETTINGS)["value"].notna().all()
@@ -291,6 +292,7 @@ def test_missing_packages_are_said_in_one_sentence(missing):
     assert found.stdout.count("\n") == 1
 
 
+@pytest.mark.nightly
 def test_jax_keeps_to_one_thread_of_the_processor():
     found = python(
         "import time, reproduction.experiments.training, jax, jax.numpy as jnp\n"

@@ -66,6 +66,7 @@ def test_the_classifier_gets_features_with_the_noise_of_the_row(monkeypatch, sch
         assert others / important == pytest.approx(ratio, rel=0.2)
 
 
+@pytest.mark.nightly
 def test_the_lengths_of_generalized_gamma_noise_follow_its_distribution(monkeypatch):
     """The noise of all records of a trial, at few features, where lengths vary most."""
     width, records = 3, 20_000

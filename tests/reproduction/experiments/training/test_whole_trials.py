@@ -276,7 +276,9 @@ def test_a_fixed_order_shows_every_record_once_an_epoch_in_the_same_place(monkey
 # The networks of the experiments, in one step on all records
 
 
-@pytest.mark.parametrize("experiment", ["adult", "cora", "mnist"])
+@pytest.mark.parametrize(
+    "experiment", ["adult", "cora", pytest.param("mnist", marks=pytest.mark.nightly)]
+)
 def test_a_step_is_the_sum_of_clipped_gradients_with_noise_on_every_parameter(
     experiment, table, graph, pictures, monkeypatch
 ):
