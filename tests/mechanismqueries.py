@@ -1,7 +1,6 @@
-"""The papers' three experiments as queries, and a test of a noise's scale."""
+"""The papers' three experiments as queries, with records and streams for them."""
 
 import numpy as np
-from scipy import stats
 
 from matrixdp.mechanisms.programs import Simulation, Stack
 from matrixdp.privacy.sensitivity import (
@@ -64,21 +63,3 @@ def streams(count, seed=0):
 def one_stream(count, seed=0):
     """As many trials from a single Generator: cheap where trials are small and many."""
     return [np.random.default_rng(seed)] * count
-
-
-def scale_is_right(squares, numbers):
-    """Judge the sum of squares of ``numbers`` standard normals at a level of 1e-4.
-
-    Enough numbers are asked for to reject a scale that is 0.5 % off on either side with a
-    probability above 0.9999.
-    """
-    assert numbers >= 1.3e6
-    return 5e-5 < stats.chi2.cdf(squares, numbers) < 1 - 5e-5
-
-
-def assert_standard(white, numbers=None):
-    """Assert that whitened noise is standard normal in scale, and that 0.5 % off would be seen."""
-    squares, numbers = (white**2).sum(), numbers or white.size
-    assert scale_is_right(squares, numbers)
-    assert not scale_is_right(squares * 0.995**2, numbers)
-    assert not scale_is_right(squares * 1.005**2, numbers)
