@@ -315,7 +315,7 @@ class LooksAgain(ComposedMoments):
     def run(self, rows, answer=None):
         outcome = super().run(rows, answer)
         largest = max(np.abs(block).max() for block in rows())
-        return outcome._replace(radius=outcome.radius * (1 + 1e-6 * largest))
+        return outcome._replace(radius=outcome.radius * (1 + 1e-7 * largest))
 
 
 class ClipsByTheData(ComposedMoments):
