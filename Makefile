@@ -35,8 +35,8 @@ verify: setup ## compare the last run with the kept results of the same trials, 
 
 reference: quick ## run quickly, on MNIST and in full, and keep the results in results/reference
 	@$(BIN)/python -m reproduction save-reference --quick
-	@$(snakemake) mnist mnist_features claims $(ARGS) --configfile workflow/config/mnist.yaml && \
-	    run $(ARGS)
+	@$(snakemake) mnist mnist_features claims $(ARGS) --configfile workflow/config/mnist.yaml
+	@$(snakemake) $(ARGS)
 	@$(BIN)/python -m reproduction save-reference
 
 kept-page: setup ## the page on the kept results, without a run: results/page.html, in seconds
@@ -93,7 +93,7 @@ setup: ## make .venv, or make it anew after a change of the lock, and nothing el
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	    echo "$(PYTHON) is missing or older than Python 3.11: install a newer one and name it, as" \
 	        "in \`make PYTHON=python3.12\`." >&2; exit 1; }
-	@[ "$$(cat $(STAMP) 2>/dev/null)" = "$$STATE" ] || { $(alone); $(install); }
+	@[ "$$(cat $(STAMP) 2>/dev/null)" = "$$STATE" ] || { $(install); }
 
 define install
 [ ! -L .venv ] || { echo ".venv is a link: remove it and start again." >&2; exit 1; }; \
@@ -112,62 +112,15 @@ done && echo "$$STATE" >$(STAMP) || { \
     exit 1; }
 endef
 
-# One run at a time. The system frees this lock with the last process that holds it, also after a
-# kill. A snakemake without `make` holds none.
-define alone
-mkdir -p .snakemake && exec 9>>.snakemake/make.lock || exit 1; \
-if command -v flock >/dev/null; then \
-    flock -n 9 || { \
-        echo "Another make is at work in $(CURDIR): wait until it ends, or stop it." >&2; exit 1; }; \
-fi; \
-for process in /proc/[0-9]*; do \
-    if [ $$process/cwd -ef . ] && grep -qsz '\(^\|/\)snakemake$$' $$process/cmdline; then \
-        echo "A snakemake (process $${process#/proc/}) is at work here: wait for it." >&2; exit 1; \
-    fi; \
-done
-endef
-
-# What is killed with kill -9 leaves Snakemake's locks. Those of a `make` of this machine go: of the
-# same host, since the same boot, with the same numbers of processes, and dead. Others may be of a live
-# run on another node or in a container: they stay, and Snakemake says what to do. The mark lies beside
-# the locks because Snakemake removes the folder at any other end, and so does `--unlock`.
-MARK := .snakemake/locks/make
-define unlock
-boot=$$(cat /proc/sys/kernel/random/boot_id 2>/dev/null || sysctl -n kern.bootsessionuuid 2>/dev/null); \
-machine=$$(uname -n)/$$boot/$$(readlink /proc/self/ns/pid 2>/dev/null); \
-locked() { ls .snakemake/locks/*.lock >/dev/null 2>&1; }; \
-dead() { \
-    if command -v flock >/dev/null; then return; fi; \
-    command -v ps >/dev/null || return 1; \
-    case $$(ps -o stat= -p "$$1" 2>/dev/null) in ''|Z*) ;; *) return 1;; esac; \
-}; \
-if read -r process place 2>/dev/null <$(MARK) && \
-    [ "$${boot:+$$place}" = "$$machine" ] && dead "$$process"; then \
-    rm -f .snakemake/locks/0.input.lock .snakemake/locks/0.output.lock $(MARK); \
-fi
-endef
-
-# Snakemake with the arguments that follow; then `run` does it with others under the same lock. It is
-# in the background because a shell cannot pass signals on to a program in front, and there Ctrl-C
-# would be ignored. Only a run that finds no locks has the first ones, and is marked.
-FOREGROUND = import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); \
-    os.execv(sys.argv[1], sys.argv[1:])
 # A run does not say of each job why, which takes a screen for the last ones; a dry run does.
-QUIET = $(if $(filter -n --dry-run --dryrun,$(ARGS)),,--quiet host reason --show-failed-logs)
-define snakemake
-$(if $(ARGS),,sed -n 's/^$@:.*## /make $@: /p' Makefile >&2;) $(alone); $(unlock); \
-run() { \
-    $(BIN)/python -IS -c '$(FOREGROUND)' $(BIN)/snakemake $(QUIET) "$$@" & process=$$!; \
-    mkdir -p .snakemake/locks; mark=; \
-    [ -z "$$boot" ] || locked || { mark=$(MARK); echo "$$process $$machine" >$$mark; }; \
-    trap : INT; trap "kill -TERM $$process" TERM; trap "kill -HUP $$process" HUP; \
-    wait $$process; code=$$?; \
-    while kill -0 $$process 2>/dev/null; do wait $$process; code=$$?; done; \
-    trap - INT TERM HUP; \
-    [ -z "$$mark" ] || { [ $$code -gt 128 ] && locked; } || rm -f $$mark; \
-    return $$code; \
-}; run
-endef
+QUIET = $(if $(filter -n --dry-run --dryrun,$(ARGS)),,--quiet host reason)
+# Snakemake has its own lock, and says how to remove what a kill has left of it. Jobs together get no
+# more memory than the machine or the container has.
+MEMORY = $(shell { awk '/^MemTotal/ {print int($$2 / 1024)}' /proc/meminfo; \
+    awk '$$1 + 0 > 0 {print int($$1 / 1048576)}' /sys/fs/cgroup/memory.max; } 2>/dev/null | \
+    sort -n | head -n 1)
+snakemake = $(if $(ARGS),,sed -n 's/^$@:.*## /make $@: /p' Makefile >&2;) exec $(BIN)/snakemake \
+    $(if $(MEMORY),--resources mem_mb=$(MEMORY)) $(QUIET) --show-failed-logs
 
 # Snakemake deletes outputs alone. Logs go by its own record of each output, benchmarks have their
 # names, and the record goes last, so that what was interrupted can be done again.
@@ -175,11 +128,6 @@ define clean
 [ -x $(BIN)/snakemake ] || { \
     echo "There is no .venv/bin/snakemake, which knows what a run has made: say \`make setup\`." >&2; \
     exit 1; }; \
-$(alone); $(unlock); \
-if locked; then \
-    echo "A snakemake on another machine is at work here, or was killed: stop it, or remove its locks" \
-        "with \`.venv/bin/snakemake --unlock\`." >&2; exit 1; \
-fi; \
 made=$$($(BIN)/snakemake --quiet all --summary $(ARGS)) || exit 1; \
 $(BIN)/snakemake --quiet all --delete-all-output $(ARGS) || exit 1; \
 column() { echo "$$made" | awk -F '\t' "NR > 1 && \$$4 != \"-\" {print \$$$$1}" | sort -u; }; \

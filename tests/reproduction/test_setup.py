@@ -1,4 +1,4 @@
-"""The Makefile: set-up, one run at a time, and going on after a kill. Nothing is installed here."""
+"""The Makefile: set-up, and what it starts. Nothing is installed here."""
 
 import contextlib
 import os
@@ -15,9 +15,6 @@ import pytest
 from packages import ROOT
 
 pytestmark = pytest.mark.skipif(not shutil.which("make"), reason="there is no make here")
-needs_flock = pytest.mark.skipif(
-    not (shutil.which("flock") and Path("/proc/self").exists()), reason="needs flock and /proc"
-)
 
 
 def script(file, commands):
@@ -117,7 +114,7 @@ def test_setup_is_done_once_and_checks_hashes(folder):
     assert folder.make("setup") == (0, [])
     assert folder.noted() == []
     assert {path.name for path in folder.root.iterdir()} == {
-        *("Makefile", "workflow", ".venv", ".snakemake"),
+        *("Makefile", "workflow", ".venv"),
     }
 
 
@@ -185,19 +182,14 @@ def test_what_a_linked_environment_leads_to_is_left_alone(folder, tmp_path):
 
 def test_arguments_reach_snakemake_as_words(folder):
     folder.with_snakemake('printf "<%s>" "$@"; echo')
-    assert folder.make("ARGS=table4 --config 'data={source: x}'")[1] == [
-        "<--quiet><host><reason><--show-failed-logs><table4><--config><data={source: x}>"
-    ]
-    assert folder.make("quick", "ARGS=-n")[1] == ["<-n><--configfile><workflow/config/quick.yaml>"]
-
-
-def test_mnist_is_a_run_under_a_lock(folder):
-    folder.with_snakemake(f'echo "$@"; make -C . PYTHON={shlex.quote(sys.executable)} ARGS=-n 2>&1')
-    lines = folder.make("mnist", "ARGS=--dry-run")[1]
-    if shutil.which("flock"):
-        assert lines.pop(1).startswith("Another make is at work")
-    words = "mnist mnist_features claims --dry-run --configfile workflow/config/mnist.yaml"
-    assert lines[0] == words
+    (line,) = folder.make("ARGS=table4 --config 'data={source: x}'")[1]
+    memory, _, words = line.partition("><--quiet>")
+    assert words == "<host><reason><--show-failed-logs><table4><--config><data={source: x}>"
+    if Path("/proc/meminfo").exists():
+        total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**20
+        assert 0 < int(memory.removeprefix("<--resources><mem_mb=")) <= total
+    (line,) = folder.make("quick", "ARGS=-n")[1]
+    assert line.endswith("<--show-failed-logs><-n><--configfile><workflow/config/quick.yaml>")
 
 
 def test_a_start_says_how_long_it_takes(folder):
@@ -235,7 +227,7 @@ def test_help_lists_every_target(folder):
         assert f"make {target}: " in text
 
 
-# One run at a time
+# How it ends
 
 
 @contextlib.contextmanager
@@ -248,129 +240,6 @@ def running(folder, *command, **options):
             assert time.monotonic() < limit
             time.sleep(0.02)
         yield process
-
-
-@needs_flock
-@pytest.mark.parametrize("target", ["all", "clean"])
-def test_a_second_start_is_refused_at_once(target, folder):
-    folder.with_snakemake("touch begun; sleep 60")
-    with running(folder, *folder.command(), env=folder.variables()):
-        assert folder.make(target, "ARGS=-k") == (
-            2,
-            [f"Another make is at work in {folder.root}: wait until it ends, or stop it."],
-        )
-
-
-@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
-def test_a_bare_snakemake_is_named(folder):
-    program = folder.with_snakemake("touch begun; sleep 60")
-    with running(folder, program, cwd=folder.root) as bare:
-        assert folder.make("ARGS=-k") == (
-            2,
-            [f"A snakemake (process {bare.pid}) is at work here: wait for it."],
-        )
-
-
-# Locks
-
-#: Takes locks as Snakemake does; with a file `go` it ends as Snakemake does, unless they are taken.
-LOCKING = """
-mkdir -p .snakemake/locks; cd .snakemake/locks
-if [ -e 0.output.lock ]; then echo "Directory cannot be locked"; exit 1; fi
-touch 0.input.lock 0.output.lock ../../begun
-[ -e ../../go ] || sleep 60
-cd ..; rm -rf locks
-"""
-
-
-@pytest.fixture
-def locks(folder):
-    return folder.root / ".snakemake/locks"
-
-
-def kill(folder, victim="the run"):
-    """Start a run, and kill it once it has its locks."""
-    with running(folder, *folder.command(), env=folder.variables()) as run:
-        mark = folder.root / ".snakemake/locks/make"
-        if victim == "snakemake":
-            os.kill(int(mark.read_text().split()[0]), signal.SIGKILL)
-        else:
-            os.killpg(run.pid, signal.SIGKILL)
-        run.wait(60)
-    (folder.root / "begun").unlink()
-    assert (folder.root / ".snakemake/locks/0.output.lock").exists()
-
-
-@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
-@pytest.mark.parametrize("victim", ["the run", "snakemake"])
-def test_the_locks_of_a_killed_run_go_and_others_stay(victim, folder, locks):
-    folder.with_snakemake(LOCKING)
-    kill(folder, victim)
-    (locks / "1.output.lock").touch()  # of a run on other files, begun since
-    folder.with_snakemake("ls .snakemake/locks")
-    assert folder.make("ARGS=-k") == (0, ["1.output.lock"])
-    (locks / "1.output.lock").unlink()
-    folder.with_snakemake(LOCKING)
-    (folder.root / "go").touch()
-    assert folder.make("ARGS=-k") == (0, [])
-    assert not locks.exists()
-
-
-def test_locks_of_a_run_that_cannot_be_seen_stay(folder, locks):
-    folder.with_snakemake(LOCKING)
-    names = ["0.input.lock", "0.output.lock"]
-    locks.mkdir(parents=True)
-    for name in names:
-        (locks / name).touch()
-    assert folder.make("ARGS=-k") == (2, ["Directory cannot be locked"])
-    assert sorted(file.name for file in locks.iterdir()) == names
-    code, lines = folder.make("clean")
-    assert code == 2
-    assert "snakemake --unlock" in lines[0]
-
-
-@pytest.mark.parametrize("part", ["host", "boot", "space of processes"])
-def test_the_locks_of_another_make_stay(part, folder, locks):
-    folder.with_snakemake(LOCKING)
-    kill(folder)
-    mark = locks / "make"
-    host, boot, space = mark.read_text().rstrip("\n").split("/")
-    other = {
-        "host": f"{host}2/{boot}/{space}",
-        "boot": f"{host}/{boot}2/{space}",
-        "space of processes": f"{host}/{boot}/{space}2",
-    }
-    mark.write_text(f"{other[part]}\n")
-    (folder.root / "go").touch()
-    assert folder.make("ARGS=-k") == (2, ["Directory cannot be locked"])
-    assert (locks / "0.output.lock").exists()
-    assert mark.read_text() == f"{other[part]}\n"
-
-
-@pytest.mark.parametrize("commands", ["exit 0", "exit 1", "kill -9 $$", "rm -rf .snakemake/locks"])
-def test_a_run_that_leaves_no_locks_leaves_no_mark(commands, folder, locks):
-    folder.with_snakemake(f"sleep .3; [ -e .snakemake/locks/make ] || exit 0; {commands}")
-    code = folder.make("ARGS=-k")[0]
-    assert code == (0 if commands in ("exit 0", "rm -rf .snakemake/locks") else 2)
-    assert not (locks / "make").exists()
-
-
-@needs_flock
-def test_without_flock_the_process_of_the_mark_tells(folder, locks, monkeypatch):
-    folder.with_snakemake(LOCKING)
-    kill(folder)
-    needed = "cat cksum grep ls make mkdir ps readlink rm sed sh sleep touch uname"
-    for name in needed.split():
-        if (program := shutil.which(name)) is None:
-            pytest.skip(f"there is no {name}")
-        (folder.tools / name).symlink_to(program)
-    monkeypatch.setenv("PATH", str(folder.tools))
-    text = (locks / "make").read_text()
-    (folder.root / "go").touch()
-    (locks / "make").write_text(f"{os.getpid()} {text.split()[1]}\n")  # which is alive
-    assert folder.make("ARGS=-k") == (2, ["Directory cannot be locked"])
-    (locks / "make").write_text(text)
-    assert folder.make("ARGS=-k") == (0, [])
 
 
 @pytest.mark.parametrize("shell", ["/bin/sh", "/bin/bash"])
@@ -393,13 +262,6 @@ def test_a_run_can_be_stopped(stop, shell, folder):
             os.killpg(run.pid, signal.SIGINT)
         run.wait(20)
         assert (folder.root / {"kill": "TERM", "Ctrl-C": "INT"}[stop]).exists()
-
-
-def test_a_folder_that_cannot_be_written_is_named(folder):
-    (folder.root / ".snakemake").touch()
-    code, lines = folder.make("setup")
-    assert code == 2
-    assert ".snakemake" in lines[0]
 
 
 # With Snakemake itself

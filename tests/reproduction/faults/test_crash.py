@@ -16,26 +16,23 @@ def test_a_killed_run_is_continued_to_the_same_bytes(fresh, finished):
         wait_for(fresh, "results/trials/*/*/*.csv.gz", run)
         second = fresh.run_make(*target)
         assert second.code == 2
-        assert f"Another make is at work in {fresh.folder}: wait" in second.output
+        assert "--unlock" in second.output
         # The workflow alone: its job lives on.
         (workflow,) = processes_below(run.pid, b"snakemake\0")
         os.kill(workflow, signal.SIGKILL)
         run.wait(60)
         data = fresh.folder / "results" / "data" / "liver" / "matrix.npy"
         written = data.stat().st_mtime_ns
-    # The same command goes on by itself, and is killed with all its jobs.
-    with started(fresh, *fresh.make_command(*target)) as run:
-        time.sleep(2)
-        os.killpg(run.pid, signal.SIGKILL)
-    # Locks without our mark could be those of a run on another machine.
-    mark = fresh.folder / ".snakemake/locks/make"
-    text = mark.read_text()
-    mark.unlink()
-    (mark.parent / "0.output.lock").write_text("results/tables/table3.md\n")
+    # What is left of the lock could be that of a run on another machine, so that Snakemake asks.
     refused = fresh.run_make(*target)
     assert refused.code == 2
     assert "--unlock" in refused.output
-    mark.write_text(text)
+    assert fresh.snakemake("--unlock").code == 0
+    # The same command goes on, and is killed with all its jobs.
+    with started(fresh, *fresh.make_command(*target)) as run:
+        time.sleep(2)
+        os.killpg(run.pid, signal.SIGKILL)
+    assert fresh.snakemake("--unlock").code == 0
     last = fresh.run_make(*target)
     assert last.code == 0, last.output
 
@@ -44,4 +41,3 @@ def test_a_killed_run_is_continued_to_the_same_bytes(fresh, finished):
     assert made.items() <= finished.results().items()
     assert data.stat().st_mtime_ns == written
     assert not list((fresh.folder / "results").rglob(".*"))
-    assert not mark.parent.exists()

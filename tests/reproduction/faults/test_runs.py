@@ -91,11 +91,14 @@ def test_a_run_killed_at_any_instant_comes_to_the_same_bytes(fresh, finished, vi
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(process, signal.SIGKILL)
             run.wait(120)
-    # What a killed start had begun may outlive it for a moment, and holds the lock.
-    limit = time.monotonic() + 60
-    while "at work" in (last := fresh.run_make(*TARGET)).output:
-        assert time.monotonic() < limit, last.output
-        time.sleep(0.5)
+        # What a killed start had begun may outlive it for a moment; then its lock is removed, as
+        # Snakemake says.
+        limit = time.monotonic() + 60
+        while processes := processes_below(run.pid, b""):
+            assert time.monotonic() < limit, processes
+            time.sleep(0.5)
+        assert fresh.snakemake("--unlock").code == 0
+    last = fresh.run_make(*TARGET)
     assert last.code == 0, last.output
     made = fresh.results()
     assert len(made) >= 3 + 1 + 4
