@@ -28,8 +28,6 @@ VALID: dict[str, Any] = {
     "missing": "refuse",
     "bounds": {"age": [0, 120], "income": [0, 200_000]},
 }
-#: Files of an account, beside the file of records.
-ACCOUNT = "*.privacy*"
 
 
 def save(path: Path, rows: Any = ROWS, names: Sequence[str] = ("age", "income")) -> None:
@@ -122,12 +120,6 @@ def read(folder: Path, query: str = "mean", out: str = "out") -> Answer:
         json.loads(file.read_text()) if file.exists() else {},
         (place / f"{query}.receipt.md").read_text(encoding="utf-8"),
     )
-
-
-def account(folder: Path, name: str = "people.csv.privacy.json") -> dict[str, Any]:
-    """Return the account of a file of records; one that is not there has no releases."""
-    path = folder / name
-    return json.loads(path.read_text()) if path.exists() else {"releases": []}
 
 
 # --- A release as a black box ------------------------------------------------------------------
