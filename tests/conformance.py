@@ -126,7 +126,7 @@ def library_mechanisms() -> list[Mechanism]:
     for module in pkgutil.iter_modules(matrixdp.mechanisms.__path__):
         importlib.import_module(f"matrixdp.mechanisms.{module.name}")
     built = list(OTHERS)
-    for kind in below(Mechanism):
+    for kind in sorted(below(Mechanism), key=lambda kind: (kind.__module__, kind.__qualname__)):
         if kind.__module__.startswith("matrixdp.") and not inspect.isabstract(kind):
             with contextlib.suppress(TypeError):
                 built.append(kind())
