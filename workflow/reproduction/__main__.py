@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
-# Jobs run in parallel; additional BLAS threads would compete for the cores.
-os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+from reproduction import environment
+
+# Before anything else is imported, which might read them.
+environment.fix()
 
 
 def main() -> int:

@@ -12,22 +12,12 @@ import os
 import sys
 from typing import Any
 
-from matrixdp.checks import InputError
-from reproduction import discovery
+from matrixdp.checks import InputError, why
+from reproduction import discovery, environment
 
-# Nothing else of jax's is the host's: doubles, for one, change every accuracy.
-for name in [name for name in os.environ if name.startswith("JAX_") and name != "JAX_PLATFORMS"]:
-    del os.environ[name]
-# Parallelism is over jobs: one thread each, on the processor unless the environment names another
-# platform. jax reads this when it is imported.
-os.environ |= {
-    "JAX_PLATFORMS": os.environ.get("JAX_PLATFORMS") or "cpu",
-    "NPROC": "1",
-    "PJRT_NPROC": "1",
-    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
-    "JAX_ENABLE_COMPILATION_CACHE": "false",
-    "TF_CPP_MIN_LOG_LEVEL": "2",
-}
+# jax reads its variables when it is imported: one thread each, on the processor unless the host
+# names another platform.
+environment.fix()
 
 for package in ("jax", "optax"):
     try:
@@ -37,6 +27,15 @@ for package in ("jax", "optax"):
             f"{package} cannot be imported ({error}), but neural experiments need it; install it "
             "by `python -m pip install -r workflow/requirements.lock` or take `training` out of "
             "config.yaml"
+        ) from None
+
+if (platform := os.environ["JAX_PLATFORMS"]) != "cpu":
+    try:
+        sys.modules["jax"].devices()
+    except RuntimeError as error:
+        raise InputError(
+            f"JAX_PLATFORMS is {platform!r}, which jax cannot use here ({why(error)}); unset it, "
+            "or install a jax for it (see docs/data.md)"
         ) from None
 
 

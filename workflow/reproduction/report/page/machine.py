@@ -11,12 +11,14 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+from reproduction import environment
+
 ROOT = Path(__file__).parents[4]
 UNKNOWN = "unknown"
 
 
 def facts(root: Path = ROOT) -> dict[str, str]:
-    """Return commit, processor, cores, system and Python, in the order to show them."""
+    """Return commit, processor, cores, system, Python and the host's choices, in this order."""
     return {
         "Git commit": commit(root),
         "Processor": _processor(),
@@ -25,6 +27,7 @@ def facts(root: Path = ROOT) -> dict[str, str]:
         ),
         "System": f"{platform.system()} {platform.release()} ({platform.machine()})",
         "Python": f"{platform.python_implementation()} {platform.python_version()}",
+        **environment.recorded(),
     }
 
 

@@ -1,0 +1,141 @@
+"""No variable of the host changes a result unseen: each row, with the harm that it averts."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+from packages import PATH
+from test_setup import Folder, script
+
+from reproduction import environment
+from reproduction.report.page import machine
+
+JAX = "import jax; print(jax.config.{})"
+ECHO = "import os; print(os.environ.get({!r}))"
+
+#: What a host has set, and a program that shows it.
+HARMFUL = [
+    ("OPENBLAS_NUM_THREADS", "2", ECHO.format("OPENBLAS_NUM_THREADS")),
+    ("OMP_NUM_THREADS", "2", ECHO.format("OMP_NUM_THREADS")),
+    ("MKL_NUM_THREADS", "2", ECHO.format("MKL_NUM_THREADS")),
+    ("NPROC", "2", ECHO.format("NPROC")),
+    ("PJRT_NPROC", "2", ECHO.format("PJRT_NPROC")),
+    ("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=true", ECHO.format("XLA_FLAGS")),
+    ("TF_CPP_MIN_LOG_LEVEL", "0", ECHO.format("TF_CPP_MIN_LOG_LEVEL")),
+    ("JAX_ENABLE_COMPILATION_CACHE", "true", JAX.format("jax_enable_compilation_cache")),
+    ("JAX_ENABLE_X64", "1", JAX.format("jax_enable_x64")),
+    ("JAX_DEFAULT_MATMUL_PRECISION", "bfloat16", JAX.format("jax_default_matmul_precision")),
+    ("JAX_DEBUG_NANS", "1", JAX.format("jax_debug_nans")),
+    ("MPLBACKEND", "jupyter", "import matplotlib.figure; print('works')"),
+    ("MATPLOTLIBRC", os.devnull, "import matplotlib; print(matplotlib.matplotlib_fname())"),
+]
+
+#: What a host has set that changes no result, and an expression that shows that Python heeds it.
+FREE = [
+    ("PYTHONHASHSEED", "7", "hash('a')"),
+    ("LC_ALL", "C", "os.environ['LC_ALL']"),
+    ("LANG", "C", "os.environ['LANG']"),
+    ("TZ", "Asia/Tokyo", "time.localtime(0).tm_hour"),
+]
+
+START = "import reproduction.__main__\n"
+
+
+def python(program, variables):
+    """Return what a program prints, or its last word on an error."""
+    unset = {"LC_ALL", "LANG", "TZ", "PYTHONHASHSEED"}
+    rest = {
+        name: text
+        for name, text in os.environ.items()
+        if name not in unset and not environment.find(name)
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**rest, "PATH": os.environ["PATH"], "PYTHONPATH": PATH, **variables},
+        capture_output=True,
+        text=True,
+    )
+    return (done.stdout or done.stderr).strip()
+
+
+def write(folder, variables):
+    """Return a file that a command writes."""
+    words = ["theory", "ellipses", "--out", str(folder / "ellipses.csv")]
+    program = f"from reproduction import cli; cli.main({words})"
+    assert python(START + program, variables) == ""
+    return (folder / "ellipses.csv").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    return write(tmp_path_factory.mktemp("plain"), {})
+
+
+@pytest.mark.parametrize(("name", "text", "program"), HARMFUL, ids=[row[0] for row in HARMFUL])
+def test_a_fixed_variable_is_the_same_in_every_command(name, text, program):
+    assert environment.find(name).role == "fixed"
+    plain = python(START + program, {})
+    assert python(START + program, {name: text}) == plain
+    # Without the start of a command it would be another matter.
+    assert python(program, {name: text}) != plain
+
+
+@pytest.mark.parametrize(("name", "text", "sign"), FREE, ids=[row[0] for row in FREE])
+def test_a_free_variable_changes_no_byte(name, text, sign, written, tmp_path):
+    assert environment.find(name).role == "free"
+    show = f"import os, time; print({sign})"
+    assert python(show, {name: text}) != python(show, {name: "C" if name == "TZ" else "0"})
+    assert write(tmp_path, {name: text}) == written
+
+
+def test_what_the_host_may_choose_is_on_the_page(monkeypatch):
+    rows = [row for row in environment.TABLE if row.role == "recorded"]
+    for row in rows:
+        monkeypatch.delenv(row.name, raising=False)
+    assert not {row.name for row in rows} & machine.facts().keys()
+    for row in rows:
+        monkeypatch.setenv(row.name, "another")
+        environment.fix(variables := {row.name: "another"})
+        assert variables[row.name] == "another"
+        assert machine.facts()[row.name] == "another"
+
+
+def test_a_platform_that_jax_lacks_is_one_sentence():
+    program = (
+        "from matrixdp.checks import InputError\n"
+        "try:\n    import reproduction.experiments.training\n"
+        "except InputError as error:\n    print(error)"
+    )
+    assert python(START + program, {"JAX_PLATFORMS": "cpu"}) == ""
+    said = python(START + program, {"JAX_PLATFORMS": "abacus"})
+    assert said.startswith("JAX_PLATFORMS is 'abacus', which jax cannot use here (")
+    assert said.count("\n") == 0
+
+
+@pytest.mark.skipif(not shutil.which("make"), reason="there is no make here")
+def test_make_keeps_its_variables_from_the_set_up(tmp_path, monkeypatch):
+    folder = Folder(tmp_path)
+    script(folder.uv, f"env >{folder.calls}")
+    rows = [row.name for row in environment.TABLE if row.role == "make"]
+    for name in [*rows, "PIP_INDEX_URL"]:
+        monkeypatch.setenv(name, "of the host")
+    for name in ("HOME", "USER"):
+        monkeypatch.delenv(name)
+    assert folder.make("setup")[0] == 0
+    variables = dict(line.partition("=")[::2] for line in folder.noted() if "=" in line)
+    # A mirror of packages stays.
+    assert variables["PIP_INDEX_URL"] == "of the host"
+    assert variables["HOME"] == f"{folder.root}/.snakemake"
+    assert variables["USER"] == "nobody"
+    assert variables["PYTHONPATH"] == f"{folder.root}/src:{folder.root}/workflow"
+    assert not ({*rows} - {"HOME", "USER", "PYTHONPATH"}) & variables.keys()
+
+
+def test_every_row_of_the_table_is_tested():
+    tested = {row[0] for row in HARMFUL + FREE}
+    for row in environment.TABLE:
+        assert row.role in ("recorded", "make") or any(environment.find(n) is row for n in tested)
