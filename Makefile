@@ -12,8 +12,11 @@ export STATE := $(shell cksum <workflow/requirements.lock; "$(PYTHON)" -V 2>&1 |
 export ARGS
 # The library, and the study that uses it.
 export PYTHONPATH := $(CURDIR)/src:$(CURDIR)/workflow
-# Containers set it; each of some two hundred jobs would then compile its code anew.
-unexport PYTHONDONTWRITEBYTECODE
+# What becomes of the host's variables, and why: see workflow/reproduction/environment.py.
+unexport PYTHONDONTWRITEBYTECODE PIP_USER PIP_TARGET PIP_PREFIX PIP_CONSTRAINT PIP_NO_DEPS
+unexport UV_CONSTRAINT UV_OVERRIDE
+export HOME ?= $(CURDIR)/.snakemake
+export USER ?= nobody
 
 .PHONY: all quick mnist images verify reference kept-page kept-article check-figures docs test test-all
 .PHONY: mutants bench lint slurm clean help setup page article figures
@@ -96,6 +99,8 @@ setup: ## make .venv, or make it anew after a change of the lock, and nothing el
 	@[ "$$(cat $(STAMP) 2>/dev/null)" = "$$STATE" ] || { $(install); }
 
 define install
+[ -w . ] || { \
+    echo "You may not write to $(CURDIR): make a clone of your own and start there." >&2; exit 1; }; \
 [ ! -L .venv ] || { echo ".venv is a link: remove it and start again." >&2; exit 1; }; \
 "$$BASE" -c 'import venv$(if $(UV),,, ensurepip)' 2>/dev/null || { \
     echo "$(PYTHON) cannot make environments: install what it lacks (on Debian and Ubuntu:" \

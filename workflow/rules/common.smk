@@ -32,6 +32,11 @@ except InputError as error:
     # One sentence and no more: Snakemake would add this file and line.
     sys.exit(str(error))
 
+if not os.access(".snakemake" if os.path.isdir(".snakemake") else ".", os.W_OK):
+    sys.exit(
+        f"you may not write to {os.getcwd()}; run in a clone of your own, or name a folder by --directory"
+    )
+
 if os.path.isfile(folder := FOLDER.partition("/")[0]):
     sys.exit(f"{folder} is a file, where the folder of all results goes; move it away")
 
