@@ -85,6 +85,12 @@ def test_audits_are_those_of_the_releases_of_a_mechanism():
         assert places - {""} == {*imports.audits(imports.module(file))}
 
 
+def test_the_library_is_all_its_modules_and_none_of_the_study():
+    files = names(*imports.library())
+    assert {"matrixdp/noise/safe.py", "matrixdp/mechanisms/laplace.py"} <= files
+    assert "reproduction/mechanisms/jl.py" not in files
+
+
 def test_every_text_that_is_named_is_there_and_read_by_its_module():
     for module, patterns in imports.TEXTS.items():
         (file,) = (path for path in imports.files(module) if imports_name(path) == module)

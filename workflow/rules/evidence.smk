@@ -171,7 +171,7 @@ rule negative_control:
 rule held_out:
     """Trials of rules that were made on the papers' data, on other data."""
     input:
-        code=code("cli.held_out", *discovery.mechanisms().values()),
+        code=code("cli.held_out", *discovery.entries("mechanisms", "MECHANISMS").values()),
     output:
         "<folder>/held_out_trials.csv.gz",
     log:
