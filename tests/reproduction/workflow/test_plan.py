@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 
 import pytest
 import yaml
@@ -237,10 +238,20 @@ def edit(project, name, change=lambda text: f"{text}\nassert True\n"):
     file.write_text(after)
 
 
-def test_touching_reruns_nothing(again):
-    for file in [*(again.folder / "src").rglob("*"), *(again.folder / "workflow").rglob("*")]:
-        os.utime(file)  # as a checkout does
-    assert again.plan("mvg").idle
+def test_only_what_is_missing_or_has_changed_is_computed(again, tmp_path):
+    """A copy of a run's folder and new times of its files rerun nothing."""
+    copied = type(again)(tmp_path / "copied")
+    # As `cp -r` and an archive do: every file has a new time, in any order.
+    shutil.copytree(again.folder, copied.folder, symlinks=True, copy_function=shutil.copyfile)
+    for file in (copied.folder / name for name in ("results", "src", "workflow", "config.yaml")):
+        for path in [file, *file.rglob("*")]:
+            os.utime(path)
+    assert copied.plan("mvg").idle
+    # By their times alone, all would be computed again.
+    assert not copied.plan("mvg", "--max-checksum-file-size", "1").idle
+    # What has changed: see test_an_edit_reruns_what_rests_on_it.
+    (copied.folder / "results/tables/table4.tex").unlink()
+    assert copied.plan("mvg").jobs == {"tables/table4_latex"}
 
 
 def commented(text):
