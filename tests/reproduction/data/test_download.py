@@ -147,10 +147,10 @@ def test_wrong_content_in_a_mirror_is_refused_and_nothing_is_downloaded(case, se
     assert server.requests == []
 
 
-def test_a_huge_member_is_not_read(nowhere, tmp_path, monkeypatch):
+def test_a_huge_member_is_not_read_and_is_named(nowhere, tmp_path, monkeypatch):
     monkeypatch.setattr(archives, "LARGEST", 1000)
     mirror = fill(tmp_path / "mirror", {"x.zip": zipped(**{"a.data": bytes(1001)})})
-    with pytest.raises(InputError, match="lacks a file"):
+    with pytest.raises(Mismatch, match=r"a\.data of .*x\.zip has 1001 bytes, more than the 1000"):
         fetch(listed(f"{nowhere}/x"), tmp_path, mirror, read)
 
 

@@ -192,6 +192,8 @@ class _Search:
             name, size = PurePath(entry.name).name, entry.size or 0
             named = {each.name for each in self.missing if each is file or each.name == name}
             fit = [f for f in self.missing if f.name in named or entry.size in (None, f.size)]
+            if size > archives.LARGEST:
+                self._refuse_huge(path, entry, source, named)
             if not fit or size > archives.LARGEST:
                 continue
             try:
@@ -220,7 +222,9 @@ class _Search:
         groups: dict[tuple[Path, str], dict[str, bytes]] = collections.defaultdict(dict)
         for path, entry in entries:
             name = archives.matching(entry.name, self.spec.members)
-            if name and (entry.size or 0) <= archives.LARGEST:
+            if name and (entry.size or 0) > archives.LARGEST:
+                self._refuse_huge(path, entry, source, {self.spec.files[0].name})
+            elif name:
                 base = entry.name.removesuffix(name)
                 unpacked = path.as_posix() == entry.name
                 groups[Path(base) if unpacked else path, base][name] = entry.read()
@@ -252,6 +256,14 @@ class _Search:
         for each in self.missing:
             if each is file or each.name in (path.name, path.stem):
                 self.wrong[each.name].append(f"{_place(path, source)} {reason}")
+
+    def _refuse_huge(self, path: Path, entry: Entry, source: str, names: Iterable[str]) -> None:
+        """Note that a file of these names in the data set is too large to be one of them."""
+        for name in names:
+            self.wrong[name].append(
+                f"{PurePath(entry.name).name} of {_place(path, source)} has {entry.size} bytes, more "
+                f"than the {archives.LARGEST} that are read"
+            )
 
     def _likeness(self, path: Path) -> float:
         """Return how alike names are: the archive that is meant is opened first."""
