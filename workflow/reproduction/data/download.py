@@ -261,8 +261,8 @@ class _Search:
         """Note that a file of these names in the data set is too large to be one of them."""
         for name in names:
             self.wrong[name].append(
-                f"{PurePath(entry.name).name} of {_place(path, source)} has {entry.size} bytes, more "
-                f"than the {archives.LARGEST} that are read"
+                f"{PurePath(entry.name).name} of {_place(path, source)} has {entry.size} bytes, "
+                f"more than the {archives.LARGEST} that are read"
             )
 
     def _likeness(self, path: Path) -> float:
