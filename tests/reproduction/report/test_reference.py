@@ -8,6 +8,7 @@ import yaml
 from samplerun import CONFIG, put, settle
 
 from matrixdp.checks import InputError
+from reproduction.cli import save_reference
 from reproduction.report import inputs, reference, summary
 
 
@@ -244,10 +245,28 @@ def test_the_run_on_mnist_is_kept_among_the_full_run(tmp_path, monkeypatch):
         reference.verify(full, kept)
 
 
+def test_pictures_in_colour_are_kept_beside_the_full_run(tmp_path):
+    kept = tmp_path / "kept"
+    reference.keep(following(tmp_path / "full"), kept)
+    copy = frame(experiment="cifar10_features", data_status="lossy copy")
+    run = following(tmp_path / "run", cell="0.3")
+    (run / "summary/regression.csv").unlink()
+    copy.to_csv(run / "summary/cifar10_features.csv", index=False)
+    settle(run, seed=1, experiments={}, training={"cifar10_features": {"trials": 5}})
+    save_reference.run(images=str(run), reference=str(kept))
+    assert (kept / "tables/table3.md").read_text() == "0.25"
+    assert "4 files are those of" in reference.verify(run, kept)
+    put(run / "tables/table3.csv", "mechanism,mean,note\nlaplace,0.5,\nimgm,0.4,the best one\n")
+    with pytest.raises(InputError, match="has '0.4' instead of '0.3' as mean"):
+        reference.verify(run, kept)
+
+
 def test_the_kept_files_are_those_that_a_run_makes():
     root = Path(__file__).parents[3]
     kept = root / "results" / "reference"
-    assert {path.name for path in kept.iterdir()} <= {*reference.KEPT, reference.QUICK}
+    assert {path.name for path in kept.iterdir()} <= {
+        *(*reference.KEPT, reference.QUICK, reference.IMAGES)
+    }
     experiments = yaml.safe_load((root / "config.yaml").read_text())["experiments"]
     made = {*experiments, *(f"{name}_sensitivities" for name in experiments), "negative_control"}
     assert {path.stem for path in (kept / "audit").iterdir()} == made

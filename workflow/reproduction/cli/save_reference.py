@@ -1,6 +1,8 @@
-"""Keep a full run on original data as the reference."""
+"""Keep a run on the real data as the reference."""
 
 from __future__ import annotations
+
+import os
 
 
 def run(
@@ -9,6 +11,7 @@ def run(
     reference: str = "results/reference",
     quick: bool = False,
     mnist: str = "results/mnist",
+    images: str = "",
 ) -> None:
     """Run the verb.
 
@@ -17,8 +20,12 @@ def run(
         reference: folder of the reference (default: results/reference)
         quick: keep the numbers of a quick run beside the full one
         mnist: folder of the run on MNIST, which is kept with a full one (default: results/mnist)
+        images: keep this folder of the run on pictures in colour, and nothing else
     """
     from reproduction.report import reference as reference_run
 
+    if images:
+        reference_run.keep(images, os.path.join(reference, reference_run.IMAGES))
+        return
     folder = results or ("results/quick" if quick else "results")
     reference_run.keep(folder, reference, quick, "" if quick else mnist)

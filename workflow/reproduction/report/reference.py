@@ -3,7 +3,8 @@
 The same seed and trials give the same words and, up to rounding, the same numbers. The numbers of a
 quick run are therefore kept too, in ``quick``. A run of other trials has nothing to compare with.
 Private gradients on MNIST have a run of their own (`make mnist`): its files, and its verdicts on
-MNIST, take their place among those of the full run.
+MNIST, take their place among those of the full run. The run on pictures in colour
+(`make images`) is kept in a folder of its own, ``images``.
 
 Two programs make more of another processor's rounding:
 
@@ -58,6 +59,8 @@ _LEFT_OUT = shutil.ignore_patterns("*.npy", "*.npz", "*_trials.csv.gz")
 
 #: Folder in the reference: the numbers of a quick run.
 QUICK = "quick"
+#: Folder in the reference: a run on pictures in colour.
+IMAGES = "images"
 KEPT_QUICK = (
     "settings.yaml",
     "summary",
@@ -160,7 +163,7 @@ def _kept_run(
 
     run = trials(results)
     run = {name: count for name, count in run.items() if name in ("seed", *names)}
-    for folder in (Path(reference), Path(reference, QUICK)):
+    for folder in (Path(reference), Path(reference, QUICK), Path(reference, IMAGES)):
         if names and run.items() <= trials(folder).items():
             return folder
     raise InputError(
