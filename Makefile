@@ -30,7 +30,7 @@ quick: setup ## the same with few trials, to see that everything works, in about
 mnist: setup ## private gradients on MNIST and their claim, in results/mnist, in about half an hour
 	@$(snakemake) mnist mnist_features claims $(ARGS) --configfile workflow/config/mnist.yaml
 
-images: setup ## private features on CIFAR-10's pictures, in results/images, in about half an hour
+images: setup ## private features on CIFAR-10's pictures, in results/images, in about a quarter of an hour
 	@$(snakemake) cifar10_features figure1 table1 $(ARGS) --configfile workflow/config/images.yaml
 
 verify: setup ## compare the last run with the kept results of the same trials, cell by cell
