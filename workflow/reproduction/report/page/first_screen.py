@@ -275,17 +275,23 @@ def _imgm_gradients(run: Run, entry: Words) -> str | None:
     if rows.empty or imgm.empty or run.refuted("IMGM"):
         return None
     code = rows.loc[rows["lots"].eq("paper") & rows["scheme"].eq("imgm_code"), TIGHT].max()
-    composed = imgm.loc[~imgm["experiment"].isin(_releases(run)), TIGHT]
+    composed = imgm[~imgm["experiment"].isin(_releases(run))]
     if composed.empty or not code > run.claimed_epsilon:
         return None
-    theory = rows.loc[rows["perturbation"].eq("gradients") & rows["scheme"].eq("imgm"), TIGHT]
+    theory = rows[rows["perturbation"].eq("gradients") & rows["scheme"].eq("imgm")]
     # Composed by the theorem of Kairouz et al. IMGM is the row of the analytic Gaussian mechanism.
     kairouz = _delivered(run, ["analytic_gaussian"])
     kairouz = kairouz[~kairouz["experiment"].isin(_releases(run))] if len(kairouz) else kairouz
-    other = entry["other"].format(kairouz=_format_range(kairouz[TIGHT])) if len(kairouz) else ""
+    other = ""
+    if len(kairouz):
+        names = (catalogue.experiment(name).name for name in kairouz["experiment"].unique())
+        other = entry["other"].format(
+            kairouz=_format_range(kairouz[TIGHT]), names=" and ".join(names)
+        )
     return entry["text"].format(
         claimed_epsilon=short(run.claimed_epsilon),
-        imgm=_format_range(pd.concat([composed, theory])),
+        imgm=_format_range(pd.concat([composed[TIGHT], theory[TIGHT]])),
+        count=len({*composed["dataset"], *theory["dataset"]}),
         other=other,
         code=short(code, 2),
     )
