@@ -18,6 +18,7 @@ from reproduction.report.tables import training
 
 KIND = {"adult": "gradients", "cora": "gradients", "imdb": "features"}
 KIND |= {"mnist": "gradients", "mnist_features": "features"}
+KIND |= {"cifar10_features": "features", "svhn_features": "features"}
 
 EPSILONS = ("0.1", "1")
 FIVE = np.array([-0.02, -0.01, 0.0, 0.01, 0.02])
