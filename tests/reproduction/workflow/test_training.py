@@ -83,13 +83,11 @@ def test_a_changed_setting_trains_what_it_changes(trained, tmp_path):
 
 def test_an_edit_trains_what_rests_on_it(trained, tmp_path):
     project = trained.copy(tmp_path / "my project")
-    schemes = "experiments/schemes/features.py"
-    edit(project, schemes, commented)
     # What releases are, and the words on readings: networks are trained without them.
     edit(project, "experiments/study.py")
     edit(project, "../readings.yaml", commented)
     assert project.plan(*tables()).jobs <= {"tables/imgm_adult", "tables/imgm_imdb"}
-    edit(project, schemes)
+    edit(project, "experiments/schemes/features.py")
     jobs = project.plan(*tables()).jobs - {"tables/imgm_adult"}
     assert jobs == {"trials/imdb/default/imgm_amplified", "summary/imdb", "tables/imgm_imdb"}
     edit(project, "experiments/training/extractor.py")
