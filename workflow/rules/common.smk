@@ -13,7 +13,7 @@ PACKAGES = [os.path.join(os.path.dirname(WORKFLOW), "src"), WORKFLOW]
 sys.path[:0] = PACKAGES
 
 try:
-    from reproduction import config as configuration, discovery, imports, job_settings
+    from reproduction import catalogue, config as configuration, discovery, imports, job_settings
     from matrixdp.checks import InputError
     from reproduction.experiments import readings
     from reproduction.trials import BASELINES
@@ -43,8 +43,8 @@ if os.path.isfile(folder := FOLDER.partition("/")[0]):
 # A bare `snakemake` works from a venv or conda environment that is not activated: `python` is the one
 # that runs this, unless a rule's own environment replaces it. Nothing else of a host's is changed.
 if os.path.dirname(shutil.which("python") or "") != os.path.dirname(sys.executable):
-    own = [os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)]
-    os.environ.update(PATH=os.pathsep.join(own))
+    folders = [os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)]
+    os.environ.update(PATH=os.pathsep.join(folders))
 
 EXPERIMENTS, TRAININGS = config["experiments"], config["training"]
 # All experiments but those that are read beside another one.
@@ -75,11 +75,7 @@ OTHER_READING = config["reading"] != readings.DEFAULT
 # Whether the run has claims and theory, and whether all that the article is on.
 ON_PAPERS = job_settings.on_papers(config)
 # Runs of their own, each by an overlay.
-ASIDE = {
-    "mnist": "make mnist",
-    "cifar10_features": "make images",
-    "svhn_features": "workflow/config/svhn.yaml",
-}
+ASIDE = ["mnist", "cifar10_features", "svhn_features"]
 IN_FULL = ON_PAPERS and {*job_settings.OF_PAPERS, *discovery.trainings()} <= {*RUNS, *ASIDE}
 # The panels of IMGM's Figure 1, in the order of its text, and their pictures in colour.
 PANELS = ["mnist_features", "cifar10_features", "svhn_features", "imdb"]
@@ -303,7 +299,7 @@ def tables(*patterns):
 def training_tables(name):
     """Return the files of the table of a training, which the configuration must have."""
     if name not in TRAININGS:
-        command = f"; `{ASIDE[name]}` does" if name in ASIDE else ""
+        command = f"; `{catalogue.experiment(name).command}` does" if name in ASIDE else ""
         sys.exit(f"this configuration does not run {name}{command}")
     endings = ["csv", "md", "json", "tex"]
     return expand("<folder>/tables/imgm_{name}.{ending}", name=name, ending=endings)
@@ -332,8 +328,8 @@ def results_files():
     files += [file for run in RUNS for file in trials_of(run)]
     # What tables and figures are made from; another reading has its tables alone.
     if not OTHER_READING:
-        shown = [files for _, files in {**TABLES, **FIGURES}.values()]
-        files += [file for inputs in shown for file in inputs if file.startswith("<folder>")]
+        inputs = [file for _, files in {**TABLES, **FIGURES}.values() for file in files]
+        files += [file for file in inputs if file.startswith("<folder>")]
     files += tables("*") + figures("*")
     if ON_PAPERS:
         files += ["<folder>/claims.csv"]
@@ -341,6 +337,6 @@ def results_files():
     return sorted({*files})
 
 
-def recipe_of(shown, recipes, name):
+def recipe_of(exhibits, recipes, name):
     """Return the entry of the recipe of a table or figure."""
-    return recipes[shown[name][0].split()[0]]
+    return recipes[exhibits[name][0].split()[0]]
