@@ -185,12 +185,12 @@ def _check_public(entries: Mapping[str, Mapping[str, Any]], where: str) -> None:
 
 def public(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return a resolved configuration without what changes none of one's own numbers."""
-    shown = {**settings, "data": {**settings["data"], "mirror": ""}}
-    shown["datasets"] = {
+    result = {**settings, "data": {**settings["data"], "mirror": ""}}
+    result["datasets"] = {
         name: {**entry, "file": Path(entry["file"]).name}
         for name, entry in settings["datasets"].items()
     }
-    return {name: value for name, value in shown.items() if name not in _PATHS}
+    return {name: value for name, value in result.items() if name not in _PATHS}
 
 
 def text(settings: Mapping[str, Any]) -> str:
@@ -247,8 +247,8 @@ def _check_experiment(
         raise InputError(f"{where}.directions is empty and {name} needs one; name one or drop it")
     if "target" in experiment:
         choice(features, **{f"{where}.target": experiment["target"]})
-    shown = {f"table_epsilon, one of {where}.epsilons,": settings["table_epsilon"]}
-    choice(experiment["epsilons"], **shown)
+    result = {f"table_epsilon, one of {where}.epsilons,": settings["table_epsilon"]}
+    choice(experiment["epsilons"], **result)
     for entry in (entry for entry in run.values() if entry.parameter):
         if not (values := settings.get(entry.values)):
             raise InputError(

@@ -88,7 +88,7 @@ def fix(variables: MutableMapping[str, str] = os.environ) -> None:
             variables[row.name] = variables.get(row.name) or row.value
 
 
-def recorded(variables: Mapping[str, str] = os.environ) -> dict[str, str]:
+def choices(variables: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return by name the choices of the host that are not the default ones."""
     rows = [row for row in TABLE if row.role == "recorded"]
     return {

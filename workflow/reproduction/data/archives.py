@@ -52,14 +52,14 @@ class Entry:
 def walk(folder: str | os.PathLike) -> list[Path]:
     """Return the files below a folder; links are followed, and each folder is entered once."""
     paths: list[Path] = []
-    seen = set()
+    visited = set()
     for root, folders, names in os.walk(Path(folder), followlinks=True):
         status = os.stat(root)
         place = (status.st_dev, status.st_ino)
-        if place in seen:
+        if place in visited:
             folders.clear()
             continue
-        seen.add(place)
+        visited.add(place)
         folders.sort()
         paths += [Path(root, name) for name in sorted(names)]
     # Reading a pipe or a device might never end.

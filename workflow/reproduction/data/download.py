@@ -126,7 +126,7 @@ class _Search:
         members: content for the reader, by name.
         right: by file of the data set, where its content lies.
         wrong: by file of the data set, what other content there is.
-        others: by file of the data set, content that only the records can tell to be right.
+        candidates: by file of the data set, content that only the records can tell to be right.
     """
 
     def __init__(self, spec: Spec, read: Callable[[Mapping[str, bytes]], Any] | None) -> None:
@@ -135,7 +135,7 @@ class _Search:
         self.members: dict[str, bytes] = {}
         self.right: dict[str, Original] = {}
         self.wrong: dict[str, list[str]] = collections.defaultdict(list)
-        self.others: dict[str, list[tuple[bytes, Original]]] = collections.defaultdict(list)
+        self.candidates: dict[str, list[tuple[bytes, Original]]] = collections.defaultdict(list)
 
     @property
     def missing(self) -> list[File]:
@@ -175,7 +175,7 @@ class _Search:
         missing = self.missing
         if not any(self.wrong[file.name] for file in missing):
             return
-        choices = itertools.product(*(self.others[file.name] for file in missing))
+        choices = itertools.product(*(self.candidates[file.name] for file in missing))
         for choice in itertools.islice(choices, _CHOICES) if self.read else ():
             pairs = list(zip(missing, choice, strict=True))
             if not self._differ(members := {file.name: data for file, (data, _) in pairs}):
@@ -190,10 +190,10 @@ class _Search:
     ) -> None:
         for path, entry in entries:
             name, size = PurePath(entry.name).name, entry.size or 0
-            named = {each.name for each in self.missing if each is file or each.name == name}
-            fit = [f for f in self.missing if f.name in named or entry.size in (None, f.size)]
+            names = {each.name for each in self.missing if each is file or each.name == name}
+            fit = [f for f in self.missing if f.name in names or entry.size in (None, f.size)]
             if size > archives.LARGEST:
-                self._refuse_huge(path, entry, source, named)
+                self._refuse_huge(path, entry, source, names)
             if not fit or size > archives.LARGEST:
                 continue
             try:
@@ -206,8 +206,8 @@ class _Search:
                 if digest == each.sha256:
                     self.members[each.name] = data
                     self.right[each.name] = _original(path, source)
-                elif each.name in named:
-                    self.others[each.name].append((data, _original(path, source)))
+                elif each.name in names:
+                    self.candidates[each.name].append((data, _original(path, source)))
                     self.wrong[each.name].append(
                         f"{_place(path, source)} has the sha256 {digest} where {each.sha256} is "
                         "expected"
@@ -228,13 +228,13 @@ class _Search:
                 base = entry.name.removesuffix(name)
                 unpacked = path.as_posix() == entry.name
                 groups[Path(base) if unpacked else path, base][name] = entry.read()
-        (wanted,) = self.spec.files
+        (file,) = self.spec.files
         for (path, _), members in groups.items():
             original = _original(path, source, members)
             if reason := self._differ(members, original.sha256):
-                self._refuse(path, source, f"has {reason}", wanted)
+                self._refuse(path, source, f"has {reason}", file)
             else:
-                self.members, self.right[wanted.name] = members, original
+                self.members, self.right[file.name] = members, original
                 return
 
     def _differ(self, members: Mapping[str, bytes], sha256: str = "") -> str:
@@ -303,7 +303,7 @@ def _download(search: _Search, file: File, folder: Path) -> None:
     places = {url: folder / PurePath(unquote(urlsplit(url).path)).name for url in file.urls}
     failures: list[str] = []
     # Other content is never a reason to simulate.
-    severity = 2 if any(search.others.values()) else 0
+    severity = 2 if any(search.candidates.values()) else 0
     # What an earlier run has stored comes first; a wrong file is downloaded anew.
     for url, stored in sorted(places.items(), key=lambda item: not item[1].is_file()):
         host = urlsplit(url).hostname
@@ -313,7 +313,7 @@ def _download(search: _Search, file: File, folder: Path) -> None:
                 return
             stored.unlink()
             search.wrong.pop(file.name, None)
-            search.others.pop(file.name, None)
+            search.candidates.pop(file.name, None)
         try:
             pooch.retrieve(url, None, stored.name, folder, downloader=downloader)
         except requests.exceptions.SSLError:
@@ -358,7 +358,7 @@ def _download(search: _Search, file: File, folder: Path) -> None:
             f"{file.name} of data set {search.spec.name} has no addresses; name its path in "
             "datasets.yaml, or a folder that has it as data.mirror"
         )
-    if search.others[file.name]:
+    if search.candidates[file.name]:
         search.wrong[file.name] = failures
         return
     reasons = ", ".join(dict.fromkeys(failures))

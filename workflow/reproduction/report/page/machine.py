@@ -27,7 +27,7 @@ def facts(root: Path = ROOT) -> dict[str, str]:
         ),
         "System": f"{platform.system()} {platform.release()} ({platform.machine()})",
         "Python": f"{platform.python_implementation()} {platform.python_version()}",
-        **environment.recorded(),
+        **environment.choices(),
     }
 
 
