@@ -253,7 +253,7 @@ def test_a_file_of_records(tmp_path, capsys, content, lines, part, request_lines
     refused(tmp_path, capsys, text, [part], private=[] if "sep=" in part else SECRETS)
 
 
-@pytest.mark.parametrize(("name", "content", "part"), NAMES)
+@pytest.mark.parametrize(("name", "content", "part"), NAMES, ids=[row[0] for row in NAMES])
 def test_a_name_of_a_file_of_records(tmp_path, capsys, name, content, part):
     if name.endswith(".parquet"):
         pytest.importorskip("pyarrow", reason="pyarrow reads Parquet; it is an extra")
