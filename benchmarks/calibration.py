@@ -24,7 +24,8 @@ from threadpoolctl import threadpool_limits
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
-from matrixdp.privacy import gaussian, generalized_gamma
+from matrixdp.privacy import gaussian
+from reproduction.privacy import generalized_gamma
 
 REPEATS = 9
 #: Milliseconds for one calibration of generalized gamma noise.

@@ -24,9 +24,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.clipped import ClippedMoments
 from matrixdp.mechanisms.gaussian import AnalyzeGauss
-from matrixdp.noise import distributions, gamma_distributions
+from matrixdp.noise import distributions
 from matrixdp.privacy.sensitivity import Box, SecondMomentQuery
 from reproduction.bingham import Bingham
+from reproduction.mechanisms.generalized_gamma import GeneralizedGamma, SymmetricGeneralizedGamma
 
 REPEATS = 15
 
@@ -112,11 +113,7 @@ def bimodal(trials: int, m: int, n: int) -> Case:
 
 def generalized_gamma(trials: int, m: int, n: int, target: float | None = None) -> Case:
     """Noise of power 1.25 against the normals that it is made from; symmetric where m is n."""
-    kind = (
-        gamma_distributions.SymmetricGeneralizedGamma
-        if m == n
-        else gamma_distributions.GeneralizedGamma
-    )
+    kind = SymmetricGeneralizedGamma if m == n else GeneralizedGamma
     distribution, each, out = kind((m, n), 2.0, 1.25), streams(trials), np.empty((trials, m, n))
     return Case(
         f"generalized gamma, {trials} x {m} x {n}",

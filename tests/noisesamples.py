@@ -6,7 +6,6 @@ import numpy as np
 from scipy import stats
 
 from matrixdp.noise import distributions
-from matrixdp.noise.gamma_distributions import GeneralizedGamma, SymmetricGeneralizedGamma
 
 # Chance of a false alarm, for samplers that are right: seeds are fixed, so it is met once or never.
 ALPHA = 1e-6
@@ -48,6 +47,4 @@ DISTRIBUTIONS = {
     "frobenius": distributions.FrobeniusExponential((3, 5), 2.0),
     "record_l2": distributions.ColumnL2Exponential((3, 5), 2.0),
     "record_linf": distributions.ColumnLinfExponential((3, 5), 2.0, [1.0, 2.0, 3.0]),
-    "gamma": GeneralizedGamma((3, 5), 2.0, 1.25),
-    "symmetric gamma": SymmetricGeneralizedGamma((4, 4), 2.0, 1.25),
 }

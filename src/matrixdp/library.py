@@ -27,12 +27,12 @@ MODULES = frozenset(
         "matrixdp.mechanisms.programs",
         "matrixdp.mechanisms.scaled",
         "matrixdp.noise.distributions",
-        "matrixdp.noise.gamma_distributions",
         "matrixdp.privacy.domain",
         "matrixdp.privacy.present",
         "matrixdp.privacy.sensitivity",
         "reproduction.mechanisms.adaptive",
         "reproduction.mechanisms.exponential",
+        "reproduction.mechanisms.generalized_gamma",
         "reproduction.mechanisms.jl",
         "reproduction.mechanisms.mvg",
     }

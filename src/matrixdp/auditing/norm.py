@@ -1,4 +1,4 @@
-"""The audit of noise with density exp(-size): Laplace, K-norm and generalized gamma."""
+"""The audit of noise with density exp(-size): Laplace and K-norm."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from matrixdp.auditing.neighbours import worst
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.noise.distributions import NormDistribution, SizedDistribution
-from matrixdp.noise.gamma_distributions import GeneralizedGamma
-from matrixdp.privacy import generalized_gamma
 from matrixdp.privacy.sensitivity import IdentityQuery
 
 #: Number of draws that check the norm of a distribution.
@@ -115,39 +113,3 @@ class NormAudit(Audit):
             return self.release.noise.sample([stream] * count)
         value = draws.value_within(self.release, self._pair)
         return draws.noise_of(self.release, value, count, stream)
-
-
-class GeneralizedGammaAudit(NormAudit):
-    """An audit by the exact curve at the length of the worst change; otherwise as for a norm."""
-
-    tool = "exact curve"
-
-    def __init__(
-        self,
-        release: AdditiveMechanism,
-        distribution: GeneralizedGamma,
-        stream: np.random.Generator,
-    ) -> None:
-        super().__init__(release, distribution, stream)
-        # The size of a change is (length / scale)^power.
-        unit, args = (
-            self._pair.size ** (-1 / distribution.power),
-            (distribution.power, distribution.dimension),
-        )
-        self.proven = False
-        if not release.delta:
-            # The loss of a power above 1 has no bound.
-            pure = distribution.power == 1
-            self.attained = 1 / unit if pure else float("inf")
-            self.bound, self.noise_inflation = (
-                max(self.attained, release.epsilon_delivered),
-                float("nan"),
-            )
-            return
-        self.attained = generalized_gamma.epsilon(release.delta, unit, *args)
-        self.bound = max(self.attained, release.epsilon_delivered)
-        self.noise_inflation = unit / generalized_gamma.scale(release.epsilon, release.delta, *args)
-        proven = proofs.length(release.query, distribution)
-        if library.plain(release) and proven > 0:
-            longest = generalized_gamma.epsilon(release.delta, 1 / proven, *args)
-            self.proven = longest <= release.epsilon * (1 + ROUNDING)

@@ -21,14 +21,13 @@ from matrixdp.noise.distributions import (
     GaussianDistribution,
     MatrixNormal,
     NoiseDistribution,
+    SizedDistribution,
     SymmetricLaplace,
     SymmetricNormal,
     SymmetrisedNormal,
 )
-from matrixdp.noise.gamma_distributions import GeneralizedGamma, SymmetricGeneralizedGamma
-from matrixdp.privacy import generalized_gamma
 from matrixdp.privacy.domain import Box
-from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
+from matrixdp.privacy.sensitivity import IdentityQuery, Query, SecondMomentQuery
 
 #: No bound is proven.
 UNPROVEN = float("nan")
@@ -186,29 +185,12 @@ def size(query: Query, noise: NoiseDistribution) -> float:
     return UNPROVEN
 
 
-def length(query: Query, noise: GeneralizedGamma) -> float:
-    """Return an upper bound on the length of a change over the scale, or NaN.
-
-    The noise is log-concave, so that a shorter change along the same line has no larger delta.
-    """
-    if not owned(query, noise) or (query.group > 1 and isinstance(query, IdentityQuery)):
-        return UNPROVEN
-    if isinstance(noise, SymmetricGeneralizedGamma):
-        return (
-            query.triangle_l2_sensitivity / noise.scale
-            if isinstance(query, SecondMomentQuery)
-            else UNPROVEN
-        )
-    alone = isinstance(query, IdentityQuery | MeanQuery)
-    return query.l2_sensitivity / noise.scale if alone else UNPROVEN
-
-
 def deviation(noise: NoiseDistribution) -> float:
     """Return the root mean square of the entries' standard deviations, or NaN for other noise."""
     if not library.plain(noise):
         return UNPROVEN
-    if isinstance(noise, GeneralizedGamma):
-        return float(generalized_gamma.deviation(noise.scale, noise.power, noise.dimension))
+    if isinstance(noise, SizedDistribution) and not np.isnan(noise.deviation):
+        return noise.deviation
     if isinstance(noise, distributions.LaplaceNoise) and not isinstance(noise, ScaledLaplace):
         return float(np.sqrt(2) * noise.scale)
     m, n = noise.shape

@@ -12,7 +12,7 @@ from matrixdp.auditing import declarations, foreign, parts, real, replay
 from matrixdp.auditing.base import COST, ROUNDING, TIGHT, Audit, Finding, Scale, declared
 from matrixdp.auditing.blackbox import Proof, prove
 from matrixdp.auditing.gaussian import PURE, GaussianAudit
-from matrixdp.auditing.norm import GeneralizedGammaAudit, NormAudit, is_norm
+from matrixdp.auditing.norm import NormAudit, is_norm
 from matrixdp.auditing.projection import BlackBoxAudit
 from matrixdp.auditing.status import CERTIFIED, NOT_REFUTED, REFUTED
 from matrixdp.checks import InputError
@@ -23,7 +23,6 @@ from matrixdp.noise.distributions import (
     NormDistribution,
     SizedDistribution,
 )
-from matrixdp.noise.gamma_distributions import GeneralizedGamma
 from matrixdp.privacy.sensitivity import IdentityQuery, Query
 
 #: The verdict where neighbours differ by more than declared.
@@ -56,8 +55,6 @@ def audit_of(release: CalibratedMechanism, stream: np.random.Generator) -> Audit
         one_column = noise.identical_columns or not isinstance(release.query, IdentityQuery)
         if isinstance(noise, GaussianDistribution) and one_column:
             return GaussianAudit(release, noise, stream)
-        if isinstance(noise, GeneralizedGamma):
-            return GeneralizedGammaAudit(release, noise, stream)
         if isinstance(noise, NormDistribution) and is_norm(noise):
             return NormAudit(release, noise, stream)
         return BlackBoxAudit(release)

@@ -20,7 +20,6 @@ from matrixdp.noise.distributions import (
     NoiseDistribution,
     NormDistribution,
 )
-from matrixdp.noise.gamma_distributions import GeneralizedGamma
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import Query
 
@@ -43,7 +42,7 @@ def ratio(
     K-norm gives NaN, as its release declares no such difference. The release may clip the records
     of ``source``, the original query.
     """
-    if not isinstance(release, AdditiveMechanism) or isinstance(release.noise, GeneralizedGamma):
+    if not isinstance(release, AdditiveMechanism):
         return float("nan")
     if isinstance(release, AdditiveGaussian):
         declared = release.mu

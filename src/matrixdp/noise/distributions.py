@@ -128,6 +128,11 @@ class SizedDistribution(NoiseDistribution):
         """Shape parameter of the size's gamma distribution: the number of independent entries."""
         return float(self.shape[0] * self.shape[1])
 
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of an entry, or NaN: :mod:`matrixdp.auditing.proofs` computes it."""
+        return float("nan")
+
 
 class NormDistribution(SizedDistribution):
     """Noise of density proportional to exp(-norm / scale), sampled one trial at a time."""

@@ -224,7 +224,7 @@ def test_the_size_of_noise_follows_its_gamma_distribution(name):
     distribution = DISTRIBUTIONS[name]
     sizes = distribution.size(distribution.sample(repeated(20_000)))
     entries = 10 if name.startswith("symmetric") else 15
-    assert distribution.gamma_shape == entries / (1.25 if name.endswith("gamma") else 1)
+    assert distribution.gamma_shape == entries
     total = stats.gamma(distribution.gamma_shape * len(sizes))
     assert two_sided(total, float(sizes.sum())) > ALPHA
     assert two_sided(total, 0.985 * float(sizes.sum())) < ALPHA

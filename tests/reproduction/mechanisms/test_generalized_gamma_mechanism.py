@@ -7,10 +7,9 @@ import pytest
 
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian
-from matrixdp.noise.gamma_distributions import GeneralizedGamma
-from matrixdp.privacy import generalized_gamma
 from matrixdp.privacy.sensitivity import Query
-from reproduction.mechanisms.generalized_gamma import POWERS, SphericalGamma
+from reproduction.mechanisms.generalized_gamma import POWERS, GeneralizedGamma, SphericalGamma
+from reproduction.privacy import generalized_gamma
 from reproduction.privacy.published import CTG, LIVER, MOVEMENT
 
 QUERIES = {"I": LIVER, "II": MOVEMENT, "III": CTG}

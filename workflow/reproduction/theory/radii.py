@@ -16,9 +16,9 @@ from scipy.special import betainc, gammainccinv, gammaincinv, gammaln, lambertw,
 
 from matrixdp import checks
 from matrixdp.checks import Array
-from matrixdp.privacy import generalized_gamma
 from matrixdp.privacy.sensitivity import Box, IdentityQuery
 from reproduction.mechanisms.exponential import KNorm
+from reproduction.privacy import generalized_gamma
 from reproduction.theory.numbers import Number, Numbers, Stream, registry
 
 CHECKS, check = registry()

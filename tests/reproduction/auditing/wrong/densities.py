@@ -15,10 +15,10 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
 from matrixdp.noise import distributions
 from matrixdp.noise.distributions import LaplaceNoise, NormDistribution, Streams
-from matrixdp.noise.gamma_distributions import GeneralizedGamma
-from matrixdp.privacy import generalized_gamma
 from matrixdp.privacy.sensitivity import Query
+from reproduction.mechanisms.generalized_gamma import GammaRelease, GeneralizedGamma
 from reproduction.mechanisms.jl import JohnsonLindenstrauss
+from reproduction.privacy import generalized_gamma
 
 
 class Positive(LaplaceNoise):
@@ -133,14 +133,15 @@ def box(kind: type, query: Query, epsilon: float, _: float) -> AdditiveMechanism
 POWER = 1.5
 
 
-def gamma(kind: type, query: Query, epsilon: float, delta: float) -> AdditiveMechanism:
+def gamma(kind: type, query: Query, epsilon: float, delta: float) -> GammaRelease:
     """Return generalized gamma noise of the scale that its exact curve allows."""
     unit = generalized_gamma.scale(epsilon, delta, POWER, query.features)
     scale, m = unit * query.l2_sensitivity, query.features
     noise = kind(query.shape, scale, POWER)
     square = special.gamma((m + 2) / POWER) / special.gamma(m / POWER) / m
     std = float(scale * np.sqrt(square))
-    return pure_release(query, epsilon, noise, delta=delta, noise_std=std)
+    declared = {"epsilon_delivered": epsilon, "delta": delta, "noise_std": std}
+    return GammaRelease(query=query, epsilon=epsilon, noise=noise, **declared)
 
 
 def sketch(factor: int) -> Build:

@@ -6,9 +6,9 @@ from rowframes import frame
 from scipy import stats
 from trialnoise import DELTA, gaussian_mu, is_deviation
 
-from matrixdp.privacy import generalized_gamma
 from reproduction.data import LearningSet
 from reproduction.experiments.training import base, examples, features
+from reproduction.privacy import generalized_gamma
 
 
 @pytest.mark.parametrize(

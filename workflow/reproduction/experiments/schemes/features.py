@@ -19,7 +19,7 @@ from matrixdp import checks
 from matrixdp.mechanisms.allocation import Binary
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.gaussian import Gaussian
-from matrixdp.privacy import gaussian, generalized_gamma
+from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Box, IdentityQuery
 from reproduction.experiments.schemes.base import (
     FIRST_TWO,
@@ -33,7 +33,7 @@ from reproduction.experiments.schemes.base import (
 from reproduction.mechanisms.gaussian import IMGM
 from reproduction.mechanisms.generalized_gamma import SphericalGamma
 from reproduction.mechanisms.mvg import MVG
-from reproduction.privacy import sampling
+from reproduction.privacy import generalized_gamma, sampling
 from reproduction.privacy.kov import Guarantee
 
 
@@ -44,7 +44,7 @@ class Features(Plan):
     Args:
         features: number m of features of a record.
         power: power of a record's noise: 2 for Gaussian noise, else that of generalized gamma noise
-            (:mod:`matrixdp.privacy.generalized_gamma`).
+            (:mod:`reproduction.privacy.generalized_gamma`).
         records, lot: see :class:`Plan`; the paper's q is the records of a block over all records.
     """
 

@@ -9,7 +9,7 @@ from scipy import integrate, special
 
 from matrixdp.checks import InputError
 from matrixdp.privacy import gaussian
-from matrixdp.privacy import generalized_gamma as gamma
+from reproduction.privacy import generalized_gamma as gamma
 
 #: Scale and standard deviation per entry at epsilon 1, from two independent programs.
 ORACLES = [
