@@ -181,12 +181,17 @@ def test_from_trials_to_a_table(call, trials, results):
     digests = [job_settings.digest(trials_words(results, row, chosen)[3]) for row in rows]
     places = [results / kind / "regression.csv" for kind in ("summary", "comparisons")]
     words = ["summary", *made, "--out", places[0], "--comparisons", places[1], "--settings"]
-    others = call(*words, ",".join(["0", *digests[1:]]))
+
+    def job(*digests):
+        return job_settings.text({"experiment": "regression", "digests": digests})
+
+    others = call(*words, job("0", *digests[1:]))
     assert_refused(others, f"{made[0]} is of other settings; delete it and run again")
-    assert_refused(call(*words, digests[0]), "1 digests for 3 files")
+    assert_refused(call(*words, job(digests[0])), "1 digests for 3 files")
+    assert_refused(call(*words, digests[0]), "no JSON object with an experiment")
     made_from = [*places, ROOT / "workflow/published/table3.csv", results / "settings.yaml"]
     table3 = ["table", "experiment", *made_from, "--out", results / "tables/table3.csv"]
-    for verb in ([*words, ",".join(digests)], table3):
+    for verb in ([*words, job(*digests)], table3):
         outcome = call(*verb)
         assert outcome[0] == 0, outcome
     # What it is made from must be there, and be enough.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import math
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -336,6 +337,33 @@ def check_data_sets(entries: Mapping[str, Any]) -> None:
                         f"{where}.scalings.{label}.{key} has {len(scaling[key])} numbers where "
                         f"shape has {columns} columns"
                     )
+
+
+def check_places(settings: Mapping[str, Any], results: str) -> None:
+    """Check that a run may write here, and that files of data that it has not prepared exist.
+
+    Args:
+        settings: a resolved configuration.
+        results: the folder of all results.
+
+    Raises:
+        InputError: the folder cannot be written, its name is that of a file, or data lack a file.
+    """
+    if not os.access(".snakemake" if os.path.isdir(".snakemake") else ".", os.W_OK):
+        raise InputError(
+            f"you may not write to {os.getcwd()}; run in a clone of your own, or name a folder by "
+            "--directory"
+        )
+    first = results.partition("/")[0]
+    if os.path.isfile(first):
+        raise InputError(f"{first} is a file, where the folder of all results goes; move it away")
+    if settings["data"]["source"] == "simulated":
+        return
+    mirror = os.environ.get("DATA_MIRROR") or settings["data"]["mirror"]
+    runs = [*settings["experiments"].values(), *settings["training"].values()]
+    for name in sorted({run["dataset"] for run in runs}):
+        if not os.path.isfile(f"{results}/data/{name}/provenance.json"):
+            check_originals(name, mirror, settings)
 
 
 def check_originals(name: str, mirror: str, settings: Mapping[str, Any]) -> None:

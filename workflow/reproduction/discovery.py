@@ -35,6 +35,13 @@ class FileEntry:
     distribution: str = ""
 
     @property
+    def module(self) -> str:
+        """Its module, as in :func:`reproduction.imports.files`; of another package, the library."""
+        if self.distribution:
+            return "matrixdp"
+        return ".".join(self.file.relative_to(PACKAGE).with_suffix("").parts)
+
+    @property
     def directed(self) -> bool:
         """Whether a mechanism is run in every direction."""
         return bool(self.words.get("directed", False))

@@ -47,7 +47,8 @@ def files(*modules: str) -> tuple[Path, ...]:
     """Return the files of modules, of all modules that they import, and the texts that these read.
 
     Args:
-        modules: names without ``reproduction.``, such as ``cli.trials``; of the library in full.
+        modules: names without ``reproduction.``, such as ``cli.trials``; of the library in full,
+            and ``matrixdp`` for all of it, any of which another package may use.
 
     Raises:
         grimp.exceptions.ModuleNotPresent: there is no such module.
@@ -67,19 +68,12 @@ def audits(*modules: str) -> list[str]:
     return sorted({name for file in own for name in _AUDIT.findall(file.read_text("utf-8"))})
 
 
-def library() -> list[str]:
-    """Return all modules of the library, any of which another package may use."""
-    return sorted(name for name in _graph().modules if name.startswith("matrixdp"))
-
-
-def module(file: Path) -> str:
-    """Return the name of the module in a file of the study, without ``reproduction.``."""
-    return ".".join(file.relative_to(PACKAGE).with_suffix("").parts)
-
-
 def _all_needed(*modules: str) -> set[str]:
     full = (name if name.startswith("matrixdp") else f"{PACKAGE.name}.{name}" for name in modules)
-    return {name for module in full for name in _needed(module)}
+    needed = {name for module in full for name in _needed(module)}
+    if "matrixdp" in modules:
+        needed |= {name for name in _graph().modules if name.startswith("matrixdp")}
+    return needed
 
 
 @functools.cache

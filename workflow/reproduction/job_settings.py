@@ -140,7 +140,11 @@ def _rows(settings: Mapping[str, Any], experiment: str, *mechanisms: str) -> Job
     job |= _chosen(entry, "task", "dataset", "features", "target", "train", "trials")
     job |= _chosen(settings, "seed", "adjacency", "reading")
     grids: dict[str, list[str]] = {}
-    for mechanism in filter(None, map(discovery.mechanisms().get, mechanisms)):
+    entries = [*filter(None, map(discovery.mechanisms().get, mechanisms))]
+    # Another package counts by its version.
+    if packages := sorted({entry.distribution for entry in entries} - {""}):
+        job["packages"] = packages
+    for mechanism in entries:
         job |= _chosen(entry, "epsilons") | _chosen(settings, "delta")
         job |= _chosen(entry, "directions") if mechanism.directed else {}
         grids |= {key: list(settings.get(key, ())) for key in [mechanism.values] if key}
@@ -211,6 +215,27 @@ def attack(settings: Mapping[str, Any], experiment: str) -> JobSettings:
 def implied_noise(settings: Mapping[str, Any], experiment: str) -> JobSettings:
     """Return the settings of the search for the noise that printed errors would need."""
     return _at_table_epsilon(settings, experiment, *rows(settings, experiment)) | {"trials": 2000}
+
+
+def summary(settings: Mapping[str, Any], experiment: str) -> JobSettings:
+    """Return what a summary needs beside the trials of an experiment.
+
+    These are the digests of the settings of its trial files in order, the publicly fixed
+    configuration of each mechanism, and by row that is not run the one that it equals.
+    """
+    part = training if experiment in settings["training"] else trials
+    names = rows(settings, experiment)
+    releases = experiment in settings["experiments"]
+    configurations = untuned(settings, middle=True) if releases else {}
+    return {
+        "experiment": experiment,
+        "digests": [
+            digest(text(part(settings, experiment, row)))
+            for row in distinct_rows(settings, experiment)
+        ],
+        "fixed": {name: configurations[name] for name in names if name in configurations},
+        "same_as": same_as(settings, experiment),
+    }
 
 
 def text(job: Mapping[str, Any]) -> str:

@@ -53,6 +53,9 @@ SAME_AS = {
     },
 }
 
+#: The panels of the IMGM paper's Figure 1, in the order of its text; no run has all of them.
+PANELS = ("mnist_features", "cifar10_features", "svhn_features", "imdb")
+
 #: Name of the reading that gives every open question its first value.
 DEFAULT = "default"
 

@@ -15,7 +15,7 @@ rule settings:
             f"setting_{key}": job_settings.text(value)
             for key, value in configuration.public(config).items()
         },
-        text=lambda wildcards, output: configuration.text(config),
+        text=lambda w, output: configuration.text(config),
     message:
         "Settings"
     shell:
@@ -23,28 +23,31 @@ rule settings:
 
 
 rule matrix:
-    """A data set, prepared: a matrix in a public box, or what networks learn from."""
+    """A data set, prepared: a matrix in a public box."""
     input:
-        file=file_of,
-        code=code_of_data,
+        file=lambda w: (
+            [local(os.path.expanduser(OWN[w.dataset]["file"]))] if w.dataset in OWN else []
+        ),
+        code=lambda w: code("cli.prepare", *([] if w.dataset in OWN else [f"data.{w.dataset}"])),
     output:
         matrix="<folder>/data/{dataset}/matrix.npy",
         provenance="<folder>/data/{dataset}/provenance.json",
     log:
         "<folder>/logs/data/{dataset}.log",
     wildcard_constraints:
-        dataset="|".join({each["dataset"] for each in EXPERIMENTS.values()}) or "none",
+        dataset=any_of(DATASET[name] for name in EXPERIMENTS),
     localrule: True
     conda:
         "../../environment.yml"
     params:
-        settings=lambda wildcards: job_settings.text(job_settings.data(SPECS[wildcards.dataset])),
+        settings=lambda w: job_settings.text(job_settings.data(SPECS[w.dataset])),
         source=config["data"]["source"],
         seed=config["seed"],
         scaling="default",
         folder=subpath(output.provenance, parent=True),
-        mirror=mirror,
-        entry=lambda wildcards, output: job_settings.text(OWN.get(wildcards.dataset)),
+        # Paths of this machine; as functions of the output they are not compared.
+        mirror=lambda w, output: os.environ.get("DATA_MIRROR") or config["data"]["mirror"],
+        entry=lambda w, output: job_settings.text(OWN.get(w.dataset)),
         python=python,
     message:
         "Data: {wildcards.dataset}"
@@ -55,17 +58,19 @@ rule matrix:
 
 
 use rule matrix as learning_set with:
+    """A data set, prepared, that networks learn from."""
     output:
         arrays="<folder>/data/{dataset}/arrays.npz",
         provenance="<folder>/data/{dataset}/provenance.json",
     wildcard_constraints:
-        dataset="|".join({training["dataset"] for training in TRAININGS.values()}) or "none",
+        dataset=any_of(DATASET[name] for name in TRAININGS),
 
 
 use rule matrix as scaling with:
+    """A matrix in another scaling than the default one."""
     input:
         provenance="<folder>/data/{dataset}/provenance.json",
-        code=code_of_data,
+        code=lambda w: code("cli.prepare", *([] if w.dataset in OWN else [f"data.{w.dataset}"])),
     output:
         matrix="<folder>/data/{dataset}/{scaling}/matrix.npy",
         provenance="<folder>/data/{dataset}/{scaling}/provenance.json",
@@ -82,9 +87,7 @@ rule features:
     """The features of a network, trained once and without privacy, that IMGM's Type II releases."""
     input:
         data=data_of("arrays.npz"),
-        code=lambda wildcards: code(
-            "cli.extract_features", discovery.extractors().get(wildcards.training)
-        ),
+        code=lambda w: code("cli.extract_features", discovery.extractors()[w.training].module),
     output:
         "<folder>/features/{training}.npz",
     log:

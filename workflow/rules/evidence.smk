@@ -5,10 +5,8 @@ rule readings_trials:
     """Trials of an experiment, with one open question changed at a time, at the tables' epsilon."""
     input:
         data=data_of("matrix.npy"),
-        scalings=scalings_of,
-        code=lambda wildcards: code(
-            "cli.readings", task_of(wildcards), *mechanisms_of(wildcards).values()
-        ),
+        scalings=lambda w: scaled(w, *SPECS[DATASET[w.experiment]]["scalings"]),
+        code=lambda w: code("cli.readings", task_of(w), *mechanisms_of(w)),
     output:
         "<folder>/readings/{experiment}_trials.csv.gz",
     log:
@@ -19,7 +17,6 @@ rule readings_trials:
         "../../environment.yml"
     params:
         settings=settings(job_settings.readings),
-        packages=packages_of,
         python=python,
     message:
         "Readings: trials of {wildcards.experiment}"
@@ -29,7 +26,7 @@ rule readings_trials:
 
 
 rule gather_readings:
-    """The readings or the audits of an experiment, or held-out trials, in one table."""
+    """The readings of an experiment in one table."""
     input:
         parts="<folder>/readings/{experiment}_trials.csv.gz",
         code=code("cli.gather", "report.readings"),
@@ -54,11 +51,7 @@ rule audit_releases:
     """The privacy that a mechanism really gives in an experiment."""
     input:
         data=data_of("matrix.npy"),
-        code=lambda wildcards: code(
-            "cli.audit",
-            task_of(wildcards),
-            discovery.mechanisms().get(wildcards.mechanism),
-        ),
+        code=lambda w: code("cli.audit", task_of(w), *mechanisms_of(w), audits=True),
     output:
         "<folder>/audit/{experiment}/{mechanism}.csv",
     log:
@@ -69,7 +62,6 @@ rule audit_releases:
         "../../environment.yml"
     params:
         settings=settings(job_settings.audit),
-        packages=packages_of,
         python=python,
     message:
         "Audit: {wildcards.experiment}, {wildcards.mechanism}"
@@ -79,12 +71,13 @@ rule audit_releases:
 
 
 use rule gather_readings as gather_audit with:
+    """The audits of an experiment in one table."""
     input:
-        parts=lambda wildcards: expand(
-            "<folder>/audit/{experiment}/{mechanism}.csv",
-            experiment=wildcards.experiment,
-            mechanism=mechanisms_of(wildcards),
-        ),
+        parts=lambda w: [
+            f"<folder>/audit/{w.experiment}/{row}.csv"
+            for row in ROWS[w.experiment]
+            if row in discovery.mechanisms()
+        ],
         code=code("cli.gather", "auditing.table"),
     output:
         "<folder>/audit/{experiment}.csv",
@@ -100,7 +93,7 @@ rule attack_sensitivities:
     """Attacks on the declared sensitivities of an experiment's queries."""
     input:
         data=data_of("matrix.npy"),
-        code=lambda wildcards: code("cli.attack", task_of(wildcards)),
+        code=lambda w: code("cli.attack", task_of(w)),
     output:
         "<folder>/audit/{experiment}_sensitivities.csv",
     log:
@@ -123,11 +116,9 @@ rule implied_noise:
     """The noise that the printed errors of an experiment would need."""
     input:
         summary="<folder>/summary/{experiment}.csv",
-        published=lambda wildcards: published_of(wildcards.experiment),
+        published=lambda w: published(w.experiment),
         data=data_of("matrix.npy"),
-        code=lambda wildcards: code(
-            "cli.implied_noise", task_of(wildcards), *mechanisms_of(wildcards).values()
-        ),
+        code=lambda w: code("cli.implied_noise", task_of(w), *mechanisms_of(w)),
     output:
         "<folder>/implied_noise/{experiment}.csv",
     log:
@@ -149,7 +140,7 @@ rule implied_noise:
 rule negative_control:
     """Wrong mechanisms that the audit must catch."""
     input:
-        code=code("cli.negative_control", *imports.audits("cli.negative_control")),
+        code=code("cli.negative_control", audits=True),
     output:
         "<folder>/audit/negative_control.csv",
     log:
@@ -171,7 +162,10 @@ rule negative_control:
 rule held_out:
     """Trials of rules that were made on the papers' data, on other data."""
     input:
-        code=code("cli.held_out", *discovery.entries("mechanisms", "MECHANISMS").values()),
+        code=code(
+            "cli.held_out",
+            *(each.module for each in discovery.mechanisms().values() if not each.distribution),
+        ),
     output:
         "<folder>/held_out_trials.csv.gz",
     log:
@@ -192,6 +186,7 @@ rule held_out:
 
 
 use rule gather_readings as gather_held_out with:
+    """The results on held-out data in one table."""
     input:
         parts="<folder>/held_out_trials.csv.gz",
         code=code("cli.gather", "report.held_out_table"),
@@ -208,7 +203,7 @@ use rule gather_readings as gather_held_out with:
 rule theory:
     """What the papers' theorems say in numbers."""
     input:
-        code=lambda wildcards: code("cli.theory", discovery.theory()[wildcards.theory]),
+        code=lambda w: code("cli.theory", discovery.theory()[w.theory].module),
     output:
         "<folder>/theory/{theory}.csv",
     log:
@@ -231,13 +226,13 @@ rule judge_claims:
     """The verdicts on the papers' claims, before they are shown."""
     input:
         files=[
-            *expand("<folder>/{kind}/{run}.csv", kind=["summary", "comparisons"], run=RUNS),
+            *summaries_of(*RUNS),
             *(file for run in RUNS for file in trials_of(run)),
             "<folder>/theory/exact.csv",
             *expand(
                 "<folder>/readings/{name}{ending}", name=SWEPT, ending=[".csv", "_trials.csv.gz"]
             ),
-            *(file for name in SWEPT for file in published_of(name)),
+            *published(*SWEPT),
             "<folder>/settings.yaml",
         ],
         code=code("cli.claims"),

@@ -1,124 +1,130 @@
 # Tables, figures, one page and an article on everything. What each is made from stands here; how it
 # looks is in its file below workflow/reproduction/report.
 
-# All that a run has on releases, and on private training.
 AUDITS = expand("<folder>/audit/{run}.csv", run=EXPERIMENTS)
-RELEASE_ROWS = expand("<folder>/{kind}/{run}.csv", kind=["summary", "comparisons"], run=EXPERIMENTS)
-TRAINING_ROWS = expand("<folder>/{kind}/{run}.csv", kind=["summary", "comparisons"], run=TRAININGS)
+RESULTS = [*summaries_of(*EXPERIMENTS), *AUDITS, *summaries_of(*TRAININGS)]
+NOISE = ["<folder>/tables/effective_noise.csv", "<folder>/tables/table2.csv"]
+SIDES = {"regression": "left", "first_pc": "middle", "covariance": "right"}
+# Whether the study's own checks of mechanisms for releases stand beside the run's.
+CHECKED = ON_PAPERS and EXPERIMENTS
 
-# Tables and figures whose recipe has their name, and the files that they are made from.
-TABLES = {
-    "advice": [
-        *RELEASE_ROWS,
-        *AUDITS,
-        *TRAINING_ROWS,
-        *(["<folder>/held_out.csv"] if ON_PAPERS and EXPERIMENTS else []),
-    ],
-    "audit": [
-        *AUDITS,
-        *expand("<folder>/audit/{run}_sensitivities.csv", run=EXPERIMENTS),
-        *(["<folder>/audit/negative_control.csv"] if ON_PAPERS else []),
-    ],
-    "effective_noise": [*AUDITS, *expand("<folder>/comparisons/{run}.csv", run=EXPERIMENTS)],
-    "price": [*RELEASE_ROWS, *AUDITS, *TRAINING_ROWS],
-}
-FIGURES = {
-    "price": ["<folder>/tables/price.csv"],
-}
-
-if {"regression", "section10_2"} <= {*EXPERIMENTS}:
-    TABLES["section10_2"] = [*rows_of("section10_2"), *rows_of("regression")]
-if ON_PAPERS:
-    if PRINTED := [name for name in SWEPT if name in IN_PRINT]:
-        FIGURES["readings"] = [file for name in PRINTED for file in readings_of(name)]
-    TABLES |= {
-        "table1": [*published("table1"), *provenance("adult", "cora", "imdb", "mnist", *IMAGES)],
-        "table2": [*published("table2"), *provenance("liver", "movement", "ctg")],
-        "claims": ["<folder>/claims.csv"],
-        "errata": [within(f"{WORKFLOW}/errata.yaml"), "<folder>/theory/exact.csv"],
-        "imgm_settings": ["<folder>/theory/settings.csv"],
-    }
-    FIGURES |= {
-        "explainer": ["<folder>/tables/effective_noise.csv", "<folder>/tables/table2.csv"],
-        "figure3": ["<folder>/theory/ellipses.csv"],
-        "noise_levels": ["<folder>/tables/effective_noise.csv", "<folder>/tables/table2.csv"],
-        "nominal": [
-            *RELEASE_ROWS,
-            *AUDITS,
-            *TRAINING_ROWS,
-            "<folder>/theory/settings.csv",
-        ],
-    }
-    if FEATURES := [name for name in PANELS if name in TRAININGS]:
-        FIGURES["figure1"] = [file for name in FEATURES for file in rows_of(name)]
-    if GRADIENTS := [name for name in ("adult", "cora") if name in TRAININGS]:
-        FIGURES["imgm_gradients"] = [file for name in GRADIENTS for file in rows_of(name)]
-
-if not EXPERIMENTS:
-    # These show the noise of releases.
-    for name in ("audit", "effective_noise"):
-        del TABLES[name]
-    for name in ("explainer", "noise_levels", "nominal"):
-        FIGURES.pop(name, None)
-
-# A table or figure of one's own on an experiment of the papers that this run leaves out.
-LEFT_OUT = {
-    f"<folder>/{kind}/{run}.csv"
-    for kind in ("summary", "comparisons", "readings", "audit")
-    for run in {*job_settings.OF_PAPERS, *discovery.trainings()} - {*RUNS}
-}
-TABLES, FIGURES = (
-    {name: files for name, files in entries.items() if LEFT_OUT.isdisjoint(files)}
-    for entries in (TABLES, FIGURES)
-)
-
-# Of one experiment each, those of the papers and of a person's own.
-EXPERIMENT_TABLES = {
+# By the name of a table its recipe, and the files that it shows; those of one experiment first.
+OF_EXPERIMENTS = {
     **{IN_PRINT.get(run, run): ("experiment", rows_of(run)) for run in SWEPT},
     **{f"imgm_{run}": ("training", rows_of(run)) for run in TRAININGS},
 }
-SIDES = {"regression": "left", "first_pc": "middle", "covariance": "right"}
-EXPERIMENT_FIGURES = {
-    **{f"curves_{run}": ("curves", rows_of(run)) for run in SWEPT},
-    **{
-        f"figure4_{side}": ("directions", rows_of(run))
-        for run, side in SIDES.items()
-        if run in EXPERIMENTS
-    },
-}
-# One mechanism or scheme of an experiment against each other row.
 ON_REQUEST = {
     f"against_{run}_{row}": (f"against_each --mechanism {row}", rows_of(run))
     for run in RUNS
-    for row in job_settings.rows(config, run)
+    for row in ROWS[run]
     if row not in BASELINES
 }
+TABLES = {
+    "advice": ("advice", [*RESULTS, *(["<folder>/held_out.csv"] if CHECKED else [])]),
+    "audit": (
+        "audit",
+        [
+            *AUDITS,
+            *expand("<folder>/audit/{run}_sensitivities.csv", run=EXPERIMENTS),
+            *(["<folder>/audit/negative_control.csv"] if CHECKED else []),
+        ],
+    ),
+    "effective_noise": (
+        "effective_noise",
+        [*AUDITS, *expand("<folder>/comparisons/{run}.csv", run=EXPERIMENTS)],
+    ),
+    "price": ("price", RESULTS),
+    "section10_2": ("section10_2", rows_of("section10_2", "regression")),
+}
+FIGURES = {
+    "price": ("price", ["<folder>/tables/price.csv"]),
+}
+if ON_PAPERS:
+    PRINTED = [run for run in SWEPT if run in IN_PRINT]
+    FEATURES = [run for run in PANELS if run in TRAININGS]
+    GRADIENTS = [run for run in ("adult", "cora") if run in TRAININGS]
+    TABLES |= {
+        "table1": ("table1", [*published("table1"), *provenance(*map(DATASET.get, TRAININGS))]),
+        "table2": ("table2", [*published("table2"), *provenance("liver", "movement", "ctg")]),
+        "claims": ("claims", ["<folder>/claims.csv"]),
+        "errata": ("errata", [*shipped("workflow/errata.yaml"), "<folder>/theory/exact.csv"]),
+        "imgm_settings": ("imgm_settings", ["<folder>/theory/settings.csv"]),
+    }
+    FIGURES |= {
+        "readings": (
+            "readings",
+            [
+                *expand("<folder>/{kind}/{run}.csv", kind=["readings", "audit"], run=PRINTED),
+                *published(*PRINTED),
+            ],
+        ),
+        "figure3": ("figure3", ["<folder>/theory/ellipses.csv"]),
+        "figure1": ("figure1", rows_of(*FEATURES)),
+        "imgm_gradients": ("imgm_gradients", rows_of(*GRADIENTS)),
+    }
+if CHECKED:
+    FIGURES |= {
+        "explainer": ("explainer", NOISE),
+        "noise_levels": ("noise_levels", NOISE),
+        "nominal": ("nominal", [*RESULTS, "<folder>/theory/settings.csv"]),
+    }
+if OTHER_READING:
+    TABLES, FIGURES = {"section10_2": TABLES["section10_2"]}, {}
+else:
+    FIGURES |= {
+        **{f"curves_{run}": ("curves", rows_of(run)) for run in SWEPT},
+        **{f"figure4_{side}": ("directions", rows_of(run)) for run, side in SIDES.items()},
+    }
+
+# Those of experiments of the papers that this run leaves out, or of none at all, are left out.
+LEFT_OUT = {
+    f"<folder>/{kind}/{run}.csv"
+    for kind in ("summary", "comparisons", "readings", "audit")
+    for run in OF_PAPERS - {*RUNS}
+}
+TABLES, FIGURES = (
+    {name: entry for name, entry in each.items() if entry[1] and LEFT_OUT.isdisjoint(entry[1])}
+    for each in (TABLES, FIGURES)
+)
+TABLES |= OF_EXPERIMENTS | ON_REQUEST
+
+# Tables for programs: their recipes have no grid, and so there is no Markdown and no LaTeX of them.
+FOR_PROGRAMS = {"advice", "effective_noise", "price"} & {*TABLES}
 
 # Bibliographies: of the run, and of one experiment.
 CITATIONS = {"citations": RUNS} | {f"citations_{name}": [name] for name in RUNS}
-AUTHORS = beside("CITATION.cff")
 
-if OTHER_READING:
-    # Another reading changes the experiments' tables, and nothing else.
-    TABLES = {name: TABLES[name] for name in TABLES if name == "section10_2"}
-    FIGURES, EXPERIMENT_FIGURES = {}, {}
-
-# All by name: the recipe, and the files that are shown.
-TABLES = {name: (name, files) for name, files in TABLES.items()} | EXPERIMENT_TABLES | ON_REQUEST
-FIGURES = {name: (name, files) for name, files in FIGURES.items()} | EXPERIMENT_FIGURES
-
-# Tables for programs: their recipes have no grid, and so there is no Markdown and no LaTeX of them.
-FOR_PROGRAMS = sorted({"advice", "effective_noise", "price"} & {*TABLES})
+# What page and article show.
+SHOWN = [
+    *provenance(*DATASETS),
+    *summaries_of(*RUNS),
+    *published(*SWEPT),
+    *(["<folder>/claims.csv", "<folder>/theory/settings.csv"] if ON_PAPERS else []),
+    *tables("*"),
+    *figures("*"),
+]
+# All that a run makes but its page and its article: what it shows, and what this is made from.
+MADE = sorted(
+    {
+        *(file for file in SHOWN if file.startswith("<folder>")),
+        *(file for run in RUNS for file in trials_of(run)),
+        *(
+            file
+            for _, files in [*TABLES.values(), *FIGURES.values()]
+            for file in files
+            if file.startswith("<folder>")
+        ),
+        *(expand("<folder>/theory/{name}.csv", name=discovery.theory()) if ON_PAPERS else []),
+    }
+)
 
 
 rule table:
     """One table, for people and for programs."""
     input:
-        files=lambda wildcards: TABLES[wildcards.table][1],
+        files=lambda w: TABLES[w.table][1],
         settings="<folder>/settings.yaml",
-        code=lambda wildcards: code(
-            "cli.table", recipe_of(TABLES, discovery.tables(), wildcards.table)
-        ),
+        code=lambda w: code("cli.table", discovery.tables()[TABLES[w.table][0].split()[0]].module),
     output:
         csv=report(
             "<folder>/tables/{table}.csv",
@@ -131,12 +137,12 @@ rule table:
     log:
         "<folder>/logs/tables/{table}.log",
     wildcard_constraints:
-        table="|".join(name for name in TABLES if name not in FOR_PROGRAMS) or "none",
+        table=any_of(TABLES.keys() - FOR_PROGRAMS),
     localrule: True
     conda:
         "../../environment.yml"
     params:
-        recipe=lambda wildcards: TABLES[wildcards.table][0],
+        recipe=lambda w: TABLES[w.table][0],
         python=python,
     message:
         "Table: {wildcards.table}"
@@ -146,6 +152,7 @@ rule table:
 
 
 use rule table as table_for_programs with:
+    """One table for programs."""
     output:
         csv=report(
             "<folder>/tables/{table}.csv",
@@ -155,7 +162,7 @@ use rule table as table_for_programs with:
         ),
         json="<folder>/tables/{table}.json",
     wildcard_constraints:
-        table="|".join(FOR_PROGRAMS) or "none",
+        table=any_of(FOR_PROGRAMS),
 
 
 rule latex:
@@ -168,7 +175,7 @@ rule latex:
     log:
         "<folder>/logs/tables/{table}_latex.log",
     wildcard_constraints:
-        table="|".join({*TABLES} - {*FOR_PROGRAMS}) or "none",
+        table=any_of(TABLES.keys() - FOR_PROGRAMS),
     localrule: True
     conda:
         "../../environment.yml"
@@ -183,11 +190,9 @@ rule latex:
 rule figure:
     """One figure, the data that it shows, and its words."""
     input:
-        files=lambda wildcards: FIGURES[wildcards.figure][1],
+        files=lambda w: FIGURES[w.figure][1],
         settings="<folder>/settings.yaml",
-        code=lambda wildcards: code(
-            "cli.figure", recipe_of(FIGURES, discovery.figures(), wildcards.figure)
-        ),
+        code=lambda w: code("cli.figure", discovery.figures()[FIGURES[w.figure][0]].module),
     output:
         svg=report(
             "<folder>/figures/{figure}.svg",
@@ -202,12 +207,12 @@ rule figure:
     log:
         "<folder>/logs/figures/{figure}.log",
     wildcard_constraints:
-        figure="|".join(FIGURES) or "none",
+        figure=any_of(FIGURES),
     localrule: True
     conda:
         "../../environment.yml"
     params:
-        recipe=lambda wildcards: FIGURES[wildcards.figure][0],
+        recipe=lambda w: FIGURES[w.figure][0],
         python=python,
     message:
         "Figure: {wildcards.figure}"
@@ -219,7 +224,7 @@ rule figure:
 rule report:
     """One page on everything."""
     input:
-        files=[*summaries(), *tables("*"), *figures("*")],
+        files=SHOWN,
         settings="<folder>/settings.yaml",
         code=code("cli.report"),
     output:
@@ -243,16 +248,17 @@ rule report:
 rule bibliography:
     """The works behind all experiments of the run, or behind one, as BibTeX."""
     input:
-        files=lambda wildcards: cited(CITATIONS[wildcards.citations]),
+        summaries=lambda w: expand("<folder>/summary/{run}.csv", run=CITATIONS[w.citations]),
+        data=lambda w: provenance(*sorted({DATASET[run] for run in CITATIONS[w.citations]})),
         settings="<folder>/settings.yaml",
-        authors=AUTHORS,
+        authors=shipped("CITATION.cff"),
         code=code("cli.citations"),
     output:
         "<folder>/{citations}.bib",
     log:
         "<folder>/logs/{citations}.log",
     wildcard_constraints:
-        citations="|".join(CITATIONS),
+        citations=any_of(CITATIONS),
     localrule: True
     conda:
         "../../environment.yml"
@@ -261,18 +267,18 @@ rule bibliography:
     message:
         "Citations: {wildcards.citations}"
     shell:
-        "{params.python} -m reproduction citations {input.files:q} {input.settings:q}"
-        " {input.authors:q} --out {output:q} > {log:q} 2>&1"
+        "{params.python} -m reproduction citations {input.summaries:q} {input.data:q}"
+        " {input.settings:q} {input.authors:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule article:
     """The replication article: text, tables and figures of this run."""
     input:
-        files=[*summaries(), *tables("*"), *figures("*")],
+        files=SHOWN,
         theory="<folder>/theory/exact.csv",
         settings="<folder>/settings.yaml",
         # Its authors, and the settings that its text is written for.
-        beside=[*AUTHORS, *beside("results/reference/settings.yaml")],
+        beside=shipped("CITATION.cff", "results/reference/settings.yaml"),
         code=code("cli.article"),
     output:
         pdf=report("<folder>/article.pdf", caption="../report/page.rst", category="Report"),
@@ -294,7 +300,7 @@ rule article:
 rule ro_crate:
     """The files of the run with their checksums and origins, as an RO-Crate."""
     input:
-        files=[*results_files(), "<folder>/report.html"],
+        files=[*MADE, "<folder>/report.html"],
         settings="<folder>/settings.yaml",
         code=code("cli.ro_crate"),
     output:

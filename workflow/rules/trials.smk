@@ -6,12 +6,8 @@ rule trials:
     """Trials of a mechanism, or of a baseline."""
     input:
         data=data_of("matrix.npy"),
-        scaling=scaling_of_reading,
-        code=lambda wildcards: code(
-            "cli.trials",
-            task_of(wildcards),
-            discovery.mechanisms().get(wildcards.mechanism),
-        ),
+        scaling=lambda w: scaled(w, READING.scaling(DATASET[w.experiment])),
+        code=lambda w: code("cli.trials", task_of(w), *mechanisms_of(w)),
     output:
         "<folder>/trials/{experiment}/<reading>/{mechanism}.csv.gz",
     log:
@@ -22,7 +18,6 @@ rule trials:
         "../../environment.yml"
     params:
         settings=settings(job_settings.trials),
-        packages=packages_of,
         python=python,
     message:
         "Trials: {wildcards.experiment}, {wildcards.mechanism}"
@@ -34,11 +29,16 @@ rule trials:
 rule train:
     """Trials of private training under a scheme, or of a baseline."""
     input:
-        data=learned_from,
-        code=lambda wildcards: code(
+        # Private gradients start from the data, private features from a network's.
+        data=lambda w: (
+            [f"<folder>/features/{w.training}.npz"]
+            if "extractor_epochs" in TRAININGS[w.training]
+            else data_of("arrays.npz")(w)
+        ),
+        code=lambda w: code(
             "cli.train",
-            discovery.trainings()[wildcards.training],
-            *discovery.schemes(wildcards.training).values(),
+            f"experiments.training.{TRAININGS[w.training]['perturbation']}",
+            f"experiments.schemes.{TRAININGS[w.training]['perturbation']}",
         ),
     output:
         "<folder>/trials/{training}/<reading>/{scheme}.csv.gz",
@@ -61,7 +61,7 @@ rule train:
 rule summary:
     """Means and intervals of an experiment's rows, and how they compare."""
     input:
-        trials=lambda wildcards: trials_of(wildcards.run),
+        trials=lambda w: trials_of(w.run),
         code=code("cli.summary"),
     output:
         summary="<folder>/summary/{run}.csv",
@@ -72,13 +72,10 @@ rule summary:
     conda:
         "../../environment.yml"
     params:
-        settings=digests_of,
-        fixed=fixed_of,
-        same=lambda wildcards: job_settings.text(job_settings.same_as(config, wildcards.run)),
+        settings=settings(job_settings.summary),
         python=python,
     message:
         "Summary: {wildcards.run}"
     shell:
-        "{params.python} -m reproduction summary {input.trials:q} --settings {params.settings}"
-        " --fixed {params.fixed:q} --same {params.same:q} --out {output.summary:q}"
-        " --comparisons {output.comparisons:q} > {log:q} 2>&1"
+        "{params.python} -m reproduction summary {input.trials:q} --settings {params.settings:q}"
+        " --out {output.summary:q} --comparisons {output.comparisons:q} > {log:q} 2>&1"

@@ -5,6 +5,7 @@ Numbers of jobs and their names are the workflow's contract, so these tests read
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -93,17 +94,17 @@ def test_jobs_of_a_quick_run_are_the_steps_of_its_rows(shipped):
 
 
 def test_schemes_with_one_noise_are_trained_once_where_both_are_run(shipped):
-    summary, pair = "results/summary/adult.csv", '{"matrix_mechanism": "gaussian_2014"}'
+    summary, pair = "results/summary/adult.csv", {"matrix_mechanism": "gaussian_2014"}
     outcome = shipped.plan(summary)
     assert "trials/adult/default/gaussian_2014" in outcome.jobs
     assert "trials/adult/default/matrix_mechanism" not in outcome.jobs
     # Its rows stand under both names.
-    assert f"--same '{pair}' --out {summary}" in outcome.output
-    assert "--same '{}'" in shipped.plan("results/summary/covariance.csv").output
+    assert f'"same_as": {json.dumps(pair)}}}' in outcome.output
+    assert '"same_as": {}}' in shipped.plan("results/summary/covariance.csv").output
     alone = '{"adult": {"perturbation": "gradients", "schemes": ["matrix_mechanism"]}}'
     outcome = shipped.plan(summary, "--config", f"training={alone}")
     assert "trials/adult/default/matrix_mechanism" in outcome.jobs
-    assert "--same '{}'" in outcome.output
+    assert '"same_as": {}}' in outcome.output
 
 
 def test_a_reading_has_results_of_its_own(shipped):

@@ -5,32 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def run(
-    files: Sequence[str],
-    *,
-    settings: str = "",
-    fixed: str = "{}",
-    same: str = "{}",
-    out: str,
-    comparisons: str,
-) -> None:
+def run(files: Sequence[str], *, settings: str = "", out: str, comparisons: str) -> None:
     """Run the verb.
 
     Args:
         files: trial files
-        settings: digests of the settings that the trials must have, comma-separated (default: any)
-        fixed: publicly fixed configurations by mechanism, which are compared too, a JSON object
-        same: by scheme that is not run the one whose rows it has, a JSON object
+        settings: a JSON object with the digests of the settings that the trials must have (default:
+            any), the fixed configuration by mechanism, which is compared too, and by scheme that is
+            not run the one whose rows it has (same_as)
         out: summary, CSV
         comparisons: comparisons of its rows, CSV
     """
-    import json
-
+    from reproduction import job_settings
     from reproduction.report import comparisons as compared
     from reproduction.report import summary
 
-    if settings:
-        summary.check_settings(files, settings.split(","))
-    same_as = json.loads(same)
+    job = job_settings.read(settings) if settings else {}
+    if digests := job.get("digests"):
+        summary.check_settings(files, digests)
+    same_as = job.get("same_as", {})
     summary.write(files, out, same_as)
-    compared.write(files, out, comparisons, json.loads(fixed), same_as)
+    compared.write(files, out, comparisons, job.get("fixed", {}), same_as)

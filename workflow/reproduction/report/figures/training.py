@@ -11,12 +11,10 @@ from reproduction.report import comparisons, summary
 from reproduction.report.entries import Tables, by_experiment, claimed_epsilon
 from reproduction.report.figures import base, frames, style
 from reproduction.report.statistics import exceeds
+from reproduction.trials import PANELS
 
 #: Tight epsilons beyond these are drawn at the edge: no accuracy, or no privacy, is left.
 LEAST, MOST = 1e-3, 1e4
-
-#: The panels of the paper's Figure 1; no run has all of them.
-PANELS = {"mnist_features", "cifar10_features", "svhn_features", "imdb"}
 
 #: The two rows of panels: the column on the x axis, and the label of the axis.
 ROWS = {"epsilon": "claimed ε", "epsilon_delivered": "tight ε"}
@@ -127,7 +125,7 @@ def features_finding(frame: pd.DataFrame) -> str:
 
 def features_caption(frame: pd.DataFrame) -> str:
     """Return what is shown, and how to run the panels of the paper that are not."""
-    absent = map(catalogue.experiment, sorted(PANELS - {*frame["experiment"]}))
+    absent = map(catalogue.experiment, sorted({*PANELS} - {*frame["experiment"]}))
     commands = [f"{panel.name.split()[0]} ({panel.command or 'make'})" for panel in absent]
     text = (
         "Mean test accuracy with 95 % intervals, by the ε that a scheme is called above and by the "
