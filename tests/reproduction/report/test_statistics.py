@@ -16,6 +16,7 @@ from reproduction.report.statistics import (
     mean_of,
     median_of,
     price,
+    price_interval,
     verdict,
 )
 
@@ -156,6 +157,20 @@ def test_price_is_where_a_loss_falls_to_half_for_good(loss, expected):
     order = [2, 0, 3, 1]
     found = price(epsilon[order], np.array(loss)[order])
     assert found == pytest.approx(expected)
+
+
+def test_an_interval_of_a_price_is_that_of_resampled_trials_which_rows_share():
+    """Splits move all rows alike, and so no price; independent noise moves it."""
+    stream = np.random.default_rng(1)
+    split = stream.standard_normal((1, 100))
+    means = np.array([[0.0], [1.0], [2.0], [0.75], [0.25]])
+    epsilon = [0.1, 1.0, 10.0]
+    assert price_interval(epsilon, means + split) == pytest.approx((10**0.5, 10**0.5))
+    noisy = means + split + 0.5 * stream.standard_normal((5, 100))
+    low, high = price_interval(epsilon, noisy)
+    sample = noisy.mean(axis=1)
+    middle = price(epsilon, (sample[2:] - sample[0]) / (sample[1] - sample[0]))
+    assert 1 < low < middle < high < 10
 
 
 def test_one_trial_with_most_of_the_squares_is_a_heavy_tail(stream):

@@ -7,6 +7,7 @@ import itertools
 import distinctrun
 import numpy as np
 import pytest
+import runfiles
 from distinctrun import Key
 from numbertexts import shows
 from samplerun import FIXED
@@ -369,3 +370,39 @@ def test_the_audit_shows_the_range_of_each_mechanism(root):
         both = own[["epsilon_attained", "epsilon_bound"]]
         assert shows(row["Tight epsilon"], both.min(axis=None), both.max(axis=None))
         assert row["Number"] == str(len(own))
+
+
+#: Figures drawn from one table have its cells.
+FIGURES = [
+    name for name in distinctrun.FIGURES if name not in ("explainer", "noise_levels", "price")
+]
+READINGS = {"default": "default", "zeta=literal": "zeta_literal", "gamma=data": "gamma_of_data"}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_data_of_a_figure_are_the_cells_of_the_run(name, root, cells):
+    frame = runfiles.frame(root, name)
+    chosen, seen = distinctrun.chosen(cells), 0
+    for row in frame[frame["role"].isin(["mechanism", "level"])].to_dict("records"):
+        shown = ["mean", "ci95"]
+        if "reading" in row:
+            reading = READINGS[row["reading"]]
+            cell = distinctrun._cell(
+                Key(row["experiment"], row["mechanism"], "sweep", reading, "1")
+            )
+        else:
+            epsilon = "" if np.isnan(row["epsilon"]) else f"{row['epsilon']:g}"
+            key = Key(
+                row["experiment"], row["mechanism"], row["direction"], row["configuration"], epsilon
+            )
+            if (key.mechanism, epsilon) in distinctrun.REFUSED:
+                assert np.isnan(row["mean"])
+                continue
+            assert row["chosen"]
+            cell = chosen[key]
+            shown += ["noise_std", "mu", "epsilon_delivered"]
+        for column in shown:
+            if column in row:
+                assert row[column] == pytest.approx(getattr(cell, column), rel=1e-9, nan_ok=True)
+        seen += 1
+    assert seen > 5
