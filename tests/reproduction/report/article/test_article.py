@@ -56,11 +56,6 @@ def test_a_typed_number_is_found(sentence):
     assert typed(sentence)
 
 
-def test_formulas_hold_no_results():
-    formulas = re.findall(r"\$([^$]*)\$", SOURCE.read_text(encoding="utf-8"))
-    assert {numeral for text in formulas for numeral in re.findall(r"\d+", text)} <= {"1", "2"}
-
-
 def test_every_number_has_a_source_and_is_used():
     entries = numbers.read_entries(build.SOURCE / "numbers.yaml")
     text = SOURCE.read_text(encoding="utf-8")
@@ -85,13 +80,20 @@ def reference(tmp_path_factory):
     return folder
 
 
-def test_the_same_results_give_the_same_bytes(reference, tmp_path):
+def test_the_same_results_give_the_same_bytes_with_links_to_their_files(reference, tmp_path):
     first, second = tmp_path / "1" / "article.pdf", tmp_path / "2" / "article.pdf"
     build.build(inputs.below(reference), first)
     build.build(inputs.below(reference), second)
     assert first.read_bytes() == second.read_bytes()
     table = pd.read_csv(first.with_name("article_numbers.csv"))
     assert {"name", "text", "value", "rounding", "source", "file"} == {*table.columns}
+    # Every number and figure links to a file of the run.
+    text = SOURCE.read_text(encoding="utf-8")
+    files = {*table["file"]}
+    files |= {f"figures/data/{name}.csv" for name in re.findall(r'run-figure\("(\w+)"', text)}
+    files |= {*re.findall(r'"((?:tables|figures)/[\w/]+\.\w+)"', text)}
+    assert len(files) > 20
+    assert not [file for file in files if not (reference / file).is_file()]
 
 
 def test_another_verdict_stops_the_build_and_names_the_sentence(reference, tmp_path):
@@ -120,89 +122,6 @@ def test_a_shorter_run_says_where_its_verdicts_differ(reference, tmp_path):
     assert (tmp_path / "article.pdf").stat().st_size > 20_000
 
 
-def test_the_epsilon_of_the_tables_needs_no_result():
-    entries = numbers.read_entries(build.SOURCE / "numbers.yaml")
-    epsilon = numbers.collect(entries, inputs.below(REFERENCE / "quick"))["table.epsilon"]
-    assert (epsilon.text, epsilon.source) == ("1", "settings, table_epsilon")
-
-
-def test_simulated_data_are_marked(reference, tmp_path):
-    changed = tmp_path / "results"
-    shutil.copytree(reference, changed)
-    file = changed / "data" / "liver" / "provenance.json"
-    file.write_text(file.read_text().replace('"status": "original"', '"status": "simulated"'))
-    content = build._content(inputs.below(changed), {})
-    assert content["simulated"]
-    assert not content["strict"]
-
-
-SUPERSCRIPTS = str.maketrans("⁻¹²", "-12")
-
-
-@pytest.fixture(scope="module")
-def content(reference):
-    return build._content(inputs.below(reference), {})
-
-
-def unit(header):
-    """Return the unit of the column of published values."""
-    (name,) = (name for name in header if name.startswith("Paper ("))
-    power = name.translate(SUPERSCRIPTS).removeprefix("Paper (printed, 10").rstrip(")")
-    return 10.0 ** int(power)
-
-
-def test_a_unit_is_read_from_its_header():
-    assert unit(["Method", "Paper (printed, 10⁻²)", "Paper / random guess"]) == pytest.approx(0.01)
-
-
-@pytest.mark.parametrize("name", build._UNITS)
-def test_tables_of_results_state_the_papers_unit_and_ours(content, name):
-    published = pd.read_csv(f"workflow/published/{name}.csv", dtype=str)
-    grid = content["tables"][name]
-    factor = published["unit_factor"].astype(float).unique()
-    assert factor == pytest.approx(unit(grid["header"]))
-    assert "Here (1)" in grid["header"]
-    place = grid["header"].index(next(one for one in grid["header"] if one.startswith("Paper (")))
-    ((_, rows),) = grid["groups"]
-    printed = [row[place].partition("(")[2].lstrip("~").rstrip(")").split()[0] for row in rows]
-    assert printed == published["value"].tolist()
-
-
-@pytest.mark.parametrize("name", build._UNITS)
-def test_rows_beyond_the_paper_stand_in_the_appendix(content, name):
-    text = SOURCE.read_text(encoding="utf-8")
-    main, appendix = text.split("= All claims and their verdicts")
-    assert f'results-table("{name}"' in main
-    assert f'results-table("{name}_beyond"' in appendix
-    beyond = content["tables"][f"{name}_beyond"]
-    assert not any(header.startswith("Paper") for header in beyond["header"])
-    ((_, own),), ((_, others),) = content["tables"][name]["groups"], beyond["groups"]
-    assert own
-    assert others
-    ((_, first), (_, second)) = build._grid(inputs.below(REFERENCE), name)["groups"]
-    assert (len(own), len(others)) == (len(first), len(second))
-
-
-def test_the_title_has_the_mark_of_a_failed_replication_below_one_half():
-    claims = pd.DataFrame(
-        {
-            "id": ["M1", "M2", "M3", "M4"],
-            "paper": "MVG",
-            "claim_type": ["experiment"] * 3 + ["theorem"],
-            "verdict": [
-                "reproduced",
-                "not reproduced",
-                "reproduced only under x",
-                "not reproduced",
-            ],
-            "same_as": "",
-        }
-    )
-    assert build._mark(claims) == "[Re]"
-    claims.loc[0, "verdict"] = "undecided"
-    assert build._mark(claims) == "[¬Re]"
-
-
 def test_authors_version_and_archive_are_those_of_the_project_file():
     citation = yaml.safe_load(Path("CITATION.cff").read_text(encoding="utf-8"))
     project = build._project()
@@ -212,42 +131,6 @@ def test_authors_version_and_archive_are_those_of_the_project_file():
         for author in citation["authors"]
     ]
     assert bool(project["archives"]) == bool({"doi", "identifiers"} & {*citation})
-
-
-def test_every_number_and_figure_links_to_a_file_of_the_run(reference, tmp_path):
-    out = tmp_path / "article.pdf"
-    build.build(inputs.below(reference), out)
-    files = set(pd.read_csv(out.with_name("article_numbers.csv"))["file"])
-    text = SOURCE.read_text(encoding="utf-8")
-    files |= {f"figures/data/{name}.csv" for name in re.findall(r'run-figure\("(\w+)"', text)}
-    files |= {*re.findall(r'"((?:tables|figures)/[\w/]+\.\w+)"', text)}
-    assert len(files) > 20
-    assert not [file for file in files if not (reference / file).is_file()]
-    content = build._content(inputs.below(reference), {}, "somewhere")
-    assert content["folder"] == "somewhere"
-
-
-def test_the_excess_noise_always_names_its_reading():
-    paragraphs = SOURCE.read_text(encoding="utf-8").split("\n\n")
-    with_range = [text for text in paragraphs if '#n("inflation.' in text]
-    assert len(with_range) == 2
-    for text in with_range:
-        assert "corrected to its root" in text
-        assert "printed" in text.replace("inflation.low.printed", "")
-
-
-def test_tables_cite_no_numbers_of_a_papers_own_list(content):
-    cells = str([content["tables"][name] for name in build._UNITS])
-    assert "Dwork et al." in cells
-    assert not re.search(r"\[\d+\]", cells.replace("', '", ""))
-
-
-def test_too_few_trials_have_no_winner_in_the_advice(reference):
-    ((_, lines),) = build._advice(inputs.below(reference))["groups"]
-    advice = pd.read_csv(reference / "tables" / "advice.csv")
-    assert "few" in set(advice["outcome"])
-    cora = next(line for line in lines if line[0].startswith("Cora"))
-    assert cora[1].startswith("No winner in 5 trials; ahead: ")
 
 
 def test_the_terminal_and_the_article_say_which_results_are_shown(reference, tmp_path, capsys):
