@@ -1,0 +1,138 @@
+"""What Python refuses, as tables: each call of ``calls.toml`` is one sentence and changes nothing.
+
+Neither sentence nor traceback shows a value of records: a text with "secret", a number with 7077.
+"""
+
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+
+import mechanismqueries
+import numpy as np
+import pytest
+import refusals
+
+import matrixdp as mdp
+from matrixdp import checks
+from matrixdp.mechanisms import adassp, allocation, centred, clipped
+from matrixdp.mechanisms.composed import ComposedEquations
+from matrixdp.privacy import exact_sums, gaussian, generalized_gamma, present, sensitivity
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("sklearn")
+
+TABLES = Path(__file__).with_name("calls.toml")
+SECRETS = ("secret", "7077")
+X = np.random.default_rng(0).uniform(0, 1, (400, 3))
+FITTED = mdp.PrivatePCA(2, epsilon=9, bounds=(0, 1)).fit(X)
+PLANE = mdp.Box.cube(2, -1, 1)
+PLANE_MEAN = mdp.MeanQuery(PLANE, 40)
+
+
+def calibrate(mechanism, query):
+    return mechanism.calibrate(query, epsilon=1.0, delta=1e-3)
+
+
+def equations(epsilon, delta):
+    query = sensitivity.NormalEquations(mdp.Box.cube(3, -1, 1), 60, target=2)
+    return ComposedEquations.calibrated(adassp.AdaSSP(), query, epsilon=epsilon, delta=delta)
+
+
+def release(source, /, **settings):
+    stated = {"query": "mean", "bounds": (0, 1), "epsilon": 2.0, "delta": 1e-6, "missing": "refuse"}
+    return mdp.make_release(source, **stated | settings)
+
+
+def masked(numbers):
+    mask = [False, True, False][: len(numbers)]
+    return np.ma.array(np.array(numbers), mask=mask)
+
+
+def with_entry(entry):
+    rows = np.zeros((3, 2), dtype=object)
+    rows[1, 1] = entry
+    return rows
+
+
+def estimator(kind, account, **sides):
+    return lambda **options: kind(**{"bounds": (0, 1), "account": account, **sides, **options})
+
+
+@pytest.fixture
+def names(tmp_path, monkeypatch):
+    """Return the names of calls, in a folder of their own, with an account of nothing spent."""
+    monkeypatch.chdir(tmp_path)
+    account = mdp.Account(tmp_path / "a.privacy.json", epsilon=2, delta=1e-5)
+    frame = pd.DataFrame(X, columns=["age", "income", "score"])
+    lacking = X.copy()
+    lacking[5, 1] = np.nan
+    modules = (mechanismqueries, adassp, allocation, centred, clipped, present, sensitivity)
+    return {name: value for module in modules for name, value in vars(module).items()} | {
+        **globals(),
+        "Directional": mdp.DirectionalGaussian,
+        "TOTAL": {"epsilon": 2.0, "delta": 1e-6},
+        "account": account,
+        "covariance": estimator(mdp.Covariance, account),
+        "checks": checks,
+        "date": date,
+        "Decimal": Decimal,
+        "exact_sums": exact_sums,
+        "far": mdp.MeanQuery(mdp.Box((0.0,), (1e9,)), 10**9),
+        "fitted": FITTED,
+        "folder": tmp_path,
+        "frame": frame,
+        "gamma": generalized_gamma,
+        "gaussian": gaussian,
+        "grouped": mdp.MeanQuery(PLANE, 40, per_person=4),
+        "lacking": lacking,
+        "pca": estimator(mdp.PrivatePCA, account),
+        "ridge": estimator(mdp.PrivateRidge, account, target_bounds=(0, 3)),
+        "several": pd.MultiIndex.from_product([["a"], ["age", "income", "score"]]),
+        "twice": pd.DataFrame(X, columns=["a", "b", "a"]),
+        "y": X.sum(axis=1),
+        "zeroed": mdp.MeanQuery(PLANE, 40, "zero_out"),
+    }
+
+
+def refused(names, call, says):
+    """Check how Python refuses a call."""
+    private = [value for value in SECRETS if value in call]
+    kinds = (TypeError, ValueError, AttributeError)
+    refusals.call(lambda: eval(call, names), names["folder"], says, private, kinds)
+    assert not names["account"].spent
+
+
+CALLS = [
+    row
+    for table in ("mechanisms", "privacy", "checks", "estimators", "releases")
+    for row in refusals.rows(TABLES, table)
+]
+
+
+@pytest.mark.parametrize(("call", "says"), CALLS)
+def test_a_call(names, call, says):
+    refused(names, call, says)
+
+
+DOORS = {
+    "estimator": "covariance().fit({})",
+    "target": "ridge().fit(np.zeros((3, 2)), [row[-1] for row in {}])",
+    "release": "calibrate(mdp.Laplace(), mdp.MeanQuery(PLANE, 3)).release({})",
+    "inverse": "fitted.inverse_transform({})",
+}
+
+
+@pytest.mark.parametrize(("records", "says"), refusals.rows(TABLES, "records"))
+@pytest.mark.parametrize("door", DOORS)
+def test_records_at_every_door(names, door, records, says):
+    column = [part.partition(", column")[0] for part in says]
+    refused(names, DOORS[door].format(records), column if door == "target" else says)
+
+
+def test_what_is_valid_is_not_refused(names):
+    """The control of all tables."""
+    for call in ("Shares((0.6, 0.4))", "covariance().fit(X)", "release(frame)", "pca().fit(frame)"):
+        with pytest.raises((AssertionError, pytest.fail.Exception)):
+            refused(names, call, [])
+    with pytest.raises(AssertionError):
+        refused(names, "Shares((0.6, 0.6))", ["sums to 1.3"])
