@@ -25,7 +25,10 @@ from scipy import optimize, special, stats
 
 import matrixdp.mechanisms
 from matrixdp.checks import InputError
+from matrixdp.mechanisms.adassp import AdaSSP
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism, Mechanism
+from matrixdp.mechanisms.centred import Centred
+from matrixdp.mechanisms.clipped import ClippedMoments
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
@@ -84,6 +87,9 @@ OTHERS = [
     DirectionalGaussian(directions=TURNED),
     Scaled(Gaussian()),
     Scaled(Laplace()),
+    ClippedMoments(1 / 16),
+    Centred(1 / 16),
+    AdaSSP(1 / 16),
 ]
 
 

@@ -16,7 +16,7 @@ import matrixdp as mdp
 from matrixdp import checks
 from matrixdp.mechanisms import adassp, allocation, centred, clipped
 from matrixdp.mechanisms.composed import ComposedEquations
-from matrixdp.privacy import exact_sums, gaussian, generalized_gamma, present, sensitivity
+from matrixdp.privacy import exact_sums, gaussian, present, sensitivity
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("sklearn")
@@ -81,7 +81,6 @@ def names(tmp_path, monkeypatch):
         "fitted": FITTED,
         "folder": tmp_path,
         "frame": frame,
-        "gamma": generalized_gamma,
         "gaussian": gaussian,
         "grouped": mdp.MeanQuery(PLANE, 40, per_person=4),
         "lacking": lacking,

@@ -6,7 +6,6 @@ from hypothesis.extra.numpy import arrays
 from mechanismqueries import LIVER, budget, streams
 from scipy.optimize import minimize
 
-from matrixdp.checks import InputError
 from matrixdp.mechanisms.allocation import Binary, MaxPNR, Shares, quadratic_filling, water_filling
 from matrixdp.mechanisms.directions import PrivateDirections, noise_factor
 from matrixdp.privacy.sensitivity import SecondMomentQuery
@@ -38,37 +37,6 @@ def gain(eigenvalues, u):
 def test_shares(allocation, features, expected):
     np.testing.assert_allclose(allocation.resolve(features), expected)
     np.testing.assert_allclose(allocation.precisions(3.0, features, None), 3 * np.sqrt(expected))
-
-
-@pytest.mark.parametrize(
-    ("build", "message"),
-    [
-        (lambda: Shares((0.6, 0.6)), "theta sums to 1.2; the shares must sum to 1"),
-        (lambda: Shares((0.5, 0.3)), "theta sums to 0.8"),
-        (lambda: Shares((1.0, 0.0)), r"theta is \[1.0, 0.0\]; every share must be above 0"),
-        (lambda: Shares((1.5, -0.5)), "every share must be above 0"),
-        (lambda: Shares((np.nan, 1.0)), "theta is nan"),
-        (lambda: Shares(("a", "b")), "theta .* must be an array of numbers"),
-        (lambda: Shares((0.5, 0.5)).resolve(3), "theta has 2 shares; .* one per direction, 3"),
-        (lambda: Binary((0,), 0), "tau is 0; it must be a number strictly between 0 and 1"),
-        (lambda: Binary((0,), 1), "tau is 1"),
-        (lambda: Binary((0,), np.nan), "tau is nan"),
-        (lambda: Binary((1, 1)), r"direction is \(1, 1\); each feature may appear once"),
-        (
-            lambda: Binary((0, 1)).resolve(2),
-            "it must name some but not all of the directions 0 to 1",
-        ),
-        (lambda: Binary((2,)).resolve(2), r"direction is \(2,\)"),
-        (lambda: Binary((-1,)).resolve(2), r"direction is \(-1,\)"),
-        (lambda: Binary((0.5,)).resolve(2), r"direction is \(0.5,\)"),
-        (lambda: MaxPNR("l3"), "norm is 'l3'"),
-        (lambda: MaxPNR(unfilled="none"), "unfilled is 'none'"),
-        (lambda: MaxPNR().precisions(1, 3, None), "needs directions from a private"),
-    ],
-)
-def test_bad_parameters(build, message):
-    with pytest.raises(InputError, match=message):
-        build()
 
 
 @given(spectra, budgets)

@@ -9,11 +9,9 @@ import pytest
 from mechanismqueries import RELATIONS
 from scipy import linalg
 
-from matrixdp.checks import InputError
 from matrixdp.mechanisms.adassp import AdaSSP, eigenvalue_query, product_query
 from matrixdp.mechanisms.base import NoGuarantee
 from matrixdp.mechanisms.composed import ComposedEquations
-from matrixdp.mechanisms.moments import with_constant
 from matrixdp.noise import safe
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball, Box
@@ -210,30 +208,3 @@ def test_the_ridge_follows_from_the_noisy_eigenvalue_alone():
     for _ in range(20):
         found = release.release(rows)
         assert found.ridge == float(release.program.ridge_for(np.array(found.smallest)))
-
-
-def test_a_constant_is_a_column_like_others():
-    rows = np.random.default_rng(3).uniform(-1, 1, (60, 4))
-    found = ComposedEquations.calibrated(AdaSSP(), posed(), **BUDGET).release(with_constant(rows))
-    assert found.moments.shape == (4, 4)
-    assert found.products.shape == (4,)
-
-
-@pytest.mark.parametrize("rows", [np.zeros((59, 5)), np.zeros((60, 4)), np.zeros(60), [["secret"]]])
-def test_bad_records_are_one_sentence_without_a_value(rows):
-    with pytest.raises(InputError, match="record") as refused:
-        ComposedEquations.calibrated(AdaSSP(), posed(), **BUDGET).release(rows)
-    assert "secret" not in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("budget", "message"),
-    [
-        ({"epsilon": -1.0, "delta": 2.0}, "epsilon is -1"),
-        ({"epsilon": 1.0, "delta": 0.0}, "delta is 0"),
-        ({"epsilon": 60.0, "delta": 1e-6}, "give an epsilon of at most"),
-    ],
-)
-def test_a_bad_budget_is_one_sentence_that_names_epsilon_first(budget, message):
-    with pytest.raises(InputError, match=message):
-        ComposedEquations.calibrated(AdaSSP(), posed(), **budget)

@@ -1,9 +1,7 @@
 import pytest
-from mechanismqueries import LIVER, budget
 
-from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import NoGuarantee
-from matrixdp.mechanisms.gaussian import Gaussian, standard_deviation
+from matrixdp.mechanisms.gaussian import standard_deviation
 from matrixdp.privacy import gaussian
 
 
@@ -48,8 +46,3 @@ def test_the_classical_constants_are_refused_from_where_they_fail(delta, calibra
     assert gaussian.delta(last - 1e-3, 1 / good) == pytest.approx(delta, rel=2e-3)
     with pytest.raises(NoGuarantee, match="use a smaller epsilon or the analytic calibration"):
         standard_deviation(1, epsilon=last + 1e-3, delta=delta, calibration=calibration)
-
-
-def test_bad_calibrations():
-    with pytest.raises(InputError, match="calibration is 'analitic'; did you mean 'analytic'?"):
-        Gaussian("analitic").calibrate(LIVER, **budget(LIVER))

@@ -193,17 +193,6 @@ def test_exact_values_do_not_depend_on_order_or_blocks():
         )
 
 
-def test_exact_values_clip_and_count():
-    with pytest.raises(InputError, match="stated for 40 records, and there are 39; correct"):
-        exact_sums.value(MeanQuery(BOX, 40), [records(39)])
-    with pytest.raises(InputError, match="stated for 1 record, and there are 39; correct"):
-        exact_sums.value(MeanQuery(BOX, 1), [records(39)])
-    with pytest.raises(InputError, match="one record per row, with 3 columns"):
-        exact_sums.value(MeanQuery(BOX, 40), [np.zeros((2, 20, 3))])
-    clipped = exact_sums.value(IdentityQuery(BOX, 40), [100 * records()])
-    assert same_copies(np.abs(clipped).max(axis=1), BOX.magnitudes)
-
-
 def test_noise_beyond_the_range_cannot_be_added_safely():
     tiny = Gaussian().calibrate(IdentityQuery(BOX, 40), epsilon=1e-12, delta=1e-12)
     with pytest.raises(InputError, match="cannot be added safely"):

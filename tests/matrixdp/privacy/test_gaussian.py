@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import erf
 
-from matrixdp.checks import InputError
 from matrixdp.privacy import gaussian
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -191,11 +190,6 @@ def test_log_delta_reaches_below_every_float(epsilon, log_delta):
     assert gaussian.delta(epsilon, mu) > 0
 
 
-def test_the_logarithm_of_delta_gives_the_same():
-    assert mu_at(1, np.log(1e-5)) == gaussian.mu(1, 1e-5)
-    assert epsilon_at(np.log(1e-5), 2) == gaussian.epsilon(1e-5, 2)
-
-
 @pytest.mark.parametrize("delta", [0.9, 0.999, 1 - 1e-9, 1 - 1e-15, 1 - 2.0**-53])
 @pytest.mark.parametrize("epsilon", [0, 1e-3, 1, 30])
 def test_large_delta_stays_safe(epsilon, delta):
@@ -323,47 +317,3 @@ def test_scalars_give_floats_and_arrays_broadcast():
     assert gaussian.epsilon(deltas, table).shape == (3, 4)
     assert gaussian.delta(1, np.zeros((2, 0))).shape == (2, 0)
     assert gaussian.mu([], 1e-5).shape == (0,)
-
-
-def test_arguments_are_left_alone():
-    epsilons, mus = np.array([0.0, 1.0]), np.array([0.0, 0.5])
-    gaussian.delta(epsilons, mus)
-    gaussian.mu(epsilons, 1e-5)
-    gaussian.epsilon(1e-5, mus)
-    assert epsilons.tolist() == [0, 1]
-    assert mus.tolist() == [0, 0.5]
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: gaussian.mu(-1, 1e-5), r"epsilon is -1; it must be a number from 0 to 1e\+15"),
-        (lambda: gaussian.mu(np.nan, 1e-5), "epsilon is nan; it must be"),
-        (lambda: gaussian.mu(np.inf, 1e-5), "epsilon is inf; it must be"),
-        (lambda: gaussian.mu("1", 1e-5), "epsilon is '1'; it must be"),
-        (lambda: gaussian.mu(None, 1e-5), "epsilon is None; it must be"),
-        (lambda: gaussian.mu(True, 1e-5), "epsilon is True; it must be"),
-        (lambda: gaussian.mu(1j, 1e-5), "epsilon is 1j; it must be"),
-        (lambda: gaussian.mu([[1, 2], [3]], 1e-5), r"epsilon is \[\[1, 2\], \[3\]\]; it must be"),
-        (lambda: gaussian.mu([1, 2, -3, -4], 1e-5), "epsilon is -3 at index 2; it must be"),
-        (lambda: gaussian.mu([[1, 2], [np.nan, 4]], 1e-5), "epsilon is nan at index 1, 0;"),
-        (lambda: gaussian.mu(1, 0), "delta is 0; it must be a number strictly between 0 and 1"),
-        (lambda: gaussian.mu(1, 1), "delta is 1; it must be"),
-        (lambda: gaussian.mu(1, 1.5), "delta is 1.5; it must be"),
-        (lambda: gaussian.mu(1, [1e-5, np.nan]), "delta is nan at index 1; it must be"),
-        (lambda: gaussian.delta(-1e-9, 1), "epsilon is -1e-09; it must be"),
-        (lambda: gaussian.delta(1, -2), r"mu is -2; it must be a number from 0 to 1e\+15"),
-        (lambda: gaussian.delta(1, np.inf), "mu is inf; it must be"),
-        (lambda: gaussian.log_delta(1, np.nan), "mu is nan; it must be"),
-        (lambda: gaussian.epsilon(1e-5, None), "mu is None; it must be"),
-        (lambda: gaussian.epsilon(0, 1), "delta is 0; it must be"),
-        (lambda: gaussian.epsilon(1e-5, [1, -1]), "mu is -1 at index 1; it must be"),
-        (
-            lambda: gaussian.delta([1, 2], [1, 2, 3]),
-            r"epsilon has shape \(2,\) and mu has shape \(3,\); the shapes must broadcast",
-        ),
-    ],
-)
-def test_bad_input_is_one_sentence(call, message):
-    with pytest.raises(InputError, match=message):
-        call()

@@ -5,14 +5,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from exactness import same_copies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mechanismqueries import CTG, LIVER, MOVEMENT
 from scipy.optimize import minimize
 from scipy.stats import ortho_group
 
-from matrixdp.checks import InputError
 from matrixdp.privacy.quadratic import ENUMERABLE, largest_difference, largest_form
 from matrixdp.privacy.sensitivity import ADJACENCIES, Ball, Box, IdentityQuery, SecondMomentQuery
 
@@ -344,68 +342,3 @@ def test_sensitivities_scale_with_the_data(name, adjacency, k):
         SecondMomentQuery(box, 5, adjacency).l2_sensitivity / 10
     )
     assert moments.directional_mu(2 * t).value == pytest.approx(moments.directional_mu(t).value / 2)
-
-
-# --- Values, and what is refused --------------------------------------------------------------
-
-
-def test_values_within_the_bounds_pass_and_come_back():
-    x = np.array([[0.5, -1.0], [1.0, 0.0]])
-    query = IdentityQuery(Box.cube(2, -1, 1), 2)
-    assert same_copies(query.check(x), x)
-    assert query.check(np.stack([x, -x])).shape == (2, 2, 2)
-    assert SecondMomentQuery(query.domain, 2).check(x @ x.T / 2).shape == (2, 2)
-    records = np.random.default_rng(0).standard_normal((3, 500))
-    records *= 0.7 / np.linalg.norm(records, axis=0)  # off the sphere by rounding only
-    IdentityQuery(Ball(0.7, 3), 500).check(records)
-    SecondMomentQuery(Ball(0.7, 3), 500).check(records @ records.T / 500)
-
-
-PLANE = Box.cube(2, -1, 1)
-
-
-@pytest.mark.parametrize(
-    ("query", "value", "message"),
-    [
-        (IdentityQuery(PLANE, 2), [[0, 0], [0, 1.001]], "largest value .* is 1.001 .*clip"),
-        (IdentityQuery(PLANE, 2), [[0, 0], [0, -1.01]], "smallest value .* is -1.01 .*clip"),
-        (IdentityQuery(PLANE, 2), [[0, 0], [np.nan, 0]], r"value is nan at index \(1, 0\)"),
-        (IdentityQuery(PLANE, 2), [[0, 0]], r"value has shape \(1, 2\); it must end in 2 x 2"),
-        (IdentityQuery(PLANE, 2), [0, 0], r"value has shape \(2,\)"),
-        (IdentityQuery(Ball(1, 2), 2), [[0, 0.8], [0, 0.601]], "l2 norm of a record is 1.0006"),
-        (SecondMomentQuery(PLANE, 2), [[1, 0.5], [0, 1]], "not symmetric"),
-        (SecondMomentQuery(PLANE, 2), [[1, 0], [0, 1.001]], "second moment is 1.001 .*clip"),
-        (SecondMomentQuery(PLANE, 2), [[np.inf, 0], [0, 1]], "value is inf"),
-        (
-            SecondMomentQuery(Ball(1, 2), 2),
-            [[0.5, 0], [0, 0.501]],
-            "mean squared norm of records is 1.001",
-        ),
-    ],
-)
-def test_values_outside_the_bounds_are_refused(query, value, message):
-    with pytest.raises(InputError, match=message):
-        query.check(value)
-
-
-@pytest.mark.parametrize(
-    ("build", "message"),
-    [
-        (lambda: Box((0, 0), (1, 0)), r"lower\[1\] is 0.0 and upper\[1\] is 0.0"),
-        (lambda: Box((0,), (1, 2)), r"upper has shape \(2,\)"),
-        (lambda: Box((0,), (np.inf,)), "upper is inf"),
-        (lambda: Ball(0, 3), "radius is 0; it must be a finite number above 0"),
-        (lambda: Ball(np.nan, 3), "radius is nan"),
-        (lambda: Ball(1, 2.5), "features is 2.5; it must be a whole number"),
-        (lambda: IdentityQuery(PLANE, 0), "records is 0"),
-        (lambda: SecondMomentQuery(PLANE, 5, "swap"), "adjacency is 'swap'"),
-        (lambda: IdentityQuery(PLANE, 5).directional_mu([1, 0]), "variances hold 0.0"),
-        (lambda: IdentityQuery(PLANE, 5).directional_mu([1, -1]), "variances hold -1.0"),
-        (lambda: IdentityQuery(PLANE, 5).directional_mu([1]), r"variances has shape \(1,\)"),
-        (lambda: IdentityQuery(PLANE, 5).directional_mu([1, 1], np.ones((2, 2))), "orthonormal"),
-    ],
-)
-def test_bad_parameters_are_refused_in_one_sentence(build, message):
-    with pytest.raises(InputError, match=message) as error:
-        build()
-    assert "\n" not in str(error.value)
