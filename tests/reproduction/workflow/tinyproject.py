@@ -195,7 +195,7 @@ def environment(**variables: str) -> dict[str, str]:
     # As `make` does: compiled modules serve the next job, also in a copy of the project.
     unset |= {"PYTHONDONTWRITEBYTECODE"}
     # Of `make test`, which may have started this.
-    unset |= {"ARGS", "BASE", "STATE", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"}
+    unset |= {"ARGS", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"}
     kept = {name: text for name, text in os.environ.items() if name.upper() not in unset}
     active = os.path.dirname(sys.executable)
     path = os.pathsep.join(part for part in kept["PATH"].split(os.pathsep) if part != active)
