@@ -207,8 +207,8 @@ def test_a_plan_names_causes_before_counts(small):
 
 
 def test_help_lists_every_target(folder):
-    targets = "all quick mnist images plan verify reference kept-page kept-article check-figures docs test"
-    targets += " test-all mutants bench lint slurm"
+    targets = "all quick mnist images plan verify reference kept-page kept-article check-figures"
+    targets += " docs test test-all mutants bench lint slurm"
     text = subprocess.check_output(folder.command("help"), env=folder.variables(), text=True)
     for target in (*targets.split(), "clean", "help"):
         assert f"make {target}: " in text
