@@ -1,6 +1,6 @@
 """Registries, merged from the files of a folder: one new file adds an entry.
 
-``entries`` reads the files as text: literal keys, and the literal values of keywords. Planning needs
+``entries`` reads the files as text: literal keys, and literal values of keywords. Planning needs
 no more, takes half a second less, and a file that cannot be imported stops only the runs that name
 what it has. ``collect`` and ``find`` import the files.
 """
