@@ -11,6 +11,7 @@ rule settings:
     conda:
         "../../environment.yml"
     params:
+        # One for each key, so that a dry run names the one that has changed; the text is not compared.
         **{
             f"setting_{key}": job_settings.text(value)
             for key, value in configuration.public(config).items()
@@ -94,6 +95,8 @@ rule features:
         "<folder>/logs/features/{training}.log",
     benchmark:
         "<folder>/benchmarks/features/{training}.tsv"
+    wildcard_constraints:
+        training=any_of(TRAININGS.keys() & discovery.extractors().keys()),
     conda:
         "../../environment.yml"
     params:

@@ -162,6 +162,7 @@ rule negative_control:
 rule held_out:
     """Trials of rules that were made on the papers' data, on other data."""
     input:
+        # Mechanisms of other packages have no part in it.
         code=code(
             "cli.held_out",
             *(each.module for each in discovery.mechanisms().values() if not each.distribution),

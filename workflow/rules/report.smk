@@ -8,7 +8,8 @@ SIDES = {"regression": "left", "first_pc": "middle", "covariance": "right"}
 # Whether the study's own checks of mechanisms for releases stand beside the run's.
 CHECKED = ON_PAPERS and EXPERIMENTS
 
-# By the name of a table its recipe, and the files that it shows; those of one experiment first.
+# By the name of a table its recipe, perhaps with an option, and the files that it shows. First those
+# of one experiment, then those of one mechanism against each other row, which nobody makes by default.
 OF_EXPERIMENTS = {
     **{IN_PRINT.get(run, run): ("experiment", rows_of(run)) for run in SWEPT},
     **{f"imgm_{run}": ("training", rows_of(run)) for run in TRAININGS},
