@@ -5,8 +5,7 @@ nevertheless (Dong, Roth & Su, JRSS B 2022, Corollary 3.3). Records enter throug
 so that all other steps are post-processing.
 
 The parts of :class:`ComposedMoments` are the mean, the numbers of records by length, and the second
-moments of records clipped to the radius that these numbers select. Those of
-:class:`ComposedEquations` are the parts of AdaSSP, see :mod:`matrixdp.mechanisms.adassp`.
+moments of records clipped to the radius that these numbers select.
 
 Where the number of records is private, all parts are sums over the stated number. The mean is that
 of (x, 1): its last entry says by what the sums are to be divided. Without a mean the numbers by
@@ -18,7 +17,7 @@ from __future__ import annotations
 import abc
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -26,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms.adassp import Equations, RidgedByHistogram, RidgedEquations
+from matrixdp.mechanisms.adassp import RidgedByHistogram
 from matrixdp.mechanisms.base import (
     AdditiveGaussian,
     CalibratedMechanism,
@@ -44,12 +43,12 @@ from matrixdp.mechanisms.clipped import (
 )
 from matrixdp.mechanisms.moments import MeanCovariance as Estimate
 from matrixdp.mechanisms.moments import positive
-from matrixdp.mechanisms.programs import Part, Question, Records, Value
+from matrixdp.mechanisms.programs import Part, Question, Records
 from matrixdp.noise import safe
 from matrixdp.privacy import exact_sums, gaussian
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.quadratic import UPWARDS
-from matrixdp.privacy.sensitivity import IdentityQuery, NormalEquations, Query, SecondMomentQuery
+from matrixdp.privacy.sensitivity import IdentityQuery, Query, SecondMomentQuery
 
 #: Returns the records in blocks (k, m); each call starts anew.
 Rows = Callable[[], Iterable[Array]]
@@ -407,51 +406,6 @@ class ComposedMoments(Composed):
             *(outcome.moments, *noise, outcome.centre, self.centre_std, float(outcome.weight)),
             *(share / n_records for share in shares),
         )
-
-
-@dataclass(frozen=True)
-class ComposedEquations(Composed):
-    """Normal equations, and a ridge that follows from their private smallest eigenvalue."""
-
-    query: NormalEquations
-    program: RidgedEquations
-
-    def __post_init__(self) -> None:
-        self.require(self.program)
-        query = self.program.query
-        smaller = query.domain.radius < self.query.domain.radius
-        if smaller and replace(query, domain=self.query.domain) == self.query:
-            raise InputError(
-                f"the equations are those of records within {query.domain.radius:.4g} of "
-                f"{self.query.domain.radius:.4g}, and a release clips none to a fraction; take "
-                "AdaSSP with squared_radius_fraction 1"
-            )
-        super().__post_init__()
-        # The values that are asked for are those of all records, whatever the design's own query.
-        if self.program.design.query != self.query.design:
-            raise NoGuarantee(OTHER)
-
-    @classmethod
-    def require(cls, program: CalibratedMechanism) -> None:
-        """Raise InputError if the program does not release the equations of all records."""
-        if not isinstance(program, RidgedEquations):
-            raise InputError(
-                f"{type(program).__name__} does not release normal equations; take AdaSSP()"
-            )
-
-    @property
-    def noise_std(self) -> float:
-        """Noise of an entry of the moments."""
-        return self.program.design.noise_std
-
-    def reads(self, rows: Rows) -> Value:
-        """Return the exact second moments, which are computed once."""
-        return Value(exact_sums.value(self.query, rows()))
-
-    def prepare(self, rows: Rows) -> Callable[[], Equations]:
-        """Read the records once for all releases, as :meth:`Composed.prepare`."""
-        value = self.reads(rows)
-        return lambda: self.answered(value, safe_answer)
 
 
 #: All releases in parts.

@@ -12,38 +12,21 @@ from typing import Any
 
 import numpy as np
 
-from matrixdp.auditing import composition, real, sensitivities
+from matrixdp.auditing import composition, real
 from matrixdp.auditing.base import Finding, Scale
 from matrixdp.auditing.neighbours import random_records, worst
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms.adassp import EigenvalueQuery, ProductQuery
 from matrixdp.mechanisms.base import AdditiveGaussian
 from matrixdp.mechanisms.clipped import ShellQuery
-from matrixdp.mechanisms.composed import Composed, ComposedMoments
+from matrixdp.mechanisms.composed import Composed
 from matrixdp.mechanisms.programs import Part
-from matrixdp.privacy.domain import Ball, Box
+from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import MeanQuery
-
-#: Measures of :mod:`sensitivities` for the parts of a regression, by the parts' queries.
-_MEASURES = {EigenvalueQuery: "smallest eigenvalue of x", ProductQuery: "l2, x times y"}
 
 #: Number of replayed pairs of data sets that are far apart, and of replayed pairs of neighbours.
 #: ``SIZES`` are the sizes, used in turn, of the records that neighbours share.
 PAIRS, NEIGHBOURS = 16, 12
 SIZES = 1.0, 0.1, 0.01
-
-
-def reached(release: Composed) -> float:
-    """Return the share of the declared mu that the worst neighbours reach at least.
-
-    No two records of an odd number of columns attain the bound of the moments of a regression.
-    Where a column keeps away from 0, no two records are orthogonal, and all reach less.
-    """
-    if isinstance(release, ComposedMoments) or release.query.design.triangle_l2_exact:
-        return 0.99
-    box = release.query.domain
-    away = isinstance(box, Box) and (np.greater(box.lower, 0) | np.less(box.upper, 0)).any()
-    return 0.75 if away else 0.9
 
 
 class Answers:
@@ -79,7 +62,7 @@ def executed(release: Composed, stream: np.random.Generator) -> Finding:
     for _ in range(PAIRS):
         first, second = (random_records(query, stream) for _ in range(2))
         other.append(_apart(release, first, second, int(stream.integers(2**32))) is None)
-    mus = [float(np.linalg.norm([_worst(release, part, stream) for part in release.parts]))]
+    mus = [float(np.linalg.norm([_worst(part, stream) for part in release.parts]))]
     mean = MeanQuery(query.domain, query.n_records, query.adjacency, per_person=query.per_person)
     pairs = [
         worst(target, lambda d: np.linalg.norm(d, axis=(-2, -1)), stream)[:2]
@@ -132,15 +115,11 @@ def _same(first: tuple[Any, ...], second: tuple[Any, ...]) -> bool:
     return flat.shape == other.shape and np.allclose(flat, other, rtol=1e-9, atol=0)
 
 
-def _worst(composed: Composed, part: Part, stream: np.random.Generator) -> float:
+def _worst(part: Part, stream: np.random.Generator) -> float:
     """Return the largest change of a part's answer on neighbours, over its noise."""
 
     def white(release: AdditiveGaussian) -> float:
         query, whiten = release.query, release.noise.whiten
-        if measure := _MEASURES.get(type(query)):
-            _, norm = sensitivities.measures(composed.query)[measure]
-            unit = whiten(np.eye(query.features)[:, :1])
-            return worst(composed.query, norm, stream).size * float(np.linalg.norm(unit))
         if isinstance(query, ShellQuery):
             # All records of a person move from one shell to another, or are added to one.
             moves = np.array([[1.0], [0.0 if query.private_count else -1.0]])
