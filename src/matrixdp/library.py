@@ -15,7 +15,6 @@ import numpy as np
 #: not: a mechanism of one's own is a file of a package, too.
 MODULES = frozenset(
     {
-        "matrixdp.mechanisms.adassp",
         "matrixdp.mechanisms.allocation",
         "matrixdp.mechanisms.base",
         "matrixdp.mechanisms.centred",
@@ -31,6 +30,7 @@ MODULES = frozenset(
         "matrixdp.privacy.present",
         "matrixdp.privacy.sensitivity",
         "reproduction.mechanisms.adaptive",
+        "reproduction.mechanisms.adassp",
         "reproduction.mechanisms.exponential",
         "reproduction.mechanisms.generalized_gamma",
         "reproduction.mechanisms.jl",

@@ -14,8 +14,7 @@ import refusals
 
 import matrixdp as mdp
 from matrixdp import checks
-from matrixdp.mechanisms import adassp, allocation, centred, clipped
-from matrixdp.mechanisms.composed import ComposedEquations
+from matrixdp.mechanisms import allocation, centred, clipped
 from matrixdp.privacy import exact_sums, gaussian, present, sensitivity
 
 pd = pytest.importorskip("pandas")
@@ -31,11 +30,6 @@ PLANE_MEAN = mdp.MeanQuery(PLANE, 40)
 
 def calibrate(mechanism, query):
     return mechanism.calibrate(query, epsilon=1.0, delta=1e-3)
-
-
-def equations(epsilon, delta):
-    query = sensitivity.NormalEquations(mdp.Box.cube(3, -1, 1), 60, target=2)
-    return ComposedEquations.calibrated(adassp.AdaSSP(), query, epsilon=epsilon, delta=delta)
 
 
 def release(source, /, **settings):
@@ -66,7 +60,7 @@ def names(tmp_path, monkeypatch):
     frame = pd.DataFrame(X, columns=["age", "income", "score"])
     lacking = X.copy()
     lacking[5, 1] = np.nan
-    modules = (mechanismqueries, adassp, allocation, centred, clipped, present, sensitivity)
+    modules = (mechanismqueries, allocation, centred, clipped, present, sensitivity)
     return {name: value for module in modules for name, value in vars(module).items()} | {
         **globals(),
         "Directional": mdp.DirectionalGaussian,

@@ -32,7 +32,6 @@ from matrixdp.noise.distributions import (
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import (
     MeanQuery,
-    NormalEquations,
     Query,
     SecondMomentQuery,
     second_moments,
@@ -154,7 +153,7 @@ def executed(release: Program, stream: np.random.Generator, most: int | None = N
         others += [spent or _replay(release, first, second, trial) is None for trial in trials]
     moments = SecondMomentQuery(query.domain, query.n_records, query.adjacency)
     extremes = [farthest(query), farthest(moments)]
-    if isinstance(query, NormalEquations):
+    if hasattr(query, "measures"):
         norms = [norm for _, norm in sensitivities.measures(query).values()]
         extremes += [worst(query, norm, stream) for norm in norms]
     mus = [0.0]

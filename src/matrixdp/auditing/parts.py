@@ -7,11 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from matrixdp import library
-from matrixdp.auditing import proofs, sensitivities
+from matrixdp.auditing import proofs
 from matrixdp.auditing.base import Audit
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.projection import ComposedAudit
-from matrixdp.mechanisms.adassp import RidgedEquations
 from matrixdp.mechanisms.base import AdditiveGaussian, CalibratedMechanism
 from matrixdp.mechanisms.centred import CentredMoments
 from matrixdp.mechanisms.clipped import ChosenByHistogram, shells, squared_move
@@ -20,7 +19,6 @@ from matrixdp.privacy.sensitivity import (
     ADD_OR_REMOVE,
     IdentityQuery,
     MeanQuery,
-    NormalEquations,
     Query,
     SecondMomentQuery,
 )
@@ -29,27 +27,21 @@ from matrixdp.privacy.sensitivity import (
 AuditOf = Callable[[CalibratedMechanism, np.random.Generator], Audit]
 
 #: Classes of composed releases.
-COMPOSED = RidgedEquations, ChosenByHistogram, CentredMoments
+COMPOSED = ChosenByHistogram, CentredMoments
 
 
 def audit(release: CalibratedMechanism, stream: np.random.Generator, audit_of: AuditOf) -> Audit:
     """Return the audit of a release of one of the classes ``COMPOSED``."""
     proven = parts_mu(release)
-    if isinstance(release, RidgedEquations):
-        changes = sensitivities.largest_changes(release.query, stream)
-        first = audit_of(release.design, stream)
-        eigenvalue = changes["smallest eigenvalue of x"] / release.eigenvalue_std
-        target = changes["l2, x times y"] / release.target_std
-        return ComposedAudit(release, [eigenvalue, first.mu, target], first, proven)
     if isinstance(release, CentredMoments):
         moved = farthest(release.query).size / release.query.n_records
         about = audit_of(release.about, stream)
         return ComposedAudit(release, [moved / release.centre_std, about.mu], about, proven)
     assert isinstance(release, ChosenByHistogram)
-    return _chosen(release, stream, audit_of, proven)
+    return chosen(release, stream, audit_of, proven)
 
 
-def _chosen(
+def chosen(
     release: ChosenByHistogram,
     stream: np.random.Generator,
     audit_of: AuditOf,
@@ -68,16 +60,17 @@ def _chosen(
     return ComposedAudit(release, [*mus, rest], parts[0], proven)
 
 
-def fits(part: Query, query: Query, adjacency: str) -> bool:
+def fits(part: Query, query: Query, adjacency: str, kind: type[Query] = SecondMomentQuery) -> bool:
     """Return whether a part's query is of a release's records, and as wide as its neighbours.
 
-    Sensitivities of the part's query count for the release only then. A ball clips records to any
-    radius; a box clips none, so that it must be that of the release. The sensitivities of
-    ``add_or_remove`` are those of ``zero_out``, and for the stated number of records so is the sum.
+    Sensitivities of the part's query, a ``kind``, count for the release only then. A ball clips
+    records to any radius; a box clips none, so that it must be that of the release. The
+    sensitivities of ``add_or_remove`` are those of ``zero_out``, and for the stated number of
+    records so is the sum.
     """
     same = (adjacency, ADD_OR_REMOVE) if adjacency == "zero_out" else (adjacency,)
     return (
-        type(part) in (SecondMomentQuery, NormalEquations)
+        type(part) is kind
         and proofs.owned(part)
         and part.n_records == query.n_records
         and part.features == query.features
@@ -114,10 +107,6 @@ def parts_mu(release: CalibratedMechanism) -> list[float]:
         return [proofs.UNPROVEN]
     if isinstance(release, AdditiveGaussian):
         return [proofs.mu(query, release.noise)]
-    if isinstance(release, RidgedEquations):
-        eigenvalue = release.query.l2_eigenvalue / release.eigenvalue_std
-        target = release.query.l2_target / release.target_std
-        return [eigenvalue, noise_mu(release.design, release.query.design), target]
     if isinstance(release, CentredMoments) and type(query) is IdentityQuery:
         mean = MeanQuery(
             query.domain, query.n_records, query.adjacency, per_person=query.per_person
@@ -125,15 +114,20 @@ def parts_mu(release: CalibratedMechanism) -> list[float]:
         about = parts_mu(release.about) if _about_mean(release) else [proofs.UNPROVEN]
         return [mean.l2_sensitivity / release.centre_std, *about]
     if isinstance(release, ChosenByHistogram) and type(query) is IdentityQuery:
-        counted = query.group * float(np.sqrt(squared_move(query))) / release.count_std
-        return [counted, max(_candidate_mus(release))]
+        return [counts_mu(release), max(_candidate_mus(release))]
     return [proofs.UNPROVEN]
+
+
+def counts_mu(release: ChosenByHistogram) -> float:
+    """Return the mu of the numbers of records by length."""
+    query = release.query
+    return query.group * float(np.sqrt(squared_move(query))) / release.count_std
 
 
 def _candidate_mus(release: ChosenByHistogram) -> list[float]:
     """Return upper bounds on the mu of the release at each radius; NaN alone if one has none."""
     query, mus = release.query, []
-    if {type(release.candidates), type(getattr(release, "equations", ()))} != {tuple}:
+    if type(release.candidates) is not tuple:
         return [proofs.UNPROVEN]
     for number in range(len(release.candidates)):
         part = release.release_at(number)[1]

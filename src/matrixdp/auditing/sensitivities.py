@@ -9,7 +9,7 @@ import numpy as np
 from matrixdp import library
 from matrixdp.auditing.neighbours import Neighbours, frobenius, random_records, worst
 from matrixdp.checks import Array
-from matrixdp.privacy.sensitivity import NormalEquations, Query, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 
 #: Relative error of two computations of a norm, and of a search that attains the declared value.
 ROUNDING, CLOSE = 1e-9, 1e-6
@@ -24,19 +24,6 @@ def measures(query: Query) -> dict[str, tuple[float, Callable[[Array], Array]]]:
         # A query of the study declares them itself.
         declared: dict[str, tuple[float, Callable[[Array], Array]]] = query.measures
         return declared
-    if isinstance(query, NormalEquations):
-        x, y = np.array(query.others), query.target
-        return {
-            "smallest eigenvalue of x": (
-                query.l2_eigenvalue,
-                lambda d: np.linalg.norm(d[..., x[:, None], x], ord=2, axis=(-2, -1)),
-            ),
-            "l2, upper triangle of x": (
-                query.design.triangle_l2_sensitivity,
-                lambda d: frobenius(np.triu(d[..., x[:, None], x])),
-            ),
-            "l2, x times y": (query.l2_target, lambda d: np.linalg.norm(d[..., x, y], axis=-1)),
-        }
     entries: dict[str, tuple[float, Callable[[Array], Array]]] = {
         "l1": (query.l1_sensitivity, _sum),
         "l2": (query.l2_sensitivity, frobenius),

@@ -25,7 +25,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms.adassp import RidgedByHistogram
 from matrixdp.mechanisms.base import (
     AdditiveGaussian,
     CalibratedMechanism,
@@ -334,7 +333,7 @@ class ComposedMoments(Composed):
     def require(cls, program: CalibratedMechanism) -> None:
         """Raise InputError if the program does not release moments at a private radius."""
         inner = program.about if isinstance(program, CentredMoments) else program
-        if not isinstance(inner, ChosenByHistogram) or isinstance(inner, RidgedByHistogram):
+        if not isinstance(inner, ChosenByHistogram):
             raise InputError(
                 f"{type(inner).__name__} does not release second moments at a private radius; take "
                 "Centred() or PrivatelyClipped()"

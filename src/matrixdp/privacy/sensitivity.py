@@ -34,7 +34,6 @@ can cause. No query's set is a Frobenius ball, which is why directional noise ca
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -460,65 +459,8 @@ class SecondMomentQuery(_Query):
         return moments
 
 
-@dataclass(frozen=True)
-class NormalEquations(SecondMomentQuery):
-    """Second moments of records z = (x, y) for a regression of y on x, in three parts.
-
-    The parts are the second moments of x, their smallest eigenvalue, and the products of x and y.
-    ``target`` is the index of y among at least two features.
-    """
-
-    target: int = 0
-    name = "normal_equations"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.features < 2 or not 0 <= self.target < self.features:
-            raise InputError(
-                f"target is {self.target} among {self.features} features; "
-                "give the index of one of at least two"
-            )
-
-    @property
-    def others(self) -> list[int]:
-        """Indices of x among the features."""
-        return [i for i in range(self.features) if i != self.target]
-
-    @cached_property
-    def design(self) -> SecondMomentQuery:
-        """The second moments of x alone."""
-        if isinstance(self.domain, Ball):
-            domain: Box | Ball = Ball(self.domain.radius, self.features - 1)
-        else:
-            sides = (self.domain.lower, self.domain.upper)
-            domain = Box(*(tuple(side[i] for i in self.others) for side in sides))
-        return SecondMomentQuery(domain, self.n_records, self.adjacency, per_person=self.per_person)
-
-    @property
-    def l2_target(self) -> float:
-        """L2 sensitivity of sum_j x_j y_j / n.
-
-        One record adds at most |x| |y|, in a ball R^2 / 2. Replacing it by a record of the opposite
-        sign changes twice as much, unless all features are nonnegative.
-        """
-        if isinstance(self.domain, Ball):
-            change = self.domain.radius**2 / 2
-        else:
-            change = self.design.domain.radius * float(self.domain.magnitudes[self.target])
-        two_sided = self.adjacency == "replace" and not self.domain.nonnegative
-        return (2 if two_sided else 1) * change / self.people
-
-    @property
-    def l2_eigenvalue(self) -> float:
-        """Largest change of the smallest eigenvalue of X X^T / n: R^2 / n for |x| <= R.
-
-        It follows from Weyl's inequality: -R^2 <= x x^T - x' x'^T <= R^2 as a quadratic form.
-        """
-        return self.design.max_norm / self.people
-
-
 #: All queries; a mechanism states which of these types it supports.
-Query = IdentityQuery | MeanQuery | SecondMomentQuery | NormalEquations
+Query = IdentityQuery | MeanQuery | SecondMomentQuery
 
 
 def second_moments(matrix: Array) -> Array:

@@ -10,7 +10,6 @@ from mechanismqueries import Unclipped
 
 from matrixdp.auditing import composition, releases
 from matrixdp.auditing.neighbours import random_records
-from matrixdp.mechanisms.adassp import AdaSSP, PrivatelyClippedAdaSSP
 from matrixdp.mechanisms.allocation import MaxPNR
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PUBLIC, PrivatelyClipped
@@ -20,10 +19,10 @@ from matrixdp.noise.distributions import MatrixNormal, SymmetricNormal
 from matrixdp.privacy.sensitivity import (
     Box,
     IdentityQuery,
-    NormalEquations,
     SecondMomentQuery,
 )
 from reproduction.mechanisms.adaptive import AdaptiveCovariance
+from reproduction.mechanisms.adassp import AdaSSP, NormalEquations, PrivatelyClippedAdaSSP
 from reproduction.mechanisms.mvg import MVG
 
 BOX = Box.cube(6, -1, 1)

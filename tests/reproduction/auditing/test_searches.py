@@ -30,7 +30,6 @@ from matrixdp.auditing import sensitivities
 from matrixdp.auditing.neighbours import SIDES, changes, worst
 from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.auditing.releases import audit_of
-from matrixdp.mechanisms.adassp import RidgedEquations
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism, Mechanism, NoGuarantee
 from matrixdp.mechanisms.centred import CentredMoments, mean_query
 from matrixdp.mechanisms.clipped import ChosenByHistogram, shells
@@ -44,13 +43,13 @@ from matrixdp.privacy.sensitivity import (
     Ball,
     Box,
     IdentityQuery,
-    NormalEquations,
     Query,
     SecondMomentQuery,
 )
 from reproduction import mechanisms
 from reproduction.mechanisms import registry
 from reproduction.mechanisms.adaptive import Spectrum
+from reproduction.mechanisms.adassp import NormalEquations, RidgedEquations
 from reproduction.mechanisms.exponential import PrincipalDirection
 
 RECORDS = 20

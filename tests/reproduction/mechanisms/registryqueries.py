@@ -2,7 +2,8 @@
 
 from mechanismqueries import CTG, LIVER, MOVEMENT
 
-from matrixdp.privacy.sensitivity import Box, IdentityQuery, NormalEquations, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery
+from reproduction.mechanisms.adassp import NormalEquations
 
 #: Queries of the tables, of every kind that a mechanism may serve.
 QUERIES = [

@@ -24,10 +24,10 @@ from matrixdp.privacy.sensitivity import (
     IdentityQuery,
     MeanQuery,
     Mu,
-    NormalEquations,
     Query,
     SecondMomentQuery,
 )
+from reproduction.mechanisms.adassp import NormalEquations
 
 #: Small queries by kind; neighbours of the last word differ by a record that is zeroed out.
 QUERIES: dict[str, Query] = {

@@ -11,7 +11,6 @@ from wrong.base import Case, case
 from wrong.evidence import event, projection, unlike
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.adassp import AdaSSP, Equations, RidgedEquations
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.centred import Centred, CentredMoments
 from matrixdp.mechanisms.clipped import ChosenByHistogram, PrivatelyClipped, Selection, shells
@@ -19,6 +18,7 @@ from matrixdp.mechanisms.programs import Ask, Records
 from matrixdp.noise.distributions import Streams, SymmetricNormal
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Query
+from reproduction.mechanisms.adassp import AdaSSP, Equations, RidgedEquations
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from matrixdp.checks import InputError
 from matrixdp.mechanisms.gaussian import GOE
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.privacy.domain import Ball
-from matrixdp.privacy.sensitivity import Box, NormalEquations, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Box, SecondMomentQuery
 from reproduction.experiments.tasks.regression import Regression, ridge_coefficients
+from reproduction.mechanisms.adassp import NormalEquations
 from reproduction.seeds import streams
 
 CUBE = Box.cube(6, -1, 1)

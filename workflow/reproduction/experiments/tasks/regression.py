@@ -10,8 +10,9 @@ import numpy as np
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.ridge import moments_ridge
-from matrixdp.privacy.sensitivity import Box, NormalEquations, Query
+from matrixdp.privacy.sensitivity import Box, Query
 from reproduction.experiments.tasks.base import Instance, Released, Shared, Streams, Task, TaskEntry
+from reproduction.mechanisms.adassp import NormalEquations
 from reproduction.trials import OF_REGRESSION, ZERO
 
 #: Ridge penalties to choose from.

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from mechanismqueries import streams
 
-from matrixdp.auditing import sensitivities
-from matrixdp.mechanisms.adassp import AdaSSP, PrivatelyClippedAdaSSP
+from matrixdp.auditing import releases, sensitivities
 from matrixdp.mechanisms.moments import centred, regression, with_constant
 from matrixdp.mechanisms.programs import Value
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import Ball, Box, NormalEquations
+from matrixdp.privacy.sensitivity import ADJACENCIES, Ball, Box, SecondMomentQuery
+from reproduction.auditing.adassp import histogram_mu
+from reproduction.mechanisms.adassp import AdaSSP, NormalEquations, PrivatelyClippedAdaSSP
 
 LIVER = NormalEquations(Box.cube(6, -1, 1), 248, target=5)
 QUERIES = [
@@ -119,3 +120,50 @@ def test_the_private_radius_has_noise_for_all_records_of_a_person(times, adjacen
         assert many.design.noise_std == pytest.approx(times * few.design.noise_std)
     records = np.random.default_rng(0).uniform(-1, 1, (6, 248))
     assert several.simulate(records, streams(1)).shape == (1, 6, 6)
+
+
+DOMAINS = Box.cube(3, -1, 1), Box.cube(3, 0, 1), Ball(2.0, 3)
+
+
+def of(mechanism, domain=DOMAINS[0], adjacency="replace", per_person=None):
+    query = NormalEquations(domain, 60, adjacency, target=2, per_person=per_person)
+    return mechanism.calibrate(query, epsilon=1.0, delta=1e-6)
+
+
+def proven(release):
+    return releases.audit_of(release, np.random.default_rng(0)).proven
+
+
+@pytest.mark.parametrize("per_person", [None, 3])
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_equations_are_proven(domain, adjacency, per_person):
+    for mechanism in (AdaSSP(), AdaSSP(0.5)):
+        assert proven(of(mechanism, domain, adjacency, per_person))
+    release = of(PrivatelyClippedAdaSSP(), domain, adjacency, per_person)
+    assert np.linalg.norm(histogram_mu(release)) <= gaussian.mu(1.0, 1e-6) * (1 + 1e-9)
+
+
+def test_equations_of_other_queries_are_not_proven():
+    class Elsewhere(SecondMomentQuery):
+        def check(self, value):
+            return 1e9 * super().check(value)
+
+    class Other(tuple):
+        __slots__ = ()
+
+    release = of(AdaSSP())
+    query = release.design.query
+    for other in (
+        Elsewhere(query.domain, 60),
+        replace(query, n_records=600),
+        replace(query, domain=Ball(0.1, 2)),
+    ):
+        assert not proven(replace(release, design=replace(release.design, query=other)))
+    chosen = of(PrivatelyClippedAdaSSP())
+    wide = of(AdaSSP(), Ball(9.0, 3), per_person=2)
+    for equations in (
+        Other(chosen.equations),
+        (*chosen.equations[:-1], replace(wide, query=replace(wide.query, n_records=600))),
+    ):
+        assert np.isnan(histogram_mu(replace(chosen, equations=equations))).any()

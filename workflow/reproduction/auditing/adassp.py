@@ -1,0 +1,53 @@
+"""The audit of normal equations with a private ridge."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from matrixdp import library
+from matrixdp.auditing import parts, proofs, sensitivities
+from matrixdp.auditing.base import Audit
+from matrixdp.auditing.projection import ComposedAudit
+from matrixdp.auditing.releases import audit_of
+from matrixdp.privacy.sensitivity import IdentityQuery
+from reproduction.mechanisms.adassp import NormalEquations, RidgedByHistogram, RidgedEquations
+
+
+def audit_equations(release: RidgedEquations, stream: np.random.Generator) -> Audit:
+    """Return the audit of normal equations."""
+    changes = sensitivities.largest_changes(release.query, stream)
+    first = audit_of(release.design, stream)
+    eigenvalue = changes["smallest eigenvalue of x"] / release.eigenvalue_std
+    target = changes["l2, x times y"] / release.target_std
+    return ComposedAudit(release, [eigenvalue, first.mu, target], first, equations_mu(release))
+
+
+def audit_by_histogram(release: RidgedByHistogram, stream: np.random.Generator) -> Audit:
+    """Return the audit of normal equations at a private radius."""
+    return parts.chosen(release, stream, audit_of, histogram_mu(release))
+
+
+def equations_mu(release: RidgedEquations) -> list[float]:
+    """Return upper bounds on the mu of the parts; NaN where nothing is proven."""
+    query = release.query
+    if not (library.owns(release) and proofs.owned(query)):
+        return [proofs.UNPROVEN]
+    eigenvalue = query.l2_eigenvalue / release.eigenvalue_std
+    target = query.l2_target / release.target_std
+    return [eigenvalue, parts.noise_mu(release.design, query.design), target]
+
+
+def histogram_mu(release: RidgedByHistogram) -> list[float]:
+    """Return upper bounds on the mu of the histogram, and of the equations at the worst radius."""
+    query = release.query
+    plain = {type(release.candidates), type(release.equations)} == {tuple}
+    records = proofs.owned(query) and type(query) is IdentityQuery
+    if not (library.owns(release) and records and plain):
+        return [proofs.UNPROVEN]
+    mus = []
+    for equations in release.equations:
+        if not parts.fits(equations.query, query, query.adjacency, NormalEquations):
+            return [proofs.UNPROVEN]
+        mus.append(float(np.linalg.norm(equations_mu(equations))))
+    worst = proofs.UNPROVEN if np.isnan(mus).any() else max(mus)
+    return [parts.counts_mu(release), worst]
