@@ -77,11 +77,19 @@ def find(package: ModuleType, table: str, /, **argument: str) -> Any:
         argument: the name of the entry, as one keyword, which messages use.
 
     Raises:
-        InputError: no file has the entry; the message lists all entries.
+        InputError: no file has the entry (the message lists all entries), or its file fails.
     """
     index = entries(package.__path__[0], table)
     name = checks.choice(index, **argument)
-    module = importlib.import_module(f"reproduction.{index[name].module}")
+    try:
+        module = importlib.import_module(f"reproduction.{index[name].module}")
+    except checks.InputError:
+        raise
+    except Exception as error:
+        raise checks.InputError(
+            f"{index[name].file.name}, which has {name}, cannot be imported "
+            f"({type(error).__name__}: {error}); correct it"
+        ) from error
     return getattr(module, table)[name]
 
 

@@ -54,10 +54,8 @@ def shown(*experiments):
 @pytest.mark.parametrize(
     ("target", "expected"),
     [
-        (
-            "table4",
-            {**shown("first_pc"), "table": 1, "latex": 1},
-        ),
+        ("table4", {**shown("first_pc"), "table": 1, "latex": 1}),
+        ("results/figures/curves_first_pc.svg", {**shown("first_pc"), "figure": 1}),
         (
             "readings",
             {
@@ -71,15 +69,9 @@ def shown(*experiments):
     ],
 )
 def test_jobs_of_a_target(target, expected, shipped):
-    named = {} if target in expected else {target: 1}
+    named = {} if target in expected or "/" in target else {target: 1}
     total = sum(expected.values()) + len(named)
     assert shipped.plan(target).counts == {**expected, **named, "total": total}
-
-
-def test_one_figure_is_one_figure(shipped):
-    expected = {**shown("first_pc"), "figure": 1}
-    outcome = shipped.plan("results/figures/curves_first_pc.svg")
-    assert outcome.counts == {**expected, "total": sum(expected.values())}
 
 
 def test_jobs_of_a_quick_run_are_the_steps_of_its_rows(shipped):
@@ -138,20 +130,6 @@ def test_a_target_asks_for_all_of_its_files(again):
     assert again.plan("table4").jobs == jobs_of_table("table4")
 
 
-def test_all_asks_for_what_is_missing(unrun):
-    # What is asked for by default, from the reasons of the last job.
-    output = unrun.plan("--config", "training={}").output
-    asked = output.rpartition("rule all:")[2].partition("jobid")[0]
-    names = {name.strip(" ,") for name in asked.replace("input:", "").split()}
-    assert names >= {
-        "results/tables/table3.tex",
-        "results/figures/figure4_left.png",
-        "results/figures/data/figure4_left.csv",
-        "results/summary/regression.csv",
-        "results/trials/regression/default/jl_exact.csv.gz",
-    }
-
-
 def test_the_rule_graph_fits_a_page_and_stands_in_contributing(shipped):
     graph = shipped.snakemake("all", "--rulegraph", "--quiet", "all").output
     names = dict(re.findall(r'^\s*(\d+)\[label = "(\w+)"', graph, re.MULTILINE))
@@ -166,38 +144,36 @@ def test_the_rule_graph_fits_a_page_and_stands_in_contributing(shipped):
     assert drawn == {(one, other) for one, other in planned if other != "all"}
 
 
-def test_rules_are_written_out():
-    text = "\n".join(file.read_text() for file in (ROOT / "workflow" / "rules").glob("*.smk"))
-    assert not re.search(r"^ +(rule|name|use rule)\b.*:", text, re.MULTILINE)
-    assert "directory(" not in text
-    own = {*re.findall(r"\bworkflow\.(\w+)", text)}
-    assert own <= {"current_basedir", "overwrite_configfiles"}
-
-
-def test_a_second_run_has_nothing_to_do_however_numbers_are_written(finished, tmp_path):
-    numbers = {"experiment_defaults": {"epsilons": [1.0, 0.10]}, "taus": [0.750]}
-    assert finished.plan("mvg", *overlay(tmp_path, **numbers)).idle
-
-
-@pytest.mark.parametrize(
-    ("setting", "rerun"),
-    [
-        ({"sketch_multiples": [4, 8]}, jobs_of(mechanisms=["jl_exact"])),
-        ({"seed": 1}, jobs_of() | {"data/liver", "data/movement", "data/ctg"}),
-    ],
-)
-def test_a_changed_setting_reruns_what_it_changes(setting, rerun, finished, tmp_path):
-    outcome = finished.plan("mvg", *overlay(tmp_path, **setting))
+#: A change of settings, and the jobs of a finished run of the tables that it reruns.
+SETTINGS = {
+    "numbers written otherwise": (
+        {"experiment_defaults": {"epsilons": [1.0, 0.10]}, "taus": [0.750]},
+        set(),
+    ),
     # Tables may show any setting; they take no time.
-    assert outcome.jobs == rerun | SHOWN
+    "a grid": ({"sketch_multiples": [4, 8]}, jobs_of(mechanisms=["jl_exact"]) | SHOWN),
+    "the seed": ({"seed": 1}, jobs_of() | {"data/liver", "data/movement", "data/ctg"} | SHOWN),
+    "one more mechanism": (
+        {
+            "experiments": {
+                "regression": {
+                    "mechanisms": [*TINY["experiments"]["regression"]["mechanisms"], "laplace"]
+                }
+            }
+        },
+        {
+            name.replace("jl_exact", "laplace")
+            for name in jobs_of("regression", mechanisms=["jl_exact"])
+        }
+        | SHOWN,
+    ),
+}
 
 
-def test_one_more_mechanism_runs_alone(finished):
-    names = [*TINY["experiments"]["regression"]["mechanisms"], "laplace"]
-    setting = f"experiments={{regression: {{mechanisms: [{', '.join(names)}]}}}}"
-    planned = finished.plan("mvg", "--config", setting).jobs
-    rows = jobs_of("regression", mechanisms=["jl_exact"])
-    assert planned == {name.replace("jl_exact", "laplace") for name in rows} | SHOWN
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_changed_setting_reruns_what_it_changes(name, finished, tmp_path):
+    setting, expected = SETTINGS[name]
+    assert finished.plan("mvg", *overlay(tmp_path, **setting)).jobs == expected
 
 
 def test_one_more_experiment_reruns_no_other(finished, tmp_path):
@@ -230,7 +206,15 @@ def test_another_reading_needs_its_scaling_alone(shipped):
     assert "scaling" not in shipped.plan("table4").counts
 
 
-def edit(project, name, change=lambda text: f"{text}\nassert True\n"):
+def commented(text):
+    return f"{text}\n# A remark.\n"
+
+
+def coded(text):
+    return f"{text}\nassert True\n"
+
+
+def edit(project, name, change=coded):
     """Change a file of the package, by default so that something runs when it is imported."""
     file = project.folder / "workflow" / "reproduction" / name
     before = file.read_text()
@@ -253,14 +237,6 @@ def test_only_what_is_missing_or_has_changed_is_computed(again, tmp_path):
     # What has changed: see test_an_edit_reruns_what_rests_on_it.
     (copied.folder / "results/tables/table4.tex").unlink()
     assert copied.plan("mvg").jobs == {"tables/table4_latex"}
-
-
-def commented(text):
-    return f"{text}\n# A remark.\n"
-
-
-def coded(text):
-    return f"{text}\nassert True\n"
 
 
 LIBRARY = "../../src/matrixdp"
@@ -354,3 +330,12 @@ def test_a_dry_run_names_the_file_or_the_setting_that_has_changed(again, tmp_pat
     # Its trials and its audit; no file that has not changed is named.
     assert len(edits) == 2
     assert not any("checks.py" in reason for reason in reasons)
+
+
+def test_a_file_that_cannot_be_imported_stops_what_names_it_alone(again):
+    edit(again, "mechanisms/jl.py", lambda text: f"{text}\nraise KeyError('size')\n")
+    assert again.plan("table4").idle
+    outcome = again.snakemake("results/audit/regression/jl_exact.csv", "-c1")
+    assert outcome.code
+    says = "jl.py, which has jl_exact, cannot be imported (KeyError: 'size'); correct it"
+    assert says in outcome.output
