@@ -15,12 +15,10 @@ import numpy as np
 #: not: a mechanism of one's own is a file of a package, too.
 MODULES = frozenset(
     {
-        "matrixdp.mechanisms.allocation",
         "matrixdp.mechanisms.base",
         "matrixdp.mechanisms.centred",
         "matrixdp.mechanisms.clipped",
         "matrixdp.mechanisms.directional",
-        "matrixdp.mechanisms.directions",
         "matrixdp.mechanisms.gaussian",
         "matrixdp.mechanisms.laplace",
         "matrixdp.mechanisms.programs",
@@ -31,6 +29,9 @@ MODULES = frozenset(
         "matrixdp.privacy.sensitivity",
         "reproduction.mechanisms.adaptive",
         "reproduction.mechanisms.adassp",
+        "reproduction.mechanisms.allocation",
+        "reproduction.mechanisms.directional",
+        "reproduction.mechanisms.directions",
         "reproduction.mechanisms.exponential",
         "reproduction.mechanisms.generalized_gamma",
         "reproduction.mechanisms.jl",

@@ -14,7 +14,7 @@ import refusals
 
 import matrixdp as mdp
 from matrixdp import checks
-from matrixdp.mechanisms import allocation, centred, clipped
+from matrixdp.mechanisms import centred, clipped
 from matrixdp.privacy import exact_sums, gaussian, present, sensitivity
 
 pd = pytest.importorskip("pandas")
@@ -60,7 +60,7 @@ def names(tmp_path, monkeypatch):
     frame = pd.DataFrame(X, columns=["age", "income", "score"])
     lacking = X.copy()
     lacking[5, 1] = np.nan
-    modules = (mechanismqueries, allocation, centred, clipped, present, sensitivity)
+    modules = (mechanismqueries, centred, clipped, present, sensitivity)
     return {name: value for module in modules for name, value in vars(module).items()} | {
         **globals(),
         "Directional": mdp.DirectionalGaussian,
@@ -124,8 +124,13 @@ def test_records_at_every_door(names, door, records, says):
 
 def test_what_is_valid_is_not_refused(names):
     """The control of all tables."""
-    for call in ("Shares((0.6, 0.4))", "covariance().fit(X)", "release(frame)", "pca().fit(frame)"):
+    for call in (
+        "Directional((0.6, 0.4))",
+        "covariance().fit(X)",
+        "release(frame)",
+        "pca().fit(frame)",
+    ):
         with pytest.raises((AssertionError, pytest.fail.Exception)):
             refused(names, call, [])
     with pytest.raises(AssertionError):
-        refused(names, "Shares((0.6, 0.6))", ["sums to 1.3"])
+        refused(names, "Directional((0.6, 0.6))", ["sums to 1.3"])

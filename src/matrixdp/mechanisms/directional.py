@@ -8,16 +8,14 @@ error at the same (epsilon, delta). The mechanism is general Gaussian noise (Nik
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms.allocation import FixedShares, Shares
 from matrixdp.mechanisms.base import AdditiveGaussian, Mechanism
-from matrixdp.mechanisms.directions import checked_basis, noise_factor
 from matrixdp.noise.distributions import GaussianDistribution, MatrixNormal, SymmetrisedNormal
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball
@@ -40,7 +38,7 @@ class DirectionalGaussian(Mechanism):
     neighbours, or from a bound on it for second moments under replacement.
 
     Args:
-        allocation: the shares.
+        shares: m numbers above 0 with sum 1, one per direction; None for equal shares.
         weights: m numbers a_k > 0, along the standard basis, in place of the shares. They minimise
             the weighted error sum a_k t_k: theta_k is proportional to w_k sqrt(a_k), for second
             moments under replacement with k = sqrt(2). Records in a ball get i.i.d. noise, as no
@@ -53,19 +51,19 @@ class DirectionalGaussian(Mechanism):
     [0.0122, 0.0211]
     """
 
-    allocation: FixedShares = field(default_factory=Shares)
+    shares: tuple[float, ...] | None = None
     weights: tuple[float, ...] | None = None
     directions: ArrayLike | None = None
     queries = frozenset({IdentityQuery, MeanQuery, SecondMomentQuery})
     sensitivity_only = True
 
+    def __post_init__(self) -> None:
+        if self.shares is not None:
+            checks.shares(shares=self.shares)
+
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> AdditiveGaussian:
         """Return the (epsilon, delta)-DP release."""
         budget = self._budget(query, epsilon, delta)
-        if not isinstance(self.allocation, FixedShares):
-            raise InputError(
-                f"allocation is {self.allocation}; directional noise takes Shares or Binary"
-            )
         limit = gaussian.mu(*budget)
         directions = checked_basis(self.directions, query.features)
         shape = self._shape(query, directions)
@@ -89,7 +87,7 @@ class DirectionalGaussian(Mechanism):
         squares = query.sides**2
         along = squares if directions is None else (directions**2).T @ squares
         if self.weights is None:
-            return along / self.allocation.resolve(query.features)
+            return along / self.resolved_shares(query.features)
         weights = checks.array(shape=(query.features,), weights=self.weights)
         if not (weights > 0).all():
             raise InputError(f"weights hold {weights.min()}; every weight must be above 0")
@@ -100,3 +98,28 @@ class DirectionalGaussian(Mechanism):
                 "weights are given with directions; give shares instead, or use the standard basis"
             )
         return np.sqrt(along / weights)
+
+    def resolved_shares(self, features: int) -> Array:
+        """Return the shares, shape (m,); raises InputError if there is not one per direction."""
+        if self.shares is None:
+            return np.full(features, 1 / features)
+        shares = checks.shares(shares=self.shares)
+        if len(shares) != features:
+            raise InputError(
+                f"shares has {len(shares)} numbers; give one per direction, {features}"
+            )
+        return shares
+
+
+def checked_basis(directions: ArrayLike | None, features: int) -> Array | None:
+    """Return directions (m, m) if they are an orthonormal basis; None stays None."""
+    if directions is None:
+        return None
+    basis = checks.orthonormal(directions=directions)
+    return checks.array(shape=(features, features), directions=basis)
+
+
+def noise_factor(directions: Array | None, variances: Array) -> Array:
+    """Return A with A A^T = W diag(t) W^T: its diagonal (m,) or the matrix (m, m)."""
+    deviations = np.sqrt(variances)
+    return deviations if directions is None else directions * deviations

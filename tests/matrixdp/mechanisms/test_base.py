@@ -10,7 +10,6 @@ from mechanismqueries import BUDGET
 
 import matrixdp as mdp
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.allocation import Shares
 from matrixdp.mechanisms.base import BrokenPromise, promised
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
@@ -94,7 +93,7 @@ def farthest(calibrated):
 
 
 TURNED = np.array([[1.0, 1.0], [-1.0, 1.0]]) / np.sqrt(2)
-ROTATED = DirectionalGaussian(Shares((1 - 1e-6, 1e-6)), directions=TURNED)
+ROTATED = DirectionalGaussian((1 - 1e-6, 1e-6), directions=TURNED)
 
 
 @pytest.mark.parametrize("mechanism", [Gaussian(), Laplace(), ROTATED], ids=["g", "l", "rotated"])
@@ -149,7 +148,7 @@ def test_directions_that_are_a_little_off_cost_no_privacy():
     rng = np.random.default_rng(3)
     basis = np.linalg.qr(rng.standard_normal((3, 3)))[0] + 1e-9 * rng.standard_normal((3, 3))
     for shares in ((0.8, 0.1, 0.1), (1 / 3, 1 / 3, 1 / 3)):
-        mechanism = DirectionalGaussian(Shares(shares), directions=basis)
+        mechanism = DirectionalGaussian(shares, directions=basis)
         release = mechanism.calibrate(IdentityQuery(Box.cube(3, -1, 1), 1), **BUDGET)
         moves = np.array([*itertools.product((-2.0, 2.0), repeat=3)])[:, :, None]
         apart = np.linalg.norm(release.noise.whiten(moves), axis=-1).max()

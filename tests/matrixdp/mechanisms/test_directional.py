@@ -5,7 +5,6 @@ import pytest
 from mechanismqueries import CTG, LIVER, MOVEMENT, budget
 from scipy.optimize import minimize
 
-from matrixdp.mechanisms.allocation import Binary, Shares
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import GOE, Gaussian
 from matrixdp.noise.distributions import SymmetrisedNormal
@@ -13,6 +12,13 @@ from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Ball, IdentityQuery, SecondMomentQuery
 
 FIXED = {"epsilon": 1, "delta": 1e-3}
+
+
+def shares(query, important, tau):
+    """Return the shares of MVG's binary allocation: tau for important directions together."""
+    theta = np.full(query.features, (1 - tau) / (query.features - len(important)))
+    theta[list(important)] = tau / len(important)
+    return tuple(theta)
 
 
 def variances_of(release, directions=None):
@@ -39,7 +45,7 @@ def variances_of(release, directions=None):
     ],
 )
 def test_noise_of_the_papers_identity_queries(query, important, tau, of_important, of_others):
-    release = DirectionalGaussian(Binary(important, tau)).calibrate(query, **budget(query))
+    release = DirectionalGaussian(shares(query, important, tau)).calibrate(query, **budget(query))
     deviations = np.sqrt(variances_of(release))
     important = list(important)
     np.testing.assert_allclose(deviations[important], of_important, rtol=1e-4)
@@ -53,7 +59,9 @@ def test_noise_of_the_papers_identity_queries(query, important, tau, of_importan
 )
 def test_noise_of_the_papers_second_moments(tau, both, one, neither):
     """Standard deviations before the noise is symmetrised."""
-    release = DirectionalGaussian(Binary((0, 3), tau)).calibrate(MOVEMENT, **budget(MOVEMENT))
+    release = DirectionalGaussian(shares(MOVEMENT, (0, 3), tau)).calibrate(
+        MOVEMENT, **budget(MOVEMENT)
+    )
     t = variances_of(release)
     entries = np.sqrt(np.outer(t, t))
     np.testing.assert_allclose(entries[[0, 0], [0, 3]], both, rtol=1e-4)
@@ -71,7 +79,7 @@ def test_noise_of_the_papers_second_moments(tau, both, one, neither):
 def test_noise_along_one_direction_is_no_larger_than_what_a_record_can_change(tau, factor):
     """Factor variance k c^2 / (n B theta): no sign vectors split such shares, so k < sqrt(2)."""
     given = budget(MOVEMENT)
-    release = DirectionalGaussian(Binary((0,), tau)).calibrate(MOVEMENT, **given)
+    release = DirectionalGaussian(shares(MOVEMENT, (0,), tau)).calibrate(MOVEMENT, **given)
     unit = 1e4 / MOVEMENT.n_records / gaussian.mu(given["epsilon"], given["delta"])
     theta = np.array([tau, *[(1 - tau) / 3] * 3])
     np.testing.assert_allclose(variances_of(release), factor * unit / theta, rtol=1e-7)
@@ -79,7 +87,7 @@ def test_noise_along_one_direction_is_no_larger_than_what_a_record_can_change(ta
 
 
 def test_equal_shares_on_a_square_are_the_gaussian_orthogonal_ensemble():
-    release = DirectionalGaussian(Shares()).calibrate(MOVEMENT, **budget(MOVEMENT))
+    release = DirectionalGaussian().calibrate(MOVEMENT, **budget(MOVEMENT))
     expected = GOE().calibrate(MOVEMENT, **budget(MOVEMENT))
     assert release.noise_std == pytest.approx(expected.noise_std)
 

@@ -12,7 +12,6 @@ from exactness import same_copies
 import matrixdp as mdp
 from matrixdp import cli
 from matrixdp.mechanisms import intervals
-from matrixdp.mechanisms.allocation import Shares
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.mechanisms.moments import CONSTANT, centred, with_constant
@@ -58,7 +57,7 @@ def test_both_copies_of_an_entry_have_one_width_and_dense_factors_an_upper_bound
     assert same_copies(laplace.interval(), laplace.interval().T)
     basis = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))[0]
     means = mdp.MeanQuery(mdp.Box.cube(3, -1.0, 1.0), 50)
-    turned = mdp.DirectionalGaussian(Shares((0.8, 0.1, 0.1)), directions=basis)
+    turned = mdp.DirectionalGaussian((0.8, 0.1, 0.1), directions=basis)
     release = turned.calibrate(means, epsilon=1, delta=1e-6)
     within = (np.abs(noise(release)) <= release.interval()).all(axis=(1, 2)).mean()
     assert within >= 0.95 - ERROR

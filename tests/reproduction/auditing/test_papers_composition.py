@@ -10,10 +10,8 @@ from mechanismqueries import Unclipped
 
 from matrixdp.auditing import composition, releases
 from matrixdp.auditing.neighbours import random_records
-from matrixdp.mechanisms.allocation import MaxPNR
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PUBLIC, PrivatelyClipped
-from matrixdp.mechanisms.directions import PrivateDirections
 from matrixdp.mechanisms.programs import Simulation, Stack, Value
 from matrixdp.noise.distributions import MatrixNormal, SymmetricNormal
 from matrixdp.privacy.sensitivity import (
@@ -23,6 +21,8 @@ from matrixdp.privacy.sensitivity import (
 )
 from reproduction.mechanisms.adaptive import AdaptiveCovariance
 from reproduction.mechanisms.adassp import AdaSSP, NormalEquations, PrivatelyClippedAdaSSP
+from reproduction.mechanisms.allocation import MaxPNR
+from reproduction.mechanisms.directions import PrivateDirections
 from reproduction.mechanisms.mvg import MVG
 
 BOX = Box.cube(6, -1, 1)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from mechanismqueries import BUDGET
 
-from matrixdp.mechanisms.allocation import MaxPNR
-from matrixdp.mechanisms.directions import PrivateDirections
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import IdentityQuery, SecondMomentQuery
 from reproduction.auditing import private_directions, search
 from reproduction.mechanisms.adaptive import AdaptiveCovariance, SearchNoise
+from reproduction.mechanisms.allocation import MaxPNR
+from reproduction.mechanisms.directions import PrivateDirections
 from reproduction.mechanisms.mvg import MVG
 
 BOX = Box.cube(3, -1, 1)

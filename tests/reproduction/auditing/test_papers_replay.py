@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from matrixdp.auditing import replay
-from matrixdp.mechanisms.allocation import Binary
 from matrixdp.mechanisms.clipped import ClippedMoments
-from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import GOE, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery
+from reproduction.mechanisms.allocation import Binary
+from reproduction.mechanisms.directional import AllocatedGaussian
 from reproduction.mechanisms.exponential import PPCA, KNorm
 
 RECORDS = IdentityQuery(Box.cube(4, -1, 1), 20)
@@ -24,7 +24,7 @@ def ratio(release, source):
     ("mechanism", "query"),
     [
         (Gaussian(), RECORDS),
-        (DirectionalGaussian(Binary((0,), 0.75)), RECORDS),
+        (AllocatedGaussian(allocation=Binary((0,), 0.75)), RECORDS),
         (Laplace(), RECORDS),
         (KNorm("record_l2"), RECORDS),
         (KNorm("record_linf"), RECORDS),

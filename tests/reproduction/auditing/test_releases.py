@@ -13,10 +13,8 @@ from matrixdp.auditing.base import NO_SCALE, Finding, Scale
 from matrixdp.auditing.blackbox import Proof
 from matrixdp.auditing.projection import BlackBoxAudit
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.allocation import Binary, MaxPNR
 from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.mechanisms.directional import DirectionalGaussian
-from matrixdp.mechanisms.directions import PrivateDirections
 from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.noise import distributions
@@ -26,6 +24,9 @@ from reproduction.auditing import direction, experiment
 from reproduction.bingham import Bingham
 from reproduction.experiments.study import Settings
 from reproduction.mechanisms import wishart
+from reproduction.mechanisms.allocation import Binary, MaxPNR
+from reproduction.mechanisms.directional import AllocatedGaussian
+from reproduction.mechanisms.directions import PrivateDirections
 from reproduction.mechanisms.exponential import PPCA, KNorm
 from reproduction.mechanisms.gaussian import IMGM
 from reproduction.mechanisms.jl import JohnsonLindenstrauss
@@ -60,8 +61,8 @@ def judged(mechanism, query, **changed):
     [
         (Gaussian(), LIVER),
         (IMGM(), LIVER),
-        (DirectionalGaussian(Binary((0, 5), 0.95)), LIVER),
-        (DirectionalGaussian(Binary((0, 5), 0.75), directions=ROTATION), LIVER),
+        (AllocatedGaussian(allocation=Binary((0, 5), 0.95)), LIVER),
+        (AllocatedGaussian(allocation=Binary((0, 5), 0.75), directions=ROTATION), LIVER),
         (AnalyzeGauss("analytic"), LIVER_MOMENTS),
         (GOE(), LIVER_MOMENTS),
         (DirectionalGaussian(), LIVER_MOMENTS),
@@ -122,7 +123,7 @@ def weaker(release, factor=0.9):
     ("mechanism", "query", "black_box"),
     [
         (Gaussian(), LIVER, True),
-        (DirectionalGaussian(Binary((0, 5), 0.75)), LIVER, True),
+        (AllocatedGaussian(allocation=Binary((0, 5), 0.75)), LIVER, True),
         (AnalyzeGauss("analytic"), LIVER_MOMENTS, True),
         (GOE(), LIVER_MOMENTS, True),
         (Laplace(), LIVER, False),
@@ -201,7 +202,7 @@ def test_a_sketch_is_bounded_for_neighbours_that_its_box_may_not_have():
 def test_directional_noise_between_what_is_attained_and_what_is_proved():
     """Second moments along other directions than features: the supremum is bounded only."""
     rotation = np.linalg.qr(np.vander(np.arange(1.0, 5)))[0]
-    mechanism = DirectionalGaussian(Binary((0,), 0.95), directions=rotation)
+    mechanism = AllocatedGaussian(allocation=Binary((0,), 0.95), directions=rotation)
     row = judged(mechanism, replace(MOVEMENT, n_records=248))
     assert row["verdict"] == "certified"
     assert row["epsilon_attained"] < 0.99
@@ -212,7 +213,9 @@ def test_directional_noise_between_what_is_attained_and_what_is_proved():
 def test_directional_noise_of_shares_that_cannot_be_halved_is_tight(tau):
     """The worst y' = (a, -1, -1, -1) sqrt(b) lies inside the box; it spends all of epsilon."""
     query = replace(MOVEMENT, n_records=248)
-    release = DirectionalGaussian(Binary((0,), tau)).calibrate(query, epsilon=1.0, delta=1 / 248)
+    release = AllocatedGaussian(allocation=Binary((0,), tau)).calibrate(
+        query, epsilon=1.0, delta=1 / 248
+    )
     row = judge(release)
     assert row["verdict"] == "certified: tight"
     assert row["epsilon_attained"] == pytest.approx(1, rel=1e-6)

@@ -4,11 +4,21 @@ from pathlib import Path
 
 import pytest
 import refusals
+from mechanismqueries import LIVER
 
 import matrixdp as mdp
-from reproduction.mechanisms import adassp
+from reproduction.mechanisms import adassp, allocation
+from reproduction.mechanisms.directional import AllocatedGaussian
 
-NAMES = {**vars(adassp), "mdp": mdp, "PLANE": mdp.Box.cube(2, -1, 1)}
+NAMES = {
+    **vars(adassp),
+    **vars(allocation),
+    "Allocated": AllocatedGaussian,
+    "BUDGET": {"epsilon": 1.0, "delta": 1e-3},
+    "LIVER": LIVER,
+    "PLANE": mdp.Box.cube(2, -1, 1),
+    "mdp": mdp,
+}
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,13 @@ from mechanismqueries import (
 from scipy.stats import ortho_group
 
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.allocation import Binary, MaxPNR, Shares
 from matrixdp.mechanisms.base import NoGuarantee
 from matrixdp.mechanisms.directional import DirectionalGaussian
-from matrixdp.mechanisms.directions import PrivateDirections
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, MeanQuery, SecondMomentQuery
+from reproduction.mechanisms.allocation import Binary, MaxPNR, Shares
+from reproduction.mechanisms.directional import AllocatedGaussian
+from reproduction.mechanisms.directions import PrivateDirections
 from reproduction.mechanisms.gaussian import IMGM
 from reproduction.mechanisms.mvg import MVG
 
@@ -302,10 +303,10 @@ def test_exact_directional_noise_costs_least_and_mvg_most(numbers):
         (widths @ np.sqrt(weights)) ** 2 / gaussian.mu(1, 1e-3) ** 2, rel=1e-9
     )
     assert optimal <= cost(IMGM()) * (1 + 1e-9)
-    assert optimal <= cost(DirectionalGaussian(theta)) * (1 + 1e-9)
+    assert optimal <= cost(AllocatedGaussian(allocation=theta)) * (1 + 1e-9)
     assert cost(IMGM()) <= cost(MVG(allocation=theta))
     shared = widths * np.sqrt(weights) / (widths @ np.sqrt(weights))
-    assert optimal == pytest.approx(cost(DirectionalGaussian(Shares(tuple(shared)))), rel=1e-9)
+    assert optimal == pytest.approx(cost(DirectionalGaussian(tuple(shared))), rel=1e-9)
 
 
 def test_directions_of_records_are_not_taken_for_a_mean():

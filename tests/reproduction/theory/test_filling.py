@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from matrixdp.mechanisms.allocation import printed_formula, quadratic_filling, water_filling
+from reproduction.mechanisms.allocation import printed_formula, quadratic_filling, water_filling
 from reproduction.theory.filling import SPECTRUM, gain, numerical_optimum, optimality_residual
 
 BUDGETS = np.logspace(-9, 2, 45)

@@ -292,7 +292,7 @@ EDITS = {
         jobs_of() - TRIED,
     ),
     "what some mechanisms import": (
-        f"{LIBRARY}/mechanisms/allocation.py",
+        "mechanisms/allocation.py",
         coded,
         jobs_of(mechanisms=["mvg_binary", "directional_gaussian"]),
     ),

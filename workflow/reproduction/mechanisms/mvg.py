@@ -16,13 +16,14 @@ from numpy.typing import ArrayLike
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms.allocation import Allocation, Binary, MaxPNR, Shares
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Mechanism
-from matrixdp.mechanisms.directions import PrivateDirections, checked_basis, noise_factor
+from matrixdp.mechanisms.directional import checked_basis, noise_factor
 from matrixdp.mechanisms.programs import Ask, Program, Records, Step
 from matrixdp.noise.distributions import MatrixNormal
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Mu, Query, SecondMomentQuery
+from reproduction.mechanisms.allocation import Allocation, Binary, MaxPNR, Shares
 from reproduction.mechanisms.base import MechanismEntry
+from reproduction.mechanisms.directions import PrivateDirections
 
 ZETAS = ("sqrt", "literal")
 

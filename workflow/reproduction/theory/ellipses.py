@@ -9,11 +9,11 @@ import pandas as pd
 from scipy import special
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.allocation import Binary
 from matrixdp.mechanisms.base import Mechanism
-from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, SecondMomentQuery
 from reproduction import seeds
+from reproduction.mechanisms.allocation import Binary
+from reproduction.mechanisms.directional import AllocatedGaussian
 from reproduction.mechanisms.mvg import MVG
 
 ANGLE = np.radians(35)
@@ -51,12 +51,12 @@ def ellipses(seed: int) -> pd.DataFrame:
         Noise ``none`` has the ``utility`` direction, a unit vector.
     """
     mvg = MVG(theorem=2, allocation=DIRECTIONAL, directions=DIRECTIONS)
-    exact = DirectionalGaussian(DIRECTIONAL, None, DIRECTIONS)
+    exact = AllocatedGaussian(directions=DIRECTIONS, allocation=DIRECTIONAL)
     panels: list[tuple[str, str, Query, Mechanism]] = [
         ("left", "mvg_directional", DATA, mvg),
         ("middle", "mvg_iid", DATA, MVG(allocation=EQUAL)),
         ("middle", "mvg_directional", DATA, mvg),
-        ("middle", "exact_iid", DATA, DirectionalGaussian(EQUAL)),
+        ("middle", "exact_iid", DATA, AllocatedGaussian(allocation=EQUAL)),
         ("middle", "exact_directional", DATA, exact),
         ("right", "mvg_thm2", MOMENTS, mvg),
         ("right", "mvg_thm3", MOMENTS, replace(mvg, theorem=3)),

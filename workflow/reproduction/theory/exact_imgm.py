@@ -13,11 +13,12 @@ import numpy as np
 from scipy import integrate, optimize, signal, stats
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.allocation import Binary
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, Query
+from reproduction.mechanisms.allocation import Binary
+from reproduction.mechanisms.directional import AllocatedGaussian
 from reproduction.mechanisms.gaussian import IMGM
 from reproduction.mechanisms.generalized_gamma import SphericalGamma
 from reproduction.mechanisms.mvg import MVG
@@ -121,7 +122,7 @@ BOX, BALL = LIVER, IdentityQuery(Ball(1, 6), 248)
 @check("I3_necessary", {"records in a ball": {"query": BALL}})
 def necessary(_stream: Stream, *, query: Query = BOX) -> Numbers:
     """Theorem 2: no private noise has smaller singular values; the box is a counter-example."""
-    mechanism, delta = DirectionalGaussian(Binary((0, 1), 0.75)), 1 / query.n_records
+    mechanism, delta = AllocatedGaussian(allocation=Binary((0, 1), 0.75)), 1 / query.n_records
     release = mechanism.calibrate(query, epsilon=EPSILON, delta=delta)
     limit = gaussian.mu(EPSILON, delta)
     assert release.mu <= limit * (1 + 1e-9), "the counter-example must be private"
@@ -331,7 +332,7 @@ BOXES = LIVER, CTG
 def noise_along_directions(_stream: Stream, *, queries: tuple[Query, Query]) -> Numbers:
     """Section 4.1: at the same guarantee no direction gets less noise than with i.i.d. noise."""
     for name, query, important in zip(("I", "III"), queries, ((2, 5), (0, 7, 9)), strict=True):
-        mechanisms = DirectionalGaussian(Binary(important, 0.75)), IMGM()
+        mechanisms = AllocatedGaussian(allocation=Binary(important, 0.75)), IMGM()
         directional, plain = (
             mechanism.calibrate(query, epsilon=EPSILON, delta=1 / query.n_records)
             for mechanism in mechanisms

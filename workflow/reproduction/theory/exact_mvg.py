@@ -12,12 +12,12 @@ import numpy as np
 from scipy import stats
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.allocation import Binary, Shares, printed_formula, water_filling
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
 from matrixdp.noise.distributions import MatrixNormal
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.quadratic import sign_vectors
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, SecondMomentQuery
+from reproduction.mechanisms.allocation import Binary, Shares, printed_formula, water_filling
 from reproduction.mechanisms.mvg import (
     MVG,
     Coefficients,

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.allocation import Binary
 from matrixdp.privacy import gaussian
 from reproduction import catalogue
 from reproduction.experiments import schemes
 from reproduction.experiments.schemes.features import Features
+from reproduction.mechanisms.allocation import Binary
 from reproduction.mechanisms.mvg import MVG
 from reproduction.privacy import generalized_gamma
 from reproduction.trials import SAME_AS

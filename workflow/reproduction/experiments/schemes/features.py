@@ -16,7 +16,6 @@ from functools import partial
 import numpy as np
 
 from matrixdp import checks
-from matrixdp.mechanisms.allocation import Binary
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.privacy import gaussian
@@ -30,6 +29,7 @@ from reproduction.experiments.schemes.base import (
     per_row,
     row_precisions,
 )
+from reproduction.mechanisms.allocation import Binary
 from reproduction.mechanisms.gaussian import IMGM
 from reproduction.mechanisms.generalized_gamma import SphericalGamma
 from reproduction.mechanisms.mvg import MVG

@@ -21,7 +21,6 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array
-from matrixdp.mechanisms.allocation import Binary
 from matrixdp.mechanisms.base import NoGuarantee
 from reproduction.experiments.schemes.base import (
     FIRST_TWO,
@@ -34,6 +33,7 @@ from reproduction.experiments.schemes.base import (
     per_row,
     row_precisions,
 )
+from reproduction.mechanisms.allocation import Binary
 from reproduction.mechanisms.mvg import coefficients, largest_phi
 from reproduction.privacy import accountants, banded, kov, sampling
 from reproduction.privacy.accountants import Accountant

@@ -6,9 +6,16 @@ from hypothesis.extra.numpy import arrays
 from mechanismqueries import LIVER, budget, streams
 from scipy.optimize import minimize
 
-from matrixdp.mechanisms.allocation import Binary, MaxPNR, Shares, quadratic_filling, water_filling
-from matrixdp.mechanisms.directions import PrivateDirections, noise_factor
+from matrixdp.mechanisms.directional import noise_factor
 from matrixdp.privacy.sensitivity import SecondMomentQuery
+from reproduction.mechanisms.allocation import (
+    Binary,
+    MaxPNR,
+    Shares,
+    quadratic_filling,
+    water_filling,
+)
+from reproduction.mechanisms.directions import PrivateDirections
 
 #: Eigenvalues of X X^T of the Liver data, and the precision that MVG may spend on them.
 LIVER_SPECTRUM = np.array([20.2, 14.6, 7.98, 5.42, 2.88, 1.61])

@@ -1,4 +1,4 @@
-"""Directions of noise: the factor of its covariance, and directions from a private SVD."""
+"""Directions and spectrum of a noise covariance from a private SVD, for MVG."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from matrixdp import checks
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveGaussian
 from matrixdp.mechanisms.gaussian import AnalyzeGauss
@@ -47,17 +45,3 @@ class PrivateDirections:
         spectrum = records * eigenvalues[..., ::-1]
         largest = np.abs(spectrum).max(axis=-1, keepdims=True)
         return directions[..., ::-1], np.maximum(spectrum, self.floor * largest)
-
-
-def checked_basis(directions: ArrayLike | None, features: int) -> Array | None:
-    """Return directions (m, m) if they are an orthonormal basis; None stays None."""
-    if directions is None:
-        return None
-    basis = checks.orthonormal(directions=directions)
-    return checks.array(shape=(features, features), directions=basis)
-
-
-def noise_factor(directions: Array | None, variances: Array) -> Array:
-    """Return A with A A^T = W diag(t) W^T: its diagonal (m,) or the matrix (m, m)."""
-    deviations = np.sqrt(variances)
-    return deviations if directions is None else directions * deviations
