@@ -15,19 +15,22 @@ from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 ROUNDING, CLOSE = 1e-9, 1e-6
 
 
-def measures(query: Query) -> dict[str, tuple[float, Callable[[Array], Array]]]:
+#: A declared sensitivity, and the norm of changes (..., m, n') -> (...) that it is about.
+Measure = tuple[float, Callable[[Array], Array]]
+
+
+def measures(query: Query) -> dict[str, Measure]:
     """Return the declared sensitivities of a query and their norms of changes, by name.
 
     A norm maps changes (..., m, n') to numbers (...).
     """
     if library.owns(query) and hasattr(query, "measures"):
         # A query of the study declares them itself.
-        declared: dict[str, tuple[float, Callable[[Array], Array]]] = query.measures
+        declared: dict[str, Measure] = query.measures
         return declared
-    entries: dict[str, tuple[float, Callable[[Array], Array]]] = {
+    entries: dict[str, Measure] = {
         "l1": (query.l1_sensitivity, _sum),
         "l2": (query.l2_sensitivity, frobenius),
-        "l2, as the MVG paper states it": (query.paper_l2_sensitivity, frobenius),
     }
     if isinstance(query, SecondMomentQuery):
         entries["l1, upper triangle"] = query.triangle_l1_sensitivity, lambda d: _sum(np.triu(d))
@@ -47,12 +50,14 @@ def _sum(change: Array) -> Array:
     return np.abs(change).sum(axis=(-2, -1))
 
 
-def attack(query: Query, measure: str, generators: list[np.random.Generator]) -> dict[str, object]:
+def attack(
+    query: Query, name: str, measure: Measure, generators: list[np.random.Generator]
+) -> dict[str, object]:
     """Return the declared sensitivity of one measure, the attained ones, and the verdict.
 
     ``generators``: one for the search, one for the records that the neighbours share.
     """
-    declared, norm = measures(query)[measure]
+    declared, norm = measure
     pair = worst(query, norm, generators[0])
     replayed = float(norm(replay(query, pair, generators[1])))
     reached = max(pair.size, replayed)
@@ -62,7 +67,7 @@ def attack(query: Query, measure: str, generators: list[np.random.Generator]) ->
         "query": query.name,
         "adjacency": query.adjacency,
         "records": query.n_records,
-        "measure": measure,
+        "measure": name,
         "declared": declared,
         "found": pair.size,
         "replayed": replayed,

@@ -74,7 +74,6 @@ class _Query:
       the record itself;
     - ``l1_sensitivity`` and ``l2_sensitivity``: largest change of the value in the entrywise l1 and
       the Frobenius norm;
-    - ``paper_l2_sensitivity``: the l2 sensitivity as the MVG paper states it (section 8);
     - ``max_norm``: largest Frobenius norm of the value over the public domain (gamma of Table 1);
     - ``directional_mu(variances, directions=None)``: mu of directional Gaussian noise. Its
       variances (m,) are above 0. Its directions (m, m) are orthonormal, one per column; None is the
@@ -191,11 +190,6 @@ class _ShiftQuery(_Query):
         if isinstance(self.domain, Ball):
             return (2 if self.adjacency == "replace" else 1) * self.domain.radius / self._shared
         return float(np.linalg.norm(self.sides))
-
-    @property
-    def paper_l2_sensitivity(self) -> float:
-        """The paper's l2 sensitivity, which is tight for the identity query and the mean."""
-        return self.l2_sensitivity
 
     def directional_mu(self, variances: ArrayLike, directions: ArrayLike | None = None) -> Mu:
         """Return mu of Z = W diag(sqrt(t)) N: one column changes by a vector of the box or ball.
@@ -397,11 +391,6 @@ class SecondMomentQuery(_Query):
             self.l2_exact
             and self.triangle_l2_sensitivity <= self.l2_sensitivity / np.sqrt(2) * UPWARDS
         )
-
-    @property
-    def paper_l2_sensitivity(self) -> float:
-        """2 R^2 / n (2 m c^2 / n in section 8.2.3): at least sqrt(2) too large, which is safe."""
-        return 2 * self.max_norm / self.people
 
     @property
     def max_norm(self) -> float:

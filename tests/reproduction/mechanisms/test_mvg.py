@@ -23,13 +23,14 @@ from reproduction.mechanisms.directional import AllocatedGaussian
 from reproduction.mechanisms.directions import PrivateDirections
 from reproduction.mechanisms.gaussian import IMGM
 from reproduction.mechanisms.mvg import MVG
+from reproduction.privacy import published
 
 
 def by_mpmath(query, epsilon, delta, theorem, zeta, sensitivity="paper"):
     """Return zeta, alpha or omega, beta and phi of Theorems 2 and 3, with 60 digits."""
     mp.mp.dps = 60
     m, n = query.shape
-    s2 = mp.mpf(query.paper_l2_sensitivity if sensitivity == "paper" else query.l2_sensitivity)
+    s2 = mp.mpf({"paper": published.l2_sensitivity(query)}.get(sensitivity, query.l2_sensitivity))
     gamma, log = mp.mpf(query.max_norm), -mp.log(mp.mpf(delta))
     harmonic = sum(mp.mpf(1) / i for i in range(1, min(m, n) + 1))
     root = sum(1 / mp.sqrt(i) for i in range(1, min(m, n) + 1))
@@ -333,3 +334,8 @@ def test_shares_that_pass_the_limit_are_refused_too():
     release = MVG(allocation=Twice()).calibrate(IdentityQuery(Box.cube(2, -1, 1), 50), **BUDGET)
     with pytest.raises(NoGuarantee):
         release.release(np.zeros((50, 2)))
+
+
+def test_the_papers_l2_sensitivities():
+    assert published.l2_sensitivity(published.LIVER) == pytest.approx(4.898979)
+    assert published.l2_sensitivity(published.MOVEMENT) == pytest.approx(7.861635e-4, rel=1e-6)

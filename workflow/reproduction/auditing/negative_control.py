@@ -134,7 +134,7 @@ def _amplified(wrong: bool) -> CalibratedMechanism:
 
 
 def _by_search(query: Query, generators: Generators) -> Outcome:
-    row = sensitivities.attack(query, "l1", generators)
+    row = sensitivities.attack(query, "l1", sensitivities.measures(query)["l1"], generators)
     observation = f"found {row['found']:.4g}, declared {row['declared']:.4g}"
     return Outcome(row["verdict"] == "violated", observation)
 

@@ -24,6 +24,7 @@ from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Mu, Query, Se
 from reproduction.mechanisms.allocation import Allocation, Binary, MaxPNR, Shares
 from reproduction.mechanisms.base import MechanismEntry
 from reproduction.mechanisms.directions import PrivateDirections
+from reproduction.privacy import published
 
 ZETAS = ("sqrt", "literal")
 
@@ -131,7 +132,8 @@ class MVG(Mechanism):
             raise InputError(f"theorem is {self.theorem}; it must be 2 or 3")
         checks.choice(ZETAS, zeta=self.zeta)
         checks.choice(("paper", "tight"), sensitivity=self.sensitivity)
-        s2 = query.paper_l2_sensitivity if self.sensitivity == "paper" else query.l2_sensitivity
+        paper = self.sensitivity == "paper"
+        s2 = published.l2_sensitivity(query) if paper else query.l2_sensitivity
         terms = coefficients(query.shape, gamma=gamma, s2=s2, delta=delta, zeta=self.zeta)
         quadratic = terms.alpha if self.theorem == 2 else terms.omega
         return float(largest_phi(quadratic, terms.beta, epsilon))

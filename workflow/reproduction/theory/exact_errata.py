@@ -19,6 +19,7 @@ from reproduction.bingham import Bingham
 from reproduction.mechanisms import wishart
 from reproduction.mechanisms.gaussian import IMGM
 from reproduction.mechanisms.mvg import MVG, coefficients, largest_phi
+from reproduction.privacy import published
 from reproduction.privacy.published import CTG, LIVER, MOVEMENT
 from reproduction.theory.exact_imgm import DELTA, EPSILON
 from reproduction.theory.numbers import Number, Numbers, Stream, registry
@@ -58,7 +59,7 @@ def zeta_without_root(_stream: Stream, *, zeta: str = "literal") -> Numbers:
 def needless_gamma(_stream: Stream, *, needed: bool = True) -> Numbers:
     """With f(X1) in place of f(X) the condition is beta phi + H_r s2^2 phi^2 <= 2 epsilon."""
     for name, query in (("I", LIVER), ("II", MOVEMENT), ("III", CTG)):
-        delta, s2 = 1 / query.n_records, query.paper_l2_sensitivity
+        delta, s2 = 1 / query.n_records, published.l2_sensitivity(query)
         # omega is 4 H_r gamma s2.
         constants = coefficients(query.shape, gamma=s2 / 4, s2=s2, delta=delta)
         phi_without_gamma = largest_phi(constants.omega, constants.beta, EPSILON)
@@ -85,7 +86,7 @@ def data_dependent_noise(stream: Stream, *, of_the_data: bool = True) -> Numbers
 @check("loose_sensitivity", {"sqrt(2) m c^2 / n": {"root": 2**0.5}})
 def loose_sensitivity(_stream: Stream, *, root: float = 1) -> Numbers:
     """Section 8.2.3: the sensitivity of experiment II, here divided by a root."""
-    ratio = MOVEMENT.paper_l2_sensitivity / root / MOVEMENT.l2_sensitivity
+    ratio = published.l2_sensitivity(MOVEMENT) / root / MOVEMENT.l2_sensitivity
     yield Number("stated over exact sensitivity, experiment II", ratio, "=", 1, 1e-9)
 
 

@@ -25,6 +25,7 @@ from reproduction.mechanisms.mvg import (
     harmonic_numbers,
     largest_phi,
 )
+from reproduction.privacy import published
 from reproduction.privacy.published import CTG, EXPERIMENTS, LIVER, MOVEMENT
 from reproduction.theory import filling, leakage, samplers
 from reproduction.theory.numbers import Number, Numbers, Stream, registry
@@ -98,7 +99,7 @@ def _mu_ratios(
             release = mechanism.calibrate(query, epsilon=epsilon, delta=delta)
             # mu is proportional to phi.
             constants = coefficients(
-                query.shape, gamma=query.max_norm, s2=query.paper_l2_sensitivity, delta=delta
+                query.shape, gamma=query.max_norm, s2=published.l2_sensitivity(query), delta=delta
             )
             phi = _phi(theorem, constants, epsilon, **altered)
             phi_release = mechanism.precision_budget(query, epsilon=epsilon, delta=delta)
@@ -414,7 +415,7 @@ def budgets(
         delta = 1 / query.n_records
         release = MVG(theorem=theorem).calibrate(query, epsilon=EPSILON, delta=delta)
         constants = coefficients(
-            query.shape, gamma=query.max_norm, s2=query.paper_l2_sensitivity, delta=delta
+            query.shape, gamma=query.max_norm, s2=published.l2_sensitivity(query), delta=delta
         )
         quadratic = _quadratic_coefficient(constants, theorem)
         root = (-constants.beta + np.sqrt(constants.beta**2 + 8 * quadratic * EPSILON)) / (
