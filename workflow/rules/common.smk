@@ -85,24 +85,24 @@ wildcard_constraints:
     theory=any_of(discovery.theory()),
 
 
+def near(path):
+    """Return a path of the project: relative inside this folder, so that both may be moved."""
+    path = os.path.relpath(path)
+    return os.path.abspath(path) if path.startswith(os.pardir) else path
+
+
 def python(wildcards, output):
     """Return the interpreter with the packages, for the commands of this workflow alone.
 
-    As a function of the output it is not compared: both folders may be moved.
+    As a function of the output it is not compared: the folders may be moved.
     """
-    return f"PYTHONPATH={shlex.quote(os.pathsep.join(PACKAGES))} python"
-
-
-def within(path):
-    """Return a file of the project: relative inside this folder, so that both may be moved."""
-    near = os.path.relpath(path)
-    return local(str(path) if near.startswith(os.pardir) else near)
+    return f"PYTHONPATH={shlex.quote(os.pathsep.join(map(near, PACKAGES)))} python"
 
 
 def shipped(*names):
     """Return those of these files of the project that are there."""
     paths = [os.path.join(PROJECT, name) for name in names]
-    return [within(path) for path in paths if os.path.isfile(path)]
+    return [local(near(path)) for path in paths if os.path.isfile(path)]
 
 
 @functools.cache
@@ -112,7 +112,7 @@ def code(*modules, audits=False):
     With ``audits`` also those that judge the releases of their mechanisms.
     """
     more = imports.audits(*modules) if audits else []
-    return [within(file) for file in imports.files(*modules, *more)]
+    return [local(near(file)) for file in imports.files(*modules, *more)]
 
 
 def task_of(wildcards):
