@@ -1,21 +1,24 @@
-"""Write config/README.md, the keys of config.yaml, from workflow/config.schema.yaml."""
+"""Write config/README.md and the schemas for editors from the models of config.yaml."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
-SCHEMA = ROOT / "workflow" / "config.schema.yaml"
-PAGE = ROOT / "config" / "README.md"
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "workflow")]
+
+from reproduction import config  # noqa: E402
+from reproduction.data import datasets  # noqa: E402
+from reproduction.models import Schema, alternatives, schema, values  # noqa: E402
 
 INTRODUCTION = """# Settings
 
-This page is made by `python docs/settings.py` from `workflow/config.schema.yaml`.
+This page is made by `python docs/settings.py` from `workflow/reproduction/config.py`.
 
 `config.yaml`, in the folder where `snakemake` runs or else in that of the workflow, says what to
 run. As it comes it reproduces both papers, and nothing must be filled in: the data sets are
@@ -39,83 +42,60 @@ mechanisms, schemes and data sets are checked against the files that have them. 
 `experiment_defaults` says goes before the defaults below.
 """
 
-Schema = Mapping[str, Any]
 
-
-def page(schema: Schema) -> str:
-    """Return the page on a schema, as Markdown.
-
-    Raises:
-        KeyError: a key has no description.
-    """
+def page(whole: Schema) -> str:
+    """Return the page on a schema, as Markdown."""
     parts = []
-    for path, part in mappings("", schema, schema):
+    for path, part in mappings("", whole):
         title = f"`{path}`: {part['description']}" if path else "The keys"
         parts += [f"\n## {title}\n", "| key | meaning | values | default |"]
         parts += ["| --- | --- | --- | --- |"]
         for key, each in part["properties"].items():
-            default = "needed" if key in part.get("required", ()) else _default(each)
-            cells = [f"`{key}`", each["description"], values(each), default]
-            parts += [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"]
+            default = each.get("default", {})
+            cells = [
+                f"`{key}`",
+                each["description"],
+                values(each),
+                "needed" if key in part.get("required", ()) else f"`{json.dumps(default)}`",
+            ]
+            cells = [cell.replace("|", "\\|").replace("`{}`", "") for cell in cells]
+            parts += [f"| {' | '.join(cells)} |"]
     return "\n".join([INTRODUCTION.rstrip("\n"), *parts]) + "\n"
 
 
-def mappings(path: str, part: Schema, schema: Schema) -> Iterator[tuple[str, Schema]]:
+def mappings(path: str, part: Schema) -> Iterator[tuple[str, Schema]]:
     """Yield a mapping with keys and all below it, with their places; NAME is a person's choice."""
-    keys = {key: _resolved(each, schema) for key, each in part.get("properties", {}).items()}
-    if keys:
-        yield path, {**part, "properties": keys}
-    for key, each in keys.items():
-        yield from mappings(f"{path}.{key}".lstrip("."), each, schema)
-    entries = part.get("additionalProperties")
-    if isinstance(entries, Mapping):
-        for each in [entries[word] for word in ("else", "then") if word in entries] or [entries]:
-            yield from mappings(f"{path}.NAME", _resolved(each, schema), schema)
+    for each in alternatives(part):
+        if "properties" in each:
+            yield path, {**each, **part}
+        for key, inner in each.get("properties", {}).items():
+            yield from mappings(f"{path}.{key}".lstrip("."), inner)
+        for inner in [
+            *each.get("patternProperties", {}).values(),
+            each.get("additionalProperties"),
+        ]:
+            if isinstance(inner, dict):
+                yield from mappings(f"{path}.NAME", inner)
 
 
-def values(part: Schema) -> str:
-    """Return what a key can be: its values, or their type and range."""
-    if "enum" in part:
-        return ", ".join(f"`{value}`" for value in part["enum"])
-    types = part.get("type", "any")
-    texts = []
-    for name in [types] if isinstance(types, str) else types:
-        if name in ("integer", "number"):
-            words = {"minimum": "from", "maximum": "to", "exclusiveMaximum": "below"}
-            limits = [f"{words[key]} {_number(part[key])}" for key in words if key in part]
-            texts.append(" ".join([name, *limits]))
-        elif name == "array":
-            least = part.get("minItems", 0)
-            count = f"{least} to {part['maxItems']}" if "maxItems" in part else f"{least} or more"
-            texts.append(f"list of {count}: {values(part['items'])}")
-        else:
-            texts.append({"object": "mapping"}.get(name, name))
-    return " or ".join(texts)
-
-
-def _number(value: float) -> str:
-    """Return a number as people write it, with all digits."""
-    return f"{value:,}" if isinstance(value, int) else f"{value:g}"
-
-
-def _default(part: Schema) -> str:
-    """Return the default of a key; of a mapping its keys have their own."""
-    value = part.get("default", {})
-    return "" if value == {} else f"`{json.dumps(value)}`"
-
-
-def _resolved(part: Schema, schema: Schema) -> Schema:
-    """Return a part of a schema, or the one that it refers to."""
-    for word in part.get("$ref", "").split("/")[1:]:
-        schema = schema[word]
-    return schema if "$ref" in part else part
+def files() -> dict[Path, str]:
+    """Return what is made, by its path."""
+    texts = {ROOT / "config" / "README.md": page(schema(config.Config))}
+    for name, model in (("config", config.Config), ("datasets", datasets.Entries)):
+        text = yaml.safe_dump(
+            schema(model), sort_keys=False, allow_unicode=True, default_flow_style=None, width=100
+        )
+        texts[ROOT / "workflow" / f"{name}.schema.yaml"] = (
+            f"# Made by `python docs/settings.py` for editors.\n{text}"
+        )
+    return texts
 
 
 def main() -> None:
-    """Write the page, and where it is."""
-    PAGE.parent.mkdir(exist_ok=True)
-    PAGE.write_text(page(yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))), encoding="utf-8")
-    print(f"{PAGE.relative_to(ROOT)} follows {SCHEMA.relative_to(ROOT)}")
+    """Write all, and where it is."""
+    for path, text in files().items():
+        path.write_text(text, encoding="utf-8")
+        print(path.relative_to(ROOT))
 
 
 if __name__ == "__main__":

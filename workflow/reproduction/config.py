@@ -2,48 +2,23 @@
 
 from __future__ import annotations
 
-import copy
-import functools
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any, Literal
 
 import yaml
+from pydantic import AfterValidator, Discriminator, Field, PlainSerializer, Tag, model_validator
 
-from matrixdp.checks import InputError, as_input_error, choice, nearest, short
-from reproduction import discovery, files
+from matrixdp.checks import InputError, choice
+from reproduction import discovery
 from reproduction.data import datasets as sets
 from reproduction.experiments import readings
+from reproduction.models import Label, Model, Name, Number, Texts, check, left_out
 from reproduction.trials import DEFAULT, OF_COMPONENTS, OF_REGRESSION, OF_TRAINING
-
-if TYPE_CHECKING:
-    import jsonschema
-
-SCHEMA = Path(__file__).parents[1] / "config.schema.yaml"
-SCHEMA_OF_DATA = SCHEMA.with_name("datasets.schema.yaml")
-
-#: Former keys, and their replacements.
-MOVED = {
-    "trials": "experiment_defaults.trials (or trials of one experiment)",
-    "epsilons": "experiment_defaults.epsilons (or epsilons of one experiment)",
-    "public_tau": "tau_untuned",
-    "rows": "sketch_multiples",
-    "sketch_sizes": "sketch_multiples",
-    "radii": "squared_radius_fractions",
-    "trials_for_claims": "trials_at_table_epsilon",
-}
-#: Keys of lists of numbers beside those of mechanisms' grids, which are sorted, and of numbers. All
-#: become canonical text.
-_LISTS = ("epsilons",)
-_NUMBERS = ("table_epsilon", "delta")
-#: What is said of a data set that anybody may not have.
-NOT_PUBLIC = (
-    "does not state public: true; this workflow reads records without noise; for private records "
-    "use matrixdp"
-)
 
 #: Numbers from which on a matrix of one's own is large, and the limits of its audit (see
 #: :class:`matrixdp.auditing.releases.Limits`), which the page states.
@@ -53,89 +28,256 @@ LARGE, LIMITS = 200_000, {"audit_pairs": 8, "audit_numbers": 400_000_000}
 _PATHS = ("pathvars", "options")
 
 
-def resolve(config: dict[str, Any]) -> dict[str, Any]:
+def _token(value: float | str) -> str:
+    """Return the canonical text of a number in seeds and rows: 1 and 1.0 are both ``"1"``."""
+    return format(Decimal(str(value)).normalize(), "f") if value != "1/n" else str(value)
+
+
+def _tokens(values: list[float]) -> list[str]:
+    return [_token(value) for value in sorted({*values})]
+
+
+def _below(folder: str) -> str:
+    """Return a folder below the one where it runs; ValueError for another."""
+    parts = folder.split("/")
+    reference = parts[:2] == ["results", "reference"]
+    if reference or folder[:1] == "." or "~" in folder or {"", ".."} & {*parts}:
+        raise ValueError
+    return folder
+
+
+def _kind(training: object) -> str:
+    get = training.get if isinstance(training, dict) else partial(getattr, training)
+    return "Features" if get("perturbation", None) == "features" else "Gradients"
+
+
+def _present(runs: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the runs that an overlay does not take away by null."""
+    return {name: run for name, run in (runs or {}).items() if run is not None}
+
+
+_TOKEN, _GRID = PlainSerializer(_token), PlainSerializer(_tokens)
+_LIST = Field(min_length=1, max_length=100)
+_Delta = Annotated[float, Field(ge=1e-15, lt=1)]
+_Epsilon = Annotated[float, Field(ge=1e-6, le=1_000_000)]
+_Share = Annotated[float, Field(ge=1e-6, le=0.999999)]
+_Multiple = Annotated[float, Field(ge=1, le=1000)]
+_Fraction = Annotated[float, Field(ge=1e-6, le=1)]
+_Bounds = Annotated[
+    list[Number], Field(min_length=2, max_length=2, description="[lowest, highest]")
+]
+
+
+class Pathvars(Model):
+    """Where results go."""
+
+    results: Annotated[str, AfterValidator(_below)] = "results"
+    """A folder below the one where it runs, such as results/quick, for these results alone."""
+
+
+class Data(Model):
+    """Where the data come from."""
+
+    source: Literal["auto", "original", "simulated"] = "auto"
+    """Auto is the originals, or stand-ins where no mirror is named and no address answers."""
+    mirror: str = ""
+    """A folder that holds the original files, or empty; the variable DATA_MIRROR goes before it."""
+
+
+class Csv(sets.Words):
+    """A CSV file with names of columns in its first line."""
+
+    file: str = Field(min_length=1)
+    """The path of the file."""
+    records: int = Field(ge=2)
+    """The number of records."""
+    bounds: dict[str, _Bounds] = Field(min_length=2)
+    """The columns that are used, two or more, each with its public bounds, [lowest, highest]."""
+    title: str = left_out(min_length=1)
+    """What readers call the data set, or left out."""
+
+
+class Defaults(Model):
+    """What every experiment has that does not say otherwise."""
+
+    trials: int = Field(100, ge=1, le=100_000)
+    """The trials of every row; 100,000 take days."""
+    trials_at_table_epsilon: int = Field(5000, ge=0, le=1_000_000)
+    """The trials of every row at table_epsilon, where these are more; 1,000,000 take days."""
+    epsilons: Annotated[list[_Epsilon], _LIST, _GRID] = Field(
+        [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000]
+    )
+    """Claimed epsilons."""
+
+
+class Experiment(Defaults):
+    """What one experiment runs."""
+
+    task: str
+    """The name of a task, such as covariance."""
+    dataset: str
+    """The name of a data set in workflow/datasets.yaml or below datasets."""
+    features: Texts = left_out(min_length=2)
+    """Names of features; the others are left out before all else."""
+    target: str = left_out()
+    """The feature that a regression predicts."""
+    train: int = left_out(ge=2)
+    """The private training records of a regression."""
+    claims_at_every_epsilon: Texts = Field([])
+    """Mechanisms that have trials_at_table_epsilon trials at every epsilon."""
+    directions: dict[Label, Texts] = Field({})
+    """Noise directions by name, each a list of features that get the larger share, or empty."""
+    mechanisms: Texts = Field(min_length=1)
+    """Mechanisms, and the baselines nonprivate, clipped_64, clipped_16, clipped_4, zero,
+    constant, axes and random."""
+
+
+class Training(Model):
+    """What one neural experiment runs."""
+
+    perturbation: Literal["gradients", "features"]
+    """What noise is added to."""
+    dataset: str
+    """The name of a data set for networks, such as adult."""
+    trials: int = Field(5, ge=1, le=10_000)
+    """The trials of every row, each of which trains a network."""
+    records: int | None = Field(None, ge=2)
+    """How many training records to use, or null for all."""
+    epsilons: Annotated[list[Annotated[float, Field(ge=1e-6, le=1000)]], _LIST, _GRID] = Field(
+        [0.01, 0.05, 0.1, 0.2, 0.5, 1]
+    )
+    """Claimed epsilons."""
+    delta: Annotated[_Delta, _TOKEN] = 1e-5
+    """The claimed delta."""
+    lot: int = Field(ge=1)
+    """The records of a lot (gradients) or a batch (features)."""
+    epochs: int = Field(ge=1, le=10_000)
+    """The passes over the training records; 10,000 take days."""
+    schemes: Texts = Field(min_length=1)
+    """Schemes, and the baselines nonprivate, random and majority."""
+
+
+class Gradients(Training):
+    """What one experiment on private gradients runs."""
+
+    clip: Number = Field(1, ge=1e-6, le=1_000_000)
+    """The largest l2 norm of one record's gradient."""
+    batch: int | None = Field(None, ge=1)
+    """The records of a batch for schemes that add noise to every batch of a lot, or null for the
+    whole lot."""
+
+
+class Features(Training):
+    """What one experiment on private features runs."""
+
+    extractor_epochs: int = Field(ge=1, le=1000)
+    """The passes that train the feature extractor; 1,000 take days."""
+
+
+_Training = Annotated[
+    Annotated[Gradients, Tag("Gradients")] | Annotated[Features, Tag("Features")],
+    Discriminator(_kind),
+]
+
+
+class Config(Model):
+    """What to run."""
+
+    seed: int = Field(2026, ge=0, le=2**63 - 1)
+    """The root of all random streams, below 2^63."""
+    delta: Annotated[Literal["1/n"] | _Delta, _TOKEN] = "1/n"
+    """The claimed delta; n private records."""
+    table_epsilon: Annotated[_Epsilon, _TOKEN] = 1
+    """The epsilon that the tables show, one of epsilons."""
+    taus: Annotated[list[_Share], _LIST, _GRID] = Field([0.55, 0.65, 0.75, 0.85, 0.95])
+    """The shares for the important directions that are tried."""
+    tau_untuned: Annotated[_Share, _TOKEN] = 0.75
+    """One of taus, the share shown as chosen without looking at results."""
+    sketch_multiples: Annotated[list[_Multiple], _LIST, _GRID] = Field([2, 4, 8, 20, 50])
+    """The sizes of sketches that are tried, as multiples of the number of features; 1,000 fill the
+    memory of a job."""
+    squared_radius_fractions: Annotated[list[_Fraction], _LIST, _GRID] = Field(
+        [0.015625, 0.0625, 0.25, 1]
+    )
+    """Squared radii that records are clipped to, as fractions of the largest squared norm."""
+    reading: str | dict[str, Any] = "default"
+    """A name from workflow/readings.yaml or a mapping of its questions to values."""
+    data: Data = Field(default_factory=Data)
+    """Where the data come from."""
+    experiment_defaults: Defaults = Field(default_factory=Defaults)
+    """What every experiment has that does not say otherwise."""
+    experiments: Annotated[dict[Name, Experiment | None] | None, AfterValidator(_present)]
+    """The experiments on releases to run, by name; null leaves one of config.yaml out."""
+    training: Annotated[dict[str, _Training | None] | None, AfterValidator(_present)] = Field({})
+    """The neural experiments to run, by name; null leaves one of config.yaml out."""
+    pathvars: Pathvars = Field(default_factory=Pathvars)
+    """Where results go."""
+    options: str = ""
+    """The options of snakemake that give this configuration, for the commands on the page."""
+    adjacency: Literal["replace", "zero_out"] = "replace"
+    """What neighbours are: replace one record, or zero_out, set one to zero; n is public."""
+    audit_runs: int | None = Field(None, ge=1, le=10**9)
+    """A limit on the audit's black-box runs per neighbour, of which a billion take hours; null lets
+    it run until a tenth too little noise would be caught."""
+    datasets: dict[Name, Csv] = Field({})
+    """CSV files of one's own, by name."""
+
+    @model_validator(mode="after")
+    def _give_defaults(self) -> Config:
+        for entry in _present(self.experiments).values():
+            for key in Defaults.model_fields.keys() - entry.model_fields_set:
+                setattr(entry, key, getattr(self.experiment_defaults, key))
+        return self
+
+
+def resolve(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the configuration with defaults filled in and numbers in their canonical form.
 
-    Every experiment has its own trials and epsilons afterwards.
+    Every experiment has its own trials and epsilons afterwards. One that is null is left out: an
+    overlay can take away what config.yaml has.
 
     Args:
         config: config.yaml as read, with overlays and command line merged in.
 
     Raises:
-        InputError: see :func:`complete`; or a name, or a combination of values, is not allowed.
+        InputError: see :func:`reproduction.models.check`; or a name, or a combination of values,
+            is not allowed.
     """
-    resolved = complete(config)
-    _check_shipped()
-    resolved["datasets"] = {
-        name: _of_csv(name, entry) for name, entry in resolved["datasets"].items()
-    }
-    _check_public(resolved["datasets"], "config.yaml: datasets.")
-    _check_public(sets.entries(), f"workflow/{sets.FILE.name}: ")
-    shared, entries = resolved["experiment_defaults"], resolved["experiments"]
-    resolved["experiments"] = {name: shared | entry for name, entry in entries.items()}
-    runs = [*resolved["experiments"].values(), *resolved["training"].values()]
-    mechanisms = discovery.mechanisms().values()
-    lists = {*_LISTS, *(entry.values for entry in mechanisms)}
-    numbers = {*_NUMBERS, *(entry.untuned for entry in mechanisms)}
-    for settings in (resolved, shared, *runs):
-        for key in settings.keys() & lists:
-            if isinstance(settings[key], list):
-                settings[key] = sorted({_token(value) for value in settings[key]}, key=Decimal)
-        for key in settings.keys() & numbers:
-            settings[key] = _token(settings[key])
+    resolved = check(Config, config, "config.yaml").model_dump()
+    check(sets.Entries, sets.entries(), f"workflow/{sets.FILE.name}")
     try:
-        resolved["reading"] = readings.find(resolved["reading"]).name
-        if resolved["reading"] != DEFAULT and resolved["pathvars"]["results"] == "results":
-            raise InputError(
-                f"reading is {resolved['reading']}, and its results need a folder of their own; "
-                "name one as pathvars.results, as workflow/config/zeta_literal.yaml does"
-            )
-        for name, experiment in resolved["experiments"].items():
-            if sizes := resolved["datasets"].get(experiment["dataset"], {}).get("shape"):
-                resolved["experiments"][name] |= LIMITS if math.prod(sizes) >= LARGE else {}
-            _check_experiment(f"experiments.{name}", experiment, resolved)
-        for name, training in resolved["training"].items():
-            _check_training(name, training)
+        _complete(resolved)
     except InputError as error:
         raise InputError(f"config.yaml: {error}") from None
-    if not runs:
-        raise InputError("config.yaml: experiments and training are both empty; name one to run")
-    for name in resolved["experiments"].keys() & resolved["training"]:
-        raise InputError(f"config.yaml: experiments and training both have {name!r}; rename it")
     return resolved
 
 
-def complete(config: dict[str, Any]) -> dict[str, Any]:
-    """Return a copy of the configuration with the defaults of the schema.
-
-    An experiment that is null is left out: an overlay can take away what config.yaml has.
+def _complete(resolved: dict[str, Any]) -> None:
+    """Complete a configuration by what other files have, and check it against them.
 
     Raises:
-        InputError: a key is unknown or missing, or a value is not allowed. The message names the
-            key, the value, the allowed values and, for a misspelt name, the nearest valid one.
+        InputError: a name, or a combination of values, is not allowed.
     """
-    completed: dict[str, Any] = copy.deepcopy(config)
-    # What is no mapping is left to the schema, which refuses it in a sentence.
-    keys = completed.keys() if isinstance(completed, dict) else set()
-    for kind in keys & {"experiments", "training"}:
-        entries = completed[kind] or {}
-        if isinstance(entries, dict):
-            completed[kind] = {name: entry for name, entry in entries.items() if entry is not None}
-    _check_schema(completed, SCHEMA, "config.yaml")
-    return completed
-
-
-def _check_schema(content: Any, schema: Path, file: str) -> None:
-    """Check the content of a file by a schema, and put in its defaults.
-
-    Raises:
-        InputError: see :func:`complete`; the message begins with the name of the ``file``.
-    """
-    with as_input_error(f"{file} cannot be used ({{why}}); correct it"):
-        errors = [*_validator(schema).iter_errors(content)]
-    # Report unknown keys first: a misspelt key is also missing under its right name.
-    for error in sorted(errors, key=lambda e: (e.validator == "required", [*map(str, e.path)])):
-        raise InputError(_sentence(error, file))
+    experiments, trainings = resolved["experiments"], resolved["training"]
+    resolved["datasets"] = {
+        name: _of_csv(name, entry) for name, entry in resolved["datasets"].items()
+    }
+    resolved["reading"] = readings.find(resolved["reading"]).name
+    if resolved["reading"] != DEFAULT and resolved["pathvars"]["results"] == "results":
+        raise InputError(
+            f"reading is {resolved['reading']}, and its results need a folder of their own; "
+            "name one as pathvars.results, as workflow/config/zeta_literal.yaml does"
+        )
+    for name, entry in experiments.items():
+        shape = resolved["datasets"].get(entry["dataset"], {}).get("shape", [0])
+        entry |= LIMITS if math.prod(shape) >= LARGE else {}
+        _check_experiment(f"experiments.{name}", entry, resolved)
+    for name, training in trainings.items():
+        _check_training(name, training)
+    if not experiments and not trainings:
+        raise InputError("experiments and training are both empty; name one to run")
+    for name in experiments.keys() & trainings:
+        raise InputError(f"experiments and training both have {name!r}; rename it")
 
 
 def datasets(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -151,7 +293,7 @@ def _of_csv(name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         InputError: its name is that of another data set, or bounds are in the wrong order.
     """
-    where = f"config.yaml: datasets.{name}"
+    where = f"datasets.{name}"
     if name in sets.entries():
         raise InputError(f"{where} has the name of a data set of the papers; rename it")
     for column, (low, high) in entry["bounds"].items():
@@ -173,17 +315,6 @@ def _of_csv(name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _check_public(entries: Mapping[str, Mapping[str, Any]], where: str) -> None:
-    """Check that every data set is stated to be public.
-
-    Raises:
-        InputError: one is not.
-    """
-    for name, entry in entries.items():
-        if entry.get("public") is not True:
-            raise InputError(f"{where}{name} {NOT_PUBLIC}")
-
-
 def public(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return a resolved configuration without what changes none of one's own numbers."""
     result = {**settings, "data": {**settings["data"], "mirror": ""}}
@@ -197,11 +328,6 @@ def public(settings: Mapping[str, Any]) -> dict[str, Any]:
 def text(settings: Mapping[str, Any]) -> str:
     """Return what is public of a resolved configuration as YAML."""
     return yaml.safe_dump(public(settings), sort_keys=False, allow_unicode=True)
-
-
-def _token(value: object) -> str:
-    """Return the canonical text of a number in seeds and rows: 1 and 1.0 are both ``"1"``."""
-    return value if isinstance(value, str) else format(Decimal(str(value)).normalize(), "f")
 
 
 def _check_experiment(
@@ -293,52 +419,6 @@ def _check_names(where: str, names: Sequence[str], allowed: Iterable[str]) -> No
         choice(allowed, **{f"{where}[{i}]": name})
 
 
-def check_data_sets(entries: Mapping[str, Any]) -> None:
-    """Check the entries of workflow/datasets.yaml, without a look at data.
-
-    Raises:
-        InputError: see :func:`complete`; or what they say does not fit together, or to a reader.
-    """
-    file = f"workflow/{sets.FILE.name}"
-    _check_schema(entries, SCHEMA_OF_DATA, file)
-    readers = [path.stem for path in sets.READERS.glob("*.py") if _reads(path)]
-    for name, entry in entries.items():
-        where, (records, columns) = f"{file}: {name}", entry["shape"]
-        if name not in readers:
-            raise InputError(
-                f"{where} has no reader, a file workflow/reproduction/data/{name}.py with a "
-                f"function read; {nearest(name, readers)}"
-            )
-        if "scalings" in entry and "columns" not in entry:
-            raise InputError(f"{where} lacks the key 'columns', the names of the features")
-        if len(entry.get("columns", range(columns))) != columns:
-            raise InputError(
-                f"{where}.columns has {len(entry['columns'])} names where shape has {columns}"
-            )
-        for label, about in entry["files"].items():
-            if Path(about.get("path", label)).name != label:
-                raise InputError(
-                    f"{where}.files.{label}.path is {about['path']!r}; it must end in {label}"
-                )
-        for label, scaling in entry.get("scalings", {}).items():
-            if scaling.get("rows", 1) > records:
-                raise InputError(
-                    f"{where}.scalings.{label}.rows is {scaling['rows']} of {records} records"
-                )
-            for key in ("lower", "upper", "middle"):
-                if (scaling["method"] == "bounds") != (key in scaling):
-                    verb = "has" if key in scaling else "lacks"
-                    raise InputError(
-                        f"{where}.scalings.{label} {verb} the key {key!r}, which the method bounds "
-                        "needs and no other has"
-                    )
-                if len(scaling.get(key, range(columns))) != columns:
-                    raise InputError(
-                        f"{where}.scalings.{label}.{key} has {len(scaling[key])} numbers where "
-                        f"shape has {columns} columns"
-                    )
-
-
 def check_places(settings: Mapping[str, Any], results: str) -> None:
     """Check that a run may write here, and that files of data that it has not prepared exist.
 
@@ -387,68 +467,3 @@ def check_originals(name: str, mirror: str, settings: Mapping[str, Any]) -> None
                 f"{where} has neither path nor urls, and {what}; add the path, or set DATA_MIRROR "
                 "to a folder that has the file"
             )
-
-
-@functools.cache
-def _check_shipped() -> None:
-    check_data_sets(sets.entries())
-
-
-def _reads(file: Path) -> bool:
-    """Return whether a module has a function ``read``."""
-    return "\ndef read(" in file.read_text(encoding="utf-8")
-
-
-def _validator(schema: Path) -> jsonschema.protocols.Validator:
-    """Return a validator by the schema, which also puts in defaults."""
-    import jsonschema
-
-    draft = jsonschema.Draft7Validator
-
-    def properties(
-        validator: Any, parts: Mapping[str, Any], value: Any, schema: Any
-    ) -> Iterator[jsonschema.ValidationError]:
-        if isinstance(value, dict):
-            for name in [name for name in parts if "default" in parts[name]]:
-                value.setdefault(name, copy.deepcopy(parts[name]["default"]))
-        yield from draft.VALIDATORS["properties"](validator, parts, value, schema)
-
-    # To jsonschema, NaN is a number above any limit, and 2.0 an integer.
-    types = draft.TYPE_CHECKER.redefine_many(
-        {
-            "number": lambda _, value: (
-                type(value) is int or (type(value) is float and math.isfinite(value))
-            ),
-            "integer": lambda _, value: type(value) is int,
-        }
-    )
-    kind = jsonschema.validators.extend(draft, {"properties": properties}, type_checker=types)
-    return kind(files.read_yaml(schema))
-
-
-def _sentence(error: jsonschema.ValidationError, file: str) -> str:
-    where = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in error.path).lstrip(".")
-    prefix = f"{file}: {where}" if where else file
-    schema = error.schema
-    if error.validator == "additionalProperties":
-        allowed = schema.get("properties", {})
-        unknown = next(key for key in error.instance if key not in allowed)
-        if unknown in MOVED and file == "config.yaml":
-            return f"{prefix} has the old key {unknown!r}; write {MOVED[unknown]} instead"
-        return f"{prefix} has the unknown key {unknown!r}; {nearest(unknown, allowed)}"
-    if error.validator == "enum":
-        return f"{prefix} is {error.instance!r}; {nearest(error.instance, schema['enum'])}"
-    if error.validator == "required":
-        missing = next(key for key in error.validator_value if key not in error.instance)
-        parts = schema.get("properties", {missing: schema.get("additionalProperties")})
-        return f"{prefix} lacks the key {missing!r}: {parts[missing]['description']}"
-    value = short(repr(error.instance))
-    sentence = f"{prefix} is {value}; it must be {schema.get('description', error.message)}"
-    numbers = error.validator == "type" and {"number", "integer"} & {*_types(schema)}
-    if numbers and file == "config.yaml" and isinstance(error.instance, str):
-        sentence += " (numbers within --config are text: put them into a file for --configfile)"
-    return sentence
-
-
-def _types(schema: Mapping[str, Any]) -> list[str]:
-    return [schema["type"]] if isinstance(schema["type"], str) else schema["type"]

@@ -59,12 +59,18 @@ def sha256(data: bytes) -> str:
 
 def file(data: bytes, *urls: str, **more: Any) -> dict[str, Any]:
     """Return the entry of a file with this content."""
-    return {"sha256": sha256(data), "urls": list(urls), **more}
+    return {"sha256": sha256(data), **({"urls": list(urls)} if urls else {}), **more}
 
 
 def entry(files: Mapping[str, Any], shape: Iterable[int] = (1, 1), **more: Any) -> dict[str, Any]:
     """Return the entry of a data set with these files."""
-    words = {"title": "Tiny", "publisher": "Nobody", "licence": "free", "citation": "Somebody"}
+    words = {
+        "public": True,
+        "title": "Tiny",
+        "publisher": "Nobody",
+        "licence": "free",
+        "citation": "Somebody",
+    }
     return {"files": dict(files), "shape": list(shape), **words, **more}
 
 

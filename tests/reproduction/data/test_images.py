@@ -4,7 +4,6 @@ import gzip
 import importlib
 import io
 import struct
-from dataclasses import replace
 
 import classifiers
 import numpy as np
@@ -17,6 +16,7 @@ from scipy.io import savemat
 
 from reproduction import catalogue
 from reproduction.data import datasets, load_arrays, mnist, simulate, store
+from reproduction.data.datasets import File
 from reproduction.data.download import Mismatch, Unreachable
 from reproduction.data.prepared import read_provenance
 
@@ -99,17 +99,16 @@ def publish(server, monkeypatch):
         }[name]
         spec = datasets.find(name)
         pack = gzip.compress if name == "mnist" else bytes
-        files = tuple(
-            replace(
-                file,
-                urls=(server.gives(f"/{file.name}", pack(packed[file.name])),),
-                sha256=sha256(packed[file.name]),
-                size=len(packed[file.name]),
+        files = {
+            file: File(
+                urls=[server.gives(f"/{file}", pack(packed[file]))],
+                sha256=sha256(packed[file]),
+                size=len(packed[file]),
             )
             for file in spec.files
-        )
-        fields = {"files": files, "shape": SHAPES[name], "sha256": None}
-        changed_spec = replace(spec, **fields | changed)
+        }
+        fields = {"files": files, "shape": [*SHAPES[name]], "sha256": None}
+        changed_spec = spec.model_copy(update=fields | changed)
         monkeypatch.setattr(datasets, "specs", lambda: {name: changed_spec})
 
     return publish
@@ -136,7 +135,7 @@ def test_images_are_prepared_as_they_are(name, publish, tmp_path):
     ("changed", "said"),
     [
         ({"sha256": "0" * 64}, f"with {'0' * 64} are expected"),
-        ({"shape": (1, 1)}, r"where \(1, 1\) with"),
+        ({"shape": [1, 1]}, r"where \(1, 1\) with"),
     ],
 )
 @pytest.mark.parametrize("name", MEMBERS)
@@ -167,7 +166,10 @@ def test_readers_refuse_other_content(name, data, reason):
 
 def test_a_set_without_a_stand_in_says_why_it_cannot_be_had(publish, nowhere, tmp_path, capfd):
     spec = datasets.find("svhn")
-    files = tuple(replace(file, urls=(f"{nowhere}/{file.name}",)) for file in spec.files)
+    files = {
+        name: file.model_copy(update={"urls": [f"{nowhere}/{name}"]})
+        for name, file in spec.files.items()
+    }
     publish("svhn", MEMBERS["svhn"], files=files)
     with pytest.raises(Unreachable, match=r"127\.0\.0\.1 cannot be reached"):
         store.prepare("svhn", out=tmp_path)
@@ -180,7 +182,7 @@ def test_a_stand_in_for_mnist_has_its_classes_and_can_be_learnt():
     for name, values in made.arrays.items():
         np.testing.assert_allclose(values, again.arrays[name])
         assert not np.allclose(values, other.arrays[name])
-    assert made.shape == datasets.find("mnist").shape
+    assert [*made.shape] == datasets.find("mnist").shape
     counts = {part: np.bincount(made.arrays[f"{part}_labels"]).tolist() for part in facts["images"]}
     assert counts == facts["images"]
     assert [sum(counts[part]) for part in ("train", "test", "official")] == [55000, 5000, 10000]
@@ -205,9 +207,9 @@ def put_copy(folder, monkeypatch, name="cifar10_jpeg", **changed):
     """Put a small lossy copy into a mirror, as the data set of this name."""
     content = tarred("xz", **copied(**changed))
     (file,) = datasets.find("cifar10_jpeg").files
-    (folder / file.name).write_bytes(content)
-    entry = replace(file, sha256=sha256(content))
-    spec = replace(datasets.find("cifar10_jpeg"), files=(entry,), shape=(20, 3072))
+    (folder / file).write_bytes(content)
+    fields = {"files": {file: File(sha256=sha256(content))}, "shape": [20, 3072]}
+    spec = datasets.find("cifar10_jpeg").model_copy(update=fields)
     monkeypatch.setattr(datasets, "specs", lambda: {name: spec})
 
 
@@ -232,7 +234,7 @@ def test_a_lossy_copy_is_never_the_original(tmp_path, monkeypatch):
     (file,) = original.files
     put_copy(tmp_path, monkeypatch)
     monkeypatch.setattr(datasets, "specs", lambda: {"cifar10": original})
-    (tmp_path / "cifar10_jpeg.tar.xz").rename(tmp_path / file.name)
+    (tmp_path / "cifar10_jpeg.tar.xz").rename(tmp_path / file)
     with pytest.raises(Mismatch, match=r"cifar-10-python\.tar\.gz"):
         store.prepare("cifar10", out=tmp_path / "out", mirror=tmp_path)
     assert not (tmp_path / "out").exists()

@@ -377,7 +377,7 @@ def test_a_reading_and_a_sweep_find_their_scaling_of_the_data(folder):
 
 
 def test_starting_a_study_imports_nothing_that_it_does_not_need():
-    heavy = ("pandas", "scipy.stats", "jsonschema", "tqdm", "pooch", "reproduction.data.store")
+    heavy = ("pandas", "scipy.stats", "pydantic", "tqdm", "pooch", "reproduction.data.store")
     code = "import sys, reproduction.experiments.study; print(*sys.modules)"
     found = subprocess.check_output(
         [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": PATH}, text=True

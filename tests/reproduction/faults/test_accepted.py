@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import copy
-
-import mutations
 import numpy as np
 import pytest
+import yaml
+from packages import ROOT
 
 from reproduction import config, job_settings
 from reproduction.data import store
@@ -58,7 +57,7 @@ def folder(tmp_path_factory):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_mechanism_runs_at_the_ends_of_what_is_allowed(folder, name):
-    chosen = copy.deepcopy(mutations.SHIPPED) | MIDDLE | ENDS[name]
+    chosen = yaml.safe_load((ROOT / "config.yaml").read_text()) | MIDDLE | ENDS[name]
     train, trials = chosen.pop("train", 60), chosen.pop("trials", 1)
     epsilon = chosen["table_epsilon"] = chosen.pop("epsilon", 1.0)
     defaults = {"trials": trials, "trials_at_table_epsilon": 0, "epsilons": [epsilon]}

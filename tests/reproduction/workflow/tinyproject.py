@@ -61,7 +61,7 @@ TINY: dict[str, Any] = {
 
 #: Importing Snakemake takes longer than a plan: all runs fork from a process that has done it.
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(["snakemake.cli", "numpy", "jsonschema", "grimp"])
+FORKS.set_forkserver_preload(["snakemake.cli", "numpy", "grimp"])
 
 
 def forked(words: list[str], folder: Path, variables: dict[str, str], output: str) -> None:

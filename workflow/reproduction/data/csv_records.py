@@ -22,7 +22,7 @@ def original(spec: Spec) -> tuple[Array, dict[str, Any]]:
     file, refuse = Path(spec.file).expanduser(), np.full(len(spec.columns), np.nan)
     parts = [np.empty((0, len(spec.columns))), *blocks(file, spec.columns, refuse)]
     records = np.concatenate(parts)
-    if records.shape != spec.shape:
+    if list(records.shape) != spec.shape:
         raise InputError(
             f"{file} has {plural(len(records), 'record')} where {spec.shape[0]} "
             "are stated; correct one"

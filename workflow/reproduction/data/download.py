@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 from matrixdp.checks import InputError, as_input_error, why
 from reproduction.data import archives
 from reproduction.data.archives import Entry
-from reproduction.data.datasets import File, Spec
+from reproduction.data.datasets import Spec
 
 #: Seconds to connect to an address, and to wait for its next bytes.
 TIMEOUT = (6.0, 20.0)
@@ -80,9 +80,9 @@ def fetch(
         InputError: the mirror is no folder, or neither it nor an address has a file.
     """
     search = _Search(spec, read if spec.sha256 else None)
-    for file in spec.files:
-        if file.path:
-            path = Path(file.path).expanduser()
+    for file, about in spec.files.items():
+        if about.path:
+            path = Path(about.path).expanduser()
             remedy = f"{path} of data set {spec.name} cannot be read ({{why}}); correct path"
             with as_input_error(remedy):
                 path.open("rb").close()
@@ -112,7 +112,7 @@ def fetch(
                 f"the files of data set {spec.name} hold {error}; correct its reader or its entry "
                 "in datasets.yaml"
             ) from None
-    originals = dict.fromkeys(search.right[file.name] for file in spec.files)
+    originals = dict.fromkeys(search.right[file] for file in spec.files)
     return Files([*originals], search.members, search.records)
 
 
@@ -130,7 +130,7 @@ class _Search:
     """
 
     def __init__(self, spec: Spec, read: Callable[[Mapping[str, bytes]], Any] | None) -> None:
-        self.spec, self.read = spec, read
+        self.spec, self.read, self.patterns = spec, read, spec.members or []
         self.records: Any = None
         self.members: dict[str, bytes] = {}
         self.right: dict[str, Original] = {}
@@ -138,11 +138,11 @@ class _Search:
         self.candidates: dict[str, list[tuple[bytes, Original]]] = collections.defaultdict(list)
 
     @property
-    def missing(self) -> list[File]:
+    def missing(self) -> list[str]:
         """The files of the data set whose content has not turned up."""
-        return [file for file in self.spec.files if file.name not in self.right]
+        return [file for file in self.spec.files if file not in self.right]
 
-    def look(self, paths: Collection[Path], source: str, file: File | None = None) -> None:
+    def look(self, paths: Collection[Path], source: str, file: str | None = None) -> None:
         """Take files as they are, and if that does not do, what archives among them have.
 
         Args:
@@ -150,7 +150,7 @@ class _Search:
             source: see :class:`Original`.
             file: what a single path stands for, under whatever name.
         """
-        take = self._take_members if self.spec.members else self._take_files
+        take = self._take_members if self.patterns else self._take_files
         take(((path, archives.plain(path)) for path in paths), source, file)
         packed = [path for path in paths if file or archives.is_packed(path)]
         for path in sorted(packed, key=self._likeness, reverse=True):
@@ -162,8 +162,8 @@ class _Search:
                     take(((path, entry) for entry in entries), source, None)
             except archives.BROKEN as error:
                 self._refuse(path, source, f"cannot be unpacked ({why(error)})", file)
-            for pattern in self.spec.members[:1]:
-                if not self.wrong[self.spec.files[0].name]:
+            for pattern in self.patterns[:1]:
+                if not self.wrong[next(iter(self.spec.files))]:
                     self._refuse(path, source, f"has no {pattern}", file)
 
     def settle(self, remedy: str) -> None:
@@ -173,25 +173,26 @@ class _Search:
             Mismatch: they are not the right ones.
         """
         missing = self.missing
-        if not any(self.wrong[file.name] for file in missing):
+        if not any(self.wrong[file] for file in missing):
             return
-        choices = itertools.product(*(self.candidates[file.name] for file in missing))
+        choices = itertools.product(*(self.candidates[file] for file in missing))
         for choice in itertools.islice(choices, _CHOICES) if self.read else ():
             pairs = list(zip(missing, choice, strict=True))
-            if not self._differ(members := {file.name: data for file, (data, _) in pairs}):
+            if not self._differ(members := {file: data for file, (data, _) in pairs}):
                 self.members |= members
-                self.right |= {file.name: original for file, (_, original) in pairs}
+                self.right |= {file: original for file, (_, original) in pairs}
                 return
-        reasons = (reason for file in missing for reason in self.wrong[file.name])
+        reasons = (reason for file in missing for reason in self.wrong[file])
         raise Mismatch(f"{', '.join(dict.fromkeys(reasons))}; {remedy}")
 
     def _take_files(
-        self, entries: Iterable[tuple[Path, Entry]], source: str, file: File | None
+        self, entries: Iterable[tuple[Path, Entry]], source: str, file: str | None
     ) -> None:
         for path, entry in entries:
             name, size = PurePath(entry.name).name, entry.size or 0
-            names = {each.name for each in self.missing if each is file or each.name == name}
-            fit = [f for f in self.missing if f.name in names or entry.size in (None, f.size)]
+            names = {each for each in self.missing if each in (file, name)}
+            sizes = {each: self.spec.files[each].size for each in self.missing}
+            fit = [each for each in sizes if each in names or entry.size in (None, sizes[each])]
             if size > archives.LARGEST:
                 self._refuse_huge(path, entry, source, names)
             if not fit or size > archives.LARGEST:
@@ -203,27 +204,27 @@ class _Search:
                 continue
             digest = hashlib.sha256(data).hexdigest()
             for each in fit:
-                if digest == each.sha256:
-                    self.members[each.name] = data
-                    self.right[each.name] = _original(path, source)
-                elif each.name in names:
-                    self.candidates[each.name].append((data, _original(path, source)))
-                    self.wrong[each.name].append(
-                        f"{_place(path, source)} has the sha256 {digest} where {each.sha256} is "
+                if digest == (expected := self.spec.files[each].sha256):
+                    self.members[each] = data
+                    self.right[each] = _original(path, source)
+                elif each in names:
+                    self.candidates[each].append((data, _original(path, source)))
+                    self.wrong[each].append(
+                        f"{_place(path, source)} has the sha256 {digest} where {expected} is "
                         "expected"
                     )
             if not self.missing:
                 return
 
     def _take_members(
-        self, entries: Iterable[tuple[Path, Entry]], source: str, file: File | None
+        self, entries: Iterable[tuple[Path, Entry]], source: str, file: str | None
     ) -> None:
         """Take the first folder, in an archive or unpacked, whose members give the records."""
         groups: dict[tuple[Path, str], dict[str, bytes]] = collections.defaultdict(dict)
         for path, entry in entries:
-            name = archives.matching(entry.name, self.spec.members)
+            name = archives.matching(entry.name, self.patterns)
             if name and (entry.size or 0) > archives.LARGEST:
-                self._refuse_huge(path, entry, source, {self.spec.files[0].name})
+                self._refuse_huge(path, entry, source, {next(iter(self.spec.files))})
             elif name:
                 base = entry.name.removesuffix(name)
                 unpacked = path.as_posix() == entry.name
@@ -234,13 +235,13 @@ class _Search:
             if reason := self._differ(members, original.sha256):
                 self._refuse(path, source, f"has {reason}", file)
             else:
-                self.members, self.right[file.name] = members, original
+                self.members, self.right[file] = members, original
                 return
 
     def _differ(self, members: Mapping[str, bytes], sha256: str = "") -> str:
         """Return what is wrong with members, or nothing."""
         if self.read is None:
-            expected = self.spec.files[0].sha256
+            (expected,) = (about.sha256 for about in self.spec.files.values())
             wrong = sha256 != expected
             return f"the sha256 {sha256} where {expected} is expected" if wrong else ""
         try:
@@ -251,11 +252,11 @@ class _Search:
             return f"content that cannot be read ({why(error)})"
         return ""
 
-    def _refuse(self, path: Path, source: str, reason: str, file: File | None) -> None:
+    def _refuse(self, path: Path, source: str, reason: str, file: str | None) -> None:
         """Note what is wrong with a file, if it stands for one of the data set."""
         for each in self.missing:
-            if each is file or each.name in (path.name, path.stem):
-                self.wrong[each.name].append(f"{_place(path, source)} {reason}")
+            if each in (file, path.name, path.stem):
+                self.wrong[each].append(f"{_place(path, source)} {reason}")
 
     def _refuse_huge(self, path: Path, entry: Entry, source: str, names: Iterable[str]) -> None:
         """Note that a file of these names in the data set is too large to be one of them."""
@@ -267,7 +268,7 @@ class _Search:
 
     def _likeness(self, path: Path) -> float:
         """Return how alike names are: the archive that is meant is opened first."""
-        names = [self.spec.name, *(file.name for file in self.spec.files)]
+        names = [self.spec.name, *self.spec.files]
         return max(SequenceMatcher(None, path.name, name).ratio() for name in names)
 
 
@@ -284,7 +285,7 @@ def _place(path: Path, source: str) -> str:
     return source if "://" in source else str(path)
 
 
-def _download(search: _Search, file: File, folder: Path) -> None:
+def _download(search: _Search, file: str, folder: Path) -> None:
     """Look in what a file's addresses have, one after the other, until it turns up.
 
     Raises:
@@ -300,7 +301,8 @@ def _download(search: _Search, file: File, folder: Path) -> None:
     downloader = pooch.HTTPDownloader(
         progressbar=sys.stderr.isatty(), timeout=TIMEOUT, headers={"Accept-Encoding": "identity"}
     )
-    places = {url: folder / PurePath(unquote(urlsplit(url).path)).name for url in file.urls}
+    urls = search.spec.files[file].urls or []
+    places = {url: folder / PurePath(unquote(urlsplit(url).path)).name for url in urls}
     failures: list[str] = []
     # Other content is never a reason to simulate.
     severity = 2 if any(search.candidates.values()) else 0
@@ -312,8 +314,8 @@ def _download(search: _Search, file: File, folder: Path) -> None:
             if file not in search.missing:
                 return
             stored.unlink()
-            search.wrong.pop(file.name, None)
-            search.candidates.pop(file.name, None)
+            search.wrong.pop(file, None)
+            search.candidates.pop(file, None)
         try:
             pooch.retrieve(url, None, stored.name, folder, downloader=downloader)
         except requests.exceptions.SSLError:
@@ -352,16 +354,16 @@ def _download(search: _Search, file: File, folder: Path) -> None:
                 return
             stored.unlink()
             severity = 2
-            failures += search.wrong.pop(file.name)
-    if not file.urls:
+            failures += search.wrong.pop(file)
+    if not urls:
         raise InputError(
-            f"{file.name} of data set {search.spec.name} has no addresses; name its path in "
+            f"{file} of data set {search.spec.name} has no addresses; name its path in "
             "datasets.yaml, or a folder that has it as data.mirror"
         )
-    if search.candidates[file.name]:
-        search.wrong[file.name] = failures
+    if search.candidates[file]:
+        search.wrong[file] = failures
         return
     reasons = ", ".join(dict.fromkeys(failures))
     raise (Unreachable, InputError, Mismatch)[severity](
-        f"{file.name} of data set {search.spec.name} cannot be downloaded ({reasons}); {_REMEDY}"
+        f"{file} of data set {search.spec.name} cannot be downloaded ({reasons}); {_REMEDY}"
     )

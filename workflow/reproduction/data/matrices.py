@@ -20,7 +20,7 @@ def content_sha256(records: Array) -> str:
 
 def pack(spec: Spec, records: Array, scaling_name: str) -> tuple[bytes, dict[str, Any]]:
     """Return the bytes of ``matrix.npy`` and the matrix' entries of provenance.json."""
-    options = spec.scalings[scaling_name]
+    options = spec.scalings[scaling_name].model_dump()
     scaled = scaling.scale(records, spec.columns, **options)
     stream = io.BytesIO()
     np.save(stream, scaled.matrix.astype("<f8"), allow_pickle=False)

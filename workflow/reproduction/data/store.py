@@ -83,9 +83,9 @@ def decode(spec: Spec, members: Mapping[str, bytes]) -> Array | Encoded:
         records = records + 0.0  # makes -0 and 0 the same bytes
     sha256 = _kind(spec).content_sha256(records)
     expected = spec.sha256 or sha256
-    if (records.shape, sha256) != (spec.shape, expected):
+    if (list(records.shape), sha256) != (spec.shape, expected):
         raise Mismatch(
-            f"records of shape {records.shape} with sha256 {sha256} where {spec.shape} with "
+            f"records of shape {records.shape} with sha256 {sha256} where {tuple(spec.shape)} with "
             f"{expected} are expected"
         )
     return records
@@ -164,15 +164,15 @@ def write(out: Path, spec: Spec, requested: str, content: Content, scaling: str 
         provenance = {
             "name": spec.name,
             "title": spec.title,
-            "publisher": spec.publisher,
+            "publisher": spec.publisher or "",
             "requested": requested,
             **origin,
             "content_sha256": {"expected": spec.sha256, "found": digest},
             "records_shape": list(records.shape),
             **description,
-            "licence": spec.licence,
+            "licence": spec.licence or "",
             "doi": spec.doi,
-            "citation": spec.citation,
+            "citation": spec.citation or "",
             "software": {
                 "python": platform.python_version(),
                 **{package: version(package) for package in ("numpy", "pandas", "python-calamine")},
@@ -187,7 +187,7 @@ def write(out: Path, spec: Spec, requested: str, content: Content, scaling: str 
 
 
 def _scalings(spec: Spec) -> list[str]:
-    return [*spec.scalings] or [DEFAULT]
+    return [*(spec.scalings or [DEFAULT])]
 
 
 def _kind(spec: Spec) -> ModuleType:
