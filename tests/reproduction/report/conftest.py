@@ -6,6 +6,7 @@ from pathlib import Path
 import distinctrun
 import pandas as pd
 import pytest
+import refutedrun
 import runfiles
 
 
@@ -21,16 +22,35 @@ def saved(tmp_path: Path) -> Callable[..., Path]:
     return save
 
 
-def write(folder: Path) -> None:
-    """Write a run of which no two results are alike, with its tables."""
-    distinctrun.write(folder)
-    runfiles.write(folder, *distinctrun.TABLES)
+# Known runs with their tables, each made once and only for reading.
 
 
 @pytest.fixture(scope="session")
 def root(common: Callable[..., Path]) -> Path:
-    """Return a folder with that run, only for reading."""
+    """Return a run of which no two results are alike."""
+
+    def write(folder: Path) -> None:
+        distinctrun.write(folder)
+        runfiles.write(folder, *distinctrun.TABLES)
+
     return common("distinct", write)
+
+
+@pytest.fixture(scope="session")
+def simulated(common: Callable[..., Path], root: Path) -> Path:
+    """Return the same run on simulated data."""
+
+    def write(folder: Path) -> None:
+        distinctrun.write_simulated(folder, root)
+        runfiles.write(folder, *distinctrun.TABLES)
+
+    return common("simulated", write)
+
+
+@pytest.fixture(scope="session")
+def refuted(common: Callable[..., Path]) -> Path:
+    """Return a run in which the best mechanisms are refuted."""
+    return common("refuted", refutedrun.write)
 
 
 @pytest.fixture(scope="session")

@@ -39,22 +39,11 @@ CASES = [(run, name) for run, names in SHOWN.items() for name in [*names, "page"
 BASE = {"simulated": "distinct", "refuted": "distinct"}
 
 
-def _simulated(root):
-    distinctrun.write(root, status="simulated")
-    runfiles.write(root, *distinctrun.TABLES)
-
-
 @pytest.fixture(scope="module")
-def folder(root, common):
+def folder(request):
     """Return a function from the name of a run to its folder."""
-    make = {"simulated": _simulated, "refuted": refutedrun.write}
-
-    def find(run):
-        if run == "kept":
-            return KEPT
-        return root if run == "distinct" else common(run, make[run])
-
-    return find
+    fixtures = {"distinct": "root", "simulated": "simulated", "refuted": "refuted"}
+    return lambda run: KEPT if run == "kept" else request.getfixturevalue(fixtures[run])
 
 
 @pytest.fixture(scope="module")
