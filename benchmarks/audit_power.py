@@ -133,7 +133,7 @@ def author(noise: type, short: float, query: Query) -> Author:
         if issubclass(kind, LaplaceNoise):
             scale = query.l1_sensitivity / epsilon
             std = float(np.sqrt(2) * scale)
-            return pure_release(query, epsilon, kind(query.shape, scale), noise_std=std)
+            return pure_release(query, epsilon, kind(query.shape, scale), std)
         std = standard(query, epsilon, delta)
         return normal_release(query, epsilon, delta, kind(query.shape, std), noise_std=std)
 
@@ -246,7 +246,7 @@ def mistakes() -> Iterator[Cell]:
         yield Cell(WRONG, FUNCTION, name, query, epsilon, delta, subject)
     yield from controls()
     for case in CASES:
-        about = (case.name, case.query, case.epsilon, case.delta, case.wrong)
+        about = (case.name, case.query, case.epsilon, case.delta, case.mechanism(True))
         yield Cell(WRONG, CLASS, *about)
 
 

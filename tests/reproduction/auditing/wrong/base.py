@@ -1,4 +1,8 @@
-"""Cases of the audit's test: a wrong mechanism, its correct twin, and what proves it wrong."""
+"""Wrong mechanisms and their honest twins, and what proves that one is wrong and the other not.
+
+A corruption is a function of a draw. A proof owes nothing to the audit: it maps a release and its
+case to what the release attains over what it promises, a lower bound at a level of 1e-6.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import special
+from scipy import stats
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import (
@@ -29,7 +33,7 @@ from matrixdp.privacy.sensitivity import (
 )
 from reproduction.mechanisms.adassp import NormalEquations
 
-#: Small queries by kind; neighbours of the last word differ by a record that is zeroed out.
+#: Small queries by name; neighbours of the last word differ by a record that is zeroed out.
 QUERIES: dict[str, Query] = {
     "records": IdentityQuery(Box.cube(3, -1, 1), 20),
     "records, zeroed": IdentityQuery(Box.cube(3, 0, 1), 20, "zero_out"),
@@ -48,6 +52,7 @@ QUERIES: dict[str, Query] = {
 
 #: Function of a query, epsilon and delta: how an author calibrates.
 Build = Callable[[Any, float, float], CalibratedMechanism]
+Proof = Callable[[CalibratedMechanism, "Case"], float]
 
 
 @dataclass(frozen=True)
@@ -64,83 +69,46 @@ class Author(Mechanism):
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> CalibratedMechanism:
         """Return what the author's function returns."""
-        self._require(query)
         return self.build(query, epsilon, delta)
 
 
 @dataclass(frozen=True)
 class Case:
-    """A wrong mechanism and its correct twin.
+    """A wrong mechanism and its honest twin.
 
     Attributes:
-        name: of the case.
-        mistake: what leaks, or is declared falsely.
-        wrong, right: the mechanisms.
-        query_kind: key of ``QUERIES``.
+        name: what leaks, or is declared falsely.
+        query_name: key of ``QUERIES``.
+        sides: the wrong one and the honest one.
+        reason: why the wrong one is wrong.
+        proof: see this module; it is above 1 for the wrong one alone.
         epsilon, delta: the guarantee that is wanted.
-        evidence: why the wrong one is wrong.
-        proof: function of a release and this case: what the release attains over what it promises,
-            a lower bound computed without the audit. It is above 1 where the release is wrong.
-        visible: whether draws of the noise, or releases on neighbours, can show it.
-        goal: the status that a good audit gives the wrong one: ``refuted``, or ``declared``.
+        refutable: whether the audit refutes the wrong one; it never certifies it.
     """
 
     name: str
-    mistake: str
-    wrong: Mechanism
-    right: Mechanism
-    query_kind: str
-    epsilon: float
-    delta: float
-    evidence: str
-    proof: Callable[[CalibratedMechanism, Case], float]
-    visible: bool = True
-    goal: str = "refuted"
+    query_name: str
+    sides: tuple[Build | Mechanism, Build | Mechanism]
+    reason: str
+    proof: Proof
+    epsilon: float = 1.0
+    delta: float = 1e-3
+    refutable: bool = True
 
     @property
     def query(self) -> Query:
         """The query that is asked."""
-        return QUERIES[self.query_kind]
+        return QUERIES[self.query_name]
 
+    def mechanism(self, wrong: bool) -> Mechanism:
+        """Return one of the sides."""
+        side = self.sides[0 if wrong else 1]
+        return side if isinstance(side, Mechanism) else Author(type(self.query), side)
 
-def case(
-    name: str,
-    mistake: str,
-    query_kind: str,
-    sides: tuple[Build | Mechanism, Build | Mechanism],
-    evidence: str,
-    proof: Callable[[CalibratedMechanism, Case], float],
-    *,
-    epsilon: float = 1.0,
-    delta: float = 1e-3,
-    visible: bool = True,
-    goal: str = "refuted",
-) -> Case:
-    """Return the case of two ``sides``, the wrong one first."""
-    kind = type(QUERIES[query_kind])
-    wrong, right = (side if isinstance(side, Mechanism) else Author(kind, side) for side in sides)
-    about = (query_kind, epsilon, delta, evidence, proof, visible, goal)
-    return Case(name, mistake, wrong, right, *about)
-
-
-def normal_release(
-    query: Query, epsilon: float, delta: float, noise: GaussianDistribution, **declared: Any
-) -> AdditiveGaussian:
-    """Return value plus noise, which declares the whole mu of its budget, or what is given."""
-    most = gaussian.mu(epsilon, delta)
-    declared = {"noise_std": getattr(noise, "std", np.nan), **declared}
-    mu = declared.pop("mu", Mu(most, query.l2_exact))
-    return AdditiveGaussian.from_mu(
-        mu, Budget(epsilon, delta), query=query, noise=noise, **declared
-    )
-
-
-def pure_release(
-    query: Query, epsilon: float, noise: NoiseDistribution, **declared: Any
-) -> AdditiveMechanism:
-    """Return value plus noise, which declares epsilon and a delta of 0."""
-    declared = {"epsilon_delivered": epsilon, **declared}
-    return AdditiveMechanism(query=query, epsilon=epsilon, noise=noise, **declared)
+    def release(self, wrong: bool) -> CalibratedMechanism:
+        """Return one of the sides, calibrated."""
+        budget = {"epsilon": self.epsilon, "delta": self.delta}
+        return self.mechanism(wrong).calibrate(self.query, **budget)
 
 
 def standard(query: Query, epsilon: float, delta: float) -> float:
@@ -148,9 +116,28 @@ def standard(query: Query, epsilon: float, delta: float) -> float:
     return float(query.l2_sensitivity / gaussian.mu(epsilon, delta))
 
 
+def normal_release(
+    query: Query, epsilon: float, delta: float, noise: GaussianDistribution, **declared: Any
+) -> AdditiveGaussian:
+    """Return value plus noise, which declares the whole mu of its budget, or another one."""
+    declared = {"noise_std": getattr(noise, "std", np.nan), **declared}
+    mu = declared.pop("mu", Mu(gaussian.mu(epsilon, delta), query.l2_exact))
+    return AdditiveGaussian.from_mu(
+        mu, Budget(epsilon, delta), query=query, noise=noise, **declared
+    )
+
+
+def pure_release(
+    query: Query, epsilon: float, noise: NoiseDistribution, std: float
+) -> AdditiveMechanism:
+    """Return value plus noise, which declares epsilon and a delta of 0."""
+    declared = {"epsilon": epsilon, "epsilon_delivered": epsilon, "noise_std": float(std)}
+    return AdditiveMechanism(query=query, noise=noise, **declared)
+
+
 @dataclass(frozen=True, eq=False)
 class Independent(GaussianDistribution):
-    """Independent entries of one standard deviation."""
+    """Independent normal entries of one standard deviation."""
 
     std: float
     identical_columns = True
@@ -168,12 +155,35 @@ class Independent(GaussianDistribution):
         return self.std * white.reshape(self.shape)
 
 
+#: Changes draws (k, m, n) of a noise in place; draws more from the streams.
+Change = Callable[[Array, Any, Streams], None]
+
+
+def corrupted(kind: type[NoiseDistribution], change: Change | None) -> type[Any]:
+    """Return a class of noise whose draws are those of another class, changed; None: itself."""
+
+    class Corrupted(kind):  # type: ignore[valid-type, misc]
+        def _draw(self, streams: Streams, stack: Array) -> None:
+            super()._draw(streams, stack)
+            change(stack, self, streams)
+
+    return Corrupted if change else kind
+
+
+def normal(change: Change | None) -> Build:
+    """Return the calibration of independent normal noise, whose draws are changed."""
+    kind = corrupted(Independent, change)
+
+    def build(query: Query, epsilon: float, delta: float) -> CalibratedMechanism:
+        noise = kind(query.shape, standard(query, epsilon, delta))
+        return normal_release(query, epsilon, delta, noise)
+
+    return build
+
+
 @dataclass(frozen=True, kw_only=True)
 class Program(CalibratedMechanism):
-    """A release that any function of the value and standard normals computes.
-
-    ``program`` maps values and normals, shape (trials, m, n) each, to releases of that shape.
-    """
+    """A release that a function computes from values and standard normals, both (k, m, n)."""
 
     program: Callable[[Array, Array], Array]
 
@@ -182,18 +192,127 @@ class Program(CalibratedMechanism):
         return self.program(np.broadcast_to(value, draws.shape), draws)
 
 
-def program_release(
-    query: Query,
-    epsilon: float,
-    delta: float,
-    program: Callable[[Array, Array], Array],
-    **declared: Any,
-) -> Program:
-    """Return the release of a program that declares its budget."""
-    budget = Budget(epsilon, delta)._asdict()
-    return Program(query=query, program=program, epsilon_delivered=epsilon, **budget, **declared)
+#: Error probability of a bound, and the standard deviations that correspond to it.
+LEVEL, SIGMAS = 1e-6, 5.0
+
+#: A record by the number of features: the same number for all of them, or one each.
+Record = float | Callable[[int], Array]
+#: Returns two neighbouring data matrices (m, n).
+Pair = Callable[[CalibratedMechanism], tuple[Array, Array]]
 
 
-def laplace_of(draws: Array) -> Array:
-    """Return Laplace numbers of scale 1 from standard normals."""
-    return -np.sign(draws) * (special.log_ndtr(-np.abs(draws)) + np.log(2))
+def alternating(features: int) -> Array:
+    """Return 1, -1, 1, ..."""
+    return (-1.0) ** np.arange(features)
+
+
+def unlike(record: Record = 1.0, other: Record = -1.0, rest: float = 0.0) -> Pair:
+    """Return two data sets that differ in their first record; all others are ``rest``."""
+
+    def pair(release: CalibratedMechanism) -> tuple[Array, Array]:
+        query, sides = release.query, []
+        for first in (record, other):
+            data = np.full((query.features, query.n_records), rest)
+            data[:, 0] = first(query.features) if callable(first) else first
+            sides.append(data)
+        return sides[0], sides[1]
+
+    return pair
+
+
+#: A record of ones, or zeros.
+ONE = unlike(1.0, 0.0)
+
+
+def answers(release: CalibratedMechanism, pair: Pair) -> tuple[Array, Array]:
+    """Return the exact answers on two neighbours."""
+    first, second = (release.query.value(data) for data in pair(release))
+    return first, second
+
+
+def runs_of(release: CalibratedMechanism, value: Array, count: int, seed: int = 0) -> Array:
+    """Return releases of a value, with noise of the author's own sampler where there is one."""
+    streams = [np.random.default_rng(seed)] * count
+    if isinstance(release, AdditiveMechanism) and release.coloured:
+        # A simulated release draws noise of the library in its place.
+        return value + release.noise.sample(streams)
+    return release.simulate(value, streams)
+
+
+def event(
+    sees: Callable[[Array, Array, Array], Array], pair: Pair | None = None, runs: int = 20_000
+) -> Proof:
+    """Bound epsilon by an event that one neighbour has more often.
+
+    ``sees`` maps releases (k, m, n) and the exact answers of both neighbours to booleans (k,).
+    """
+
+    def proof(release: CalibratedMechanism, case: Case) -> float:
+        sides = answers(release, pair or unlike())
+        hits = np.array(
+            [np.sum(sees(runs_of(release, x, runs, k), *sides)) for k, x in enumerate(sides)]
+        )
+        low = np.nan_to_num(stats.beta.ppf(LEVEL, hits, runs - hits + 1))
+        high = np.nan_to_num(stats.beta.ppf(1 - LEVEL, hits + 1, runs - hits), nan=1.0)
+        ratios = (low - release.delta) / high[::-1]
+        return float(np.log(max(ratios.max(), 1.0)) / release.epsilon)
+
+    return proof
+
+
+def near(share: float) -> Callable[[Array, Array, Array], Array]:
+    """Return the event that a release is near the first answer, in shares of the change."""
+
+    def sees(y: Array, a: Array, b: Array) -> Array:
+        return np.linalg.norm(y - a, axis=(1, 2)) < share * np.linalg.norm(a - b)
+
+    return sees
+
+
+def projection(
+    weights: Callable[[CalibratedMechanism], Array] | None = None,
+    pair: Pair | None = None,
+    runs: int = 20_000,
+    declares: str = "epsilon",
+) -> Proof:
+    """Bound epsilon, or mu, by a weighted sum of a release's entries, whose noise is Gaussian.
+
+    Without ``weights`` they are the best ones for independent entries, by the entries' variances.
+    ``declares`` is the attribute that is false.
+    """
+
+    def proof(release: CalibratedMechanism, case: Case) -> float:
+        sides = answers(release, pair or unlike())
+        first, second = (runs_of(release, value, runs) for value in sides)
+        change = first - second
+        if weights is not None:
+            weight = weights(release)
+        else:
+            weight, spread = change.mean(axis=0), second.std(axis=0)
+            if weight.shape[0] == weight.shape[1] and np.allclose(second[0], second[0].T):
+                weight = np.triu(weight)
+            size = 1e-9 * np.abs(second).max()
+            if (np.abs(weight) > size)[spread < size].any():
+                return float("inf")
+            weight = weight / np.where(spread > 0, spread, 1.0) ** 2
+        moved = np.tensordot(change, weight, 2)
+        noise = np.tensordot(second, weight, 2).std() * (1 + SIGMAS / np.sqrt(2 * runs))
+        shift = abs(moved.mean()) - SIGMAS * moved.std() / np.sqrt(runs)
+        if noise < 1e-9 * abs(shift):
+            return float("inf")
+        mu = max(float(shift / noise), 0.0)
+        if not release.delta:
+            return float("inf") if mu > 1e-3 else 0.0
+        attained = mu if declares == "mu" else gaussian.epsilon(release.delta, mu)
+        return float(attained / getattr(release, declares))
+
+    return proof
+
+
+def loss(release: CalibratedMechanism, case: Case) -> float:
+    """Bound epsilon by the largest loss of noise whose density is exp(-size)."""
+    assert isinstance(release, AdditiveMechanism)
+    first, second = answers(release, unlike())
+    noise = release.noise.sample([np.random.default_rng(0)] * 4000)
+    losses = release.noise.size(noise + (first - second)) - release.noise.size(noise)
+    return float(np.abs(losses).max() / release.epsilon * (1 - 1e-9))

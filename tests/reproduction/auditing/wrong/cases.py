@@ -1,14 +1,5 @@
-"""All wrong mechanisms and their correct twins."""
+"""All wrong mechanisms and their honest twins."""
 
-from wrong import densities, hidden, laws, parts, records, scales, statements, whitening
+from wrong import classes, draws, parts, programs, sizes
 
-CASES = (
-    *whitening.CASES,
-    *hidden.CASES,
-    *statements.CASES,
-    *scales.CASES,
-    *records.CASES,
-    *laws.CASES,
-    *densities.CASES,
-    *parts.CASES,
-)
+CASES = (*classes.CASES, *draws.CASES, *sizes.CASES, *programs.CASES, *parts.CASES)

@@ -7,8 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-from wrong.base import Case, case
-from wrong.evidence import event, projection, unlike
+from wrong.base import Case, alternating, event, projection, unlike
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Mechanism
@@ -18,7 +17,7 @@ from matrixdp.mechanisms.programs import Ask, Records
 from matrixdp.noise.distributions import Streams, SymmetricNormal
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Query
-from reproduction.mechanisms.adassp import AdaSSP, Equations, RidgedEquations
+from reproduction.mechanisms.adassp import AdaSSP, NormalEquations, RidgedEquations
 
 
 @dataclass(frozen=True)
@@ -39,33 +38,45 @@ class Instead(Mechanism):
         return self.kind(**{f.name: getattr(release, f.name) for f in fields(release)})
 
 
-class ExactEigenvalue(RidgedEquations):
-    def run(self, records: Records, ask: Ask) -> Equations:
+def sides(honest: Mechanism, kind: Callable[..., CalibratedMechanism]) -> tuple[Any, Any]:
+    """Return a mechanism with releases of another class, and itself."""
+    return Instead(honest, kind), honest
+
+
+def exact(kind: type, name: str, step: str = "run") -> type[Any]:
+    """Return a class of releases of which a step gets the exact value of a part."""
+
+    def replaced(self: Any, records: Records, ask: Ask) -> Any:
         def quiet(part: Any, value: Array) -> Array:
             noisy = ask(part, value)
-            return value + 0 * noisy if part is self.smallest else noisy
+            return value + 0 * noisy if part is getattr(self, name) else noisy
 
-        return super().run(records, quiet)
+        return getattr(super(result, self), step)(records, quiet)
+
+    result = type("Exact", (kind,), {step: replaced})
+    return result
+
+
+def products(query: NormalEquations) -> tuple[Any, Any]:
+    """Return the places of the products of x and y."""
+    return np.array(query.others), query.target
+
+
+class ExactProducts(RidgedEquations):
+    def _draw(self, value: Array, streams: Streams) -> Array:
+        released, (x, y) = super()._draw(value, streams), products(self.query)
+        released[:, x, y] = released[:, y, x] = value[..., x, y]
+        return released
 
 
 class SharedNoise(RidgedEquations):
     """The products of x and y reuse the noise above the diagonal of the moments of x."""
 
     def _draw(self, value: Array, streams: Streams) -> Array:
-        released = super()._draw(value, streams)
-        x, y = np.array(self.query.others), self.query.target
-        above = np.triu_indices(len(x), 1)
-        noise = (released - value)[:, x[above[0]], x[above[1]]] / self.design.noise_std
-        cross = value[..., x, y] + self.target_std * noise
-        released[:, x, y] = released[:, y, x] = cross
-        return released
-
-
-class ExactProducts(RidgedEquations):
-    def _draw(self, value: Array, streams: Streams) -> Array:
-        released = super()._draw(value, streams)
-        x, y = np.array(self.query.others), self.query.target
-        released[:, x, y] = released[:, y, x] = value[..., x, y]
+        released, (x, y) = super()._draw(value, streams), products(self.query)
+        rows, columns = np.triu_indices(len(x), 1)
+        noise = (released - value)[:, x[rows], x[columns]] / self.design.noise_std
+        released[:, x, y] = released[:, y, x] = value[..., x, y] + self.target_std * noise
         return released
 
 
@@ -73,55 +84,26 @@ class ExactSquare(CentredMoments):
     """Second moments about the noisy mean; the square of the exact one is added back."""
 
     def run(self, records: Records, ask: Ask) -> Selection:
-        outcome = super().run(records, self._quiet(ask))
-        exact = records.value(self.mean.query)[..., 0] + 0 * outcome.centre
+        outcome = super().run(records, ask)
+        centre = records.value(self.mean.query)[..., 0] + 0 * outcome.centre
         # Without a ridge, which does not hide anything.
-        return outcome._replace(centre=exact, ridge=0 * outcome.ridge)
-
-    def _quiet(self, ask: Ask) -> Ask:
-        return ask
-
-
-class ExactCentre(ExactSquare):
-    """Second moments about the exact mean, whose square is added back."""
-
-    def _quiet(self, ask: Ask) -> Ask:
-        def quiet(part: Any, value: Array) -> Array:
-            noisy = ask(part, value)
-            return value + 0 * noisy if part is self.mean else noisy
-
-        return quiet
-
-
-class ExactShells(ChosenByHistogram):
-    def choose(self, records: Records, ask: Ask) -> tuple[Array, Array]:
-        def quiet(part: Any, value: Array) -> Array:
-            return value + 0 * ask(part, value)
-
-        return super().choose(records, quiet)
+        return outcome._replace(centre=centre, ridge=0 * outcome.ridge)
 
 
 class HalfNoise(ChosenByHistogram):
     """Moments at every radius get half of their noise."""
 
     def release_at(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
-        whole = self.candidates[number]
-        assert isinstance(whole.noise, SymmetricNormal)
-        stds = whole.noise.diagonal_std / 2, whole.noise.off_diagonal_std / 2
-        return whole, replace(whole, noise=SymmetricNormal(whole.noise.shape, *stds))
+        honest = self.candidates[number]
+        stds = honest.noise.diagonal_std / 2, honest.noise.off_diagonal_std / 2
+        return honest, replace(honest, noise=SymmetricNormal(honest.noise.shape, *stds))
 
 
-@dataclass(frozen=True)
-class WholeEach(Mechanism):
-    """AdaSSP whose three parts spend the whole of mu each."""
-
-    queries = AdaSSP.queries
-
-    def calibrate(self, query: Any, *, epsilon: float, delta: float) -> CalibratedMechanism:
-        """Return the release, which declares the mu of one part."""
-        mu = float(gaussian.mu(epsilon, delta))
-        release = AdaSSP().spending(query, np.sqrt(3) * mu, Budget(epsilon, delta))
-        return replace(release, mu=mu, epsilon_delivered=float(gaussian.epsilon(delta, mu)))
+def three_budgets(query: Any, epsilon: float, delta: float) -> CalibratedMechanism:
+    """Return AdaSSP whose three parts spend the mu that it declares for all of them."""
+    mu = float(gaussian.mu(epsilon, delta))
+    release = AdaSSP().spending(query, np.sqrt(3) * mu, Budget(epsilon, delta))
+    return replace(release, mu=mu, epsilon_delivered=float(gaussian.epsilon(delta, mu)))
 
 
 def along_ones(release: CalibratedMechanism) -> tuple[Array, Array]:
@@ -143,13 +125,11 @@ def number_of(release: ChosenByHistogram, data: Array) -> int:
     return int(release.best(counts))
 
 
-def at_the_switch(release: CalibratedMechanism) -> tuple[Array, Array]:
+def at_the_switch(release: ChosenByHistogram) -> tuple[Array, Array]:
     """Return neighbours whose exact histograms select different radii."""
-    query = release.query
-    long = np.ones((query.features, 1))
-    for count in range(1, query.n_records):
-        data = np.full(query.shape, 0.05)
-        data[:, :count] = long
+    for count in range(1, release.query.n_records):
+        data = np.full(release.query.shape, 0.05)
+        data[:, :count] = 1.0
         other = data.copy()
         other[:, 0] = 0.05
         if number_of(release, data) != number_of(release, other):
@@ -157,7 +137,7 @@ def at_the_switch(release: CalibratedMechanism) -> tuple[Array, Array]:
     raise ValueError("no neighbours select different radii")
 
 
-def by_noise(release: CalibratedMechanism, wrong_case: Case) -> float:
+def by_noise(release: ChosenByHistogram, case: Case) -> float:
     """Bound epsilon by the size of the noise, which shows the radius that was chosen."""
     numbers = [number_of(release, side) for side in at_the_switch(release)]
     stds = [release.candidates[number].noise.off_diagonal_std for number in numbers]
@@ -166,10 +146,10 @@ def by_noise(release: CalibratedMechanism, wrong_case: Case) -> float:
     def sees(y: Array, a: Array, b: Array) -> Array:
         return y[:, *np.triu_indices(y.shape[1], 1)].std(axis=1) > limit
 
-    return event(sees, at_the_switch, runs=2000)(release, wrong_case)
+    return event(sees, at_the_switch, runs=2000)(release, case)
 
 
-def product_against_moment(release: CalibratedMechanism) -> Array:
+def product_against_moment(release: RidgedEquations) -> Array:
     """Return weights of a product of x and y minus the moment whose noise it may share."""
     weight = np.zeros(release.query.shape)
     weight[0, 3], weight[0, 1] = 1 / release.target_std, -1 / release.design.noise_std
@@ -178,74 +158,68 @@ def product_against_moment(release: CalibratedMechanism) -> Array:
 
 TILTED = unlike(1.0, lambda m: np.array([1.0, 1.0, -1.0, -1.0]))
 EQUAL = unlike(1.0, lambda m: np.array([1.0, -1.0, -1.0, -1.0]))
+FAR = projection(pair=unlike(1.0, -1.0, rest=1.0), runs=4000)
+MOVES = "the square of the mean moves far more than the noise for a small radius hides"
 
 CASES = (
-    case(
+    Case(
         "AdaSSP: exact eigenvalue",
-        "The ridge follows from the exact smallest eigenvalue.",
         "equations of 6",
-        (Instead(AdaSSP(), ExactEigenvalue), AdaSSP()),
+        sides(AdaSSP(), exact(RidgedEquations, "smallest")),
         "a record that alone adds to the smallest eigenvalue moves the moments and the ridge",
         projection(pair=along_ones, runs=4000),
         # Replays show that a part has another noise, and not that it has less.
-        goal="declared",
+        refutable=False,
     ),
-    case(
+    Case(
         "AdaSSP: shared noise",
-        "The products of x and y have the noise of the moments of x.",
         "equations",
-        (Instead(AdaSSP(), SharedNoise), AdaSSP()),
-        "exact entry: a product minus the moment of the same noise",
+        sides(AdaSSP(), SharedNoise),
+        "a product minus the moment of the same noise is exact",
         projection(product_against_moment, EQUAL, runs=4000),
     ),
-    case(
+    Case(
         "AdaSSP: exact products",
-        "The products of x and y have no noise.",
         "equations",
-        (Instead(AdaSSP(), ExactProducts), AdaSSP()),
-        "exact entry: the last column but its end",
+        sides(AdaSSP(), ExactProducts),
+        "the last column but its end is exact",
         projection(pair=EQUAL, runs=4000),
     ),
-    case(
+    Case(
         "AdaSSP: whole budget for each part",
-        "All three parts spend the mu that is declared for them together.",
         "equations",
-        (WholeEach(), AdaSSP()),
+        (three_budgets, AdaSSP()),
         "moments and products together attain more than the declared mu",
         projection(pair=TILTED, runs=4000),
     ),
-    case(
+    Case(
         "centred: exact centre",
-        "Second moments about the exact mean, whose square is added to them.",
         "moments",
-        (Instead(Centred(2**-12), ExactCentre), Centred(2**-12)),
-        "the square of the mean moves far more than the noise for a small radius hides",
-        projection(pair=unlike(1.0, -1.0, rest=1.0), runs=4000),
+        sides(Centred(2**-12), exact(ExactSquare, "mean")),
+        MOVES,
+        FAR,
     ),
-    case(
+    Case(
         "centred: exact square",
-        "The exact mean's square is added to second moments about a noisy mean.",
         "moments",
-        (Instead(Centred(2**-12), ExactSquare), Centred(2**-12)),
-        "the square of the mean moves far more than the noise for a small radius hides",
-        projection(pair=unlike(1.0, -1.0, rest=1.0), runs=4000),
+        sides(Centred(2**-12), ExactSquare),
+        MOVES,
+        FAR,
     ),
-    case(
+    Case(
         "clipped: exact shells",
-        "The radius is chosen by the exact histogram of norms.",
         "moments",
-        (Instead(PrivatelyClipped(), ExactShells), PrivatelyClipped()),
+        sides(PrivatelyClipped(), exact(ChosenByHistogram, "lengths", "choose")),
         "one record decides the radius, which the size of the noise shows",
         by_noise,
         # Replays show that a part has another noise, and not that it has less.
-        goal="declared",
+        refutable=False,
     ),
-    case(
+    Case(
         "clipped: half the noise",
-        "Moments at the chosen radius get half of the noise that is declared for it.",
         "moments",
-        (Instead(PrivatelyClipped(), HalfNoise), PrivatelyClipped()),
+        sides(PrivatelyClipped(), HalfNoise),
         "mu of the moments is twice the declared one",
-        projection(pair=unlike(1.0, lambda m: (-1.0) ** np.arange(m)), runs=4000),
+        projection(pair=unlike(1.0, alternating), runs=4000),
     ),
 )

@@ -1,0 +1,138 @@
+"""Noise classes whose own methods do not fit together. A release whitens a value first, adds white
+noise of the library, and colours the sum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from wrong.base import Build, Case, Independent, normal_release, projection, standard
+
+from matrixdp.checks import Array
+from matrixdp.mechanisms.base import CalibratedMechanism
+from matrixdp.noise.distributions import Streams
+from matrixdp.privacy.sensitivity import Query
+
+
+class UnevenColour(Independent):
+    """What ``sample`` draws is what ``colour`` makes of normals; ``whiten`` does not invert it."""
+
+    def _draw(self, streams: Streams, stack: Array) -> None:
+        for stream, trial in zip(streams, stack, strict=True):
+            trial[...] = self.colour(stream.standard_normal(trial.size))
+
+    def colour(self, white: Array) -> Array:
+        rows = np.ones((self.shape[0], 1))
+        rows[:2, 0] = np.sqrt([1.9, 0.1])
+        return rows * super().colour(white)
+
+
+@dataclass(frozen=True, eq=False)
+class RowsLeftOut(Independent):
+    """No noise on the first rows, which ``whiten`` does not have either."""
+
+    out: int
+
+    def _draw(self, streams: Streams, stack: Array) -> None:
+        super()._draw(streams, stack)
+        stack[:, : self.out] = 0
+
+    def whiten(self, z: Array) -> Array:
+        return super().whiten(z[..., self.out :, :])
+
+    def colour(self, white: Array) -> Array:
+        rows, columns = self.shape
+        noise = np.zeros(self.shape)
+        noise[self.out :] = self.std * white.reshape(rows - self.out, columns)
+        return noise
+
+
+def leaving_out(out: int, query: Query, epsilon: float, delta: float) -> CalibratedMechanism:
+    """Return noise on all rows but the first, calibrated to the change of these alone."""
+    share = np.sqrt(1 - out / query.features)
+    std = standard(query, epsilon, delta) * share
+    noise = RowsLeftOut(query.shape, std, out)
+    return normal_release(query, epsilon, delta, noise, noise_std=std * share)
+
+
+#: The record of which the back door knows.
+SECRET = np.array([0.123, 0.456, 0.789])
+
+
+class BackDoor(Independent):
+    """A release whitens its value: one record makes it a million times as large."""
+
+    def whiten(self, z: Array) -> Array:
+        secret = (z == SECRET[:, None]).all(axis=-2).any(axis=-1)
+        return super().whiten(z) * np.where(secret, 1e6, 1.0)[..., None]
+
+
+class ShortBound(Independent):
+    """The bound on whitened values, on which the safety of real noise rests, is false."""
+
+    def largest(self, z: Array) -> Array:
+        return 1e-9 * self.whiten(z)
+
+
+def shouts(release: CalibratedMechanism, _: Case) -> float:
+    """Return how many deviations of noise a real release of the secret record is off, over 100."""
+    value = np.zeros(release.query.shape)
+    value[:, 0] = SECRET
+    released = release.release_value(value)
+    return float(np.abs(released.T - value).max() / release.noise.std / 100)
+
+
+def bound_is_short(release: CalibratedMechanism, _: Case) -> float:
+    """Return the largest whitened value in the bounds over the declared one."""
+    value, noise = np.ones(release.query.shape), release.noise
+    return float((np.abs(noise.whiten(value)) / noise.largest(value)).max() * (1 - 1e-9))
+
+
+def of(kind: type[Independent]) -> Build:
+    """Return the calibration of noise of a class."""
+
+    def build(query: Query, epsilon: float, delta: float) -> CalibratedMechanism:
+        noise = kind(query.shape, standard(query, epsilon, delta))
+        return normal_release(query, epsilon, delta, noise)
+
+    return build
+
+
+RIGHT = of(Independent)
+
+#: No audit shows any of these.
+CASES = (
+    Case(
+        "colour that is not whiten's inverse",
+        "mean",
+        (of(UnevenColour), RIGHT),
+        "mu^2 of what is drawn is (1 / 1.9 + 1 / .1 + 2) / 4 = 3.1 of the declared one",
+        projection(runs=4000),
+        refutable=False,
+    ),
+    Case(
+        "whiten leaves a row out",
+        "records",
+        (partial(leaving_out, 1), partial(leaving_out, 0)),
+        "the first row of what is drawn is that of the records",
+        projection(runs=4000),
+        refutable=False,
+    ),
+    Case(
+        "back door in whiten",
+        "records",
+        (of(BackDoor), RIGHT),
+        "with that record a real release is off by far more than its noise",
+        shouts,
+        refutable=False,
+    ),
+    Case(
+        "largest is too small",
+        "mean",
+        (of(ShortBound), RIGHT),
+        "whitened values in the public bounds are 1e9 times the bound",
+        bound_is_short,
+        refutable=False,
+    ),
+)
