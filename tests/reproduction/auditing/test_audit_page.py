@@ -3,9 +3,11 @@
 import doctest
 import re
 
+import pytest
 from packages import ROOT
 
 
+@pytest.mark.nightly
 def test_the_page_on_audits_prints_what_comes_out(capsys):
     text = (ROOT / "docs/audit.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```(pycon|python)\n(.*?)^```$", text, re.M | re.S)
