@@ -185,6 +185,16 @@ def tuned() -> frozenset[str]:
     )
 
 
+def rows_of(paper: str, perturbation: str = "") -> dict[str, str]:
+    """Return the mechanisms that a paper's own are run as, each with its condition in words.
+
+    On gradients IMGM composes by one of two theorems, and each is a row. Elsewhere there is no
+    condition.
+    """
+    conditions = section("composed").get(perturbation, {}) if paper == "IMGM" else {}
+    return conditions or dict.fromkeys(section("papers")[paper], "")
+
+
 @functools.cache
 def of_papers() -> frozenset[str]:
     """Return the mechanisms that the papers compare, their own and others'."""

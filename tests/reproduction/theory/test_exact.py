@@ -14,7 +14,7 @@ from reproduction.theory.numbers import Number
 
 #: Checks of claims that are wrong as printed, and of errata: their numbers must not all hold.
 WRONG = {"M10", "M11", "M24", "M30", "I3_necessary", "I4", "I4_any", "I10", "I11", "R1"}
-WRONG |= {"noise_along_directions"}
+WRONG |= {"I5_necessary", "noise_along_directions"}
 WRONG |= exact_errata.CHECKS.keys() - {"one_mechanism"}
 
 

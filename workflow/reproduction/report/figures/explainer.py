@@ -77,7 +77,8 @@ def finding(frame: pd.DataFrame) -> str:
     """Return how many times the needed noise MVG adds."""
     row = frame.iloc[0]
     name, times = catalogue.experiment(row["experiment"]).name, short(row["noise_inflation"])
-    return f"In {name} MVG adds at least {times} times the noise that its guarantee needs"
+    label = catalogue.label(row["mechanism"])
+    return f"{label}: in {name} at least {times} times the noise that it needs"
 
 
 FIGURES = {

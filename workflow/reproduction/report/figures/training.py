@@ -116,7 +116,7 @@ def features_finding(frame: pd.DataFrame) -> str:
     parts = []
     if len(over):
         ends = " to ".join(dict.fromkeys(map(frames.count, (over.min(), over.max()))))
-        parts.append(f"as printed for these features, ε = {at:g} is really {ends}")
+        parts.append(f"by our reading of q, ε = {at:g} here is really {ends}")
     if len(mvg) and not mvg["against_baseline"].eq(comparisons.BETTER).any():
         parts.append("MVG clearly beats no baseline")
     text = "; ".join(parts)
@@ -136,15 +136,21 @@ def features_caption(frame: pd.DataFrame) -> str:
 
 
 def gradients_finding(frame: pd.DataFrame) -> str:
-    """Return the epsilons that the noise of both papers would serve; empty if it is not less."""
+    """Return the epsilons that the noise of both papers delivers; empty if it is not less.
+
+    That of IMGM stands there by each theorem that may compose it.
+    """
     at, rows, mvg = _at_table_epsilon(frame)
-    imgm = rows[rows["mechanism"].isin(catalogue.section("papers")["IMGM"])]
-    tight = [part["epsilon_delivered"].max() for part in (imgm, mvg)]
-    if not all(epsilon < at for epsilon in tight):
+    tight = rows.groupby("mechanism")["epsilon_delivered"].max()
+    readings = catalogue.rows_of("IMGM", "gradients").items()
+    imgm = {words: tight[row] for row, words in readings if row in tight}
+    largest = mvg["epsilon_delivered"].max()
+    if not (imgm and all(epsilon < at for epsilon in (*imgm.values(), largest))):
         return ""
     names = " and ".join(catalogue.experiment(name).name for name in rows["experiment"].unique())
-    first, second = map(frames.count, tight)
-    return f"On {names} IMGM's noise for ε = {at:g} would serve ε = {first}, MVG's ε = {second}"
+    each = ", ".join(f"{frames.count(epsilon)} {words}" for words, epsilon in imgm.items())
+    delivers = f"At ε = {at:g} on {names} IMGM delivers"
+    return f"{delivers} {each}; MVG {frames.count(largest)}"
 
 
 FIGURES = {

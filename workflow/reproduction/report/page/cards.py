@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import pandas as pd
@@ -38,7 +39,8 @@ class Mark:
     The label of a mechanism that the audit refutes says that it is not private.
 
     ``role`` is ``ours``, ``best`` for the best private mechanism by the advice, or ``baseline`` for
-    a random guess where another baseline is better.
+    a random guess where another baseline is better. ``condition`` is the theorem that composes
+    the releases, where the paper leaves open which one does.
     """
 
     label: str
@@ -46,6 +48,7 @@ class Mark:
     published: Dot | None = None
     stands: str = ""
     role: str = "ours"
+    condition: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,9 +88,12 @@ def cards(run: Run) -> list[Card]:
         about = catalogue.experiment(name)
         means = _means(rows, run.claimed_epsilon)
         baseline = summary.trivial(rows)
-        mechanisms = [
-            x for names in catalogue.section("papers").values() for x in names if x in means
-        ]
+        conditions = {
+            mechanism: words
+            for paper in catalogue.section("papers")
+            for mechanism, words in catalogue.rows_of(paper, about.perturbation).items()
+        }
+        mechanisms = [mechanism for mechanism in conditions if mechanism in means]
         if not {baseline, "nonprivate"} <= means.keys() or not mechanisms:
             continue
         zero, nonprivate = means[baseline], means["nonprivate"]
@@ -104,16 +110,17 @@ def cards(run: Run) -> list[Card]:
         }
         marks = [
             Mark(
-                label=_label(mechanism, stands.get(mechanism, "")),
+                label=_label(mechanism, conditions.get(mechanism, ""), stands.get(mechanism, "")),
                 ours=places[mechanism],
                 published=theirs.get(mechanism),
                 stands=stands.get(mechanism, ""),
                 role=kinds.get(mechanism, "ours"),
+                condition=conditions.get(mechanism, ""),
             )
             for mechanism in dict.fromkeys(names)
             if mechanism in means and mechanism != baseline
         ]
-        headline = _headline(marks, trials(rows))
+        headline = _headline(marks, trials(rows), {*conditions.values()})
         place = summary.place_of_default(
             run.table(f"summary/{name}"), run.settings["table_epsilon"]
         )
@@ -121,9 +128,10 @@ def cards(run: Run) -> list[Card]:
     return deck
 
 
-def _label(mechanism: str, verdict: str) -> str:
+def _label(mechanism: str, condition: str, verdict: str) -> str:
     words = f" ({verdict})" if verdict.startswith(NOT_PRIVATE) else ""
-    return catalogue.marked(catalogue.label(mechanism)) + words
+    name = f"IMGM {condition}" if condition else catalogue.marked(catalogue.label(mechanism))
+    return name + words
 
 
 def paper_values(
@@ -191,10 +199,18 @@ def _means(table: pd.DataFrame, claimed_epsilon: float) -> dict[str, float]:
     return {name: mean for name, mean in means.items() if math.isfinite(mean)}
 
 
-def _headline(marks: list[Mark], ran: int) -> str:
+def _headline(marks: list[Mark], ran: int, conditions: Collection[str]) -> str:
+    """Return which mechanisms beat the baseline, under which of the ``conditions``."""
     words = catalogue.section("cards")
     if ran < ENOUGH:
         return words["few"].format(trials=ran)
-    names = [mark.label for mark in marks if mark.stands == comparisons.BETTER]
-    s = "" if len(names) > 1 else "s"
-    return words["beaten"].format(names=" and ".join(names), s=s) if names else words["even"]
+    beats = [mark for mark in marks if mark.stands == comparisons.BETTER]
+    if not beats:
+        run = [mark.condition for mark in marks if mark.condition]
+        alone = words["alone"].format(condition=" and ".join(run))
+        return words["even"] + (alone if 0 < len(run) < len({*conditions} - {""}) else "")
+    names = " and ".join(mark.label for mark in beats)
+    text = words["beaten"].format(names=names, s="" if len(beats) > 1 else "s")
+    others = [mark.condition for mark in marks if mark.condition and mark not in beats]
+    some = others and any(mark.condition for mark in beats)
+    return text + (words["otherwise"].format(condition=" and ".join(others)) if some else "")

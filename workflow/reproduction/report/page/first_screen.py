@@ -271,7 +271,7 @@ def _imgm_guarantee(run: Run, entry: Words) -> str | None:
 
 def _imgm_gradients(run: Run, entry: Words) -> str | None:
     rows = run.table("theory/settings", at=True)
-    imgm = _delivered(run, catalogue.section("papers")["IMGM"])
+    imgm, *others = (_delivered(run, [row]) for row in catalogue.rows_of("IMGM", "gradients"))
     if rows.empty or imgm.empty or run.refuted("IMGM"):
         return None
     code = rows.loc[rows["lots"].eq("paper") & rows["scheme"].eq("imgm_code"), TIGHT].max()
@@ -279,8 +279,7 @@ def _imgm_gradients(run: Run, entry: Words) -> str | None:
     if composed.empty or not code > run.claimed_epsilon:
         return None
     theory = rows[rows["perturbation"].eq("gradients") & rows["scheme"].eq("imgm")]
-    # Composed by the theorem of Kairouz et al. IMGM is the row of the analytic Gaussian mechanism.
-    kairouz = _delivered(run, ["analytic_gaussian"])
+    kairouz = pd.concat(others)
     kairouz = kairouz[~kairouz["experiment"].isin(_releases(run))] if len(kairouz) else kairouz
     other = ""
     if len(kairouz):

@@ -15,7 +15,7 @@ from reproduction.report.statistics import POWER
 from reproduction.report.tables.base import Table
 
 PAPERS = {
-    "MVG": "MVG (Chanyaswad et al., CCS 2018)",
+    "MVG": "MVG (Chanyaswad et al., full version, arXiv 1802.10077)",
     "IMGM": "IMGM (Yang et al., arXiv 2104.14808)",
 }
 

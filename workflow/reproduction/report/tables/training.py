@@ -206,23 +206,25 @@ def on_features(table: pd.DataFrame, every: bool = False) -> pd.DataFrame:
 
 
 def published_finding(table: pd.DataFrame) -> str:
-    """Return how many of the paper's settings on features promise too much, and the worst.
+    """Return in how many cases IMGM on features promises too much, and the worst.
 
-    Each counts once, by the default reading of q. Tight epsilons are at claimed 1, also over all
-    readings.
+    A case is a data set of the paper at a claimed epsilon, by the default reading of q. Tight
+    epsilons are at claimed 1, also over all readings.
     """
     features, paper = on_features(table, every=True), on_features(table)
     wrong = int(paper["verdict"].eq(NOT_PRIVATE).sum())
     if not wrong:
         return ""
-    count = f"All {wrong}" if wrong == len(paper) else f"{wrong} of {len(paper)}"
+    count = f"all {wrong}" if wrong == len(paper) else f"{wrong} of {len(paper)}"
+    sizes = (paper[column].nunique() for column in ("dataset", "epsilon"))
+    cases = "{} cases ({} data sets, {} epsilons)".format(count, *sizes)
     ranges = [
         span(rows.loc[rows["epsilon"].eq(1), "epsilon_delivered"], lambda value: short(value, 2))
         for rows in (paper, features)
     ]
     one = f"tight epsilons of {ranges[0]} at claimed 1"
     other = f", {ranges[1]} in all readings of q" if ranges[1] != ranges[0] else ""
-    return f"{count} of the paper's settings on features promise too much: {one}{other}"
+    return f"IMGM on features promises too much in {cases}: {one}{other}"
 
 
 def published_grid(table: pd.DataFrame) -> Grid:
