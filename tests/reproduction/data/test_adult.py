@@ -1,10 +1,9 @@
-import classifiers
 import numpy as np
 import pytest
 from exactness import same_copies
 
 from matrixdp.checks import InputError
-from reproduction.data import adult, simulate
+from reproduction.data import adult
 
 TRAIN = """\
 20, Private, 100, Bachelors, 13, Never-married, Sales, Wife, White, Male, 0, 0, 40, Peru, <=50K
@@ -31,13 +30,6 @@ def place(attribute, category):
             return column + categories.index(category)
         column += len(categories)
     raise KeyError(attribute)
-
-
-def test_the_categories_are_those_of_the_documentation():
-    sizes = [len(categories) for categories in adult.ATTRIBUTES.values() if categories]
-    assert sizes == [8, 16, 7, 14, 6, 5, 2, 41]
-    assert sum(not categories for categories in adult.ATTRIBUTES.values()) == 6
-    assert all(len(set(names)) == len(names) for names in adult.ATTRIBUTES.values())
 
 
 def test_records_worked_by_hand():
@@ -94,39 +86,3 @@ def test_other_records_are_refused(old, new, said):
     with pytest.raises(ValueError, match=said) as caught:
         read(TRAIN.replace(old, new))
     assert isinstance(caught.value, InputError) == ("none of those" in said)
-
-
-@pytest.fixture(scope="module")
-def stand_in():
-    return adult.simulate(simulate.load_summary("adult"), np.random.default_rng(1))
-
-
-def test_a_stand_in_has_the_shapes_and_class_rates_of_the_original(stand_in):
-    arrays = stand_in.arrays
-    assert {name: (array.dtype, array.shape) for name, array in arrays.items()} == {
-        "train_inputs": (np.float32, (32561, 105)),
-        "test_inputs": (np.float32, (16281, 105)),
-        "train_labels": (np.int8, (32561,)),
-        "test_labels": (np.int8, (16281,)),
-    }
-    assert stand_in.shape == (48842, 15)
-    assert arrays["train_labels"].mean() == pytest.approx(0.2408, abs=5e-5)
-    assert arrays["test_labels"].mean() == pytest.approx(0.2362, abs=5e-5)
-    np.testing.assert_allclose(arrays["train_inputs"][:, :6].mean(axis=0), 0.5, atol=1e-4)
-    facts = simulate.load_summary("adult")["attributes"]
-    for i, income in enumerate(adult.INCOMES):
-        of_income = arrays["train_inputs"][arrays["train_labels"] == i]
-        distribution = facts["sex"][income]
-        share = distribution["Female"] / (distribution["Female"] + distribution["Male"])
-        # Four standard errors of 7,841 draws.
-        assert of_income[:, place("sex", "Female")].mean() == pytest.approx(share, abs=0.023)
-    assert stand_in.constants["mean of age"] == pytest.approx(38.58, abs=0.5)
-
-
-def test_a_stand_in_follows_its_stream_and_can_be_learnt(stand_in):
-    again = adult.simulate(simulate.load_summary("adult"), np.random.default_rng(1))
-    other = adult.simulate(simulate.load_summary("adult"), np.random.default_rng(2))
-    for name, array in stand_in.arrays.items():
-        np.testing.assert_allclose(array, again.arrays[name])
-        assert not np.allclose(array, other.arrays[name])
-    assert classifiers.adult(stand_in.arrays) == pytest.approx(0.92, abs=0.02)

@@ -1,13 +1,12 @@
 import pickle
 
-import classifiers
 import numpy as np
 import pytest
 from exactness import same_copies, same_integers
 from python2 import array, dictionary, numbers, pickled
 
 from matrixdp.checks import InputError
-from reproduction.data import cora, simulate
+from reproduction.data import cora
 
 # Six papers with three words; the last three are the test papers, and line i of the index says
 # which of them row i of tx and ty is.
@@ -106,40 +105,3 @@ def test_a_pickle_of_this_time_is_no_way_in(tmp_path):
 def test_other_files_are_refused(changed, said):
     with pytest.raises(ValueError, match=said):
         cora.read(members(**changed))
-
-
-@pytest.fixture(scope="module")
-def stand_in():
-    return cora.simulate(simulate.load_summary("cora"), np.random.default_rng(1))
-
-
-@pytest.mark.parametrize("seed", range(1, 6))
-def test_a_stand_in_has_the_shapes_classes_and_links_of_the_original(seed):
-    made = cora.simulate(simulate.load_summary("cora"), np.random.default_rng(seed))
-    arrays = made.arrays
-    assert {name: (array.dtype, array.shape) for name, array in arrays.items()} == {
-        "features": (np.float32, (2708, 1433)),
-        "edges": (np.int32, (5278, 2)),
-        "labels": (np.int8, (2708,)),
-        "train": (np.int32, (1140,)),
-        "test": (np.int32, (1000,)),
-    }
-    assert made.facts["papers_by_class"] == [351, 217, 418, 818, 426, 298, 180]
-    assert made.facts["share_of_links_within_a_class"] == pytest.approx(0.80997, abs=5e-6)
-    edges = arrays["edges"]
-    assert (edges[:, 0] < edges[:, 1]).all()
-    assert same_integers(edges, np.unique(edges, axis=0))
-    assert set(np.unique(arrays["features"])) == {0, 1}
-    assert arrays["features"].sum(axis=1).mean() == pytest.approx(18.17, abs=0.5)
-    degrees = np.bincount(edges.ravel(), minlength=2708)
-    assert degrees.max() > 40 > 10 * np.median(degrees)
-
-
-def test_a_stand_in_follows_its_stream_and_can_be_learnt(stand_in):
-    again = cora.simulate(simulate.load_summary("cora"), np.random.default_rng(1)).arrays
-    other = cora.simulate(simulate.load_summary("cora"), np.random.default_rng(2)).arrays
-    for name, values in stand_in.arrays.items():
-        np.testing.assert_allclose(values, again[name])
-    assert not same_copies(other["features"], again["features"])
-    assert not same_integers(other["edges"], again["edges"])
-    assert classifiers.cora(stand_in.arrays) == pytest.approx(0.93, abs=0.03)

@@ -5,7 +5,6 @@ import importlib
 import io
 import struct
 
-import classifiers
 import numpy as np
 import pytest
 from exactness import same_copies
@@ -15,7 +14,7 @@ from python2 import array, dictionary, numbers, pickled, text
 from scipy.io import savemat
 
 from reproduction import catalogue
-from reproduction.data import datasets, load_arrays, mnist, simulate, store
+from reproduction.data import datasets, load_arrays, store
 from reproduction.data.datasets import File
 from reproduction.data.download import Mismatch, Unreachable
 from reproduction.data.prepared import read_provenance
@@ -174,21 +173,6 @@ def test_a_set_without_a_stand_in_says_why_it_cannot_be_had(publish, nowhere, tm
     with pytest.raises(Unreachable, match=r"127\.0\.0\.1 cannot be reached"):
         store.prepare("svhn", out=tmp_path)
     assert "stand-in" not in capfd.readouterr().err
-
-
-def test_a_stand_in_for_mnist_has_its_classes_and_can_be_learnt():
-    facts = simulate.load_summary("mnist")
-    made, again, other = (mnist.simulate(facts, np.random.default_rng(s)) for s in (1, 1, 2))
-    for name, values in made.arrays.items():
-        np.testing.assert_allclose(values, again.arrays[name])
-        assert not np.allclose(values, other.arrays[name])
-    assert [*made.shape] == datasets.find("mnist").shape
-    counts = {part: np.bincount(made.arrays[f"{part}_labels"]).tolist() for part in facts["images"]}
-    assert counts == facts["images"]
-    assert [sum(counts[part]) for part in ("train", "test", "official")] == [55000, 5000, 10000]
-    # Known of the original: ink covers a fifth, its mean is .1307.
-    assert made.arrays["train_images"].mean() / 255 == pytest.approx(0.1307, abs=0.01)
-    assert classifiers.mnist(made.arrays) == pytest.approx(0.91, abs=0.01)
 
 
 def copied(**changed):

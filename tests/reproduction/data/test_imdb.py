@@ -1,11 +1,10 @@
 import itertools
 
-import classifiers
 import numpy as np
 import pytest
 from exactness import same_copies, same_integers
 
-from reproduction.data import imdb, simulate
+from reproduction.data import imdb
 
 REVIEWS = {
     "train/pos/0_9.txt": "Great!<br /><br />A GREAT film; don't miss 'it'.",
@@ -91,42 +90,3 @@ def test_the_vocabulary_is_of_the_training_reviews_and_has_ten_thousand_ids():
 def test_other_bytes_are_refused():
     with pytest.raises(ValueError, match="utf-8"):
         imdb.read({"train/pos/0_9.txt": b"caf\xe9", "test/pos/0_9.txt": b"x"})
-
-
-@pytest.fixture(scope="module")
-def stand_in():
-    return imdb.simulate(simulate.load_summary("imdb"), np.random.default_rng(1))
-
-
-def test_a_stand_in_has_the_shapes_and_laws_of_the_original(stand_in):
-    facts, arrays = simulate.load_summary("imdb"), stand_in.arrays
-    assert {name: (array.dtype, array.shape) for name, array in arrays.items()} == {
-        "train_tokens": (np.int16, (25000, 200)),
-        "train_labels": (np.int8, (25000,)),
-        "test_tokens": (np.int16, (25000, 200)),
-        "test_labels": (np.int8, (25000,)),
-    }
-    for part in ("train", "test"):
-        assert np.bincount(arrays[f"{part}_labels"]).tolist() == facts["reviews"][part]
-        tokens = arrays[f"{part}_tokens"]
-        assert (tokens.min(), tokens.max()) == (0, 9999)
-        # Filling is in front of a review and nowhere else.
-        assert (np.diff((tokens != imdb.FILLING).astype(int), axis=1) >= 0).all()
-        lengths = (tokens != imdb.FILLING).sum(axis=1)
-        assert lengths.min() >= facts["lengths"]["minimum"]
-        middle = facts["lengths"]["quantiles_above"][facts["levels"].index(0.25)]
-        assert np.quantile(lengths, 0.25) == pytest.approx(middle, abs=3)
-        counts = np.bincount(tokens.ravel(), minlength=imdb.IDS)
-        for rank in (1, 10, 108, 1124):
-            expected = facts["counts"][facts["ranks"].index(rank)]
-            assert counts[1 + rank] == pytest.approx(expected, rel=0.35)
-        assert counts[imdb.UNKNOWN] == pytest.approx(facts["unknown"], rel=0.1)
-
-
-def test_a_stand_in_follows_its_stream_and_can_be_learnt(stand_in):
-    again = imdb.simulate(simulate.load_summary("imdb"), np.random.default_rng(1))
-    other = imdb.simulate(simulate.load_summary("imdb"), np.random.default_rng(2))
-    for name, array in stand_in.arrays.items():
-        np.testing.assert_allclose(array, again.arrays[name])
-        assert not np.allclose(array, other.arrays[name])
-    assert classifiers.imdb(stand_in.arrays) == pytest.approx(0.85, abs=0.03)
