@@ -33,7 +33,7 @@ from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import ComposedMoments, InParts
-from matrixdp.mechanisms.moments import MeanCovariance, centred, with_constant
+from matrixdp.mechanisms.moments import MeanCovariance, centred, unprojected, with_constant
 from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import Box
 from matrixdp.release import (
@@ -221,21 +221,25 @@ class _Private(BaseEstimator):
 
     def _estimate(
         self, records: Array, release: AdditiveMechanism | InParts
-    ) -> tuple[MeanCovariance, float, uncertainty.MomentNoise]:
+    ) -> tuple[MeanCovariance, MeanCovariance, float, uncertainty.MomentNoise]:
         """Release mean and covariance of records in [-1, 1].
 
         Returns:
-            The estimate, the standard deviation of the moments' noise, and the noise to simulate.
+            The estimate, as the noise left it and projected, the standard deviation of the moments'
+            noise, and the noise to simulate.
         """
         if isinstance(release, ComposedMoments):
             outcome = release.release(records)
             part = release.at(outcome.radius)
             noise = uncertainty.MomentNoise(part, outcome.centre_std)
-            return outcome.estimate, outcome.moments_std, noise
+            estimate = outcome.estimate
+            raw = estimate._replace(covariance=outcome.moments / outcome.weight)
+            return raw, estimate, outcome.moments_std, noise
         assert isinstance(release, AdditiveMechanism)
         # As private as all that derives from them.
         self._moments = release.release(with_constant(records))
-        return centred(self._moments), release.noise_std, uncertainty.MomentNoise(release)
+        noise = uncertainty.MomentNoise(release)
+        return unprojected(self._moments), centred(self._moments), release.noise_std, noise
 
     def _box(self, X: ArrayLike, *more: tuple[float, float]) -> Box:
         """Return the box of the bounds of X, and of ``more`` columns."""
@@ -284,12 +288,14 @@ class Covariance(_Private):
     """Mean and covariance from one private release; each ``fit`` spends epsilon and delta anew.
 
     The covariance is about the released mean, divides by the number of records, and is projected to
-    positive semi-definite matrices. Do not scale records by their own mean or range first
-    (``StandardScaler``), which leaks both: ``bounds`` scale them.
+    what records within their bounds can have: no negative eigenvalue, and no variance above a
+    squared half range. Whoever averages several fits takes the raw values. Do not scale records by
+    their own mean or range first (``StandardScaler``), which leaks both: ``bounds`` scale them.
 
     Attributes:
         covariance_: covariance, (m, m), in the records' own units.
-        location_: mean, (m,), in the same units.
+        location_: mean, (m,), in the same units, within the bounds.
+        raw_covariance_, raw_location_: both as the noise left them.
         eigenvalues_: eigenvalues of ``covariance_``, (m,), the largest first.
         release_: the calibrated mechanism, with its tight guarantee.
 
@@ -306,10 +312,12 @@ class Covariance(_Private):
         box = self._box(X)
         scaled = _scaled(box, records)
         release = self._calibrated("covariance", box, len(records), parameters)
-        estimate, _, _ = self._estimate(scaled, release)
+        raw, estimate, _, _ = self._estimate(scaled, release)
         half = box.widths / 2
+        self.raw_location_ = box.middle + raw.mean * half
+        self.raw_covariance_ = raw.covariance * np.outer(half, half)
         self.location_ = box.middle + np.clip(estimate.mean, -1, 1) * half
-        self.covariance_ = estimate.covariance * np.outer(half, half)
+        self.covariance_ = answers.possible(estimate.covariance) * np.outer(half, half)
         self.eigenvalues_ = answers.spectrum(self.covariance_)[0]
         return self
 
@@ -330,7 +338,8 @@ class PrivatePCA(_FitAlone, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _
         components_: components, (n_components, m), of records in half ranges.
         explained_variance_: their variances, (n_components,), in squared half ranges.
         explained_variance_ratio_: their shares of the total variance, (n_components,).
-        mean_: mean, (m,), in the records' own units.
+        mean_, raw_mean_: mean, (m,), in the records' own units, within the bounds and as the noise
+            left it.
         release_: the calibrated mechanism, with its tight guarantee.
 
     >>> X = np.random.default_rng(1).uniform(0, 1, (400, 3))
@@ -359,11 +368,13 @@ class PrivatePCA(_FitAlone, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _
         box = self._box(X)
         scaled = _scaled(box, records)
         release = self._calibrated("components", box, len(records), parameters)
-        estimate, _, _ = self._estimate(scaled, release)
+        _, estimate, _, _ = self._estimate(scaled, release)
         self.half_ = box.widths / 2
+        self.raw_mean_ = box.middle + estimate.mean * self.half_
         self.mean_ = box.middle + np.clip(estimate.mean, -1, 1) * self.half_
-        self.components_ = answers.components(estimate.covariance)[:number]
-        values, shares = answers.spectrum(estimate.covariance)
+        covariance = answers.possible(estimate.covariance)
+        self.components_ = answers.components(covariance)[:number]
+        values, shares = answers.spectrum(covariance)
         self.explained_variance_ = values[:number]
         self.explained_variance_ratio_ = shares[:number]
         return self
@@ -408,9 +419,9 @@ class PrivateRidge(RegressorMixin, _Private):
     ``cross_val_score`` and searches fit it many times, see ``account``, and their scores are exact
     on the records, as is ``score``. Do not scale records by their own mean or range first
     (``StandardScaler``), which leaks both: ``bounds`` scale them. A bagged one needs
-    ``bootstrap=False``, as a record that is drawn k times spends k times mu. A further ridge,
-    beside ``alpha``, limits the effect of the noise. It vanishes for a large epsilon, so that the
-    limit is scikit-learn's ``Ridge``.
+    ``bootstrap=False``, as a record that is drawn k times spends k times mu. Beside
+    ``alpha``, a ridge limits the effect of the noise, where the smallest eigenvalue of the released
+    covariance of X is below 6 times that ridge. The limit is scikit-learn's ``Ridge``.
 
     Args:
         target_bounds: public (lowest, highest) of y; ``bounds`` are those of X.
@@ -457,7 +468,7 @@ class PrivateRidge(RegressorMixin, _Private):
         )
         line = {"alpha": parameters["alpha"], "intercept": output.intercept}
         release = self._calibrated("regression", box, len(rows), parameters, **line)
-        estimate, std, noise = self._estimate(scaled, release)
+        _, estimate, std, noise = self._estimate(scaled, release)
         self.coef_, intercept = answers.line(output, estimate, std)
         self.intercept_ = float(intercept)
         errors = uncertainty.standard_errors(noise, output, estimate, std)

@@ -52,6 +52,15 @@ def with_constant(rows: Array) -> Array:
 def centred(moments: Array, *, weighted: bool = False) -> MeanCovariance:
     """Return the mean and the covariance about it, projected to positive semi-definite.
 
+    The arguments are those of :func:`unprojected`.
+    """
+    raw = unprojected(moments, weighted=weighted)
+    return raw._replace(covariance=positive(raw.covariance))
+
+
+def unprojected(moments: Array, *, weighted: bool = False) -> MeanCovariance:
+    """Return the mean and the covariance about it, as the noise leaves them.
+
     Args:
         moments: noisy second moments of records with the constant, symmetric, (..., m + 1, m + 1).
         weighted: whether records were shrunk with their constant. The mean weight is then read
@@ -63,8 +72,7 @@ def centred(moments: Array, *, weighted: bool = False) -> MeanCovariance:
     weight = np.maximum(corner, LEAST) if weighted else np.ones_like(corner)
     mean = moments[..., CONSTANT, columns] / weight[..., None]
     second = moments[..., columns[:, None], columns] / weight[..., None, None]
-    covariance = positive(second - mean[..., :, None] * mean[..., None, :])
-    return MeanCovariance(mean, covariance, weight)
+    return MeanCovariance(mean, second - mean[..., :, None] * mean[..., None, :], weight)
 
 
 def positive(matrices: Array) -> Array:

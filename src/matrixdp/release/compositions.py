@@ -35,7 +35,8 @@ WHOLE = "none: the radius holds all records within the public bounds"
 #: Share of a radius that a sum of squares may lose to rounding.
 _ROUNDING = 1e-12
 RIDGE_OF_NOISE = (
-    "a ridge that the noise asks for shrinks all coefficients; what this takes from them is no "
+    "a ridge shrinks all coefficients where the released moments of the other columns are not far "
+    "larger than their noise, which the released numbers decide; what this takes from them is no "
     "noise, and not in the standard errors"
 )
 
@@ -110,6 +111,7 @@ def details(spec: Specification, release: ComposedMoments, outcome: Outcome) -> 
     }
     if spec.query_name == "covariance":
         content |= spec.output.unclipped(spec.columns, outcome.estimate.mean)
+        content |= spec.output.raw(spec.columns, outcome.moments / outcome.weight)
     if clipped:
         share = float(np.clip(outcome.beyond / outcome.weight, 0, 1))
         content["noisy_share_of_records_beyond_the_radius"] = share

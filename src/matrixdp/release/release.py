@@ -18,7 +18,7 @@ import numpy as np
 from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import InParts
-from matrixdp.mechanisms.moments import CONSTANT, LEAST, centred
+from matrixdp.mechanisms.moments import CONSTANT, LEAST, centred, unprojected
 from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.privacy import exact_sums
 from matrixdp.release import (
@@ -429,13 +429,13 @@ def _intervals(
         return spec.output.unclipped(spec.columns, _values(spec, private)[0])
     content = {}
     if spec.query_name == "covariance":
-        mean = centred(private, weighted=spec.weighted).mean
-        content = spec.output.unclipped(spec.columns, mean)
+        raw = unprojected(private, weighted=spec.weighted)
+        content = spec.output.unclipped(spec.columns, raw.mean)
+        content |= spec.output.raw(spec.columns, raw.covariance)
     if not _has_intervals(spec):
         return content
-    estimate, second = centred(private), np.delete(np.delete(private, CONSTANT, 0), CONSTANT, 1)
-    unprojected = second - np.outer(estimate.mean, estimate.mean)
-    return content | uncertainty.details(spec, noise(), estimate, unprojected, release.noise_std)
+    raw, estimate = unprojected(private), centred(private)
+    return content | uncertainty.details(spec, noise(), estimate, raw.covariance, release.noise_std)
 
 
 def _has_intervals(spec: Specification) -> bool:

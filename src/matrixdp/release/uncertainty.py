@@ -174,7 +174,8 @@ def standard_errors(
     The other arguments are those of :func:`matrixdp.release.answers.line`.
     """
     origin = None if output.intercept else -output.middle / output.half
-    errors = noise.coefficient_errors(estimate, output.ridge(noise_std), origin)
+    ridge = output.ridge(output.about_origin(estimate), noise_std)
+    errors = noise.coefficient_errors(estimate, ridge, origin)
     moved = in_units(output, errors[:, :-1], errors[:, -1])
     deviations: Array = np.sqrt(np.mean(moved**2, axis=0))
     return deviations

@@ -362,6 +362,42 @@ def test_a_mean_beyond_its_bounds_is_clipped_and_stands_as_it_was_in_the_details
     assert beyond
 
 
+@pytest.mark.parametrize("mechanism", ["clipped", "goe"])
+@pytest.mark.parametrize("adjacency", ["replace", "add_or_remove"])
+def test_a_covariance_is_one_that_records_can_have_and_its_raw_values_average_out(
+    mechanism, adjacency
+):
+    """Values of (0, 120) and (-5, 5) at their bounds, where noise of epsilon 1 is large."""
+    half, rows = np.array([60.0, 5.0]), np.tile([[0.0, 5.0], [120.0, -5.0]], (30, 1))
+    raws, answers, beyond = [], [], 0
+    for _ in range(25):
+        release = mdp.make_release(
+            rows,
+            query="covariance",
+            bounds={0: (0, 120), 1: (-5, 5)},
+            records=60,
+            epsilon=2.0,
+            delta=1e-6,
+            missing="refuse",
+            adjacency=adjacency,
+            mechanism=mechanism,
+            even_if_useless=True,
+        )
+        answer = release.answer[["0", "1"]].to_numpy()
+        raw = np.array([[*row.values()] for row in release.details["raw_covariance"].values()])
+        assert (np.diag(answer) <= half**2 * (1 + 1e-9)).all()
+        assert np.linalg.eigvalsh(answer / np.outer(half, half)).min() > -1e-9
+        beyond += (np.diag(raw) > half**2).any()
+        answers.append(answer[0, 0] / half[0] ** 2)
+        raws.append(raw[0, 0] / half[0] ** 2)
+    assert beyond
+    assert np.mean(answers) < 1
+    # The control: clipped values average to less than those that the noise left.
+    if (mechanism, adjacency) == ("goe", "replace"):
+        error = np.std(raws) / np.sqrt(len(raws))
+        assert abs(np.mean(raws) - 1) < 5 * error
+
+
 def test_numbers_that_are_not_clipped_are_said_to_be_as_they_are():
     for query in ("records", "second_moments"):
         made = mdp.make_release(

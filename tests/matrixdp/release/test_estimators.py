@@ -246,6 +246,35 @@ def test_penalty_and_intercept_are_those_of_scikit_learn(
     assert np.abs(private.predict(X) - other.predict(X)).max() > 0.2
 
 
+def test_the_ridge_follows_from_released_moments_alone(data, monkeypatch):
+    """The same moments of other records give the same line; a ridge stands where it is needed."""
+    X, y = data
+    moments = np.diag([0.3, 0.2, 1.0, 0.4])
+    moments[0, 3] = moments[3, 0] = 0.15
+    monkeypatch.setattr(mdp.AdditiveMechanism, "release", lambda self, records: moments)
+    options = {**SIDES, "epsilon": 9.0, "mechanism": "goe"}
+    fits = [mdp.PrivateRidge(**options).fit(rows, y) for rows in (X, X[::-1], 0 * X)]
+    for fit in fits:
+        assert fit.coef_.tolist() == fits[0].coef_.tolist()
+    slope = 0.15 / 0.3 * 20 / 1
+    assert fits[0].coef_[0] == pytest.approx(slope)
+    moments[1, 1] = 1e-6
+    assert mdp.PrivateRidge(**options).fit(X, y).coef_[0] < 0.99 * slope
+
+
+def test_raw_values_of_estimators_are_those_that_noise_left(data, monkeypatch):
+    X, _ = data
+    moments = np.diag([1.5, -0.2, 1.0])
+    moments[0, 1] = moments[1, 0] = 1.2
+    monkeypatch.setattr(mdp.AdditiveMechanism, "release", lambda self, records: moments)
+    fit = mdp.Covariance(bounds=(-1, 1), mechanism="goe", epsilon=9.0).fit(np.clip(X, -1, 1))
+    mean = np.array([0.0, 1.2])
+    np.testing.assert_allclose(fit.raw_location_, mean)
+    np.testing.assert_allclose(fit.raw_covariance_, [[1.5, 0.0], [0.0, 1.0 - 1.44]], atol=1e-12)
+    np.testing.assert_allclose(fit.location_, [0.0, 1.0])
+    np.testing.assert_allclose(fit.covariance_, [[1.0, 0.0], [0.0, 0.0]], atol=1e-12)
+
+
 def test_standard_errors_shrink_with_the_noise_and_are_in_the_units_of_x_and_y(data):
     X, y = data
     errors = [mdp.PrivateRidge(**SIDES, epsilon=e).fit(X, y).coef_std_ for e in (1.0, 10.0)]
