@@ -31,6 +31,8 @@ FOLDER = config.get("pathvars", {}).get("results", "results")
 try:
     config = configuration.resolve(config)
     configuration.check_places(config, FOLDER)
+    # Experiments of the papers that an overlay of their own runs.
+    ASIDE = {name for name in discovery.trainings() if catalogue.experiment(name).command}
 except InputError as error:
     sys.exit(str(error))
 
@@ -58,7 +60,6 @@ OTHER_READING = READING.name != readings.DEFAULT
 # Whether the run has claims and theory, and whether all of the papers that no overlay runs.
 ON_PAPERS = job_settings.on_papers(config)
 OF_PAPERS = {*job_settings.OF_PAPERS, *discovery.trainings()}
-ASIDE = {name for name in discovery.trainings() if catalogue.experiment(name).command}
 IN_FULL = ON_PAPERS and OF_PAPERS - ASIDE <= {*RUNS}
 
 
