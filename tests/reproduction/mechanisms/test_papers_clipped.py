@@ -24,17 +24,6 @@ from reproduction.mechanisms.adaptive import FAILURE, SEARCH, TRACE, AdaptiveCov
 from reproduction.mechanisms.base import MechanismEntry
 
 
-@pytest.mark.parametrize("mechanism", [ClippedMoments(), PrivatelyClipped(), AdaptiveCovariance()])
-def test_the_audit_knows_the_family(mechanism):
-    release = mechanism.calibrate(LIVER_MOMENTS, epsilon=1, delta=1 / 248)
-    found = releases.audit_of(release, np.random.default_rng(0))
-    assert found.tool == ("exact curve" if mechanism == ClippedMoments() else "composition")
-    assert found.mu == pytest.approx(gaussian.mu(1, 1 / 248), rel=1e-6)
-    assert found.bound == pytest.approx(1, rel=1e-6)
-    row = releases.judge(found, np.random.default_rng(1).spawn(5), releases.Limits(3000))
-    assert row["verdict"].startswith("certified")
-
-
 @pytest.mark.parametrize(
     ("mechanism", "epsilon"), [(PrivatelyClipped(), 0.1), (AdaptiveCovariance(), 1.0)]
 )
@@ -196,6 +185,7 @@ class _Unclipped(ClippedMoments):
         return replace(release, query=Unclipped(own.domain, own.n_records, own.adjacency))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("kind", "right"), [(ClippedMoments, True), (_Unclipped, False)])
 def test_the_audit_of_an_experiment_replays_what_a_mechanism_clips(kind, right, monkeypatch):
     monkeypatch.setattr(study, "find", lambda name: MechanismEntry(kind))

@@ -160,11 +160,11 @@ def test_without_sampling_it_is_the_closed_form_and_close_to_it_just_below():
 @pytest.mark.parametrize(
     ("multiplier", "case"),
     [
-        (27.3025, ADULT),
+        pytest.param(27.3025, ADULT, marks=pytest.mark.nightly),
         (3.4109, ADULT),
-        (1.2, ADULT),
-        (0.1462, ADULT),
-        (11.152, CORA),
+        pytest.param(1.2, ADULT, marks=pytest.mark.nightly),
+        pytest.param(0.1462, ADULT, marks=pytest.mark.nightly),
+        pytest.param(11.152, CORA, marks=pytest.mark.nightly),
         (0.781, CORA),
         (0.5, {"rate": 0.01, "steps": 100}),
     ],
@@ -246,6 +246,7 @@ def test_it_promises_nothing_that_floating_point_could_hide(steps):
     assert found == pytest.approx(exact, rel=1e-9)
 
 
+@pytest.mark.nightly
 def test_it_falls_in_noise_and_grows_in_steps_and_rate():
     noise = [accountants.pld_epsilon(z, delta=DELTA, **ADULT) for z in np.geomspace(0.02, 1e6, 30)]
     assert (np.diff(noise) <= 0).all()
