@@ -370,17 +370,3 @@ def test_each_row_of_a_sweep_goes_with_its_own_trials(data, tmp_path):
     np.testing.assert_allclose(
         by_reading.values.mean(axis=1), by_reading.table["mean"].astype(float)
     )
-
-
-@dataclass(frozen=True)
-class Wrapped:
-    """A thing with a class among its parameters."""
-
-    kind: type = MVG
-    size: float = 2.0
-
-
-def test_a_parameter_that_holds_a_class_is_a_value():
-    assert parameters(Wrapped()) == {"Wrapped.kind": MVG, "Wrapped.size": 2.0}
-    assert adjusted(Wrapped(), {"MVG.zeta": "x"}) == Wrapped()
-    assert adjusted(Wrapped(), {"Wrapped.size": 3.0}) == Wrapped(size=3.0)

@@ -62,7 +62,11 @@ def trained(scheme, out, part, **options):
 
 @pytest.mark.parametrize(
     ("part", "scheme"),
-    [(PART | SCHEME, "matrix_mechanism"), (IMDB, "imgm"), (IMDB, "imgm_amplified")],
+    [
+        (PART | SCHEME, "matrix_mechanism"),
+        (IMDB, "imgm"),
+        pytest.param(IMDB, "imgm_amplified", marks=pytest.mark.nightly),
+    ],
 )
 def test_schemes_with_one_noise_have_the_same_trials(part, scheme, tmp_path):
     kind, place = ("features", tmp_path / "imdb.npz") if part is IMDB else ("gradients", "adult")

@@ -26,6 +26,7 @@ def pictures(count):
     return (20 * labels[:, None, None, None] + noise).astype(np.uint8), labels.astype(np.int8)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", NETWORKS)
 def test_features_have_their_number_and_bound(name):
     network, (convolutions, features) = vgg.EXTRACTORS[name], NETWORKS[name]
