@@ -71,7 +71,9 @@ def run_trials(results, chosen, name, out):
     call("trials", name, "--settings", text, "--data", data, "--out", out / f"{name}.csv.gz")
 
 
-@pytest.fixture(scope="module", params=["replace", "zero_out"])
+@pytest.fixture(
+    scope="module", params=["replace", pytest.param("zero_out", marks=pytest.mark.nightly)]
+)
 def ran(request, tmp_path_factory):
     """Return the adjacency, the folder of a run, its rows, and (release, value, drawn) of all."""
     results = tmp_path_factory.mktemp("run") / "results"

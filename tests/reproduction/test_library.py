@@ -141,7 +141,11 @@ class Repeated(distributions.LaplaceNoise):
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "delta", "kind"), [(Gaussian(), 0.01, Dependent), (Laplace(), 0.0, Repeated)]
+    ("mechanism", "delta", "kind"),
+    [
+        pytest.param(Gaussian(), 0.01, Dependent, marks=pytest.mark.nightly),
+        (Laplace(), 0.0, Repeated),
+    ],
 )
 def test_noise_of_another_author_is_found_inside_noise_of_the_library(mechanism, delta, kind):
     honest = scaled(mechanism, delta)

@@ -1,16 +1,12 @@
 """The Makefile: set-up, and what it starts. Nothing is installed here."""
 
-import contextlib
 import os
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
-import processes
 import pytest
 from packages import ROOT
 
@@ -177,78 +173,12 @@ def test_arguments_reach_snakemake_as_words(folder):
     assert line.endswith("<--show-failed-logs><-n><--configfile><workflow/config/quick.yaml>")
 
 
-def test_a_start_says_how_long_it_takes(folder):
-    folder.with_snakemake("")
-    for target in ("all", "quick", "mnist"):
-        (line,) = folder.make(target)[1]
-        assert line.startswith(f"make {target}: ")
-        assert "about" in line
-
-
-def test_every_benchmark_is_run_and_a_failure_is_told_at_the_end(folder):
-    folder.with_snakemake("")
-    (folder.root / "benchmarks").mkdir()
-    for name, code in (("a", 1), ("b", 0)):
-        (folder.root / f"benchmarks/{name}.py").write_text(f"print('{name}'); exit({code})")
-    assert folder.make("bench") == (2, ["a", "b"])
-
-
-@pytest.mark.nightly
-def test_a_plan_names_causes_before_counts(small):
-    code, lines = small.make("plan")
-    assert code == 0
-    assert lines[0] == "Table: table3: missing"
-    assert lines[-1].split() == ["total", "2"]
-    assert small.make()[0] == 0
-    assert small.make("plan")[1][0].startswith("Nothing to be done")
-    text = SNAKEFILE.replace("touch {output}", "touch  {output}")
-    (small.root / "Snakefile").write_text(text)
-    assert small.make("plan")[1][0] == "Table: table3: Code has changed since last execution"
-
-
 def test_help_lists_every_target(folder):
     targets = "all quick mnist images plan verify reference kept-page kept-article check-figures"
     targets += " docs test test-all mutants bench lint slurm"
     text = subprocess.check_output(folder.command("help"), env=folder.variables(), text=True)
     for target in (*targets.split(), "clean", "help"):
         assert f"make {target}: " in text
-
-
-# How it ends
-
-
-@contextlib.contextmanager
-def running(folder, *command, **options):
-    """Start a command and wait until the program that it ends in has begun."""
-    with processes.started(*command, stdout=subprocess.DEVNULL, **options) as process:
-        limit = time.monotonic() + 60
-        while not (folder.root / "begun").exists():
-            assert process.poll() is None
-            assert time.monotonic() < limit
-            time.sleep(0.02)
-        yield process
-
-
-@pytest.mark.parametrize("shell", ["/bin/sh", "/bin/bash"])
-@pytest.mark.parametrize("stop", ["Ctrl-C", "kill"])
-def test_a_run_can_be_stopped(stop, shell, folder):
-    if not os.access(shell, os.X_OK):
-        pytest.skip(f"there is no {shell}")
-    folder.with_snakemake(
-        """
-        trap 'sleep .2; touch INT; exit 1' INT; trap 'sleep .2; touch TERM; exit 1' TERM
-        touch begun; while :; do sleep .1; done
-        """
-    )
-    command = folder.command(f"SHELL={shell}")
-    with running(folder, *command, env=folder.variables(), stderr=subprocess.DEVNULL) as run:
-        time.sleep(0.1)
-        if stop == "kill":
-            run.terminate()
-        else:
-            os.killpg(run.pid, signal.SIGINT)
-        run.wait(20)
-        assert (folder.root / {"kill": "TERM", "Ctrl-C": "INT"}[stop]).exists()
 
 
 # With Snakemake itself
@@ -272,6 +202,19 @@ def small(folder):
     folder.with_snakemake(f'exec {shlex.quote(sys.executable)} -m snakemake -c1 "$@"')
     (folder.root / "Snakefile").write_text(SNAKEFILE)
     return folder
+
+
+@pytest.mark.nightly
+def test_a_plan_names_causes_before_counts(small):
+    code, lines = small.make("plan")
+    assert code == 0
+    assert lines[0] == "Table: table3: missing"
+    assert lines[-1].split() == ["total", "2"]
+    assert small.make()[0] == 0
+    assert small.make("plan")[1][0].startswith("Nothing to be done")
+    text = SNAKEFILE.replace("touch {output}", "touch  {output}")
+    (small.root / "Snakefile").write_text(text)
+    assert small.make("plan")[1][0] == "Table: table3: Code has changed since last execution"
 
 
 @pytest.mark.nightly

@@ -112,7 +112,7 @@ def one_ray(z: Array, noise: Any, streams: Streams) -> None:
     """A normal number along a random direction; entries have the right covariance."""
     size = np.array([stream.standard_normal() for stream in streams])[:, None, None]
     size *= noise.std * np.sqrt(z[0].size)
-    z *= size / np.linalg.norm(z, axis=(1, 2), keepdims=True)
+    z *= size / np.maximum(np.linalg.norm(z, axis=(1, 2), keepdims=True), 1e-300)
 
 
 def often_none(z: Array, noise: Any, streams: Streams) -> None:
