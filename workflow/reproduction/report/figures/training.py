@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Sequence
+from functools import partial
+
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
@@ -15,6 +19,9 @@ from reproduction.trials import PANELS
 
 #: Tight epsilons beyond these are drawn at the edge: no accuracy, or no privacy, is left.
 LEAST, MOST = 1e-3, 1e4
+
+#: Width of a panel that was not run, where one that was has 1.
+ABSENT = 0.22
 
 #: The two rows of panels: the column on the x axis, and the label of the axis.
 ROWS = {"epsilon": "claimed ε", "epsilon_delivered": "tight ε"}
@@ -33,18 +40,29 @@ def tidy(tables: Tables) -> pd.DataFrame:
     return frames.join(parts)
 
 
-def draw(frame: pd.DataFrame) -> style.Drawing:
-    """Draw a column of panels per experiment: claimed epsilon above, tight epsilon below."""
+def draw(frame: pd.DataFrame, panels: Sequence[str] = ()) -> style.Drawing:
+    """Draw a column of panels per experiment: claimed epsilon above, tight epsilon below.
+
+    ``panels`` are experiments that come first. One that was not run says so, and how to run it; on
+    a telephone the caption alone does.
+    """
     results = frame[frame["role"].eq("mechanism") & frame["mean"].notna()]
-    experiments = list(dict.fromkeys(results["experiment"]))
-    if not experiments:
+    ran = list(dict.fromkeys(results["experiment"]))
+    if not ran:
         return style.message("no scheme has a result")
-    figure, grid = style.canvas(6.6, len(ROWS), len(experiments))
+    experiments = list(dict.fromkeys([*panels, *ran]))
+    widths = {"width_ratios": [1 if name in ran else ABSENT for name in experiments]}
+    if style.is_narrow():
+        experiments, widths = [name for name in experiments if name in ran], {}
+    figure, grid = style.canvas(6.6, len(ROWS), len(experiments), **widths)
     for panel, (column, experiment) in enumerate(zip(grid.T, experiments, strict=True)):
+        if experiment not in ran:
+            _absent(column, catalogue.experiment(experiment))
+            continue
         rows = frame[frame["experiment"].eq(experiment)]
         ours = rows[rows["role"].eq("mechanism") & ~rows["_twin"].eq(True)]
         title, place = catalogue.experiment(experiment).title, rows["place"].iloc[0]
-        column[0].set_title(f"{title}\n(default: {place})" if place else title)
+        column[0].set_title(f"{title}\n({place})" if place else title)
         for axes, (across, text) in zip(column, ROWS.items(), strict=True):
             for name, part in frames.ordered(ours):
                 _scheme(axes, part, across, catalogue.look(name))
@@ -55,6 +73,23 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
         _edges(column[1], ours["epsilon_delivered"])
     _legend(figure, frame)
     return figure
+
+
+def _absent(column: Sequence[Axes], panel: catalogue.Experiment) -> None:
+    """Say in the panels of an experiment that it was not run, and below how to run it."""
+    for axes, text in zip(column, (f"{_short(panel)}: not run here", _command(panel)), strict=True):
+        axes.set(xticks=[], yticks=[], facecolor="#F4F4F4")
+        axes.spines[:].set_visible(False)
+        text = textwrap.fill(text, 34)
+        axes.text(0.5, 0.5, text, rotation=90, ha="center", va="center", color="#555555", size=8)
+
+
+def _short(panel: catalogue.Experiment) -> str:
+    return panel.name.split()[0]
+
+
+def _command(panel: catalogue.Experiment) -> str:
+    return panel.command or "make"
 
 
 def _scheme(axes: Axes, part: pd.DataFrame, across: str, look: catalogue.Look) -> None:
@@ -125,8 +160,8 @@ def features_finding(frame: pd.DataFrame) -> str:
 
 def features_caption(frame: pd.DataFrame) -> str:
     """Return what is shown, and how to run the panels of the paper that are not."""
-    absent = map(catalogue.experiment, sorted({*PANELS} - {*frame["experiment"]}))
-    commands = [f"{panel.name.split()[0]} ({panel.command or 'make'})" for panel in absent]
+    absent = (catalogue.experiment(name) for name in PANELS if name not in {*frame["experiment"]})
+    commands = [f"{_short(panel)} ({_command(panel)})" for panel in absent]
     text = (
         "Mean test accuracy with 95 % intervals, by the ε that a scheme is called above and by the "
         "ε that its noise gives below. Nothing is sampled here: schemes calibrated to (ε/q, δ/q), "
@@ -159,15 +194,15 @@ FIGURES = {
         caption=features_caption,
         finding=features_finding,
         data=tidy,
-        draw=draw,
+        draw=partial(draw, panels=PANELS),
     ),
     "imgm_gradients": base.Figure(
         title="Accuracy after training on noisy gradients: Adult and Cora",
         caption=(
             "Mean test accuracy with 95 % intervals, by the ε that a scheme is called above and "
-            "by the ε that its noise gives at the same δ below. Formulas of the authors' public "
-            "code are for its batches. Fewer than ten trials name no winner. Both baselines are "
-            "horizontal lines."
+            "by the ε that its noise gives at the same δ below. IMGM is composed by its Theorem 4; "
+            "by Kairouz et al. it is the analytic Gaussian row. Formulas of the authors' public "
+            "code are for its batches. Fewer than ten trials name no winner."
         ),
         finding=gradients_finding,
         data=tidy,
