@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import drawntexts
 import matplotlib.colors
 import matplotlib.figure
 import numpy as np
@@ -69,8 +70,11 @@ def figure(root: Path, name: str, whole: bool = True) -> Lines:
         with style.context(name, narrow=narrow):
             drawing = entry.render(frame)
             # Labels of ticks come only with the drawing.
-            drawing.draw_without_rendering()
+            parts = drawntexts.texts_of(drawing)
             words = texts(drawing)
+            if not whole:
+                words += [f"covered: {pair}" for pair in drawntexts.overlaps(parts)]
+                words += [f"cut: {text}" for text in drawntexts.outside(parts, drawing)]
             if narrow:
                 lines += [f"narrow alone, {line}" for line in words if line not in wide]
                 lines += [f"wide alone, {line}" for line in wide if line not in words]
