@@ -8,22 +8,19 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from matrixdp.checks import Array
 from reproduction import catalogue, files
-from reproduction.report import audit_status, summary
+from reproduction.report import audit_status, contrasts, summary
 from reproduction.report.statistics import (
     ENOUGH,
     LEVEL,
     ROUNDING,
-    heavy_tailed,
     holm,
-    mean_of,
-    median_of,
     price,
     price_interval,
 )
@@ -59,7 +56,7 @@ def table(
 
     ``difference`` is the mean over the shared trials of a row minus ``against``, with ``low`` and
     ``high`` its 95 % interval by Student's t and ``p`` two-sided. Where these differences are
-    heavy-tailed (:func:`reproduction.report.statistics.heavy_tailed`), all four refer to the
+    heavy-tailed (:func:`reproduction.report.contrasts.heavy_tailed`), all four refer to the
     median, and so does ``statistic``. ``same_distribution`` marks pairs of one noise distribution
     (:func:`_same_distributions`). Baselines have no epsilon, and are compared at every one.
     :func:`judged` explains ``p_corrected`` and ``verdict``.
@@ -75,27 +72,25 @@ def table(
     reading = summary.DEFAULT if summary.DEFAULT in readings else min(readings)
     results = results[results["reading"].eq(reading) & results["n_trials"].gt(0)]
     rows = summary.read_rows(trial_files, same_as)
-    rows = rows[rows["phase"].eq("report") & rows["reading"].eq(reading) & rows["trial"].notna()]
-    values = rows.pivot(index=ROW, columns="trial", values="value")
-    parts = [
-        _compared(comparison, left, right, values)
-        for comparison, left, right in _pairs(results, fixed or {})
-        if len(left) and len(right)
-    ]
-    if not parts:
+    rows = rows[rows["phase"].eq("report") & rows["reading"].eq(reading)]
+    values = contrasts.frame(rows, ROW)
+    compared = _pairs(results, fixed or {})
+    if compared.empty:
         return pd.DataFrame(columns=COLUMNS)
-    distributions = _same_distributions(results, values, same_as or {})
-    compared = pd.concat(parts, ignore_index=True)
-    same = [
-        comparison == PAIR and frozenset(names) in distributions
-        for comparison, *names in compared[["comparison", "mechanism", "against"]].itertuples(
-            index=False
-        )
-    ]
-    first = results.iloc[0]
-    compared = compared.assign(
-        experiment=first["experiment"], metric=results["metric"].max(), same_distribution=same
+    first, second = (
+        values.loc[pd.MultiIndex.from_frame(compared[[*side]])].to_numpy()
+        for side in (ROW, [*AGAINST, "against_epsilon"])
     )
+    same = _same_distributions(results, values, same_as or {})
+    names = zip(compared["comparison"], compared["mechanism"], compared["against"], strict=True)
+    compared = compared.assign(
+        experiment=results["experiment"].iloc[0],
+        metric=results["metric"].max(),
+        epsilon=compared["table_epsilon"],
+        mean=contrasts.estimate(first).value,
+        mean_against=contrasts.estimate(second).value,
+        same_distribution=[kind == PAIR and frozenset(pair) in same for kind, *pair in names],
+    ).join(contrasts.test(first - second))
     judgement = judged(compared, [*rows["mechanism"].unique()])
     return pd.concat([judgement, _prices(results, values)], ignore_index=True)[COLUMNS]
 
@@ -314,68 +309,34 @@ def twins(rows: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(also=also.fillna(""), _twin=~rows["mechanism"].isin(others))
 
 
-def _pairs(
-    results: pd.DataFrame, fixed: Mapping[str, str]
-) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame]]:
-    """Yield the type of a comparison, its rows, and the rows to compare these with.
+def _pairs(results: pd.DataFrame, fixed: Mapping[str, str]) -> pd.DataFrame:
+    """Return the pairs of rows that are compared.
 
-    Both frames have the columns ``ROW``; the first also ``epsilon_shown``, under which tables list
-    the pair.
+    The columns are ``ROW``, ``AGAINST`` and ``against_epsilon``, ``comparison``, and
+    ``table_epsilon``, under which tables list the pair.
     """
-    rows = results[ROW]
     baselines = results["mechanism"].isin(catalogue.BASELINES)
     visible = results.index.isin(summary.table_rows(results).index)
-    levels = rows[baselines]
-    for epsilon, private in rows[~baselines & visible].groupby("epsilon", sort=False):
-        both = pd.concat([private, levels])
-        first, second = np.triu_indices(len(both), 1)
-        # Pairs of baselines follow below, once for all epsilons.
-        some = first < len(private)
-        at_epsilon = both.iloc[first[some]].assign(epsilon_shown=epsilon)
-        yield PAIR, at_epsilon, both.iloc[second[some]]
-    first, second = np.triu_indices(len(levels), 1)
-    yield PAIR, levels.iloc[first].assign(epsilon_shown=""), levels.iloc[second]
-    private = rows[~baselines & summary.in_first_direction(results)]
-    if len(private):
-        public = private["configuration"].eq(private["mechanism"].map(fixed))
-        beside = private[public & ~private.index.isin(rows.index[visible])]
-        both = beside.merge(levels, how="cross", suffixes=("", "_base"))
-        against = both[[f"{name}_base" for name in ROW]].set_axis(ROW, axis=1)
-        yield FIXED, both.assign(epsilon_shown=both["epsilon"]), against
-    directed = rows[~baselines & results["chosen"] & rows["direction"].ne("")]
-    is_a = directed["direction"].eq("a")
-    keys = ["mechanism", "epsilon"]
-    both = directed[~is_a].merge(directed[is_a], on=keys, suffixes=("", "_a"))
-    against = both.assign(direction=both["direction_a"], configuration=both["configuration_a"])
-    yield DIRECTION, both.assign(epsilon_shown=both["epsilon"]), against
-
-
-def _compared(
-    comparison: str, rows: pd.DataFrame, against: pd.DataFrame, values: pd.DataFrame
-) -> pd.DataFrame:
-    first, second = (
-        values.loc[pd.MultiIndex.from_frame(side[ROW])].to_numpy() for side in (rows, against)
+    levels = [*results.index[baselines]]
+    pairs = []
+    for epsilon, private in results[~baselines & visible].groupby("epsilon", sort=False):
+        for i, first in enumerate(private.index):
+            others = [*private.index[i + 1 :], *levels]
+            pairs += [(PAIR, first, second, epsilon) for second in others]
+    pairs += [(PAIR, *pair, "") for pair in itertools.combinations(levels, 2)]
+    private = results[~baselines & summary.in_first_direction(results)]
+    public = private["configuration"].eq(private["mechanism"].map(fixed))
+    beside = private[public & ~private.index.isin(results.index[visible])]
+    pairs += [(FIXED, i, j, beside.at[i, "epsilon"]) for i in beside.index for j in levels]
+    directed = results[~baselines & results["chosen"] & results["direction"].ne("")].reset_index()
+    first = directed["direction"].eq("a")
+    both = directed[~first].merge(directed[first], on=["mechanism", "epsilon"])
+    pairs += [
+        (DIRECTION, *row) for row in both[["index_x", "index_y", "epsilon"]].itertuples(index=False)
+    ]
+    table = pd.DataFrame(pairs, columns=["comparison", "first", "second", "table_epsilon"])
+    sides = (
+        results.loc[table[side], ROW].set_axis(names, axis=1).reset_index(drop=True)
+        for side, names in (("first", ROW), ("second", [*AGAINST, "against_epsilon"]))
     )
-    differences = first - second
-    means = mean_of(differences)
-    numbers = np.stack([means.value, *means.interval(), means.p])
-    heavy = heavy_tailed(differences)
-    for i in np.flatnonzero(heavy):
-        numbers[:, i] = median_of(differences[i])
-    difference, low, high, p = numbers
-    return pd.DataFrame(
-        {
-            **{name: rows[name].to_numpy() for name in ROW[:-1]},
-            "epsilon": rows["epsilon_shown"].to_numpy(),
-            **dict(zip(AGAINST, (against[name].to_numpy() for name in ROW[:-1]), strict=True)),
-            "comparison": comparison,
-            "mean": mean_of(first).value,
-            "mean_against": mean_of(second).value,
-            "difference": difference,
-            "low": low,
-            "high": high,
-            "p": p,
-            "statistic": np.where(heavy, "median", "mean"),
-            "n_trials": np.isfinite(differences).sum(axis=1),
-        }
-    )
+    return pd.concat([table[["comparison", "table_epsilon"]], *sides], axis=1)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from matrixdp.checks import InputError
 from reproduction import catalogue, files
-from reproduction.report import statistics
+from reproduction.report import contrasts, statistics
 from reproduction.trials import CONTROL
 
 #: Columns that identify a summary row.
@@ -70,7 +70,7 @@ def summarise(
     """Return a row per mechanism, configuration, direction, reading and epsilon (``COLUMNS``).
 
     ``mean``, ``sd``, ``ci95`` and ``n_trials`` are over the report trials. Heavy-tailed ones
-    (:func:`reproduction.report.statistics.heavy_tailed`) also have ``median`` and its 95 %
+    (:func:`reproduction.report.contrasts.heavy_tailed`) also have ``median`` and its 95 %
     interval. ``select_mean`` is over the select trials. ``chosen`` marks the configuration with the
     smallest ``select_mean`` of its mechanism, direction, reading and epsilon, or the only
     configuration. A row without trials has the reason in ``note``. Trials of the phase ``control``
@@ -114,9 +114,9 @@ def summarise(
     table["ci95"] = statistics.half_width(table["sd"], table["n_trials"])
     table["select_mean"] = _values(rows, "select").mean()
     medians = {
-        key: statistics.median_of(values)[:3]
+        key: contrasts.median(values)[:3]
         for key, values in _values(rows, "report")
-        if statistics.heavy_tailed(values)
+        if contrasts.heavy_tailed(values)
     }
     none = (np.nan,) * len(MEDIAN)
     table[[*MEDIAN]] = np.array([medians.get(key, none) for key in table.index])

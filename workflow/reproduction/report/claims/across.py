@@ -11,12 +11,12 @@ import pandas as pd
 
 from matrixdp.checks import Array
 from reproduction.experiments import readings
-from reproduction.report import inputs, summary
+from reproduction.report import contrasts, inputs, summary
 from reproduction.report.claims import definitions
 from reproduction.report.claims.definitions import Comparison, Row
-from reproduction.report.claims.trial_evidence import surplus
+from reproduction.report.claims.evidence import weights
 from reproduction.report.inputs import Files
-from reproduction.report.statistics import LEVEL, Pair, combine, holm
+from reproduction.report.statistics import LEVEL, combine, holm
 
 
 class ReadingValues(NamedTuple):
@@ -64,8 +64,7 @@ def read(experiment: str, files: Files) -> ReadingValues | None:
             reading=table["reading"].map(_without_rows)
         )
     trials = summary.read_trials(trial_file).rename(columns={"mechanism": "ran"})
-    trials = trials[trials["phase"].eq("report") & trials["trial"].notna()]
-    values = trials.pivot(index=[*keys], columns="trial", values="value")
+    values = contrasts.frame(trials[trials["phase"].eq("report")], [*keys])
     with inputs.file_errors(trial_file):
         return ReadingValues(table, values.loc[pd.MultiIndex.from_frame(keys)].to_numpy())
 
@@ -89,7 +88,7 @@ def share(
     A joint reading gives every question the same value for all rows that it acts on, and differs
     from the default one in at most one. A row that exists only at one value of a question is only
     in readings with that value. Readings that are not private never count. Rows are compared by
-    the differences of their trials, as in :func:`reproduction.report.claims.trial_evidence.gather`.
+    the differences of their trials, as in :func:`reproduction.report.claims.evidence.weigh`.
 
     Args:
         by_reading: the experiment under all variations of its reading.
@@ -101,34 +100,29 @@ def share(
             baseline. A reading under which a baseline meets them is not sure.
     """
     ran = set(by_reading.table["mechanism"])
-    baselines = [
-        group
-        for group in baselines
-        if ran.issuperset(row.mechanism for row in definitions.rows(group))
+    groups = [
+        [weights(comparison, larger) for comparison in group]
+        for group in (comparisons, *baselines)
+        if group is comparisons or ran.issuperset(row.mechanism for row in definitions.rows(group))
     ]
-    rows = definitions.rows([*comparisons, *itertools.chain(*baselines)])
+    rows = [*dict.fromkeys(row for group in groups for total, _ in group for row in total)]
     joint = _joint(by_reading.table, rows, epsilon)
     if not joint:
         return Share()
-    cells = np.array([*joint.values()])
+    columns = dict(zip(rows, np.transpose([*joint.values()]), strict=True))
 
-    def test(group: Sequence[Comparison]) -> list[float]:
-        """Return the p-value of the comparisons under each reading."""
-        p_for, p_against = [], []
-        for comparison in group:
-            ends = (
-                (comparison.first, comparison.second)
-                if larger
-                else (comparison.second, comparison.first)
-            )
-            pair = Pair(*(by_reading.values[cells[:, rows.index(row)]] for row in ends))
-            estimate = surplus(comparison, pair)
-            p_for.append(estimate.above())
-            p_against.append(estimate.below())
-        parts = zip(np.transpose(p_for), np.transpose(p_against), strict=True)
-        return [combine(*part, every).p_for for part in parts]
+    def test(total: dict[Row, float], margin: float) -> tuple[Array, Array]:
+        """Return the p-values for and against a comparison, under each reading."""
+        parts = [weight * by_reading.values[columns[row]] for row, weight in total.items()]
+        estimate = contrasts.estimate(np.sum(parts, axis=0))
+        return estimate.above(margin), estimate.below(margin)
 
-    tests = np.array([test(group) for group in (comparisons, *baselines)])
+    def p_for(group: Sequence[tuple[dict[Row, float], float]]) -> list[float]:
+        """Return the p-value of all comparisons together, under each reading."""
+        parts = np.transpose([test(*part) for part in group], (2, 1, 0))
+        return [combine(above, below, every).p_for for above, below in parts]
+
+    tests = np.array([p_for(group) for group in groups])
     clear, *met = holm(tests.ravel()).reshape(tests.shape) < LEVEL
     sure = clear & ~np.any(met, axis=0)
     return Share(

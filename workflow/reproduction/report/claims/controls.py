@@ -6,18 +6,21 @@ verdict. They are tests, too, and are corrected together, over all controls of a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from reproduction import catalogue
+from reproduction.report import contrasts
 from reproduction.report.claims import definitions
 from reproduction.report.claims.definitions import Claim, Comparison, Row
+from reproduction.report.claims.evidence import Case, Evidence, weigh
 from reproduction.report.claims.intervals import separable
-from reproduction.report.claims.trial_evidence import Evidence, gather
-from reproduction.report.claims.trial_values import NotRun, TrialValues
+from reproduction.report.claims.trials import NotRun, Trials
 from reproduction.report.claims.verdicts import NOT_REPRODUCED, REPRODUCED
 from reproduction.report.markup import short
-from reproduction.report.statistics import ENOUGH, LEVEL, Joint, combine, holm, mean_of
+from reproduction.report.statistics import ENOUGH, LEVEL, holm
+from reproduction.trials import CONTROL
 
 #: A result comes out alike without data if surely more than this share of its effect is there.
 SHARE = 0.5
@@ -26,22 +29,6 @@ SHARE = 0.5
 #: subject, is better than the subject, or differs from it; the amounts in the suspected unit.
 ZEROS, MEETS, BEATS, DIFFERS = "zeros", "meets", "beats", "differs"
 UNIT_HOLDS, UNIT_FAILS, UNIT_MEETS = "unit holds", "unit fails", "unit meets"
-
-
-@dataclass(frozen=True)
-class Case:
-    """A claim with its evidence, and what the trials say: one of the verdicts."""
-
-    claim: Claim
-    joint: Joint
-    evidence: list[Evidence]
-    verdict: str
-
-    @property
-    def decisive(self) -> int:
-        """Index of the comparison that decides."""
-        failed = self.verdict == NOT_REPRODUCED
-        return self.joint.strongest_against if failed else self.joint.weakest
 
 
 @dataclass(frozen=True)
@@ -57,7 +44,7 @@ class Control:
         unit: a clause on the claim's amounts in the suspected unit; empty without amounts.
     """
 
-    effect_zeros: float = float("nan")
+    effect_zeros: float = math.nan
     alike: bool | None = None
     met_by: tuple[Row, ...] = ()
     beaten_by: tuple[Row, ...] = ()
@@ -65,109 +52,107 @@ class Control:
     unit: str = ""
 
 
-class Controls:
-    """The evidence of a run for claims, and for the controls of claims.
+def judge(cases: Iterable[Case], trials: Trials, epsilon: str) -> dict[str, Control]:
+    """Return the controls of claims by their id, corrected over all tests of all of them.
 
     Args:
-        book: trials of the run.
+        cases: claims with their evidence.
+        trials: trials of the run.
         epsilon: the tables' epsilon as text.
     """
+    cases = [case for case in cases if case.n_trials >= ENOUGH]
+    zeros = {case.claim.id: _zeros(case, trials, epsilon) for case in cases}
+    tests = {
+        (case.claim.id, kind, row): p
+        for case in cases
+        for kind, row, p in _tests(case, zeros[case.claim.id], trials, epsilon)
+    }
+    clear: dict[str, dict[tuple[str, Row | None], bool]] = {name: {} for name in zeros}
+    for (name, kind, row), p in zip(tests, holm(list(tests.values())), strict=True):
+        clear[name][kind, row] = p < LEVEL
+    names = [case.claim.id for case in cases]
+    return {
+        name: _control(case, zeros[name], clear[name])
+        for name, case in zip(names, cases, strict=True)
+    }
 
-    def __init__(self, book: TrialValues, epsilon: str) -> None:
-        self._book = book
-        self._epsilon = epsilon
 
-    def weigh(
-        self, claim: Claim, comparisons: Sequence[Comparison], book: TrialValues | None = None
-    ) -> tuple[Joint, list[Evidence]]:
-        """Return the evidence for comparisons, which are the claim's or take their place."""
-        parts = gather(claim, book or self._book, self._epsilon, comparisons)
-        p_values = [part.p_for for part in parts], [part.p_against for part in parts]
-        return combine(*p_values, claim.every), parts
+def baselines(claim: Claim, trials: Trials) -> list[Row]:
+    """Return the baselines that use no record and that the claim does not mention."""
+    experiment = claim.comparisons[0].first.experiment
+    mentioned = {row.mechanism for row in definitions.rows(claim.comparisons)}
+    rows = [Row(experiment, name) for name in catalogue.RECORD_FREE if name not in mentioned]
+    return [row for row in rows if trials.has(row)]
 
-    def judge(self, cases: Iterable[Case]) -> dict[str, Control]:
-        """Return the controls of claims by their id, corrected over all tests of all of them."""
-        cases = [case for case in cases if _trials(case.evidence) >= ENOUGH]
-        tests = {
-            (case.claim.id, kind, row): p
-            for case in cases
-            for kind, row, p in self._tests(case, self._zeros(case))
-        }
-        corrected = dict(zip(tests, holm(list(tests.values())), strict=True))
-        return {case.claim.id: self._control(case, corrected) for case in cases}
 
-    def baselines(self, claim: Claim) -> list[Row]:
-        """Return the baselines that use no record and that the claim does not mention."""
-        experiment = claim.comparisons[0].first.experiment
-        mentioned = {row.mechanism for row in definitions.rows(claim.comparisons)}
-        rows = [Row(experiment, name) for name in catalogue.RECORD_FREE if name not in mentioned]
-        return [row for row in rows if self._book.has(row)]
+def _tests(
+    case: Case, zeros: list[Evidence], trials: Trials, epsilon: str
+) -> Iterator[tuple[str, Row | None, float]]:
+    """Yield the kind of each control, its baseline, and its two-sided p-value."""
+    claim, subject = case.claim, case.claim.comparisons[0].first
 
-    def _tests(
-        self, case: Case, zeros: list[Evidence] | None
-    ) -> Iterator[tuple[str, Row | None, float]]:
-        """Yield the kind of each control, its baseline, and its two-sided p-value."""
-        claim, subject = case.claim, case.claim.comparisons[0].first
-        if zeros:
-            yield ZEROS, None, _p_alike(case, zeros)
-        for row in self.baselines(claim):
-            if case.verdict != NOT_REPRODUCED:
-                yield MEETS, row, self.weigh(claim, swap_subject(claim.comparisons, row))[0].p_for
-            if case.verdict == REPRODUCED:
-                yield BEATS, row, self.weigh(claim, [Comparison(row, subject)])[0].p_for
-            elif case.verdict != NOT_REPRODUCED:
-                yield DIFFERS, row, self.weigh(claim, [Comparison(subject, row)])[0].p
-        if amounts := _in_suspected_unit(claim):
-            joint, _ = self.weigh(claim, amounts)
-            yield UNIT_HOLDS, None, joint.p_for
-            yield UNIT_FAILS, None, joint.p_against
-            for row in self.baselines(claim):
-                yield UNIT_MEETS, row, self.weigh(claim, swap_subject(amounts, row))[0].p_for
+    def test(comparisons: Sequence[Comparison]) -> Case:
+        return weigh(claim, comparisons, trials, epsilon)
 
-    def _zeros(self, case: Case) -> list[Evidence] | None:
-        """Return the evidence of the same noise on records of zeros; None without such trials.
+    if zeros:
+        yield ZEROS, None, _p_alike(case, zeros)
+    for row in baselines(claim, trials):
+        if case.verdict != NOT_REPRODUCED:
+            yield MEETS, row, test(swap_subject(claim.comparisons, row)).joint.p_for
+        if case.verdict == REPRODUCED:
+            yield BEATS, row, test([Comparison(row, subject)]).joint.p_for
+        elif case.verdict != NOT_REPRODUCED:
+            yield DIFFERS, row, test([Comparison(subject, row)]).joint.p
+    if amounts := _in_suspected_unit(claim):
+        joint = test(amounts).joint
+        yield UNIT_HOLDS, None, joint.p_for
+        yield UNIT_FAILS, None, joint.p_against
+        for row in baselines(claim, trials):
+            yield UNIT_MEETS, row, test(swap_subject(amounts, row)).joint.p_for
 
-        Claims about results without privacy have none.
-        """
-        rows = {row.mechanism for row in definitions.rows(case.claim.comparisons)}
-        if rows & {catalogue.NONPRIVATE, *catalogue.CLIPPED}:
-            return None
-        try:
-            comparisons = separable(case.claim, self._book)
-            _, parts = self.weigh(case.claim, comparisons, self._book.control())
-        except NotRun:
-            return None
-        usable = all(part.by_trial is not None for part in [*parts, *case.evidence])
-        decided = case.verdict in (REPRODUCED, NOT_REPRODUCED)
-        return parts if usable and decided and _trials(parts) >= ENOUGH else None
 
-    def _control(self, case: Case, corrected: dict[tuple[str, str, Row | None], float]) -> Control:
-        clear = {key[1:]: p < LEVEL for key, p in corrected.items() if key[0] == case.claim.id}
+def _zeros(case: Case, trials: Trials, epsilon: str) -> list[Evidence]:
+    """Return the evidence of the same noise on records of zeros; empty without such trials.
 
-        def rows(kind: str, outcome: bool = True) -> tuple[Row, ...]:
-            return tuple(
-                row
-                for (of, row), is_clear in clear.items()
-                if of == kind and is_clear == outcome and row
-            )
+    Claims about results without privacy, and open ones, have none.
+    """
+    claim = case.claim
+    rows = {row.mechanism for row in definitions.rows(claim.comparisons)}
+    without_noise = rows & {catalogue.NONPRIVATE, *catalogue.CLIPPED}
+    if without_noise or case.verdict not in (REPRODUCED, NOT_REPRODUCED):
+        return []
+    try:
+        on_zeros = weigh(claim, separable(claim, trials), trials, epsilon, CONTROL)
+    except NotRun:
+        return []
+    return on_zeros.evidence if on_zeros.n_trials >= ENOUGH else []
 
-        zeros = self._zeros(case) if (ZEROS, None) in clear else None
-        unit = ""
-        if (UNIT_HOLDS, None) in clear:
-            met = rows(UNIT_MEETS)
-            if clear[UNIT_HOLDS, None]:
-                outcome = f"it holds{f', as for the {label(met[0])}' if met else ''}"
-            else:
-                outcome = "it fails too" if clear[UNIT_FAILS, None] else "it is open"
-            unit = f"in the unit that we suspect ({_converted(case.claim)}) {outcome}"
-        return Control(
-            effect_zeros=zeros[case.decisive].effect if zeros else float("nan"),
-            alike=clear.get((ZEROS, None)),
-            met_by=rows(MEETS),
-            beaten_by=rows(BEATS),
-            even_with=rows(DIFFERS, outcome=False),
-            unit=unit,
+
+def _control(
+    case: Case, zeros: list[Evidence], clear: dict[tuple[str, Row | None], bool]
+) -> Control:
+    def rows(kind: str, outcome: bool = True) -> tuple[Row, ...]:
+        return tuple(
+            row
+            for (of, row), is_clear in clear.items()
+            if row and (of, is_clear) == (kind, outcome)
         )
+
+    unit = ""
+    if (UNIT_HOLDS, None) in clear:
+        met = rows(UNIT_MEETS)
+        outcome = "it fails too" if clear[UNIT_FAILS, None] else "it is open"
+        if clear[UNIT_HOLDS, None]:
+            outcome = f"it holds{f', as for the {label(met[0])}' if met else ''}"
+        unit = f"in the unit that we suspect ({_converted(case.claim)}) {outcome}"
+    return Control(
+        effect_zeros=zeros[case.decisive].effect if zeros else math.nan,
+        alike=clear.get((ZEROS, None)),
+        met_by=rows(MEETS),
+        beaten_by=rows(BEATS),
+        even_with=rows(DIFFERS, outcome=False),
+        unit=unit,
+    )
 
 
 def swap_subject(comparisons: Sequence[Comparison], baseline: Row) -> list[Comparison]:
@@ -188,14 +173,10 @@ def label(baseline: Row) -> str:
     return catalogue.label(baseline.mechanism).lower()
 
 
-def _trials(parts: Sequence[Evidence]) -> int:
-    return min(part.n_trials for part in parts)
-
-
 def _p_alike(case: Case, zeros: Sequence[Evidence]) -> float:
     """Return the p-value of "at most ``SHARE`` of the result is there on zeros".
 
-    It tests the difference of trials on data and on zeros, which share their noise, against what
+    It tests the contrast of trials on data and on zeros, which share their noise, against what
     remains of our result. The result is how far the comparisons that carry it exceed, or miss,
     their margin: the decisive one if that is enough, and otherwise all of them, of which the least
     clear one counts.
@@ -204,12 +185,10 @@ def _p_alike(case: Case, zeros: Sequence[Evidence]) -> float:
     carriers = range(len(zeros)) if met == case.claim.every else [case.decisive]
     p_values = []
     for i in carriers:
-        on_data, on_zeros = case.evidence[i].by_trial, zeros[i].by_trial
-        assert on_data is not None
-        assert on_zeros is not None
-        difference = mean_of((on_data - on_zeros).dropna().to_numpy())
-        rest = (1 - SHARE) * float(on_data.mean())
-        p_values.append(2 * (difference.below(rest) if met else difference.above(rest)))
+        samples = zip(case.evidence[i].samples, zeros[i].samples, strict=True)
+        lost = contrasts.estimate(*(on_data - on_zeros for on_data, on_zeros in samples))
+        rest = (1 - SHARE) * case.evidence[i].surplus.value
+        p_values.append(2 * (lost.below(rest) if met else lost.above(rest)))
     return min(1.0, float(max(p_values)))
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from reproduction.report.claims.definitions import Claim, Comparison, Row
-from reproduction.report.claims.trial_values import NotRun, TrialValues
+from reproduction.report.claims.trials import NotRun, Trials
 from reproduction.report.statistics import covers
 
 
-def separable(claim: Claim, book: TrialValues) -> Sequence[Comparison]:
+def separable(claim: Claim, trials: Trials) -> Sequence[Comparison]:
     """Return the comparisons of a claim that are judged.
 
     If the claim is read off the paper's numbers, the paper's intervals must separate the rows.
@@ -17,18 +17,18 @@ def separable(claim: Claim, book: TrialValues) -> Sequence[Comparison]:
     """
     if not claim.test.get("read_off"):
         return claim.comparisons
-    close = inseparable(claim.comparisons, book)
+    close = inseparable(claim.comparisons, trials)
     comparisons = [comparison for comparison in claim.comparisons if comparison not in close]
     if not comparisons:
         raise NotRun("the paper's own intervals separate none of the rows")
     return comparisons
 
 
-def inseparable(comparisons: Sequence[Comparison], book: TrialValues) -> list[Comparison]:
+def inseparable(comparisons: Sequence[Comparison], trials: Trials) -> list[Comparison]:
     """Return the comparisons whose rows the paper's printed intervals do not separate."""
     close = []
     for comparison in comparisons:
-        published = book.published(comparison.first.experiment)
+        published = trials.published(comparison.first.experiment)
         cells = [
             published[published["mechanism"].eq(row.mechanism) & published["interval"].ne("")]
             for row in (comparison.first, comparison.second)
@@ -43,14 +43,14 @@ def inseparable(comparisons: Sequence[Comparison], book: TrialValues) -> list[Co
     return close
 
 
-def remark(claim: Claim, book: TrialValues, name: Callable[[Row], str]) -> str:
+def remark(claim: Claim, trials: Trials, name: Callable[[Row], str]) -> str:
     """Return a clause on rows that the paper's own intervals do not separate; may be empty.
 
     ``name`` returns the name of a row for readers.
     """
     close = " or ".join(
         " from ".join(name(row) for row in (comparison.first, comparison.second))
-        for comparison in inseparable(claim.comparisons, book)
+        for comparison in inseparable(claim.comparisons, trials)
     )
     omitted = ", and are left out" if claim.test.get("read_off") else ""
     return f"; the paper's own intervals do not separate {close}{omitted}" if close else ""

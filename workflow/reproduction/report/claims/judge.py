@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
 from reproduction import catalogue
 from reproduction.report import summary
-from reproduction.report.claims import across, exact_claims, intervals
-from reproduction.report.claims.controls import Case, Control, Controls, label, swap_subject
-from reproduction.report.claims.definitions import Claim, Row
-from reproduction.report.claims.trial_evidence import Evidence
-from reproduction.report.claims.trial_values import NotRun, TrialValues
+from reproduction.report.claims import across, controls, exact_claims, intervals
+from reproduction.report.claims.controls import Control, label, swap_subject
+from reproduction.report.claims.definitions import Claim, Comparison, Row
+from reproduction.report.claims.evidence import Case, Evidence, weigh
+from reproduction.report.claims.trials import NotRun, Trials
 from reproduction.report.claims.verdicts import (
     NOT_REPRODUCED,
     ONLY_UNDER,
@@ -23,11 +24,11 @@ from reproduction.report.claims.verdicts import (
 )
 from reproduction.report.inputs import Files
 from reproduction.report.markup import short
-from reproduction.report.statistics import ENOUGH, LEVEL, Joint, holm
+from reproduction.report.statistics import ENOUGH, LEVEL, holm
 
 #: Columns of the ledger. A claim says that ``effect`` exceeds ``margin``; ``power`` is the smallest
 #: distance from the margin that the trials detect (see
-#: :mod:`reproduction.report.claims.trial_evidence`). ``effect_zeros``, ``alike``, ``met_by`` and
+#: :mod:`reproduction.report.claims.evidence`). ``effect_zeros``, ``alike``, ``met_by`` and
 #: ``beaten_by`` are controls (:class:`reproduction.report.claims.controls.Control`).
 COLUMNS = (
     *("id", "paper", "place", "claim", "claim_type", "statistic", "test", "verdict", "effect"),
@@ -36,34 +37,10 @@ COLUMNS = (
     *("readings_holding", "readings_total", "reason", "shown_by", "data_status", "experiments"),
     "same_as",
 )
-COMPARISONS = ("id", "better", "worse", "relation", "amount", "epsilon", *Evidence._fields[1:-3])
+COMPARISONS = ("id", "better", "worse", "relation", "amount", "epsilon", *Evidence._fields[1:-2])
 
 #: The verdict on a claim, its reason, and other entries of ``COLUMNS``.
 Finding = dict[str, Any]
-
-
-class CorrectedEvidence(NamedTuple):
-    """The evidence for a claim, with p-value and level corrected over the experiment's claims.
-
-    ``other`` is the evidence for its other reading, which counts as a claim of its own. It is a
-    text if that was not run, and None for a claim without one.
-    """
-
-    joint: Joint
-    evidence: list[Evidence]
-    corrected: float
-    level: float
-    other: CorrectedEvidence | str | None = None
-
-    @property
-    def holds(self) -> bool:
-        """Whether the claim clearly holds."""
-        return self.joint.p_for / self.joint.p * self.corrected < LEVEL
-
-    @property
-    def fails(self) -> bool:
-        """Whether the claim clearly fails."""
-        return self.joint.p_against / self.joint.p * self.corrected < LEVEL
 
 
 class Judge:
@@ -76,49 +53,42 @@ class Judge:
 
     def __init__(self, files: Files, *, epsilon: str) -> None:
         self._files = files
-        self._book = TrialValues(files)
-        self._controls = Controls(self._book, epsilon)
+        self._trials = Trials(files)
         self._epsilon = epsilon
 
     def judge(self, claims: Sequence[Claim]) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the ledger (``COLUMNS``), and one row per comparison (``COMPARISONS``)."""
         findings: dict[str, Finding] = {}
-        outcome: dict[str, tuple[Joint, list[Evidence]]] = {}
-        others: dict[str, tuple[Joint, list[Evidence]] | str] = {}
+        cases: dict[tuple[str, bool], Case] = {}
+        missing: dict[str, str] = {}
         for claim in claims:
             try:
                 if claim.test_type != "compare":
                     findings[claim.id] = exact_claims.finding(claim, self._files)
                 elif all(
-                    self._book.same_distribution(c.first, c.second) for c in claim.comparisons
+                    self._trials.same_distribution(c.first, c.second) for c in claim.comparisons
                 ):
                     findings[claim.id] = _identical(claim)
                 else:
-                    outcome[claim.id] = self._controls.weigh(
-                        claim, intervals.separable(claim, self._book)
-                    )
+                    comparisons = intervals.separable(claim, self._trials)
+                    cases[claim.id, False] = self._weigh(claim, comparisons)
             except NotRun as reason:
                 findings[claim.id] = {"verdict": UNDECIDED, "reason": f"not run: {reason}"}
-            if claim.id in outcome and claim.otherwise:
+                continue
+            if (claim.id, False) in cases and claim.otherwise:
                 try:
-                    others[claim.id] = self._controls.weigh(claim, claim.otherwise)
+                    cases[claim.id, True] = self._weigh(claim, claim.otherwise)
                 except NotRun as reason:
-                    others[claim.id] = f"not run: {reason}"
-        results = _corrected([claim for claim in claims if claim.id in outcome], outcome, others)
-        controls = self._controls.judge(
-            Case(
-                claim,
-                results[claim.id].joint,
-                results[claim.id].evidence,
-                _outcome(results[claim.id]),
-            )
-            for claim in claims
-            if claim.id in results and not exact_claims.argument(claim, self._files)
-        )
-        for claim in claims:
-            if claim.id in results:
-                control = controls.get(claim.id, Control())
-                findings[claim.id] = self._ordering(claim, results[claim.id], control)
+                    missing[claim.id] = f"not run: {reason}"
+        cases = _corrected(cases)
+        shown = {name: case for (name, other), case in cases.items() if not other}
+        tested = [
+            case for case in shown.values() if not exact_claims.argument(case.claim, self._files)
+        ]
+        by_claim = controls.judge(tested, self._trials, self._epsilon)
+        for name, case in shown.items():
+            other = cases.get((name, True), missing.get(name))
+            findings[name] = self._finding(case, other, by_claim.get(name, Control()))
         untested = dict.fromkeys(("statistic", "test", "evidence", "data_status"), "")
         untested |= dict.fromkeys(("alike", "met_by", "beaten_by"), "")
         rows = [
@@ -131,16 +101,20 @@ class Judge:
         ]
         counts = dict.fromkeys(("readings_holding", "readings_total"), "Int64")
         table = pd.DataFrame(rows, columns=[*COLUMNS]).astype(counts)
-        records = [_record(name, part) for name, (_, parts) in outcome.items() for part in parts]
+        records = [_record(name, part) for name, case in shown.items() for part in case.evidence]
         return table, pd.DataFrame(records, columns=[*COMPARISONS])
 
-    def _ordering(self, claim: Claim, outcome: CorrectedEvidence, control: Control) -> Finding:
-        """Return the verdict on a claim that orders rows, after all checks of its evidence."""
-        statuses = {
-            self._book.status(part.comparison.first.experiment) for part in outcome.evidence
-        }
-        finding = self._settle(claim, outcome) | {"data_status": " and ".join(sorted(statuses))}
-        finding |= {"p": outcome.joint.p, "p_corrected": outcome.corrected}
+    def _weigh(self, claim: Claim, comparisons: Sequence[Comparison]) -> Case:
+        return weigh(claim, comparisons, self._trials, self._epsilon)
+
+    def _finding(self, case: Case, other: Case | str | None, control: Control) -> Finding:
+        """Return the verdict on a claim that orders rows, after all checks of its evidence.
+
+        ``other`` is the claim in its other reading, or why that was not run; None without one.
+        """
+        claim = case.claim
+        statuses = {self._trials.status(part.comparison.first.experiment) for part in case.evidence}
+        finding = self._by_trials(case) | {"data_status": " and ".join(sorted(statuses))}
         reason = finding["reason"]
         if summary.SIMULATED in statuses:
             reason = "run on simulated data, not on the paper's"
@@ -149,10 +123,10 @@ class Judge:
             columns = {"test": "argument", "p": float("nan"), "p_corrected": float("nan")}
             reason = f"{argument}; in trials, {reason}"
             return finding | columns | {"verdict": REPRODUCED, "reason": reason}
-        if min(part.n_trials for part in outcome.evidence) < ENOUGH:
+        if case.n_trials < ENOUGH:
             reason = f"fewer than {ENOUGH} trials order nothing; {reason}"
-            return _otherwise(claim, finding | {"verdict": UNDECIDED, "reason": reason}, outcome)
-        finding = _otherwise(claim, finding, outcome)
+            return _otherwise(claim, finding | {"verdict": UNDECIDED, "reason": reason}, other)
+        finding = _otherwise(claim, finding, other)
         if finding["verdict"].startswith(ONLY_UNDER):
             return finding
         finding |= self._controlled(claim, finding, control)
@@ -185,7 +159,7 @@ class Judge:
     def _printed(self, claim: Claim, part: Mapping[str, Any]) -> str:
         """Return the printed ratio of the two rows that decide, beside ours; empty for none."""
         comparison = part["comparison"]
-        published = self._book.published(comparison.first.experiment)
+        published = self._trials.published(comparison.first.experiment)
         values = [
             pd.to_numeric(published["value"][published["mechanism"].eq(row.mechanism)])
             for row in (comparison.first, comparison.second)
@@ -199,15 +173,12 @@ class Judge:
             f"a ratio of {short(ours, 4)}, where the paper prints one of {short(second / first, 4)}"
         )
 
-    def _settle(self, claim: Claim, outcome: CorrectedEvidence) -> Finding:
+    def _by_trials(self, case: Case) -> Finding:
         """Return the verdict by the trials alone, with the numbers of the decisive comparison."""
-        joint, evidence = outcome.joint, outcome.evidence
-        verdict = _outcome(outcome)
-        failed = verdict == NOT_REPRODUCED
-        part = evidence[joint.strongest_against if failed else joint.weakest]
+        claim, verdict, part = case.claim, case.verdict, case.evidence[case.decisive]
         prefix = "no clear difference: " if verdict == UNDECIDED else ""
-        if len(evidence) > 1 and verdict == REPRODUCED and claim.every:
-            prefix = f"the closest of {len(evidence)}: "
+        if len(case.evidence) > 1 and verdict == REPRODUCED and claim.every:
+            prefix = f"the closest of {len(case.evidence)}: "
         reason = f"{prefix}{_means(part, claim)}"
         if part.comparison.epsilon:
             reason += f" at epsilon {part.comparison.epsilon}"
@@ -215,15 +186,17 @@ class Judge:
             **part._asdict(),
             "test": f"{'paired' if part.paired else 'Welch'} t, Holm",
             "evidence": f"{part.n_trials:,} {'paired ' if part.paired else ''}trials",
-            "power": part.detectable(outcome.level),
+            "power": part.detectable(case.level),
+            "p": case.joint.p,
+            "p_corrected": case.corrected,
             "verdict": verdict,
-            "reason": reason + intervals.remark(claim, self._book, lambda row: _name(row, claim)),
+            "reason": reason + intervals.remark(claim, self._trials, lambda row: _name(row, claim)),
             "statistic": self._statistic(part, claim),
         }
 
     def _statistic(self, part: Evidence, claim: Claim) -> str:
         """Return the effect of a comparison in words."""
-        metric = self._book.metric(part.comparison.first.experiment)
+        metric = self._trials.metric(part.comparison.first.experiment)
         operator = "over" if part.comparison.relation == "times" else "minus"
         names = _names(part, claim)
         first, second = names if claim.larger else names[::-1]
@@ -238,12 +211,13 @@ class Judge:
             return finding
         share = across.share(
             by_reading,
-            intervals.separable(claim, self._book),
+            intervals.separable(claim, self._trials),
             epsilon=self._epsilon,
             larger=claim.larger,
             every=claim.every,
             baselines=[
-                swap_subject(claim.comparisons, row) for row in self._controls.baselines(claim)
+                swap_subject(claim.comparisons, row)
+                for row in controls.baselines(claim, self._trials)
             ],
         )
         finding |= {"readings_holding": share.holding, "readings_total": share.total}
@@ -260,41 +234,22 @@ class Judge:
         return finding
 
 
-def _corrected(
-    claims: Sequence[Claim],
-    outcome: Mapping[str, tuple[Joint, list[Evidence]]],
-    others: Mapping[str, tuple[Joint, list[Evidence]] | str],
-) -> dict[str, CorrectedEvidence]:
-    """Return the evidence for claims by their id, corrected over the tests on an experiment.
+def _corrected(cases: Mapping[tuple[str, bool], Case]) -> dict[tuple[str, bool], Case]:
+    """Return cases with p-value and level corrected over the tests on an experiment.
 
     Another reading of a claim is a test of its own: a verdict may rest on it.
     """
-    tests = {(name, False): evidence for name, evidence in outcome.items()}
-    tests |= {(name, True): each for name, each in others.items() if not isinstance(each, str)}
-    experiments = {claim.id: claim.experiments[0] for claim in claims}
-    values = pd.Series({key: joint.p for key, (joint, _) in tests.items()}, dtype=float)
-    families = [experiments[name] for name, _ in tests]
-    corrected = values.groupby(families).transform(holm)
-
-    def result(key: tuple[str, bool]) -> CorrectedEvidence:
-        level = LEVEL / families.count(experiments[key[0]])
-        return CorrectedEvidence(*tests[key], corrected[key], level)
-
-    def other(name: str) -> CorrectedEvidence | str | None:
-        reason = others.get(name)
-        return reason if reason is None or isinstance(reason, str) else result((name, True))
-
-    return {claim.id: result((claim.id, False))._replace(other=other(claim.id)) for claim in claims}
+    families = [case.claim.experiments[0] for case in cases.values()]
+    p = pd.Series([case.joint.p for case in cases.values()], dtype=float)
+    corrected = p.groupby(families).transform(holm)
+    return {
+        key: replace(case, corrected=p, level=LEVEL / families.count(family))
+        for (key, case), p, family in zip(cases.items(), corrected, families, strict=True)
+    }
 
 
-def _outcome(outcome: CorrectedEvidence) -> str:
-    """Return what the trials say of a claim, without any control."""
-    return NOT_REPRODUCED if outcome.fails else REPRODUCED if outcome.holds else UNDECIDED
-
-
-def _otherwise(claim: Claim, finding: Finding, outcome: CorrectedEvidence) -> Finding:
+def _otherwise(claim: Claim, finding: Finding, other: Case | str | None) -> Finding:
     """Return the finding, with another verdict if the claim holds under its other reading."""
-    other = outcome.other
     if other is None or finding["verdict"] not in (NOT_REPRODUCED, UNDECIDED):
         return finding
     reading = claim.test["otherwise"]["reading"]
@@ -302,7 +257,7 @@ def _otherwise(claim: Claim, finding: Finding, outcome: CorrectedEvidence) -> Fi
         return finding | {"reason": f"{finding['reason']}; {reading}: {other}"}
     weakest = other.evidence[other.joint.weakest]
     finding = finding | {"reason": f"{finding['reason']}; {reading}: {_means(weakest, claim)}"}
-    if weakest.n_trials >= ENOUGH and other.holds:
+    if weakest.n_trials >= ENOUGH and other.verdict == REPRODUCED:
         finding["verdict"] = f"{ONLY_UNDER} {reading}"
     return finding
 

@@ -1,0 +1,244 @@
+"""Evidence of trials for a claim: contrasts of rows, with intervals and p-values.
+
+The effect of a comparison is a number that is larger the better it holds. For ``A beats B`` it is
+the metric of B minus that of A (the other way round for an accuracy). For ``A beats B 1.5 times``
+it is the metric of B over that of A.
+
+A claim of an amount needs evidence for that amount, and is refuted by evidence against it.
+``A beats B by 0.1`` does not follow from A being better. The test of a factor is that of a
+difference, B - 1.5 A, and the test of a share that of A - B with a share of the gap.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import pandas as pd
+
+from reproduction import catalogue
+from reproduction.report import contrasts
+from reproduction.report.claims import definitions
+from reproduction.report.claims.definitions import Claim, Comparison, Row
+from reproduction.report.claims.trials import REPORT, NotRun, Trials
+from reproduction.report.claims.verdicts import NOT_REPRODUCED, REPRODUCED, UNDECIDED
+from reproduction.report.contrasts import Estimate
+from reproduction.report.statistics import LEVEL, Joint, combine
+
+
+class Evidence(NamedTuple):
+    """One comparison on trials.
+
+    Attributes:
+        comparison: the comparison.
+        mean_better, mean_worse: means of its rows; the comparison says that the first is better.
+        effect, effect_low, effect_high: the effect and its 95 % interval.
+        margin: number that the effect exceeds if the comparison holds.
+        p_for, p_against: one-sided p-values for an effect above the margin, and below it.
+        paired: whether the rows share their trials.
+        n_trials: number of trials of the row that has fewer.
+        samples: the surplus by trial, effect minus margin in the unit of the metric; one series for
+            each data set.
+        unit: one unit of the effect in that of the metric: 1, or for a ratio the denominator's
+            mean.
+    """
+
+    comparison: Comparison
+    mean_better: float
+    mean_worse: float
+    effect: float
+    effect_low: float
+    effect_high: float
+    margin: float
+    p_for: float
+    p_against: float
+    paired: bool
+    n_trials: int
+    samples: tuple[pd.Series, ...]
+    unit: float
+
+    @property
+    def surplus(self) -> Estimate:
+        """The estimate of the surplus."""
+        return contrasts.estimate(*self.samples)
+
+    def detectable(self, level: float) -> float:
+        """Return the smallest distance of an effect from the margin that such trials detect."""
+        return float(self.surplus.detectable(level) / self.unit)
+
+
+def weights(
+    comparison: Comparison, larger: bool, ends: tuple[Row, Row] | None = None
+) -> tuple[dict[Row, float], float]:
+    """Return the weights of rows, and the margin that their sum exceeds if a comparison holds.
+
+    Args:
+        comparison: the comparison.
+        larger: whether a larger metric is better.
+        ends: the best baseline and the result without privacy, for a share of their gap.
+    """
+    sides = (comparison.first, comparison.second)
+    above, below = sides if larger else sides[::-1]
+    factor = comparison.amount if comparison.relation == "times" else 1.0
+    parts = [(above, 1.0), (below, -factor)]
+    margin = 0.0 if comparison.relation in ("times", "share") else comparison.margin
+    if comparison.relation == "share" and ends:
+        share = comparison.amount / 100 * (1 if larger else -1)
+        parts += [(ends[0], -share), (ends[1], share)]
+    total: dict[Row, float] = {}
+    for row, weight in parts:
+        total[row] = total.get(row, 0.0) + weight
+    return total, margin
+
+
+@dataclass(frozen=True)
+class Case:
+    """A claim with its evidence, and what the trials say without any control.
+
+    Attributes:
+        claim: the claim.
+        evidence: evidence for its comparisons, or for others in their place.
+        joint: the p-values of all of them.
+        corrected: the p-value after the correction over the claims on an experiment.
+        level: level of a test after that correction.
+    """
+
+    claim: Claim
+    evidence: list[Evidence]
+    joint: Joint
+    corrected: float = math.nan
+    level: float = LEVEL
+
+    @property
+    def n_trials(self) -> int:
+        """Number of trials of the comparison that has fewest."""
+        return min(part.n_trials for part in self.evidence)
+
+    @property
+    def verdict(self) -> str:
+        """One of the verdicts: what holds, or fails, clearly after the correction."""
+        if self.joint.p_against / self.joint.p * self.corrected < LEVEL:
+            return NOT_REPRODUCED
+        holds = self.joint.p_for / self.joint.p * self.corrected < LEVEL
+        return REPRODUCED if holds else UNDECIDED
+
+    @property
+    def decisive(self) -> int:
+        """Index of the comparison that decides."""
+        failed = self.verdict == NOT_REPRODUCED
+        return self.joint.strongest_against if failed else self.joint.weakest
+
+
+def weigh(
+    claim: Claim,
+    comparisons: Sequence[Comparison],
+    trials: Trials,
+    epsilon: str,
+    phase: str = REPORT,
+) -> Case:
+    """Return a claim with the evidence for comparisons, before any correction.
+
+    Args:
+        claim: a claim with the test ``compare``.
+        comparisons: comparisons of the claim, or others in their place.
+        trials: trials of the run.
+        epsilon: the tables' epsilon as text.
+        phase: phase of the trials.
+
+    Raises:
+        NotRun: trials are missing; the message says which.
+    """
+    if claim.epsilons == "informative":
+        # Each experiment has separate epsilons, at which the claim's rows beat the baseline.
+        parts: list[tuple[Comparison, tuple[str, ...]]] = [
+            (replace(comparison, epsilon=at), (at,))
+            for comparison, original in zip(comparisons, claim.comparisons, strict=False)
+            for at in _informative_epsilons(original, claim, trials)
+        ]
+    else:
+        epsilons = _epsilons(claim, definitions.rows(comparisons), trials, epsilon)
+        parts = [(comparison, epsilons) for comparison in comparisons]
+    if not parts:
+        raise NotRun("its rows are better than the baseline at no epsilon that they share")
+    evidence = [_evidence(*part, claim, trials, phase) for part in parts]
+    p_for, p_against = [part.p_for for part in evidence], [part.p_against for part in evidence]
+    return Case(claim, evidence, combine(p_for, p_against, claim.every))
+
+
+def _epsilons(claim: Claim, rows: Sequence[Row], trials: Trials, epsilon: str) -> tuple[str, ...]:
+    """Return the epsilons of a claim: that of the tables, or those in its scope of all rows."""
+    scope = claim.epsilons
+    if scope == "table":
+        return (epsilon,)
+    grids = [grid for grid in map(trials.epsilons, rows) if grid != [""]]
+    shared = [token for token in grids[0] if all(token in grid for grid in grids)]
+    if scope != "all":
+        shared = [token for token in shared if token in scope]
+    if not shared:
+        raise NotRun("its rows share no epsilon that it is about")
+    return tuple(shared)
+
+
+def _informative_epsilons(comparison: Comparison, claim: Claim, trials: Trials) -> list[str]:
+    """Return the epsilons at which both rows of a comparison are better than the baseline."""
+    rows = (comparison.first, comparison.second)
+    shared = [at for at in trials.epsilons(rows[0]) if at in trials.epsilons(rows[1])]
+
+    def informs(row: Row, at: str) -> bool:
+        part = Comparison(row, trials.baseline(row.experiment))
+        return _evidence(part, (at,), claim, trials).p_for < LEVEL / 2
+
+    return [at for at in shared if all(informs(row, at) for row in rows)]
+
+
+def _evidence(
+    comparison: Comparison,
+    epsilons: tuple[str, ...],
+    claim: Claim,
+    trials: Trials,
+    phase: str = REPORT,
+) -> Evidence:
+    first, second = rows = (comparison.first, comparison.second)
+    ends = None
+    if comparison.relation == "share":
+        ends = (trials.baseline(first.experiment), Row(first.experiment, catalogue.NONPRIVATE))
+    total, null = weights(comparison, claim.larger, ends)
+    # What is missing is named in the order of the sentence.
+    columns = {row: trials.column(row, epsilons, claim.metrics, phase) for row in (*rows, *total)}
+    sources = {row: trials.split_source(row.experiment) for row in total}
+
+    def samples(part: Mapping[Row, float]) -> list[pd.Series]:
+        """Return a contrast by trial, for each data set, on the trials that all rows there have."""
+        by_source: dict[str, pd.Series] = {}
+        for row, source in sources.items():
+            values = part.get(row, 0.0) * columns[row]
+            by_source[source] = by_source[source] + values if source in by_source else values
+        return [values.dropna() for values in by_source.values()]
+
+    surplus = samples(total)
+    n_trials = min(map(len, surplus))
+    if n_trials < 2:
+        raise NotRun("there are fewer than two trials, and so no interval")
+    means = {row: float(contrasts.estimate(*samples({row: 1.0})).value) for row in total}
+    test, unit, margin = contrasts.estimate(*surplus), 1.0, comparison.margin
+    above, below = rows if claim.larger else rows[::-1]
+    if comparison.relation == "times":
+        effect, low, high = contrasts.ratio_interval(samples({above: 1.0}), samples({below: 1.0}))
+        unit = means[below]
+    else:
+        difference = contrasts.estimate(*samples({above: 1.0, below: -1.0}))
+        effect, (low, high) = difference.value, difference.interval()
+    if ends:
+        margin = -comparison.amount / 100 * abs(means[ends[0]] - means[ends[1]])
+    return Evidence(
+        comparison,
+        *(means[first], means[second], effect, low, high, margin),
+        p_for=test.above(null),
+        p_against=test.below(null),
+        paired=len(surplus) == 1,
+        n_trials=n_trials,
+        samples=tuple(sample - null for sample in surplus),
+        unit=unit,
+    )
