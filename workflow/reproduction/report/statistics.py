@@ -1,18 +1,16 @@
-"""Intervals, tests, corrections for multiplicity, and comparisons of means.
+"""Intervals of means, prices, and corrections for multiplicity.
 
-Rows on the same data set share their splits, and are compared by the paired differences of trials.
-Rows on two data sets are independent, and are compared by Welch's test. Both use Student's t.
+Tests of trials are in :mod:`reproduction.report.contrasts`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import bdtr, stdtr, stdtrit
+from scipy.special import stdtrit
 
 from matrixdp.checks import Array
 
@@ -28,10 +26,6 @@ LARGE_SAMPLE = 30
 #: Smallest number of trials that may order rows; with fewer there are no winners and no headlines.
 ENOUGH = 10
 
-#: Trials are heavy-tailed if one has more than this share of all squared deviations, among at least
-#: ``LARGE_SAMPLE``. That trial would dominate the interval of the mean: the median is tested.
-HEAVY = 0.5
-
 #: Numbers below this are rounding errors of 0.
 ROUNDING = 1e-12
 
@@ -40,9 +34,6 @@ WITHIN = "within"
 
 #: Number of resamples of the bootstrap.
 RESAMPLES = 1000
-
-#: Lower bound of p-values, because corrections divide by them.
-SMALLEST = 1e-300
 
 
 def half_width(sd: Any, n: Any) -> Any:
@@ -138,148 +129,6 @@ def price_interval(epsilon: ArrayLike, values: ArrayLike) -> tuple[float, float]
     ends = np.array([LEVEL / 2, 1 - LEVEL / 2]) * (RESAMPLES - 1)
     low, high = prices[[int(np.floor(ends[0])), int(np.ceil(ends[1]))]]
     return float(low), float(high)
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """Estimates whose errors follow Student's t; the fields have the same shape.
-
-    Attributes:
-        value: the estimates.
-        error: their standard errors.
-        freedom: their degrees of freedom; 0, and NaN results, where there are too few trials.
-    """
-
-    value: Any
-    error: Any
-    freedom: Any
-
-    def interval(self, level: float = LEVEL) -> tuple[Any, Any]:
-        """Return the ends of the two-sided interval."""
-        half = stdtrit(self.freedom, 1 - level / 2) * self.error
-        return self.value - half, self.value + half
-
-    def detectable(self, level: float = LEVEL) -> Any:
-        """Return the smallest effect that the two-sided test at ``level`` detects with ``POWER``.
-
-        The usual approximation adds the quantiles of Student's t for the level and for the power,
-        in standard errors.
-        """
-        return (stdtrit(self.freedom, 1 - level / 2) + stdtrit(self.freedom, POWER)) * self.error
-
-    def above(self, null: float = 0.0) -> Any:
-        """Return the p-value of "at most ``null``" against "above it", at least ``SMALLEST``."""
-        return self._tail(np.subtract(self.value, null))
-
-    def below(self, null: float = 0.0) -> Any:
-        """Return the p-value of "at least ``null``" against "below it", at least ``SMALLEST``."""
-        return self._tail(np.subtract(null, self.value))
-
-    @property
-    def p(self) -> Any:
-        """Two-sided p-value of the null hypothesis 0."""
-        return np.minimum(1.0, 2 * np.minimum(self.above(), self.below()))
-
-    def _tail(self, distance: Any) -> Any:
-        # Estimates without any variance are exact up to rounding.
-        fixed = self.error <= ROUNDING * (1 + np.abs(self.value))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            tail = stdtr(self.freedom, -distance / self.error)
-        tail = np.where(fixed, np.where(distance > ROUNDING, 0.0, 1.0), tail)
-        return np.where(np.equal(self.freedom, 0), np.nan, np.maximum(tail, SMALLEST))[()]
-
-
-def mean_of(values: ArrayLike) -> Estimate:
-    """Return the mean over trials, the last axis; trials that are NaN are left out."""
-    values = np.asarray(values, dtype=float)
-    finite = np.isfinite(values)
-    n = finite.sum(axis=-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean = np.where(finite, values, 0.0).sum(axis=-1) / n
-        squares = np.where(finite, values - mean[..., None], 0.0) ** 2
-        error = np.sqrt(squares.sum(axis=-1) / (n - 1) / n)
-    return Estimate(mean[()], error[()], np.maximum(n - 1, 0)[()])
-
-
-def heavy_tailed(values: ArrayLike) -> Any:
-    """Return whether trials, the last axis, are heavy-tailed (``HEAVY``); NaN are left out."""
-    values = np.asarray(values, dtype=float)
-    n = np.isfinite(values).sum(axis=-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean = np.nansum(values, axis=-1, keepdims=True) / n[..., None]
-    squares = np.nan_to_num((values - mean) ** 2)
-    return (n >= LARGE_SAMPLE) & (squares.max(axis=-1) > HEAVY * squares.sum(axis=-1))
-
-
-class Median(NamedTuple):
-    """A median, the ends of its 95 % interval, and the two-sided p-value of a median of 0."""
-
-    value: float
-    low: float
-    high: float
-    p: float
-
-
-def median_of(values: ArrayLike) -> Median:
-    """Return the median of trials, an array of shape (n,); NaN are left out.
-
-    The interval lies between order statistics, and p is that of the sign test, which ignores zeros.
-    Both are exact for every continuous distribution. With at most 5 trials the interval is
-    infinite.
-    """
-    trials = np.sort(np.asarray(values, dtype=float))
-    trials = trials[np.isfinite(trials)]
-    n = len(trials)
-    # The largest k for which at most k - 1 of n trials lie below the median in 2.5 % of all cases.
-    k = int(np.searchsorted(bdtr(np.arange(n + 1), n, 0.5), LEVEL / 2))
-    low, high = (trials[k - 1], trials[n - k]) if k else (-np.inf, np.inf)
-    positive, signs = int((trials > 0).sum()), int((trials != 0).sum())
-    p = min(1.0, 2 * bdtr(min(positive, signs - positive), signs, 0.5))
-    return Median(float(np.median(trials)), float(low), float(high), max(float(p), SMALLEST))
-
-
-class Pair(NamedTuple):
-    """Trials of two rows, one value per trial.
-
-    Attributes:
-        first, second: values, shape (trials,); paired ones may be stacks (..., trials).
-        paired: whether entry k of both is the same trial; otherwise the rows are independent.
-    """
-
-    first: Array
-    second: Array
-    paired: bool = True
-
-    def difference(self, factor: float = 1.0) -> Estimate:
-        """Return the estimate of the mean of ``first`` minus ``factor`` times that of ``second``.
-
-        It uses the differences of paired trials, and otherwise Welch's degrees of freedom.
-        """
-        if self.paired:
-            return mean_of(self.first - factor * self.second)
-        first, second = mean_of(self.first), mean_of(self.second)
-        parts = first.error**2, (factor * second.error) ** 2
-        below = parts[0] ** 2 / first.freedom + parts[1] ** 2 / second.freedom
-        freedom = sum(parts) ** 2 / below if below > 0 else first.freedom + second.freedom
-        return Estimate(first.value - factor * second.value, np.sqrt(sum(parts)), freedom)
-
-    def ratio(self) -> tuple[float, float, float]:
-        """Return the mean of ``first`` over that of ``second``, and the ends of Fieller's interval.
-
-        The interval contains the factors that :meth:`difference` does not reject, with the degrees
-        of freedom at the ratio. It is infinite where too few factors are rejected.
-        """
-        first, second = mean_of(self.first), mean_of(self.second)
-        ratio = first.value / second.value
-        quantile = stdtrit(self.difference(ratio).freedom, 1 - LEVEL / 2) ** 2
-        shared = np.cov(self.first, self.second)[0, 1] / len(self.first) if self.paired else 0.0
-        square = second.value**2 - quantile * second.error**2
-        middle = first.value * second.value - quantile * shared
-        root = middle**2 - square * (first.value**2 - quantile * first.error**2)
-        if square <= 0 or root < 0:
-            return float(ratio), -np.inf, np.inf
-        half = np.sqrt(root)
-        return float(ratio), float((middle - half) / square), float((middle + half) / square)
 
 
 class Joint(NamedTuple):
