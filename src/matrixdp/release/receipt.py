@@ -241,7 +241,7 @@ def _condition(spec: Specification, best: Option) -> str:
             ", if the file has the stated number of records: with half as many it is twice as large"
             + rough * (weight >= uncertainty.FAITHFUL)
         )
-    return ", if the radius shrinks no record" * (spec.constant and spec.weighted)
+    return ", if max_norm shrinks no record" * (spec.constant and spec.weighted)
 
 
 def comparison(spec: Specification, options: Sequence[Option]) -> list[str]:
@@ -295,7 +295,7 @@ def says(spec: Specification, best: Option) -> str:
     if isinstance(release, ComposedMoments):
         return f"{compositions.says(spec, best)}{hides}"
     if spec.query_name == "regression" and isinstance(spec.query.domain, Ball):
-        return "what the noise means for predictions cannot be said from a radius alone"
+        return "what the noise means for predictions cannot be said from max_norm alone"
     share = f"the largest deviation that the {'private' if spec.private else 'public'} bounds allow"
     if spec.present:
         share += ", at a mean at the end of them, if no value is missing; 1 / p times as much if "

@@ -139,8 +139,8 @@ def _rules(statement: Mapping[str, Any]) -> Iterator[str]:
         yield "a missing value would have ended the release."
     else:
         yield f"{statement['rule_for_missing_values']}."
-    if "radius" in statement:
-        yield f"A record longer than {_number(statement['radius'])} was shortened to that."
+    if "max_norm" in statement:
+        yield f"A record longer than {_number(statement['max_norm'])} was shortened to that."
     yield "A value beyond its bounds counted as the nearest bound."
     if beyond := statement["beyond_bounds"]:
         yield f"{beyond[0].upper()}{beyond[1:]}."

@@ -278,7 +278,7 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
         "columns": [*zip(spec.columns, spec.box.lower, spec.box.upper, strict=True)],
         "records": spec.query.n_records,
         "neighbours": spec.query.adjacency,
-        "radius": float(spec.terms.get("radius", 0)),
+        "max_norm": float(spec.terms.get("max_norm", 0)),
         "target": spec.target,
         "missing": [None if np.isnan(value) else value for value in spec.fill.tolist()],
         "guarantee": [spec.epsilon, spec.delta],

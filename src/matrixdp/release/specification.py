@@ -59,13 +59,13 @@ MECHANISMS: dict[str, Mechanism] = {
 _NEEDED = ("file", "query", "records", "epsilon", "bounds")
 _OPTIONAL = (
     *("delta", "total", "account", "label", "mechanism"),
-    *("target", "number", "alpha", "intercept", "radius", "adjacency", "person", "per_person"),
+    *("target", "number", "alpha", "intercept", "max_norm", "adjacency", "person", "per_person"),
     *("missing", "separator", "decimal", "columns"),
 )
 #: The keys of a ``[[release]]``, in a file with several releases.
 _EACH = (
     *("query", "weight", "bounds", "label", "mechanism", "target", "number"),
-    *("alpha", "intercept", "radius", "missing", "columns"),
+    *("alpha", "intercept", "max_norm", "missing", "columns"),
 )
 #: Factor that keeps shares slightly small, so that rounding never overspends the total.
 _BELOW = 1 - 1e-9
@@ -160,7 +160,7 @@ class Specification:
         )
         if isinstance(self.query.domain, Box):
             return output
-        # A radius shrinks records within their bounds towards 0.
+        # A largest norm shrinks records within their bounds towards 0.
         low, high = (np.array(side) / self.half for side in (self.box.lower, self.box.upper))
         return replace(output, low=np.clip(low, -1, 0), high=np.clip(high, 0, 1))
 
@@ -184,7 +184,7 @@ class Specification:
         query, middle, half = _query(
             *(self.query_name, mechanism, self.box, self.query.n_records, self.query.adjacency),
             per_person=self.query.per_person,
-            radius=self.terms.get("radius"),
+            max_norm=self.terms.get("max_norm"),
             present=self.present,
         )
         return replace(self, mechanism=mechanism, query=query, middle=middle, half=half)
@@ -220,12 +220,13 @@ def fit(
     per_person: int | None = None,
     alpha: float = 0.0,
     intercept: bool = True,
+    max_norm: float | None = None,
 ) -> Specification:
     """Return the specification of a release of an array, without a file; a target comes last."""
     query, middle, half = _query(
         *(query_name, mechanism, box, records, "replace"),
         per_person=per_person,
-        radius=None,
+        max_norm=max_norm,
         present=False,
     )
     return Specification(
@@ -233,7 +234,7 @@ def fit(
         query_name=query_name,
         columns=tuple(map(str, range(box.features))),
         box=box,
-        terms={},
+        terms={} if max_norm is None else {"max_norm": max_norm},
         query=query,
         middle=middle,
         half=half,
@@ -394,7 +395,7 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
     query, middle, half = _query(
         *(query_name, mechanism, box, records, _adjacency(query_name, mechanism, table)),
         per_person=people.most if people else None,
-        radius=table.get("radius"),
+        max_norm=table.get("max_norm"),
         present=rule == missing.PRESENT,
     )
     return Specification(
@@ -502,10 +503,10 @@ def _check_private(
     private: tuple[str, ...], mechanism: str, delta: float, table: Mapping[str, Any]
 ) -> None:
     """Refuse what private bounds cannot stand beside."""
-    if private and "radius" in table:
+    if private and "max_norm" in table:
         raise InputError(
-            f"radius is beside private bounds of {', '.join(private)}; leave the radius out, or "
-            "state bounds, as a known radius says how large values are"
+            f"max_norm is beside private bounds of {', '.join(private)}; leave it out, or state "
+            "bounds, as a known norm says how large values are"
         )
     if private and delta and mechanism == "laplace":
         raise InputError(
@@ -606,8 +607,8 @@ def _missing(query_name: str, table: Mapping[str, Any]) -> object:
             f"missing is {rule!r}, which serves the query 'mean' alone; take {missing.MIDDLE!r}, "
             f"{missing.REFUSE!r} or a table of column = value for {query_name!r}"
         )
-    if "radius" in table:
-        raise InputError(f"radius has no meaning beside missing = {rule!r}; leave it out")
+    if "max_norm" in table:
+        raise InputError(f"max_norm has no meaning beside missing = {rule!r}; leave it out")
     return rule
 
 
@@ -625,7 +626,7 @@ def _query(
     adjacency: str,
     *,
     per_person: int | None,
-    radius: object,
+    max_norm: object,
     present: bool,
 ) -> tuple[Query, Array, Array]:
     """Return the query of a mechanism, and the middle and unit (m,) of its records' columns."""
@@ -642,8 +643,9 @@ def _query(
     features = box.features + constant
     domain: Box | Ball = Box.cube(features, -1.0, 1.0)
     middle, half = box.middle, box.widths / 2
-    if radius is not None:
-        middle, half = np.zeros(box.features), np.full(box.features, checks.positive(radius=radius))
+    if max_norm is not None:
+        middle = np.zeros(box.features)
+        half = np.full(box.features, checks.positive(max_norm=max_norm))
         domain = Ball(np.sqrt(2) if constant else 1, features)
     elif query_name == "second_moments":
         middle, half = np.zeros(box.features), box.magnitudes

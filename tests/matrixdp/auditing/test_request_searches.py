@@ -35,7 +35,7 @@ from matrixdp.release.specification import (
 BOUNDS = {
     "about zero": ([(-1, 1), (-40, 40), (-1e-3, 1e-3)], ""),
     "anywhere": ([(20, 120), (-5, 3), (0, 1e5)], ""),
-    "radius": ([(-1000, 1000)] * 3, "radius = 1.0"),
+    "max_norm": ([(-1000, 1000)] * 3, "max_norm = 1.0"),
 }
 NAMES = "abc"
 #: Records of each person that count, where a specification has people.

@@ -240,7 +240,7 @@ def test_regression_with_a_radius_is_unbiased(answer):
     x = np.random.default_rng(3).uniform(0, 4, 20_000)
     rows = np.column_stack([x, 0.5 * x + 3.0])
     found = answer(
-        "regression", rows, [-100, -100], [100, 100], ["x", "income"], radius=3.0, epsilon=14.0
+        "regression", rows, [-100, -100], [100, 100], ["x", "income"], max_norm=3.0, epsilon=14.0
     )
     assert (found["x"][0], found["intercept"][0]) == pytest.approx((0.5, 3.0), rel=0.01)
 
@@ -327,11 +327,11 @@ FAR = [
     *(("mean", {"adjacency": name}) for name in ("replace", "add_or_remove")),
     ("mean", {"mechanism": "gaussian", "delta": 1e-6}),
     ("mean", {"missing": "present"}),
-    ("mean", {"radius": 300.0}),
-    ("mean", {"radius": 300.0, "adjacency": "add_or_remove"}),
+    ("mean", {"max_norm": 300.0}),
+    ("mean", {"max_norm": 300.0, "adjacency": "add_or_remove"}),
     ("covariance", {}),
     ("covariance", {"adjacency": "add_or_remove"}),
-    ("covariance", {"radius": 300.0, "delta": 1e-6}),
+    ("covariance", {"max_norm": 300.0, "delta": 1e-6}),
 ]
 
 

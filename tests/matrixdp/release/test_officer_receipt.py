@@ -39,7 +39,7 @@ def account_of(folder):
         ("covariance", 'mechanism = "clipped"'),
         ("regression", 'target = "income"\nadjacency = "add_or_remove"\nmissing = {age = 40}'),
         ("regression", 'target = "income"\nmechanism = "clipped"\nlabel = "again"'),
-        ("components", "radius = 1e5"),
+        ("components", "max_norm = 1e5"),
     ],
 )
 def test_a_receipt_is_half_a_page_of_plain_words(folder, query, more):

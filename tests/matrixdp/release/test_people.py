@@ -358,7 +358,7 @@ def test_a_public_number_is_that_of_the_records_that_count(folder, capsys, relat
 
 QUERIES = ["mean", "covariance", "components", "regression"]
 CASES = [
-    *product(QUERIES, ["", "radius = 1e5"], ["add_or_remove"]),
+    *product(QUERIES, ["", "max_norm = 1e5"], ["add_or_remove"]),
     *product(["records", "second_moments", "mean", "components", "regression"], [""], ["replace"]),
 ]
 
@@ -411,7 +411,7 @@ def test_no_people_are_further_apart_than_the_noise_is_made_for(tmp_path, query,
     for option in choices.by_noise(spec):
         # What has a null record is rounded to another lattice.
         assert widest(pairs, option.release) <= 1 + 1e-6
-        if "radius" not in more:
+        if "max_norm" not in more:
             least = 0.6 if relation == "replace" else 0.99
             assert widest(pairs, option.release) > least
 

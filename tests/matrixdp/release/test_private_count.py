@@ -74,7 +74,7 @@ SIDES = LOWER - 5, UPPER + 5
 
 
 @pytest.mark.parametrize("query", QUERIES)
-@pytest.mark.parametrize("more", ["", "radius = 1e5"])
+@pytest.mark.parametrize("more", ["", "max_norm = 1e5"])
 def test_no_neighbours_are_further_apart_than_the_noise_is_made_for(tmp_path, query, more):
     spec = specification.read(written(tmp_path, query, people(3), 5, more))
     for option in choices.by_noise(spec):
@@ -86,7 +86,7 @@ def test_no_neighbours_are_further_apart_than_the_noise_is_made_for(tmp_path, qu
         ]
         assert max(apart) <= budget * (1 + 1e-9)
         # The bound is that of a corner, which the search reaches.
-        assert "radius" in more or max(apart) > 0.9 * budget
+        assert "max_norm" in more or max(apart) > 0.9 * budget
 
 
 def test_a_sum_has_no_origin_that_depends_on_the_stated_number():

@@ -35,7 +35,7 @@ CLIPPED = {"query": "regression", "more": 'target = "income"\nmechanism = "clipp
         ("covariance", (2, 4), ""),
         ("components", (2, 4), ""),
         ("components", (1, 4), "number = 1"),
-        ("components", (2, 4), "radius = 1e5"),
+        ("components", (2, 4), "max_norm = 1e5"),
         ("regression", (1, 2), 'target = "income"'),
         ("regression", (1, 2), 'target = "income"\nmechanism = "gaussian"'),
         ("regression", (1, 2), 'target = "income"\nmechanism = "clipped"'),
@@ -46,7 +46,7 @@ CLIPPED = {"query": "regression", "more": 'target = "income"\nmechanism = "clipp
         ),
         ("second_moments", (2, 3), 'mechanism = "clipped"'),
         ("covariance", (2, 4), 'mechanism = "clipped"'),
-        ("components", (2, 4), 'mechanism = "clipped"\nradius = 1e5'),
+        ("components", (2, 4), 'mechanism = "clipped"\nmax_norm = 1e5'),
         ("components", (1, 4), 'number = 1\nmechanism = "clipped"'),
     ],
 )
