@@ -35,13 +35,14 @@ from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import ComposedMoments, InParts
 from matrixdp.mechanisms.moments import MeanCovariance, centred, unprojected, with_constant
 from matrixdp.privacy import exact_sums
-from matrixdp.privacy.domain import Box
+from matrixdp.privacy.domain import Ball, Box
 from matrixdp.release import (
     answers,
     bounds,
     choices,
     ledger,
     outlooks,
+    specification,
     uncertainty,
 )
 from matrixdp.release.account import Account
@@ -152,6 +153,9 @@ class _Private(BaseEstimator):
         missing: ``middle`` if a missing value counts as the middle of its bounds, towards which it
             moves the answer; ``refuse`` if it ends the fit, which tells that a record lacks one.
             Nothing is put in its place unstated: None refuses it too.
+        max_norm: public l2 norm to which records are shrunk besides, in the columns' own units,
+            those of a regression with y; None for none. Noise follows from it, far less of it where
+            it is small beside the bounds, as of unit vectors.
 
     Raises:
         InputError: by ``fit`` before it spends anything, if a parameter is out of range, the bounds
@@ -166,6 +170,7 @@ class _Private(BaseEstimator):
     account: Account | None = None
     per_person: int | None = None
     missing: str | None = None
+    max_norm: float | None = None
 
     #: The check of each parameter but the bounds, which columns decide on. All of them pass before
     #: anything is spent, and each returns the value that a fit uses.
@@ -176,6 +181,7 @@ class _Private(BaseEstimator):
         "account": _account,
         "per_person": _optional(checks.count),
         "missing": _optional(partial(checks.choice, (MIDDLE, REFUSE))),
+        "max_norm": _optional(checks.positive),
     }
 
     def __post_init__(self) -> None:
@@ -206,7 +212,7 @@ class _Private(BaseEstimator):
             query_name,
             box,
             count,
-            **{key: parameters[key] for key in ("epsilon", "delta", "mechanism", "per_person")},
+            **_guarantee(parameters),
             **line,
         )
         best = self.account.choose(listed) if self.account is not None else listed[0]
@@ -222,7 +228,7 @@ class _Private(BaseEstimator):
     def _estimate(
         self, records: Array, release: AdditiveMechanism | InParts
     ) -> tuple[MeanCovariance, MeanCovariance, float, uncertainty.MomentNoise]:
-        """Release mean and covariance of records in [-1, 1].
+        """Release mean and covariance of records in half ranges, or in units of ``max_norm``.
 
         Returns:
             The estimate, as the noise left it and projected, the standard deviation of the moments'
@@ -238,8 +244,9 @@ class _Private(BaseEstimator):
         assert isinstance(release, AdditiveMechanism)
         # As private as all that derives from them.
         self._moments = release.release(with_constant(records))
-        noise = uncertainty.MomentNoise(release)
-        return unprojected(self._moments), centred(self._moments), release.noise_std, noise
+        noise, weighted = uncertainty.MomentNoise(release), isinstance(release.query.domain, Ball)
+        raw, estimate = (of(self._moments, weighted=weighted) for of in (unprojected, centred))
+        return raw, estimate, release.noise_std, noise
 
     def _box(self, X: ArrayLike, *more: tuple[float, float]) -> Box:
         """Return the box of the bounds of X, and of ``more`` columns."""
@@ -310,13 +317,13 @@ class Covariance(_Private):
         parameters = self._checked()
         records = self._counting(_records(self, X), people, parameters)
         box = self._box(X)
-        scaled = _scaled(box, records)
+        output, scaled = _in_units("covariance", box, records, parameters)
         release = self._calibrated("covariance", box, len(records), parameters)
         raw, estimate, _, _ = self._estimate(scaled, release)
-        half = box.widths / 2
-        self.raw_location_ = box.middle + raw.mean * half
+        half = output.half
+        self.raw_location_ = output.middle + raw.mean * half
         self.raw_covariance_ = raw.covariance * np.outer(half, half)
-        self.location_ = box.middle + np.clip(estimate.mean, -1, 1) * half
+        self.location_ = output.means(estimate.mean)
         self.covariance_ = answers.possible(estimate.covariance) * np.outer(half, half)
         self.eigenvalues_ = answers.spectrum(self.covariance_)[0]
         return self
@@ -366,12 +373,12 @@ class PrivatePCA(_FitAlone, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _
         if number > features:
             raise InputError(f"n_components is {number}; it must be from 1 to {features}, or None")
         box = self._box(X)
-        scaled = _scaled(box, records)
+        output, scaled = _in_units("components", box, records, parameters)
         release = self._calibrated("components", box, len(records), parameters)
         _, estimate, _, _ = self._estimate(scaled, release)
-        self.half_ = box.widths / 2
-        self.raw_mean_ = box.middle + estimate.mean * self.half_
-        self.mean_ = box.middle + np.clip(estimate.mean, -1, 1) * self.half_
+        self.half_ = output.half
+        self.raw_mean_ = output.middle + estimate.mean * self.half_
+        self.mean_ = output.means(estimate.mean)
         covariance = answers.possible(estimate.covariance)
         self.components_ = answers.components(covariance)[:number]
         values, shares = answers.spectrum(covariance)
@@ -432,7 +439,7 @@ class PrivateRidge(RegressorMixin, _Private):
         coef_, intercept_: coefficients and intercept, in the units of X and y.
         coef_std_, intercept_std_: their standard errors from the noise alone, to first order. The
             ridge that limits the noise, and the clipping of ``clipped``, are not in them, so that
-            they make no interval.
+            they make no interval. NaN with ``max_norm``.
         release_: the calibrated mechanism, with its tight guarantee.
 
     >>> X = np.random.default_rng(1).uniform(0, 1, (400, 3))
@@ -458,20 +465,15 @@ class PrivateRidge(RegressorMixin, _Private):
         check_consistent_length(records, target)
         rows = self._counting(np.column_stack([records, target]), people, parameters)
         box = self._box(X, bounds.pair(self.target_bounds, "target_bounds"))
-        scaled = _scaled(box, rows)
-        output = Output(
-            "regression",
-            box.middle,
-            box.widths / 2,
-            penalty=parameters["alpha"] / len(rows),
-            intercept=parameters["fit_intercept"],
-        )
-        line = {"alpha": parameters["alpha"], "intercept": output.intercept}
+        line = {"alpha": parameters["alpha"], "intercept": parameters["fit_intercept"]}
+        output, scaled = _in_units("regression", box, rows, parameters, **line)
         release = self._calibrated("regression", box, len(rows), parameters, **line)
         _, estimate, std, noise = self._estimate(scaled, release)
         self.coef_, intercept = answers.line(output, estimate, std)
         self.intercept_ = float(intercept)
-        errors = uncertainty.standard_errors(noise, output, estimate, std)
+        errors = np.full(len(output.half), np.nan)
+        if parameters["max_norm"] is None:
+            errors = uncertainty.standard_errors(noise, output, estimate, std)
         self.coef_std_, self.intercept_std_ = errors[:-1], float(errors[-1])
         return self
 
@@ -560,10 +562,25 @@ def _without_values(error: Exception, values: Any, name: str) -> Exception:
     )
 
 
-def _scaled(box: Box, rows: Array) -> Array:
-    """Return records in half ranges around the middle; a missing value becomes 0, the middle."""
-    scaled: Array = np.nan_to_num(box.scaled(rows), nan=0.0)
-    return scaled
+def _guarantee(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a specification that all estimators have."""
+    names = ("epsilon", "delta", "mechanism", "per_person", "max_norm")
+    return {name: parameters[name] for name in names}
+
+
+def _in_units(
+    query_name: str, box: Box, rows: Array, parameters: Mapping[str, Any], **line: Any
+) -> tuple[Output, Array]:
+    """Return what is read from a release, and the records of its query, (n, m).
+
+    They are in half ranges around the middle, or in units of ``max_norm``. A missing value becomes
+    the middle of its bounds.
+    """
+    spec = specification.fit(query_name, box, len(rows), **_guarantee(parameters), **line)
+    if parameters["max_norm"] is None:
+        return spec.output, np.nan_to_num(box.scaled(rows), nan=0.0)
+    inside = np.clip(np.where(np.isnan(rows), box.middle, rows), box.lower, box.upper)
+    return spec.output, (inside - spec.middle) / spec.half
 
 
 def _columns(estimator: BaseEstimator, X: ArrayLike) -> list[Any]:

@@ -292,13 +292,16 @@ def test_a_release_in_python_is_the_answer_of_the_command_line(answer, query):
 FITS = ["covariance", "components", "regression"]
 
 
+@pytest.mark.parametrize("norm", [{}, {"max_norm": 5e4}])
 @pytest.mark.parametrize(("query", "mechanism"), [(q, m) for q in FITS for m in MECHANISMS[q]])
-def test_a_fit_in_python_is_the_answer_of_the_command_line(answer, query, mechanism, tmp_path):
+def test_a_fit_in_python_is_the_answer_of_the_command_line(
+    answer, query, mechanism, norm, tmp_path
+):
     rows = people()
-    found = answer(query, rows, LOWER, UPPER, mechanism=mechanism)
+    found = answer(query, rows, LOWER, UPPER, mechanism=mechanism, **norm)
     # Of the same total, so that the same mechanism is chosen: a ridge follows from its noise.
     account = mdp.Account(tmp_path / "other.json", epsilon=10.5, delta=1e-5)
-    given = {"epsilon": 10.0, "mechanism": mechanism, "account": account}
+    given = {"epsilon": 10.0, "mechanism": mechanism, "account": account, **norm}
     if query == "regression":
         sides = {
             "bounds": {i: (LOWER[i], UPPER[i]) for i in range(2)},

@@ -246,6 +246,18 @@ def test_penalty_and_intercept_are_those_of_scikit_learn(
     assert np.abs(private.predict(X) - other.predict(X)).max() > 0.2
 
 
+def test_noise_of_records_with_a_largest_norm_follows_from_it():
+    """Unit vectors of 20 columns: second moments have 15 times less noise than of [-1, 1]^20."""
+    X = np.random.default_rng(0).standard_normal((500, 20))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    options = {"bounds": (-1, 1), "mechanism": "goe", "epsilon": 2.0}
+    wide, ball = (mdp.Covariance(**options, max_norm=norm).fit(X) for norm in (None, 1.0))
+    assert wide.release_.noise_std / ball.release_.noise_std == pytest.approx(21 / 2, rel=0.05)
+    # A record beyond the norm is shrunk to it, with the bounds as they are.
+    far = mdp.Covariance(**options | {"bounds": (-9, 9), "epsilon": 1e4}, max_norm=1.0).fit(7 * X)
+    assert np.trace(far.covariance_) == pytest.approx(1, rel=0.05)
+
+
 def test_the_ridge_follows_from_released_moments_alone(data, monkeypatch):
     """The same moments of other records give the same line; a ridge stands where it is needed."""
     X, y = data
