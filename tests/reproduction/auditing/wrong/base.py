@@ -80,20 +80,20 @@ class Case:
         name: what leaks, or is declared falsely.
         query_name: key of ``QUERIES``.
         sides: the wrong one and the honest one.
-        reason: why the wrong one is wrong.
         proof: see this module; it is above 1 for the wrong one alone.
         epsilon, delta: the guarantee that is wanted.
         refutable: whether the audit refutes the wrong one; it never certifies it.
+        reason: why the wrong one is wrong, where its name does not say it.
     """
 
     name: str
     query_name: str
     sides: tuple[Build | Mechanism, Build | Mechanism]
-    reason: str
     proof: Proof
     epsilon: float = 1.0
     delta: float = 1e-3
     refutable: bool = True
+    reason: str = ""
 
     @property
     def query(self) -> Query:

@@ -7,18 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy import special
-from wrong.base import (
-    ONE,
-    QUERIES,
-    Build,
-    Case,
-    Program,
-    event,
-    near,
-    projection,
-    standard,
-    unlike,
-)
+from wrong.base import ONE, QUERIES, Build, Case, Program, event, near, projection, standard, unlike
 from wrong.classes import SECRET
 
 from matrixdp.checks import Array
@@ -172,20 +161,20 @@ EXACT = event(near(1e-9), unlike(0.0, 1.0), runs=1000)
 ZEROS = "data of zeros are released as they are"
 
 CASES = (
-    Case("noise by the range of the data", ZEROED, sides(by_range), ZEROS, EXACT),
+    Case("noise by the range of the data", ZEROED, sides(by_range), EXACT, reason=ZEROS),
     Case(
         "noise by the norm of the record",
         ZEROED,
         sides(lambda x, n, std: x + std * lengths(x) * n),
-        ZEROS,
         EXACT,
+        reason=ZEROS,
     ),
     Case(
         "noise above a threshold",
         ZEROED,
         sides(lambda x, n, std: x + std * (x > 0.1) * n),
-        ZEROS,
         EXACT,
+        reason=ZEROS,
     ),
     Case(
         "clipped after the noise",
@@ -194,75 +183,69 @@ CASES = (
             lambda x, n, std: np.clip(x + std / 2 * n, -4 * std, 0.5 + 4 * std),
             lambda x, n, std: np.clip(x, 0, 0.5) + std / 2 * n,
         ),
-        "mu is twice the declared one, but for rare clipping",
         projection(pair=ONE),
+        reason="mu is twice the declared one, but for rare clipping",
     ),
     Case(
         "divided by the exact number",
         ZEROED,
         sides(by_count, lambda x, n, std: (x + std * n) / x.shape[2]),
-        "a single record counts n times as much",
         projection(pair=ONE),
+        reason="a single record counts n times as much",
     ),
     Case(
         "seed from the data",
         ZEROED,
         sides(seeded),
-        "the same data give the same release, and others another one",
         event(repeated, ONE, runs=1000),
+        reason="the same data give the same release, and others another one",
     ),
     Case(
         "drawn until within bounds",
         "one number",
         sides(within, clamped),
-        "at 1 the ratio of densities is 2 e / (1 + 1 / e): epsilon 1.38",
         event(lambda y, a, b: y[:, 0, 0] > 0.8, ONE, runs=100_000),
         delta=0.0,
+        reason="at 1 the ratio of densities is 2 e / (1 + 1 / e): epsilon 1.38",
     ),
     Case(
         "directions of the data",
         ZEROED,
         sides(along, along_public),
-        "the covariance of the noise of 20 records shows the direction",
         event(spread, ONE),
+        reason="the covariance of the noise of 20 records shows the direction",
     ),
     Case(
         "a choice that is free",
         "mean of 1, zeroed",
         (choice(1.0), choice(0.5)),
-        "ratio e^1 of the release times 2 e / (1 + e) of the choice: epsilon 1.38",
         event(lambda y, a, b: (y >= a.max()).all(axis=(1, 2)), ONE, runs=100_000),
         delta=0.0,
+        reason="ratio e^1 of the release times 2 e / (1 + e) of the choice: epsilon 1.38",
     ),
     Case(
         "two releases for one",
         "records",
         (average(1), average(2)),
-        "mu is sqrt(2) of the declared one",
         projection(),
+        reason="mu is sqrt(2) of the declared one",
     ),
     Case(
         "outliers of the data left out",
         ZEROED,
         sides(without_outliers, bounded_at_half),
-        "where all records are long, none is left out, and one changes twice as much",
         projection(pair=unlike(1.0, 0.0, rest=1.0)),
         # The black box tries records among zeros alone.
         refutable=False,
+        reason="where all records are long, none is left out, and one changes twice as much",
     ),
-    Case(
-        "radius of the data",
-        "moments, zeroed",
-        sides(by_mean_square),
-        ZEROS,
-        EXACT,
-    ),
+    Case("radius of the data", "moments, zeroed", sides(by_mean_square), EXACT, reason=ZEROS),
     Case(
         "back door in a program",
         "records",
         sides(back_door),
-        "with that record the release is the data",
         event(near(1e-9), unlike(lambda m: SECRET, 0.0), runs=1000),
         refutable=False,
+        reason="with that record the release is the data",
     ),
 )
