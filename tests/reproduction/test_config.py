@@ -201,7 +201,6 @@ REFUSED_DATA = [
         for digest in ("ab", "a" * 65, "A" * 64)
     ),
     ("files/bupa.data/urls", ["bupa.data"], "urls[0] is 'bupa.data'; it must be an address, http"),
-    ("files/bupa.data/path", "there/liver.csv", "path is 'there/liver.csv'; it must end in bupa"),
     ("sha256", "ab", "liver.sha256 is 'ab'; it must be a SHA-256"),
     ("shape", [345, 6, 1], "shape is [345, 6, 1]; it must be a list of 2, each a whole number"),
     ("shape", [345, 7], "columns has 6 names where shape has 7"),

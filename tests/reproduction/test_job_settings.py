@@ -104,5 +104,3 @@ def test_what_trains_on_its_data_has_no_features():
 
 def test_words_on_a_data_set_are_no_part():
     assert job_settings.data({"title": "x", "shape": [1, 2], "doi": "10/1"}) == {"shape": [1, 2]}
-    files = {"a": {"sha256": "0", "path": "here/a"}}
-    assert job_settings.data({"files": files}) == {"files": {"a": {"sha256": "0"}}}

@@ -452,18 +452,15 @@ def check_originals(name: str, mirror: str, settings: Mapping[str, Any]) -> None
     Raises:
         InputError: one has not, or there is no file.
     """
-    if entry := settings.get("datasets", {}).get(name):
+    if entry := settings["datasets"].get(name):
         if not Path(entry["file"]).expanduser().is_file():
             where = f"config.yaml: datasets.{name}.file"
             raise InputError(f"{where} is {entry['file']!r}, where no file is; correct it")
         return
-    for label, about in sets.entries()[name]["files"].items():
-        where = f"workflow/{sets.FILE.name}: {name}.files.{label}"
-        if "path" in about and not Path(about["path"]).expanduser().is_file():
-            raise InputError(f"{where}.path is {about['path']!r}, where no file is; correct it")
-        if not (about.keys() & {"path", "urls"} or (mirror and [*Path(mirror).rglob(label)])):
+    for label, file in sets.entries()[name]["files"].items():
+        if not ("urls" in file or (mirror and [*Path(mirror).rglob(label)])):
             what = f"{mirror}, the mirror, lacks it" if mirror else "no mirror is named"
             raise InputError(
-                f"{where} has neither path nor urls, and {what}; add the path, or set DATA_MIRROR "
-                "to a folder that has the file"
+                f"workflow/{sets.FILE.name}: {name}.files.{label} has no urls, and {what}; set "
+                "DATA_MIRROR to a folder that has the file"
             )

@@ -108,12 +108,7 @@ def release(settings: Mapping[str, Any], experiment: str) -> dict[str, Any]:
 
 def data(entry: Mapping[str, Any]) -> JobSettings:
     """Return the entry of a data set in datasets.yaml without keys that affect no number."""
-    job = {key: value for key, value in entry.items() if key not in _WORDS}
-    places = {
-        name: {key: value for key, value in file.items() if key != "path"}
-        for name, file in entry.get("files", {}).items()
-    }
-    return {**job, **({"files": places} if places else {})}
+    return {key: value for key, value in entry.items() if key not in _WORDS}
 
 
 def dataset(settings: Mapping[str, Any], experiment: str) -> str:

@@ -346,16 +346,6 @@ def test_an_unreadable_file_in_a_mirror_is_one_sentence(nowhere, tmp_path):
     sentence(caught)
 
 
-def test_a_file_of_ones_own_is_taken_from_its_path(tmp_path):
-    (tmp_path / "a.data").write_bytes(DATA)
-    data = parse("tiny", entry({"a.data": {"sha256": sha256(DATA), "path": f"{tmp_path}/a.data"}}))
-    (original,) = fetch(data, tmp_path / "unused").originals
-    assert (original.source, original.sha256) == ("path", sha256(DATA))
-    (tmp_path / "a.data").write_bytes(WRONG)
-    with pytest.raises(Mismatch, match=r"correct path or sha256 in datasets\.yaml"):
-        fetch(data, tmp_path)
-    (tmp_path / "a.data").unlink()
-    with pytest.raises(InputError, match="cannot be read .*; correct path"):
-        fetch(data, tmp_path)
-    with pytest.raises(InputError, match=r"a\.data of data set tiny has no addresses; name its"):
+def test_a_file_without_addresses_must_be_in_a_mirror(tmp_path):
+    with pytest.raises(InputError, match=r"a\.data of data set tiny has no addresses; name a"):
         fetch(listed(), tmp_path)

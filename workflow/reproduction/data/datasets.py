@@ -41,16 +41,14 @@ def _method(name: str) -> str:
 
 
 class File(Model):
-    """Its sha256, and its path or urls."""
+    """Its sha256, and its urls."""
 
     sha256: _Sha256
     """A SHA-256 of 64 digits from 0 to f, which `sha256sum FILE` prints."""
     size: int = left_out(ge=1)
     """Its number of bytes, or left out."""
-    path: _Text = left_out()
-    """Where the file lies on this machine, or left out."""
     urls: list[_Url] = left_out(min_length=1)
-    """Addresses; left out for a file of one's own."""
+    """Addresses; left out for a file that the mirror has."""
 
 
 class Scaling(Model):
@@ -131,9 +129,6 @@ class Entry(Words):
             raise ValueError(" lacks the key 'columns', the names of the features")
         if self.columns is not None and len(self.columns) != width:
             raise ValueError(f".columns has {len(self.columns)} names where shape has {width}")
-        for label, file in self.files.items():
-            if Path(file.path or label).name != label:
-                raise ValueError(f".files.{label}.path is {file.path!r}; it must end in {label}")
         for label, way in (self.scalings or {}).items():
             if (way.rows or 1) > records:
                 raise ValueError(f".scalings.{label}.rows is {way.rows} of {records} records")

@@ -15,7 +15,7 @@ from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from matrixdp.checks import InputError, as_input_error, why
+from matrixdp.checks import InputError, why
 from reproduction.data import archives
 from reproduction.data.archives import Entry
 from reproduction.data.datasets import Spec
@@ -41,7 +41,7 @@ class Mismatch(InputError):
 class Original:
     """A file that has content of a data set, an archive for example, or an unpacked folder.
 
-    ``source`` is its address, ``mirror``, or ``path``. ``sha256`` is that of the file as it is, or
+    ``source`` is its address, or ``mirror``. ``sha256`` is that of the file as it is, or
     of the folder's files one after the other.
     """
 
@@ -80,14 +80,6 @@ def fetch(
         InputError: the mirror is no folder, or neither it nor an address has a file.
     """
     search = _Search(spec, read if spec.sha256 else None)
-    for file, about in spec.files.items():
-        if about.path:
-            path = Path(about.path).expanduser()
-            remedy = f"{path} of data set {spec.name} cannot be read ({{why}}); correct path"
-            with as_input_error(remedy):
-                path.open("rb").close()
-            search.look([path], "path", file)
-    search.settle("correct path or sha256 in datasets.yaml")
     if mirror is not None:
         if not Path(mirror).is_dir():
             raise InputError(
@@ -357,8 +349,8 @@ def _download(search: _Search, file: str, folder: Path) -> None:
             failures += search.wrong.pop(file)
     if not urls:
         raise InputError(
-            f"{file} of data set {search.spec.name} has no addresses; name its path in "
-            "datasets.yaml, or a folder that has it as data.mirror"
+            f"{file} of data set {search.spec.name} has no addresses; name a folder that has it as "
+            "data.mirror"
         )
     if search.candidates[file]:
         search.wrong[file] = failures
