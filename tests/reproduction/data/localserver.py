@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import http.server
 import io
+import ssl
 import tarfile
 import threading
 import zipfile
@@ -15,7 +16,7 @@ from typing import Any
 class Server:
     """A web server on this computer whose answers a test sets: path -> (status, body, headers)."""
 
-    def __init__(self) -> None:
+    def __init__(self, certificate: tuple[str, str] | None = None) -> None:
         self.answers: dict[str, tuple[int, bytes, dict[str, str]]] = {}
         self.requests: list[str] = []
         self.refuses_tunnels = 501
@@ -39,7 +40,12 @@ class Server:
                 pass
 
         self._http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.address = f"http://127.0.0.1:{self._http.server_address[1]}"
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*certificate)
+            self._http.socket = context.wrap_socket(self._http.socket, server_side=True)
+        scheme = "https" if certificate else "http"
+        self.address = f"{scheme}://127.0.0.1:{self._http.server_address[1]}"
         threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True).start()
 
     def gives(

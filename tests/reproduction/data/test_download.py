@@ -6,14 +6,11 @@ import gzip
 import io
 import os
 import socket
-import ssl
 import subprocess
-import threading
 import zipfile
-from pathlib import Path
 
 import pytest
-from localserver import entry, file, sha256, tarred, zipped
+from localserver import Server, entry, file, sha256, tarred, zipped
 
 from matrixdp.checks import InputError
 from reproduction.data import archives, download
@@ -59,8 +56,8 @@ def names(folder):
     return sorted(path.name for path in folder.rglob("*"))
 
 
-def sentence(caught):
-    text = str(caught.value)
+def sentence(raised):
+    text = str(raised.value)
     assert "\n" not in text
     return text
 
@@ -140,9 +137,9 @@ def test_right_content_in_a_mirror_is_taken(case, nowhere, tmp_path):
 def test_wrong_content_in_a_mirror_is_refused_and_nothing_is_downloaded(case, server, tmp_path):
     data, files, reason = REFUSED[case]
     mirror = fill(tmp_path / "mirror", files)
-    with pytest.raises(Mismatch, match=reason) as caught:
+    with pytest.raises(Mismatch, match=reason) as raised:
         fetch(data(server.gives("/x", DATA)), tmp_path / "new", mirror, read)
-    assert sentence(caught).endswith("replace it in data.mirror, or take it away to download it")
+    assert sentence(raised).endswith("replace it in data.mirror, or take it away to download it")
     assert server.requests == []
 
 
@@ -169,9 +166,9 @@ def test_a_download_is_stored_as_it_comes_and_not_repeated(server, tmp_path):
     packed = gzip.compress(DATA)
     url = server.gives("/x/a+b.gz", packed, headers={"Content-Type": "application/gzip"})
     for _ in range(2):
-        got = fetch(listed(url), tmp_path / "new")
-        assert got.originals == [Original(tmp_path / "new/a+b.gz", url, sha256(packed))]
-        assert got.members == {"a.data": DATA}
+        result = fetch(listed(url), tmp_path / "new")
+        assert result.originals == [Original(tmp_path / "new/a+b.gz", url, sha256(packed))]
+        assert result.members == {"a.data": DATA}
     assert server.requests == ["/x/a+b.gz"]
     assert (tmp_path / "new/a+b.gz").read_bytes() == packed
     # A wrong file of an earlier run is replaced.
@@ -179,45 +176,60 @@ def test_a_download_is_stored_as_it_comes_and_not_repeated(server, tmp_path):
     assert fetch(listed(url), tmp_path / "new").members == {"a.data": DATA}
 
 
-def test_the_next_address_is_tried_after_each_failure(server, nowhere, tmp_path):
-    page = server.gives("/page", b"<!DOCTYPE html><p>Moved")
-    failing = [
-        server.gives("/gone", status=404),
-        server.gives("/circle", status=302, headers={"Location": "/circle"}),
-        server.gives("/cut", DATA[:5], headers={"Content-Length": "99"}),
-        f"{nowhere}/off",
-    ]
-    good = server.gives("/a.data", DATA)
-    for data, url in ((listed, good), (walks, server.gives("/w.zip", zipped(**WALKS)))):
-        (original,) = fetch(data(*failing, page, url), tmp_path / "1", read=read).originals
-        assert original.source == url
-    with pytest.raises(InputError) as caught:
-        fetch(listed(*failing), tmp_path / "2")
-    assert not isinstance(caught.value, Unreachable | Mismatch)
-    assert sentence(caught) == (
-        f"a.data of data set tiny cannot be downloaded ({failing[0]} answers 404, {failing[1]} "
-        f"answers 302, {failing[2]} breaks off, 127.0.0.1 cannot be reached); "
-        "try again later, or name a folder that has the files as data.mirror"
-    )
-    assert names(tmp_path / "2") == []
-    for data in (listed, walks):
-        with pytest.raises(Mismatch) as caught:
-            fetch(data(*failing, page), tmp_path / "2", read=read)
-        text = sentence(caught)
-        assert all(f"{url} " in text for url in [*failing[:3], page])
-        assert "127.0.0.1 cannot be reached" in text
-        assert names(tmp_path / "2") == []
+@pytest.fixture
+def certified(tmp_path, monkeypatch):
+    """The address of a server whose certificate nobody trusts."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    key, certificate = (str(tmp_path / name) for name in ("key", "certificate"))
+    words = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost"]
+    command = [*words, "-keyout", key, "-out", certificate]
+    subprocess.run(command, check=True, capture_output=True)
+    running = Server((certificate, key))
+    yield running.address
+    running.close()
 
 
-def test_no_answer_from_any_address_is_unreachable(nowhere, tmp_path, monkeypatch):
+@pytest.fixture
+def silent():
+    """The address of a server that never answers."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+
+
+@pytest.fixture
+def failing(server, nowhere, certified, silent, monkeypatch):
+    """Addresses that fail: the kind of the error, and its words."""
     monkeypatch.setattr(download, "TIMEOUT", (0.2, 0.2))
-    with socket.socket() as silent:
-        silent.bind(("127.0.0.1", 0))
-        silent.listen()
-        url = f"http://127.0.0.1:{silent.getsockname()[1]}/a.data"
-        with pytest.raises(Unreachable, match=r"\(127\.0\.0\.1 cannot be reached\)") as caught:
-            fetch(listed(url, f"{nowhere}/a.data"), tmp_path)
-    sentence(caught)
+    cut = {"Content-Length": "99"}
+    return {
+        server.gives("/gone", status=404): (InputError, "answers 404"),
+        server.gives("/circle", status=302, headers={"Location": "/circle"}): (InputError, "302"),
+        server.gives("/cut", DATA[:5], headers=cut): (InputError, "breaks off"),
+        server.gives("/page", b"<!DOCTYPE html><p>Moved"): (Mismatch, "has"),
+        f"{certified}/a": (InputError, "a certificate that is not trusted here (name those"),
+        f"{nowhere}/a": (Unreachable, "127.0.0.1 cannot be reached"),
+        f"{silent}/a": (Unreachable, "127.0.0.1 cannot be reached"),
+    }
+
+
+@pytest.mark.parametrize("data", [listed, walks])
+def test_what_an_address_fails_with_is_said_and_the_next_one_tried(data, failing, server, tmp_path):
+    for url, (kind, words) in failing.items():
+        with pytest.raises(InputError) as raised:
+            fetch(data(url), tmp_path / "new", read=read)
+        assert type(raised.value) is kind
+        text = sentence(raised)
+        assert words in text
+        assert text.endswith("try again later, or name a folder that has the files as data.mirror")
+        assert names(tmp_path / "new") == []
+    good = server.gives("/a.zip", zipped(**{"a.data": DATA} if data is listed else WALKS))
+    (original,) = fetch(data(*failing, good), tmp_path / "new", read=read).originals
+    assert original.source == good
+    with pytest.raises(Mismatch) as raised:
+        fetch(data(*failing), tmp_path / "none", read=read)
+    assert [words for _, words in failing.values() if words not in sentence(raised)] == []
 
 
 def test_wrong_content_of_one_file_is_no_reason_to_simulate(server, nowhere, tmp_path):
@@ -225,46 +237,6 @@ def test_wrong_content_of_one_file_is_no_reason_to_simulate(server, nowhere, tmp
     data.files["b.data"] = listed(f"{nowhere}/b.data").files["a.data"]
     with pytest.raises(Mismatch, match=r"b\.data .* cannot be reached"):
         fetch(data, tmp_path, read=read)
-
-
-@pytest.fixture(scope="module")
-def certified(tmp_path_factory):
-    """A server whose certificate nobody trusts."""
-    folder = tmp_path_factory.mktemp("certificate")
-    files = [str(folder / name) for name in ("key", "certificate")]
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost"]
-    subprocess.run(
-        [*command, "-keyout", files[0], "-out", files[1]], check=True, capture_output=True
-    )
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(files[1], files[0])
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-
-        def serve():
-            while True:
-                try:
-                    connection, _ = listening.accept()
-                except OSError:
-                    return
-                try:
-                    context.wrap_socket(connection, server_side=True).close()
-                except OSError:
-                    connection.close()
-
-        threading.Thread(target=serve, daemon=True).start()
-        yield f"https://127.0.0.1:{listening.getsockname()[1]}"
-
-
-def test_a_certificate_that_is_not_trusted_is_said_to_be_that(
-    certified, nowhere, tmp_path, monkeypatch
-):
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with pytest.raises(
-        InputError, match="a certificate that is not trusted.*REQUESTS_CA"
-    ) as caught:
-        fetch(listed(f"{nowhere}/a.data", f"{certified}/a.data"), tmp_path)
-    assert not isinstance(caught.value, Unreachable)
-    sentence(caught)
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
@@ -275,10 +247,10 @@ def test_a_proxy_that_wants_a_login_is_said_to_be_that(scheme, server, tmp_path,
         monkeypatch.delenv(name, raising=False)
     for name in (f"{scheme}_proxy", f"{scheme.upper()}_PROXY"):
         monkeypatch.setenv(name, server.address)
-    with pytest.raises(InputError, match="the proxy answers 407 .*_PROXY") as caught:
+    with pytest.raises(InputError, match="the proxy answers 407 .*_PROXY") as raised:
         fetch(listed(f"{scheme}://example.test/a.data"), tmp_path)
-    assert not isinstance(caught.value, Unreachable)
-    sentence(caught)
+    assert not isinstance(raised.value, Unreachable)
+    sentence(raised)
 
 
 def test_an_interruption_leaves_nothing(server, tmp_path, monkeypatch):
@@ -296,9 +268,9 @@ def test_an_interruption_leaves_nothing(server, tmp_path, monkeypatch):
 
 def test_a_folder_that_cannot_be_written_is_one_sentence(server, tmp_path):
     (tmp_path / "file").write_text("no folder")
-    with pytest.raises(InputError, match=r"file/a\.data cannot be written \(.*choose a") as caught:
+    with pytest.raises(InputError, match=r"file/a\.data cannot be written \(.*choose a") as raised:
         fetch(listed(server.gives("/a.data", DATA)), tmp_path / "file")
-    sentence(caught)
+    sentence(raised)
 
 
 # The mirror as a folder, and paths.
@@ -309,10 +281,10 @@ def test_what_a_mirror_lacks_is_downloaded_or_an_error(server, nowhere, tmp_path
     url = server.gives("/a.data", DATA)
     (original,) = fetch(listed(url), tmp_path / "new", mirror).originals
     assert original.source == url
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError) as raised:
         fetch(listed(f"{nowhere}/a.data"), tmp_path / "other", mirror)
-    assert not isinstance(caught.value, Unreachable)
-    assert sentence(caught).startswith(
+    assert not isinstance(raised.value, Unreachable)
+    assert sentence(raised).startswith(
         f"data.mirror '{mirror}' lacks a file: a.data of data set tiny cannot be downloaded"
     )
     with pytest.raises(InputError, match=r"data\.mirror is '.*none', which is no folder"):
@@ -329,21 +301,21 @@ def test_links_in_a_mirror_are_followed_each_folder_once(tmp_path):
     assert [path.name for path in archives.walk(mirror)] == ["a.data"]
 
 
-@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
-def test_a_pipe_or_a_device_in_a_mirror_is_not_read(nowhere, tmp_path, make):
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (os.mkfifo, "lacks a file"),
+        (lambda path: path.symlink_to("/dev/zero"), "lacks a file"),
+        # A plain file by its type, which nobody can read from its start.
+        (lambda path: path.symlink_to("/proc/self/mem"), r"a\.data cannot be read \("),
+    ],
+)
+def test_what_cannot_be_read_in_a_mirror_is_one_sentence(nowhere, tmp_path, make, says):
     mirror = fill(tmp_path / "mirror", {})
     make(mirror / "a.data")
-    with pytest.raises(InputError, match="lacks a file"):
+    with pytest.raises(InputError, match=says) as raised:
         fetch(listed(f"{nowhere}/a.data"), tmp_path / "new", mirror)
-
-
-def test_an_unreadable_file_in_a_mirror_is_one_sentence(nowhere, tmp_path):
-    mirror = fill(tmp_path / "mirror", {})
-    # A plain file by its type, which nobody can read from its start.
-    (mirror / "a.data").symlink_to("/proc/self/mem")
-    with pytest.raises(InputError, match=r"a\.data cannot be read \(") as caught:
-        fetch(listed(f"{nowhere}/a.data"), Path("unused"), mirror)
-    sentence(caught)
+    sentence(raised)
 
 
 def test_a_file_without_addresses_must_be_in_a_mirror(tmp_path):
