@@ -117,35 +117,23 @@ def test_words_are_refused(words, says, capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "changes", "sentence"),
+    ("mechanism", "experiment", "changes", "part", "sentence"),
     [
-        ("laplac", {}, "mechanism is 'laplac'; did you mean 'laplace'?"),
-        ("laplace", {"task": "regresion"}, "task is 'regresion'; did you mean 'regression'?"),
-        ("laplace", {"reading": "zeta_litera"}, "did you mean 'zeta_literal'?"),
-        ("laplace", {"dataset": "ctg"}, "needs the data set ctg, but was given liver"),
+        ("laplac", "regression", {}, {}, "mechanism is 'laplac'; did you mean 'laplace'?"),
+        ("laplace", "regression", {}, {"task": "regresion"}, "did you mean 'regression'?"),
+        ("laplace", "regression", {}, {"reading": "zeta_litera"}, "did you mean 'zeta_literal'?"),
+        ("laplace", "regression", {}, {"dataset": "ctg"}, "needs the data set ctg, but was given"),
+        ("mvg_binary", "regression", {"train": 345}, {}, "train is 345 for 345 records; leave"),
+        ("mvg_binary", "regression", {"directions": {}}, {}, "direction has no values; name at"),
+        ("random", "covariance", {}, {}, "delete it and run `snakemake data`"),
     ],
 )
-def test_bad_parts_are_one_sentence(mechanism, changes, sentence, call, results):
-    words = trials_words(results, mechanism, settings())
-    words[3] = job_settings.text(json.loads(words[3]) | changes)
+def test_trials_that_cannot_run_are_refused(
+    mechanism, experiment, changes, part, sentence, call, results
+):
+    words = trials_words(results, mechanism, settings(**changes), experiment)
+    words[3] = job_settings.text(json.loads(words[3]) | part)
     assert_refused(call(*words), sentence)
-    assert not (results / "trials").exists()
-
-
-def test_data_that_are_not_there_are_one_sentence(call, results):
-    words = trials_words(results, "random", settings(), "covariance")
-    assert_refused(call(*words), "delete it and run `snakemake data`")
-
-
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"train": 345}, "train is 345 for 345 records; leave at least one"),
-        ({"directions": {}}, "direction has no values; name at least one"),
-    ],
-)
-def test_bad_settings_are_one_sentence(changes, sentence, call, results):
-    assert_refused(call(*trials_words(results, "mvg_binary", settings(**changes))), sentence)
     assert not (results / "trials").exists()
 
 
