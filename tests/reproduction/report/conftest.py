@@ -31,7 +31,7 @@ def root(common: Callable[..., Path]) -> Path:
 
     def write(folder: Path) -> None:
         distinctrun.write(folder)
-        runfiles.write(folder, *distinctrun.TABLES)
+        runfiles.write_known(folder, *distinctrun.TABLES)
 
     return common("distinct", write)
 
@@ -42,7 +42,7 @@ def simulated(common: Callable[..., Path], root: Path) -> Path:
 
     def write(folder: Path) -> None:
         distinctrun.write_simulated(folder, root)
-        runfiles.write(folder, *distinctrun.TABLES)
+        runfiles.write_known(folder, *distinctrun.TABLES)
 
     return common("simulated", write)
 

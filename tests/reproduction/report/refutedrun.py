@@ -68,4 +68,4 @@ def write(root: Path) -> None:
         audit[names.ne(UNAUDITED)].to_csv(file, index=False)
     (root / "theory").mkdir()
     shutil.copy(KEPT / "theory/settings.csv", root / "theory")
-    runfiles.write(root, *TABLES)
+    runfiles.write_known(root, *TABLES)

@@ -5,13 +5,15 @@ A test beside this module holds the lists to those of a dry run.
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
 
 from reproduction import catalogue, discovery
-from reproduction.report import figures, inputs, tables
+from reproduction.report import figures, inputs, markup, tables
 from reproduction.report.entries import Recipe
 
 RELEASES = ("regression", "first_pc", "covariance", "section10_2")
@@ -141,6 +143,23 @@ def entry(name: str) -> Recipe:
 def frame(root: Path, name: str) -> pd.DataFrame:
     """Return the data of a figure of a run."""
     return entry(f"figures/{name}").frame(files(root, f"figures/{name}"))
+
+
+@functools.cache
+def shown(root: Path, name: str) -> tuple[pd.DataFrame, markup.Grid]:
+    """Return the frame and the grid of a table of a run that nobody changes, made once."""
+    frame, status = entry(name).collect(files(root, name), mechanism(name))
+    return frame, entry(name).show(frame, status)
+
+
+def write_known(root: Path, *names: str) -> None:
+    """Write tables of a run that nobody changes, as the package does."""
+    for name in names:
+        frame, grid = shown(root, name)
+        columns = [column for column in frame if not column.startswith("_")]
+        grid = dataclasses.replace(grid, inputs=[*files(root, name)])
+        in_words = entry(name).grid is not None
+        markup.write(root / name, frame[columns], grid, as_markdown=in_words)
 
 
 def write(root: Path, *names: str, out: Path | None = None) -> None:

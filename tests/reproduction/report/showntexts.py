@@ -44,14 +44,16 @@ def table(root: Path, name: str, whole: bool = True) -> Lines:
         name: such as ``tables/table3``, or ``tables/against_adult_imgm`` for one on request.
         whole: whether each row of the frame is listed; else its columns are summarised.
     """
-    entry, files = runfiles.entry(name), runfiles.files(root, name)
-    frame, status = entry.collect(files, runfiles.mechanism(name))
-    grid = entry.show(frame, status)
+    frame, grid = runfiles.shown(root, name)
     lines = markup.markdown(grid).splitlines()
     if grid.header:
         latex = markup.latex(grid).splitlines()
         lines += latex[: latex.index(r"\toprule") + LATEX]
-    return [*lines, *(rows(frame) if whole else columns(frame)), f"made from {', '.join(files)}"]
+    return [
+        *lines,
+        *(rows(frame) if whole else columns(frame)),
+        f"made from {', '.join(runfiles.files(root, name))}",
+    ]
 
 
 def figure(root: Path, name: str, whole: bool = True) -> Lines:
