@@ -335,7 +335,7 @@ def test_a_dry_run_names_the_file_or_the_setting_that_has_changed(again, tmp_pat
 def test_a_file_that_cannot_be_imported_stops_what_names_it_alone(again):
     edit(again, "mechanisms/jl.py", lambda text: f"{text}\nraise KeyError('size')\n")
     assert again.plan("table4").idle
-    outcome = again.snakemake("results/audit/regression/jl_exact.csv", "-c1")
-    assert outcome.code
+    outcome = again.snakemake("results/trials/regression/default/jl_exact.csv.gz", "-c1")
+    assert outcome.code, outcome.output
     says = "jl.py, which has jl_exact, cannot be imported (KeyError: 'size'); correct it"
     assert says in outcome.output
