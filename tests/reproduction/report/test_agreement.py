@@ -11,8 +11,6 @@ from packages import KEPT, ROOT
 from reproduction import catalogue, job_settings
 from reproduction.report import comparisons, inputs, markup
 from reproduction.report.article import build, numbers
-from reproduction.report.claims import findings
-from reproduction.report.figures import curves
 from reproduction.report.page import first_screen
 from reproduction.report.tables import comparison
 
@@ -97,40 +95,6 @@ def test_the_advice_follows_the_comparisons():
             verdict = verdicts[row.best_mechanism, row.baseline, row.epsilon]
             values = {*np.atleast_1d(verdict)}
             assert (values == {comparisons.BETTER}) == bool(row.beats_baseline), row
-
-
-def test_headlines_say_what_their_files_hold():
-    for experiment in TABLES:
-        frame = kept(f"figures/data/curves_{experiment}")
-        frame.attrs["claimed_epsilon"] = 1.0
-        said = curves.FIGURES["curves"].finding(
-            text(frame, "against_baseline", "against_best", "also")
-        )
-        rows = private(frame[frame["role"].eq("mechanism")]).reset_index()
-        better = rows.loc[rows["against_baseline"].eq("better"), ["mechanism", "also"]]
-        better = {*better["mechanism"], *better["also"].fillna("")}
-        for paper, names in catalogue.section("papers").items():
-            ran = {*rows["mechanism"], *rows["also"].fillna("")} & {*names}
-            failed = bool(ran) and not better & ran
-            negative = "neither" in said or "does not" in said or "no mechanism" in said
-            assert (failed and paper in said and negative) or not failed
-            assert failed or not negative or paper not in said
-
-
-def test_the_article_counts_claims_and_errata_as_their_tables_do():
-    entries = numbers.read_entries(build.SOURCE / "numbers.yaml")
-    stated = {
-        name: entry.value for name, entry in numbers.collect(entries, inputs.below(KEPT)).items()
-    }
-    claims = kept("claims")
-    for paper in ("MVG", "IMGM"):
-        rows = claims[claims["paper"].eq(paper)]
-        for group in findings.GROUPS:
-            part = re.match(r"(\d+) of (\d+)", findings.count(rows, group))
-            names = f"count.{paper}.{group}.reproduced", f"count.{paper}.{group}.all"
-            assert [stated[name] for name in names] == [int(part[1]), int(part[2])]
-    headline = (KEPT / "tables/errata.md").read_text(encoding="utf-8").partition("\n")[0]
-    assert re.search(rf"of which {stated['errata.not private']} cost privacy", headline)
 
 
 RUNS = sorted(path.stem for path in (KEPT / "comparisons").glob("*.csv"))

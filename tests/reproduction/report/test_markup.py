@@ -8,7 +8,7 @@ import pytest
 from numbertexts import shows
 
 from reproduction.report import markup
-from reproduction.report.markup import escape, interval, short
+from reproduction.report.markup import interval, short
 
 
 @pytest.mark.parametrize(
@@ -74,27 +74,6 @@ def test_few_trials_have_no_interval_beyond_the_metric():
     assert markup.result(row | {"mean": -2e-17, "ci95": 0.0}, "delta_rho") == "0"
 
 
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [
-        ("a word", "a word"),
-        (np.nan, ""),
-        (True, "yes"),
-        (10176, "10,176"),
-        (pd.Series([2, 7593]), "2 to 7,593"),
-        (pd.Series([0.5, np.nan, 0.5]), "0.5"),
-        (pd.Series(["b", "a", None, "b"]), "b, a"),
-    ],
-)
-def test_any_value_as_a_person_reads_it(value, shown):
-    assert markup.format_value(value) == shown
-
-
-def test_greek_letters_become_symbols_once():
-    assert escape("ε/q, δ, 0.5†") == r"$\epsilon$/q, $\delta$, 0.5$\dagger$"
-    assert escape("epsilon and Delta") == r"$\epsilon$ and $\Delta$"
-
-
 def test_a_grid_survives_its_file(tmp_path):
     grid = markup.Grid(
         header=["Method", "Value"],
@@ -144,28 +123,3 @@ def test_what_a_text_shows_is_told_to_its_last_digit():
 )
 def test_cells_sort_by_the_number_that_they_show(text, value):
     assert markup.number(text) == (value if value is None else pytest.approx(value))
-
-
-def test_columns_of_numbers_are_known():
-    rows = [["a", "1.5 ± 0.2", "within", ""], ["c", "", "", ""]]
-    grid = markup.Grid(
-        header=["Method", "Value", "Verdict", "Empty"],
-        groups=[("", rows), ("Beyond", [["d", "~12", "3", ""]]), ("Nothing", [])],
-    )
-    assert markup.numeric(grid) == [False, True, False, False]
-
-
-def test_a_word_among_numbers_leaves_the_column_one_of_numbers():
-    rows = [["1.5", "1,024"], ["not run", "1,024 x 84"], ["2", "5"]]
-    assert markup.numeric(markup.Grid(header=["a", "b"], groups=[("", rows)])) == [True, False]
-    assert markup.numeric(markup.Grid(header=["a", "b"])) == [False, False]
-
-
-def test_the_headline_stands_first_and_wide_cells_are_broken():
-    rows = [["Laplace", "1.5", "a cell of more letters than fit beside the others"]]
-    grid = markup.Grid(["a", "b", "c"], [("", rows)], name="Table 9, x", headline="It is so")
-    assert markup.markdown(grid).startswith("### It is so\n\n**Table 9, x.**")
-    latex = markup.latex(grid)
-    assert r"\caption{\emph{It is so.} " in latex
-    assert r"\begin{tabular}{lrp{0.81\linewidth}}" in latex
-    assert r"\label{tab:table9x}" in latex

@@ -58,15 +58,16 @@ class Reader(HTMLParser):
         return [found["id"] for _, found in self.tags if "id" in found]
 
 
-@pytest.fixture
-def make(tmp_path):
-    """Return a function that builds the page on a results folder, by default the sample run."""
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory):
+    """Return the folder of the sample run, only for reading."""
+    return write(tmp_path_factory.mktemp("sample") / "results")
 
-    def run(root=None, **options):
-        root = write(tmp_path / "results") if root is None else root
-        return page.build(inputs.below(root), **{"run": RUN, **options})
 
-    return run
+@pytest.fixture(scope="module")
+def html(sample):
+    """Return the page on the sample run."""
+    return page.build(inputs.below(sample), run=RUN)
 
 
 def section(html: str, name: str) -> str:
@@ -76,16 +77,15 @@ def section(html: str, name: str) -> str:
     return f'<section class="{found}'
 
 
-def test_what_a_person_left_in_the_folder_is_not_shown(tmp_path):
-    root = write(tmp_path / "results")
+def test_what_a_person_left_in_the_folder_is_not_shown(sample, tmp_path):
+    root = shutil.copytree(sample, tmp_path / "results")
     listed = [path for path in root.rglob("*") if path.is_file()]
     draw(root, "of_tomorrow", {"topic": "x", "headline": "x", "caption": "x"})
     assert "of-tomorrow" in page.build(inputs.below(root), run=RUN)
     assert "of-tomorrow" not in page.build(inputs.by_name(listed), run=RUN)
 
 
-def test_reasons_of_gaps_and_configuration_are_shown_and_nothing_private(make):
-    html = make()
+def test_reasons_of_gaps_and_configuration_are_shown_and_nothing_private(html):
     gaps = section(html, "gaps")
     assert "no guarantee: delta is 0.1 at epsilon 1" in gaps
     assert "skipped: &lt;b&gt;it&lt;/b&gt; answers covariance queries" in gaps
@@ -103,8 +103,8 @@ def test_markup_in_text_is_shown_and_not_obeyed():
     assert prose.inline("[x](https://a.example/b)") == '<a href="https://a.example/b">x</a>'
 
 
-def test_the_page_needs_no_network_and_no_file(make):
-    reader = Reader(make())
+def test_the_page_needs_no_network_and_no_file(html):
+    reader = Reader(html)
     names = {name for name, _ in reader.tags}
     assert not names & {"iframe", "object", "embed", "video", "audio", "base"}
     assert all(one["src"].startswith("data:image/") for one in reader.attributes("img"))
@@ -115,8 +115,8 @@ def test_the_page_needs_no_network_and_no_file(make):
     assert "url(" not in styles
 
 
-def test_ids_are_unique_and_links_lead_somewhere(make):
-    reader = Reader(make())
+def test_ids_are_unique_and_links_lead_somewhere(html):
+    reader = Reader(html)
     ids = reader.ids()
     assert len(ids) == len({*ids})
     inside = [one["href"][1:] for one in reader.attributes("a") if one["href"].startswith("#")]
@@ -124,18 +124,17 @@ def test_ids_are_unique_and_links_lead_somewhere(make):
     assert {*inside} <= {*ids}
 
 
-def test_the_same_results_give_the_same_page_but_for_facts_on_the_run(make, tmp_path):
-    root = write(tmp_path / "results")
-    first = make(root)
-    assert first == make(root)
-    second = make(root, run={"Git commit": "9999", "Processor": "another"})
-    assert first != second
-    assert Reader(first).steady == Reader(second).steady
-    assert Reader(first).run != Reader(second).run
+def test_the_same_results_give_the_same_page_but_for_facts_on_the_run(html, sample):
+    assert page.build(inputs.below(sample), run=RUN) == html
+    other = {"Git commit": "9999", "Processor": "another"}
+    second = page.build(inputs.below(sample), run=other)
+    assert second != html
+    assert Reader(html).steady == Reader(second).steady
+    assert Reader(html).run != Reader(second).run
 
 
-def test_the_page_on_kept_results_is_the_same_everywhere(tmp_path, monkeypatch):
-    root = write(tmp_path / "results/reference")
+def test_the_page_on_kept_results_is_the_same_everywhere(sample, tmp_path, monkeypatch):
+    root = shutil.copytree(sample, tmp_path / "results/reference")
     monkeypatch.chdir(tmp_path)
     assert cli.main(["report"]) == 0
     html = (tmp_path / "results/page.html").read_text()
@@ -144,18 +143,12 @@ def test_the_page_on_kept_results_is_the_same_everywhere(tmp_path, monkeypatch):
     assert html == page.build(inputs.below(root), run={})
 
 
-def test_commands_end_with_the_options_of_the_run(make):
-    html = make(options="--configfile config.yaml quick.yaml")
-    assert (
-        'data-copy="snakemake results/tables/table3.csv --configfile config.yaml quick.yaml"'
-        in html
-    )
-    assert "snakemake --configfile config.yaml quick.yaml --forceall table3" in html
-
-
-def test_commands_and_files_are_in_the_folder_of_the_run(make):
-    html = make(folder="results/of mine")
-    assert "snakemake 'results/of mine/tables/table3.csv'" in html.replace("&#39;", "'")
+def test_commands_have_the_folder_and_the_options_of_the_run(sample):
+    options = "--configfile config.yaml quick.yaml"
+    html = page.build(inputs.below(sample), run=RUN, folder="results/of mine", options=options)
+    text = html.replace("&#39;", "'")
+    assert f"snakemake 'results/of mine/tables/table3.csv' {options}" in text
+    assert f"snakemake {options} --forceall table3" in text
     assert "results/tables" not in html
 
 
@@ -167,8 +160,10 @@ def test_commands_and_files_are_in_the_folder_of_the_run(make):
         ("summary/regression.csv", "a\n", "is not a whole summary file"),
     ],
 )
-def test_a_damaged_file_is_one_sentence_and_leaves_the_old_page(tmp_path, name, content, message):
-    root = write(tmp_path / "results")
+def test_a_damaged_file_is_one_sentence_and_leaves_the_old_page(
+    sample, tmp_path, name, content, message
+):
+    root = shutil.copytree(sample, tmp_path / "results")
     put(root / name, content)
     put(root / "report.html", "the old page")
     with pytest.raises(InputError, match=message):
@@ -198,14 +193,14 @@ def test_an_address_survives_html_and_decoding():
     assert unquote(address.partition(",")[2]) == text
 
 
-def test_an_experiment_of_tomorrow_has_a_place(make, tmp_path):
-    root = write(tmp_path / "results")
+def test_an_experiment_of_tomorrow_has_a_place(sample, tmp_path):
+    root = shutil.copytree(sample, tmp_path / "results")
     for kind in ("summary", "comparisons"):
         copy = (root / f"{kind}/regression.csv").read_text().replace("regression,", "tomorrow,")
         put(root / f"{kind}/tomorrow.csv", copy)
     settle(root, experiments={key: {"dataset": "liver"} for key in ["regression", "tomorrow"]})
     make_table(root, "tables/tomorrow")
-    html = make(root)
+    html = page.build(inputs.below(root), run=RUN)
     assert 'id="tables-tomorrow"' in section(html, "further")
     assert html.index('id="imgm"') < html.index('id="further"') < html.index('id="claims"')
 

@@ -274,9 +274,16 @@ CUT = """[...document.querySelectorAll('.frame:has(.stacked), .card, .mark .labe
     .map((part) => part.textContent)"""
 
 
-def test_the_page_on_the_kept_results_is_short(browser, tmp_path):
-    file = tmp_path / "page.html"
+@pytest.fixture(scope="module")
+def kept_page(tmp_path_factory):
+    """Return the file of the page on the kept results."""
+    file = tmp_path_factory.mktemp("kept") / "page.html"
     page.write(inputs.below(KEPT), file, run={})
+    return file
+
+
+def test_the_page_on_the_kept_results_is_short(browser, kept_page):
+    file = kept_page
     assert file.stat().st_size < 3.5e6
     for window, screens in LENGTH.items():
         shown = browser.open(file.as_uri(), *window)
@@ -286,10 +293,8 @@ def test_the_page_on_the_kept_results_is_short(browser, tmp_path):
         assert shown.run(CUT) == []
 
 
-def test_a_long_table_can_be_filtered(browser, tmp_path):
-    file = tmp_path / "page.html"
-    page.write(inputs.below(KEPT), file, run={})
-    shown = browser.open(file.as_uri())
+def test_a_long_table_can_be_filtered(browser, kept_page):
+    shown = browser.open(kept_page.as_uri())
     every = shown.run(LINES)
     assert len(every) > 40
     words = "document.querySelector('#tables-audit .filter input')"

@@ -133,13 +133,6 @@ def test_each_epsilon_has_its_own_choice_and_ties_take_the_smaller_variant(saved
     }
 
 
-def test_without_select_trials_no_variant_is_chosen(saved):
-    parts = [
-        trials("jl_2012", [1.0, 2.0], configuration=f"sketch_multiple={rows}") for rows in (2, 4)
-    ]
-    assert not summary.summarise([saved(*parts)])["chosen"].any()
-
-
 def test_a_row_without_trials_keeps_its_reason(saved):
     note = "no guarantee: epsilon 10 is past the crossover"
     parts = [trials("gaussian_2006", [1.0, 3.0]), reason("gaussian_2006", note, epsilon="10")]
@@ -258,18 +251,6 @@ def test_a_missing_file_and_no_file(tmp_path):
     (tmp_path / "summary.csv").write_text("mechanism\nlaplace\n")
     with pytest.raises(InputError, match="not a whole summary file"):
         summary.read(tmp_path / "summary.csv")
-
-
-def test_a_table_shows_the_chosen_variant_though_another_is_reported_as_better(saved):
-    parts = [
-        trials("mvg_binary", around(mean, 0.1), configuration=tau, direction="a", phase=phase)
-        for tau, phases in {"tau=0.55": (1.0, 2.0), "tau=0.95": (3.0, 1.5)}.items()
-        for phase, mean in zip(("report", "select"), phases, strict=True)
-    ]
-    shown = summary.table_rows(summary.summarise([saved(*parts)]))
-    assert shown[["configuration", "mean"]].to_numpy().tolist() == [
-        ["tau=0.95", pytest.approx(3.0)]
-    ]
 
 
 def test_trials_on_records_of_zeros_are_in_no_summary(saved):

@@ -5,9 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-import runfiles
 import yaml
-from samplerun import put, settle
 
 from matrixdp.checks import InputError
 from matrixdp.privacy import gaussian
@@ -21,18 +19,6 @@ ENTRIES = yaml.safe_load(inputs.ERRATA.read_text(encoding="utf-8"))
 def numbers(*names):
     rows = [{"check": name, "statistic": f"number of {name}", "value": 2.0} for name in names]
     return pd.DataFrame(rows)
-
-
-def test_errata_show_their_numbers():
-    assert len({one["id"] for one in ENTRIES}) == len(ENTRIES) >= 28
-    needed = {one["check"] for one in ENTRIES if "check" in one and "package" not in one}
-    every = pd.concat([numbers(*sorted(needed))] * 9)
-    table = errata.data({"errata": ENTRIES, "theory/exact": every}).set_index("id")
-    shown = table["statistic"]
-    assert shown["MVG-1"].startswith("number of ")
-    assert shown["MVG-2"] == "none"
-    assert shown["diffprivlib-1"] == "not installed"
-    assert errata.data({"errata": ENTRIES}).set_index("id")["statistic"]["MVG-1"] == "not run"
 
 
 def test_the_constant_of_adassp_is_what_its_erratum_says():
@@ -65,15 +51,6 @@ def test_wrong_errata_are_named():
     ):
         with pytest.raises(InputError, match=message):
             errata.data({"errata": [entry], "theory/exact": numbers("M11")})
-
-
-def test_the_table_needs_no_number(tmp_path):
-    settle(tmp_path)
-    runfiles.write(tmp_path, "tables/errata")
-    assert "| **IMGM paper** |" in (tmp_path / "tables/errata.md").read_text()
-    put(tmp_path / "theory/exact.csv", "")
-    with pytest.raises(InputError, match=r"exact\.csv cannot be read"):
-        runfiles.write(tmp_path, "tables/errata")
 
 
 def test_every_erratum_has_a_check_and_number_that_exist():
