@@ -6,7 +6,7 @@ from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import NoGuarantee
 from matrixdp.mechanisms.scaled import Scaled
 from matrixdp.privacy.sensitivity import Ball, Box, SecondMomentQuery
-from reproduction.mechanisms.jl import MECHANISMS, JohnsonLindenstrauss
+from reproduction.mechanisms.jl import JohnsonLindenstrauss
 from reproduction.seeds import streams
 
 LIVER = SecondMomentQuery(Box.cube(6, -1.0, 1.0), 248)
@@ -68,14 +68,6 @@ def test_lifts_follow_adjacency_and_scale():
         assert same == pytest.approx(ridge(cube, adjacency, "exact"), rel=1e-12)
     assert ridge(cube, "replace", "2012") == pytest.approx(4 * ridge(cube, "zero_out", "2012"))
     assert ridge(cube, "replace", "exact") > 1.1 * ridge(cube, "zero_out", "exact")
-
-
-def test_a_release_says_what_it_is():
-    release = JohnsonLindenstrauss(2.5).calibrate(LIVER, epsilon=0.3, delta=1e-4)
-    assert (release.output_type, release.sketch_size) == ("sketch", 15)
-    assert release.mu is None
-    assert np.isnan(release.noise_std)
-    assert (release.epsilon, release.delta) == (0.3, 1e-4)
 
 
 def test_the_constants_of_2012_are_refused_where_they_fail():
@@ -165,16 +157,6 @@ def test_bad_values():
         release.simulate(1.5 * np.eye(6), noises(1))
     with pytest.raises(InputError, match="must end in 6 x 6"):
         release.simulate(np.eye(5), noises(1))
-
-
-# --- the registry ----------------------------------------------------------------------------
-
-
-def test_entries_build_both_calibrations():
-    assert set(MECHANISMS) == {"jl_2012", "jl_exact"}
-    for name, entry in MECHANISMS.items():
-        assert (entry.parameter, entry.values) == ("sketch_multiple", "sketch_multiples")
-        assert entry.build(sketch_multiple=8) == JohnsonLindenstrauss(8, name.removeprefix("jl_"))
 
 
 def test_units_of_the_bounds_are_for_what_adds_noise():
