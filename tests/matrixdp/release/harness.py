@@ -87,6 +87,12 @@ def run(
     return cli.main(words)
 
 
+def charges(folder: Path, file: str = "people.csv") -> list[dict[str, Any]]:
+    """Return the charges of the account of a file; none where there is no account."""
+    account = folder / f"{file}.privacy.json"
+    return json.loads(account.read_text())["releases"] if account.exists() else []
+
+
 class Answer(NamedTuple):
     """What a release wrote.
 

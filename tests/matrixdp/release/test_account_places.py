@@ -8,14 +8,14 @@ import os
 import pickle
 import shutil
 
+import harness
 import numpy as np
 import pytest
 
 import matrixdp as mdp
 from matrixdp import cli
-from matrixdp.release import durable, ledger, tables
+from matrixdp.release import durable, ledger
 from matrixdp.release.release import make
-from matrixdp.release.specification import read
 
 TOTAL = {"epsilon": 1.0, "delta": 0}
 ONE = mdp.Laplace().calibrate(mdp.MeanQuery(mdp.Box((0.0,), (1.0,)), 50), epsilon=1.0)
@@ -23,25 +23,23 @@ HALF = mdp.Laplace().calibrate(ONE.query, epsilon=0.5)
 NAME = "people.csv" + ledger.SUFFIX
 
 
+#: A specification of all of the total.
+ALL = {"epsilon": 1.0, "delta": None, "total": TOTAL, "mechanism": "laplace"}
+
+
 @pytest.fixture
-def folder(tmp_path):
-    """A folder with a file, a specification that spends all, and a link to it elsewhere."""
-    home = tmp_path / "home"
-    home.mkdir()
-    np.savetxt(home / "people.csv", np.arange(50) / 50, header="age", comments="")
-    (tmp_path / "links").mkdir()
-    (tmp_path / "links" / "people.csv").symlink_to(home / "people.csv")
-    return tmp_path
+def folder(folder):
+    """A folder with a file of records in ``home``, and a link to it in ``links``."""
+    (folder / "home").mkdir()
+    (folder / "people.csv").rename(folder / "home/people.csv")
+    (folder / "links").mkdir()
+    (folder / "links/people.csv").symlink_to(folder / "home/people.csv")
+    return folder
 
 
-def specified(folder, more=""):
+def specified(folder, **keys):
     """Return a specification of all of the total, beside a file or a link to it."""
-    (folder / "people.toml").write_text(
-        'file = "people.csv"\nquery = "mean"\nrecords = 50\nepsilon = 1.0\nmechanism = "laplace"\n'
-        f"total = {{epsilon = 1.0, delta = 0}}\nmissing = 'refuse'\n"
-        f"{more}\n[bounds]\nage = [0, 1]\n"
-    )
-    return read(folder / "people.toml")
+    return harness.spec(folder, **{**ALL, **keys})
 
 
 def accounts(folder):
@@ -75,7 +73,7 @@ def test_what_python_spent_through_links_the_command_line_counts(folder, name, p
 @pytest.mark.parametrize("name", ["people.csv", NAME])
 def test_an_account_that_was_opened_before_it_was_begun_elsewhere_follows(folder, name):
     early = mdp.Account(folder / "home" / name, **TOTAL)
-    make(specified(folder / "home", 'account = "../other.json"'), folder / "out")
+    make(specified(folder / "home", account="../other.json"), folder / "out")
     assert (folder / "home" / NAME).is_symlink()
     with pytest.raises(mdp.InputError, match="the account allows"):
         early.spend(HALF)
@@ -131,7 +129,7 @@ def test_hard_links_are_refused_as_on_the_command_line(folder):
         make(specified(folder / "home"), folder / "out")
     assert not accounts(folder)
     # One that exists is stated, as by account = "...".
-    make(specified(folder / "home", f'account = "{NAME}"'), folder / "out")
+    make(specified(folder / "home", account=NAME), folder / "out")
     with pytest.raises(mdp.InputError, match="the account allows"):
         mdp.Account(folder / "home" / NAME).spend(HALF)
 
@@ -156,20 +154,101 @@ def test_an_array_has_the_account_of_its_path(folder, monkeypatch):
     assert account.spent == 1
 
 
-def test_a_file_of_records_that_is_not_there_begins_no_account(folder):
-    with pytest.raises(mdp.InputError, match="is not there, or no file"):
-        mdp.Account(folder / "home" / "poeple.csv", **TOTAL)
-    assert {".csv", ".npy", ".parquet"} == {*tables.SUFFIXES}
-
-
-def test_the_command_line_shows_the_account_of_a_link_and_of_any_path(folder, capsys):
-    make(specified(folder / "home", 'account = "../other.json"'), folder / "out")
+@pytest.mark.parametrize("account", [None, "../other.json"])
+@pytest.mark.parametrize("several", [[], [{"query": "mean"}, {"query": "mean", "label": "again"}]])
+def test_every_name_of_an_account_shows_what_is_spent(folder, capsys, account, several):
+    home, total = folder / "home", {"epsilon": 2.0, "delta": 1e-6}
+    text = harness.text(several, account=account, total=total)
+    for name in ("spec.toml", "spec.TOML", "spec.txt", "spec"):
+        (home / name).write_text(text)
+    assert cli.main(["account", str(home / "spec.toml")]) == 0
+    assert "nothing is spent" in capsys.readouterr().out
+    assert cli.main(["release", str(home / "spec.toml"), "--out", str(folder / "out")]) == 0
+    capsys.readouterr()
+    names = ["home/spec.toml", "home/spec.TOML", "home/spec.txt", "home/spec", "home/people.csv"]
+    names += [f"home/{NAME}", "links/people.csv", f"links/{NAME}", *["other.json"] * bool(account)]
     shown = set()
-    for path in ("links/people.csv", f"links/{NAME}", f"home/{NAME}", "other.json"):
-        assert cli.main(["account", str(folder / path)]) == 0
+    for name in names:
+        assert cli.main(["account", str(folder / name)]) == 0
         shown.add(capsys.readouterr().out)
     assert len(shown) == 1
-    assert "spent: epsilon 1 in 1 release" in shown.pop()
+    assert f"in {1 + bool(several)} release" in shown.pop()
+
+
+#: A first request, a second one, and what is said of it.
+PERSON = {"person": "who", "per_person": 3, "adjacency": "replace"}
+TERMS = [
+    ({}, {"adjacency": "add_or_remove"}, "neighbours = replace, not add_or_remove"),
+    ({"adjacency": "add_or_remove"}, {}, "neighbours = add_or_remove, not replace"),
+    ({}, {"total": {"epsilon": 9, "delta": 1e-5}}, "epsilon = 4.0, not 9.0"),
+    (PERSON, {"adjacency": "replace"}, "person = who, not none"),
+    (PERSON, {**PERSON, "person": "age2"}, "person = who, not age2"),
+    ({}, PERSON, "person = none, not who"),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "words"), TERMS)
+def test_an_account_keeps_its_terms(tmp_path, capsys, first, second, words):
+    rows = np.column_stack([harness.ROWS, *[np.arange(400)] * 2])
+    harness.save(tmp_path / "people.csv", rows, ("age", "income", "who", "age2"))
+    total = {"epsilon": 4, "delta": 1e-5}
+    assert harness.run(tmp_path, **{"total": total, **first}) == 0
+    keys = {"total": total, "query": "covariance", **second}
+    assert harness.run(tmp_path, "second", **keys) == 2
+    sentence = capsys.readouterr().err.splitlines()[-1]
+    assert words in sentence
+    assert "state the same" in sentence
+    # How many rows of a person count is a matter of each release.
+    fewer = {"per_person": 2} if "person" in first else {}
+    keys = {"query": "covariance", "total": total, **first, **fewer}
+    assert harness.run(tmp_path, "third", **keys) == 0
+    assert len(harness.charges(tmp_path)) == 2
+
+
+def test_an_account_elsewhere_stays_the_only_one(folder, capsys):
+    home = folder / "home"
+    assert harness.run(home, account="other.json", **ALL) == 0
+    assert harness.run(home, "second", query="second_moments", **ALL) == 2
+    assert "would be spent of 1" in capsys.readouterr().err
+    assert harness.run(home, "second", account="third.json", **ALL) == 2
+    assert "is the account of" in capsys.readouterr().err
+    assert not (home / "third.json").exists()
+    assert (home / NAME).readlink().name == "other.json"
+
+
+def test_of_two_accounts_begun_at_once_one_is_refused(folder, monkeypatch, capsys):
+    place, places, home = ledger.account_path, [], folder / "home"
+
+    def late(*words):
+        places.append(place(*words))
+        if len(places) == 2:  # the first one looks for earlier charges
+            (home / NAME).symlink_to("other.json")
+        return places[-1]
+
+    monkeypatch.setattr(ledger, "account_path", late)
+    assert harness.run(home, **ALL) == 2
+    assert "was begun elsewhere just now; run again" in capsys.readouterr().err
+
+
+def test_space_of_an_account_of_a_similar_name_stays(folder):
+    home = folder / "home"
+    part, stale = (home / f".people.csv.privacy.{name}.json.part" for name in ("b", "0" * 16))
+    part.touch()
+    stale.touch()
+    assert harness.run(home, **ALL) == 0
+    assert (part.exists(), stale.exists()) == (True, False)
+
+
+def test_an_account_stays_one_whatever_its_names(folder, capsys):
+    home, account = folder / "home", folder / "home" / NAME
+    account.symlink_to("../links/account.json")
+    assert harness.run(home, **ALL) == 0
+    assert account.is_symlink()
+    assert len(json.loads((folder / "links/account.json").read_text())["releases"]) == 1
+    account.unlink()
+    account.hardlink_to(folder / "links/account.json")
+    assert harness.run(home, "second", **ALL) == 2
+    assert "is an account with 2 names (hard links)" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])

@@ -2,26 +2,14 @@
 
 from itertools import product
 
+import harness
 import numpy as np
 import pytest
 
-from matrixdp import cli
-from matrixdp.release import choices, compositions, receipt, release, specification, uncertainty
+from matrixdp.release import choices, compositions, receipt, release, uncertainty
 
 DRAWS, TOLERANCE, COUNT = 2000, 0.05, 1000
-TEXT = """
-file = "people.csv"
-query = "{query}"
-records = {stated}
-epsilon = {epsilon}
-delta = {delta}
-adjacency = "{adjacency}"
-mechanism = "{mechanism}"
-missing = "refuse"
-total = {{epsilon = 9, delta = {total}}}
-bounds = {{a = [0, 4], b = [-1, 1], income = [0, 200000]}}
-"""
-DEFAULTS = {"stated": COUNT, "epsilon": 2, "delta": 1e-6, "adjacency": "replace"}
+KEYS = {"records": COUNT, "bounds": {"a": [0, 4], "b": [-1, 1], "income": [0, 200_000]}}
 #: Queries, mechanisms and deltas, each with a neighbouring relation that they serve.
 CASES = [
     *product(["mean"], [("laplace", 0), ("gaussian", 1e-6)], ["replace", "add_or_remove"]),
@@ -34,17 +22,9 @@ CASES = [
 ]
 
 
-def write(folder, **keys):
-    """Write a specification; return its path."""
-    keys = {**DEFAULTS, "mechanism": "recommend", **keys}
-    path = folder / "s.toml"
-    path.write_text(TEXT.format(**keys, total=1e-5 if keys["delta"] else 0))
-    return path
-
-
 def specified(folder, **keys):
     """Return a specification, and its first option."""
-    (spec,) = specification.read_all(write(folder, **keys))
+    spec = harness.spec(folder, **{**KEYS, **keys})
     return spec, choices.options(spec)[0]
 
 
@@ -112,50 +92,35 @@ def test_announced_noise_of_clipped_moments_is_that_of_the_largest_radius(
     assert (np.std(numbers, axis=0) <= 1.1 * largest).all()
 
 
-LINES = {
-    ("mean", "replace"): (
-        "mean of income: noise of +- 773 on values from 0 to 200,000; a difference below 1,550 "
-        "drowns in it",
-        "+- is a standard deviation in the unit of the column",
+#: Requests, and parts of the lines of ``recommend``: quantity, noise, unit, what drowns.
+LINES = [
+    (
+        "mean",
+        "replace",
+        "mean of income: noise of +- 773 on values from 0 to 200,000",
+        "unit of the",
     ),
-    ("mean", "add_or_remove"): (
-        "mean of income: noise of +- 446, and +- 631 where the mean is at a bound, on values from "
-        "0 to 200,000; a difference below 1,260 drowns in it",
-        "+- is a standard deviation in the unit of the column, if the file has the stated number "
-        "of records: with half as many it is twice as large",
-    ),
-    ("second_moments", "replace"): (
-        "mean square of income: noise of +- 268,000,000 on values from 0 to 40,000,000,000; a mean "
-        "square below 535,000,000 drowns in it",
-        "+- is a standard deviation in the squared unit of the column",
-    ),
-    ("covariance", "replace"): (
-        "variance of income: noise of +- 89,200,000, and +- 200,000,000 where the mean is at a "
-        "bound, on values from 0 to 10,000,000,000; a variance below 399,000,000 drowns in it",
-        "+- is a standard deviation in the squared unit of the column",
-    ),
-    ("components", "replace"): (
-        "variance of income: noise of +- 0.00892, and +- 0.02 where the mean is at a bound, on "
-        "values from 0 to 1; a variance below 0.0399 drowns in it",
-        "+- is a standard deviation in squared half ranges of the column",
-    ),
-}
+    ("mean", "add_or_remove", "mean of income: noise of +- 446, and +- 631", "twice as large"),
+    ("second_moments", "replace", "mean square of income: noise of +- 268,000,000", "squared unit"),
+    ("covariance", "replace", "variance of income: noise of +- 89,200,000", "in the squared unit"),
+    ("components", "replace", "variance of income: noise of +- 0.00892", "squared half ranges"),
+]
 
 
-#: A mechanism that adds its noise, for queries for which ``recommend`` may take one that clips.
-NAMED = dict.fromkeys(("second_moments", "covariance", "components"), "analyze_gauss")
-
-
-@pytest.mark.parametrize(("query", "adjacency"), LINES)
-def test_lines_name_quantity_unit_condition_and_what_drowns(tmp_path, capsys, query, adjacency):
-    path = write(
-        tmp_path, query=query, adjacency=adjacency, mechanism=NAMED.get(query, "recommend")
-    )
-    assert cli.main(["recommend", str(path)]) == 0
-    printed = capsys.readouterr().out.splitlines()
-    assert {*LINES[query, adjacency]} <= {*printed}
-    told = any("where the mean is at a bound" in line for line in printed if "allow" in line)
-    assert told == (query in ("covariance", "components") or adjacency == "add_or_remove")
+@pytest.mark.parametrize(("query", "adjacency", "noise", "unit"), LINES)
+def test_lines_name_quantity_noise_unit_and_what_drowns(
+    tmp_path, capsys, query, adjacency, noise, unit
+):
+    # Not one that clips.
+    mechanism = "recommend" if query == "mean" else "analyze_gauss"
+    keys = {**KEYS, "query": query, "adjacency": adjacency, "mechanism": mechanism}
+    keys["total"] = {"epsilon": 9, "delta": 1e-5}
+    assert harness.run(tmp_path, verb="recommend", **keys) == 0
+    printed = capsys.readouterr().out
+    (line,) = [line for line in printed.splitlines() if " of income: " in line]
+    assert line.startswith(noise)
+    assert line.endswith("drowns in it")
+    assert unit in printed
 
 
 @pytest.mark.parametrize(
@@ -193,7 +158,7 @@ def test_a_number_of_records_that_is_mostly_noise_bounds_nothing(tmp_path, capsy
     keys = {"query": "covariance", "adjacency": "add_or_remove", "mechanism": "goe"}
     lines = []
     for stated in (COUNT, 30):
-        assert cli.main(["recommend", str(write(tmp_path, **keys, stated=stated))]) == 0
+        assert harness.run(tmp_path, verb="recommend", **{**KEYS, **keys, "records": stated}) == 0
         lines.append(capsys.readouterr().out.splitlines()[-2])
     assert ["any factor" in line for line in lines] == [False, True]
     assert "that number has noise of 30% itself" in lines[1]

@@ -14,6 +14,8 @@ import pytest
 
 import matrixdp as mdp
 from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.clipped import PrivatelyClipped
+from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.noise import safe
 from matrixdp.privacy import exact_sums
 from matrixdp.release import choices, tables
@@ -98,6 +100,19 @@ def whole_person(folder, epsilon, delta=DELTA):
     return release
 
 
+def clipped_moments(folder, epsilon, delta=DELTA):
+    """One record of second moments that are clipped to a private radius is replaced."""
+    query = mdp.SecondMomentQuery(mdp.Box.cube(1, -1.0, 1.0), 20)
+    budget = {"epsilon": epsilon, "delta": delta}
+    composed = ComposedMoments.calibrated(PrivatelyClipped(), query, **budget)
+
+    def release(pair, first):
+        outcome = composed.release(np.array([[float(first)]] + [[1.0]] * 10 + [[0.0]] * 9))
+        return outcome.moments[0, 0] / outcome.radius**2
+
+    return release
+
+
 def private_bounds(folder, epsilon, delta=0.0):
     """The first record decides which of two bins is above the threshold, and so the bounds."""
     names = {"bounds": "private", "columns": ["x"]}
@@ -161,6 +176,7 @@ HONEST = [
     (frame, {"person": True}, 1 / 10, 60, 2000),
     (number_of_records, {}, 3 * 19.8 / 20, 200, 3000),
     (whole_person, {}, 3.02, 200, 3000),
+    (clipped_moments, {}, 0.55, 200, 3000),
     (private_bounds, {}, 756, 0, 600),
     (private_bounds, {"delta": DELTA}, 756, 60, 600),
 ]
@@ -186,6 +202,8 @@ DEFECTS = [
     (number_of_records, {}, 1, smaller(4), 3 * 19.8 / 20, 200, 600),
     (number_of_records, {}, 1, smaller(2), 3 * 20.7 / 20, 0, 3000),
     (whole_person, {}, 1, noise_of_one_record, 3.02, 200, 600),
+    (clipped_moments, {}, 1, smaller(6), 0.53, 200, 600),
+    (clipped_moments, {}, 1, smaller(2), 0.58, 0, 6000),
     (private_bounds, {}, 4, None, 756, 0, 300),
     (private_bounds, {}, 1, smaller(8), 756, 0, 200),
     (private_bounds, {"delta": DELTA}, 1, smaller(8), 756, 0, 200),
@@ -206,7 +224,7 @@ def prove(tmp_path, monkeypatch):
             monkeypatch.setattr(os, "urandom", np.random.default_rng(pair).bytes)
             return release(pair, first)
 
-        python = DELTA if door in (frame, number_of_records, whole_person) else 0.0
+        python = DELTA if door in (frame, number_of_records, whole_person, clipped_moments) else 0.0
         delta = changes.get("delta", python)
         return harness.prove(seeded, pairs, above, delta, CLAIMED)
 

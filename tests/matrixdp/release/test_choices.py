@@ -1,96 +1,136 @@
-"""What is recommended for a file, what would fit, and several releases that share a total."""
+"""What fits into a total: what refusals propose works, and several releases share one."""
 
 import re
 
+import harness
 import numpy as np
 import pytest
-from samplefile import release
+from harness import charges, run
 
-from matrixdp import cli
+import matrixdp as mdp
 from matrixdp.privacy import gaussian
 from matrixdp.release import ledger
 
-TOTAL = "total = {epsilon = 4, delta = 1e-5}"
+TOTAL = {"epsilon": 4, "delta": 1e-5}
+RECORDS = np.random.default_rng(0).uniform(0, 1, (400, 3))
+
+
+def books(folder):
+    return ledger.read(folder / "people.csv.privacy.json")
 
 
 def test_recommendations_for_what_is_planned_fit_together(folder):
-    queries = ["mean", "second_moments", "components"]
-    for query in queries:
-        given = {"query": query, "epsilon": "1.0", "more": TOTAL}
-        assert release(folder, out=query, **given) == 0
-    books = ledger.read(folder / "people.csv.privacy.json")
-    assert 1.4 < ledger.total_epsilon(books) < 1.8
+    for query in ("mean", "second_moments", "components"):
+        assert run(folder, query, query=query, epsilon=1.0, total=TOTAL) == 0
+    assert 1.4 < ledger.total_epsilon(books(folder)) < 1.8
 
 
-def test_a_refusal_names_what_would_fit(folder, capsys):
-    assert release(folder, epsilon="3.0", more=TOTAL) == 0
-    given = {"query": "second_moments", "out": "second", "more": TOTAL}
-    assert release(folder, **given, epsilon="3.9") == 2
-    told = capsys.readouterr().err
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"query": "second_moments"},
+        {"query": "regression", "target": "income", "mechanism": "clipped"},
+    ],
+)
+def test_a_refusal_charges_nothing_and_names_what_would_fit(folder, capsys, keys):
+    assert run(folder, epsilon=3.0, total=TOTAL) == 0
+    before = books(folder)
+    assert run(folder, "second", epsilon=3.9, total=TOTAL, **keys) == 2
+    sentence = capsys.readouterr().err
+    assert sentence.count("\n") == 1
+    assert (books(folder), (folder / "second").exists()) == (before, False)
     # What the cheapest mechanism would spend, and not the one of the least noise.
-    (spent,) = re.findall("this release epsilon (.*?) would be spent of 4", told)
+    (spent,) = re.findall("this release epsilon (.*?) would be spent of 4", sentence)
     assert 4 < float(spent) < 3 + 3.9
-    (epsilon,) = re.findall("epsilon = (.*?) would fit", told)
-    assert 2 < float(epsilon) < 3.9
-    pure = f'mechanism = "laplace"\n{TOTAL}'
-    assert release(folder, **{**given, "more": pure}, epsilon="2.0") == 2
+    (epsilon,) = re.findall("epsilon = (.*?) would fit", sentence)
+    assert run(folder, "second", epsilon=float(epsilon), total=TOTAL, **keys) == 0
+
+
+def test_where_another_mechanism_would_fit_it_is_named(folder, capsys):
+    assert run(folder, epsilon=3.0, total=TOTAL) == 0
+    keys = {"query": "second_moments", "mechanism": "laplace", "epsilon": 2.0}
+    assert run(folder, "second", total=TOTAL, **keys) == 2
     assert 'mechanism = "recommend" would fit' in capsys.readouterr().err
-    assert release(folder, **given, epsilon=epsilon) == 0
 
 
-def test_a_refusal_of_a_regression_in_parts_names_one_that_would_fit(folder, capsys):
-    more = f'target = "income"\nmechanism = "clipped"\n{TOTAL}'
-    assert release(folder, epsilon="3.0", more=TOTAL) == 0
-    given = {"query": "regression", "out": "second", "epsilon": "3.9", "more": more}
-    assert release(folder, **given) == 2
-    (epsilon,) = re.findall("epsilon = (.*?) would fit", capsys.readouterr().err)
-    assert release(folder, **{**given, "epsilon": epsilon}) == 0
+@pytest.mark.parametrize(
+    ("query", "epsilon", "delta", "total"),
+    [
+        ("mean", 20.0, 0, {"epsilon": 20, "delta": 0}),
+        ("mean", 1e6, 0, {"epsilon": 1e6, "delta": 0}),
+        ("mean", 1.0, 1e-6, {"epsilon": 100, "delta": 1e-5}),
+        ("mean", 9.0, 1e-6, {"epsilon": 60, "delta": 1e-5}),
+        ("records", 10.0, 1e-6, {"epsilon": 10, "delta": 1e-6}),
+        ("covariance", 1e6, 1e-6, {"epsilon": 1e6, "delta": 1e-6}),
+    ],
+)
+def test_a_refused_total_comes_with_the_line_that_works(
+    folder, capsys, query, epsilon, delta, total
+):
+    keys = {"query": query, "delta": delta, "insist": True}
+    assert run(folder, epsilon=epsilon, total=total, **keys) == 2
+    sentence = capsys.readouterr().err
+    # It says why.
+    assert "e^" in sentence
+    (most, least) = re.findall(r"total = \{epsilon = (\S+), delta = (\S+)\} would fit", sentence)[0]
+    smaller = re.findall(r"epsilon = (\S+) with total", sentence)
+    total = {"epsilon": float(most), "delta": float(least)}
+    assert run(folder, epsilon=float(*(smaller or [epsilon])), total=total, **keys) == 0
 
 
-SEVERAL = """
-file = "people.csv"
-records = 400
-TOTAL
-missing = "refuse"
-[bounds]
-age = [0, 120]
-income = [0, 200000]
-[[release]]
-query = "mean"
-[[release]]
-query = "covariance"
-weight = 3
-MORE
-"""
+def test_a_fit_that_does_not_fit_is_refused_at_the_price_of_the_cheapest_mechanism(tmp_path):
+    account = mdp.Account(tmp_path / "a.privacy.json", epsilon=1, delta=1e-5)
+    for _ in range(2):
+        mdp.Covariance(epsilon=0.5, delta=1e-6, bounds=(0, 1), account=account).fit(RECORDS)
+    with pytest.raises(mdp.InputError, match="would be spent of 1") as refusal:
+        mdp.Covariance(epsilon=0.9, delta=1e-6, bounds=(0, 1), account=account).fit(RECORDS)
+    (spent,) = re.findall(r"release epsilon ([\d.]+) would", str(refusal.value))
+    assert 1 < float(spent) < 1.2
 
 
-def several(folder, total="total = {epsilon = 4, delta = 1e-5}", more="", verb="release"):
-    (folder / "spec.toml").write_text(SEVERAL.replace("TOTAL", total).replace("MORE", more))
-    words = () if verb == "recommend" else ("--out", str(folder / "out"), "--even-if-useless")
-    return cli.main([verb, str(folder / "spec.toml"), *words])
+def test_an_account_in_python_says_which_total_has_room(tmp_path):
+    account = mdp.Account(tmp_path / "a.privacy.json", epsilon=100, delta=1e-5)
+    fit = mdp.Covariance(epsilon=1, delta=1e-6, bounds=(0, 1), account=account)
+    with pytest.raises(mdp.InputError, match="a total of epsilon") as refusal:
+        fit.fit(RECORDS)
+    (most,) = re.findall(r"a total of epsilon ([\d.]+) has room", str(refusal.value))
+    other = mdp.Account(tmp_path / "b.privacy.json", epsilon=float(most), delta=1e-5)
+    fit.set_params(account=other).fit(RECORDS)
 
 
-@pytest.mark.parametrize("delta", ["1e-5", "0"])
+@pytest.mark.parametrize("delta", [1e-5, 0])
 def test_several_releases_share_one_total_by_their_weights(folder, capsys, delta):
-    more = '[[release]]\nquery = "mean"\nlabel = "again"\nweight = 0.5'
-    total = f"total = {{epsilon = 4, delta = {delta}}}"
-    assert several(folder, total, more, "recommend") == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line for line in lines if re.match(r"\w+: epsilon", line)]
-    assert several(folder, total, more) == 0
-    books = ledger.read(folder / "people.csv.privacy.json")
-    if delta == "0":
-        shares = np.array([charge["pure_epsilon"] for charge in books["releases"]]) / 4
+    several = [{"query": "mean"}, {"query": "covariance", "weight": 3}]
+    several.append({"query": "mean", "label": "again", "weight": 0.5})
+    keys = {"total": {"epsilon": 4, "delta": delta}, "insist": True}
+    assert run(folder, verb="recommend", releases=several, total=keys["total"]) == 0
+    out = capsys.readouterr().out
+    assert len(re.findall(r"^\w+: epsilon", out, re.MULTILINE)) == 4
+    assert out.count("room for") == 1
+    assert "together: epsilon 4 of 4; the account has room for 0 more such files then" in out
+    assert run(folder, releases=several, **keys) == 0
+    account = books(folder)
+    if delta:
+        shares = np.array([charge["mu"] for charge in account["releases"]]) ** 2
+        shares /= gaussian.mu(4.0, ledger.usable_delta(account["total"])) ** 2
     else:
-        shares = np.array([charge["mu"] for charge in books["releases"]]) ** 2
-        shares /= gaussian.mu(4.0, ledger.usable_delta(books["total"])) ** 2
+        shares = np.array([charge["pure_epsilon"] for charge in account["releases"]]) / 4
     assert shares == pytest.approx(np.array([1, 3, 0.5]) / 4.5, rel=1e-3)
-    assert 0.999 * 4 < ledger.total_epsilon(books) <= 4
+    assert 0.999 * 4 < ledger.total_epsilon(account) <= 4
     for name in ("mean/mean", "covariance/covariance", "again/mean"):
         assert (folder / f"out/{name}.csv").exists()
     # Again all have their answers, at no cost, and a further one does not fit.
-    assert several(folder, total, more) == 0
-    assert ledger.read(folder / "people.csv.privacy.json") == books
-    assert several(folder, total, more + '\n[[release]]\nquery = "components"') == 2
+    assert run(folder, releases=several, **keys) == 0
+    assert run(folder, releases=[*several, {"query": "components"}], **keys) == 2
     assert "in all, and with" in capsys.readouterr().err
-    assert ledger.read(folder / "people.csv.privacy.json") == books
+    assert books(folder) == account
+
+
+def test_several_releases_of_private_bounds_share_a_total(folder):
+    rows = np.random.default_rng(3).uniform(20, 80, (2000, 2))
+    harness.save(folder / "people.csv", rows)
+    private = {"records": 2000, "bounds": "private", "columns": ["age", "income"]}
+    several = [{"query": "mean"}, {"query": "covariance", "weight": 3}]
+    assert run(folder, releases=several, total=TOTAL, **private) == 0
+    assert len(charges(folder)) == 2
+    assert 0.99 * 4 < ledger.total_epsilon(books(folder)) <= 4

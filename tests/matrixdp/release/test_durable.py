@@ -9,33 +9,35 @@ import sys
 import threading
 from pathlib import Path
 
+import harness
+import numpy as np
 import pytest
 
-from matrixdp import cli
+from matrixdp import __main__, cli
 from matrixdp.checks import InputError
+from matrixdp.cli import release
 from matrixdp.noise import safe
-from matrixdp.release import durable
+from matrixdp.release import durable, ledger
 
-SPECIFICATION = """
-file = "people.csv"
-query = "mean"
-records = 400
-epsilon = 1.0
-total = {epsilon = 2.0, delta = 0}
-missing = "refuse"
-[bounds]
-age = [0, 120]
-income = [0, 200000]
-"""
+#: A release by pure noise, one in parts, whose answer has a file more, and one whose bounds a first
+#: part finds.
+PURE = {"epsilon": 1.0, "delta": None, "total": {"epsilon": 2.0, "delta": 0}}
+IN_PARTS = {
+    "query": "covariance",
+    "mechanism": "clipped",
+    "epsilon": 1.0,
+    "delta": 1e-6,
+    "total": {"epsilon": 2.0, "delta": 1e-5},
+}
+PRIVATE = {
+    "epsilon": 4.0,
+    "delta": None,
+    "total": {"epsilon": 8.0, "delta": 0},
+    "bounds": "private",
+    "columns": ["age", "income"],
+}
 
-#: A release in parts, each with noise of its own, whose answer has a file more.
-IN_PARTS = SPECIFICATION.replace("mean", "covariance").replace("delta = 0", "delta = 1e-5")
-IN_PARTS = f'delta = 1e-6\nmechanism = "clipped"\n{IN_PARTS}'
-
-#: Bounds that a first part finds, and the mean within them.
-PRIVATE = SPECIFICATION.partition("[bounds]")[0].replace("1.0", "4.0").replace("2.0", "8.0")
-PRIVATE += 'bounds = "private"\ncolumns = ["age", "income"]\n'
-
+ROWS = np.column_stack([np.arange(400), 500 * np.arange(400)])
 FILES = ("mean.csv", "mean.receipt.json", "mean.receipt.md")
 
 #: Runs a release in a child of its own for each step that it is killed after, then once more.
@@ -67,7 +69,7 @@ def child(folder, last):
             if hasattr(os, name):
                 setattr(os, name, step(getattr(os, name), name))
         safe.noise = step(safe.noise, "noise")
-    os._exit(cli.main(["release", str(folder / "s.toml"), "--out", str(folder / "out")]))
+    os._exit(cli.main(["release", str(folder / "spec.toml"), "--out", str(folder / "out")]))
 
 def run(folder, last=0):
     process = os.fork()
@@ -81,7 +83,7 @@ start = Path(sys.argv[1])
 # What takes long at first is done once: modules, and the table of noise.
 first = start.with_name("first")
 shutil.copytree(start, first)
-assert not cli.main(["release", str(first / "s.toml"), "--out", str(first / "out")])
+assert not cli.main(["release", str(first / "spec.toml"), "--out", str(first / "out")])
 for last in range(1, 100):
     folder = start.with_name(f"{last:02}")
     shutil.copytree(start, folder)
@@ -93,18 +95,9 @@ for last in range(1, 100):
 """
 
 
-def written(folder, specification=SPECIFICATION):
-    folder.mkdir(exist_ok=True)
-    rows = [f"{age},{500 * age}" for age in range(400)]
-    (folder / "people.csv").write_text("\n".join(["age,income", *rows]))
-    (folder / "s.toml").write_text(specification)
-    return folder
-
-
 def state(folder):
     """Return the charges, the answers that are kept, and the files that are published."""
-    account = folder / "people.csv.privacy.json"
-    charges = json.loads(account.read_text())["releases"] if account.exists() else []
+    charges = harness.charges(folder)
     kept = {
         one["answer"]: json.loads((folder / one["answer"]).read_text())
         for one in charges
@@ -115,12 +108,15 @@ def state(folder):
 
 
 @pytest.mark.parametrize(
-    ("specification", "published_files", "parts"),
-    [(SPECIFICATION, 3, 1), (IN_PARTS, 4, 3), (PRIVATE, 4, 2)],
+    ("keys", "published_files", "parts"),
+    [(PURE, 3, 1), (IN_PARTS, 4, 3), (PRIVATE, 4, 2)],
     ids=["mean", "clipped", "private bounds"],
 )
-def test_killed_after_any_step(tmp_path, specification, published_files, parts):
-    start = written(tmp_path / "start", specification)
+def test_killed_after_any_step(tmp_path, keys, published_files, parts):
+    start = tmp_path / "start"
+    start.mkdir()
+    harness.save(start / "people.csv", ROWS)
+    harness.write(start, **keys)
     subprocess.run(
         [sys.executable, "-c", DRIVER, start],
         cwd=Path(cli.__file__).parents[2],
@@ -156,13 +152,8 @@ def test_killed_after_any_step(tmp_path, specification, published_files, parts):
     assert not [*killed[-1].rglob(".*.part")]
 
 
-@pytest.fixture
-def folder(tmp_path):
-    return written(tmp_path)
-
-
-def run(folder, out="out"):
-    return cli.main(["release", str(folder / "s.toml"), "--out", str(folder / out)])
+def run(folder, out="out", **keys):
+    return harness.run(folder, out, **{**PURE, **keys})
 
 
 def test_the_charge_is_on_the_disk_before_noise_and_the_answer_before_it_is_seen(
@@ -204,18 +195,17 @@ def test_a_retry_gives_the_same_bytes_and_is_not_charged(folder, capsys):
     os.utime(folder / "people.csv", (4e9, 4e9))
     assert run(folder) == 0
     assert "people.csv has changed since; to ask anew" in capsys.readouterr().err
-    text = (folder / "s.toml").read_text()
-    (folder / "s.toml").write_text(f'label = "anew"\n{text}')
-    assert run(folder, "third") == 0
+    assert run(folder, "third", label="anew") == 0
     assert len(state(folder)[0]) == 2
     assert (folder / "third/mean.csv").read_text() != files["mean.csv"]
 
 
 def test_numbers_that_are_written_in_another_way_are_the_same_request(folder):
     assert run(folder) == 0
-    text = (folder / "s.toml").read_text().replace("epsilon = 1.0", "epsilon = 1")
-    (folder / "s.toml").write_text(text.replace("[0, 120]", "[0.0, 12e1]") + "\n# as before\n")
-    assert run(folder, "second") == 0
+    text = (folder / "spec.toml").read_text().replace("epsilon = 1.0", "epsilon = 1")
+    (folder / "spec.toml").write_text(text.replace("[0, 120]", "[0.0, 12e1]") + "\n# as before\n")
+    words = ["release", str(folder / "spec.toml"), "--out", str(folder / "second")]
+    assert cli.main(words) == 0
     assert len(state(folder)[0]) == 1
 
 
@@ -256,28 +246,55 @@ def test_an_answer_that_cannot_be_published_is_kept(folder, capsys, monkeypatch)
     assert texts["mean.csv"] == (folder / "second/mean.csv").read_text()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_who_interrupts_after_the_charge_still_gets_the_answer(folder, monkeypatch, number):
-    noise, before = safe.noise, signal.getsignal(number)
-    monkeypatch.setattr(
-        safe, "noise", lambda *given: (signal.raise_signal(number), noise(*given))[1]
+@pytest.fixture(params=[signal.SIGINT, signal.SIGTERM])
+def interrupt(request):
+    """Return a function that interrupts, as in a terminal: ``nohup`` and shells may ignore it."""
+    number = request.param
+    before = signal.signal(number, signal.default_int_handler)
+    yield lambda *_: signal.raise_signal(number)
+    assert signal.getsignal(number) is signal.default_int_handler
+    signal.signal(number, before)
+
+
+def interrupted(folder, monkeypatch, capsys):
+    """Return what the command says that is interrupted."""
+    words = ["matrixdp", "release", str(harness.write(folder, **PURE))]
+    monkeypatch.setattr(sys, "argv", [*words, "--out", str(folder / "out")])
+    assert __main__.main() == 130
+    out, error = capsys.readouterr()
+    assert not out
+    return error
+
+
+def test_an_interrupt_before_the_charge_costs_nothing(folder, monkeypatch, capsys, interrupt):
+    monkeypatch.setattr(ledger, "mark", interrupt)
+    sentence = interrupted(folder, monkeypatch, capsys)
+    assert sentence == "matrixdp: interrupted; nothing was charged\n"
+    assert state(folder) == ([], {}, {})
+    monkeypatch.setattr(sys, "argv", ["matrixdp", "release", "none.toml"])
+    monkeypatch.setattr("importlib.import_module", interrupt)
+    assert __main__.main() == 130
+
+
+@pytest.mark.parametrize("step", [(safe, "noise"), (ledger, "store"), (release, "_print")])
+def test_who_interrupts_after_the_charge_still_gets_the_answer(
+    folder, monkeypatch, capsys, interrupt, step
+):
+    action = getattr(*step)
+    monkeypatch.setattr(*step, lambda *given: (interrupt(), action(*given))[1])
+    sentence = interrupted(folder, monkeypatch, capsys)
+    assert sentence.startswith(
+        "matrixdp: interrupted; mean was charged, and nothing else; the same"
     )
-    signal.signal(number, signal.default_int_handler)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            run(folder)
-        assert signal.getsignal(number) is signal.default_int_handler
-    finally:
-        signal.signal(number, before)
     charges, kept, files = state(folder)
     assert len(charges) == len(kept) == 1
-    assert len(files) == 3
+    monkeypatch.undo()
+    assert run(folder) == 0
+    assert state(folder)[:2] == (charges, kept)
+    assert files.items() <= state(folder)[2].items()
 
 
 def test_of_a_release_in_parts_that_ends_between_them_nothing_is_seen(folder, monkeypatch):
-    text = (folder / "s.toml").read_text().replace('query = "mean"', 'query = "covariance"')
-    text = text.replace("epsilon = 1.0", 'epsilon = 1.0\ndelta = 1e-6\nmechanism = "clipped"')
-    (folder / "s.toml").write_text(text.replace("delta = 0}", "delta = 1e-5}"))
     noise, parts = safe.noise, []
 
     def once(*given):
@@ -288,10 +305,10 @@ def test_of_a_release_in_parts_that_ends_between_them_nothing_is_seen(folder, mo
 
     monkeypatch.setattr(safe, "noise", once)
     with pytest.raises(MemoryError):
-        run(folder)
+        run(folder, **IN_PARTS)
     charges, kept, _ = state(folder)
     assert (len(charges), kept, [*(folder / "out").iterdir()]) == (1, {}, [])
-    assert run(folder) == 0
+    assert run(folder, **IN_PARTS) == 0
     # Fresh noise for all parts, at the price of a release: the first answer of one is not reused.
     assert len(parts) == 5
     charges, kept, _ = state(folder)
@@ -302,9 +319,9 @@ def test_of_a_release_in_parts_that_ends_between_them_nothing_is_seen(folder, mo
 
 
 def test_of_many_into_one_folder_each_that_is_charged_is_published(folder):
-    results = []
+    results, keys = [], {**PURE, "epsilon": 0.5}
     for label in "abc":
-        text = SPECIFICATION.replace("epsilon = 1.0", f'epsilon = 0.5\nlabel = "{label}"')
+        text = harness.text(label=label, **keys)
         (folder / f"{label}.toml").write_text(text)
 
     def one(label):

@@ -1,10 +1,10 @@
 """Data frames and arrays: what estimators and releases in Python take from them, and give back."""
 
-import importlib
 import os
 import sys
 from decimal import Decimal
 
+import harness
 import numpy as np
 import pandas as pd
 import pytest
@@ -43,42 +43,8 @@ def test_the_inverse_of_all_components_gives_the_records_back(people):
     assert few.transform(frame) == pytest.approx(few.transform(people))
 
 
-@pytest.mark.parametrize(
-    ("X", "cause"),
-    [
-        ([[7077.25]], "it must end in any x 2"),
-        ([["secret", 1.0]], "a text in record 1"),
-        ([[np.nan, 7077.25]], "is nan at index .0, 0."),
-    ],
-)
-def test_the_inverse_names_the_cause_and_shows_no_value(people, X, cause):
-    pca = mdp.PrivatePCA(2, bounds=BOUNDS).fit(people)
-    with pytest.raises(mdp.InputError, match=cause) as caught:
-        pca.inverse_transform(X)
-    assert caught.value.__context__ is None
-    assert not any(value in str(caught.value) for value in ("secret", "7077"))
-
-
 PUBLIC = {"bounds": BOUNDS, "epsilon": 2.0, "delta": 1e-6, "missing": "refuse"}
 TOTAL = {"epsilon": 2.0, "delta": 1e-6}
-
-
-def specification(folder, frame, **keys):
-    """Write records and a specification of the same release as settings in Python."""
-    frame.to_csv(folder / "people.csv", index=False)
-    stated = {"file": "people.csv", "records": len(frame), "total": TOTAL, **PUBLIC, **keys}
-    sides = stated.pop("bounds")
-    lines = [f"{key} = {in_toml(value)}" for key, value in stated.items()]
-    lines += ["[bounds]", *(f"{name} = [{low}, {high}]" for name, (low, high) in sides.items())]
-    path = folder / "spec.toml"
-    path.write_text("\n".join(lines))
-    return path
-
-
-def in_toml(value):
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key} = {item}" for key, item in value.items()) + "}"
-    return f'"{value}"' if isinstance(value, str) else str(value)
 
 
 REQUESTS = [
@@ -96,33 +62,33 @@ REQUESTS = [
 ]
 
 
+def stated(frame, folder, keys):
+    """Write records; return the keys of the same release in a specification."""
+    frame.to_csv(folder / "people.csv", index=False)
+    return {"records": len(frame), "total": TOTAL, **PUBLIC, **keys}
+
+
 @pytest.mark.parametrize("keys", REQUESTS)
 def test_a_release_of_a_data_frame_is_that_of_the_command_line(people, tmp_path, monkeypatch, keys):
     people["patient"] = np.arange(400) // 2
-    path = specification(tmp_path, people, **keys)
+    path = harness.write(tmp_path, **stated(people, tmp_path, keys))
     answers = []
     for source in (path, people):
         monkeypatch.setattr(os, "urandom", np.random.default_rng(3).bytes)
-        given = {} if source is path else {**PUBLIC, **keys, "account": tmp_path / "a.json"}
-        if given:
-            given.setdefault("total", TOTAL)
-        answers.append(mdp.make_release(source, even_if_useless=True, **given))
+        settings = {"total": TOTAL, **PUBLIC, **keys, "account": tmp_path / "a.json"}
+        settings = {} if source is path else settings
+        answers.append(mdp.make_release(source, even_if_useless=True, **settings))
     stored, memory = answers
     pd.testing.assert_frame_equal(stored.answer, memory.answer)
     assert stored.details == memory.details
     for key in ("mechanism", "neighbours", "epsilon", "delta", "mu", "curve", "says", "missing"):
         assert stored.receipt[key] == memory.receipt[key]
     assert memory.page.startswith("# ")
-    charges = [
-        ledger.read(file)["releases"][0] for file in (ledger_of(tmp_path), tmp_path / "a.json")
-    ]
-    for charge in charges:
-        assert charge["mu"] == charges[0]["mu"]
-        assert charge["numbers"] == charges[0]["numbers"]
-
-
-def ledger_of(folder):
-    return folder / "people.csv.privacy.json"
+    (charge,), (other,) = (
+        harness.charges(tmp_path),
+        ledger.read(tmp_path / "a.json")["releases"],
+    )
+    assert (charge["mu"], charge["numbers"]) == (other["mu"], other["numbers"])
 
 
 def values(content):
@@ -164,7 +130,7 @@ def test_details_repeat_neither_the_receipt_nor_the_answer(people, keys):
 
 
 def test_a_repeat_of_a_file_is_free_and_needs_no_output_folder(people, tmp_path):
-    path = specification(tmp_path, people, query="mean")
+    path = harness.write(tmp_path, **stated(people, tmp_path, {"query": "mean"}))
     before = {*tmp_path.iterdir()}
     first, again = mdp.make_release(path), mdp.make_release(path)
     pd.testing.assert_frame_equal(first.answer, again.answer)
@@ -225,69 +191,6 @@ def other(people, hidden, kind):
     return people.mask(hidden).astype(kind)
 
 
-@pytest.mark.parametrize(
-    "column",
-    [
-        ["secret"] * 400,
-        [1.5] * 399 + ["7077.25"],
-        [7077.25 + 1j] * 400,
-        [*range(399), 7077j],
-        pd.date_range("1977-07-07", periods=400),
-        pd.Categorical(["secret"] * 400),
-        [[7077.25]] * 400,
-    ],
-)
-def test_what_is_no_number_is_refused_without_its_value(people, column):
-    given = {**PUBLIC, "query": "mean"}
-    with pytest.raises(mdp.InputError, match="^the data frame has .* column 'age'") as caught:
-        mdp.make_release(people.assign(age=pd.Series(column)), **given)
-    assert "secret" not in str(caught.value)
-    assert "7077" not in str(caught.value)
-    assert caught.value.__context__ is None
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"epsilom": 1}, "the data frame: epsilom is unknown; did you mean"),
-        ({"query": "means"}, "query is 'means'; did you mean 'mean'"),
-        ({"bounds": {"agee": (0, 120)}}, "has no 'agee' among 3 column names; did you mean 'age'"),
-        ({"bounds": [(0, 1), (1, 2)]}, "bounds is"),
-        ({"file": "people.csv"}, "file has no meaning"),
-        ({"total": TOTAL}, "total has no meaning"),
-        ({"adjacency": "add_or_remove"}, "records is missing"),
-        ({"records": 390}, "has 400 records, and the specification says records = 390"),
-        ({"out": "folder"}, "out has no meaning"),
-        ({"account": 5}, "path is a int; give that of the file of records"),
-        ({"epsilon": 0.001}, "even_if_useless=True"),
-    ],
-)
-def test_bad_settings_are_one_sentence(people, change, words):
-    with pytest.raises(mdp.InputError, match=words):
-        mdp.make_release(people, **{**PUBLIC, "query": "mean", **change})
-
-
-def test_what_must_be_stated(people, tmp_path):
-    given = {**PUBLIC, "query": "mean"}
-    for name in ("missing", "bounds", "epsilon", "query"):
-        with pytest.raises(mdp.InputError, match=f"{name} is (None|missing|not stated)"):
-            mdp.make_release(people, **{key: given[key] for key in given if key != name})
-    with pytest.raises(mdp.InputError, match="give the path of a TOML file, a data frame or"):
-        mdp.make_release(people.to_numpy().tolist(), **given)
-    with pytest.raises(mdp.InputError, match="query has no meaning beside"):
-        mdp.make_release(tmp_path / "spec.toml", query="mean")
-    with pytest.raises(mdp.InputError, match=r"the array has shape \(400,\)"):
-        mdp.make_release(people.to_numpy()[:, 0], **given)
-
-
-def test_the_mean_of_the_values_present_leaves_missing_ones_out(people):
-    people = people.mask(people["score"] > 4)
-    given = {**PUBLIC, "query": "mean", "missing": "present", "epsilon": 8.0}
-    mean = mdp.make_release(people, **given)
-    assert mean.answer["score"][0] == pytest.approx(people["score"].mean(), abs=0.5)
-    assert any("missing" in note for note in mean.notes)
-
-
 def test_labels_are_texts_or_whole_numbers(people):
     given = {**PUBLIC, "query": "mean"}
     several = people.set_axis(pd.MultiIndex.from_product([["a"], BOUNDS]), axis=1)
@@ -324,14 +227,6 @@ def test_without_pandas_the_answer_is_a_dictionary(people, monkeypatch):
     assert answer["values"].shape == (3, 4)
 
 
-def test_a_page_says_whether_an_account_counts_the_release(people, tmp_path):
-    given = {**PUBLIC, "query": "mean"}
-    assert "no account counts this release" in mdp.make_release(people, **given).page
-    page = mdp.make_release(people, **given, account=tmp_path / "a.json", total=TOTAL).page
-    assert "by all releases of the account" in page
-    assert "file the data frame" not in page
-
-
 @pytest.mark.parametrize("bounds", ["private", {**BOUNDS, "income": "private"}])
 def test_bounds_may_be_private(people, tmp_path, bounds):
     people = pd.concat([people] * 10)
@@ -345,8 +240,3 @@ def test_bounds_may_be_private(people, tmp_path, bounds):
     assert nothing.answer is None
     assert "no bounds were found" in nothing.notes[-1]
     assert len(account.releases) == 2
-
-
-def test_the_package_of_releases_can_still_be_imported():
-    assert importlib.import_module("matrixdp.release.release").make
-    assert mdp.release.__name__ == "matrixdp.release"

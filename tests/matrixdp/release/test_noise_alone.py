@@ -1,25 +1,20 @@
 """An interval covers the answer of the records within their bounds, or it is called otherwise."""
 
+import harness
 import numpy as np
 import pytest
 
 from matrixdp.mechanisms.composed import ComposedMoments
-from matrixdp.release import compositions, specification, uncertainty
+from matrixdp.release import compositions, uncertainty
 
 RELEASES = 200
 #: Three standard errors of a share of .95 among the releases.
 ERROR = 3 * np.sqrt(0.95 * 0.05 / RELEASES)
-TEXT = """
-file = "people.csv"
-query = "{query}"
-records = {count}
-epsilon = {epsilon}
-delta = 1e-6
-mechanism = "clipped"
-missing = "refuse"
-total = {{epsilon = 100, delta = 1e-5}}
-bounds = {{a = [0, 4], b = [-1, 1], c = [100, 900]}}
-"""
+KEYS = {
+    "mechanism": "clipped",
+    "total": {"epsilon": 100, "delta": 1e-5},
+    "bounds": {"a": [0, 4], "b": [-1, 1], "c": [100, 900]},
+}
 
 
 def rows(shape, count):
@@ -66,9 +61,7 @@ def test_an_interval_covers_the_answer_without_the_private_radius(
     tmp_path, monkeypatch, query, shape, epsilon
 ):
     count = 2000 if shape == "corners" else 400
-    text = TEXT.format(query=query, epsilon=epsilon, count=count)
-    (tmp_path / "s.toml").write_text(text)
-    (spec,) = specification.read_all(tmp_path / "s.toml")
+    spec = harness.spec(tmp_path, query=query, epsilon=epsilon, records=count, **KEYS)
     release = compositions.options(spec, 9e-7)[0].release
     assert isinstance(release, ComposedMoments)
     noise, ready = uncertainty.MomentNoise, {}

@@ -5,7 +5,6 @@ import pytest
 from exactness import same_copies
 
 import matrixdp as mdp
-from matrixdp.noise import safe
 from matrixdp.privacy.sensitivity import ADJACENCIES
 from matrixdp.release.recommend import options
 
@@ -74,34 +73,6 @@ def test_the_unit_of_a_column_changes_no_noise_in_that_unit(kind, adjacency, del
         assert two.release.epsilon_delivered == pytest.approx(one.release.epsilon_delivered)
 
 
-@pytest.mark.parametrize("adjacency", ADJACENCIES)
-@pytest.mark.parametrize("kind", QUERIES)
-def test_noise_in_units_of_the_bounds_keeps_its_promise_on_neighbours(kind, adjacency):
-    query = kind(mdp.Box((0.0, -3.0, 5.0), (1.0, 4.0, 900.0)), 50, adjacency)
-    for option in options(query, **GIVEN, importance=(1.0, 3.0, 1.0)):
-        distribution, unit, budget = option.release.whitened
-        order = 2 if unit is safe.NORMAL else 1
-        rng = np.random.default_rng(1)
-        lower, upper = np.array(query.domain.lower), np.array(query.domain.upper)
-        largest = 0.0
-        for _ in range(300):
-            pair = rng.uniform(lower, upper, (2, 3))
-            corners = np.where(rng.random((2, 3)) < 0.5, lower, upper)
-            pair = corners if rng.random() < 0.7 else pair
-            if adjacency == "zero_out":
-                pair[1] = 0
-            values = []
-            for record in pair:
-                records = np.tile((lower + upper) / 2, (50, 1))
-                records[0] = record
-                # A record of zeros may lie outside of the box.
-                value = query.value(records.T)
-                values.append(value)
-            change = distribution.whiten(values[0]) - distribution.whiten(values[1])
-            largest = max(largest, np.linalg.norm(change, order))
-        assert 0.3 * budget < largest <= budget * (1 + 1e-9)
-
-
 def test_symmetric_noise_is_announced_for_symmetric_answers():
     query = mdp.SecondMomentQuery(BOX, 50)
     (plain,) = options(query, **GIVEN, mechanisms=[mdp.Gaussian()])
@@ -120,15 +91,3 @@ def test_sorted_and_pure_leaves_out_what_needs_a_delta():
     (pure,) = options(mdp.SecondMomentQuery(BOX, 50), epsilon=1, delta=0)
     assert pure.name == "Laplace"
     assert pure.release.delta == 0
-
-
-def test_recommended_mechanism_releases():
-    mechanism = mdp.recommend(mdp.IdentityQuery(BOX, 50), **GIVEN)
-    release = mechanism.calibrate(mdp.IdentityQuery(BOX, 50), **GIVEN)
-    assert release.release(np.ones((50, 2))).shape == (50, 2)
-
-
-@pytest.mark.parametrize("importance", [(1.0,), (1.0, 0.0), (1.0, float("nan"))])
-def test_bad_importance_is_refused(importance):
-    with pytest.raises(mdp.InputError, match="importance"):
-        options(mdp.IdentityQuery(BOX, 50), **GIVEN, importance=importance)

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import zipfile
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 import harness
@@ -13,7 +14,7 @@ import refusals
 
 from matrixdp import cli
 from matrixdp.checks import InputError
-from matrixdp.release import specification
+from matrixdp.release import specification, tables
 
 TABLES = Path(__file__).with_name("refusals.toml")
 VALID = """file = "people.csv"
@@ -154,6 +155,7 @@ def test_words(folder, capsys, monkeypatch, words, says):
         ("lacking", '{"format": 1}'),
     ):
         Path(f"{name}.json").write_text(content)
+    Path("taken/.mean.csv.part").mkdir(parents=True)
     harness.save(Path("moved.csv"))
     Path("moved.csv.privacy.json").symlink_to("elsewhere.json")
     refusals.command(cli.main, words.split(), folder, capsys, says)
@@ -165,6 +167,11 @@ TEXT = "age,income\n" + "20.5,1500\n30,1507.25\n" * 200
 SEMICOLONS, TABS = TEXT.replace(",", ";"), TEXT.replace(",", "\t")
 BARS, BLANKS = TEXT.replace(",", "|"), TEXT.replace(",", " ")
 SECRETS = ["20.5", "1507", "smith", "jones", "71", "52000", "2020"]
+GERMAN = 'separator = ";"\ndecimal = ","'
+PEOPLE = 'person = "who"\nper_person = 1\nadjacency = "replace"'
+#: What no person means as a number; Python reads underscores and the digits of all scripts.
+CELLS = ["1_000", "1 000", "\uff11\uff12", "\u0661", "1\u202f000", "0x10"]
+CELLS += ["2020-01-31", "31.01.2020", "31/01/2020", "2020-01-31 10:00", "smith"]
 
 
 def archive(text):
@@ -177,8 +184,20 @@ def archive(text):
 #: What a file of records is, a key that is stated beside it, and parts of the sentence.
 CONTENTS = [
     ("", "", "people.csv is empty; give a file of records with the column 'age'"),
-    ("age,income\n1,2\nsmith,3\n", "", "no number in record 2, column 'age'; turn dates and"),
-    ("age,income\n2020-01-31,2\n", "", "no number in record 1, column 'age'; turn dates and"),
+    *(
+        (f"age,income\n1,2\n{cell},3\n", "", "no number in record 2, column 'age'")
+        for cell in CELLS
+    ),
+    *(
+        (f"age;income\n1;2\n{cell};3\n", GERMAN, "no number in record 2, column 'age'")
+        for cell in CELLS
+    ),
+    ("age,income,who\n1,2,smith\n1,2, \n", PEOPLE, "no identifier in record 2, column 'who'"),
+    (
+        "age,income,who\n1,2,smith\n" + "1,2,smith\n" * 399,
+        PEOPLE,
+        "has 1 record, at most 1 of each 'who', and the specification says",
+    ),
     ("age,income\n1,2\n,3\n", "", "no finite number in record 2, column 'age'"),
     ("age,income\n1,2\n3\n", "", "has 1 of 2 values in record 2"),
     ("age,income\n1,2\n3,4,5\n", "", "has 3 of 2 values in record 2"),
@@ -280,6 +299,32 @@ def test_a_column_with_a_name_of_the_answer(tmp_path, capsys, query, names, name
     text = harness.text(query=query, bounds={one: [0, 1] for one in names}, **keys)
     says = f"bounds has the column {name!r}, and the answer of the query {query!r} uses this"
     refused(tmp_path, capsys, text, [says])
+
+
+#: Columns of Parquet, and parts of the sentence.
+PARQUET = [
+    ({"age": [1, None]}, "no finite number in record 2, column 'age'"),
+    ({"age": [None, None]}, "no finite number in record 1, column 'age'"),
+    ({"age": [True, None]}, "no finite number in record 2"),
+    ({"age": ["smith", "jones"]}, "has string in column 'age'; every value must be a number"),
+    ({"age": [datetime(2020, 1, 1)] * 2}, "has timestamp"),
+    ({"age": [date(2020, 1, 31)]}, "turn dates and words into numbers"),
+    ({"age": [timedelta(1)] * 2}, "has duration"),
+    ({"age": [[1], [2]]}, "has list<"),
+    ({"age": [{"c": 1}, {"c": 2}]}, "has struct<"),
+    ({"ages": [1]}, "has no 'age' among 1 column;"),
+    ({"a": [1], "c": [{"age": 1}]}, "has no 'age' among 2 columns"),
+]
+
+
+@pytest.mark.parametrize(("columns", "part"), PARQUET, ids=[part for _, part in PARQUET])
+def test_a_file_of_parquet(folder, columns, part):
+    arrow = pytest.importorskip("pyarrow", reason="pyarrow reads Parquet; it is an extra")
+    from pyarrow import parquet
+
+    path = folder / "rows.parquet"
+    parquet.write_table(arrow.table(columns), path)
+    refusals.call(lambda: [*tables.blocks(path, ("age",))], folder, [part], SECRETS, InputError)
 
 
 def test_the_same_sentence_is_an_exception_in_python(folder):

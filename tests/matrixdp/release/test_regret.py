@@ -5,12 +5,11 @@ import time
 
 import numpy as np
 import pytest
-from samplefile import release, written
+from harness import charges, read, run
 
 import matrixdp as mdp
-from matrixdp import cli
 from matrixdp.mechanisms.composed import InParts
-from matrixdp.release import answers, choices, compositions, ledger, outlooks, specification
+from matrixdp.release import answers, choices, compositions, outlooks, specification
 from matrixdp.release.fits import UselessWarning
 from matrixdp.release.release import _answer
 
@@ -99,34 +98,21 @@ def test_twenty_columns_are_compared_within_two_seconds(query):
 
 
 def test_recommend_shows_all_mechanisms_and_release_takes_the_first(folder, capsys):
-    given = {"query": "regression", "more": 'target = "income"'}
-    path = written(folder, **given)
-    assert cli.main(["recommend", str(path)]) == 0
+    keys = {"query": "regression", "target": "income"}
+    assert run(folder, verb="recommend", **keys) == 0
     out = capsys.readouterr().out
     rows = re.findall(r'^(\w+) +(?:-?\d+\.\d\d +){4}(\d\.\d\d) +\(mechanism = "(\w+)"\)', out, re.M)
     assert {key for _, _, key in rows} == {"laplace", "goe", "analyze_gauss", "clipped"}
     assert out.startswith(rows[0][0])
     least = min(float(regret) for _, regret, _ in rows)
     assert float(rows[0][1]) <= least + outlooks.CLOSE + 0.01
-    assert release(folder, **given) == 0
-    (charge,) = ledger.read(folder / "people.csv.privacy.json")["releases"]
+    assert run(folder, **keys) == 0
+    (charge,) = charges(folder)
     assert ("parts" in charge) == (rows[0][2] == "clipped")
     # The request is the one that was stated: its answer is found again.
-    assert release(folder, **given, out="again") == 0
-    assert len(ledger.read(folder / "people.csv.privacy.json")["releases"]) == 1
-    assert (folder / "again/regression.csv").read_bytes() == (
-        folder / "out/regression.csv"
-    ).read_bytes()
-
-
-@pytest.mark.parametrize("query", COMPARED)
-def test_what_is_useless_at_each_fill_is_refused(folder, capsys, query):
-    more = 'target = "income"' if query == "regression" else ""
-    given = {"query": query, "epsilon": "0.003", "more": more}
-    assert release(folder, **given) == 2
-    assert "it hides everything" in capsys.readouterr().err
-    assert not (folder / "people.csv.privacy.json").exists()
-    assert release(folder, **given, options=["--even-if-useless"]) == 0
+    assert run(folder, "again", **keys) == 0
+    assert charges(folder) == [charge]
+    assert read(folder, "regression", "again").rows == read(folder, "regression").rows
 
 
 def test_an_estimator_takes_the_least_regret_and_warns_of_what_is_useless():
