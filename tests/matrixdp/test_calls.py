@@ -14,7 +14,8 @@ import refusals
 
 import matrixdp as mdp
 from matrixdp import checks
-from matrixdp.mechanisms import centred, clipped
+from matrixdp.mechanisms import centred, clipped, private_bounds
+from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.privacy import exact_sums, gaussian, present, sensitivity
 
 pd = pytest.importorskip("pandas")
@@ -30,6 +31,19 @@ PLANE_MEAN = mdp.MeanQuery(PLANE, 40)
 
 def calibrate(mechanism, query):
     return mechanism.calibrate(query, epsilon=1.0, delta=1e-3)
+
+
+def compose(mechanism):
+    query = mdp.SecondMomentQuery(mdp.Box.cube(3, -1, 1), 60)
+    return ComposedMoments.calibrated(mechanism, query, epsilon=1.0, delta=0.01)
+
+
+def audit(mechanism, query=PLANE_MEAN, **claim):
+    return mdp.audit(mechanism, query, **{"epsilon": 1.0, "delta": 1e-6, **claim})
+
+
+def noisy(records, generator):
+    return records.mean(axis=0) + generator.normal(0.0, 1.0, 2)
 
 
 def release(source, /, **settings):
@@ -60,7 +74,7 @@ def names(tmp_path, monkeypatch):
     frame = pd.DataFrame(X, columns=["age", "income", "score"])
     lacking = X.copy()
     lacking[5, 1] = np.nan
-    modules = (mechanismqueries, centred, clipped, present, sensitivity)
+    modules = (mechanismqueries, centred, clipped, present, private_bounds, sensitivity)
     return {name: value for module in modules for name, value in vars(module).items()} | {
         **globals(),
         "Directional": mdp.DirectionalGaussian,
@@ -97,7 +111,7 @@ def refused(names, call, says):
 
 CALLS = [
     row
-    for table in ("mechanisms", "privacy", "checks", "estimators", "releases")
+    for table in ("mechanisms", "audits", "privacy", "checks", "estimators", "releases")
     for row in refusals.rows(TABLES, table)
 ]
 

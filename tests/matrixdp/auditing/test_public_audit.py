@@ -1,8 +1,6 @@
 """``matrixdp.audit``: classes, words, inputs; wrong functions are in test_wrong_functions."""
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from typing import ClassVar
 
@@ -19,7 +17,8 @@ from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES
 from matrixdp.testing import assert_not_refuted
 
 BOX = mdp.Box.cube(3, 0.0, 1.0)
-MEAN = mdp.MeanQuery(BOX, n_records=50)
+N = 20
+MEAN = mdp.MeanQuery(BOX, n_records=N)
 MOMENTS = mdp.SecondMomentQuery(mdp.Ball(1.0, features=3), n_records=50)
 CLAIM = {"epsilon": 1.0, "delta": 1e-6}
 STD = MEAN.l2_sensitivity / float(gaussian.mu(1.0, 1e-6))
@@ -58,10 +57,6 @@ def of_noise(factor, law="normal"):
 def hidden(factor, seed=5):
     own = np.random.default_rng(seed)
     return lambda records: of_noise(factor, "laplace")(records, own)
-
-
-def without_noise(records, generator):
-    return records.mean(axis=0)
 
 
 def on_one_entry(records, generator):
@@ -128,10 +123,10 @@ def test_too_little_noise_of_another_class_is_refuted(mechanism):
 
 
 @pytest.mark.parametrize("law", ["normal", "laplace"])
-@pytest.mark.parametrize("factor", [0.5, 0.99])
-def test_a_function_with_too_little_noise_is_refuted(law, factor):
+def test_a_function_with_too_little_noise_is_refuted(law):
     delta = 1e-6 if law == "normal" else 0.0
-    assert audit(of_noise(factor, law), delta=delta).status == "refuted"
+    for factor in (0.5, 0.99):
+        assert audit(of_noise(factor, law), delta=delta).status == "refuted"
     right = audit(of_noise(1.0, law), delta=delta)
     assert right.verdict == "not refuted"
     assert right.upper is None
@@ -194,7 +189,7 @@ def test_a_matrix_of_noise_is_seen_whole():
     def release(records, generator):
         return records.mean(axis=0) + 3 * STD * mixing @ generator.standard_normal(3)
 
-    shift = np.ones(3) / MEAN.n_records
+    shift = np.ones(3) / N
     mu = float(np.linalg.norm(np.linalg.solve(3 * STD * mixing, shift)))
     result = audit(release)
     assert result.epsilon_attained >= float(gaussian.epsilon(1e-6, mu)) * (1 - 1e-9)
@@ -284,7 +279,7 @@ def test_functions_get_neighbours_within_bounds(adjacency, per_person, domain):
 
 
 def test_every_record_changes_and_many_are_searched_for_a_jump():
-    assert Places(MEAN, np.random.default_rng(0)).count == 50
+    assert Places(MEAN, np.random.default_rng(0)).count == N
     query = replace(MEAN, n_records=3000)
     places = Places(query, np.random.default_rng(0))
     assert {0, 1500, 2999} <= {pair.place for pair in places.pairs}
@@ -307,25 +302,16 @@ def test_a_result_says_what_it_saw():
     assert lines[0].startswith("not refuted (")
     assert "epsilon 1, delta 1e-06" in lines[0]
     assert lines[1].startswith("epsilon at least 1, computed; at most: none proved; tried: ")
-    assert "at 50 of 50 places" in lines[1]
+    assert f"at {N} of {N} places" in lines[1]
     assert lines[2].startswith("not seen: ")
     texts = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert texts["status"] == "not refuted"
+    (row,) = result.to_frame().to_dict("records")
+    assert row["status"] == "not refuted"
     wrong = audit(on_one_entry)
     assert json.loads(json.dumps(wrong.to_dict(), allow_nan=False))["epsilon_attained"] == "inf"
     with pytest.raises(mdp.InputError, match="neither true nor false"):
         bool(result)
-
-
-def test_a_result_is_a_frame_where_pandas_is_there(monkeypatch):
-    result = audit(of_noise(1.0))
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(mdp.InputError, match="needs pandas"):
-        result.to_frame()
-    monkeypatch.undo()
-    pytest.importorskip("pandas")
-    (row,) = result.to_frame().to_dict("records")
-    assert row["status"] == "not refuted"
 
 
 def test_assert_not_refuted_shows_the_three_lines():
@@ -357,46 +343,11 @@ def test_the_certificate_is_of_one_calibrated_object():
     assert audit(right).status == "certified"
     for wrong in (Scaled(0.99), Half()):
         assert audit(wrong.calibrate(MEAN, **CLAIM)).status == "refuted"
-    other = replace(MEAN, n_records=51)
+    other = replace(MEAN, n_records=N + 1)
     assert audit(Scaled(1.0).calibrate(other, **CLAIM)).status == "refuted"
     Once.calls.clear()
     assert audit(Once()).status == "refuted"
     assert audit(Scaled(1.0)).status == "not refuted"
-
-
-def raising(records, generator):
-    raise KeyError("Alice")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"mechanism": 3}, "mechanism is 3; give"),
-        ({"mechanism": mdp.Gaussian}, "such as Gaussian()"),
-        ({"query": BOX}, "query is of type Box"),
-        ({"epsilon": 0}, "epsilon is 0"),
-        ({"delta": 1.0}, "delta is 1"),
-        ({"delta": -1}, "delta is -1"),
-        ({"runs": 0}, "runs is 0"),
-        ({"seed": -1}, "seed is -1"),
-        ({"mechanism": mdp.GOE()}, "serves only SecondMomentQuery"),
-        ({"mechanism": mdp.Gaussian(), "delta": 0.0}, "delta is 0"),
-        ({"mechanism": raising}, "the function raises an error"),
-        ({"mechanism": lambda records, generator: np.nan}, "not finite"),
-        ({"mechanism": lambda records, generator: "text"}, "return an array of finite numbers"),
-        ({"mechanism": max}, "the arguments of the function"),
-        (
-            {"query": mdp.MeanQuery(mdp.Box((1.0,), (2.0,)), 9, "zero_out")},
-            "cannot be given a null record",
-        ),
-    ],
-)
-def test_wrong_input_is_one_sentence(arguments, message):
-    given = {"mechanism": of_noise(1.0), "query": MEAN, **CLAIM} | arguments
-    with pytest.raises(mdp.InputError) as error:
-        mdp.audit(given.pop("mechanism"), given.pop("query"), **given)
-    assert message in str(error.value)
-    assert "\n" not in str(error.value)
 
 
 def test_a_function_of_a_private_number_of_records():
@@ -404,23 +355,10 @@ def test_a_function_of_a_private_number_of_records():
 
     def release(records, generator):
         scale = query.l1_sensitivity
-        return records.sum(axis=0) / 50 + generator.laplace(0, scale, 3)
+        return records.sum(axis=0) / N + generator.laplace(0, scale, 3)
 
     def of_the_number(records, generator):
         return len(records) + generator.laplace(0, 0.2)
 
     assert audit(release, query, delta=0.0).status == "not refuted"
     assert audit(of_the_number, query, delta=0.0).status == "refuted"
-
-
-def test_the_library_audits_without_pandas():
-    program = (
-        "import sys; sys.modules['pandas'] = None\n"
-        "import matrixdp as mdp, matrixdp.testing\n"
-        "query = mdp.MeanQuery(mdp.Box.cube(1, 0, 1), n_records=9)\n"
-        "print(mdp.audit(mdp.Gaussian(), query, epsilon=1, delta=1e-6, runs=500).status)"
-    )
-    run = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert run.stdout == "certified\n"

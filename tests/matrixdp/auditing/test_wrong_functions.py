@@ -277,6 +277,15 @@ DEAR = {
     "noise with an atom of 5 %",
     "noise with atoms near 0",
     "a shape of the data",
+    "an exact mean of one fold",
+    "differences, noise for one",
+    "a median of means, noise for a mean",
+    "the largest, noise for a mean",
+    "the place of the largest",
+    "the scale of the data's range",
+    "noise cut at three scales",
+    "uniform noise",
+    "one number for all entries",
 }
 
 
