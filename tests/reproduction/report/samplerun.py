@@ -47,10 +47,10 @@ z
 """
 
 
-def regression(means: dict[str, float] | None = None, **fields: object) -> list[pd.DataFrame]:
-    """Return trials of Table 3; ``means`` overrides single rows."""
+def regression() -> list[pd.DataFrame]:
+    """Return trials of Table 3."""
     level = {"nonprivate": 0.18, "random": 0.62, "zero": 0.2, "laplace": 0.2, "imgm": 0.2}
-    level |= {"mvg_binary": 0.2, "directional_gaussian": 0.199} | (means or {})
+    level |= {"mvg_binary": 0.2, "directional_gaussian": 0.199}
     free = {"epsilon": "", "delta": np.nan}
     spent = {"epsilon_delivered": 0.0, "mu": 1e-4, "epsilon_exact": True, "noise_std": 2e4}
     exact = {"epsilon_delivered": 1.0, "mu": 0.5, "epsilon_exact": True, "noise_std": 4.0}
@@ -58,21 +58,18 @@ def regression(means: dict[str, float] | None = None, **fields: object) -> list[
     known = dict.fromkeys(("nonprivate", "random", "zero"), free)
     known |= {"mvg_binary": spent, "laplace": pure}
     rows = [
-        trials(name, around(mean, 0.004), **{**known.get(name, exact), **fields})
-        for name, mean in level.items()
+        trials(name, around(mean, 0.004), **known.get(name, exact)) for name, mean in level.items()
     ]
-    rows.append(reason("gaussian_2006", "no guarantee: delta is 0.1 at epsilon 1", **fields))
-    skipped = {"epsilon": "", "delta": np.nan, **fields}
-    rows.append(reason("goe", "skipped: <b>it</b> answers covariance queries", **skipped))
+    rows.append(reason("gaussian_2006", "no guarantee: delta is 0.1 at epsilon 1"))
+    rows.append(reason("goe", "skipped: <b>it</b> answers covariance queries", **free))
     return rows
 
 
-def write(root: Path, rows: list[pd.DataFrame] | None = None, status: str = "original") -> Path:
-    """Write summary, Table 3, provenance, a figure and run times below ``root``; return it."""
-    rows = regression(data_status=status) if rows is None else rows
+def write(root: Path) -> Path:
+    """Write summary, Table 3, provenance and a figure below ``root``; return it."""
     file = root / "trials.csv.gz"
     root.mkdir(parents=True, exist_ok=True)
-    pd.concat(rows).to_csv(file, index=False)
+    pd.concat(regression()).to_csv(file, index=False)
     summary.write([file], root / "summary/regression.csv")
     made = root / "summary/regression.csv", root / "comparisons/regression.csv"
     comparisons.write([file], *made, FIXED)
@@ -81,7 +78,7 @@ def write(root: Path, rows: list[pd.DataFrame] | None = None, status: str = "ori
     provenance = {
         "name": "liver",
         "title": "Liver Disorders",
-        "status": status,
+        "status": "original",
         "shape": [6, 345],
         "files": [{"file": "bupa.data", "sha256": "ab" * 32}],
         "content_sha256": {"expected": "cd", "found": "cd"},

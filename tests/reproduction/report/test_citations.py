@@ -118,13 +118,3 @@ def test_what_nobody_entered_has_a_note_and_no_reference(tmp_path, monkeypatch):
         "m\\textasciicircum{}2 / $\\epsilon$},\n"
     )
     assert found["abroad_of_B"] == "  title = {{abroad (of B)}},\n  note = {no reference known},\n"
-
-
-def test_a_data_set_without_an_entry_has_its_own_words(tmp_path):
-    place = tmp_path / "wine"
-    place.mkdir()
-    text = (KEPT / "data/movement/provenance.json").read_text()
-    (place / "provenance.json").write_text(text.replace('"name": "movement"', '"name": "wine"'))
-    found = make(tmp_path, "first_pc", **{"data/movement": place / "provenance.json"})
-    assert "movement" not in found
-    assert "note = {D. Bacciu, P. Barsocchi" in found["wine"]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 import re
-import shutil
 
 import pandas as pd
 import pytest
 from packages import KEPT, ROOT
 
 from reproduction import catalogue
-from reproduction.report import comparisons, inputs, page
+from reproduction.report import comparisons, inputs
 from reproduction.report.page import first_screen
 
 #: What is no result: the address of a link, a name of code, a theorem's number.
@@ -303,17 +302,3 @@ def test_the_orderings_in_words_are_those_of_the_comparisons():
         assert best is None or mean(f"imgm_{name}", "pld_gaussian") > best
     assert of_reading("default") == max(map(of_reading, kept("summary/imdb")["reading"].unique()))
     assert all(lower("imdb", name, "random") is None for name in ("mvg_iid", "mvg_binary"))
-
-
-def test_the_page_and_the_tables_count_the_claims_as_readme_does(tmp_path):
-    claims = kept("claims")
-    table = (KEPT / "tables/claims.md").read_text(encoding="utf-8")
-    for claim in claims.itertuples():
-        assert re.search(rf"^\| {claim.id} \|.*\| {re.escape(claim.verdict)} \|", table, re.M)
-    for name in ("claims.csv", "settings.yaml", "tables"):
-        copy = shutil.copytree if name == "tables" else shutil.copy
-        copy(KEPT / name, tmp_path / name)
-    html = page.build(inputs.below(tmp_path), run={})
-    for hold, of in counts():
-        assert re.search(rf"\b{hold} of {of} ", table.partition("\n\n")[0])
-        assert not hold or f'title="reproduced: {hold}"' in html
