@@ -107,14 +107,6 @@ def test_noise_that_is_calibrated_to_one_record_serves_no_person(kind):
         replace(several, program=one.program)
 
 
-def test_a_record_that_comes_needs_less_noise_than_a_replaced_one():
-    """In a ball sqrt(2) times less on moments about the mean, and as much less on counts."""
-    replaced, added = (built("ball", name) for name in ("replace", ADD_OR_REMOVE))
-    assert replaced.noise_std == pytest.approx(np.sqrt(2) * added.noise_std, rel=1e-6)
-    stds = [release.parts[1].releases[0].noise_std for release in (replaced, added)]
-    assert stds[0] == pytest.approx(np.sqrt(2) * stds[1], rel=1e-6)
-
-
 def test_parts_that_spend_more_than_the_whole_are_refused():
     release = built()
     with pytest.raises(NoGuarantee, match="the parts spend"):
@@ -252,16 +244,6 @@ def test_a_question_beyond_the_declared_ones_is_refused_before_its_noise(
             run()
         assert len(draws) == answers
     assert executed(release).other == 1
-
-
-@pytest.mark.parametrize("domain", DOMAINS)
-@pytest.mark.parametrize("kind", ["mean", "zero"])
-def test_the_noise_that_is_announced_is_the_most_of_all_radii(domain, kind):
-    release = built(domain, kind=kind)
-    noise = [one.noise_std for one in release.radii]
-    assert max(noise) == noise[0] == release.widest.noise_std
-    for one in release.radii:
-        assert one.noise.shape == (release.query.features,) * 2
 
 
 class LooksAgain(ComposedMoments):

@@ -244,20 +244,6 @@ def test_the_noise_of_a_child_is_recorded():
     assert result.epsilon_attained < 1
 
 
-def test_an_answer_without_noise_at_a_rare_draw_is_no_affine_one():
-    def release(records, generator):
-        noise = generator.normal(0.0, STD, 3)
-        return records[0] if noise[0] > 8 * STD else records.mean(axis=0) + noise
-
-    assert audit(release).tool == "black box"
-
-
-def test_noise_of_another_shape_is_no_scale_of_the_records():
-    result = audit(lambda records, rng: records.mean(axis=0) + abs(rng.normal(0.0, STD, 3)))
-    assert result.tool == "black box"
-    assert "scale" not in result.verdict
-
-
 @pytest.mark.parametrize("adjacency", [*ADJACENCIES, ADD_OR_REMOVE])
 @pytest.mark.parametrize("per_person", [None, 2])
 @pytest.mark.parametrize("domain", [mdp.Box((-1.0, 0.0), (1.0, 3.0)), mdp.Ball(2.0, features=2)])

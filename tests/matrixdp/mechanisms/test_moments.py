@@ -27,13 +27,6 @@ def test_without_noise_mean_and_covariance_are_those_of_numpy():
         assert weight == pytest.approx(1)
 
 
-def test_a_stack_is_as_one_after_the_other():
-    stack = np.stack([moments(records()), moments(records())])
-    for number, one in enumerate(stack):
-        for part, whole in zip(centred(one), centred(stack), strict=True):
-            assert whole[number] == pytest.approx(part)
-
-
 def test_a_covariance_is_positive_semi_definite_whatever_the_noise():
     noise = RNG.standard_normal((50, 4, 4))
     covariances = centred(moments(records()) + noise + np.swapaxes(noise, 1, 2)).covariance

@@ -155,16 +155,6 @@ def covariance_like(sample: np.ndarray, variance: float) -> float:
     return float(np.abs(products.mean(0) / (products.std(0) / np.sqrt(len(sample)))).max())
 
 
-# One stream per trial
-
-
-def test_a_dense_column_factor_changes_a_trial_in_the_last_digits_only():
-    sampler = distributions.MatrixNormal((3, 50), column_factor=factor(50)).sample
-    batch = sampler(independent(50))
-    alone = sampler(independent(1, first=17))
-    np.testing.assert_allclose(alone[0], batch[17], rtol=1e-12, atol=1e-12)
-
-
 # What auditors ask of a distribution
 
 

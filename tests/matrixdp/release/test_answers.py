@@ -197,15 +197,6 @@ def test_penalty_and_intercept_are_those_of_python_and_of_scikit_learn(
     assert abs(np.mean(off)) < 0.05 * np.std(expected)
 
 
-def test_regression_with_a_radius_is_unbiased(answer):
-    x = np.random.default_rng(3).uniform(0, 4, 20_000)
-    rows = np.column_stack([x, 0.5 * x + 3.0])
-    found = answer(
-        "regression", rows, [-100, -100], [100, 100], ["x", "income"], max_norm=3.0, epsilon=14.0
-    )
-    assert (found["x"][0], found["intercept"][0]) == pytest.approx((0.5, 3.0), rel=0.01)
-
-
 @pytest.mark.parametrize("query", ["records", "mean", "second_moments"])
 def test_python_has_the_noise_of_the_command_line(tmp_path, query):
     kinds = {

@@ -55,13 +55,6 @@ def test_a_class_of_another_author_is_declared(mechanism):
     assert MARK not in own.release.explain()
 
 
-def test_what_it_calibrates_says_so_and_releases_as_before():
-    release = Weak().calibrate(QUERY, **BUDGET)
-    assert release.explain().endswith("declared by its class, not audited: see mdp.audit")
-    assert release.author == "Weak"
-    assert release.release(np.zeros((400, 3))).shape == (3, 3)
-
-
 def test_all_of_the_library_is_certified():
     mean = mdp.MeanQuery(mdp.Box((0, 0), (1, 9)), 400)
     listed = [*options(), *options(query=mean)]
@@ -86,11 +79,6 @@ def test_another_authors_query_is_declared():
 def test_to_recommend_one_warns():
     with pytest.warns(fits.UnauditedWarning, match="Weak declares its guarantee"):
         assert mdp.recommend(QUERY, **BUDGET, mechanisms=[Weak(), mdp.GOE()]) == Weak()
-
-
-def test_to_recommend_one_of_the_library_does_not_warn(recwarn):
-    mdp.recommend(QUERY, **BUDGET, mechanisms=[mdp.Laplace(), mdp.GOE()])
-    assert not [one for one in recwarn if one.category is fits.UnauditedWarning]
 
 
 def test_an_account_notes_it(tmp_path):

@@ -10,7 +10,6 @@ import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.decomposition import PCA
 from sklearn.ensemble import BaggingRegressor
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import cross_val_score
@@ -19,9 +18,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import matrixdp as mdp
 from matrixdp import estimators
-from matrixdp.mechanisms.moments import centred, regression, with_constant
-from matrixdp.mechanisms.ridge import moments_ridge
-from matrixdp.noise import safe
 from matrixdp.release import fits
 
 WIDE = {"bounds": (-10.0, 10.0), "missing": "middle"}
@@ -66,165 +62,6 @@ def data():
 
 BOUNDS = {0: (-1, 1), 1: (10, 90)}
 SIDES = {"bounds": BOUNDS, "target_bounds": (-20, 20)}
-
-
-def off_centre(count, rng):
-    """Return ages about 30 and incomes that fall with them."""
-    age = 30 + 4 * rng.standard_normal(count)
-    return np.column_stack([age, 1e5 - 4000 * (age - 30) + 8000 * rng.standard_normal(count)])
-
-
-def rotated(count, rng):
-    basis = np.linalg.qr(rng.standard_normal((4, 4)))[0]
-    return 0.3 + rng.standard_normal((count, 4)) * [0.4, 0.1, 0.05, 0.02] @ basis.T
-
-
-def heavy(count, rng):
-    tails = rng.standard_t(3, (count, 2)) * [0.2, 0.02]
-    return 0.4 + tails @ [[0.8, 0.6], [-0.6, 0.8]]
-
-
-SHAPES = {
-    "off-centre": (off_centre, {0: (0, 120), 1: (0, 200_000)}),
-    "rotated": (rotated, (-1, 2)),
-    "heavy tails": (heavy, (-2, 2)),
-}
-
-
-def sides_of(bounds):
-    """Return the lowest and the highest values, (2,) or (2, m)."""
-    return np.array([*bounds.values()] if isinstance(bounds, dict) else bounds).T
-
-
-@pytest.mark.parametrize("epsilon", [1.0, 10.0])
-@pytest.mark.parametrize("shape", SHAPES)
-def test_first_component_is_that_of_scikit_learn_wherever_the_mean_is(shape, epsilon):
-    make, bounds = SHAPES[shape]
-    X = make(5000, np.random.default_rng(1))
-    private = mdp.PrivatePCA(bounds=bounds, epsilon=epsilon).fit(X)
-    sides = sides_of(bounds)
-    scaled = np.clip(X, *sides) / np.broadcast_to(np.ptp(sides, axis=0), X.shape[1])
-    exact = PCA(1).fit(2 * scaled)
-    captured = np.var(2 * scaled @ private.components_[0]) / exact.explained_variance_[0]
-    assert captured > (0.85 if epsilon == 1 else 0.99)
-    if epsilon == 10:
-        largest = np.broadcast_to(np.ptp(sides, axis=0), X.shape[1])
-        error = np.abs(private.mean_ - np.clip(X, *sides).mean(axis=0))
-        assert (error < 0.02 * largest).all()
-
-
-def test_second_component_and_variances_are_those_of_scikit_learn(data):
-    X, _ = data
-    private = mdp.PrivatePCA(2, bounds=BOUNDS, epsilon=15.0).fit(X)
-    exact = PCA(2).fit((X - [0, 50]) / [1, 40])
-    assert np.abs((private.components_ * exact.components_).sum(axis=1)) == pytest.approx(
-        1, abs=0.01
-    )
-    assert private.explained_variance_ == pytest.approx(exact.explained_variance_, abs=0.01)
-    shown = private.transform(X[:5])
-    assert np.abs(shown) == pytest.approx(
-        np.abs(exact.transform((X[:5] - [0, 50]) / [1, 40])), abs=0.05
-    )
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_covariance_is_that_of_numpy_wherever_the_mean_is(shape):
-    make, bounds = SHAPES[shape]
-    sides = sides_of(bounds)
-    X = np.clip(make(20_000, np.random.default_rng(1)), *sides)
-    half = np.broadcast_to(np.ptp(sides, axis=0) / 2, X.shape[1])
-    private = mdp.Covariance(bounds=bounds, epsilon=10.0).fit(X)
-    exact = np.cov(X.T, bias=True)
-    # The noise alone; about the middle of the bounds, records off centre are further away.
-    limit = 6 * private.release_.noise_std * np.outer(half, half)
-    assert (np.abs(private.covariance_ - exact) < limit).all()
-    assert (
-        np.abs(private.location_ - X.mean(axis=0)) < 6 * private.release_.noise_std * half
-    ).all()
-    values = np.linalg.eigvalsh(private.covariance_)[::-1]
-    assert private.eigenvalues_ == pytest.approx(values, abs=1e-9 * values[0])
-    about_the_middle = exact + np.outer(*[X.mean(axis=0) - np.mean(sides, axis=0)] * 2)
-    if shape == "off-centre":
-        assert not (np.abs(about_the_middle - exact) < limit).all()
-
-
-def narrow(count, rng):
-    """Return records of heavy tails that fill a fiftieth of their bounds, with a target last."""
-    X = 0.4 + 0.02 * rng.standard_t(3, (count, 5)) @ rng.standard_normal((5, 5)) / np.sqrt(5)
-    X[:, -1] = 0.4 + (X[:, :-1] - 0.4) @ [1, -1, 0.5, 0] + 0.005 * rng.standard_t(3, count)
-    return X
-
-
-def test_clipped_moments_do_better_where_records_fill_little_of_their_bounds():
-    X = narrow(50_000, np.random.default_rng(1))
-    budget = {"epsilon": 1.0, "mechanism": "clipped", "bounds": (-1, 1)}
-    component = mdp.PrivatePCA(**budget).fit(X).components_[0]
-    captured = np.var(X @ component) / PCA(1).fit(X).explained_variance_[0]
-    ridge = mdp.PrivateRidge(**budget, target_bounds=(-1, 1)).fit(X[:, :-1], X[:, -1])
-    wrong = np.mean((ridge.predict(X[:, :-1]) - X[:, -1]) ** 2)
-    query = mdp.SecondMomentQuery(mdp.Box.cube(6, -1, 1), len(X))
-    noise = mdp.options(query, epsilon=1.0, delta=1e-6)[0].release
-    private = centred(noise.release(with_constant(X)))
-    slopes, shift = regression(private, moments_ridge(noise.noise_std, 4))
-    additive = np.mean((X[:, :-1] @ slopes + shift - X[:, -1]) ** 2)
-    assert captured > 0.99
-    assert wrong < 0.5 * additive
-    assert mdp.Covariance(epsilon=1.0, mechanism="clipped", bounds=(-1, 1)).fit(X).location_ == (
-        pytest.approx(0.4, abs=0.02)
-    )
-
-
-@pytest.mark.parametrize("shift", [0.0, 500.0])
-def test_shift_unit_sign_and_order_change_nothing(data, shift, monkeypatch):
-    # A wrong unit, sign or order moves coefficients by far more than these tolerances; the noise of
-    # both fits comes from these bits.
-    monkeypatch.setattr(os, "urandom", np.random.default_rng(3).bytes)
-    X, y = data
-    plain = mdp.PrivateRidge(**SIDES, epsilon=15.0).fit(X, y)
-    factor = np.array([-1000.0, 0.001])
-    sides = np.sort((sides_of(BOUNDS) + shift) * factor, axis=0).T
-    moved = mdp.PrivateRidge(
-        bounds=dict(enumerate(sides[::-1].tolist())),
-        target_bounds=(-60, 60),
-        epsilon=15.0,
-    ).fit(((X + shift) * factor)[:, ::-1], 3 * y)
-    assert moved.coef_[::-1] * factor / 3 == pytest.approx(plain.coef_, rel=0.02, abs=0.005)
-    assert moved.predict(((X + shift) * factor)[:, ::-1]) / 3 == pytest.approx(
-        plain.predict(X), abs=0.1
-    )
-
-
-def test_the_middle_of_the_bounds_does_not_decide(data):
-    X, y = data
-    bounds = {0: (-1, 3), 1: (10, 170)}
-    wide = mdp.PrivateRidge(bounds=bounds, target_bounds=(-20, 60), epsilon=15.0)
-    exact = LinearRegression().fit(X, y).predict(X)
-    assert np.std(wide.fit(X, y).predict(X) - exact) < 0.1
-    component = mdp.PrivatePCA(bounds=bounds, epsilon=15.0).fit(X).components_[0]
-    assert abs(component @ PCA(1).fit(X / [2, 80]).components_[0]) > 0.99
-
-
-@pytest.mark.parametrize("mechanism", ["recommend", "clipped"])
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("alpha", [0.0, 4e4])
-def test_penalty_and_intercept_are_those_of_scikit_learn(
-    data, monkeypatch, mechanism, intercept, alpha
-):
-    # Without noise: what is left of it is the ridge that it asks for, which falls with the records.
-    monkeypatch.setattr(safe, "noise", lambda distribution, count, bits: np.zeros(count, np.int64))
-    X, y = np.tile(data[0], (20, 1)), np.tile(data[1], 20)
-    private = mdp.PrivateRidge(
-        **SIDES, epsilon=15.0, alpha=alpha, fit_intercept=intercept, mechanism=mechanism
-    ).fit(X, y)
-    exact = Ridge(alpha, fit_intercept=intercept).fit(X, y)
-    assert np.abs(private.predict(X) - exact.predict(X)).max() < 0.05
-    assert private.coef_ == pytest.approx(exact.coef_, rel=0.02)
-    assert private.intercept_ == pytest.approx(exact.intercept_, rel=0.02)
-    # Neither is without effect.
-    other = Ridge(4e4 - alpha, fit_intercept=intercept).fit(X, y)
-    assert np.abs(private.coef_ - other.coef_).max() > 0.2
-    other = Ridge(alpha, fit_intercept=not intercept).fit(X, y)
-    assert np.abs(private.predict(X) - other.predict(X)).max() > 0.2
 
 
 def test_noise_of_records_with_a_largest_norm_follows_from_it():

@@ -34,15 +34,6 @@ def test_an_estimator_keeps_names_of_columns_and_names_its_components(people):
         pca.transform(people[["score", "age", "income"]])
 
 
-def test_the_inverse_of_all_components_gives_the_records_back(people):
-    pca = mdp.PrivatePCA(3, bounds=BOUNDS).fit(people)
-    assert pca.inverse_transform(pca.transform(people)) == pytest.approx(people.to_numpy())
-    few = mdp.PrivatePCA(1, bounds=BOUNDS).fit(people)
-    projected = few.inverse_transform(few.transform(people))
-    frame = pd.DataFrame(projected, columns=people.columns)
-    assert few.transform(frame) == pytest.approx(few.transform(people))
-
-
 PUBLIC = {"bounds": BOUNDS, "epsilon": 2.0, "delta": 1e-6, "missing": "refuse"}
 TOTAL = {"epsilon": 2.0, "delta": 1e-6}
 
@@ -89,44 +80,6 @@ def test_a_release_of_a_data_frame_is_that_of_the_command_line(people, tmp_path,
         ledger.read(tmp_path / "a.json")["releases"],
     )
     assert (charge["mu"], charge["numbers"]) == (other["mu"], other["numbers"])
-
-
-def values(content):
-    """Yield the numbers and texts of a content; whole numbers may be equal by chance."""
-    if isinstance(content, dict | list):
-        for item in content.values() if isinstance(content, dict) else content:
-            yield from values(item)
-    elif isinstance(content, str) or not float(content or 0).is_integer():
-        yield content
-
-
-def repeats(details, *others):
-    """Return the keys of details whose numbers and texts all stand elsewhere."""
-    stated = {*values([*others])}
-    return [key for key in details if {*values(details[key])} and {*values(details[key])} <= stated]
-
-
-@pytest.mark.parametrize(
-    "keys",
-    [
-        *REQUESTS,
-        {"query": "covariance", "mechanism": "clipped"},
-        {"query": "covariance", "mechanism": "clipped", "adjacency": "add_or_remove"},
-        {"query": "second_moments", "mechanism": "clipped"},
-        {"query": "covariance", "bounds": {**BOUNDS, "income": "private"}},
-        {"query": "mean", "missing": "present"},
-    ],
-)
-def test_details_repeat_neither_the_receipt_nor_the_answer(people, keys):
-    given = {**PUBLIC, "records": 400, **{key: keys[key] for key in keys if key != "total"}}
-    people["patient"] = np.arange(400) // 2
-    made = mdp.make_release(people, **given, even_if_useless=True)
-    others = made.receipt, np.ravel(made.answer).tolist()
-    assert repeats(made.details, *others) == []
-    if keys.get("mechanism") == "clipped" or {"bounds", "missing"} & {*keys}:
-        assert made.details
-    for copy in (made.receipt["says"], others[1]):
-        assert repeats({**made.details, "copy": copy}, *others) == ["copy"]
 
 
 def test_a_repeat_of_a_file_is_free_and_needs_no_output_folder(people, tmp_path):
@@ -189,16 +142,6 @@ def other(people, hidden, kind):
         cells = people.astype(object).mask(hidden, None)
         return cells.assign(age=[Decimal(cell) if cell else cell for cell in cells["age"]])
     return people.mask(hidden).astype(kind)
-
-
-def test_labels_are_texts_or_whole_numbers(people):
-    given = {**PUBLIC, "query": "mean"}
-    several = people.set_axis(pd.MultiIndex.from_product([["a"], BOUNDS]), axis=1)
-    with pytest.raises(mdp.InputError, match="give a data frame with a name of one text"):
-        mdp.make_release(several, **given)
-    Table = pytest.importorskip("pyarrow").Table
-    with pytest.raises(mdp.InputError, match="^the Table has columns whose names are no texts"):
-        mdp.make_release(Table.from_pandas(people), **given)
 
 
 def test_columns_of_an_array_go_by_their_numbers(people):

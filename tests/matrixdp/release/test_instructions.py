@@ -1,7 +1,6 @@
 """The examples of README and own_matrix.md work as they are printed there."""
 
 import re
-import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -54,11 +53,6 @@ def test_the_specification_of_the_library_alone(tmp_path, monkeypatch, capsys):
     assert Path("release/mean.csv").exists()
 
 
-@pytest.mark.parametrize("text", [SHORT, DOCS], ids=["README", "docs"])
-def test_links_of_what_is_shipped_stay_within_the_package(text):
-    assert ".." not in "".join(re.findall(r"\]\(([^)]*)\)", text))
-
-
 def test_several_releases(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("people.toml").write_text(block(DOCS, "toml", "[[release]]"))
@@ -87,16 +81,3 @@ def test_every_key_of_a_specification_is_explained():
     keys = re.findall(r"^\| `(\w+)` \|", DOCS, re.MULTILINE)
     assert {*keys} == {*specification._NEEDED, *specification._OPTIONAL}
     assert "src/matrixdp/own_matrix.md" in README
-
-
-def test_readme_and_docs_name_the_extras_and_what_an_account_cannot_know():
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
-        "optional-dependencies"
-    ]
-    for text in (README, DOCS):
-        words = " ".join(text.split())
-        for extra in ("parquet", "estimators"):
-            assert extra in extras
-            assert f'`pip install ".[{extra}]"`' in words
-        account = words.partition("account cannot detect")[2] or words
-        assert all(re.search(one, account, re.IGNORECASE) for one in ("copy", "renamed", "deleted"))

@@ -223,36 +223,3 @@ def test_files_state_them(tmp_path, monkeypatch, query, mechanism):
         low, high = details[KEY]["mean"]["d"]
         assert low < records()[:, 3].mean() < high
     assert "NaN" not in json.dumps([receipt, details])
-
-
-def test_variances_are_asked_of_laws_alone():
-    release = mdp.GOE().calibrate(QUERIES[2], epsilon=1, delta=1e-6)
-    found = intervals.variances(release.noise, symmetric=True)
-    assert np.diag(found) == pytest.approx(2 * found[0, 1])
-
-
-@pytest.mark.parametrize("draw", range(3))
-def test_errors_of_coefficients_are_derivatives_by_the_noise(draw, monkeypatch):
-    rng = np.random.default_rng(draw)
-    rows = with_constant(
-        rng.uniform(-1, 1, (50, 3)) @ rng.uniform(-1, 1, (3, 3)) + [0.3, -0.2, 0.5]
-    )
-    exact_moments, ridge = rows.T @ rows / 50, np.array([0.1, 0.2])
-    change = rng.standard_normal((4, 4))
-    change[CONSTANT, CONSTANT] = 0
-    change += change.T
-
-    def line(moments):
-        mean, covariance, _ = centred(moments)
-        slopes = np.linalg.solve(covariance[:-1, :-1] + np.diag(ridge), covariance[:-1, -1])
-        return np.append(slopes, mean[-1] - slopes @ mean[:-1])
-
-    step = 1e-6
-    slope = (line(exact_moments + step * change) - line(exact_moments - step * change)) / (2 * step)
-    query = mdp.SecondMomentQuery(mdp.Box.cube(4, -1, 1), 50)
-    noise = uncertainty.MomentNoise(mdp.GOE().calibrate(query, epsilon=1, delta=1e-6))
-    columns = np.delete(np.arange(4), CONSTANT)
-    block = change[columns[:, None], columns][None], change[CONSTANT, columns][None]
-    monkeypatch.setattr(noise, "_blocks", lambda: iter([block]))
-    errors = noise.coefficient_errors(centred(exact_moments), ridge)
-    assert errors[0] == pytest.approx(slope, rel=1e-5, abs=1e-7)

@@ -1,9 +1,7 @@
 """Neighbours as files: one line or row added, removed or replaced changes one record at most."""
 
-import decimal
 import warnings
 from collections import Counter
-from dataclasses import replace
 from itertools import product
 
 import hypothesis
@@ -14,7 +12,6 @@ from hypothesis import strategies as st
 
 import matrixdp as mdp
 from matrixdp.checks import InputError
-from matrixdp.privacy import exact_sums
 from matrixdp.release import tables
 from matrixdp.release.people import People
 
@@ -298,51 +295,6 @@ def test_a_line_changes_which_records_of_its_person_alone_count(folder, pair, mo
 # --- What it means for a release --------------------------------------------------------------
 
 
-@pytest.mark.parametrize("empty", [0, 1, 100])
-def test_a_line_after_empty_lines_moves_a_sum_by_one_record(tmp_path, empty):
-    query = mdp.MeanQuery(mdp.Box((0.0,), (120.0,)), 100, "add_or_remove")
-    values = []
-    for last in ("", "120\n"):
-        path = tmp_path / "rows.csv"
-        path.write_text("age\n" + "\n" * empty + last)
-        values.append(exact_sums.value(query, tables.blocks(path, ("age",), np.array([60.0]))))
-    assert np.abs(values[0] - values[1]).max() <= query.l2_sensitivity * (1 + 1e-9)
-
-
-@pytest.mark.parametrize("suffix", [".csv", ".npy", ".parquet"])
-@pytest.mark.parametrize("order", "CF")
-def test_a_record_among_the_others_does_not_move_them(tmp_path, suffix, order):
-    """The last block of a file has one row, or two."""
-    rng, features = np.random.default_rng(5), 11
-    rows = rng.normal(size=(tables._ROWS + 2, features))
-    kept, columns = [], tuple(str(k) for k in reversed(range(features)))
-    # A record whose length in a block of one row is another one by a sum along an axis.
-    candidates = rng.normal(size=(200, features))
-    alike = (
-        _by_einsum(one[None]) == _by_einsum(np.array([one, one], order="F")) for one in candidates
-    )
-    last = candidates[next(k for k, same in enumerate(alike) if not same)]
-    rows[tables._ROWS, ::-1] = last
-    radius = float(np.linalg.norm(last))
-    for count in (tables._ROWS + 1, tables._ROWS + 2):
-        path = tmp_path / f"rows{count}{suffix}"
-        _table(path, np.array(rows[:count], order=order))
-        blocks = list(tables.blocks(path, columns))
-        assert len(blocks[1]) == count - tables._ROWS
-        query = mdp.IdentityQuery(mdp.Ball(radius / 2, features), count, "replace")
-        kept.append(np.concatenate(list(exact_sums.clipped(query, blocks))))
-    alone = next(exact_sums.clipped(replace(query, n_records=1), [last[None]]))
-    assert kept[0].tobytes() == kept[1][:-1].tobytes()
-    assert kept[0][-1].tobytes() == alone.tobytes()
-
-
-def _by_einsum(rows):
-    """Return the first of the records (n, m) shrunk to norm 1 as version 0.1.0 did."""
-    columns = rows.T
-    norms = np.sqrt(np.einsum("...ij,...ij->...j", columns, columns))
-    return (columns / norms)[:, 0].tobytes()
-
-
 def _table(path, rows):
     names = [str(k) for k in range(rows.shape[1])]
     if path.suffix == ".csv":
@@ -388,27 +340,6 @@ def test_no_warning_of_a_file_depends_on_a_number(tmp_path, suffix, value):
         warnings.simplefilter("error")
         (block,) = tables.blocks(path, (column,), np.array([9.0]))
     assert block.tolist() == [[9.0 if np.isnan(value[0, 0]) else np.sign(value[0, 0]) * np.inf]]
-
-
-def test_no_warning_depends_on_a_decimal(tmp_path):
-    arrow = pytest.importorskip("pyarrow", reason="pyarrow reads Parquet; it is an extra")
-    from pyarrow import parquet
-
-    column = arrow.array([decimal.Decimal(10**75), None], arrow.decimal256(76, 0))
-    parquet.write_table(arrow.table({"0": column}), tmp_path / "rows.parquet")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        (block,) = tables.blocks(tmp_path / "rows.parquet", ("0",), np.array([9.0]))
-    assert block.tolist() == [[1e75], [9.0]]
-
-
-@pytest.mark.parametrize("value", WARNING)
-@pytest.mark.parametrize("domain", [mdp.Box((0.0,), (1.0,)), mdp.Ball(1.0, 1)])
-def test_no_warning_of_a_release_depends_on_a_number(value, domain):
-    release = mdp.Gaussian().calibrate(mdp.MeanQuery(domain, 1), epsilon=1, delta=1e-6)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert np.isfinite(release.release(value)).all()
 
 
 @pytest.mark.parametrize("value", WARNING)

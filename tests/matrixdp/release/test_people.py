@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.datasets import load_breast_cancer
 
 import matrixdp as mdp
 from matrixdp.mechanisms.base import AdditiveMechanism
@@ -20,7 +19,6 @@ from matrixdp.noise import safe
 from matrixdp.privacy import exact_sums
 from matrixdp.release import choices, outlooks, people, release, tables
 
-RELATIONS = ["replace", "add_or_remove"]
 BOUNDS = {"age": [20, 120], "income": [0, 200_000]}
 LOWER, UPPER = np.transpose([*BOUNDS.values()]).astype(float)
 
@@ -214,9 +212,6 @@ def test_floats_that_hold_no_more_digits_are_no_people(tmp_path, kind):
                     read()
 
 
-# --- What a specification may say -------------------------------------------------------------
-
-
 # --- Neighbours -------------------------------------------------------------------------------
 
 QUERIES = ["mean", "covariance", "components", "regression"]
@@ -319,44 +314,6 @@ def test_an_account_in_python_protects_people_or_records(tmp_path):
         of_records.spend(whole)
     with pytest.raises(mdp.InputError, match="person = patient, not none"):
         mdp.Account(tmp_path / "a.json", adjacency="add_or_remove")
-
-
-# --- From question to answer ------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("relation", RELATIONS)
-def test_a_file_of_people_from_question_to_answer(tmp_path, relation):
-    """Breast cancer's cells, as if one patient had several."""
-    data = load_breast_cancer(as_frame=True).data.iloc[:, :3].round(3)
-    data.columns = ["radius", "texture", "perimeter"]
-    rng = np.random.default_rng(3)
-    data["patient"] = [f"patient {k}" for k in rng.integers(0, 180, len(data))]
-    # The first records of a person are the smallest.
-    data = data.sort_values("radius", kind="stable")
-    data.to_csv(tmp_path / "cells.csv", index=False)
-    counting = data[data.groupby("patient").cumcount() < 2]
-    assert 300 < len(counting) < 400 < len(data)
-    bounds = {"radius": [5, 30], "texture": [5, 40], "perimeter": [40, 200]}
-    budget = {"epsilon": 15.0, "delta": 1e-3, "records": len(counting)}
-    people = {"person": "patient", "per_person": 2, "adjacency": relation}
-    keys = {"file": "cells.csv", "query": "covariance", "bounds": bounds}
-    assert harness.run(tmp_path, **keys, **budget, **people) == 0
-    answer = harness.read(tmp_path, "covariance")
-    table = answer.numbers
-    words = "the first 2 of each person, by the column 'patient' and in the order of the file"
-    assert answer.receipt["records_that_count"].startswith(words)
-    assert words in answer.page
-    rows, half = counting.iloc[:, :3].to_numpy(), np.array([12.5, 17.5, 80.0])
-    everybody = data.iloc[:, :3].mean().to_numpy()
-    off = np.abs(table[:, 0] - rows.mean(axis=0)) / half
-    assert off.max() < 0.05 < (np.abs(table[:, 0] - everybody) / half).max()
-    covariance = np.cov(rows.T, bias=True)
-    assert (np.abs(table[:, 1:] - covariance) / np.outer(half, half)).max() < 0.06
-    if relation != "add_or_remove":
-        details = answer.details["interval_95"]
-        limits = np.array([details["mean"][name] for name in data.columns[:3]])
-        assert (limits[:, 0] <= rows.mean(axis=0)).all()
-        assert (rows.mean(axis=0) <= limits[:, 1]).all()
 
 
 # --- From Python ------------------------------------------------------------------------------

@@ -15,8 +15,6 @@ from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validat
 from sklearn.pipeline import make_pipeline
 
 import matrixdp as mdp
-from matrixdp.mechanisms.moments import with_constant
-from matrixdp.privacy import exact_sums
 from matrixdp.release import fits
 
 SIDES = {"bounds": (-1, 1), "target_bounds": (-1, 1)}
@@ -147,24 +145,6 @@ def test_a_bootstrap_spends_more_than_is_counted_as_the_documentation_says(tmp_p
     assert "bootstrap=False" in mdp.PrivateRidge.__doc__
 
 
-@pytest.mark.parametrize("times", [1, 2, 5])
-def test_a_record_that_a_fit_gets_k_times_spends_k_times_mu(times):
-    """As a person with k records does: the bound is attained by a record and its opposite."""
-    query = mdp.SecondMomentQuery(mdp.Box.cube(4, -1.0, 1.0), 200)
-    release = mdp.GOE().calibrate(query, epsilon=1.0, delta=1e-6)
-    rows = with_constant(np.column_stack([X, Y]))
-    ends = np.array([1.0, 1, 1, 1]), np.array([1.0, -1, 1, -1])
-    values = []
-    for record in ends:
-        rows[:times] = record
-        values.append(exact_sums.value(query, [rows]))
-    white = np.linalg.norm(release.noise.whiten(values[0] - values[1]))
-    assert white == pytest.approx(times * release.mu, rel=1e-6)
-    people = mdp.SecondMomentQuery(query.domain, 200, per_person=times)
-    whole = mdp.GOE().calibrate(people, epsilon=1.0, delta=1e-6)
-    assert whole.noise_std == pytest.approx(times * release.noise_std, rel=1e-6)
-
-
 def warned(action):
     """Return the warnings of exact scores that an action gives."""
     with warnings.catch_warnings(record=True) as found:
@@ -202,25 +182,6 @@ def test_scores_warn_once_that_they_are_exact(tool):
     assert sentence.startswith(f"scores of {name} are exact on the records")
     assert "best_params_" in sentence
     assert warned(TOOLS[tool]) == []
-
-
-@quiet
-def test_scores_of_other_processes_warn_in_this_one(tmp_path):
-    account = mdp.Account(tmp_path / "a.json", epsilon=4.0, delta=1e-5)
-    one = mdp.PrivateRidge(**SIDES, epsilon=0.5, account=account)
-    with joblib.parallel_config("multiprocessing"):
-        assert len(warned(lambda: cross_val_score(one, X, Y, cv=2, n_jobs=2))) == 1
-
-
-def test_what_computes_no_score_warns_of_none():
-    def others():
-        fitted = ridge().fit(X, Y)
-        clone(fitted)
-        fitted.predict(X)
-        BaggingRegressor(ridge(), n_estimators=2, bootstrap=False).fit(X, Y)
-        mdp.Covariance(bounds=(-1, 1)).fit(X)
-
-    assert warned(others) == []
 
 
 def test_a_score_is_that_of_scikit_learn(monkeypatch):
