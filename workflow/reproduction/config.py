@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -339,50 +339,45 @@ def _check_experiment(
         InputError: a name is unknown, or a key is missing or out of range.
     """
     matrices = {name: entry for name, entry in datasets(settings).items() if "scalings" in entry}
-    choice(discovery.tasks(), **{f"{where}.task": experiment["task"]})
-    choice(matrices, **{f"{where}.dataset": experiment["dataset"]})
-    task = experiment["task"]
+    task = choice(discovery.tasks(), **{f"{where}.task": experiment["task"]})
+    dataset = matrices[choice(matrices, **{f"{where}.dataset": experiment["dataset"]})]
     needs = discovery.tasks()[task].words.get("needs", ())
     for key in needs:
         if key not in experiment:
             raise InputError(f"{where} lacks the key {key!r}, which the task {task} needs")
+    mechanisms, columns = discovery.mechanisms(), dataset.get("columns", [])
     baselines = OF_REGRESSION if "target" in needs else OF_COMPONENTS
-    names = [*baselines, *discovery.mechanisms()]
+    features = experiment.get("features", columns)
     try:
-        _check_names(f"{where}.mechanisms", experiment["mechanisms"], names)
+        _check_names(f"{where}.mechanisms", experiment["mechanisms"], [*baselines, *mechanisms])
     except InputError as error:
         raise InputError(f"{error}, or of a package that must be installed first") from None
     key = "claims_at_every_epsilon"
-    _check_names(f"{where}.{key}", experiment[key], discovery.mechanisms())
-    dataset = matrices[experiment["dataset"]]
+    _check_names(f"{where}.{key}", experiment[key], mechanisms)
+    _check_names(f"{where}.features", features, columns)
+    if "target" in experiment:
+        choice(features, **{f"{where}.target": experiment["target"]})
     records = dataset["scalings"]["default"].get("rows", dataset["shape"][0])
     if "train" in needs and experiment["train"] >= records:
         raise InputError(
             f"{where}.train is {experiment['train']} of {records} records; leave some for testing"
         )
-    columns = dataset.get("columns", [])
-    features = experiment.get("features", columns)
-    _check_names(f"{where}.features", features, columns)
     for direction, members in experiment["directions"].items():
         _check_names(f"{where}.directions.{direction}", members, features)
         if len(members) == len(features):
             raise InputError(f"{where}.directions.{direction} has every feature; leave one out")
-    entries = discovery.mechanisms()
-    run = {name: entries[name] for name in experiment["mechanisms"] if name in entries}
-    directed = [name for name, entry in run.items() if entry.directed]
-    for name in directed if not experiment["directions"] else ():
-        raise InputError(f"{where}.directions is empty and {name} needs one; name one or drop it")
-    if "target" in experiment:
-        choice(features, **{f"{where}.target": experiment["target"]})
-    result = {f"table_epsilon, one of {where}.epsilons,": settings["table_epsilon"]}
-    choice(experiment["epsilons"], **result)
-    for entry in (entry for entry in run.values() if entry.parameter):
-        if not (values := settings.get(entry.values)):
+    key = f"table_epsilon, one of {where}.epsilons,"
+    choice(experiment["epsilons"], **{key: settings["table_epsilon"]})
+    for name in filter(mechanisms.__contains__, experiment["mechanisms"]):
+        entry = mechanisms[name]
+        if entry.directed and not experiment["directions"]:
             raise InputError(
-                f"{entry.values}, the values of a mechanism, is missing; name at least one"
+                f"{where}.directions is empty and {name} needs one; add one or drop it"
             )
-        if entry.untuned in settings:
-            choice(values, **{entry.untuned: settings[entry.untuned]})
+        if entry.parameter and not settings.get(entry.values):
+            raise InputError(f"{entry.values}, the values of {name}, is missing; name at least one")
+        if entry.parameter and entry.untuned in settings:
+            choice(settings[entry.values], **{entry.untuned: settings[entry.untuned]})
 
 
 def _check_training(name: str, training: Mapping[str, Any]) -> None:
@@ -395,26 +390,20 @@ def _check_training(name: str, training: Mapping[str, Any]) -> None:
     where = f"training.{name}"
     learning = {name: entry for name, entry in sets.entries().items() if "scalings" not in entry}
     choice([discovery.perturbation(name)], **{f"{where}.perturbation": training["perturbation"]})
-    choice(learning, **{f"{where}.dataset": training["dataset"]})
-    schemes = [*OF_TRAINING, *discovery.schemes(name)]
-    _check_names(f"{where}.schemes", training["schemes"], schemes)
-    total = learning[training["dataset"]]["shape"][0]
-    for part, meaning, most in (
-        ("lot", "the number of records", min(training["records"] or total, total)),
-        ("batch", "the lot", training["lot"]),
+    dataset = learning[choice(learning, **{f"{where}.dataset": training["dataset"]})]
+    names = [*OF_TRAINING, *discovery.schemes(name)]
+    _check_names(f"{where}.schemes", training["schemes"], names)
+    records = min(training["records"] or math.inf, dataset["shape"][0])
+    for key, most, meaning in (
+        ("lot", records, "the number of records"),
+        ("batch", training["lot"], "the lot"),
     ):
-        if (training.get(part) or 0) > most:
-            raise InputError(
-                f"{where}.{part} is {training[part]}; make it {most}, {meaning}, or less"
-            )
+        if (value := training.get(key) or 0) > most:
+            raise InputError(f"{where}.{key} is {value}; make it {most}, {meaning}, or less")
 
 
-def _check_names(where: str, names: Sequence[str], allowed: Iterable[str]) -> None:
-    """Check that all names are among the allowed ones.
-
-    Raises:
-        InputError: a name is not; the message names the nearest allowed one.
-    """
+def _check_names(where: str, names: Iterable[str], allowed: Iterable[str]) -> None:
+    """Check that all names are among the allowed ones; InputError names the nearest one."""
     for i, name in enumerate(names):
         choice(allowed, **{f"{where}[{i}]": name})
 

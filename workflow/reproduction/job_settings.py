@@ -62,20 +62,21 @@ class Settings:
     @classmethod
     def of(cls, job: Mapping[str, Any], **others: Any) -> Settings:
         """Return these settings from a job's, with the fields ``others``."""
-        epsilons = tuple(job.get("epsilons", ()))
-        grids = {key: tuple(values) for key, values in job.get("grids", {}).items()}
-        plain = {key: job[key] for key in ("experiment", "seed", "trials")}
-        plain |= {"trials_at": job.get("trials_at", {})}
         delta = job.get("delta", "1/n")
-        plain |= {"delta": None if delta == "1/n" else float(delta)}
-        return cls(**{**plain, "epsilons": epsilons, "grids": grids, **others})
+        fields = {
+            **_chosen(job, "experiment", "seed", "trials", "trials_at"),
+            "epsilons": tuple(job.get("epsilons", ())),
+            "delta": None if delta == "1/n" else float(delta),
+            "grids": {key: tuple(values) for key, values in job.get("grids", {}).items()},
+        }
+        return cls(**fields | others)
 
 
 def on_papers(settings: Mapping[str, Any]) -> bool:
     """Return whether a run has an experiment of the papers, in the default reading."""
-    runs = {*settings["experiments"], *(settings.get("training") or ())}
-    reading = settings.get("reading", DEFAULT)
-    return reading == DEFAULT and not runs.isdisjoint({*OF_PAPERS, *discovery.trainings()})
+    runs = {*settings["experiments"], *settings["training"]}
+    of_papers = {*OF_PAPERS, *discovery.trainings()}
+    return settings["reading"] == DEFAULT and not runs.isdisjoint(of_papers)
 
 
 def rows(settings: Mapping[str, Any], experiment: str) -> list[str]:
@@ -171,16 +172,11 @@ def untuned(settings: Mapping[str, Any], *, middle: bool = False) -> dict[str, s
     Its value is that of the key ``<axis>_untuned``. A grid without this key has none, or with
     ``middle`` the value in its middle.
     """
-    configurations = {}
-    for name, entry in discovery.mechanisms().items():
-        if entry.parameter:
-            value = settings.get(entry.untuned, "")
-            if middle and not value:
-                values = settings[entry.values]
-                value = values[(len(values) - 1) // 2]
-            if value:
-                configurations[name] = f"{entry.parameter}={value}"
-    return configurations
+    entries = {name: e for name, e in discovery.mechanisms().items() if e.parameter}
+    grids = {name: settings[entry.values] for name, entry in entries.items() if middle}
+    values = {name: grid[(len(grid) - 1) // 2] for name, grid in grids.items()}
+    values |= {n: settings[e.untuned] for n, e in entries.items() if e.untuned in settings}
+    return {n: f"{e.parameter}={values[n]}" for n, e in entries.items() if n in values}
 
 
 def readings(settings: Mapping[str, Any], experiment: str) -> JobSettings:
