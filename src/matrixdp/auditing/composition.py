@@ -18,10 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrixdp.auditing import proofs, sensitivities
+from matrixdp.auditing import sensitivities
 from matrixdp.auditing.base import ROUNDING, Finding
 from matrixdp.auditing.neighbours import farthest, random_records, worst
 from matrixdp.checks import Array
+from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.programs import Program, Question, Records, Step
 from matrixdp.noise.distributions import (
     GaussianDistribution,

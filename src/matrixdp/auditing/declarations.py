@@ -12,13 +12,14 @@ from typing import NamedTuple
 import numpy as np
 
 from matrixdp import library
-from matrixdp.auditing import draws, proofs
+from matrixdp.auditing import draws
 from matrixdp.auditing.base import ERROR, ROUNDING, Audit
 from matrixdp.auditing.functions import Findings
 from matrixdp.auditing.gaussian import PURE, GaussianAudit
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.auditing.status import NOT_REFUTED, REFUTED
+from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
 from matrixdp.noise.distributions import GaussianDistribution, LaplaceNoise
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from matrixdp import library
-from matrixdp.auditing import evidence, proofs, runs
+from matrixdp.auditing import evidence, runs
 from matrixdp.auditing.base import ROUNDING, TIGHT, Audit, Scale, gamma_scale, trials_of
 from matrixdp.auditing.neighbours import worst
 from matrixdp.auditing.status import REFUTED
 from matrixdp.checks import Array
+from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
 from matrixdp.noise.distributions import GaussianDistribution
 from matrixdp.privacy import gaussian
@@ -39,7 +40,7 @@ class GaussianAudit(Audit):
 
     The noise is of a class of the library, whose samples are coloured white noise
     (``tests/matrixdp/noise/test_distributions.py``). The supremum over neighbours is then proven
-    where :func:`matrixdp.auditing.proofs.mu` bounds it.
+    where :func:`matrixdp.mechanisms.proofs.mu` bounds it.
 
     A likelihood ratio of Gaussians is a function of one linear statistic: the projection of the
     whitened release on the whitened change. The black box sees this statistic. Noise with

@@ -7,10 +7,11 @@ from functools import partial
 import numpy as np
 
 from matrixdp import library
-from matrixdp.auditing import draws, proofs, runs
+from matrixdp.auditing import draws, runs
 from matrixdp.auditing.base import ROUNDING, Audit, Scale, gamma_scale, trials_of
 from matrixdp.auditing.neighbours import worst
 from matrixdp.checks import Array
+from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.noise.distributions import NormDistribution, SizedDistribution
 from matrixdp.privacy.sensitivity import IdentityQuery

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from matrixdp import library
-from matrixdp.auditing import proofs
 from matrixdp.auditing.base import Audit
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.projection import ComposedAudit
+from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.base import AdditiveGaussian, CalibratedMechanism
 from matrixdp.mechanisms.centred import CentredMoments
 from matrixdp.mechanisms.clipped import ChosenByHistogram, shells, squared_move

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.random import Generator
 
 from matrixdp import library
-from matrixdp.auditing import composition, proofs, runs
+from matrixdp.auditing import composition, runs
 from matrixdp.auditing.base import COST, ROUNDING, Audit, Finding, Scale
 from matrixdp.auditing.blackbox import strength
 from matrixdp.auditing.gaussian import PURE, epsilon_of, waste_of
 from matrixdp.auditing.neighbours import farthest, frobenius
 from matrixdp.checks import Array
+from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.mechanisms.programs import Program
 from matrixdp.privacy.sensitivity import IdentityQuery, SecondMomentQuery

@@ -130,7 +130,7 @@ class SizedDistribution(NoiseDistribution):
 
     @property
     def deviation(self) -> float:
-        """Standard deviation of an entry, or NaN: :mod:`matrixdp.auditing.proofs` computes it."""
+        """Standard deviation of an entry, or NaN: :mod:`matrixdp.mechanisms.proofs` computes it."""
         return float("nan")
 
 

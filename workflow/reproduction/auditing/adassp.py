@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from matrixdp import library
-from matrixdp.auditing import parts, proofs, sensitivities
+from matrixdp.auditing import parts, sensitivities
 from matrixdp.auditing.base import Audit
 from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.auditing.releases import audit_of
+from matrixdp.mechanisms import proofs
 from matrixdp.privacy.sensitivity import IdentityQuery
 from reproduction.mechanisms.adassp import NormalEquations, RidgedByHistogram, RidgedEquations
 

@@ -9,10 +9,10 @@ import numpy as np
 from scipy import optimize, special
 
 from matrixdp import library
-from matrixdp.auditing import proofs
 from matrixdp.auditing.base import ERROR, POWER, ROUNDING, Audit, Scale
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.checks import Array
+from matrixdp.mechanisms import proofs
 from reproduction.mechanisms.exponential import PrincipalDirection
 
 #: Copies of the other record with which the black box has most power (epsilon 0.3 to 3).

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from matrixdp import library
-from matrixdp.auditing import proofs
 from matrixdp.auditing.base import ROUNDING, Audit
 from matrixdp.auditing.norm import NormAudit
+from matrixdp.mechanisms import proofs
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
 from reproduction.mechanisms.generalized_gamma import (
     GammaRelease,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from matrixdp import library
-from matrixdp.auditing import proofs
 from matrixdp.auditing.base import Audit
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.parts import noise_mu
 from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.auditing.releases import audit_of
+from matrixdp.mechanisms import proofs
 from matrixdp.privacy.sensitivity import IdentityQuery, SecondMomentQuery
 from reproduction.mechanisms.mvg import AlongPrivateDirections
 

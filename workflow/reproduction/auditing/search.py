@@ -6,12 +6,12 @@ import numpy as np
 from scipy import special
 
 from matrixdp import library
-from matrixdp.auditing import proofs
 from matrixdp.auditing.base import Audit
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.parts import fits, parts_mu
 from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.auditing.releases import audit_of
+from matrixdp.mechanisms import proofs
 from matrixdp.privacy.sensitivity import IdentityQuery
 from reproduction.mechanisms.adaptive import ChosenBySearch, SearchNoise, Spectrum
 

@@ -8,10 +8,11 @@ from functools import partial
 import numpy as np
 
 from matrixdp import library
-from matrixdp.auditing import proofs, runs
+from matrixdp.auditing import runs
 from matrixdp.auditing.base import ROUNDING, Audit, Scale, gamma_scale, trials_of
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.checks import Array
+from matrixdp.mechanisms import proofs
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
 from reproduction.mechanisms.jl import Sketch

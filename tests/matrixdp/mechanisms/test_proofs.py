@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from matrixdp.auditing import proofs
+from matrixdp.mechanisms import proofs
 from matrixdp.noise.distributions import MatrixNormal
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, SecondMomentQuery
