@@ -26,13 +26,11 @@ from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.programs import Program, Question, Records, Step
 from matrixdp.noise.distributions import (
     GaussianDistribution,
-    MatrixNormal,
     NoiseDistribution,
     SymmetricNormal,
 )
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import (
-    MeanQuery,
     Query,
     SecondMomentQuery,
     second_moments,
@@ -312,10 +310,7 @@ def _mu(parts: list[Question]) -> float:
     def spent(part: Question) -> float:
         if isinstance(part, Step):
             return part.mu
-        if isinstance(part.query, MeanQuery) and isinstance(part.noise, MatrixNormal):
-            deviations = np.asarray(part.noise.row_factor, dtype=float)
-            return float(part.query.l2_sensitivity / deviations.min())
-        proven = proofs.mu(part.query, part.noise)
+        proven = proofs.part_mu(part.query, part.noise)
         return part.mu if np.isnan(proven) else proven
 
     return float(np.linalg.norm([spent(part) for part in parts]))

@@ -27,7 +27,7 @@ from matrixdp.noise.distributions import (
     SymmetrisedNormal,
 )
 from matrixdp.privacy.domain import Box
-from matrixdp.privacy.sensitivity import IdentityQuery, Query, SecondMomentQuery
+from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
 
 #: No bound is proven.
 UNPROVEN = float("nan")
@@ -60,6 +60,17 @@ def mu(query: Query, noise: GaussianDistribution) -> float:
     except (InputError, np.linalg.LinAlgError):
         # A singular factor leaves some direction without noise; one near it, an uncertain one.
         return UNPROVEN
+
+
+def part_mu(query: Query, noise: GaussianDistribution) -> float:
+    """Return an upper bound on the mu of a part of a composed release, or NaN as :func:`mu`.
+
+    Its mean may be one of other numbers than the domain's, as of records by length: the l2
+    sensitivity over the least deviation is a bound for all.
+    """
+    if isinstance(query, MeanQuery) and isinstance(noise, MatrixNormal) and owned(query, noise):
+        return query.l2_sensitivity / _least(noise.row_factor)
+    return mu(query, noise)
 
 
 def _mu(query: Query, noise: GaussianDistribution) -> float:

@@ -38,10 +38,12 @@ from scipy.special import ndtri_exp
 
 from matrixdp import checks
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.base import UNAUDITED, AdditiveMechanism
+from matrixdp.mechanisms import proofs
+from matrixdp.mechanisms.base import UNAUDITED, AdditiveMechanism, NoGuarantee
 from matrixdp.mechanisms.composed import Composed
 from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.noise import safe
+from matrixdp.noise.distributions import GaussianDistribution
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.quadratic import UPWARDS
 from matrixdp.release import durable, tables
@@ -53,6 +55,9 @@ _SAMPLER_PART, _SAMPLER = 100, 1e-6
 
 #: Format of accounts and receipts.
 FORMAT = 1
+
+#: Relative difference of a stated and a proven number, from rounding alone.
+ROUNDING = 1e-9
 
 #: Suffix of an account's name, after that of its file.
 SUFFIX = ".privacy.json"
@@ -317,10 +322,10 @@ def _account(stored: Mapping[str, Any]) -> Account:
 
 
 def check(release: AdditiveMechanism | Composed | PrivatelyBounded) -> None:
-    """Check that a release can be drawn, before it is charged.
+    """Check that a release can be drawn and has the noise that it states, before it is charged.
 
     Raises:
-        InputError: it has no guarantee, or no safe noise.
+        InputError: it has no guarantee, no safe noise, or less noise than it states.
     """
     if isinstance(release, PrivatelyBounded):
         _ = release.thresholds
@@ -332,8 +337,31 @@ def check(release: AdditiveMechanism | Composed | PrivatelyBounded) -> None:
         )
     if isinstance(release, Composed):
         release.check()
-    else:
-        _ = release.rounding_factor
+        for part in release.parts:
+            for piece in part.releases:
+                _require("mu", piece.mu, proofs.part_mu(piece.query, piece.noise))
+        return
+    _ = release.rounding_factor
+    if release.mu is None:
+        _require("epsilon", release.epsilon_delivered, proofs.size(release.query, release.noise))
+    elif isinstance(release.noise, GaussianDistribution):
+        _require("mu", release.mu, proofs.mu(release.query, release.noise))
+
+
+def _require(name: str, stated: float | None, proven: float) -> None:
+    """Check what a release states against what its noise proves; NaN proves nothing.
+
+    Of noise or of a query of another author nothing is proven: its charge is as declared, and says
+    so.
+
+    Raises:
+        NoGuarantee: the noise is less than stated.
+    """
+    if stated is not None and proven > stated * (1 + ROUNDING):
+        raise NoGuarantee(
+            f"the release states {name} {stated:.4g}, and its noise gives {proven:.4g}; calibrate "
+            "a mechanism, and change no field of what it returns"
+        )
 
 
 def check_terms(

@@ -4,6 +4,7 @@ import os
 import pickle
 import re
 import threading
+from dataclasses import replace
 
 import harness
 import numpy as np
@@ -57,6 +58,48 @@ def test_a_charge_names_its_query_as_a_specification_does(query_type, name):
     account = mdp.Account("a.json", **TOTAL)
     account.spend(mdp.Gaussian().calibrate(query, **BUDGET))
     assert account.releases[0]["query"] == name
+
+
+BOX = mdp.Box((0.0, -1.0, 10.0), (120.0, 3.0, 60.0))
+QUERIES = {
+    "mean": mdp.MeanQuery(BOX, 60, per_person=2),
+    "moments": mdp.SecondMomentQuery(BOX, 60, "add_or_remove"),
+    "records": mdp.IdentityQuery(BOX, 60),
+    "ball": mdp.MeanQuery(mdp.Ball(2.0, 3), 60),
+}
+MECHANISMS = [
+    *(mdp.Gaussian(), mdp.GOE(), mdp.AnalyzeGauss(), mdp.Laplace(), mdp.Scaled(mdp.Gaussian())),
+    *(mdp.Scaled(mdp.Laplace()), mdp.DirectionalGaussian(weights=(9.0, 1.0, 2.0))),
+]
+SIZES = ("row_factor", "factor", "diagonal_std", "off_diagonal_std", "scale")
+
+
+def with_noise(noise, factor):
+    """Return a distribution whose sizes are a multiple of those of another."""
+    if hasattr(noise, "distribution"):
+        return replace(noise, distribution=with_noise(noise.distribution, factor))
+    sizes = {name: factor * getattr(noise, name) for name in SIZES if hasattr(noise, name)}
+    return replace(noise, **sizes)
+
+
+@pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
+@pytest.mark.parametrize("mechanism", MECHANISMS, ids=str)
+def test_a_release_with_less_noise_than_it_states_is_not_charged(mechanism, query):
+    terms = {"adjacency": query.adjacency, "person": "p" if query.per_person else ""}
+    account = mdp.Account("a.json", epsilon=9.0, delta=1e-5, **terms)
+    try:
+        release = mechanism.calibrate(query, epsilon=1.0, delta=1e-6)
+    except mdp.InputError:
+        pytest.skip("the mechanism does not serve the query")
+    shrunk = replace(release, noise=with_noise(release.noise, 0.99))
+    stated = {"epsilon_delivered": 0.99} if release.mu is None else {"mu": 0.99 * release.mu}
+    for wrong in (shrunk, replace(release, **stated)):
+        with pytest.raises(mdp.InputError, match="and its noise gives"):
+            account.spend(wrong)
+    assert not account.releases
+    account.spend(replace(release, noise=with_noise(release.noise, 1.01)))
+    account.spend(release)
+    assert len(account.releases) == 2
 
 
 def test_clones_of_an_estimator_share_an_account():
