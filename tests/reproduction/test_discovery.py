@@ -8,7 +8,7 @@ import pytest
 from matrixdp.checks import InputError
 from reproduction import discovery, experiments, mechanisms, theory
 from reproduction.experiments import schemes, tasks
-from reproduction.report import figures, tables
+from reproduction.report import figures
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,6 @@ from reproduction.report import figures, tables
         (theory, "THEORY", discovery.theory),
         (tasks, "TASKS", discovery.tasks),
         (figures, "FIGURES", discovery.figures),
-        (tables, "TABLES", discovery.tables),
     ],
 )
 def test_what_is_read_is_what_is_imported(package, table, entries):

@@ -134,7 +134,6 @@ def mechanisms() -> dict[str, FileEntry]:
 
 theory = functools.partial(entries, "theory", "THEORY")
 figures = functools.partial(entries, "report/figures", "FIGURES")
-tables = functools.partial(entries, "report/tables", "TABLES")
 tasks = functools.partial(entries, "experiments/tasks", "TASKS")
 trainings = functools.partial(entries, "experiments/training", "TRAININGS")
 extractors = functools.partial(entries, "experiments/training", "EXTRACTORS")

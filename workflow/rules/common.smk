@@ -194,7 +194,7 @@ def tables(*patterns):
     # Those that go into a paper are there in LaTeX too: of the papers, and of each experiment.
     printed = [name for name in names if name in {"table1", "table2", *OF_EXPERIMENTS}]
     return [
-        *expand("<folder>/tables/{name}.{ending}", name=names, ending=["csv", "json"]),
+        *expand("<folder>/tables/{name}.csv", name=names),
         *expand("<folder>/tables/{name}.md", name=readable),
         *expand("<folder>/tables/{name}.tex", name=printed),
     ]

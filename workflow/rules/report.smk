@@ -8,14 +8,14 @@ SIDES = {"regression": "left", "first_pc": "middle", "covariance": "right"}
 # Whether the study's own checks of mechanisms for releases stand beside the run's.
 CHECKED = ON_PAPERS and EXPERIMENTS
 
-# By the name of a table its recipe, perhaps with an option, and the files that it shows. First those
+# By the name of a table its file in reproduction/report/tables, and the files that it shows. First those
 # of one experiment, then those of one mechanism against each other row, which nobody makes by default.
 OF_EXPERIMENTS = {
-    **{IN_PRINT.get(run, run): ("experiment", rows_of(run)) for run in SWEPT},
+    **{IN_PRINT.get(run, run): ("comparison", rows_of(run)) for run in SWEPT},
     **{f"imgm_{run}": ("training", rows_of(run)) for run in TRAININGS},
 }
 ON_REQUEST = {
-    f"against_{run}_{row}": (f"against_each --mechanism {row}", rows_of(run))
+    f"against_{run}_{row}": ("against_each", rows_of(run))
     for run in RUNS
     for row in ROWS[run]
     if row not in BASELINES
@@ -89,35 +89,35 @@ TABLES, FIGURES = (
 )
 TABLES |= OF_EXPERIMENTS | ON_REQUEST
 
-# Tables for programs: their recipes have no grid, and so there is no Markdown and no LaTeX of them.
+# Tables for programs have no columns to show, and so there is no Markdown and no LaTeX of them.
 FOR_PROGRAMS = {"advice", "effective_noise", "price"} & {*TABLES}
 
 # Bibliographies: of the run, and of one experiment.
 CITATIONS = {"citations": RUNS} | {f"citations_{name}": [name] for name in RUNS}
 
-# What page and article show.
-SHOWN = [
-    *provenance(*DATASETS),
-    *summaries_of(*RUNS),
-    *published(*SWEPT),
-    *(["<folder>/claims.csv", "<folder>/theory/settings.csv"] if ON_PAPERS else []),
-    *tables("*"),
-    *figures("*"),
-]
+# What page and article show, with what tables are made from: they are made again for both.
+SHOWN = sorted(
+    {
+        *provenance(*DATASETS),
+        *summaries_of(*RUNS),
+        *published(*SWEPT),
+        *(["<folder>/claims.csv", "<folder>/theory/settings.csv"] if ON_PAPERS else []),
+        *(file for name in TABLES.keys() - ON_REQUEST.keys() for file in TABLES[name][1]),
+        *tables("*"),
+        *figures("*"),
+    }
+)
 # All that a run makes but its page and its article: what it shows, and what this is made from.
 MADE = sorted(
     {
         *(file for file in SHOWN if file.startswith("<folder>")),
         *(file for run in RUNS for file in trials_of(run)),
-        *(
-            file
-            for _, files in [*TABLES.values(), *FIGURES.values()]
-            for file in files
-            if file.startswith("<folder>")
-        ),
+        *(file for _, files in FIGURES.values() for file in files if file.startswith("<folder>")),
         *(expand("<folder>/theory/{name}.csv", name=discovery.theory()) if ON_PAPERS else []),
     }
 )
+# The files of all these tables.
+CODE_OF_TABLES = sorted({f"report.tables.{file}" for file, _ in TABLES.values()})
 
 
 rule table:
@@ -125,7 +125,7 @@ rule table:
     input:
         files=lambda w: TABLES[w.table][1],
         settings="<folder>/settings.yaml",
-        code=lambda w: code("cli.table", discovery.tables()[TABLES[w.table][0].split()[0]].module),
+        code=lambda w: code("cli.table", f"report.tables.{TABLES[w.table][0]}"),
     output:
         csv=report(
             "<folder>/tables/{table}.csv",
@@ -134,7 +134,6 @@ rule table:
             labels={"table": "{table}"},
         ),
         md="<folder>/tables/{table}.md",
-        json="<folder>/tables/{table}.json",
     log:
         "<folder>/logs/tables/{table}.log",
     wildcard_constraints:
@@ -143,13 +142,12 @@ rule table:
     conda:
         "../../environment.yml"
     params:
-        recipe=lambda w: TABLES[w.table][0],
         python=python,
     message:
         "Table: {wildcards.table}"
     shell:
-        "{params.python} -m reproduction table {params.recipe} {input.files:q} {input.settings:q}"
-        " --out {output.csv:q} > {log:q} 2>&1"
+        "{params.python} -m reproduction table {wildcards.table} {input.files:q} {input.settings:q}"
+        " --out {output[0]:q} > {log:q} 2>&1"
 
 
 use rule table as table_for_programs with:
@@ -161,31 +159,18 @@ use rule table as table_for_programs with:
             category="Tables",
             labels={"table": "{table}"},
         ),
-        json="<folder>/tables/{table}.json",
     wildcard_constraints:
         table=any_of(FOR_PROGRAMS),
 
 
-rule latex:
+use rule table as latex with:
     """A table in LaTeX."""
-    input:
-        table="<folder>/tables/{table}.json",
-        code=code("cli.latex"),
     output:
         "<folder>/tables/{table}.tex",
     log:
         "<folder>/logs/tables/{table}_latex.log",
-    wildcard_constraints:
-        table=any_of(TABLES.keys() - FOR_PROGRAMS),
-    localrule: True
-    conda:
-        "../../environment.yml"
-    params:
-        python=python,
     message:
         "LaTeX: {wildcards.table}"
-    shell:
-        "{params.python} -m reproduction latex {input.table:q} > {log:q} 2>&1"
 
 
 rule figure:
@@ -227,7 +212,7 @@ rule report:
     input:
         files=SHOWN,
         settings="<folder>/settings.yaml",
-        code=code("cli.report"),
+        code=code("cli.report", *CODE_OF_TABLES),
     output:
         report("<folder>/report.html", caption="../report/page.rst", category="Report"),
     log:
@@ -276,11 +261,10 @@ rule article:
     """The replication article: text, tables and figures of this run."""
     input:
         files=SHOWN,
-        theory="<folder>/theory/exact.csv",
         settings="<folder>/settings.yaml",
         # Its authors, and the settings that its text is written for.
         beside=shipped("CITATION.cff", "results/reference/settings.yaml"),
-        code=code("cli.article"),
+        code=code("cli.article", *CODE_OF_TABLES),
     output:
         pdf=report("<folder>/article.pdf", caption="../report/page.rst", category="Report"),
         numbers="<folder>/article_numbers.csv",
@@ -294,7 +278,7 @@ rule article:
     message:
         "Article"
     shell:
-        "{params.python} -m reproduction article {input.files:q} {input.theory:q} {input.settings:q}"
+        "{params.python} -m reproduction article {input.files:q} {input.settings:q}"
         " --out {output.pdf:q} > {log:q} 2>&1"
 
 

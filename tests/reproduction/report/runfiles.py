@@ -5,7 +5,6 @@ A test beside this module holds the lists to those of a dry run.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,8 +12,9 @@ from pathlib import Path
 import pandas as pd
 
 from reproduction import catalogue, discovery
-from reproduction.report import figures, inputs, markup, tables
+from reproduction.report import figures, inputs, tables
 from reproduction.report.entries import Recipe
+from reproduction.report.tables.base import Table
 
 RELEASES = ("regression", "first_pc", "covariance", "section10_2")
 TRAININGS = ("adult", "cora", "imdb", "mnist_features", "mnist")
@@ -91,12 +91,6 @@ FIGURES = [
 ]
 
 
-def mechanism(name: str) -> str:
-    """Return the mechanism that a table on request is on (``tables/against_adult_imgm``)."""
-    run = _against(name)
-    return name.partition(f"against_{run}_")[2] if run else ""
-
-
 def _against(name: str) -> str:
     runs = (run for run in (*RELEASES, *TRAININGS) if name.startswith(f"tables/against_{run}_"))
     return max(runs, key=len, default="")
@@ -135,9 +129,8 @@ def files(root: Path, name: str) -> dict[str, Path]:
 
 
 def entry(name: str) -> Recipe:
-    """Return the recipe of a table or figure."""
-    package, table = {"t": (tables, "TABLES"), "f": (figures, "FIGURES")}[name[0]]
-    return discovery.find(package, table, recipe=recipe(name)[0])
+    """Return the recipe of a figure."""
+    return discovery.find(figures, "FIGURES", recipe=recipe(name)[0])
 
 
 def frame(root: Path, name: str) -> pd.DataFrame:
@@ -146,24 +139,22 @@ def frame(root: Path, name: str) -> pd.DataFrame:
 
 
 @functools.cache
-def shown(root: Path, name: str) -> tuple[pd.DataFrame, markup.Grid]:
-    """Return the frame and the grid of a table of a run that nobody changes, made once."""
-    frame, status = entry(name).collect(files(root, name), mechanism(name))
-    return frame, entry(name).show(frame, status)
+def table(root: Path, name: str) -> Table:
+    """Return a table of a run that nobody changes, made once."""
+    return tables.build(name.partition("/")[2], files(root, name))
 
 
 def write_known(root: Path, *names: str) -> None:
     """Write tables of a run that nobody changes, as the package does."""
     for name in names:
-        frame, grid = shown(root, name)
-        columns = [column for column in frame if not column.startswith("_")]
-        grid = dataclasses.replace(grid, inputs=[*files(root, name)])
-        in_words = entry(name).grid is not None
-        markup.write(root / name, frame[columns], grid, as_markdown=in_words)
+        tables.save(table(root, name), root / f"{name}.csv")
 
 
 def write(root: Path, *names: str, out: Path | None = None) -> None:
     """Write tables and figures of a run, by default where the run has them."""
     for name in names:
-        package, end = (tables, "csv") if name.startswith("tables/") else (figures, "svg")
-        package.write(recipe(name)[0], files(root, name), Path(out or root, f"{name}.{end}"))
+        stem, path = name.partition("/")[2], Path(out or root, name)
+        if name.startswith("tables/"):
+            tables.write(stem, files(root, name), path.with_suffix(".csv"))
+        else:
+            figures.write(recipe(name)[0], files(root, name), path.with_suffix(".svg"))

@@ -99,7 +99,7 @@ def draw(root: Path, name: str, words: dict[str, str]) -> None:
 
 def settle(root: Path, **settings: object) -> None:
     """Write the settings of a run: those of ``CONFIG``, but for ``settings``."""
-    put(root / "settings.yaml", yaml.safe_dump(CONFIG | settings))
+    put(root / "settings.yaml", yaml.safe_dump(CONFIG | settings, sort_keys=False))
 
 
 def put(path: Path, text: str) -> None:

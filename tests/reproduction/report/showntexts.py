@@ -44,16 +44,13 @@ def table(root: Path, name: str, whole: bool = True) -> Lines:
         name: such as ``tables/table3``, or ``tables/against_adult_imgm`` for one on request.
         whole: whether each row of the frame is listed; else its columns are summarised.
     """
-    frame, grid = runfiles.shown(root, name)
-    lines = markup.markdown(grid).splitlines()
-    if grid.header:
-        latex = markup.latex(grid).splitlines()
+    shown = runfiles.table(root, name)
+    lines = markup.markdown(shown).splitlines()
+    if shown.groups:
+        latex = markup.latex(shown).splitlines()
         lines += latex[: latex.index(r"\toprule") + LATEX]
-    return [
-        *lines,
-        *(rows(frame) if whole else columns(frame)),
-        f"made from {', '.join(runfiles.files(root, name))}",
-    ]
+    frame = rows(shown.frame) if whole else columns(shown.frame)
+    return [*lines, *frame, f"made from {', '.join(runfiles.files(root, name))}"]
 
 
 def figure(root: Path, name: str, whole: bool = True) -> Lines:
@@ -273,8 +270,8 @@ def article(root: Path) -> Lines:
     files = inputs.below(root)
     if "claims" not in files:
         grids = {}
-        for name in build._UNITS:
-            grids[name], grids[f"{name}_beyond"] = build._comparison(files, name)
+        for name in build.RESULTS:
+            grids[name], grids[f"{name}_beyond"] = build._results_of(files, name)
         return _grids({**grids, "advice": build._advice(files)})
     values = numbers.collect(numbers.read_entries(build.SOURCE / "numbers.yaml"), files)
     content = build._content(files, values)

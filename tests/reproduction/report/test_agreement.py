@@ -9,7 +9,7 @@ import pytest
 from packages import KEPT, ROOT
 
 from reproduction import catalogue, job_settings
-from reproduction.report import comparisons, inputs, markup
+from reproduction.report import comparisons, inputs, markup, tables
 from reproduction.report.article import build, numbers
 from reproduction.report.page import first_screen
 from reproduction.report.tables import comparison
@@ -175,8 +175,7 @@ def test_noise_inflation_is_one_number_wherever_it_stands():
     ranges = re.compile(r"([\d.,]+ to [\d.,]+)\W+times\b")
     texts = [(ROOT / "README.md").read_text(encoding="utf-8")]
     texts += [" ".join(sentences) for sentences in first_screen.answers(run).values()]
-    noise = json.loads((KEPT / "tables/effective_noise.json").read_text(encoding="utf-8"))
-    texts += [noise["headline"]]
+    texts += [tables.build("effective_noise", inputs.below(KEPT)).headline]
     for path in (KEPT / "figures").glob("*.json"):
         words = json.loads(path.read_text(encoding="utf-8"))
         if "tables/effective_noise" in words["inputs"]:

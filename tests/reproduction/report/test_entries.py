@@ -33,33 +33,32 @@ def test_what_is_empty_is_said_and_what_is_damaged_is_refused(tmp_path):
         one.collect(files)
 
 
-@pytest.mark.parametrize(("package", "table"), [(tables, "TABLES"), (figures, "FIGURES")])
-def test_settings_alone_show_nothing(package, table, tmp_path):
+def test_settings_alone_show_nothing(tmp_path):
     settle(tmp_path)
     files = {"settings": tmp_path / "settings.yaml"}
-    for recipe in discovery.collect(package, table):
+    for recipe in discovery.collect(figures, "FIGURES"):
         with pytest.raises(InputError, match="^settings alone show nothing; name the files that"):
-            package.write(recipe, files, tmp_path / "out" / f"{recipe}.csv")
+            figures.write(recipe, files, tmp_path / "out" / f"{recipe}.svg")
+    for name in ("table3", "claims", "against_regression_laplace"):
+        with pytest.raises(InputError, match=" is not among the files of this step; run"):
+            tables.write(name, files, tmp_path / "out" / f"{name}.csv")
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(
-    ("recipe", "names", "mechanism", "message"),
+    ("name", "message"),
     [
-        ("experimnet", ["table3"], "", "table is 'experimnet'; did you mean 'experiment'"),
-        ("training", ["imgm_imdb", "imgm_adult"], "", "has 2 summaries; name that of the one exp"),
-        ("experiment", ["table4"], "laplace", "leave it out"),
-        ("against_each", ["table4"], "laplac", "did you mean 'laplace'"),
-        ("against_each", ["table4"], "nonprivate", "must be one of"),
-        ("against_each", ["table4"], "", "name the one that is shown"),
+        ("tabel3", "table is 'tabel3'; did you mean 'table3'"),
+        ("imgm_regression", "table is 'imgm_regression'"),
+        ("comparison", "table is 'comparison'"),
+        ("against_first_pc_laplac", "did you mean 'laplace'"),
+        ("against_first_pc_nonprivate", "must be one of"),
+        ("against_first_pc_", "must be one of"),
     ],
 )
-def test_a_table_that_cannot_be_is_one_sentence(recipe, names, mechanism, message, tmp_path):
-    files = {}
-    for name in names:
-        files |= runfiles.files(KEPT, f"tables/{name}")
+def test_a_table_that_cannot_be_is_one_sentence(name, message, tmp_path):
     with pytest.raises(InputError, match=message):
-        tables.write(recipe, files, tmp_path / "table.csv", mechanism)
+        tables.write(name, runfiles.files(KEPT, "tables/table4"), tmp_path / "table.csv")
     assert not [*tmp_path.iterdir()]
 
 
@@ -67,8 +66,8 @@ def test_a_table_that_cannot_be_is_one_sentence(recipe, names, mechanism, messag
 def test_a_file_that_is_missing_is_named(name, tmp_path):
     files = runfiles.files(KEPT, "tables/table3")
     del files[name]
-    with pytest.raises(InputError, match=f"^one of .* lacks '{name}'; delete it and run"):
-        tables.write("experiment", files, tmp_path / "table3.csv")
+    with pytest.raises(InputError, match=f"^{name} is not among the files of this step; run"):
+        tables.write("table3", files, tmp_path / "table3.csv")
 
 
 def test_the_headline_is_the_finding_of_rows_with_enough_trials():

@@ -1,4 +1,3 @@
-import json
 from pathlib import Path
 
 import numpy as np
@@ -145,47 +144,31 @@ def test_a_file_that_is_missing_is_named(tmp_path):
         held(tmp_path, run)
 
 
-def tables_of(folder, table, **inputs_of):
-    """Write tables and figures with the names of what they are made from."""
-    write(folder, frame())
-    frame(experiment="covariance").to_csv(folder / "summary/covariance.csv", index=False)
-    for name in ("comparisons/covariance", "audit/covariance", "audit/covariance_sensitivities"):
-        put(folder / f"{name}.csv", "a\n1\n")
-    for name, used in inputs_of.items():
-        data = "figures/data" if name.startswith("figure") else "tables"
-        put(folder / f"{data}/{name}.csv", f"mean\n{table}\n")
-        put(folder / f"{data.removesuffix('/data')}/{name}.json", json.dumps({"inputs": used}))
-    put(folder / "claims.csv", f"id,reason\nM9,{table}\n")
-    settle(folder, experiments={"regression": {}, "covariance": {}})
-    return folder
-
-
 @pytest.mark.parametrize("quick", [True, False])
-def test_of_a_run_without_an_experiment_the_rest_is_compared(tmp_path, quick):
-    made = {
-        "table3": ["summary/regression", "settings"],
-        "table5": ["summary/covariance", "audit/covariance"],
-        "price": ["summary/regression", "summary/covariance"],
-        "figure_price": ["tables/price"],
-        "figure4": ["tables/table3"],
-    }
+def test_of_a_run_without_an_experiment_the_rows_of_the_others_are_compared(tmp_path, quick):
+    def two(folder, cell):
+        following(folder, cell=cell)
+        for name in ("summary/covariance", "audit/covariance", "audit/covariance_sensitivities"):
+            put(folder / f"{name}.csv", "a\n1\n")
+        put(folder / "comparisons/regression.csv", f"mean\n{cell}\n")
+        frame(experiment="covariance").to_csv(folder / "summary/covariance.csv", index=False)
+        settle(folder, seed=1, experiments={"regression": {}, "covariance": {}})
+        return folder
+
     kept = tmp_path / "kept"
-    reference.keep(tables_of(tmp_path / "first", "0.5", **made), kept)
+    reference.keep(two(tmp_path / "first", "0.5"), kept)
     if quick:
         reference.keep(tmp_path / "first", kept, quick=True)
         write(kept, frame(mean=0.7), trials=1000)
-    run = tables_of(tmp_path / "run", "0.5", **made)
-    assert "11 files are those of" in reference.verify(run, kept)
-    run = tables_of(tmp_path / "part", "0.7", **made)
-    for path in [*run.rglob("covariance*.csv"), run / "tables/table5.csv"]:
+    assert "8 files are those of" in reference.verify(two(tmp_path / "run", "0.5"), kept)
+    # Claims, tables and figures follow from both.
+    run = two(tmp_path / "part", "0.7")
+    for path in run.rglob("covariance*.csv"):
         path.unlink()
-    for name in ("tables/table3.csv", "figures/data/figure4.csv"):
-        put(run / name, "mean\n0.5\n")
-    # Its rows, Table 3 and the figure made from it; claims are corrected together.
-    said = reference.verify(run, kept)
-    assert said.startswith("3 files are those of")
-    put(run / "figures/data/figure4.csv", "mean\n0.6\n")
-    with pytest.raises(InputError, match=r"1 of 3 files .*figure4.csv has '0.6' instead of '0.5'"):
+    put(run / "comparisons/regression.csv", "mean\n0.5\n")
+    assert reference.verify(run, kept).startswith("2 files are those of")
+    put(run / "comparisons/regression.csv", "mean\n0.6\n")
+    with pytest.raises(InputError, match=r"1 of 2 files .*regression.csv has '0.6' instead of"):
         reference.verify(run, kept)
 
 
@@ -214,7 +197,6 @@ def of_mnist(folder, verdict, *others):
     if verdict == "reproduced":
         frame(experiment="mnist").to_csv(folder / "summary/mnist.csv", index=False)
         put(folder / "tables/imgm_mnist.csv", "a\n1\n")
-        put(folder / "tables/imgm_mnist.json", '{"inputs": ["summary/mnist"]}')
         put(folder / "tables/claims_comparisons.csv", "id,effect\nI15,0.2\n")
     return folder
 

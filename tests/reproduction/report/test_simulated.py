@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
 
 import pandas as pd
 import pytest
 import runfiles
 from samplerun import put, settle
 
-from reproduction.report import markup, summary
+from reproduction.report import markup, summary, tables
 from reproduction.report.figures import style
-from reproduction.report.figures.base import Figure
 
-NAMES = [
-    *(f"tables/{name}" for name in runfiles.TABLES),
-    *(f"figures/{name}" for name in runfiles.FIGURES),
-]
+NAMES = [f"figures/{name}" for name in runfiles.FIGURES]
 #: Inputs that rest on no data set, or stand beside a summary of the same trials.
 WITHOUT_DATA = (
     "audit",
@@ -49,34 +46,18 @@ def lay(root, source, status):
         put(path, f"data_status,other\n{status},1\n{status},2\n")
 
 
-def stub(entry):
-    """Return an entry whose data are one number, whatever its inputs hold."""
-    return dataclasses.replace(
-        entry,
-        data=lambda *given: pd.DataFrame({"shown": [1.0]}),
-        caption="Words.",
-        finding=None,
-        **(
-            {"draw": lambda frame: style.message("a drawing")}
-            if isinstance(entry, Figure)
-            else {"grid": lambda frame: markup.Grid(["a"], [("", [["1"]])], warning="Own.")}
-        ),
-    )
-
-
 def told(name, root):
-    """Return what stands first in every form in which a reader meets an entry."""
-    entry, files = stub(runfiles.entry(name)), runfiles.files(root, name)
+    """Return what stands first in every form in which a reader meets a figure, and its status."""
+    entry, files = runfiles.entry(name), runfiles.files(root, name)
+    data, words = lambda *given: pd.DataFrame({"shown": [1.0]}), {"caption": "Words."}
+    entry = dataclasses.replace(
+        entry, data=data, **words, finding=None, draw=lambda frame: style.message("a drawing")
+    )
     assert [*files] == runfiles.needed(name)
-    if isinstance(entry, Figure):
-        frame = entry.frame(files)
-        drawing = entry.render(frame)
-        texts = [text.get_text() for text in drawing.texts] or [""]
-        return [entry.describe(frame), texts[0], texts[-1]], {*frame["data_status"]}
-    frame, status = entry.collect(files)
-    grid = entry.show(frame, status)
-    latex = markup.latex(grid).partition(r"\caption{\textbf{")[2]
-    return [grid.warning, markup.markdown(grid).removeprefix("> **"), latex], {status}
+    frame = entry.frame(files)
+    drawing = entry.render(frame)
+    texts = [text.get_text() for text in drawing.texts] or [""]
+    return [entry.describe(frame), texts[0], texts[-1]], {*frame["data_status"]}
 
 
 @pytest.fixture(scope="module")
@@ -110,11 +91,33 @@ def test_one_simulated_input_marks_the_whole(name, mixed):
         assert status == {"simulated"}, source
         for text in texts:
             assert text.startswith("SIMULATED"), (source, text)
-        assert any("Own." in text for text in texts) == name.startswith("tables/")
+
+
+@pytest.mark.parametrize(
+    ("name", "sources"),
+    [
+        ("table3", ["summary/regression"]),
+        ("section10_2", ["summary/regression", "summary/section10_2"]),
+        ("table1", ["data/adult", "data/imdb"]),
+        ("imgm_imdb", ["summary/imdb"]),
+    ],
+)
+def test_one_simulated_file_marks_a_table_in_every_form(name, sources, root, tmp_path):
+    for source in sources:
+        place = tmp_path / source
+        shutil.copytree(root, place, ignore=shutil.ignore_patterns("figures"))
+        file = place / source / "provenance.json"
+        file = file if file.exists() else place / f"{source}.csv"
+        file.write_text(file.read_text().replace("original", "simulated"))
+        table = tables.build(name, runfiles.files(place, f"tables/{name}"))
+        assert not tables.build(name, runfiles.files(root, f"tables/{name}")).warning
+        assert table.warning.startswith("SIMULATED"), source
+        assert markup.markdown(table).startswith("> **SIMULATED")
+        assert r"\caption{\textbf{SIMULATED" in markup.latex(table)
 
 
 def test_what_rests_on_data_is_among_the_cases():
     kinds = {source.partition("/")[0] for sources in CASES.values() for source in sources}
-    assert kinds == {"claims", "data", "held_out", "readings", "summary", "tables"}
-    for name in ("tables/advice", "tables/price", "figures/noise_levels"):
+    assert kinds == {"readings", "summary", "tables"}
+    for name in ("figures/nominal", "figures/noise_levels"):
         assert len(CASES[name]) > 1

@@ -84,7 +84,7 @@ VERBS = [
     "attack",
     "negative-control",
 ]
-VERBS += ["readings", "gather", "held-out", "theory", "claims", "table", "figure", "latex"]
+VERBS += ["readings", "gather", "held-out", "theory", "claims", "table", "figure"]
 VERBS += ["citations", "implied-noise"]
 
 #: Verbs on a whole run, and what their rules declare beside the files of it.

@@ -27,6 +27,7 @@ def run(files: Sequence[str], *, out: str, comparisons: str) -> None:
 def names(settings: Mapping[str, Any]) -> Vocabulary:
     """Return the names that claims may use: whatever exists, in this run or not."""
     from reproduction import catalogue, discovery
+    from reproduction.report import tables
     from reproduction.report.claims.definitions import Vocabulary
     from reproduction.theory import exact
 
@@ -44,8 +45,8 @@ def names(settings: Mapping[str, Any]) -> Vocabulary:
     figures = alone(discovery.figures())
     figures |= {f"curves_{about.id}" for about in abouts}
     figures |= {name for about in abouts for name in about.figures}
-    tables = alone(discovery.tables()) | {about.results for about in abouts}
-    tables |= {f"imgm_{name}" for name in trainings}
+    exhibits = {*tables.ALONE} | {about.results for about in abouts}
+    exhibits |= {f"imgm_{name}" for name in trainings}
     return Vocabulary(
         mechanisms={
             *discovery.mechanisms(),
@@ -55,7 +56,7 @@ def names(settings: Mapping[str, Any]) -> Vocabulary:
         checks=exact.names(),
         exhibits={
             *(f"theory/{name}" for name in discovery.theory()),
-            *(f"tables/{name}" for name in tables),
+            *(f"tables/{name}" for name in exhibits),
             *(f"figures/{name}" for name in figures),
         },
     )

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ import pandas as pd
 import yaml
 
 from matrixdp.checks import InputError, as_input_error
+from reproduction import catalogue
 from reproduction.report import summary
 
 AGAIN = "delete it and run again"
@@ -43,6 +44,9 @@ SETTINGS = "settings.yaml"
 
 #: File name of a data set's provenance.
 PROVENANCE = "provenance.json"
+
+#: Status of results that use no data set, such as formulas and samples of noise.
+COMPUTED = "computed"
 
 #: Columns of a file of published values.
 _PRINTED = (
@@ -150,3 +154,59 @@ def provenance(path: Path) -> dict[str, Any]:
     """
     with file_errors(path, DATA_AGAIN):
         return {**json.loads(path.read_text(encoding="utf-8"))}
+
+
+class Run(Mapping[str, Any]):
+    """The results of a run by name, read when they are asked for.
+
+    Args:
+        files: files of the run by name, its settings among them.
+    """
+
+    def __init__(self, files: Files) -> None:
+        self.files = files
+        self.settings: dict[str, Any] = read("settings", files)
+        self._statuses: set[str] = set()
+
+    def __getitem__(self, name: str) -> Any:
+        content = read(name, self.files)
+        # Provenance has one status, a frame one per row.
+        if isinstance(content, pd.DataFrame):
+            self._statuses |= {*content.get("data_status", ())}
+        elif isinstance(content, dict) and "status" in content:
+            self._statuses.add(content["status"])
+        return content
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.files)
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.files
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return the content of a file; ``default`` if the run lacks it."""
+        return self[name] if name in self.files else default
+
+    @property
+    def status(self) -> str:
+        """Status of the data behind all that was read; ``computed`` without a data set."""
+        statuses = (*catalogue.section("marks"), "original")
+        return next((status for status in statuses if status in self._statuses), COMPUTED)
+
+    @property
+    def table_epsilon(self) -> float:
+        """The tables' epsilon; NaN for none."""
+        return float(self.settings.get("table_epsilon", "nan"))
+
+    @property
+    def experiments(self) -> list[str]:
+        """Names of all experiments on releases, then of all trainings, as in the settings."""
+        return [*self.settings.get("experiments", ()), *(self.settings.get("training") or ())]
+
+    def each(self, folder: str) -> dict[str, pd.DataFrame]:
+        """Return the files ``<folder>/<experiment>`` by experiment, as far as they are there."""
+        names = {name: f"{folder}/{name}" for name in self.experiments}
+        return {name: self[file] for name, file in names.items() if file in self.files}

@@ -1,29 +1,21 @@
-"""Tables as CSV, Markdown and LaTeX, and numbers formatted for readers."""
+"""Tables as Markdown and LaTeX, and numbers formatted for readers."""
 
 from __future__ import annotations
 
-import dataclasses
-import functools
-import json
 import math
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from reproduction import catalogue, files
+from reproduction import catalogue
 from reproduction.report.statistics import ENOUGH, ROUNDING
 from reproduction.report.summary import MEDIAN
 
-Row = Sequence[str]
-
-#: Cells of a row by header: the name of a column, or a function from the row to its text.
-Cells = dict[str, str | Callable[[Any], str]]
+if TYPE_CHECKING:
+    from reproduction.report.tables.base import Table
 
 #: Range of numbers that are written without an exponent.
 PLAIN = 1e-3, 1e7
@@ -47,122 +39,48 @@ _LATEX = {
 }
 
 
-@dataclass(frozen=True)
-class Grid:
-    """A table with a caption.
-
-    Attributes:
-        header: one name per column.
-        groups: rows with one cell per column, each group after a rule and under its title (empty
-            for none).
-        name: "Table 3", its topic; also the LaTeX label, in small letters without the space.
-        headline: what one finds in it; or empty.
-        caption: plain sentences.
-        warning: what no reader may miss, set in bold before the caption; or empty.
-        inputs: names of what it is made from (:mod:`reproduction.report.inputs`).
-    """
-
-    header: Row = ()
-    groups: Sequence[tuple[str, Sequence[Row]]] = ()
-    name: str = ""
-    headline: str = ""
-    caption: str = ""
-    warning: str = ""
-    inputs: Sequence[str] = ()
-
-
-def grid(
-    table: pd.DataFrame,
-    by: str | pd.Series,
-    cells: Cells | Callable[[Any], Mapping[str, str]],
-    *,
-    title: Callable[[str], str] = lambda group: catalogue.experiment(group).title,
-    each: Sequence[str] = (),
-) -> Grid:
-    """Return the rows of a frame (at least one) in groups, without name and caption.
-
-    Args:
-        by: column that defines the groups, or one value per row.
-        cells: what is shown of a row, or a function from the row, as a dictionary, to its cells by
-            header.
-        title: from what tells a group apart to its title; by default that of an experiment.
-        each: columns; ``cells`` then gets all rows that are alike in these as one frame.
-    """
-    row_cells = cells if callable(cells) else functools.partial(_row, cells)
-    groups: dict[str, list[Mapping[str, str]]] = {}
-    for key, rows in table.groupby(by, sort=False):
-        alike = [part for _, part in rows.groupby([*each], sort=False)] if each else []
-        groups[title(str(key))] = [row_cells(row) for row in alike or rows.to_dict("records")]
-    return grouped(groups)
-
-
-def _row(cells: Cells, row: Any) -> dict[str, str]:
-    return {
-        header: format_value(row[source]) if isinstance(source, str) else source(row)
-        for header, source in cells.items()
-    }
-
-
-def grouped(rows: Mapping[str, Sequence[Mapping[str, str]]], **words: str) -> Grid:
-    """Return the grid of rows, cells by header, under their titles; ``words`` are its others."""
-    header = next((list(row) for group in rows.values() for row in group), [])
-    groups = [(name, [[*row.values()] for row in group]) for name, group in rows.items()]
-    return Grid(header, groups, **words)
-
-
-def write(
-    stem: str | os.PathLike, table: pd.DataFrame, grid: Grid, as_markdown: bool = True
-) -> None:
-    """Write ``<stem>.csv`` from the table, ``.json`` and perhaps ``.md`` from the grid."""
-    files.write_text(f"{stem}.csv", table.to_csv(index=False, lineterminator="\n"))
-    if as_markdown:
-        files.write_text(f"{stem}.md", markdown(grid))
-    text = json.dumps(dataclasses.asdict(grid), ensure_ascii=False, indent=1)
-    files.write_text(f"{stem}.json", text + "\n")
-
-
-def read(path: str | os.PathLike) -> Grid:
-    """Return the grid that :func:`write` left in a ``.json`` file.
-
-    Raises:
-        OSError, ValueError, TypeError: the file is missing, or not a grid.
-    """
-    return Grid(**json.loads(Path(path).read_text(encoding="utf-8")))
-
-
-def markdown(grid: Grid) -> str:
-    """Return the table as Markdown: warning, headline, caption, table."""
-    lines = []
-    if grid.header:
-        lines = [_markdown_row(grid.header), _markdown_row(["---"] * len(grid.header))]
-    for title, rows in grid.groups:
+def markdown(table: Table) -> str:
+    """Return a table as Markdown: warning, headline, caption, table."""
+    parts = []
+    if table.groups:
+        headers = [column.header for column in table.columns]
+        parts = [_markdown_row(headers), _markdown_row(["---"] * len(headers))]
+    for title, rows in table.cells():
         if title:
-            lines.append(_markdown_row([f"**{title}**", *[""] * (len(grid.header) - 1)]))
-        lines.extend(_markdown_row([cell.replace("|", "\\|") for cell in row]) for row in rows)
-    warning = [f"> **{grid.warning}**", ""] if grid.warning else []
-    headline = [f"### {grid.headline}", ""] if grid.headline else []
-    return "\n".join([*warning, *headline, f"**{grid.name}.** {grid.caption}", "", *lines, ""])
+            parts.append(_markdown_row([f"**{title}**", *[""] * (len(table.columns) - 1)]))
+        parts.extend(_markdown_row([cell.replace("|", "\\|") for cell in row]) for row in rows)
+    warning = [f"> **{table.warning}**", ""] if table.warning else []
+    headline = [f"### {table.headline}", ""] if table.headline else []
+    return "\n".join([*warning, *headline, f"**{table.title}.** {table.caption}", "", *parts, ""])
 
 
-def latex(grid: Grid) -> str:
-    """Return the table as a LaTeX float, for a document that loads ``booktabs``."""
-    warning = rf"\textbf{{{escape(grid.warning)}}} " if grid.warning else ""
-    headline = rf"\emph{{{escape(grid.headline)}.}} " if grid.headline else ""
-    lines = []
-    for title, rows in grid.groups:
-        lines.append(r"\midrule")
+def latex(table: Table) -> str:
+    """Return a table as a LaTeX float, for a document that loads ``booktabs``."""
+    warning = rf"\textbf{{{escape(table.warning)}}} " if table.warning else ""
+    headline = rf"\emph{{{escape(table.headline)}.}} " if table.headline else ""
+    headers, groups = [column.header for column in table.columns], table.cells()
+    parts = []
+    for title, rows in groups:
+        parts.append(r"\midrule")
         if title:
-            lines.append(rf"\multicolumn{{{len(grid.header)}}}{{l}}{{\emph{{{escape(title)}}}}} \\")
-        lines.extend(_latex_row(row) for row in rows)
+            parts.append(rf"\multicolumn{{{len(headers)}}}{{l}}{{\emph{{{escape(title)}}}}} \\")
+        parts.extend(_latex_row(row) for row in rows)
+    columns = [*zip(headers, *(row for _, rows in groups for row in rows), strict=True)]
+    wide = [max(map(len, column)) > WIDE for column in columns]
+    share = max(0.1, (0.95 - 0.07 * wide.count(False)) / max(1, wide.count(True)))
+    specification = "".join(
+        rf"p{{{share:.2f}\linewidth}}" if broad else "r" if column.value else "l"
+        for broad, column in zip(wide, table.columns, strict=True)
+    )
     first = [
         r"\begin{table}",
         r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
-        rf"\caption{{{warning}{headline}{escape(grid.caption)}}}",
-        rf"\label{{tab:{re.sub('[^a-z0-9]', '', grid.name.lower())}}}",
-        rf"\begin{{tabular}}{{{_specification(grid)}}}",
+        rf"\caption{{{warning}{headline}{escape(table.caption)}}}",
+        rf"\label{{tab:{re.sub('[^a-z0-9]', '', table.title.lower())}}}",
+        rf"\begin{{tabular}}{{{specification}}}",
     ]
     last = [r"\bottomrule", r"\end{tabular}", r"\end{table}", ""]
-    return "\n".join([*first, r"\toprule", _latex_row(grid.header), *lines, *last])
+    return "\n".join([*first, r"\toprule", _latex_row(headers), *parts, *last])
 
 
 def escape(text: str) -> str:
@@ -267,49 +185,9 @@ def result(row: Mapping[str, Any], metric: str) -> str:
     return f"{text} [median {median}, {low} to {high}]"
 
 
-_VALUE = r"[+-]?(?:inf|\d[\d,]*\.?\d*(?:e[+-]?\d+)?)"
-#: Pattern of numbers in tables: ``~3.99 ± 0.2``, ``(1.2 ± 0.3)e-5``, ``0 (mu = 2e-4)``, ``85 %``,
-#: ``54 (3 trials)``, ``26 [0.1]``, ``120 to 150``, ``0.52†``.
-_NUMBER = re.compile(
-    rf"(?:[~≈≤<>]|at most)?\s*\(?({_VALUE})(?:\s*(?:±|to)\s*[<>]?\s*{_VALUE})?\)?(?:e([+-]?\d+))?"
-    r"[†*]*(?:\s*%|\s*[(\[][^)\]]*[)\]])*",
-    re.IGNORECASE,
-)
-
-
-def number(text: str) -> float | None:
-    """Return the number in a cell, the first of a range; None for words."""
-    match = _NUMBER.fullmatch(text.strip())
-    if not match:
-        return None
-    value = float(match[1].replace(",", "")) * 10.0 ** int(match[2] or 0)
-    return None if math.isnan(value) else value
-
-
-def numeric(grid: Grid) -> list[bool]:
-    """Return for each column whether most of its cells are numbers."""
-    flags = []
-    for cells in zip(*(row for _, rows in grid.groups for row in rows), strict=True):
-        filled = [cell for cell in cells if cell]
-        words = [cell for cell in filled if number(cell) is None]
-        flags.append(2 * len(words) < len(filled) and not any(map(str.isdigit, "".join(words))))
-    return flags or [False] * len(grid.header)
-
-
-def _specification(grid: Grid) -> str:
-    """Return the LaTeX columns: numbers right-aligned; wide columns share the remaining width."""
-    cells = [*zip(grid.header, *(row for _, rows in grid.groups for row in rows), strict=True)]
-    wide = [max(map(len, column)) > WIDE for column in cells]
-    share = max(0.1, (0.95 - 0.07 * wide.count(False)) / max(1, wide.count(True)))
-    return "".join(
-        rf"p{{{share:.2f}\linewidth}}" if broad else "r" if right else "l"
-        for broad, right in zip(wide, numeric(grid), strict=True)
-    )
-
-
-def _markdown_row(cells: Row) -> str:
+def _markdown_row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _latex_row(cells: Row) -> str:
+def _latex_row(cells: Sequence[str]) -> str:
     return " & ".join(escape(cell) for cell in cells) + r" \\"

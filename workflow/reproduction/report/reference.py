@@ -22,9 +22,7 @@ rows are then counted and not judged. Words are judged, and so is what formulas 
 from __future__ import annotations
 
 import csv
-import functools
 import io
-import json
 import math
 import os
 import re
@@ -38,7 +36,6 @@ import yaml
 from matrixdp.checks import InputError
 from reproduction.files import read_yaml, write_text
 from reproduction.report import inputs, summary, tables
-from reproduction.report.inputs import Files
 
 #: Files and folders of a run that are kept, where they exist.
 KEPT = (
@@ -77,7 +74,7 @@ _NO_NUMBERS = shutil.ignore_patterns("*.md", "*.tex", "*.json", "*.png", "*.svg"
 MNIST = "mnist"
 _OF_MNIST = (
     *("summary/mnist.csv", "comparisons/mnist.csv", "data/mnist/provenance.json"),
-    *(f"tables/imgm_mnist.{ending}" for ending in ("csv", "md", "json", "tex")),
+    *(f"tables/imgm_mnist.{ending}" for ending in ("csv", "md", "tex")),
 )
 #: Tables with claims, by the identifier in the first column.
 _CLAIMS = ("claims.csv", "tables/claims.csv", "tables/claims_comparisons.csv")
@@ -105,7 +102,7 @@ _NUMBER = re.compile(r"(?<![\w.])(-?(?:\d+\.?\d*(?:e[-+]?\d+)?|inf))(?!\.?\w)")
 def verify(results: str | os.PathLike, reference: str | os.PathLike) -> str:
     """Compare a run with the kept one of the same trials, cell by cell; return one sentence.
 
-    A run may lack whole experiments; what follows from these too is not compared.
+    A run may lack whole experiments; then their rows, and what follows from all, are not compared.
 
     Raises:
         InputError: the run is on simulated data, or there is nothing to compare. Or a file is
@@ -114,7 +111,7 @@ def verify(results: str | os.PathLike, reference: str | os.PathLike) -> str:
     """
     names = _originals(results)
     folder = _kept_run(results, reference, names)
-    expected = _following(folder, inputs.below(reference), names)
+    expected = _following(folder, names)
     # Verdicts on MNIST are those of another run.
     aside = frozenset() if MNIST in names else _claims_on_mnist(folder)
     cells_by_file = {
@@ -216,29 +213,21 @@ def _words(cell: str) -> list[str]:
     return _NUMBER.split(cell)[::2]
 
 
-def _following(folder: Path, kept: Files, experiments: Collection[str]) -> list[str]:
+def _following(folder: Path, experiments: Collection[str]) -> list[str]:
     """Return the files of a kept run that follow from the experiments that a run has.
 
-    What each is made from stands in the kept files of the full run.
+    Claims, tables and figures follow from all of them.
     """
     absent = {path.stem for path in folder.glob("summary/*.csv")} - {*experiments}
-    # All claims are corrected together.
-    others = {"claims", "tables/claims_comparisons"} if absent - {MNIST} else set()
-
-    @functools.cache
-    def follows(name: str) -> bool:
-        if name in others or name.partition("/")[2].removesuffix("_sensitivities") in absent:
-            return False
-        words = kept.get(f"{name.replace('figures/data/', 'figures/')}.json")
-        sources = json.loads(words.read_text(encoding="utf-8"))["inputs"] if words else ()
-        return all(map(follows, sources))
-
     paths = (path for pattern in COMPARED for path in sorted(folder.glob(pattern)))
     names = [path.relative_to(folder).as_posix() for path in paths]
     if MNIST in experiments and {*experiments} <= {MNIST, f"{MNIST}_features"}:
         # `make mnist` makes nothing else.
-        names = [name for name in names if MNIST in name]
-    return [name for name in names if follows(name.removesuffix(".csv"))]
+        return [name for name in names if MNIST in name]
+    if absent - {MNIST}:
+        names = [name for name in names if name.startswith(("summary/", "comparisons/", "audit/"))]
+    stems = {name: Path(name).stem.removesuffix("_sensitivities") for name in names}
+    return [name for name in names if stems[name].removeprefix("imgm_") not in absent]
 
 
 def _cells(path: Path, aside: Collection[str]) -> tuple[list[str], list[tuple[int, list[str]]]]:

@@ -157,7 +157,7 @@ def test_other_results_are_one_sentence_and_never_the_kept_ones(reference, tmp_p
     assert cli.main(["article", "--results", str(alone)]) == 2
     assert "the article is on the papers' experiments, and" in capsys.readouterr().err
     (alone / "settings.yaml").write_text(settings)
-    (alone / "tables" / "table4.json").unlink()
+    (alone / "summary" / "first_pc.csv").unlink()
     assert cli.main(["article", "--results", str(alone)]) == 2
-    assert "table4.json" in capsys.readouterr().err
+    assert "summary/first_pc" in capsys.readouterr().err
     assert not [*tmp_path.rglob("*.pdf")]

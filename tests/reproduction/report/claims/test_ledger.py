@@ -15,7 +15,7 @@ from reproduction.cli import claims as judge
 from reproduction.report import claims, inputs
 from reproduction.report.claims import definitions
 from reproduction.report.claims.findings import tally
-from reproduction.report.tables.claims import TABLES
+from reproduction.report.tables import claims as table_of_claims
 from reproduction.theory import exact
 
 
@@ -148,8 +148,7 @@ def test_kinds_and_the_one_sentence_that_counts(run):
     said = tally(table.reset_index())
     counts = "MVG: 1 of 2 theorems, 1 fails, 1 of 1 other, 1 of 1 claims, IMGM: 0 of 1 claims"
     assert ", ".join(re.findall(r"\w+: \d of \d \w+|\d of \d \w+|\d fails", said)) == counts
-    ledger_table = TABLES["claims"]
-    assert ledger_table.headline(ledger_table.data({"claims": table.reset_index()})) == said
+    assert table_of_claims.build({"claims": table.reset_index()}).headline == said
 
 
 def test_exact_claims(run):

@@ -12,9 +12,9 @@ from matrixdp.release import specification
 from reproduction import catalogue
 from reproduction.mechanisms import registry
 from reproduction.report import comparisons, summary
-from reproduction.report.tables.advice import TABLES
+from reproduction.report.inputs import Run
+from reproduction.report.tables import advice
 
-ADVICE = TABLES["advice"]
 PURE = {"delta": 0.0, "epsilon_delivered": 1.0}
 GAUSSIAN = {"delta": 1e-5, "epsilon_delivered": 1.0}
 LAW = {"noise_std": 2.0, "mu": 0.4}
@@ -48,6 +48,23 @@ VERDICTS = {
 }
 
 
+class Memory(Run):
+    """A run whose files are at hand."""
+
+    def __init__(self, contents):
+        names = [name.partition("/")[2] for name in contents if name.startswith("summary/")]
+        experiments = {"experiments": dict.fromkeys(names)}
+        self.files, self.settings = contents, experiments | contents.get("settings", {})
+
+    def __getitem__(self, name):
+        return self.files[name]
+
+
+def advise(contents):
+    """Return the advice on a run of these contents, by their names."""
+    return advice.build(Memory(contents)).frame
+
+
 @pytest.fixture
 def advised(saved):
     """Return a function from trial rows to the advice, by task and guarantee."""
@@ -63,7 +80,7 @@ def advised(saved):
                 "verdict": [VERDICTS.get(name, "certified") for name in names],
             }
         )
-        return ADVICE.data(
+        return advise(
             {
                 "summary/regression": results,
                 "comparisons/regression": comparisons.table([file], results),
@@ -137,7 +154,7 @@ def test_training_is_advised_by_what_is_private_in_it(saved):
     )  # fmt: skip
     results = summary.summarise([file])
     tables = {"summary/adult": results, "comparisons/adult": comparisons.table([file], results)}
-    (found,) = ADVICE.data(tables).to_dict("records")
+    (found,) = advise(tables).to_dict("records")
     best = found["best_mechanism"], found["runner_up_mechanism"]
     assert best == ("pld_gaussian", "gaussian_2014")
     assert (found["clear"], found["beats_baseline"]) == (True, True)

@@ -15,7 +15,7 @@ from scipy.stats import ttest_rel
 from test_published import FACTORS, METHODS, PRINTED
 
 from reproduction import catalogue
-from reproduction.report import inputs, markup
+from reproduction.report import inputs, tables
 
 RESULTS = {
     "table3": "regression",
@@ -40,11 +40,11 @@ def read(root, name):
     frame = inputs.read(f"tables/{name}", inputs.below(root))
     text = [c for c in ("configuration", "direction", "published", "note", "epsilon") if c in frame]
     frame[text] = frame[text].astype(object).fillna("")
-    grid = markup.read(root / f"tables/{name}.json")
+    table = tables.build(name, runfiles.files(root, f"tables/{name}"))
     rows = [
-        {"_group": title, **dict(zip(grid.header, cells, strict=True))}
-        for title, group in grid.groups
-        for cells in group
+        {"_group": title} | {column.header: column.cell(line) for column in table.columns}
+        for title, group in table.groups.items()
+        for line in group
     ]
     return frame, rows
 

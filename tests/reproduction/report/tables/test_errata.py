@@ -50,7 +50,7 @@ def test_wrong_errata_are_named():
         ("MVG-1", "erratum MVG-1 must have consequence"),
     ):
         with pytest.raises(InputError, match=message):
-            errata.data({"errata": [entry], "theory/exact": numbers("M11")})
+            errata.build({"errata": [entry], "theory/exact": numbers("M11")})
 
 
 def test_every_erratum_has_a_check_and_number_that_exist():

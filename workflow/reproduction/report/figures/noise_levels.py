@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 from reproduction import catalogue
 from reproduction.report.entries import Tables
 from reproduction.report.figures import base, frames, style
-from reproduction.report.tables import audit
+from reproduction.report.tables import audit, effective_noise
 
 QUIET = "#EFEFEF"
 
@@ -105,7 +105,7 @@ FIGURES = {
             "same shape that meets the same guarantee exactly. × is the factor between the two, "
             "over directions and shares; without it there is none."
         ),
-        finding=audit.noise_finding,
+        finding=effective_noise.finding,
         data=tidy,
         draw=draw,
     ),

@@ -24,10 +24,9 @@ from markupsafe import Markup
 
 from reproduction import catalogue, job_settings
 from reproduction.files import write_text
-from reproduction.report import inputs, markup, summary
+from reproduction.report import inputs, markup, summary, tables
 from reproduction.report.claims import findings
 from reproduction.report.inputs import Files
-from reproduction.report.markup import Grid
 from reproduction.report.page import (
     appendix,
     cards,
@@ -40,6 +39,7 @@ from reproduction.report.page import (
 )
 from reproduction.report.statistics import ENOUGH
 from reproduction.report.tables import advice, audit
+from reproduction.report.tables.base import Table
 
 FOLDER = Path(__file__).parent
 
@@ -248,7 +248,7 @@ def _environment() -> jinja2.Environment:
     )
     explained = functools.partial(prose.explained, glossary=catalogue.section("glossary"))
     environment.filters |= {"explained": explained, "inline": prose.inline, "slug": _slug}
-    environment.filters |= {"number": markup.number, "numeric": markup.numeric}
+    environment.filters["marked"] = catalogue.marked
     environment.filters["experiment"] = lambda name: catalogue.experiment(name).title
     environment.tests["verdict"] = _is_verdict
     return environment
@@ -256,21 +256,14 @@ def _environment() -> jinja2.Environment:
 
 def _item(files: Files, name: str) -> dict[str, Any]:
     """Return the template's item for the table or figure ``name``."""
-    stem = name.rpartition("/")[2]
-    if name.startswith("figures/"):
-        sources = _sources(files, f"{name}.svg", f"figures/data/{stem}")
+    kind, _, stem = name.partition("/")
+    if kind == "figures":
         content = _figure(files, name)
+        sources = _sources(files, f"{name}.svg", f"figures/data/{stem}")
     else:
-        with inputs.file_errors(path := inputs.find(f"{name}.json", files)):
-            table = markup.read(path)
+        content = _table_item(_verdicts_first(tables.build(stem, files)))
         sources = _sources(files, f"{name}.csv", name)
-        content = {
-            "item_type": "table",
-            "title": table.name or stem,
-            "table": _marked(_verdicts_first(table)),
-        }
-        content["headline"] = table.headline
-    return {"id": _slug(name), "name": name} | sources | content
+    return content | {"id": _slug(name), "name": name} | sources
 
 
 def _sources(files: Files, file: str, data: str) -> dict[str, Any]:
@@ -279,22 +272,11 @@ def _sources(files: Files, file: str, data: str) -> dict[str, Any]:
     return {"file": file, "data": f"{data}.csv", "download": download}
 
 
-def _verdicts_first(grid: Grid) -> Grid:
+def _verdicts_first(table: Table) -> Table:
     """Return a table with its verdicts second, where a narrow screen shows them."""
-    order = sorted(range(len(grid.header)), key=lambda i: i > 0 and not _is_verdict(grid.header[i]))
-    groups = [(title, [[row[i] for i in order] for row in rows]) for title, rows in grid.groups]
-    return dataclasses.replace(grid, header=[grid.header[i] for i in order], groups=groups)
-
-
-def _marked(grid: Grid) -> Grid:
-    """Return a table in which a mark stands for the remark on a tuned rule, with one note."""
-    groups = [
-        (title, [[*map(catalogue.marked, row)] for row in rows]) for title, rows in grid.groups
-    ]
-    if groups == [(title, [[*row] for row in rows]) for title, rows in grid.groups]:
-        return grid
-    note = f" {catalogue.section('tuned_mark')}: {catalogue.section('tuned_note')}."
-    return dataclasses.replace(grid, groups=groups, caption=grid.caption + note)
+    first, *others = table.columns
+    order = sorted(others, key=lambda column: not _is_verdict(column.header))
+    return dataclasses.replace(table, columns=[first, *order])
 
 
 def _is_verdict(header: str) -> bool:
@@ -315,7 +297,7 @@ def _figure(files: Files, name: str) -> dict[str, Any]:
 
 
 def _added(
-    outputs: first_screen.Run, data: Grid, facts: Mapping[str, str]
+    outputs: first_screen.Run, data: Table, facts: Mapping[str, str]
 ) -> dict[str, list[dict[str, Any]]]:
     """Return the items that the page itself adds, by their names in the layout."""
     names = [f"summary/{name}" for name in sorted(outputs.runs())]
@@ -365,12 +347,30 @@ def _text_item(title: str, text: str) -> dict[str, Any]:
     return {"item_type": "text", "id": _slug(title), "title": title, "text": text}
 
 
-def _table_item(table: Grid) -> dict[str, Any]:
+def _table_item(table: Table) -> dict[str, Any]:
+    """Return the item of a table, in which a mark stands for the remark on a tuned rule."""
+    groups = [
+        (
+            title,
+            [
+                [(column, column.cell(line), column.number(line)) for column in table.columns]
+                for line in group
+            ],
+        )
+        for title, group in table.groups.items()
+    ]
+    texts = [text for _, rows in groups for row in rows for _, text, _ in row]
+    note = ""
+    if any(catalogue.marked(text) != text for text in texts):
+        note = f" {catalogue.section('tuned_mark')}: {catalogue.section('tuned_note')}."
     return {
         "item_type": "table",
-        "id": _slug(table.name),
-        "title": table.name,
-        "table": _marked(table),
+        "id": _slug(table.title),
+        "title": table.title,
+        "headline": table.headline,
+        "table": table,
+        "groups": groups,
+        "note": note,
     }
 
 

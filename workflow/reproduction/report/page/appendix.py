@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 
 from reproduction import catalogue
-from reproduction.report import inputs, summary
+from reproduction.report import inputs, markup, summary
 from reproduction.report.inputs import Files
-from reproduction.report.markup import Grid, grouped
+from reproduction.report.tables.base import Column, Table
 
 GAPS = (
     "Cells that were left out. Where several epsilons share a reason, its numbers are those of the "
@@ -23,7 +23,7 @@ PROVENANCE = (
 )
 
 
-def gaps(summaries: Iterable[pd.DataFrame]) -> Grid:
+def gaps(summaries: Iterable[pd.DataFrame]) -> Table:
     """Return the cells that were not run and why, one row per mechanism and kind of reason."""
     rows = []
     for results in summaries:
@@ -33,13 +33,23 @@ def gaps(summaries: Iterable[pd.DataFrame]) -> Grid:
             at = sorted({*cells["epsilon"]} - {""}, key=float)
             # The reason's numbers are those of the smallest epsilon.
             first = cells[cells["epsilon"].eq(at[0])] if at else cells
-            name, label = catalogue.experiment(experiment).name, catalogue.label(mechanism)
-            rows.append((name, label, ", ".join(at) or "all", first["note"].iloc[0]))
-    header, words = ("Experiment", "Mechanism", "epsilon", "Reason"), GAPS
-    return Grid(header, [("", rows)], name="Not run", caption=words)
+            row = {"experiment": catalogue.experiment(experiment).name, "mechanism": mechanism}
+            row |= {"epsilon": ", ".join(at) or "all", "note": first["note"].iloc[0]}
+            rows.append(row)
+    return Table(
+        title="Not run",
+        caption=GAPS,
+        columns=[
+            Column("Experiment", "experiment"),
+            Column("Mechanism", markup.mechanism),
+            Column("epsilon", "epsilon"),
+            Column("Reason", "note"),
+        ],
+        groups={"": rows} if rows else {},
+    )
 
 
-def provenance(files: Files) -> tuple[Grid, list[dict[str, Any]]]:
+def provenance(files: Files) -> tuple[Table, list[dict[str, Any]]]:
     """Return the data sets among the files of a run as a table, and the provenance of each.
 
     Raises:
@@ -47,18 +57,21 @@ def provenance(files: Files) -> tuple[Grid, list[dict[str, Any]]]:
     """
     paths = inputs.data_sets(files)
     facts = [inputs.provenance(path) for path in paths]
-    rows = [
-        {
-            "Data set": f"{entry.get('title', '')} ({path.parent.name})",
-            "Status": entry.get("status", ""),
-            "Matrix": _shapes(entry),
-            "File, SHA-256": _files(entry) or "generated",
-            "Content check": _match(entry),
-            "Licence": entry.get("licence", ""),
-        }
-        for path, entry in zip(paths, facts, strict=True)
-    ]
-    return grouped({"": rows}, name="Data", caption=PROVENANCE), facts
+    rows = [entry | {"folder": path.parent.name} for path, entry in zip(paths, facts, strict=True)]
+    table = Table(
+        title="Data",
+        caption=PROVENANCE,
+        columns=[
+            Column("Data set", lambda entry: f"{entry.get('title', '')} ({entry['folder']})"),
+            Column("Status", lambda entry: entry.get("status", "")),
+            Column("Matrix", _shapes),
+            Column("File, SHA-256", lambda entry: _files(entry) or "generated"),
+            Column("Content check", _match),
+            Column("Licence", lambda entry: entry.get("licence", "")),
+        ],
+        groups={"": rows} if rows else {},
+    )
+    return table, facts
 
 
 def _files(facts: Mapping[str, Any]) -> str:

@@ -21,7 +21,7 @@ from reproduction.report.entries import is_empty
 from reproduction.report.inputs import Files
 from reproduction.report.markup import short, span
 from reproduction.report.statistics import ENOUGH
-from reproduction.report.tables import advice, audit, training
+from reproduction.report.tables import advice, audit, effective_noise, imgm_settings
 
 Words = Mapping[str, Any]
 
@@ -232,7 +232,7 @@ def _releases(run: Run) -> list[str]:
 def inflation(run: Run) -> str:
     """Return by how many times MVG's noise exceeds what its guarantee needs; empty if unknown."""
     noise = run.table("tables/effective_noise", at=True)
-    return "" if noise.empty else span(audit.mvg_noise(noise)["noise_inflation"], short)
+    return "" if noise.empty else span(effective_noise.mvg_noise(noise)["noise_inflation"], short)
 
 
 def _mvg_guarantee(run: Run, entry: Words) -> str | None:
@@ -258,7 +258,7 @@ def _imgm_guarantee(run: Run, entry: Words) -> str | None:
     rows = run.table("theory/settings", at=True)
     if rows.empty or run.refuted("IMGM"):
         return None
-    ours, whole = (training.on_features(rows, every)[TIGHT] for every in (False, True))
+    ours, whole = (imgm_settings.on_features(rows, every)[TIGHT] for every in (False, True))
     if ours.empty or not whole.gt(run.claimed_epsilon).all():
         return None
     features, every = _format_range(ours), _format_range(whole)

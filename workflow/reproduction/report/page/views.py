@@ -26,7 +26,7 @@ def dashboard(table: pd.DataFrame) -> dict[str, Any]:
     ``table`` is ``claims.csv``. Theorems, other statements and experiments are counted apart;
     claims that one fact decides count once.
     """
-    rows = claims.data({"claims": table}).assign(word=table["verdict"].map(word))
+    rows = claims.ledger(table).assign(word=table["verdict"].map(word))
     rows["same_as"] = table["same_as"].fillna("") if "same_as" in table else ""
     meanings: dict[str, str] = catalogue.section("verdicts")
     order = [name for name in meanings if rows["word"].eq(name).any()]
@@ -57,7 +57,7 @@ def dashboard(table: pd.DataFrame) -> dict[str, Any]:
 
 
 def _claim(row: Mapping[str, Any]) -> dict[str, Any]:
-    cells = claims.cells(row)
+    cells = {column.header: column.cell(row) for column in claims.COLUMNS}
     why, *more = _SENTENCE.split(row["reason"], maxsplit=1)
     headers = ("Effect", "On zeros", "Asks", "Shows", "p", "Readings", "Evidence")
     return {

@@ -1,34 +1,101 @@
-"""Tables: the files of this package have their recipes in ``TABLES``."""
+"""Tables: a file of this package makes the table of its name from the results of a run."""
 
 from __future__ import annotations
 
-import dataclasses
+import contextlib
+import importlib
 import os
-import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from reproduction.discovery import find
-from reproduction.report import markup
-from reproduction.report.entries import complete
-from reproduction.report.inputs import Files
+from matrixdp import checks
+from matrixdp.checks import InputError
+from reproduction import catalogue, files
+from reproduction.report import inputs, markup
+from reproduction.report.inputs import Files, Run
+from reproduction.report.tables.base import Table
+
+#: Files of this package that are no table, or have tables of one experiment each.
+_OTHERS = ("against_each", "base", "comparison", "setups", "training")
+#: Names of tables that are not of one experiment.
+ALONE = sorted(
+    file.stem for file in Path(__file__).parent.glob("[!_]*.py") if file.stem not in _OTHERS
+)
 
 
-def write(recipe: str, files: Files, out: str | os.PathLike, mechanism: str = "") -> None:
-    """Write a table as CSV, and beside it as JSON and, where its recipe has a grid, as Markdown.
+def build(name: str, of_run: Files) -> Table:
+    """Return a table of a run by its name, with the mark of its data.
 
     Args:
-        recipe: name of an entry of ``TABLES``.
-        files: its inputs by name.
-        out: the CSV file.
-        mechanism: the one that it is on, where it is on one.
+        name: such as ``audit``, a file of this package; ``table3`` or that of an experiment of
+            one's own, ``imgm_adult``, or ``against_adult_imgm`` for one row against each other.
+        of_run: files of the run by name.
 
     Raises:
-        InputError: there is no such recipe or mechanism, or an input is damaged.
+        InputError: there is no such table, or an input is missing or damaged.
     """
-    table = find(sys.modules[__name__], "TABLES", table=recipe)
-    frame, status = table.collect(files, mechanism)
-    with complete(files):
-        grid = dataclasses.replace(table.show(frame, status), inputs=[*files])
-    columns = [column for column in frame.columns if not str(column).startswith("_")]
-    stem = Path(out).with_suffix("")
-    markup.write(stem, frame[columns], grid, as_markdown=table.grid is not None)
+    run = Run(of_run)
+    recipe, arguments = find(name, run.settings)
+    module = importlib.import_module(f"{__name__}.{recipe}")
+    with complete(name):
+        table: Table = module.build(run, **arguments)
+    warnings = filter(None, (catalogue.mark(run.status).text, table.warning))
+    return replace(table, warning=" ".join(warnings))
+
+
+def find(name: str, settings: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
+    """Return the file of a table and what its ``build`` gets beside the run.
+
+    Raises:
+        InputError: the run has no such table.
+    """
+    trainings = [*(settings.get("training") or ())]
+    experiments = [*settings.get("experiments", ()), *trainings]
+    for experiment in sorted(experiments, key=len, reverse=True):
+        if name.startswith(start := f"against_{experiment}_"):
+            mechanism = name.removeprefix(start)
+            return "against_each", {"experiment": experiment, "mechanism": mechanism}
+    known: dict[str, tuple[str, dict[str, str]]] = {name: (name, {}) for name in ALONE}
+    for experiment in experiments:
+        training = experiment in trainings
+        name_of = f"imgm_{experiment}" if training else catalogue.experiment(experiment).results
+        recipe = "training" if training else "comparison"
+        known.setdefault(name_of, (recipe, {"experiment": experiment}))
+    return known[checks.choice(known, table=name)]
+
+
+def write(name: str, of_run: Files, out: str | os.PathLike) -> None:
+    """Write a table of a run (:func:`save`).
+
+    Args:
+        name, of_run: those of :func:`build`.
+        out: the CSV file, or one that ends in .tex.
+
+    Raises:
+        InputError: see :func:`build`.
+    """
+    save(build(name, of_run), out)
+
+
+def save(table: Table, out: str | os.PathLike) -> None:
+    """Write a table as LaTeX, or as CSV and, if it has columns to show, beside it as Markdown."""
+    out = Path(out)
+    if out.suffix == ".tex":
+        files.write_text(out, markup.latex(table))
+        return
+    files.write_text(out, table.frame.to_csv(index=False, lineterminator="\n"))
+    if table.columns:
+        files.write_text(out.with_suffix(".md"), markup.markdown(table))
+
+
+@contextlib.contextmanager
+def complete(name: str) -> Iterator[None]:
+    """Turn a missing column or key into one sentence that names what is made (InputError)."""
+    try:
+        yield
+    except KeyError as error:
+        raise InputError(
+            f"a file that {name} is made from lacks {error}; {inputs.AGAIN}"
+        ) from error

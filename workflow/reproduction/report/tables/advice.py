@@ -15,12 +15,12 @@ import pandas as pd
 
 from matrixdp.auditing.status import NOT_REFUTED
 from reproduction import catalogue
-from reproduction.report import audit_status, comparisons, entries, held_out_table, markup, summary
-from reproduction.report.entries import Tables
-from reproduction.report.markup import Grid, interval, short
+from reproduction.report import audit_status, comparisons, held_out_table, summary
+from reproduction.report.inputs import Run
+from reproduction.report.markup import format_value, interval, short
 from reproduction.report.statistics import ENOUGH, ROUNDING, exceeds
 from reproduction.report.tables.audit import RELEASED
-from reproduction.report.tables.base import Table
+from reproduction.report.tables.base import Column, Table, empty
 
 COLUMNS = (
     *("task", "released", "guarantee", "epsilon", "delta", "outcome", "advice", "best"),
@@ -40,6 +40,12 @@ COLUMNS = (
     *("tied_with", "baseline", "baseline_error", "beats_baseline", "nonprivate"),
     *("noise_std", "epsilon_delivered", "n_trials", "held_out", "place"),
     *("data_status", "experiment", "best_mechanism", "runner_up_mechanism"),
+)
+
+#: Columns of the best row in the summary.
+OF_BEST = (
+    *("epsilon", "delta", "ci95", "noise_std", "epsilon_delivered", "n_trials", "data_status"),
+    "audit_status",
 )
 
 #: The row in a sentence, by its outcome.
@@ -63,8 +69,16 @@ CHOICES = (
 PURE, APPROXIMATE = "pure", "approximate"
 
 
-def data(tables: Tables) -> pd.DataFrame:
-    """Return one row per task, guarantee and epsilon (``COLUMNS``).
+CAPTION = (
+    "The best mechanism of each task, which the audit certifies or (marked) tests, and those "
+    "without a clear difference to it, after correction. The simplest that `matrixdp release` "
+    "offers stands first. The baseline costs no privacy. Mechanisms with a parameter chosen by "
+    "results are left out. Rules made on the papers' data need a result on other data."
+)
+
+
+def build(run: Run) -> Table:
+    """Return one row per task, guarantee and epsilon (``COLUMNS``); a CSV alone.
 
     A task is an experiment and what may be released for it: records alone (if some mechanism
     releases these), or anything. For private training it is what the training protects.
@@ -80,20 +94,62 @@ def data(tables: Tables) -> pd.DataFrame:
     each mechanism there says what a specification names it. Of the best row and those that it does
     not beat, the simplest that ``matrixdp release`` offers is the best one.
     """
-    frame = pd.DataFrame(
-        [row for name in entries.by_experiment(tables, "summary") for row in _rows(name, tables)],
-        columns=[*COLUMNS, "_rivals"],
-    )
+    title = "Advice for every task and budget"
+    rows = [row for name in run.each("summary") for row in _rows(name, run)]
+    if not rows:
+        return empty(title, run)
+    for row in rows:
+        row["outcome"] = _outcome(row)
+        row["advice"] = _sentence(row, row["outcome"])
+    frame = pd.DataFrame(rows, columns=[*COLUMNS, "rivals"])
     # A task that allows more releases is listed only where it adds mechanisms to choose from.
-    choice = ["experiment", "guarantee", "epsilon", "_rivals"]
+    choice = ["experiment", "guarantee", "epsilon", "rivals"]
     frame = frame.drop_duplicates(choice, ignore_index=True)
-    rows = frame.to_dict("records")
-    frame["outcome"] = [_outcome(row) for row in rows]
-    frame["advice"] = [_sentence(row, _outcome(row)) for row in rows]
-    return frame[[*COLUMNS]]
+    return Table(title=title, caption=CAPTION, frame=frame[[*COLUMNS]])
 
 
-def _released_by(about: catalogue.Experiment, rows: pd.DataFrame, tables: Tables) -> dict[str, str]:
+def _rows(experiment: str, run: Run) -> Iterator[dict[str, Any]]:
+    """Return the rows of an experiment; none of a part of another one."""
+    about, results = catalogue.experiment(experiment), run[f"summary/{experiment}"]
+    if about.part_of:
+        return
+    table = audit_status.joined(summary.default(results), run.get(f"audit/{experiment}"))
+    released_by = _released_by(about, table, run)
+    evidence = run.get("held_out")
+    notes = {name: held_out_table.sentence(evidence, experiment, name) for name in released_by}
+    candidates = _candidates(table, notes)
+    pairs = comparisons.oriented(run[f"comparisons/{experiment}"])
+    ends = _ends(table) | {
+        "place": summary.place_of_default(results, run.settings.get("table_epsilon", "")),
+        "experiment": experiment,
+    }
+    # Private training is nothing that a person releases from a file.
+    offered = {*catalogue.section("offered")} if about.perturbation != "gradients" else set()
+    for task, released, outputs in _tasks(about, {*released_by.values()}):
+        allowed = [name for name, output in released_by.items() if output in outputs]
+        some = candidates[candidates["mechanism"].isin(allowed)]
+        for guarantee, rows in ((PURE, some[some["delta"].eq(0)]), (APPROXIMATE, some)):
+            for epsilon, at in rows.groupby("claimed_epsilon"):
+                contests = pairs[pairs["epsilon"].eq(epsilon)]
+                if best := _best(at, contests, ends["baseline"], offered):
+                    what = {"task": task, "released": released, "guarantee": guarantee}
+                    yield best | ends | what | {"held_out": notes[best["best_mechanism"]]}
+
+
+def _tasks(
+    about: catalogue.Experiment, outputs: Collection[str]
+) -> Iterator[tuple[str, str, list[str]]]:
+    """Return tasks with what they release, in words, and all outputs that they allow."""
+    # In the order of how much they reveal.
+    released = [output for output in dict.fromkeys(RELEASED.values()) if output in outputs]
+    if not released:
+        yield about.title, about.perturbation, [about.perturbation]
+    for number in range(1, len(released) + 1):
+        words = " or ".join(released[:number])
+        yield f"{about.title}: {words}", words, released[:number]
+
+
+def _released_by(about: catalogue.Experiment, rows: pd.DataFrame, run: Run) -> dict[str, str]:
     """Return, by mechanism whose guarantee is not in doubt, what it releases.
 
     A scheme of training counts as releasing what it perturbs. ``rows`` have the statuses of
@@ -106,64 +162,39 @@ def _released_by(about: catalogue.Experiment, rows: pd.DataFrame, tables: Tables
         return {
             name: about.perturbation for name in names if name in private - {*catalogue.BASELINES}
         }
-    audit = tables[f"audit/{about.id}"]
+    audit = run[f"audit/{about.id}"]
     sound = {*rows.loc[rows["audit_status"].isin(audit_status.SOUND), "mechanism"]}
     queries = dict(zip(audit["mechanism"], audit["query"], strict=True))
     return {name: RELEASED[query] for name, query in queries.items() if name in sound}
 
 
-def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
-    about, results = catalogue.experiment(experiment), tables[f"summary/{experiment}"]
-    table = audit_status.joined(summary.default(results), tables.get(f"audit/{experiment}"))
-    pairs = comparisons.oriented(tables[f"comparisons/{experiment}"])
-    options = _released_by(about, table, tables)
-    claimed_epsilon = pd.to_numeric(table["epsilon"], errors="coerce")
-    notes = {
-        name: held_out_table.sentence(tables.get("held_out"), experiment, name) for name in options
-    }
-    eligible = table["mechanism"].isin(options) & table["mean"].notna()
+def _candidates(table: pd.DataFrame, notes: Mapping[str, str]) -> pd.DataFrame:
+    """Return the rows that may be advised, by their claimed epsilon.
+
+    ``notes`` have the mechanisms whose guarantee is not in doubt, with their results on other data.
+    """
+    claimed = pd.to_numeric(table["epsilon"], errors="coerce")
+    delivered, names = table["epsilon_delivered"], table["mechanism"]
+    kept_promise = delivered.notna() & ~exceeds(delivered, claimed)
     # A parameter that was chosen on the data without privacy cannot be chosen by a private run.
-    eligible &= table["configuration"].eq("")
+    unchosen = table["configuration"].eq("")
     # The same holds for a rule designed on these data, unless it is tested on other data.
-    settings = tables.get("settings") or {}
-    eligible &= table["mechanism"].map(
-        lambda name: name not in catalogue.tuned() or bool(notes.get(name))
-    )
-    eligible &= table["epsilon_delivered"].notna() & ~exceeds(
-        table["epsilon_delivered"], claimed_epsilon
-    )
-    rivals = table.assign(claimed_epsilon=claimed_epsilon)[eligible].sort_values(
-        "claimed_epsilon", kind="stable"
-    )
-    levels = table.set_index("mechanism")["mean"]
-    levels = levels.mask(levels.abs().lt(ROUNDING), 0.0)
+    tested = ~names.isin(catalogue.tuned()) | names.map(notes).fillna("").ne("")
+    eligible = names.isin([*notes]) & table["mean"].notna() & kept_promise & unchosen & tested
+    rows = table.assign(claimed_epsilon=claimed)[eligible]
+    return rows.sort_values("claimed_epsilon", kind="stable")
+
+
+def _ends(table: pd.DataFrame) -> dict[str, Any]:
+    """Return the best baseline of an experiment, its mean, and the mean without privacy."""
+    means = table.set_index("mechanism")["mean"]
+    means = means.mask(means.abs().lt(ROUNDING), 0.0)
     baseline = summary.trivial(table)
-    ends = {
-        "baseline_error": levels.get(baseline, nan),
-        "nonprivate": levels.get("nonprivate", nan),
+    return {
+        "baseline": baseline,
+        "baseline_error": means.get(baseline, nan),
+        "nonprivate": means.get("nonprivate", nan),
     }
-    ends["baseline"] = baseline
-    # Private training is nothing that a person releases from a file.
-    once = about.perturbation != "gradients"
-    offered = {*catalogue.section("offered")} if once else set()
-    # In the order of how much they reveal.
-    released = [output for output in dict.fromkeys(RELEASED.values()) if output in options.values()]
-    outputs = released or [about.perturbation]
-    place = summary.place_of_default(results, settings.get("table_epsilon", ""))
-    for number in range(1, len(outputs) + 1):
-        allowed = [name for name, output in options.items() if output in outputs[:number]]
-        words = " or ".join(outputs[:number])
-        task = f"{about.title}: {words}" if released else about.title
-        candidates = rivals[rivals["mechanism"].isin(allowed)]
-        for guarantee in (PURE, APPROXIMATE):
-            some = candidates[candidates["delta"].eq(0)] if guarantee == PURE else candidates
-            for epsilon, rows in some.groupby("claimed_epsilon"):
-                at = pairs[pairs["epsilon"].eq(epsilon)]
-                if row := _best(rows, at, baseline, offered):
-                    what = {"task": task, "released": words, "guarantee": guarantee}
-                    what["place"] = place
-                    what["held_out"] = notes[row["best_mechanism"]]
-                    yield row | ends | what | {"experiment": experiment}
 
 
 def _best(
@@ -181,46 +212,39 @@ def _best(
     alike = {name: {*twins.loc[twins["mechanism"].eq(name), "against"]} for name in names}
     # Mechanisms with the same noise distribution are ranked once, under the first name.
     distinct = [name for i, name in enumerate(names) if not alike[name] & {*names[:i]}]
-    larger = catalogue.metric(str(rows["metric"].max())).larger
-    means = rows.set_index("mechanism")["mean"]
     if len(distinct) < 2:
         return None
+    larger = catalogue.metric(str(rows["metric"].max())).larger
+    means = rows.set_index("mechanism")["mean"]
     ranked = sorted(distinct, key=lambda name: -means[name] if larger else means[name])
     offers = [name for name in distinct if {name, *alike[name]} & {*offered}]
     leader = _leader(ranked, offers, pairs, baseline)
-    ranked.sort(key=lambda name: name != leader)
-    first, second = ranked[:2]
-    contests = pairs[pairs["mechanism"].eq(first)].set_index("against")
-    best = rows[rows["mechanism"].eq(first)].iloc[0]
-    columns = ["epsilon", "delta", "ci95", "noise_std", "epsilon_delivered", "n_trials"]
-    verdicts = contests["verdict"].reindex(ranked[1:])
+    first, second, *_ = ranked = sorted(ranked, key=lambda name: name != leader)
     searched = {*rows.loc[rows["audit_status"].eq(NOT_REFUTED), "mechanism"]}
-
-    def join(name: str) -> str:
-        return _join_names({name, *alike[name]}, searched)
-
-    tied = [join(name) for name in verdicts.index[verdicts.ne(comparisons.BETTER)]]
+    labels = {name: _join_names({name, *alike[name]}, searched) for name in distinct}
+    contests = pairs[pairs["mechanism"].eq(first)].set_index("against")
+    verdicts = contests["verdict"].reindex(ranked[1:])
+    tied = [labels[name] for name in verdicts.index[verdicts.ne(comparisons.BETTER)]]
     row = {
-        **best[[*columns, "data_status", "audit_status"]],
-        "best": join(first),
+        **rows[rows["mechanism"].eq(first)].iloc[0][[*OF_BEST]],
+        "best": labels[first],
         "error": means[first],
-        "runner_up": join(second),
+        "runner_up": labels[second],
         "runner_up_error": means[second],
         "best_mechanism": first,
         "runner_up_mechanism": second,
         "tied": len(tied),
         "clear": not tied,
         "tied_with": "; ".join(tied),
-        "_rivals": tuple(ranked[1:]),
+        "rivals": tuple(ranked[1:]),
+        "beats_baseline": nan,
     }
     if second in contests.index:
-        low, high, difference, p = contests.loc[
-            second, ["low", "high", "difference", "p_corrected"]
-        ]
-        row |= {"difference": -difference, "p": p, "low": -high, "high": -low}
+        contest = contests.loc[second]
+        row |= {"difference": -contest["difference"], "p": contest["p_corrected"]}
+        row |= {"low": -contest["high"], "high": -contest["low"]}
     if baseline in contests.index:
-        against = contests.loc[baseline]
-        row["beats_baseline"] = against["verdict"] == comparisons.BETTER
+        row["beats_baseline"] = contests.loc[baseline, "verdict"] == comparisons.BETTER
     return row
 
 
@@ -279,51 +303,61 @@ def topic(row: Mapping[str, Any]) -> str:
     about = catalogue.experiment(row["experiment"])
     if not about.perturbation:
         return about.topic or about.name
-    which = [about.name, markup.format_value(row.get("place"))]
+    which = [about.name, format_value(row.get("place"))]
     return f"{about.topic} ({', '.join(filter(None, which))})"
 
 
 def choice(
     rows: Iterable[Mapping[str, Any]], metrics: Mapping[str, str], claimed_epsilon: float
-) -> Grid:
+) -> Table:
     """Return what to use for each task at one epsilon, with what ties and what it gives.
 
     Args:
-        rows: rows of :func:`data`, as they are read from its file.
+        rows: rows of :func:`build`, as they are read from its file.
         metrics: the metric of each experiment.
         claimed_epsilon: the epsilon of all rows.
     """
-    lines = [_choice(row, catalogue.metric(metrics[row["experiment"]])) for row in rows]
-    return markup.grouped({"": lines}, name=CHOICE.format(short(claimed_epsilon)), caption=CHOICES)
 
+    def metric(row: Mapping[str, Any]) -> catalogue.Metric:
+        return catalogue.metric(metrics[row["experiment"]])
 
-def _choice(row: Mapping[str, Any], metric: catalogue.Metric) -> dict[str, str]:
-    ends = {name: short(row[name] * metric.scale, 4) for name in ("baseline_error", "nonprivate")}
-    unit = " in %" if metric.scale == 100 else ""
-    baseline = catalogue.label(markup.format_value(row["baseline"])).lower()
-    best = row["best"] if row["outcome"] in ("clear", "tied") else _sentence(row, row["outcome"])
-    return {
-        "Task": f"{topic(row)}: {metric.name}{unit}",
-        "Use": best,
-        "No clear difference to": markup.format_value(row["tied_with"]) or "none: it is the best",
-        "It gives": interval(row["error"] * metric.scale, row["ci95"] * metric.scale, metric.step),
-        "Baseline": f"{ends['baseline_error']} ({baseline})" if baseline else "",
-        "Without privacy": ends["nonprivate"],
-        "On other data": markup.format_value(row["held_out"]) or "no rule was made on these data",
-    }
+    def task(row: Mapping[str, Any]) -> str:
+        unit = " in %" if metric(row).scale == 100 else ""
+        return f"{topic(row)}: {metric(row).name}{unit}"
 
+    def use(row: Mapping[str, Any]) -> str:
+        won = row["outcome"] in ("clear", "tied")
+        return row["best"] if won else _sentence(row, row["outcome"])
 
-TABLES = {
-    "advice": Table(
-        title="Advice for every task and budget",
-        caption=(
-            "The best mechanism of each task, which the audit certifies or (marked) tests, and "
-            "those without a clear difference to it, after correction. The simplest that "
-            "`matrixdp release` offers stands first. The baseline costs no privacy. Mechanisms "
-            "with a parameter chosen by results are left out. Rules made on the papers' data need "
-            "a result on other data."
-        ),
-        data=data,
-        grid=None,
-    ),
-}
+    def gives(row: Mapping[str, Any]) -> str:
+        scale, step = metric(row).scale, metric(row).step
+        return interval(row["error"] * scale, row["ci95"] * scale, step)
+
+    def baseline(row: Mapping[str, Any]) -> str:
+        label = catalogue.label(format_value(row["baseline"])).lower()
+        value = short(row["baseline_error"] * metric(row).scale, 4)
+        return f"{value} ({label})" if label else ""
+
+    def without(row: Mapping[str, Any]) -> str:
+        return short(row["nonprivate"] * metric(row).scale, 4)
+
+    def ties(row: Mapping[str, Any]) -> str:
+        return format_value(row["tied_with"]) or "none: it is the best"
+
+    def elsewhere(row: Mapping[str, Any]) -> str:
+        return format_value(row["held_out"]) or "no rule was made on these data"
+
+    return Table(
+        title=CHOICE.format(short(claimed_epsilon)),
+        caption=CHOICES,
+        columns=[
+            Column("Task", task),
+            Column("Use", use),
+            Column("No clear difference to", ties),
+            Column("It gives", gives, "error"),
+            Column("Baseline", baseline, "baseline_error"),
+            Column("Without privacy", without, "nonprivate"),
+            Column("On other data", elsewhere),
+        ],
+        groups={"": [*rows]},
+    )

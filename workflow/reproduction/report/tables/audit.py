@@ -1,18 +1,16 @@
-"""The tables of the privacy audit, from what its jobs have written."""
+"""The table of the privacy audit, from what its jobs have written."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import pandas as pd
 
 from matrixdp.auditing import status
 from matrixdp.checks import plural
 from reproduction import catalogue
-from reproduction.report import audit_status, comparisons, markup
-from reproduction.report.entries import Tables
-from reproduction.report.markup import Cells, Grid, short, span
-from reproduction.report.tables.base import Table
+from reproduction.report import audit_status, markup
+from reproduction.report.inputs import Run
+from reproduction.report.markup import short, span
+from reproduction.report.tables.base import Column, Table, lines
 
 #: What the queries of the audit release, in words.
 RELEASED = {
@@ -28,19 +26,42 @@ EXCESS = "Noise inflation (times)"
 RELEASE, SENSITIVITY, CONTROL = "releases", "sensitivities", "negative control"
 
 
-def data(tables: Tables) -> pd.DataFrame:
+CAPTION = (
+    "Tight epsilon: what the worst neighbours attain, up to the proved bound. Runs prove: a lower "
+    "bound at 95 % confidence. Noise too small by: the least share found with probability .95. "
+    "Certified: the library draws known noise, and the worst neighbours are proved. Tested: a "
+    "black box cannot see cut tails, coarse floats or one special value."
+)
+
+
+def build(run: Run) -> Table:
+    """Return one line per mechanism and experiment; the CSV has all configurations."""
+    frame = rows(run)
+    audited = frame[frame["subject"].ne(CONTROL)]
+    return Table(
+        title="Audit",
+        headline=finding(frame),
+        caption=CAPTION,
+        frame=frame,
+        columns=COLUMNS,
+        groups=lines(audited, "experiment", title=_title, each=["mechanism"]),
+        warning=warning(frame),
+    )
+
+
+def rows(run: Run) -> pd.DataFrame:
     """Return releases, declared sensitivities and wrong mechanisms, told apart by ``subject``.
 
     A sensitivity has its measure as ``configuration``, and a wrong mechanism its mistake in its
     name.
     """
-    parts = [_releases(tables).assign(subject=RELEASE)]
-    for name, found in tables.items():
-        if name.endswith("_sensitivities"):
-            words = {"mechanism": "sensitivity of " + found["query"].replace(RELEASED)}
-            words |= {"configuration": found["measure"], "tool": "search", "subject": SENSITIVITY}
-            parts.append(found.drop(columns="measure").assign(**words))
-    if (wrong := tables.get("audit/negative_control")) is not None:
+    parts = [releases(run).assign(subject=RELEASE)]
+    for name in run.experiments:
+        if (declared := run.get(f"audit/{name}_sensitivities")) is not None:
+            words = {"mechanism": "sensitivity of " + declared["query"].replace(RELEASED)}
+            words |= {"configuration": declared["measure"], "tool": "search"}
+            parts.append(declared.drop(columns="measure").assign(**words, subject=SENSITIVITY))
+    if (wrong := run.get("audit/negative_control")) is not None:
         passes = wrong[["caught", "control"]].astype(str).eq("True")
         verdict = passes["caught"].map({True: "caught", False: "MISSED"})
         verdict = verdict.where(passes["control"], "CONTROL FAILS")
@@ -50,11 +71,9 @@ def data(tables: Tables) -> pd.DataFrame:
     return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
 
 
-def _releases(tables: Tables) -> pd.DataFrame:
+def releases(run: Run) -> pd.DataFrame:
     """Return the audited releases of all experiments."""
-    others = ("_sensitivities", "/negative_control")
-    names = [name for name in tables if name.startswith("audit/") and not name.endswith(others)]
-    audits = [tables[name] for name in names]
+    audits = [*run.each("audit").values()]
     return pd.concat([table for table in audits if len(table)] or audits, ignore_index=True)
 
 
@@ -84,66 +103,19 @@ def failures(table: pd.DataFrame) -> dict[str, int]:
     return {subject: int((rows & of_subject[subject]).sum()) for subject, rows in wrong.items()}
 
 
-def grid(table: pd.DataFrame) -> Grid:
-    """Return one row per mechanism and experiment; the CSV has all configurations."""
-    cells: Cells = {
-        "Mechanism": markup.mechanism,
-        "Number": lambda rows: str(len(rows)),
-        "Tight epsilon": _exact,
-        "Runs prove": "epsilon_certified",
-        "Could prove": "epsilon_largest",
-        "Runs": lambda rows: span(rows["runs"].dropna().astype(int)),
-        EXCESS: inflation,
-        "Decided by": "tool",
-        "Noise too small by": _power,
-        "Verdict": _words,
-    }
-    searched = int(table["verdict"].str.startswith(status.NOT_REFUTED).sum())
+def warning(table: pd.DataFrame) -> str:
+    """Return what failed, and how many releases are only not refuted; empty for neither."""
     sentences = [
         f"Failed {subject}: {count}." for subject, count in failures(table).items() if count
     ]
-    words = f"{plural(searched, 'release')} of others' classes: not refuted, and not certified."
-    sentences += [words] * bool(searched)
-    audited = table[table["subject"].ne(CONTROL)]
-    grid = markup.grid(audited, "experiment", cells, each=["mechanism"])
-    return replace(grid, warning=" ".join(sentences))
+    if searched := int(table["verdict"].str.startswith(status.NOT_REFUTED).sum()):
+        words = f"{plural(searched, 'release')} of others' classes: not refuted, and not certified."
+        sentences.append(words)
+    return " ".join(sentences)
 
 
-def effective_noise(tables: Tables) -> pd.DataFrame:
-    """Return, per release whose noise inflation is known, its noise and the noise that suffices.
-
-    A refuted mechanism has no noise that suffices, and so neither ``noise_inflation`` nor
-    ``rescaled_std``. ``also`` are other names of the same noise distribution.
-    """
-    columns = ["experiment", "mechanism", "query", "direction", "configuration", "epsilon"]
-    columns += ["delta", "noise_std", "noise_inflation", "rescaled_std", "also"]
-    columns += audit_status.COLUMNS
-    parts = []
-    for experiment, table in _releases(tables).groupby("experiment", sort=False):
-        rows = audit_status.joined(table[table["noise_inflation"].notna()], table)
-        compared = tables.get(f"comparisons/{experiment}")
-        parts.append(rows if compared is None else comparisons.once(rows, compared))
-    table = pd.concat(parts, ignore_index=True).reindex(columns=columns)
-    wrong = audit_status.refuted(table)
-    table.loc[wrong, ["noise_inflation", "rescaled_std"]] = float("nan")
-    return table
-
-
-def noise_finding(table: pd.DataFrame) -> str:
-    """Return by how many times MVG's noise exceeds what its guarantee needs; empty for none.
-
-    Where directions come from a private SVD, the noise is a part of their cost, and stands apart.
-    """
-    times = inflation(mvg_noise(table))
-    searched = table[table["mechanism"].eq("mvg_maxpnr") & ~audit_status.refuted(table)]
-    also = f", max-PNR {more} times" if (more := inflation(searched)) else ""
-    return f"MVG adds {times} times the noise that its guarantee needs{also}" if times else ""
-
-
-def mvg_noise(table: pd.DataFrame) -> pd.DataFrame:
-    """Return MVG's private rows, without noise that is a part of what their directions cost."""
-    mvg = table["mechanism"].isin(catalogue.section("papers")["MVG"])
-    return table[mvg & table["noise_std"].gt(0) & ~audit_status.refuted(table)]
+def _title(experiment: str) -> str:
+    return catalogue.experiment(experiment).title
 
 
 def _exact(rows: pd.DataFrame) -> str:
@@ -161,7 +133,11 @@ def _exact(rows: pd.DataFrame) -> str:
         return f"at most {span(bound)}" if bound.notna().any() else ""
     if attained.max() == 0 and rows["mu"].notna().any():
         return f"0 (mu = {span(rows['mu'])})"
-    return span(pd.concat([attained, bound]))
+    return span(_ends(rows))
+
+
+def _ends(rows: pd.DataFrame) -> pd.Series:
+    return pd.concat([rows["epsilon_attained"], rows["epsilon_bound"]])
 
 
 def inflation(rows: pd.DataFrame) -> str:
@@ -171,11 +147,17 @@ def inflation(rows: pd.DataFrame) -> str:
     )
 
 
+def _shortfall(rows: pd.DataFrame) -> float:
+    """Return the least share of missing noise that the audit would detect; NaN for none."""
+    return float(_judged(rows[rows["subject"].eq(RELEASE)])["shortfall"].max(skipna=False))
+
+
 def _power(rows: pd.DataFrame) -> str:
     """Return the least share of missing noise that the audit would detect."""
-    released = rows[rows["subject"].eq(RELEASE)]
-    worst = _judged(released)["shortfall"].max(skipna=False)
-    return "" if released.empty else "untested" if pd.isna(worst) else f"{worst:.1%}"
+    if not rows["subject"].eq(RELEASE).any():
+        return ""
+    worst = _shortfall(rows)
+    return "untested" if pd.isna(worst) else f"{worst:.1%}"
 
 
 def _judged(table: pd.DataFrame) -> pd.DataFrame:
@@ -190,30 +172,15 @@ def _words(rows: pd.DataFrame) -> str:
     return "; ".join(counted) if len(counted) > 1 else str(counts.index[0])
 
 
-TABLES = {
-    "audit": Table(
-        title="Audit",
-        caption=(
-            "Tight epsilon: what the worst neighbours attain, up to the proved bound. Runs prove: "
-            "a lower bound at 95 % confidence. Noise too small by: the least share found with "
-            "probability .95. Certified: the library draws known noise, and the worst neighbours "
-            "are proved. Tested: a black box cannot see cut tails, coarse floats or one special "
-            "value."
-        ),
-        finding=finding,
-        data=data,
-        grid=grid,
-    ),
-    "effective_noise": Table(
-        title="Noise inflation",
-        caption=(
-            "Root mean square standard deviation of a released entry, in units of the scaled "
-            "data; by what factor it could shrink at the same guarantee; and what would do: the "
-            "same shape, exactly calibrated. Ranges are over directions, shares and sketch sizes; "
-            "the headline leaves out noise beside a private search for directions."
-        ),
-        finding=noise_finding,
-        data=effective_noise,
-        grid=None,
-    ),
-}
+COLUMNS = (
+    Column("Mechanism", markup.mechanism),
+    Column("Number", lambda rows: str(len(rows)), len),
+    Column("Tight epsilon", _exact, lambda rows: _ends(rows).min()),
+    Column("Runs prove", "epsilon_certified", "epsilon_certified"),
+    Column("Could prove", "epsilon_largest", "epsilon_largest"),
+    Column("Runs", lambda rows: span(rows["runs"].dropna().astype(int)), "runs"),
+    Column(EXCESS, inflation, "noise_inflation"),
+    Column("Decided by", "tool"),
+    Column("Noise too small by", _power, _shortfall),
+    Column("Verdict", _words),
+)

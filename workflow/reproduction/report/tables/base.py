@@ -1,50 +1,129 @@
-"""The interface of tables: one tidy frame, and a grid made from that frame alone.
+"""A table: its words, the frame of its CSV file, and columns that read the lines it shows.
 
-::
+A file of this package, such as ``imgm_settings.py``, has ``build(run)``, which makes the table of
+that name::
 
-    TABLES = {
-        "audit": Table(
-            title="Audit",
+    def build(run: Run) -> Table:
+        frame = run["theory/settings"]
+        return Table(
+            title="Published settings",
             caption="What is shown, and what one finds.",
-            data=tidy,
-            grid=cells,
-        ),
-    }
+            frame=frame,
+            columns=[Column("Scheme", "scheme"), Column("Noise", noise, "noise_std")],
+            groups=lines(frame, by="perturbation"),
+        )
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import pandas as pd
 
-from reproduction import catalogue
-from reproduction.report import entries, markup
-from reproduction.report.entries import Recipe
+from reproduction.report import markup
+from reproduction.report.inputs import Run
+from reproduction.report.statistics import ENOUGH
+
+#: What a line shows: a row of a frame, or all rows that are alike as one frame.
+Line = Any
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Table(Recipe):
-    """The recipe of a table (see :class:`reproduction.report.entries.Recipe`).
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
 
     Attributes:
-        grid: function from the frame, which has at least one row, to header, groups and any
-            warning. Title, headline and caption come from this entry. ``None``: a CSV alone, with
-            its words in JSON and no Markdown.
+        header: its name; it may be empty.
+        text: the name of a column of the frame, or a function from a line to the cell's text.
+        value: the same for the number to sort by, for a column of numbers; or empty.
+        print: its header in the article; empty for a column that is not there.
     """
 
-    grid: Callable[[pd.DataFrame], markup.Grid] | None
+    header: str
+    text: str | Callable[[Line], str]
+    value: str | Callable[[Line], Any] = ""
+    print: str = ""
 
-    def show(self, frame: pd.DataFrame, status: str) -> markup.Grid:
-        """Return the grid of a frame, with its words and the mark of its data."""
-        grid = markup.Grid() if self.grid is None or entries.is_empty(frame) else self.grid(frame)
-        warnings = filter(None, (catalogue.mark(status).text, grid.warning))
-        title, headline = self.topic(frame), self.headline(frame)
-        return dataclasses.replace(
-            grid,
-            name=title,
-            headline="" if headline == title else headline,
-            caption=self.describe(frame),
-            warning=" ".join(warnings),
-        )
+    def cell(self, line: Line) -> str:
+        """Return the text of a cell."""
+        if callable(self.text):
+            return self.text(line)
+        return markup.format_value(line[self.text])
+
+    def number(self, line: Line) -> float | None:
+        """Return the number to sort a line by, the least of several; None for none."""
+        if not self.value:
+            return None
+        value = self.value(line) if callable(self.value) else line[self.value]
+        number = float(value.min() if isinstance(value, pd.Series) else value)
+        return None if math.isnan(number) else number
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A table with a caption.
+
+    Attributes:
+        title: "Table 3", its topic; also the LaTeX label, in small letters without the space.
+        headline: what one finds in it, one sentence of at most 90 characters; or empty.
+        caption: plain sentences, at most 60 words.
+        frame: what its CSV file has.
+        columns: what is shown of a line; without any, it is a CSV file alone.
+        groups: lines, each group after a rule and under its title (empty for none).
+        warning: what no reader may miss, set in bold before the caption; or empty.
+    """
+
+    title: str
+    headline: str = ""
+    caption: str
+    frame: pd.DataFrame = field(default_factory=pd.DataFrame)
+    columns: Sequence[Column] = ()
+    groups: Mapping[str, Sequence[Line]] = field(default_factory=dict)
+    warning: str = ""
+
+    def cells(self) -> list[tuple[str, list[list[str]]]]:
+        """Return the texts of all cells by group, a list a line."""
+        return [
+            (title, [[column.cell(line) for column in self.columns] for line in group])
+            for title, group in self.groups.items()
+        ]
+
+
+def lines(
+    frame: pd.DataFrame,
+    by: str | pd.Series | None = None,
+    *,
+    title: Callable[[Any], str] = str,
+    each: Sequence[Hashable] = (),
+) -> dict[str, list[Line]]:
+    """Return the lines of a frame by the title of their group.
+
+    Args:
+        by: column that defines the groups, or one value per row; one group without a title if None.
+        title: from what defines a group to its title.
+        each: columns; rows that are alike in these make one line, as one frame.
+    """
+    groups: dict[str, list[Line]] = {}
+    for key, rows in frame.groupby(by, sort=False) if by is not None else [("", frame)]:
+        alike = [part for _, part in rows.groupby([*each], sort=False)] if each else []
+        groups[title(key)] = alike or rows.to_dict("records")
+    return groups
+
+
+def headline(frame: pd.DataFrame, finding: Callable[[pd.DataFrame], str]) -> str:
+    """Return the finding of a frame, without rows of too few trials; empty if none is left."""
+    if "n_trials" in frame:
+        frame = frame[~frame["n_trials"].between(1, ENOUGH - 1)]
+        if not frame["n_trials"].ge(ENOUGH).any():
+            return ""
+    return finding(frame)
+
+
+def empty(title: str, run: Run) -> Table:
+    """Return a table that has nothing to show of what it is made from."""
+    note = f"nothing of it is in {', '.join(name for name in run if name != 'settings')}"
+    frame = pd.DataFrame({"note": [note]}, dtype=str)
+    return Table(title=title, caption=f"Nothing to show: {note}.", frame=frame)

@@ -7,12 +7,11 @@ from typing import Any
 
 import pandas as pd
 
-from reproduction.report import markup
 from reproduction.report.claims.findings import tally
-from reproduction.report.entries import Tables
-from reproduction.report.markup import Grid, short
+from reproduction.report.inputs import Run
+from reproduction.report.markup import short
 from reproduction.report.statistics import POWER
-from reproduction.report.tables.base import Table
+from reproduction.report.tables.base import Column, Table, lines
 
 PAPERS = {
     "MVG": "MVG (Chanyaswad et al., full version, arXiv 1802.10077)",
@@ -20,49 +19,38 @@ PAPERS = {
 }
 
 
-def data(tables: Tables) -> pd.DataFrame:
+#: Columns of the ledger that are text.
+TEXT = (
+    *("alike", "met_by", "beaten_by", "claim", "place", "claim_type", "verdict", "reason"),
+    *("statistic", "evidence", "shown_by"),
+)
+CAPTION = (
+    "Orderings are tested on differences of trials, theorems in numbers; controls are corrected "
+    "together. On zeros: the effect with every record at zero, alike where it surely is over half "
+    "of what exceeds or misses the margin. Shows: the distance from what is asked that these "
+    f"trials show with probability {POWER:g}. Readings: in how many private readings it clearly "
+    "holds."
+)
+
+
+def build(run: Run) -> Table:
+    """Return the ledger of claims by paper."""
+    frame = ledger(run["claims"])
+    return Table(
+        title="Claims",
+        headline=tally(frame),
+        caption=CAPTION,
+        frame=frame,
+        columns=COLUMNS,
+        groups=lines(frame, "paper", title=PAPERS.__getitem__),
+    )
+
+
+def ledger(claims: pd.DataFrame) -> pd.DataFrame:
     """Return the ledger of claims, with empty text where a cell is missing."""
-    text = [
-        *("alike", "met_by", "beaten_by"),
-        "claim",
-        "place",
-        "claim_type",
-        "verdict",
-        "reason",
-        "statistic",
-        "evidence",
-        "shown_by",
-    ]
     counts = dict.fromkeys(("readings_holding", "readings_total"), "Int64")
-    table = tables["claims"].astype(dict.fromkeys(text, object))
-    return table.fillna(dict.fromkeys(text, "")).astype(counts)
-
-
-def grid(table: pd.DataFrame) -> Grid:
-    """Return the claims by paper."""
-    return markup.grid(table, "paper", cells, title=PAPERS.__getitem__)
-
-
-def cells(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return the cells of a claim by header.
-
-    ``Asks`` is the margin, ``Shows`` the smallest distance from it that the trials detect.
-    """
-    p, total = row["p_corrected"], row["readings_total"]
-    return {
-        "": row["id"],
-        "Claim": f"{row['claim']} ({row['place']})",
-        "Kind": row["claim_type"],
-        "Verdict": row["verdict"],
-        "Here": row["reason"],
-        "Effect": _effect(row),
-        "On zeros": _on_zeros(row),
-        "Asks": "" if pd.isna(row["margin"]) else f"> {short(row['margin'])}",
-        "Shows": "" if pd.isna(row["power"]) else short(row["power"], 2),
-        "Evidence": row["evidence"],
-        "p": "" if pd.isna(p) else "< 0.001" if p < 1e-3 else f"{p:.2g}",
-        "Readings": "" if pd.isna(total) else f"{row['readings_holding']} of {total}",
-    }
+    table = claims.astype(dict.fromkeys(TEXT, object))
+    return table.fillna(dict.fromkeys(TEXT, "")).astype(counts)
 
 
 def _on_zeros(row: Mapping[str, Any]) -> str:
@@ -80,18 +68,28 @@ def _effect(row: Mapping[str, Any]) -> str:
     return f"{what} {short(row['effect'])} ({ends})"
 
 
-TABLES = {
-    "claims": Table(
-        title="Claims",
-        caption=(
-            "Orderings are tested on differences of trials, theorems in numbers; controls are "
-            "corrected together. On zeros: the effect with every record at zero, alike where it "
-            "surely is over half of what exceeds or misses the margin. Shows: the distance from "
-            f"what is asked that these trials show with probability {POWER:g}. Readings: in how "
-            "many private readings it clearly holds."
-        ),
-        finding=tally,
-        data=data,
-        grid=grid,
-    ),
-}
+def _p(row: Mapping[str, Any]) -> str:
+    p = row["p_corrected"]
+    return "" if pd.isna(p) else "< 0.001" if p < 1e-3 else f"{p:.2g}"
+
+
+def _readings(row: Mapping[str, Any]) -> str:
+    total = row["readings_total"]
+    return "" if pd.isna(total) else f"{row['readings_holding']} of {total}"
+
+
+#: ``Asks`` is the margin, ``Shows`` the smallest distance from it that the trials detect.
+COLUMNS = (
+    Column("", "id"),
+    Column("Claim", lambda row: f"{row['claim']} ({row['place']})"),
+    Column("Kind", "claim_type"),
+    Column("Verdict", "verdict"),
+    Column("Here", "reason"),
+    Column("Effect", _effect),
+    Column("On zeros", _on_zeros, "effect_zeros"),
+    Column("Asks", lambda row: f"> {short(row['margin'])}".removesuffix("> "), "margin"),
+    Column("Shows", lambda row: short(row["power"], 2), "power"),
+    Column("Evidence", "evidence"),
+    Column("p", _p, "p_corrected"),
+    Column("Readings", _readings),
+)

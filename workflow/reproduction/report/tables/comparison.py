@@ -17,13 +17,13 @@ import pandas as pd
 
 from reproduction import catalogue, job_settings
 from reproduction.experiments import readings
-from reproduction.report import audit_status, comparisons, inputs, markup, statistics, summary
+from reproduction.report import audit_status, comparisons, inputs, statistics, summary
 from reproduction.report.audit_status import NOT_PRIVATE
 from reproduction.report.comparisons import BETTER
-from reproduction.report.entries import Tables
-from reproduction.report.markup import Cells, Grid, interval, result, short, span
+from reproduction.report.inputs import Run
+from reproduction.report.markup import interval, result, short, span
 from reproduction.report.summary import NO_GUARANTEE, SKIPPED
-from reproduction.report.tables.base import Table
+from reproduction.report.tables.base import Column, Table, headline, lines
 
 #: Columns of the CSV, in order.
 COLUMNS = (
@@ -44,10 +44,17 @@ COLUMNS = (
     "note",
 )
 
+#: Columns of a row that the CSV lacks.
+MORE = ("epsilon_exact", "qualifier", "margin", "published_at")
+#: Columns that are empty text where a row lacks them.
+TEXT = ["configuration", "direction", "published", "published_ci", "verdict", "note", "qualifier"]
+
 NOT_RUN = "not run"
 AT_BASELINE = "at the baseline"
+BEYOND = "Beyond the paper"
 #: Words for an error below or above the published one.
 _DIRECTIONS = {"lower": "less error", "higher": "more error"}
+_POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 class Base(NamedTuple):
@@ -59,21 +66,47 @@ class Base(NamedTuple):
     published: float
 
 
-def data(experiment: str, tables: Tables) -> pd.DataFrame:
-    """Return the rows of an experiment's table (see :func:`comparison`) from its inputs."""
-    about, settings = catalogue.experiment(experiment), tables["settings"]
-    rows = dict(readings.find(settings["reading"]).rows)
-    results, published = tables[f"summary/{experiment}"], inputs.published(about.results, tables)
-    published = published.assign(mechanism=published["mechanism"].replace(rows))
+class Setting(NamedTuple):
+    """What all rows of a table share.
+
+    ``about`` is the experiment, or the one whose unit it shares; ``baseline`` the best row that
+    costs no privacy.
+    """
+
+    about: catalogue.Experiment
+    metric: str
+    epsilon: str
+    level: Base
+    baseline: str
+
+    @property
+    def base(self) -> str:
+        """The row by which ratios divide, in words."""
+        return catalogue.label(self.level.mechanism).lower()
+
+
+def build(run: Run, experiment: str) -> Table:
+    """Return the table of an experiment: the paper's rows, then ours."""
+    about, settings = catalogue.experiment(experiment), run.settings
+    rows_of_readings = dict(readings.find(settings["reading"]).rows)
+    results, published = run[f"summary/{experiment}"], inputs.published(about.results, run)
+    published = published.assign(mechanism=published["mechanism"].replace(rows_of_readings))
     level = base(about, results, published, settings["reading"])
-    compared = tables[f"comparisons/{experiment}"]
-    audit = tables.get(f"audit/{experiment}")
-    table = comparison(about, results, published, compared, settings, level, audit)
-    if (implied := tables.get(f"implied_noise/{experiment}")) is not None:
-        factors = table["mechanism"].map(implied.set_index("mechanism")["noise_factor"])
-        of_paper = table["published"].ne("") & table["data_status"].ne(summary.SIMULATED)
-        table["noise_factor"] = factors.where(of_paper)
-    return table
+    compared, audit = run[f"comparisons/{experiment}"], run.get(f"audit/{experiment}")
+    shared, rows = compare(about, results, published, compared, settings, level, audit)
+    if (implied := run.get(f"implied_noise/{experiment}")) is not None:
+        factors = rows["mechanism"].map(implied.set_index("mechanism")["noise_factor"])
+        of_paper = rows["published"].ne("") & rows["data_status"].ne(summary.SIMULATED)
+        rows["noise_factor"] = factors.where(of_paper)
+    ours = rows["published"].eq("")
+    return Table(
+        title=f"Table {about.table}" if about.table else about.title,
+        headline=headline(rows, lambda enough: finding(shared, enough)),
+        caption=caption(shared, rows),
+        frame=rows[[*COLUMNS]],
+        columns=columns(shared, rows),
+        groups=lines(rows, ours.map({True: "" if ours.all() else BEYOND, False: ""})),
+    )
 
 
 def base(
@@ -94,7 +127,7 @@ def base(
     return Base(name, mean, ci95, theirs.get(name) or np.nan)
 
 
-def comparison(
+def compare(
     about: catalogue.Experiment,
     results: pd.DataFrame,
     published: pd.DataFrame,
@@ -102,8 +135,8 @@ def comparison(
     settings: Mapping[str, Any],
     level: Base,
     audit: pd.DataFrame | None,
-) -> pd.DataFrame:
-    """Return the rows of a table, the paper's first, at one epsilon and in one reading.
+) -> tuple[Setting, pd.DataFrame]:
+    """Return what rows share, and the rows, the paper's first, at one epsilon and in one reading.
 
     ``ratio`` is mean / published value; ``verdict`` says why a row has no result that counts: one
     of the paper's was not run, or one is not private. ``over_base`` is the ratio to ``level``, with
@@ -113,48 +146,36 @@ def comparison(
     empty below ``ENOUGH`` trials, and for rows whose guarantee ``audit`` refutes
     (:mod:`reproduction.report.audit_status`).
 
-    ``about`` is the experiment, or the one whose unit it shares. The settings give the epsilon
-    (``table_epsilon``) and the reading (``reading``). A parameter that is fixed in public, such as
-    ``tau_untuned``, has rows of its own.
+    The settings give the epsilon (``table_epsilon``) and the reading (``reading``). A parameter
+    that is fixed in public, such as ``tau_untuned``, has rows of its own.
     """
     epsilon, reading = settings["table_epsilon"], settings["reading"]
     status = results["data_status"].iloc[0]
     results = _select_rows(results, reading)
     results = results[summary.in_first_direction(results)]
+    metric = next((name for name in results["metric"] if name), "")
+    shared = Setting(about, metric, epsilon, level, summary.trivial(results))
     rows = [_paper_row(cell, results, epsilon, level) for cell in published.to_dict("records")]
     rows += _further_rows(results, published, epsilon, job_settings.untuned(settings))
-    table = pd.DataFrame(
-        rows, columns=[*COLUMNS, "epsilon_exact", "_qualifier", "_margin", "_published_at"]
-    )
-    table = audit_status.joined(table, audit)
+    table = audit_status.joined(pd.DataFrame(rows, columns=[*COLUMNS, *MORE]), audit)
     table["n_trials"] = table["n_trials"].astype("Int64")
-    text = [
-        "configuration",
-        "direction",
-        "published",
-        "published_ci",
-        "verdict",
-        "note",
-        "_qualifier",
-    ]
-    table[text] = table[text].astype(object).fillna("")
+    table[TEXT] = table[TEXT].astype(object).fillna("")
     table["verdict"] = [_verdict(row) for row in table.to_dict("records")]
     table["ratio"] = table["mean"] / table["published_value"].where(table["published_value"] > 0)
     ratio, half = statistics.quotient(table["mean"], table["ci95"], level.mean, level.ci95)
     table["over_base"], table["over_base_ci"] = ratio, half.where(table["mean"].ne(level.mean))
-    trivial, simulated = summary.trivial(results), status == summary.SIMULATED
-    outcomes = comparisons.verdicts(table, compared, trivial).replace(comparisons.EVEN, AT_BASELINE)
-    outcomes = outcomes.mask(audit_status.refuted(table), "")
-    return table.rename(columns={"epsilon_exact": "_epsilon_exact"}).assign(
+    against_paper = against_baseline = pd.Series("", table.index, dtype=object)
+    if status != summary.SIMULATED:
+        against_paper = _against_paper(table, shared)
+        against_baseline = comparisons.verdicts(table, compared, shared.baseline)
+        against_baseline = against_baseline.replace(comparisons.EVEN, AT_BASELINE)
+        against_baseline = against_baseline.mask(audit_status.refuted(table), "")
+    return shared, table.assign(
         data_status=status,
         reading=reading,
         base=level.mechanism,
-        against_paper="" if simulated else _against_paper(table, about, epsilon),
-        against_baseline="" if simulated else outcomes,
-        _experiment=about.id,
-        _metric=next((name for name in results["metric"] if name), ""),
-        _at=epsilon,
-        _baseline=trivial,
+        against_paper=against_paper,
+        against_baseline=against_baseline,
     )
 
 
@@ -167,56 +188,56 @@ def _paper_row(
     return row | {
         "method": cell["method"],
         "published": cell["value"],
-        "_published_at": cell["epsilon"],
+        "published_at": cell["epsilon"],
         "published_ci": cell["interval"],
         "unit_factor": float(cell["unit_factor"]),
         "published_value": value,
         "published_over_base": value / level.published,
         "published_over_base_ci": margin / level.published,
-        "_margin": margin,
-        "_qualifier": cell["qualifier"],
+        "margin": margin,
+        "qualifier": cell["qualifier"],
     }
 
 
-def _against_paper(table: pd.DataFrame, about: catalogue.Experiment, epsilon: str) -> pd.Series:
+def _against_paper(table: pd.DataFrame, shared: Setting) -> pd.Series:
     """Return the verdicts on our rows against the published ones at the same epsilon, or empty."""
-    names = ["published_value", "_margin", "mean", "ci95"]
-    if about.conjecture:
+    names = ["published_value", "margin", "mean", "ci95"]
+    if shared.about.conjecture:
         names = ["published_over_base", "published_over_base_ci", "over_base", "over_base_ci"]
     verdicts = [statistics.verdict(*row) for row in table[names].astype(float).to_numpy()]
     enough = table["n_trials"].ge(statistics.ENOUGH).fillna(False)
-    at = pd.to_numeric(table["_published_at"], errors="coerce")
-    same = at.isna() | at.eq(float(epsilon))
+    at = pd.to_numeric(table["published_at"], errors="coerce")
+    same = at.isna() | at.eq(float(shared.epsilon))
     comparable = enough & same & table[names[0]].notna() & table["verdict"].eq("")
     return pd.Series(verdicts, dtype=object).replace(_DIRECTIONS).where(comparable, "")
 
 
-def finding(table: pd.DataFrame) -> str:
+def finding(shared: Setting, rows: pd.DataFrame) -> str:
     """Return how many private rows beat the baseline; the paper's rows alone if there are any."""
-    private = table[~table["mechanism"].isin(catalogue.BASELINES) & table["mean"].notna()]
+    private = rows[~rows["mechanism"].isin(catalogue.BASELINES) & rows["mean"].notna()]
     private = private[~private["verdict"].str.startswith(NOT_PRIVATE)]
     published = private[private["published"].ne("")]
-    rows = private if published.empty else published
-    better = int(rows["against_baseline"].eq(BETTER).sum())
-    if rows["against_baseline"].eq("").all():
+    counted = private if published.empty else published
+    better = int(counted["against_baseline"].eq(BETTER).sum())
+    if counted["against_baseline"].eq("").all():
         return ""
-    of = len(rows) if published.empty else f"the paper's {len(rows)}"
-    verb, baseline = "is" if better < 2 else "are", _words(table)["baseline"]
-    return f"{better or 'None'} of {of} private rows {verb} clearly better than {baseline}"
+    of = len(counted) if published.empty else f"the paper's {len(counted)}"
+    verb, baseline = "is" if better < 2 else "are", catalogue.label(shared.baseline).lower()
+    return f"{better or 'None'} of {of} private rows {verb} clearly better than the {baseline}"
 
 
-def caption(table: pd.DataFrame) -> str:
+def caption(shared: Setting, rows: pd.DataFrame) -> str:
     """Return the setting, and the quantity that the verdicts compare."""
-    first, delta = table.iloc[0], table["delta"].max()
-    trials = span(table["n_trials"][table["n_trials"] > 0]) or "no"
-    privacy = f"epsilon = {first['_at']}" + (f", delta = {_share(delta)}" if delta else "")
+    first, delta = rows.iloc[0], rows["delta"].max()
+    trials = span(rows["n_trials"][rows["n_trials"] > 0]) or "no"
+    privacy = f"epsilon = {shared.epsilon}" + (f", delta = {_share(delta)}" if delta else "")
     reading = f", reading {first['reading']}" if first["reading"] != readings.DEFAULT else ""
     parts = [
         f"Means over {trials} trials ± half of the 95 % confidence interval at {privacy}; "
         f"{first['data_status']} data{reading}. Free parameters are chosen on separate trials.",
-        ratios(table),
+        ratios(shared, rows),
     ]
-    if table["noise_factor"].notna().any():
+    if rows["noise_factor"].notna().any():
         parts.append(
             "Noise for the printed error: the multiple of our noise, the textbook one, at which "
             "our error is the printed one in our unit. We do not know why it is not 1."
@@ -224,41 +245,33 @@ def caption(table: pd.DataFrame) -> str:
     return " ".join(filter(None, parts))
 
 
-def ratios(table: pd.DataFrame, where: str = "") -> str:
+def ratios(shared: Setting, rows: pd.DataFrame, where: str = "") -> str:
     """Return the unit of published values, and what the verdict against the paper compares.
 
     The text is empty without a published value.
     """
-    if table["published"].eq("").all():
+    if rows["published"].eq("").all():
         return ""
-    factor = 1 / (catalogue.experiment(table["_experiment"].iloc[0]).conjecture or 1)
+    factor = 1 / (shared.about.conjecture or 1)
     guess = f", times {short(factor, 4)} as we suspect another unit" if factor != 1 else ""
     unit = f"Published values: in our unit{guess}, in brackets as printed."
-    return f"{unit} {_compared(table, where)}".strip()
+    return f"{unit} {_compared(shared, rows, where)}".strip()
 
 
-def _compared(table: pd.DataFrame, where: str) -> str:
+def _compared(shared: Setting, rows: pd.DataFrame, where: str) -> str:
     """Return what the verdict against the paper compares; empty for nothing."""
-    printed = pd.to_numeric(table["_published_at"], errors="coerce").dropna()
-    apart = printed[printed.ne(float(table["_at"].iloc[0]))]
+    printed = pd.to_numeric(rows["published_at"], errors="coerce").dropna()
+    apart = printed[printed.ne(float(shared.epsilon))]
     left = ""
     if len(apart):
         left = f"What the paper prints at epsilon {short(apart.iloc[0])} is not compared."
-    if table["against_paper"].eq("").all():
+    if rows["against_paper"].eq("").all():
         return left
     what = "errors"
-    if catalogue.experiment(table["_experiment"].iloc[0]).conjecture:
-        what = " ".join(filter(None, ["ratios to", _words(table)["base"], where]))
+    if shared.about.conjecture:
+        what = " ".join(filter(None, ["ratios to", shared.base, where]))
     compared = f"Against the paper: by the 95 % interval of the difference of {what}."
     return " ".join(filter(None, [compared, left]))
-
-
-def _words(table: pd.DataFrame) -> dict[str, str]:
-    """Return the words of captions for the best baseline and for the row that ratios divide by."""
-    base, baseline = (
-        catalogue.label(table[name].iloc[0]).lower() for name in ("base", "_baseline")
-    )
-    return {"baseline": f"the {baseline}", "base": base}
 
 
 def _select_rows(results: pd.DataFrame, reading: str) -> pd.DataFrame:
@@ -321,37 +334,40 @@ def _further_rows(
     return [row for row in rows if not str(row["note"]).startswith(SKIPPED)]
 
 
-def grid(table: pd.DataFrame) -> Grid:
-    """Return the paper's rows, then ours."""
-    ours = table["published"].eq("")
-    return by_group(table, ours.map({True: "" if ours.all() else "Beyond the paper", False: ""}))
+def columns(shared: Setting, rows: pd.DataFrame) -> list[Column]:
+    """Return the columns of a table; those on the paper only where it has results."""
+    metric, factor = catalogue.metric(shared.metric), rows["unit_factor"].max()
+    power = "" if np.isnan(factor) else f"{np.log10(factor):.0f}"
+    base, unit = shared.base, power.translate(_POWERS)
+    published = functools.partial(_published_cell, shared.about)
+    columns = [
+        Column("Method", functools.partial(_method, shared.about), print="Method"),
+        Column(
+            f"Paper ({metric.name}; printed, 1e{power})",
+            published,
+            "published_value",
+            print=f"Paper (printed, 10{unit})",
+        ),
+        Column(
+            f"Ours ({metric.name})",
+            functools.partial(result, metric=shared.metric),
+            "mean",
+            print="Here (1)",
+        ),
+        _ratio(f"Paper / {base}", "published_over_base", f"Paper / {base}"),
+        _ratio(f"Ours / {base}", "over_base", f"Here / {base}"),
+        Column("Noise for the printed error", _noise_factor),
+        Column("Against the paper", "against_paper"),
+        Column("Against baseline", _outcome, print="Against baseline"),
+        Column("Tight epsilon", privacy, "epsilon_delivered", print="Tight ε"),
+    ]
+    absent: tuple[str, ...] = () if power else ("Paper", "Against the")
+    if rows["noise_factor"].isna().all():
+        absent += ("Noise",)
+    return [column for column in columns if not column.header.startswith(absent)]
 
 
-def by_group(table: pd.DataFrame, titles: pd.Series) -> Grid:
-    """Return the grid of a table by group; columns on the paper only where it has results."""
-    metric, factor = table["_metric"].iloc[0], table["unit_factor"].max()
-    name, base = catalogue.metric(metric).name, _words(table)["base"]
-    power = "" if np.isnan(factor) else f"1e{np.log10(factor):.0f}"
-    cells: Cells = {
-        "Method": _method,
-        f"Paper ({name}; printed, {power})": _published_cell,
-        f"Ours ({name})": functools.partial(result, metric=metric),
-        f"Paper / {base}": functools.partial(_ratio, "published_over_base"),
-        f"Ours / {base}": functools.partial(_ratio, "over_base"),
-        "Noise for the printed error": _noise_factor,
-        "Against the paper": "against_paper",
-        "Against baseline": _outcome,
-        "Tight epsilon": privacy,
-    }
-    theirs = ("Paper", "Against the")
-    visible = {name: cell for name, cell in cells.items() if power or not name.startswith(theirs)}
-    if table["noise_factor"].isna().all():
-        del visible["Noise for the printed error"]
-    return markup.grid(table, titles, visible)
-
-
-def _method(row: Mapping[str, Any]) -> str:
-    about = catalogue.experiment(row["_experiment"])
+def _method(about: catalogue.Experiment, row: Mapping[str, Any]) -> str:
     instead = about.runs.get(row["mechanism"]) if row["published"] else None
     configuration = (
         f" ({row['configuration'].replace('=', ' = ').replace('_', ' ')})"
@@ -361,17 +377,22 @@ def _method(row: Mapping[str, Any]) -> str:
     return row["method"] + (f"; here: {instead}" if instead else "") + configuration
 
 
-def _published_cell(row: Mapping[str, Any]) -> str:
+def _published_cell(about: catalogue.Experiment, row: Mapping[str, Any]) -> str:
     """Return a published value in our unit, and in brackets what the paper prints."""
     if not row["published"]:
         return ""
     margin = f" ± {row['published_ci']}" if row["published_ci"] else ""
-    value = row["published_value"] / (catalogue.experiment(row["_experiment"]).conjecture or 1)
-    return f"{row['_qualifier']}{short(value, 4)} ({row['_qualifier']}{row['published']}{margin})"
+    value = row["published_value"] / (about.conjecture or 1)
+    return f"{row['qualifier']}{short(value, 4)} ({row['qualifier']}{row['published']}{margin})"
 
 
-def _ratio(name: str, row: Mapping[str, Any]) -> str:
-    return "0" if abs(row[name]) < statistics.ROUNDING else interval(row[name], row[f"{name}_ci"])
+def _ratio(header: str, name: str, print: str) -> Column:
+    def text(row: Mapping[str, Any]) -> str:
+        if abs(row[name]) < statistics.ROUNDING:
+            return "0"
+        return interval(row[name], row[f"{name}_ci"])
+
+    return Column(header, text, name, print)
 
 
 def _noise_factor(row: Mapping[str, Any]) -> str:
@@ -391,7 +412,7 @@ def privacy(row: Mapping[str, Any]) -> str:
     delivered = audit_status.mark(short(row["epsilon_delivered"]), row)
     if np.isnan(row["mu"]) or audit_status.text(row):
         return delivered
-    relation = "≤" if row["_epsilon_exact"] == "False" else "="
+    relation = "≤" if row["epsilon_exact"] == "False" else "="
     return f"{delivered} (mu {relation} {short(row['mu'], 2)})"
 
 
@@ -400,15 +421,3 @@ def _share(delta: float) -> str:
     records = round(1 / delta) if delta > 0 else 0
     is_share = records > 1 and abs(delta * records - 1) < 1e-9
     return short(delta) + (f" (1/{records:,})" if is_share else "")
-
-
-TABLES = {
-    "experiment": Table(
-        title="{table}",
-        finding=finding,
-        caption=caption,
-        of_experiment=True,
-        data=data,
-        grid=grid,
-    ),
-}

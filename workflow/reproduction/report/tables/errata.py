@@ -9,10 +9,10 @@ import pandas as pd
 
 from matrixdp import checks
 from matrixdp.checks import InputError
-from reproduction.report import inputs, markup
-from reproduction.report.entries import Tables
-from reproduction.report.markup import Cells, Grid, short
-from reproduction.report.tables.base import Table
+from reproduction.report import inputs
+from reproduction.report.inputs import Run
+from reproduction.report.markup import short
+from reproduction.report.tables.base import Column, Table, lines
 
 COLUMNS = ("id", "place", "printed", "right", "consequence", "statistic", "value")
 NEEDED = {*COLUMNS[:5]}
@@ -22,39 +22,40 @@ GROUPS = PAPERS | dict.fromkeys(("R1SMG", "Wishart", "DP", "AdaSSP"), "Other pap
 NO_NUMBER, NOT_RUN, NOT_INSTALLED = "none", "not run", "not installed"
 
 
-def data(tables: Tables) -> pd.DataFrame:
+CAPTION = (
+    "What is wrong, ambiguous or stated too loosely in print. A number of this run shows what "
+    "matters for a guarantee or a result. Most of it is harmless; what costs privacy is called not "
+    "private. Errors of other papers and packages stand apart and are not counted."
+)
+
+
+def build(run: Run) -> Table:
     """Return one row per erratum, with ``statistic`` and ``value`` of this run.
 
     Raises:
         InputError: an entry has the wrong form, or names a missing check or number. The message
             gives its id.
     """
-    numbers = tables.get("theory/exact")
+    numbers = run.get("theory/exact")
     rows = []
-    for entry in tables["errata"]:
+    for entry in run["errata"]:
         _check(entry)
         fields = {name: " ".join(str(entry[name]).split()) for name in COLUMNS[:5]}
         rows.append(fields | _evidence(entry, numbers))
-    return pd.DataFrame(rows, columns=[*COLUMNS])
-
-
-def finding(table: pd.DataFrame) -> str:
-    """Return the headline, which counts what the two papers and their code have wrong."""
-    rows = table[_source(table).isin(PAPERS)]
-    costly = rows["consequence"].str.startswith("not private").sum()
+    frame = pd.DataFrame(rows, columns=[*COLUMNS])
+    source = frame["id"].str.partition("-")[0]
+    of_papers = frame[source.isin(PAPERS)]
+    costly = of_papers["consequence"].str.startswith("not private").sum()
     where = "in the two papers and their code"
-    return f"{len(rows)} errors and gaps {where}, of which {costly} cost privacy"
-
-
-def _source(table: pd.DataFrame) -> pd.Series:
-    return table["id"].str.partition("-")[0]
-
-
-def grid(table: pd.DataFrame) -> Grid:
-    """Return the errata by paper."""
-    kinds = _source(table).map(GROUPS).fillna("Other packages")
-    cells: Cells = {"": "id", **{name.capitalize(): name for name in COLUMNS[1:5]}}
-    return markup.grid(table, kinds, cells | {"Shown by": _shown_by})
+    words = [Column(name.capitalize(), name) for name in COLUMNS[1:5]]
+    return Table(
+        title="Errata",
+        headline=f"{len(of_papers)} errors and gaps {where}, of which {costly} cost privacy",
+        caption=CAPTION,
+        frame=frame,
+        columns=[Column("", "id"), *words, Column("Shown by", _shown_by)],
+        groups=lines(frame, source.map(GROUPS).fillna("Other packages")),
+    )
 
 
 def _check(entry: Any) -> None:
@@ -88,19 +89,3 @@ def _evidence(entry: Mapping[str, Any], numbers: pd.DataFrame | None) -> dict[st
 
 def _shown_by(row: Mapping[str, Any]) -> str:
     return row["statistic"] + ("" if pd.isna(row["value"]) else f": {short(row['value'])}")
-
-
-TABLES = {
-    "errata": Table(
-        title="Errata",
-        caption=(
-            "What is wrong, ambiguous or stated too loosely in print. A number of this run shows "
-            "what matters for a guarantee or a result. Most of it is harmless; what costs privacy "
-            "is called not private. Errors of other papers and packages stand apart and are not "
-            "counted."
-        ),
-        finding=finding,
-        data=data,
-        grid=grid,
-    ),
-}

@@ -14,9 +14,9 @@ import pandas as pd
 
 from reproduction import catalogue
 from reproduction.report import audit_status, comparisons, summary
-from reproduction.report.entries import Tables, by_experiment
+from reproduction.report.inputs import Run
 from reproduction.report.markup import short
-from reproduction.report.tables.base import Table
+from reproduction.report.tables.base import Table, empty, headline
 
 COLUMNS = (
     *("experiment", "mechanism", "also", *audit_status.COLUMNS, "price", "low", "high", "smallest"),
@@ -25,7 +25,14 @@ COLUMNS = (
 )
 
 
-def data(tables: Tables) -> pd.DataFrame:
+CAPTION = (
+    "The ε from which on a mechanism recovers half of the gap between the best baseline and the "
+    "result without privacy, interpolated between those that were run; where its tight ε is "
+    "larger, that one. Intervals are by the bootstrap over trials, from ten trials on."
+)
+
+
+def build(run: Run) -> Table:
     """Return one row per experiment and mechanism, sorted by price within an experiment.
 
     ``price`` is an epsilon: the claimed one, or the tight one where that is larger. It is 0 or
@@ -35,14 +42,25 @@ def data(tables: Tables) -> pd.DataFrame:
     ``audit_status`` is that of :mod:`reproduction.report.audit_status`. Mechanisms that the audit
     refutes have no price, and come last. ``by_results`` marks a parameter chosen by results.
     """
-    names = by_experiment(tables, "summary")
-    frames = [pd.DataFrame(_rows(name, tables), columns=COLUMNS) for name in names]
+    frames = [
+        pd.DataFrame(_rows(name, run), columns=COLUMNS)
+        for name in run.each("summary")
+        if not catalogue.experiment(name).part_of
+    ]
     frames = [
         frame.iloc[np.lexsort((frame["high"], _clamped_price(frame)))]
         for frame in frames
         if len(frame)
     ]
-    return pd.concat(frames or [pd.DataFrame(columns=COLUMNS)], ignore_index=True)
+    if not frames:
+        return empty("The price of privacy", run)
+    frame = pd.concat(frames, ignore_index=True)
+    return Table(
+        title="The price of privacy",
+        headline=headline(frame, finding),
+        caption=CAPTION,
+        frame=frame,
+    )
 
 
 def _clamped_price(frame: pd.DataFrame) -> pd.Series:
@@ -50,13 +68,13 @@ def _clamped_price(frame: pd.DataFrame) -> pd.Series:
     return frame[["price", "smallest"]].max(axis=1).mask(audit_status.refuted(frame))
 
 
-def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
-    compared = tables[f"comparisons/{experiment}"]
-    rows = summary.default(tables[f"summary/{experiment}"])
+def _rows(experiment: str, run: Run) -> Iterator[dict[str, Any]]:
+    compared = run[f"comparisons/{experiment}"]
+    rows = summary.default(run[f"summary/{experiment}"])
     rows = rows[rows["mean"].notna()]
     # Schemes of training have no audit, and no status.
-    if f"audit/{experiment}" in tables:
-        rows = audit_status.joined(rows, tables[f"audit/{experiment}"])
+    if f"audit/{experiment}" in run:
+        rows = audit_status.joined(rows, run[f"audit/{experiment}"])
     levels = rows[rows["mechanism"].isin(catalogue.BASELINES)].set_index("mechanism")["mean"]
     baseline = summary.trivial(rows)
     if "nonprivate" not in levels or not baseline:
@@ -118,19 +136,3 @@ def _sign(value: float, row: Mapping[str, Any]) -> str:
     """Return a price as an equation or inequality."""
     text = format_price(value, row)
     return f"ε {text}" if text[0] in "<>" else f"ε = {text}"
-
-
-TABLES = {
-    "price": Table(
-        title="The price of privacy",
-        caption=(
-            "The ε from which on a mechanism recovers half of the gap between the best baseline "
-            "and the result without privacy, interpolated between those that were run; where its "
-            "tight ε is larger, that one. Intervals are by the bootstrap over trials, from ten "
-            "trials on."
-        ),
-        finding=finding,
-        data=data,
-        grid=None,
-    ),
-}

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pandas as pd
 
 from reproduction import catalogue
-from reproduction.report.entries import Tables
-from reproduction.report.markup import Grid
+from reproduction.report.inputs import Run
 from reproduction.report.tables import comparison
-from reproduction.report.tables.base import Table
+from reproduction.report.tables.base import Table, headline, lines
 
 #: Rows on all features beside those on two: those that the paper compares with, and ours.
 ON_ALL = ("mvg_binary", "mvg_maxpnr", "directional_gaussian", "nonprivate", "zero")
@@ -16,56 +15,39 @@ ON_ALL = ("mvg_binary", "mvg_maxpnr", "directional_gaussian", "nonprivate", "zer
 TWO, ALL = "two features", "all features"
 
 
-def data(tables: Tables) -> pd.DataFrame:
+def build(run: Run) -> Table:
     """Return the rows of both experiments: ``features`` and the columns of Tables 3 to 5."""
     # Section 10.2 is experiment I on fewer features: metric, unit and conjecture are the same.
-    about, settings = catalogue.experiment("regression"), tables["settings"]
-    results, published = tables["summary/regression"], tables["published/table3"]
-    level = comparison.base(about, results, published, settings["reading"])
-    parts = []
-    for features, name, paper, mechanisms in (
-        (TWO, "section10_2", "section10_2", None),
-        (ALL, "regression", "table3", ON_ALL),
-    ):
-        frames = tables[f"summary/{name}"], tables[f"published/{paper}"]
-        results, published = (
-            frame if mechanisms is None else frame[frame["mechanism"].isin(mechanisms)]
-            for frame in frames
-        )
-        compared = tables[f"comparisons/{name}"]
-        audit = tables.get(f"audit/{name}")
-        part = comparison.comparison(about, results, published, compared, settings, level, audit)
-        part.insert(0, "features", features)
-        parts.append(part)
-    return pd.concat(parts, ignore_index=True)
+    about, settings = catalogue.experiment("regression"), run.settings
+    on_all, printed = run["summary/regression"], run["published/table3"]
+    level = comparison.base(about, on_all, printed, settings["reading"])
 
+    def rows_of(name: str, results: pd.DataFrame, published: pd.DataFrame) -> tuple:
+        compared, audit = run[f"comparisons/{name}"], run.get(f"audit/{name}")
+        return comparison.compare(about, results, published, compared, settings, level, audit)
 
-def finding(table: pd.DataFrame) -> str:
-    """Return how many private rows on two features are better than the baseline."""
-    two = table[table["features"].eq(TWO)]
-    return f"Two features alone: {comparison.finding(two.assign(published='')).lower()}"
+    results, published = run["summary/section10_2"], run["published/section10_2"]
+    shared, two = rows_of("section10_2", results, published)
+    on_all, printed = (rows[rows["mechanism"].isin(ON_ALL)] for rows in (on_all, printed))
+    _, every = rows_of("regression", on_all, printed)
+    two.insert(0, "features", TWO)
+    every.insert(0, "features", ALL)
+    rows = pd.concat([two, every], ignore_index=True)
 
+    def finding(enough: pd.DataFrame) -> str:
+        """Return how many private rows on two features are better than the baseline."""
+        part = enough[enough["features"].eq(TWO)].assign(published="")
+        return f"Two features alone: {comparison.finding(shared, part).lower()}"
 
-def caption(table: pd.DataFrame) -> str:
-    """Return the comparison, and its units."""
-    return (
-        "Regression on two features alone, and on all features with directional noise: means ± "
-        "half of the 95 % confidence interval. Each experiment draws its own splits. "
-        f"{comparison.ratios(table, 'on all features (Table 3)')}"
-    )
-
-
-def grid(table: pd.DataFrame) -> Grid:
-    """Return the rows on two features, then those on all."""
-    return comparison.by_group(table, table["features"].str.capitalize())
-
-
-TABLES = {
-    "section10_2": Table(
+    return Table(
         title="Section 10.2",
-        finding=finding,
-        caption=caption,
-        data=data,
-        grid=grid,
-    ),
-}
+        headline=headline(rows, finding),
+        caption=(
+            "Regression on two features alone, and on all features with directional noise: means "
+            "± half of the 95 % confidence interval. Each experiment draws its own splits. "
+            f"{comparison.ratios(shared, rows, 'on all features (Table 3)')}"
+        ),
+        frame=rows[["features", *comparison.COLUMNS]],
+        columns=comparison.columns(shared, rows),
+        groups=lines(rows, rows["features"].str.capitalize()),
+    )

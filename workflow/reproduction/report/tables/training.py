@@ -1,11 +1,8 @@
-"""Private training: accuracy and tight epsilon of every scheme of the IMGM paper.
-
-Beside the trainings stands the tight epsilon of every setting that the paper publishes, run or not.
-"""
+"""Private training: accuracy and tight epsilon of every scheme of the IMGM paper."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,10 +14,10 @@ from reproduction.catalogue import SchemeWords
 from reproduction.experiments.readings import DEFAULT
 from reproduction.report import comparisons, markup, statistics, summary
 from reproduction.report.audit_status import NOT_PRIVATE
-from reproduction.report.entries import Tables
-from reproduction.report.markup import Cells, Grid, result, short, span
+from reproduction.report.inputs import Run
+from reproduction.report.markup import result, short, span
 from reproduction.report.tables import comparison
-from reproduction.report.tables.base import Table
+from reproduction.report.tables.base import Column, Table, headline, lines
 
 #: Titles of baselines, and of rows whose scheme has no entry.
 BASELINES, FURTHER = "", "Further schemes"
@@ -38,123 +35,142 @@ COLUMNS = (
     *("mean", "ci95", "n_trials", "data_status", "note", "reading", "against_baseline"),
 )
 
-#: Titles of the published settings.
-TITLES = {
-    "gradients": "Type I: gradients, sampled and released T times",
-    "features": "Type II: features of all records, released once",
-}
-
 PRIVATE = "private"
 #: Mark of a number whose tight epsilon exceeds the claimed one.
 DAGGER = "†"
 
 
-def data(experiment: str, tables: Tables) -> pd.DataFrame:
+def build(run: Run, experiment: str) -> Table:
     """Return one row per scheme, claimed epsilon and reading (``COLUMNS``).
 
     The default reading comes first. Of its rows the baselines come first, without a title, then the
     schemes in the order of the catalogue, and those without an entry. ``epsilon_delivered`` is the
     tight epsilon of the noise at ``delta``. ``verdict`` is ``not private`` where it exceeds the
     claimed one. Elsewhere it is the scheme's ``status``, or ``private`` where a wrong calibration
-    happens to add enough noise. ``against_baseline`` is of the default reading. ``_at`` is the
-    tables' epsilon, or the largest one where that was not run.
+    happens to add enough noise. ``against_baseline`` is of the default reading. What is shown of
+    one epsilon is at the tables', or at the largest one where that was not run.
     """
-    results, settings = tables[f"summary/{experiment}"], tables["settings"]
-    words = catalogue.schemes(catalogue.experiment(experiment).perturbation)
+    results, about = run[f"summary/{experiment}"], catalogue.experiment(experiment)
+    usual = results["reading"].eq(DEFAULT)
+    keys = results.assign(direction="", configuration="", metric="accuracy")
+    baseline = summary.trivial(keys[usual])
+    outcomes = comparisons.verdicts(keys, run[f"comparisons/{experiment}"], baseline)
+    outcomes = outcomes.replace(comparisons.EVEN, comparison.AT_BASELINE).where(usual, "")
+    rows = _rows(results.assign(against_baseline=outcomes), about.perturbation)
+    epsilons = sorted({*rows["epsilon"]} - {""}, key=float)
+    at = run.settings["table_epsilon"]
+    at = at if at in epsilons else epsilons[-1] if epsilons else ""
+    batch = run.settings["training"][experiment].get("batch")
+    titles = [
+        ". ".join(filter(None, [READINGS.get(reading, "").capitalize(), title]))
+        for reading, title in zip(rows["reading"], rows["group"], strict=True)
+    ]
+    return Table(
+        title=about.title,
+        headline=headline(rows, lambda enough: finding(enough, about.name, at)),
+        caption=caption(rows, at, summary.place_of_default(results, at), batch),
+        frame=rows,
+        columns=columns(epsilons, at, catalogue.label(baseline).lower()),
+        groups=lines(rows, pd.Series(titles, rows.index), each=["label"]),
+    )
+
+
+def _rows(results: pd.DataFrame, perturbation: str) -> pd.DataFrame:
+    """Return results with the words for their schemes and their verdicts, in order."""
+    words = catalogue.schemes(perturbation)
     titles = dict.fromkeys(catalogue.BASELINES, BASELINES)
     titles |= {name: scheme.group for name, scheme in words.items()}
     further = sorted({*results["mechanism"]} - titles.keys())
     titles |= dict.fromkeys(further, FURTHER if words else BASELINES)
-    names, usual = results["mechanism"], results["reading"].eq(DEFAULT)
-    keys = results.assign(direction="", configuration="", metric="accuracy")
-    trivial = summary.trivial(keys[usual])
-    outcomes = comparisons.verdicts(keys, tables[f"comparisons/{experiment}"], trivial)
+    names = results["mechanism"]
     described = pd.DataFrame([vars(words.get(name, _words(name))) for name in names], results.index)
     rows = results.drop(columns="note").join(described.rename(columns={"note": "remark"}))
-    rows = rows.assign(
-        scheme=names,
-        note=results["note"],
-        group=names.map(titles),
-        against_baseline=outcomes.replace(comparisons.EVEN, comparison.AT_BASELINE).where(
-            usual, ""
-        ),
-        _other=results["reading"].mask(usual, ""),
-        _place=names.map([*titles].index),
-        _claimed=pd.to_numeric(results["epsilon"], errors="coerce"),
-    )
+    rows = rows.assign(scheme=names, note=results["note"], group=names.map(titles))
     rows["verdict"] = [_verdict(row) for row in rows.to_dict("records")]
-    order = ["_other", "_place", "_claimed"]
-    rows = rows.sort_values(order, kind="stable", na_position="first", ignore_index=True)
-    claimed_epsilon, epsilons = settings["table_epsilon"], _epsilons(rows)
-    at = claimed_epsilon if claimed_epsilon in epsilons else epsilons[-1] if epsilons else ""
-    return rows[[*COLUMNS]].assign(
-        _baseline=trivial,
-        _at=at,
-        _place=summary.place_of_default(results, at),
-        _batch=settings["training"][experiment].get("batch"),
-    )
+    claimed = pd.to_numeric(rows["epsilon"], errors="coerce").fillna(-np.inf)
+    reading = rows["reading"].mask(rows["reading"].eq(DEFAULT), "").rank(method="dense")
+    order = np.lexsort([claimed, names.map([*titles].index), reading])
+    return rows.iloc[order].reset_index(drop=True)[[*COLUMNS]]
 
 
-def finding(frame: pd.DataFrame) -> str:
+def finding(rows: pd.DataFrame, name: str, at: str) -> str:
     """Return how many schemes are not private, and the largest of their tight epsilons."""
-    schemes = _shown(frame[frame["reading"].eq(DEFAULT) & frame["epsilon"].ne("")])
+    schemes = rows[rows["reading"].eq(DEFAULT) & rows["epsilon"].eq(at)]
     wrong = schemes[schemes["verdict"].eq(NOT_PRIVATE)]
-    epsilon = f"epsilon {frame['_at'].iloc[0]}"
-    data = catalogue.experiment(frame.attrs.get("experiment", "")).name
     if wrong.empty:
-        every = "Both" if len(schemes) == 2 else f"All {len(schemes)}"
-        return f"{data}: {every.lower()} schemes called {epsilon} keep what they promise"
+        every = "both" if len(schemes) == 2 else f"all {len(schemes)}"
+        return f"{name}: {every} schemes called epsilon {at} keep what they promise"
     worst = short(wrong["epsilon_delivered"].max())
     count = f"{len(wrong)} of {len(schemes)}"
-    return f"{data}: {count} schemes called {epsilon} are not: tight epsilons of up to {worst}"
+    return f"{name}: {count} schemes called epsilon {at} are not: tight epsilons of up to {worst}"
 
 
-def caption(frame: pd.DataFrame) -> str:
+def caption(rows: pd.DataFrame, at: str, place: str, batch: int | None) -> str:
     """Return the setting, and the meaning of the columns."""
-    usual = frame[frame["reading"].eq(DEFAULT)]
+    usual = rows[rows["reading"].eq(DEFAULT)]
     trials = span(usual["n_trials"][usual["n_trials"] > 0]) or "no"
-    batch = frame["_batch"].iloc[0]
     code = f" Formulas of the authors' code are for batches of {batch}." if batch else ""
-    at, place = usual[["_at", "_place"]].iloc[0]
-    readings = f" Rows under no reading's title are {place} at epsilon {at}." if place else ""
+    of_reading = f" Rows under no reading's title are {place} at epsilon {at}." if place else ""
     return (
         f"Test accuracy in percent by claimed epsilon, mean over {trials} trials ± half of the "
         f"95 % confidence interval; delta = {short(usual['delta'].max())}; "
         f"{usual['data_status'].iloc[0]} data. {DAGGER}: not private (tight epsilon above the "
         f"claimed one). Other columns: at epsilon = {at}. Noise: standard "
-        f"deviation on one entry. Distorted: not what the paper defines.{code}{readings}"
+        f"deviation on one entry. Distorted: not what the paper defines.{code}{of_reading}"
     )
 
 
-def grid(frame: pd.DataFrame) -> Grid:
-    """Return a line per scheme; titles name the reading where it is not the default."""
-    titles = [
-        ". ".join(filter(None, [READINGS.get(reading, "").capitalize(), title]))
-        for reading, title in zip(frame["reading"], frame["group"], strict=True)
-    ]
-    baseline = catalogue.label(frame["_baseline"].iloc[0]).lower()
-    cells: Cells = {
-        "Scheme": "label",
-        "Tight epsilon": _at_table("epsilon_delivered"),
-        "Privacy": _at_table("verdict"),
-        f"Against {baseline}": _at_table("against_baseline"),
-        **{epsilon: _at(epsilon, _accuracy) for epsilon in _epsilons(frame)},
-        "Noise (std)": _at_table("noise_std"),
-        "How the noise is calibrated": lambda rows: ": ".join(
-            filter(None, rows[["calibration", "remark"]].iloc[0])
+def columns(epsilons: Sequence[str], at: str, baseline: str) -> list[Column]:
+    """Return the columns of a scheme, one for the accuracy at each epsilon."""
+
+    def rows_at(rows: pd.DataFrame) -> pd.DataFrame:
+        return rows[rows["epsilon"].isin(["", at])]
+
+    def text(column: str) -> Callable[[pd.DataFrame], str]:
+        return lambda rows: markup.format_value(rows_at(rows)[column])
+
+    def value(column: str) -> Callable[[pd.DataFrame], float]:
+        return lambda rows: rows_at(rows)[column].min()
+
+    def calibration(rows: pd.DataFrame) -> str:
+        return ": ".join(filter(None, rows[["calibration", "remark"]].iloc[0]))
+
+    return [
+        Column("Scheme", "label", print="Scheme"),
+        Column(
+            "Tight epsilon", text("epsilon_delivered"), value("epsilon_delivered"), print="Tight ε"
         ),
-    }
-    return markup.grid(frame, pd.Series(titles, frame.index), cells, each=["label"])
+        Column("Privacy", text("verdict"), print="Privacy"),
+        Column(f"Against {baseline}", text("against_baseline")),
+        *(
+            by_epsilon(epsilon, accuracy, "mean", "Accuracy" if epsilon == at else "")
+            for epsilon in epsilons
+        ),
+        Column("Noise (std)", text("noise_std"), value("noise_std")),
+        Column("How the noise is calibrated", calibration),
+    ]
 
 
-def _shown(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows at the epsilon of the table, and those without one."""
-    return rows[rows["epsilon"].isin(["", rows["_at"].iloc[0]])]
+def by_epsilon(
+    epsilon: Any, cell: Callable[[Mapping[str, Any]], str], name: str, print: str = ""
+) -> Column:
+    """Return the column of an epsilon for lines of several; a baseline has one row for every."""
+
+    def rows_at(rows: pd.DataFrame) -> pd.DataFrame:
+        return rows[rows["epsilon"].isin(["", epsilon])]
+
+    def text(rows: pd.DataFrame) -> str:
+        for row in rows_at(rows).to_dict("records"):
+            return cell(row) + DAGGER * (row["verdict"] == NOT_PRIVATE)
+        return ""
+
+    header = epsilon if isinstance(epsilon, str) else f"{epsilon:g}"
+    return Column(header, text, lambda rows: rows_at(rows)[name].min(), print)
 
 
-def _at_table(column: str) -> Callable[[pd.DataFrame], str]:
-    """Return the function from a scheme's rows to a cell at the epsilon of the table."""
-    return lambda rows: markup.format_value(_shown(rows)[column])
+def accuracy(row: Mapping[str, Any]) -> str:
+    """Return the accuracy, or why there is none."""
+    return result(row, "accuracy") or str(row["verdict"])
 
 
 def _words(name: str) -> SchemeWords:
@@ -166,10 +182,6 @@ def _words(name: str) -> SchemeWords:
     return SchemeWords(catalogue.label(name), "", "", status)
 
 
-def _epsilons(frame: pd.DataFrame) -> list[str]:
-    return sorted({*frame["epsilon"]} - {""}, key=float)
-
-
 def _verdict(row: Mapping[str, Any]) -> str:
     if row["scheme"] in catalogue.BASELINES:
         return ""
@@ -178,99 +190,3 @@ def _verdict(row: Mapping[str, Any]) -> str:
     if statistics.exceeds(row["epsilon_delivered"], float(row["epsilon"])):
         return NOT_PRIVATE
     return PRIVATE if row["status"] == NOT_PRIVATE else str(row["status"])
-
-
-def _accuracy(row: Mapping[str, Any]) -> str:
-    """Return the accuracy, or why there is none."""
-    return result(row, "accuracy") or str(row["verdict"])
-
-
-def published_data(tables: Tables) -> pd.DataFrame:
-    """Return the published settings with ``label``, the scheme's name, and ``verdict``."""
-    numbers = tables["theory/settings"]
-    keys = zip(numbers["perturbation"], numbers["scheme"], strict=True)
-    too_large = statistics.exceeds(numbers["epsilon_delivered"], numbers["epsilon"])
-    return numbers.assign(
-        label=[catalogue.schemes(perturbation)[name].label for perturbation, name in keys],
-        verdict=too_large.map({True: NOT_PRIVATE, False: PRIVATE}),
-    )
-
-
-def on_features(table: pd.DataFrame, every: bool = False) -> pd.DataFrame:
-    """Return the rows of IMGM's printed settings on features, those of ``theory/settings``.
-
-    They are by the default reading of q; with ``every``, by each one.
-    """
-    rows = table["perturbation"].eq("features") & table["scheme"].eq("imgm_amplified")
-    return table[rows & (every | table["lots"].eq("paper"))]
-
-
-def published_finding(table: pd.DataFrame) -> str:
-    """Return in how many cases IMGM on features promises too much, and the worst.
-
-    A case is a data set of the paper at a claimed epsilon, by the default reading of q. Tight
-    epsilons are at claimed 1, also over all readings.
-    """
-    features, paper = on_features(table, every=True), on_features(table)
-    wrong = int(paper["verdict"].eq(NOT_PRIVATE).sum())
-    if not wrong:
-        return ""
-    count = f"all {wrong}" if wrong == len(paper) else f"{wrong} of {len(paper)}"
-    sizes = (paper[column].nunique() for column in ("dataset", "epsilon"))
-    cases = "{} cases ({} data sets, {} epsilons)".format(count, *sizes)
-    ranges = [
-        span(rows.loc[rows["epsilon"].eq(1), "epsilon_delivered"], lambda value: short(value, 2))
-        for rows in (paper, features)
-    ]
-    one = f"tight epsilons of {ranges[0]} at claimed 1"
-    other = f", {ranges[1]} in all readings of q" if ranges[1] != ranges[0] else ""
-    return f"IMGM on features promises too much in {cases}: {one}{other}"
-
-
-def published_grid(table: pd.DataFrame) -> Grid:
-    """Return one line per data set and scheme, with a column per claimed epsilon."""
-    table = table.assign(
-        _batch=table["batch"].fillna(0),
-        dataset=[catalogue.experiment(name).name for name in table["dataset"]],
-    )
-    columns = {"Data set": "dataset", "Scheme": "label", "Lots of the": "lots"}
-    cells: Cells = {**columns, "Batch": "batch", "q": "rate", "T": "steps"}
-    for epsilon in sorted({*table["epsilon"]}):
-        cells[f"{epsilon:g}"] = _at(epsilon, lambda row: short(row["epsilon_delivered"], 4))
-    keys = ["dataset", "scheme", "lots", "_batch"]
-    return markup.grid(table, "perturbation", cells, title=TITLES.__getitem__, each=keys)
-
-
-def _at(epsilon: Any, cell: Callable[[Mapping[str, Any]], str]) -> Callable[[pd.DataFrame], str]:
-    """Return the function from rows to the cell at an epsilon; a baseline has one at every."""
-
-    def show(rows: pd.DataFrame) -> str:
-        for row in rows[rows["epsilon"].isin(["", epsilon])].to_dict("records"):
-            return cell(row) + DAGGER * (row["verdict"] == NOT_PRIVATE)
-        return ""
-
-    return show
-
-
-TABLES = {
-    "training": Table(
-        title="{title}",
-        finding=finding,
-        caption=caption,
-        of_experiment=True,
-        data=data,
-        grid=grid,
-    ),
-    "imgm_settings": Table(
-        title="Tight epsilon of the published settings",
-        caption=(
-            "Tight ε by claimed ε in the settings of Table 1, at the same δ; q is the share of "
-            "records in a lot or block, T counts releases. †: not private. Two other readings of "
-            "q, and the authors' public code (commit 2b7b36e), stand in rows of their own. Lots "
-            "count as Poisson samples, though the code shuffles."
-        ),
-        finding=published_finding,
-        data=published_data,
-        grid=published_grid,
-    ),
-}

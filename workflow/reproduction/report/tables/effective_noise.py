@@ -1,0 +1,58 @@
+"""By what factor the noise of each release could shrink, from the privacy audit; a CSV alone."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from reproduction import catalogue
+from reproduction.report import audit_status, comparisons
+from reproduction.report.inputs import Run
+from reproduction.report.tables import audit
+from reproduction.report.tables.base import Table, empty
+
+COLUMNS = (
+    *("experiment", "mechanism", "query", "direction", "configuration", "epsilon", "delta"),
+    *("noise_std", "noise_inflation", "rescaled_std", "also", *audit_status.COLUMNS),
+)
+CAPTION = (
+    "Root mean square standard deviation of a released entry, in units of the scaled data; by what "
+    "factor it could shrink at the same guarantee; and what would do: the same shape, exactly "
+    "calibrated. Ranges are over directions, shares and sketch sizes; the headline leaves out "
+    "noise beside a private search for directions."
+)
+
+
+def build(run: Run) -> Table:
+    """Return, per release whose noise inflation is known, its noise and the noise that suffices.
+
+    A refuted mechanism has no noise that suffices, and so neither ``noise_inflation`` nor
+    ``rescaled_std``. ``also`` are other names of the same noise distribution.
+    """
+    parts = []
+    for experiment, table in audit.releases(run).groupby("experiment", sort=False):
+        rows = audit_status.joined(table[table["noise_inflation"].notna()], table)
+        compared = run.get(f"comparisons/{experiment}")
+        parts.append(rows if compared is None else comparisons.once(rows, compared))
+    frame = pd.concat(parts, ignore_index=True).reindex(columns=COLUMNS)
+    if frame.empty:
+        return empty("Noise inflation", run)
+    wrong = audit_status.refuted(frame)
+    frame.loc[wrong, ["noise_inflation", "rescaled_std"]] = float("nan")
+    return Table(title="Noise inflation", headline=finding(frame), caption=CAPTION, frame=frame)
+
+
+def finding(table: pd.DataFrame) -> str:
+    """Return by how many times MVG's noise exceeds what its guarantee needs; empty for none.
+
+    Where directions come from a private SVD, the noise is a part of their cost, and stands apart.
+    """
+    times = audit.inflation(mvg_noise(table))
+    searched = table[table["mechanism"].eq("mvg_maxpnr") & ~audit_status.refuted(table)]
+    also = f", max-PNR {more} times" if (more := audit.inflation(searched)) else ""
+    return f"MVG adds {times} times the noise that its guarantee needs{also}" if times else ""
+
+
+def mvg_noise(table: pd.DataFrame) -> pd.DataFrame:
+    """Return MVG's private rows, without noise that is a part of what their directions cost."""
+    mvg = table["mechanism"].isin(catalogue.section("papers")["MVG"])
+    return table[mvg & table["noise_std"].gt(0) & ~audit_status.refuted(table)]
