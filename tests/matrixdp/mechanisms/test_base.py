@@ -235,6 +235,15 @@ def test_fewer_records_of_a_person_than_asked_are_refused():
         promised(mechanism, query, epsilon=1.0, delta=0.01)
 
 
+@pytest.mark.parametrize("unit", [{"per_person": 2}, {"adjacency": "add_or_remove"}])
+def test_a_mechanism_protects_people_and_private_numbers_only_if_it_says_so(unit):
+    class Own(Gaussian):
+        sensitivity_only = False
+
+    with pytest.raises(InputError, match="protects one record of a public number"):
+        Own().calibrate(MeanQuery(Box.cube(2, -1, 1), 30, **unit), **BUDGET)
+
+
 def test_a_promise_of_more_than_is_asked_is_fine():
     query = IdentityQuery(Box.cube(2, -1, 1), 3)
     for changes in ({"delta": 0.0}, {"epsilon": 0.5}, {"epsilon": 1 + 1e-12}):
