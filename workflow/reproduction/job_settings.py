@@ -79,32 +79,29 @@ def on_papers(settings: Mapping[str, Any]) -> bool:
     return settings["reading"] == DEFAULT and not runs.isdisjoint(of_papers)
 
 
+def run(settings: Mapping[str, Any], experiment: str) -> dict[str, Any]:
+    """Return the settings of an experiment or a training."""
+    runs = {**settings["experiments"], **settings["training"]}
+    return runs[checks.choice(runs, experiment=experiment)]
+
+
 def rows(settings: Mapping[str, Any], experiment: str) -> list[str]:
     """Return the mechanisms or schemes and the baselines of an experiment."""
-    if experiment in settings["training"]:
-        return list(settings["training"][experiment]["schemes"])
-    return list(release(settings, experiment)["mechanisms"])
+    entry = run(settings, experiment)
+    return list(entry["schemes"] if "schemes" in entry else entry["mechanisms"])
 
 
 def same_as(settings: Mapping[str, Any], experiment: str) -> dict[str, str]:
     """Return, by row that is not run, the row of the same experiment that it equals."""
-    if experiment not in settings["training"]:
-        return {}
-    names = rows(settings, experiment)
-    pairs = SAME_AS[settings["training"][experiment]["perturbation"]]
-    return {name: other for name, other in pairs.items() if {name, other} <= {*names}}
+    names = {*rows(settings, experiment)}
+    pairs = SAME_AS.get(run(settings, experiment).get("perturbation", ""), {})
+    return {name: other for name, other in pairs.items() if {name, other} <= names}
 
 
 def distinct_rows(settings: Mapping[str, Any], experiment: str) -> list[str]:
     """Return the rows of an experiment that are run."""
     names, copies = rows(settings, experiment), same_as(settings, experiment)
     return [name for name in names if name not in copies]
-
-
-def release(settings: Mapping[str, Any], experiment: str) -> dict[str, Any]:
-    """Return the settings of an experiment on releases; InputError if it is a training."""
-    releases = settings["experiments"]
-    return releases[checks.choice([*releases, *settings["training"]], experiment=experiment)]
 
 
 def data(entry: Mapping[str, Any]) -> JobSettings:
@@ -114,12 +111,12 @@ def data(entry: Mapping[str, Any]) -> JobSettings:
 
 def dataset(settings: Mapping[str, Any], experiment: str) -> str:
     """Return the name of an experiment's data set."""
-    return {**settings["experiments"], **settings["training"]}[experiment]["dataset"]
+    return str(run(settings, experiment)["dataset"])
 
 
 def trials(settings: Mapping[str, Any], experiment: str, mechanism: str) -> JobSettings:
     """Return the settings that may affect a row's trials; no budget affects baselines."""
-    entry, job = release(settings, experiment), _rows(settings, experiment, mechanism)
+    entry, job = run(settings, experiment), _rows(settings, experiment, mechanism)
     if (count := entry.get("trials_at_table_epsilon", 0)) <= entry["trials"]:
         return job
     if mechanism in BASELINES:
@@ -131,7 +128,7 @@ def trials(settings: Mapping[str, Any], experiment: str, mechanism: str) -> JobS
 
 def _rows(settings: Mapping[str, Any], experiment: str, *mechanisms: str) -> JobSettings:
     """Return the settings of mechanisms' rows without further trials."""
-    entry = release(settings, experiment)
+    entry = run(settings, experiment)
     job: JobSettings = {"experiment": experiment}
     job |= _chosen(entry, "task", "dataset", "features", "target", "train", "trials")
     job |= _chosen(settings, "seed", "adjacency", "reading")
@@ -149,21 +146,20 @@ def _rows(settings: Mapping[str, Any], experiment: str, *mechanisms: str) -> Job
 
 def training(settings: Mapping[str, Any], experiment: str, scheme: str) -> JobSettings:
     """Return the settings that may affect the rows of a scheme; no budget affects baselines."""
-    specification = settings["training"][experiment]
+    entry = run(settings, experiment)
     job: JobSettings = {"experiment": experiment, "seed": settings["seed"]}
-    job |= _chosen(specification, "dataset", "trials", "lot", "epochs", "clip", "records")
-    if scheme in discovery.schemes(experiment):
-        job |= _chosen(specification, "epsilons", "delta", "batch")
-    return job
+    job |= _chosen(entry, "dataset", "trials", "lot", "epochs", "clip", "records")
+    private = scheme in discovery.schemes(experiment)
+    return job | (_chosen(entry, "epsilons", "delta", "batch") if private else {})
 
 
 def extraction(settings: Mapping[str, Any], experiment: str) -> JobSettings:
     """Return the settings that may affect the features of a neural experiment."""
-    specification = settings["training"].get(experiment, {})
-    if "extractor_epochs" not in specification:
+    entry = run(settings, experiment)
+    if "extractor_epochs" not in entry:
         raise InputError(f"{experiment} trains on its data as they are; it has no extractor")
     job = {"experiment": experiment, "seed": settings["seed"]}
-    return job | _chosen(specification, "dataset", "extractor_epochs", "records")
+    return job | _chosen(entry, "dataset", "extractor_epochs", "records")
 
 
 def untuned(settings: Mapping[str, Any], *, middle: bool = False) -> dict[str, str]:
@@ -194,7 +190,7 @@ def readings(settings: Mapping[str, Any], experiment: str) -> JobSettings:
 def audit(settings: Mapping[str, Any], experiment: str, mechanism: str) -> JobSettings:
     """Return the settings of the audit of a mechanism in an experiment, which runs no trials."""
     job = _at_table_epsilon(settings, experiment, mechanism)
-    job |= _chosen(release(settings, experiment), "audit_pairs", "audit_numbers")
+    job |= _chosen(run(settings, experiment), "audit_pairs", "audit_numbers")
     return job | {"trials": 1, "audit_runs": settings["audit_runs"]}
 
 
