@@ -8,7 +8,6 @@ import pytest
 from matrixdp.checks import InputError
 from reproduction import discovery, experiments, mechanisms, theory
 from reproduction.experiments import schemes, tasks
-from reproduction.report import figures
 
 
 @pytest.mark.parametrize(
@@ -17,7 +16,6 @@ from reproduction.report import figures
         (mechanisms, "MECHANISMS", discovery.mechanisms),
         (theory, "THEORY", discovery.theory),
         (tasks, "TASKS", discovery.tasks),
-        (figures, "FIGURES", discovery.figures),
     ],
 )
 def test_what_is_read_is_what_is_imported(package, table, entries):

@@ -133,7 +133,6 @@ def mechanisms() -> dict[str, FileEntry]:
 
 
 theory = functools.partial(entries, "theory", "THEORY")
-figures = functools.partial(entries, "report/figures", "FIGURES")
 tasks = functools.partial(entries, "experiments/tasks", "TASKS")
 trainings = functools.partial(entries, "experiments/training", "TRAININGS")
 extractors = functools.partial(entries, "experiments/training", "EXTRACTORS")

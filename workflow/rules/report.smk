@@ -178,7 +178,7 @@ rule figure:
     input:
         files=lambda w: FIGURES[w.figure][1],
         settings="<folder>/settings.yaml",
-        code=lambda w: code("cli.figure", discovery.figures()[FIGURES[w.figure][0]].module),
+        code=lambda w: code("cli.figure", f"report.figures.{FIGURES[w.figure][0]}"),
     output:
         svg=report(
             "<folder>/figures/{figure}.svg",
@@ -198,12 +198,11 @@ rule figure:
     conda:
         "../../environment.yml"
     params:
-        recipe=lambda w: FIGURES[w.figure][0],
         python=python,
     message:
         "Figure: {wildcards.figure}"
     shell:
-        "{params.python} -m reproduction figure {params.recipe} {input.files:q} {input.settings:q}"
+        "{params.python} -m reproduction figure {wildcards.figure} {input.files:q} {input.settings:q}"
         " --out {output.svg:q} > {log:q} 2>&1"
 
 

@@ -9,11 +9,9 @@ import functools
 from collections.abc import Iterable
 from pathlib import Path
 
-import pandas as pd
-
-from reproduction import catalogue, discovery
+from reproduction import catalogue
 from reproduction.report import figures, inputs, tables
-from reproduction.report.entries import Recipe
+from reproduction.report.figures.base import Figure
 from reproduction.report.tables.base import Table
 
 RELEASES = ("regression", "first_pc", "covariance", "section10_2")
@@ -128,14 +126,9 @@ def files(root: Path, name: str) -> dict[str, Path]:
     return {one: every[one] for one in needed(name) if one in every}
 
 
-def entry(name: str) -> Recipe:
-    """Return the recipe of a figure."""
-    return discovery.find(figures, "FIGURES", recipe=recipe(name)[0])
-
-
-def frame(root: Path, name: str) -> pd.DataFrame:
-    """Return the data of a figure of a run."""
-    return entry(f"figures/{name}").frame(files(root, f"figures/{name}"))
+def figure(root: Path, name: str) -> Figure:
+    """Return a figure of a run."""
+    return figures.build(name, files(root, f"figures/{name}"))
 
 
 @functools.cache
@@ -157,4 +150,4 @@ def write(root: Path, *names: str, out: Path | None = None) -> None:
         if name.startswith("tables/"):
             tables.write(stem, files(root, name), path.with_suffix(".csv"))
         else:
-            figures.write(recipe(name)[0], files(root, name), path.with_suffix(".svg"))
+            figures.write(stem, files(root, name), path.with_suffix(".svg"))

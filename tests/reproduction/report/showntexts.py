@@ -61,13 +61,14 @@ def figure(root: Path, name: str, whole: bool = True) -> Lines:
         whole: whether each row of the frame and each series is listed, and the texts of the
             narrow drawing.
     """
-    entry, frame = runfiles.entry(name), runfiles.frame(root, name.partition("/")[2])
-    lines = [f"topic: {entry.topic(frame)}", f"headline: {entry.headline(frame)}"]
-    lines += [f"caption: {entry.describe(frame)}", *(rows(frame) if whole else columns(frame))]
+    shown = runfiles.figure(root, name.partition("/")[2])
+    frame = shown.frame
+    lines = [f"topic: {shown.title}", f"headline: {shown.headline}"]
+    lines += [f"caption: {shown.caption}", *(rows(frame) if whole else columns(frame))]
     wide: Lines = []
     for narrow in (False, True) if whole else (False,):
         with style.context(name, narrow=narrow):
-            drawing = entry.render(frame)
+            drawing = shown.render()
             # Labels of ticks come only with the drawing.
             parts = drawntexts.texts_of(drawing)
             words = texts(drawing)

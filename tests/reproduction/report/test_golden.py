@@ -57,10 +57,10 @@ def with_figures(folder, common):
         for part in folder(run).iterdir():
             (page / part.name).symlink_to(part)
         for name in (name for name in SHOWN[run] if name.startswith("figures/")):
-            entry, stem = runfiles.entry(name), name.partition("/")[2]
-            frame = runfiles.frame(page, stem)
-            words = {"topic": entry.topic(frame), "headline": entry.headline(frame)}
-            samplerun.draw(page, stem, words | {"caption": entry.describe(frame)})
+            stem = name.partition("/")[2]
+            figure = runfiles.figure(page, stem)
+            words = {"topic": figure.title, "headline": figure.headline}
+            samplerun.draw(page, stem, words | {"caption": figure.caption})
 
     return find
 

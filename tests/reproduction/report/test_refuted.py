@@ -107,13 +107,12 @@ def test_a_tables_headline_is_the_same_without_what_is_refuted(module, refuted):
     assert module.finding(table.frame[~wrong]) == table.headline
 
 
-@pytest.mark.parametrize("name", ["figures/curves_regression", "figures/noise_levels"])
+@pytest.mark.parametrize("name", ["curves_regression", "noise_levels"])
 def test_a_headline_is_the_same_without_what_is_refuted(name, refuted):
-    entry = runfiles.entry(name)
-    frame, _ = entry.collect(runfiles.files(refuted, name))
-    wrong = frame["mechanism"].isin(REFUTED) & frame["audit_status"].eq("refuted")
+    figure = runfiles.figure(refuted, name)
+    wrong = figure.frame["mechanism"].isin(REFUTED) & figure.frame["audit_status"].eq("refuted")
     assert wrong.any()
-    assert entry.headline(frame) == entry.headline(frame[~wrong])
+    assert figure.headline == figure.finding(figure.frame[~wrong])
 
 
 def test_a_paper_whose_mechanism_is_refuted_is_not_called_private(refuted, tmp_path):

@@ -27,7 +27,7 @@ def run(files: Sequence[str], *, out: str, comparisons: str) -> None:
 def names(settings: Mapping[str, Any]) -> Vocabulary:
     """Return the names that claims may use: whatever exists, in this run or not."""
     from reproduction import catalogue, discovery
-    from reproduction.report import tables
+    from reproduction.report import figures, tables
     from reproduction.report.claims.definitions import Vocabulary
     from reproduction.theory import exact
 
@@ -39,12 +39,9 @@ def names(settings: Mapping[str, Any]) -> Vocabulary:
     abouts = [catalogue.experiment(name) for name in releases]
     abouts = [about for about in abouts if not about.part_of]
 
-    def alone(entries: Mapping[str, discovery.FileEntry]) -> set[str]:
-        return {name for name in entries if not entries[name].words.get("of_experiment")}
-
-    figures = alone(discovery.figures())
-    figures |= {f"curves_{about.id}" for about in abouts}
-    figures |= {name for about in abouts for name in about.figures}
+    drawn = {*figures.ALONE}
+    drawn |= {f"curves_{about.id}" for about in abouts}
+    drawn |= {name for about in abouts for name in about.figures}
     exhibits = {*tables.ALONE} | {about.results for about in abouts}
     exhibits |= {f"imgm_{name}" for name in trainings}
     return Vocabulary(
@@ -57,6 +54,6 @@ def names(settings: Mapping[str, Any]) -> Vocabulary:
         exhibits={
             *(f"theory/{name}" for name in discovery.theory()),
             *(f"tables/{name}" for name in exhibits),
-            *(f"figures/{name}" for name in figures),
+            *(f"figures/{name}" for name in drawn),
         },
     )

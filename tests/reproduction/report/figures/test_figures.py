@@ -79,9 +79,9 @@ def test_the_same_data_give_the_same_bytes_in_another_process(root, saved, tmp_p
 @pytest.mark.parametrize("name", sorted(path.stem for path in KEPT.glob("figures/*.svg")))
 def test_no_text_of_a_narrow_kept_figure_covers_another_or_is_cut(name):
     """Of a wide one the golden test says so."""
-    figure, frame = runfiles.entry(f"figures/{name}"), runfiles.frame(KEPT, name)
+    figure = runfiles.figure(KEPT, name)
     with style.context(narrow=True):
-        drawing = figure.render(frame)
+        drawing = figure.render()
         texts = texts_of(drawing)
     assert overlaps(texts) == []
     assert outside(texts, drawing) == []
@@ -105,23 +105,22 @@ def test_a_figure_of_nothing_says_so_inside_the_frame(root, tmp_path):
     shutil.copy(root / "settings.yaml", tmp_path)
     levels = summary[summary["mechanism"].isin(catalogue.BASELINES)]
     levels.to_csv(tmp_path / "summary/regression.csv", index=False)
-    figure = runfiles.entry("figures/curves_regression")
-    frame = runfiles.frame(tmp_path, "curves_regression")
-    assert {*frame.columns} == {"data_status", "note"}
+    figure = runfiles.figure(tmp_path, "curves_regression")
+    assert {*figure.frame.columns} == {"data_status", "note"}
     with style.context():
-        drawing = figure.render(frame)
+        drawing = figure.render()
     texts = [text.get_text() for axes in drawing.axes for text in axes.texts]
     said = "nothing of it is in summary/regression, comparisons/regression, audit/regression"
     assert any(said in " ".join(text.split()) for text in texts)
-    assert f"Nothing to show: {said}" in figure.describe(frame)
+    assert f"Nothing to show: {said}" in figure.caption
 
 
 def test_a_figure_has_its_words_its_recipe_and_its_inputs_beside_it(root, saved):
     words = json.loads((saved / "figure4_left.json").read_text(encoding="utf-8"))
-    entry, frame = runfiles.entry("figures/figure4_left"), runfiles.frame(root, "figure4_left")
-    assert words["topic"] == entry.topic(frame)
-    assert words["headline"] == entry.headline(frame) != words["topic"]
-    assert words["caption"] == entry.describe(frame)
+    figure = runfiles.figure(root, "figure4_left")
+    assert words["topic"] == figure.title
+    assert words["headline"] == figure.headline != words["topic"]
+    assert words["caption"] == figure.caption
     assert words["recipe"] == "directions"
     assert words["inputs"] == [*runfiles.files(root, "figures/figure4_left")]
 
@@ -138,15 +137,15 @@ def test_a_figure_of_refusals_says_so_and_draws(name, root, tmp_path):
         table.loc[private, ["mean", "sd", "ci95", "epsilon_delivered", "noise_std"]] = np.nan
         table.loc[private, ["note", "n_trials"]] = ["no guarantee: none", 0]
         table.to_csv(tmp_path / f"summary/{experiment}.csv", index=False)
-    figure, frame = runfiles.entry(f"figures/{name}"), runfiles.frame(tmp_path, name)
+    figure = runfiles.figure(tmp_path, name)
     with style.context():
-        figure.render(frame).draw_without_rendering()
-    assert figure.describe(frame)
+        figure.render().draw_without_rendering()
+    assert figure.caption
 
 
-def test_an_unknown_recipe_has_a_neighbour(tmp_path):
-    with pytest.raises(InputError, match="figure is 'curvs'; did you mean 'curves'"):
-        figures.write("curvs", {}, tmp_path / "curves_regression.svg")
+def test_an_unknown_figure_has_a_neighbour(root, tmp_path):
+    with pytest.raises(InputError, match="figure is 'figure3_'; did you mean 'figure3'"):
+        figures.write("figure3_", inputs.below(root), tmp_path / "figure3_.svg")
 
 
 def test_redrawing_compares_bytes_and_names_what_is_lacking(root, saved, tmp_path, capsys):

@@ -381,7 +381,7 @@ READINGS = {"default": "default", "zeta=literal": "zeta_literal", "gamma=data": 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_the_data_of_a_figure_are_the_cells_of_the_run(name, root, cells):
-    frame = runfiles.frame(root, name)
+    frame = runfiles.figure(root, name).frame
     chosen, seen = distinctrun.chosen(cells), 0
     for row in frame[frame["role"].isin(["mechanism", "level"])].to_dict("records"):
         shown = ["mean", "ci95"]

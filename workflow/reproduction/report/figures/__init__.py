@@ -1,31 +1,102 @@
-"""Figures: the files of this package have their recipes in ``FIGURES``, drawn from tables alone."""
+"""Figures: a file of this package makes the figure of its name from the results of a run."""
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
-import sys
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
+
+from matrixdp import checks
 from matrixdp.checks import InputError
-from reproduction.discovery import find
+from reproduction import catalogue
 from reproduction.report import inputs
-from reproduction.report.figures.base import save
-from reproduction.report.inputs import Files
+from reproduction.report.figures import style
+from reproduction.report.figures.base import Figure, save
+from reproduction.report.inputs import Files, Run
+from reproduction.report.tables import complete
+
+#: Files of this package that are no figure, or have figures of one experiment each.
+_OTHERS = ("base", "curves", "directions", "frames", "style", "training")
+#: Names of figures that are not of one experiment.
+ALONE = sorted(
+    file.stem for file in Path(__file__).parent.glob("[!_]*.py") if file.stem not in _OTHERS
+)
 
 
-def write(recipe: str, files: Files, out: str | os.PathLike) -> None:
+def build(name: str, of_run: Files) -> Figure:
+    """Return a figure of a run by its name, with the status and the mark of its data.
+
+    Args:
+        name: such as ``nominal``, a file of this package, ``curves_first_pc``, or
+            ``figure4_left``.
+        of_run: the files of the run that it is made from, by name.
+
+    Raises:
+        InputError: there is no such figure, or an input is missing or damaged.
+    """
+    if not {*of_run} - {"settings"}:
+        raise InputError("settings alone show nothing; name the files that it is made from")
+    run = Run(of_run)
+    recipe, arguments = find(name, run.settings)
+    module = importlib.import_module(f"{__name__}.{recipe}")
+    with complete(name):
+        figure: Figure = module.build(run, **arguments)
+    runs = [run.settings.get(kind) or {} for kind in ("experiments", "training")]
+    parts = [part for each in runs for part in each.values()]
+    rows = [part.get("mechanisms") or part.get("schemes", []) for part in parts]
+    mechanisms = [row for names in rows for row in names]
+    if figure.frame.empty:
+        note = f"nothing of it is in {', '.join(name for name in run if name != 'settings')}"
+        figure = replace(
+            figure,
+            caption=f"Nothing to show: {note}.",
+            frame=pd.DataFrame({"note": [note]}, dtype=str),
+            draw=lambda frame: style.message(frame["note"].iloc[0]),
+            finding=None,
+        )
+    words = filter(None, (catalogue.mark(run.status).text, figure.caption))
+    return replace(
+        figure,
+        frame=figure.frame.assign(data_status=run.status),
+        caption=" ".join(words),
+        status=run.status,
+        mechanisms=mechanisms,
+    )
+
+
+def find(name: str, settings: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
+    """Return the file of a figure and what its ``build`` gets beside the run.
+
+    Raises:
+        InputError: the run has no such figure.
+    """
+    known: dict[str, tuple[str, dict[str, str]]] = {name: (name, {}) for name in ALONE}
+    for experiment in settings.get("experiments", ()):
+        about = {"experiment": experiment}
+        known[f"curves_{experiment}"] = "curves", about
+        known |= dict.fromkeys(catalogue.experiment(experiment).figures, ("directions", about))
+    return known[checks.choice(known, figure=name)]
+
+
+def write(name: str, of_run: Files, out: str | os.PathLike) -> None:
     """Write a figure as SVG, and its other files beside it (:func:`base.save`).
 
     Args:
-        recipe: name of an entry of ``FIGURES``.
-        files: its inputs by name.
+        name, of_run: those of :func:`build`.
         out: the SVG file.
 
     Raises:
-        InputError: there is no such recipe, or an input is damaged.
+        InputError: see :func:`build`.
     """
-    save(find(sys.modules[__name__], "FIGURES", figure=recipe), recipe, files, out)
+    figure = build(name, of_run)
+    recipe, _ = find(name, inputs.read("settings", of_run))
+    save(figure, {"recipe": recipe, "inputs": [*of_run]}, out)
 
 
 def redraw(folder: str | os.PathLike, out: str | os.PathLike) -> None:
@@ -43,7 +114,7 @@ def redraw(folder: str | os.PathLike, out: str | os.PathLike) -> None:
         raise InputError(f"{reference} has no figures; run the workflow and keep its results there")
     for name, entry in words.items():
         used = {key: inputs.find(key, files) for key in entry["inputs"]}
-        write(entry["recipe"], used, redrawn / f"{name}.svg")
+        write(name, used, redrawn / f"{name}.svg")
     kinds = ("{}.svg", "{}.png", "{}.json", "data/{}.csv", "narrow/{}.svg")
     paths = [Path(kind.format(name)) for name in words for kind in kinds]
     expected = {path for path in paths if (redrawn / path).exists()}

@@ -1,24 +1,24 @@
-"""The interface of figures: one tidy frame, and a drawing made from that frame alone.
+"""A figure: its words, one tidy frame, and a drawing made from that frame alone.
 
-A file of this package has its figures in a dictionary with literal keys::
+A file of this package, such as ``figure3.py``, has ``build(run)``, which makes the figure of that
+name::
 
-    FIGURES = {
-        "noise_levels": Figure(
+    def build(run: Run) -> Figure:
+        return Figure(
             title="How large the noise is",
             caption="What is shown.",
-            data=tidy,
+            frame=run["theory/ellipses"],
             draw=draw,
-        ),
-    }
+        )
 """
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,95 +29,87 @@ from PIL import Image
 
 from reproduction import catalogue
 from reproduction.files import replacing, write_text
-from reproduction.report import entries
-from reproduction.report.entries import Recipe
 from reproduction.report.figures import style
-from reproduction.report.inputs import Files
+from reproduction.report.inputs import COMPUTED
+from reproduction.report.tables.base import headline
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Figure(Recipe):
-    """The recipe of a figure (see :class:`reproduction.report.entries.Recipe`).
-
-    Its caption also serves as alternative text.
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A figure with a caption, which also serves as alternative text.
 
     Attributes:
-        data: see there; without it, the frame is the one input as it is.
+        title: its topic.
+        caption: plain sentences, at most 60 words.
+        frame: the data that it shows. Columns whose names begin with ``_`` are for the drawing
+            alone.
         draw: from the frame to a drawing, made with :func:`style.canvas`. It may count on at
             least one row; it sets no title of the whole figure.
+        finding: from the frame to the headline, one sentence of at most 90 characters, or an empty
+            one. Rows of too few trials (:data:`reproduction.report.statistics.ENOUGH`) have none.
+        status: that of the data, which may need a mark.
+        mechanisms: those of the run, which have looks of their own.
     """
 
-    data: Callable[..., pd.DataFrame] = entries.only
+    title: str
+    caption: str
+    frame: pd.DataFrame
     draw: Callable[[pd.DataFrame], matplotlib.figure.Figure]
+    finding: Callable[[pd.DataFrame], str] | None = None
+    status: str = COMPUTED
+    mechanisms: Sequence[str] = ()
 
-    def frame(self, files: Files) -> pd.DataFrame:
-        """Return the figure's data from its inputs, with ``data_status``.
+    @property
+    def headline(self) -> str:
+        """The finding; the title if there is none."""
+        return (self.finding and headline(self.frame, self.finding)) or self.title
 
-        Raises:
-            InputError: an input is damaged.
-        """
-        frame, status = self.collect(files)
-        return frame.assign(data_status=status)
-
-    def describe(self, frame: pd.DataFrame) -> str:
-        """Return the caption for a frame; the mark of its data and missing data come first."""
-        text = super().describe(frame)
-        return " ".join(filter(None, (catalogue.mark(frame["data_status"].iloc[0]).text, text)))
-
-    def render(self, frame: pd.DataFrame) -> matplotlib.figure.Figure:
-        """Return the drawing of a frame under its finding and topic, with the mark of its data.
+    def render(self) -> matplotlib.figure.Figure:
+        """Return the drawing under its finding and topic, with the mark of its data.
 
         Without both on a telephone. Call it inside :func:`style.context`, and save the drawing
         there too.
         """
-        empty = entries.is_empty(frame)
-        with catalogue.looks_of(frame.attrs.get("mechanisms", ())):
-            drawing = style.message(frame["note"].iloc[0]) if empty else self.draw(frame)
-        mark = catalogue.mark(frame["data_status"].iloc[0])
+        with catalogue.looks_of(self.mechanisms):
+            drawing = self.draw(self.frame)
+        mark = catalogue.mark(self.status)
         if style.is_narrow():
             style.stamp(drawing, mark)
             style.fit(drawing)
         else:
-            style.headline(drawing, self.headline(frame), self.topic(frame), mark)
+            style.headline(drawing, self.headline, self.title, mark)
         return drawing
 
 
-def save(figure: Figure, recipe: str, files: Files, out: str | os.PathLike) -> None:
+def save(figure: Figure, words: dict[str, Any], out: str | os.PathLike) -> None:
     """Write a figure as SVG, beside it PNG and JSON, and its data as CSV to the folder ``data``.
 
     The folder ``narrow`` has it as SVG for a telephone, without headline.
 
-    The JSON file has the words of the figure, the height of those above it in points, its recipe,
-    and the names of what it is made from.
-    The same frame gives the same bytes: no dates, fixed identifiers, fonts that come with
-    matplotlib, drawn as paths.
+    The JSON file has the words of the figure, the height of those above it in points, and what
+    ``words`` has. The same frame gives the same bytes: no dates, fixed identifiers, fonts that come
+    with matplotlib, drawn as paths.
 
     Raises:
-        InputError: an input is damaged, or a file cannot be written.
+        InputError: a file cannot be written.
     """
-    frame = figure.frame(files)
-    columns = [column for column in frame.columns if not column.startswith("_")]
-    text = frame[columns].to_csv(index=False, lineterminator="\n")
+    columns = [column for column in figure.frame.columns if not column.startswith("_")]
+    text = figure.frame[columns].to_csv(index=False, lineterminator="\n")
     svg = Path(out)
     write_text(svg.parent / "data" / f"{svg.stem}.csv", text)
-    topic, headline = figure.topic(frame), figure.headline(frame)
-    words: dict[str, Any] = {
-        "topic": topic,
-        "headline": headline,
-        "caption": figure.describe(frame),
-    }
-    _, above = style.header(headline, topic, catalogue.mark(frame["data_status"].iloc[0]))
-    words |= {"header": round(72 * above, 2)}
-    words |= {"recipe": recipe, "inputs": [*files]}
-    text = json.dumps(words, ensure_ascii=False, indent=1)
+    title, headline = figure.title, figure.headline
+    _, above = style.header(headline, title, catalogue.mark(figure.status))
+    shown = {"topic": title, "headline": headline, "caption": figure.caption}
+    shown |= {"header": round(72 * above, 2)} | words
+    text = json.dumps(shown, ensure_ascii=False, indent=1)
     write_text(svg.with_suffix(".json"), f"{text}\n")
-    metadata = {"Date": None, "Creator": None, "Title": topic}
+    metadata = {"Date": None, "Creator": None, "Title": title}
     with style.context(f"{svg.stem} narrow", narrow=True):
-        drawing = figure.render(frame)
+        drawing = figure.render()
         settle(drawing)
         _write(drawing, svg.parent / "narrow" / svg.name, metadata)
     with style.context(svg.stem):
-        drawing = figure.render(frame)
+        drawing = figure.render()
         settle(drawing)
         _write(drawing, svg, metadata)
         pixels = io.BytesIO()

@@ -7,28 +7,29 @@ from matplotlib.axes import Axes
 
 from reproduction import catalogue
 from reproduction.report import audit_status, comparisons, inputs, markup, statistics, summary
-from reproduction.report.entries import Tables, claimed_epsilon
-from reproduction.report.figures import base, frames, style
+from reproduction.report.figures import frames, style
+from reproduction.report.figures.base import Figure
+from reproduction.report.inputs import Run
 
 REFUSED = [style.key("no guarantee at this ε", catalogue.Look(style.INK, "x", "none"))]
 
 
-def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
+def tidy(experiment: str, run: Run) -> pd.DataFrame:
     """Return the rows that a table shows at every epsilon, baselines and published values.
 
     ``leading`` marks the mechanisms of :func:`leading`, the best baseline that costs no privacy
     and the result without privacy.
     """
-    rows = frames.table_rows(tables[f"summary/{experiment}"])
+    rows = frames.table_rows(run[f"summary/{experiment}"])
     if not rows["role"].eq("mechanism").any():
         return rows.iloc[:0]
     about = catalogue.experiment(experiment)
-    theirs = frames.published(inputs.published(about.results, tables), experiment)
-    compared, baseline = tables[f"comparisons/{experiment}"], summary.trivial(rows)
+    theirs = frames.published(inputs.published(about.results, run), experiment)
+    compared, baseline = run[f"comparisons/{experiment}"], summary.trivial(rows)
     rows = rows.assign(against_baseline=comparisons.verdicts(rows, compared, baseline))
-    rows = audit_status.joined(rows, tables.get(f"audit/{experiment}"))
+    rows = audit_status.joined(rows, run.get(f"audit/{experiment}"))
     rows = comparisons.once(rows, compared)
-    names = leading(rows, float(tables["settings"]["table_epsilon"]))
+    names = leading(rows, run.table_epsilon)
     best = names[-1] if names else ""
     rows = rows.assign(against_best=comparisons.verdicts(rows, compared, best))
     joined = frames.join([rows, theirs[theirs["epsilon"].notna()]])
@@ -119,12 +120,11 @@ def finish(axes: Axes, frame: pd.DataFrame) -> None:
             style.level(axes, end, name, label=f"{label}: {value}", linewidth=0)
 
 
-def finding(frame: pd.DataFrame) -> str:
+def finding(frame: pd.DataFrame, at: float) -> str:
     """Return which paper's mechanisms clearly beat the best baseline, and how far the best is.
 
     It is at the tables' epsilon, by the verdicts of the comparisons.
     """
-    at = claimed_epsilon(frame)
     ours = frame[frame["role"].eq("mechanism") & frame["epsilon"].eq(at)]
     ours = ours[~audit_status.refuted(ours) & ours["mean"].notna()]
     ours = ours[ours["against_baseline"].ne("")]
@@ -158,17 +158,16 @@ def finding(frame: pd.DataFrame) -> str:
     return f"{text}, with {times} times the best mechanism's error"
 
 
-FIGURES = {
-    "curves": base.Figure(
-        title="Error against epsilon: {title}",
+def build(run: Run, experiment: str) -> Figure:
+    """Return the figure."""
+    return Figure(
+        title=f"Error against epsilon: {catalogue.experiment(experiment).title}",
         caption=(
             "Mean error with 95 % bands against the ε that is promised: the papers' mechanisms, "
             "and the best of all. Open markers are published values, numbers at the edge those "
             "beyond it. All other mechanisms stand in the figure's CSV."
         ),
-        finding=finding,
-        of_experiment=True,
-        data=tidy,
+        finding=lambda rows: finding(rows, run.table_epsilon),
+        frame=tidy(experiment, run),
         draw=draw,
-    ),
-}
+    )

@@ -11,34 +11,35 @@ from matplotlib.ticker import FuncFormatter, LogLocator
 
 from reproduction import catalogue
 from reproduction.report import audit_status, comparisons, inputs, statistics, summary
-from reproduction.report.entries import Tables
-from reproduction.report.figures import base, frames, style
+from reproduction.report.figures import frames, style
+from reproduction.report.figures.base import Figure
+from reproduction.report.inputs import Run
 
 EXACT = "directional_gaussian"
 
 
-def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
+def tidy(experiment: str, run: Run) -> pd.DataFrame:
     """Return chosen cells of both mechanisms for every direction, baselines, published values.
 
     ``favours`` names the features that a direction favours. ``ratio`` is the mean over that of
     direction (a) at the same epsilon, ``ratio_ci95`` half its interval by the delta method.
     """
     about = catalogue.experiment(experiment)
-    rows = frames.cells(tables[f"summary/{experiment}"])
+    rows = frames.cells(run[f"summary/{experiment}"])
     mechanism = _paper(rows)
-    config = tables["settings"]["experiments"].get(experiment, {})
+    config = run.settings["experiments"].get(experiment, {})
     labels = frames.directions(config.get("directions", {}))
     ours = rows[rows["mechanism"].isin([mechanism, EXACT]) & rows["chosen"]]
     if ours.empty:
         return ours
     levels = rows[rows["mechanism"].isin(["nonprivate", summary.trivial(rows)])]
-    theirs = frames.published(inputs.published(about.results, tables), experiment)
+    theirs = frames.published(inputs.published(about.results, run), experiment)
     theirs = theirs[theirs["mechanism"].eq(mechanism)].assign(direction="a")
     favours = ours["direction"].map(lambda name: labels.get(name, f"({name})"))
     ours = _ratios(ours.assign(favours=favours))
-    compared = comparisons.oriented(tables[f"comparisons/{experiment}"], comparisons.DIRECTION)
+    compared = comparisons.oriented(run[f"comparisons/{experiment}"], comparisons.DIRECTION)
     against_a = compared.loc[compared["against_direction"].eq("a"), [*comparisons.ROW, "verdict"]]
-    ours = audit_status.joined(ours.merge(against_a, how="left"), tables.get(f"audit/{experiment}"))
+    ours = audit_status.joined(ours.merge(against_a, how="left"), run.get(f"audit/{experiment}"))
     return frames.join([ours, levels, theirs])
 
 
@@ -160,9 +161,10 @@ def _outcome(rows: pd.DataFrame) -> str:
     return f"{words} of {len(verdicts)}"
 
 
-FIGURES = {
-    "directions": base.Figure(
-        title="Noise directions: {title}",
+def build(run: Run, experiment: str) -> Figure:
+    """Return the figure."""
+    return Figure(
+        title=f"Noise directions: {catalogue.experiment(experiment).title}",
         caption=(
             "Mean error by noise direction with 95 % intervals, for the mechanism as the paper "
             "defines it and for the same directions calibrated exactly. The paper prints one "
@@ -170,8 +172,6 @@ FIGURES = {
             "rest are open."
         ),
         finding=finding,
-        of_experiment=True,
-        data=tidy,
+        frame=tidy(experiment, run),
         draw=draw,
-    ),
-}
+    )

@@ -8,8 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from reproduction import catalogue
-from reproduction.report.entries import Tables
-from reproduction.report.figures import base, frames, style
+from reproduction.report.figures import frames, style
+from reproduction.report.figures.base import Figure
+from reproduction.report.inputs import Run
 from reproduction.report.markup import short
 from reproduction.report.tables import effective_noise
 
@@ -17,16 +18,16 @@ from reproduction.report.tables import effective_noise
 WIDTH = 4.0
 
 
-def tidy(tables: Tables) -> pd.DataFrame:
+def tidy(run: Run) -> pd.DataFrame:
     """Return one row for the first experiment in which MVG's noise has a finite size.
 
     ``lower`` and ``upper`` are the public range of an entry, ``noise_std`` is MVG's noise on it.
     ``rescaled_std`` is noise of the same shape that meets the same guarantee exactly.
     ``noise_inflation`` is the factor between the two; the row has the smallest one.
     """
-    noise = tables["tables/effective_noise"]
+    noise = run["tables/effective_noise"]
     for experiment, rows in effective_noise.mvg_noise(noise).groupby("experiment", sort=False):
-        lower, upper = frames.bounds(tables["tables/table2"], str(experiment))
+        lower, upper = frames.bounds(run["tables/table2"], str(experiment))
         if np.isfinite(upper):
             return rows.nsmallest(1, "noise_inflation").assign(lower=lower, upper=upper)
     return noise[:0]
@@ -81,8 +82,9 @@ def finding(frame: pd.DataFrame) -> str:
     return f"{label}: in {name} at least {times} times the noise that it needs"
 
 
-FIGURES = {
-    "explainer": base.Figure(
+def build(run: Run) -> Figure:
+    """Return the figure."""
+    return Figure(
         title="One record beside the noise that it needs, and beside MVG's",
         caption=(
             "Noise on one entry at the same guarantee, beside the range of the entry: first "
@@ -90,7 +92,6 @@ FIGURES = {
             "comes closest. Both have the same shape over directions. Each panel is to scale."
         ),
         finding=finding,
-        data=tidy,
+        frame=tidy(run),
         draw=draw,
-    ),
-}
+    )

@@ -9,8 +9,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from reproduction import catalogue
-from reproduction.report.entries import Tables
-from reproduction.report.figures import base, frames, style
+from reproduction.report.figures import frames, style
+from reproduction.report.figures.base import Figure
+from reproduction.report.inputs import Run
 from reproduction.report.tables import audit, effective_noise
 
 QUIET = "#EFEFEF"
@@ -19,19 +20,19 @@ QUIET = "#EFEFEF"
 QUERIES = {"X": "identity", "X X^T / n": "covariance"}
 
 
-def tidy(tables: Tables) -> pd.DataFrame:
+def tidy(run: Run) -> pd.DataFrame:
     """Return the rows of the table on noise inflation that release what the experiment asks for.
 
     ``lower`` and ``upper`` are the public range of an entry by Table 2, NaN where features differ.
     """
-    noise, parts = tables["tables/effective_noise"], []
+    noise, parts = run["tables/effective_noise"], []
     noise = noise.assign(also=noise["also"].astype(object).fillna(""))
     for experiment, rows in noise.groupby("experiment", sort=False):
         about = catalogue.experiment(str(experiment))
         query = QUERIES.get(about.setup.get("query", ""))
         if about.part_of or query is None:
             continue
-        lower, upper = frames.bounds(tables["tables/table2"], about.id)
+        lower, upper = frames.bounds(run["tables/table2"], about.id)
         parts.append(rows[rows["query"].eq(query)].assign(lower=lower, upper=upper))
     return pd.concat(parts or [noise[:0]], ignore_index=True)
 
@@ -96,9 +97,11 @@ def _panel(axes: Axes, rows: pd.DataFrame) -> None:
     style.name_rows(axes, [frames.mechanism_label(part) for part in parts])
 
 
-FIGURES = {
-    "noise_levels": base.Figure(
-        title="How much noise each mechanism adds, and would do, at epsilon = {claimed_epsilon}",
+def build(run: Run) -> Figure:
+    """Return the figure."""
+    at = run.table_epsilon
+    return Figure(
+        title=f"How much noise each mechanism adds, and would do, at epsilon = {at:g}",
         caption=(
             "Standard deviation of the noise on one entry of each experiment's query (root mean "
             "square over entries), at δ = 1/n, in units of the scaled data, and of noise of the "
@@ -106,7 +109,6 @@ FIGURES = {
             "over directions and shares; without it there is none."
         ),
         finding=effective_noise.finding,
-        data=tidy,
+        frame=tidy(run),
         draw=draw,
-    ),
-}
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,9 @@ import pandas as pd
 
 from reproduction import catalogue
 from reproduction.report import audit_status, comparisons
-from reproduction.report.entries import Tables, claimed_epsilon
-from reproduction.report.figures import base, frames, style
+from reproduction.report.figures import frames, style
+from reproduction.report.figures.base import Figure
+from reproduction.report.inputs import Run
 from reproduction.report.statistics import exceeds
 
 #: Tight epsilons below this are drawn at the edge.
@@ -27,15 +29,15 @@ VERDICTS = {
 }
 
 
-def tidy(tables: Tables) -> pd.DataFrame:
+def tidy(run: Run) -> pd.DataFrame:
     """Return one row per experiment or published setting and scheme at the tables' epsilon.
 
     ``scheme`` is its display name; ``batch`` is set for formulas of the authors' code. A mechanism
     that the audit refutes is not private, and has at least the tight epsilon that this shows. It is
     infinite where no epsilon holds.
     """
-    parts, at = [], float(tables["settings"]["table_epsilon"])
-    for name, table in tables.items():
+    parts, at = [], run.table_epsilon
+    for name, table in run.items():
         folder, _, experiment = name.partition("/")
         if (
             folder in ("audit", "comparisons", "settings")
@@ -51,10 +53,10 @@ def tidy(tables: Tables) -> pd.DataFrame:
                 lambda name: catalogue.experiment(name).perturbation
             )
             # Schemes of training have no audit, and no status.
-            if f"audit/{experiment}" in tables:
-                rows = audit_status.joined(rows, tables[f"audit/{experiment}"])
+            if f"audit/{experiment}" in run:
+                rows = audit_status.joined(rows, run[f"audit/{experiment}"])
             # Where IMGM is another mechanism under a new name, it stands for both.
-            twins = comparisons.twins(rows, tables[f"comparisons/{experiment}"])
+            twins = comparisons.twins(rows, run[f"comparisons/{experiment}"])
             rows = rows[twins["also"].eq("") | twins["_twin"]]
             tight = rows.reindex(columns=["epsilon_delivered", "epsilon_least"])
             rows["epsilon_delivered"] = tight.max(axis=1)
@@ -97,9 +99,8 @@ def _apart(values: pd.Series) -> list[float]:
 EPSILONS = ("epsilon", "epsilon_delivered")
 
 
-def draw(frame: pd.DataFrame) -> style.Drawing:
+def draw(claimed: float, frame: pd.DataFrame) -> style.Drawing:
     """Draw a row per scheme that breaks or wastes its promise, a dot per experiment or setting."""
-    claimed = claimed_epsilon(frame)
     without = [*dict.fromkeys(frame.loc[np.isinf(frame["epsilon_delivered"]), "scheme"])]
     frame = frame[np.isfinite(frame["epsilon_delivered"])]
     wrong = frame.loc[frame["verdict"].ne("kept"), "scheme"]
@@ -148,14 +149,14 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     return figure
 
 
-def finding(frame: pd.DataFrame) -> str:
+def finding(claimed: float, frame: pd.DataFrame) -> str:
     """Return the largest tight epsilon, and the one that MVG's noise would serve.
 
     The latter is of MVG's own experiments, as trainings compose it in a way that it does not
     state. Where directions come from a private SVD, the noise is a part of their cost, and stands
     apart.
     """
-    claimed, frame = claimed_epsilon(frame), frame[np.isfinite(frame["epsilon_delivered"])]
+    frame = frame[np.isfinite(frame["epsilon_delivered"])]
     high = frame.loc[frame["epsilon_delivered"].idxmax()]
     text = f"No setting gives more than the claimed ε = {claimed:g}"
     if exceeds(high["epsilon_delivered"], claimed):
@@ -171,18 +172,19 @@ def finding(frame: pd.DataFrame) -> str:
     return f"{text}; MVG in I to III serves {frames.count(noise)}{also}"
 
 
-FIGURES = {
-    "nominal": base.Figure(
+def build(run: Run) -> Figure:
+    """Return the figure."""
+    claimed = run.table_epsilon
+    return Figure(
         title="Claimed against tight epsilon, for every scheme and published setting",
-        caption=lambda frame: (
+        caption=(
             "The ε that the noise gives at the same δ, for every mechanism and scheme that was "
-            f"run at claimed ε = {claimed_epsilon(frame):g}, and for the settings that the IMGM "
+            f"run at claimed ε = {claimed:g}, and for the settings that the IMGM "
             "paper prints and its authors' code has (batches of 64, 128 and 256), run here or "
             "not. q is our reading. On gradients IMGM composes by its Theorem 4; by Kairouz et al. "
             "it is the analytic Gaussian row. Red: not private. Blue: more noise than needed."
         ),
-        finding=finding,
-        data=tidy,
-        draw=draw,
-    ),
-}
+        finding=functools.partial(finding, claimed),
+        frame=tidy(run),
+        draw=functools.partial(draw, claimed),
+    )

@@ -10,14 +10,15 @@ from matplotlib.axes import Axes
 
 from reproduction import catalogue
 from reproduction.report import audit_status
-from reproduction.report.entries import Tables
-from reproduction.report.figures import base, frames, style
+from reproduction.report.figures import frames, style
+from reproduction.report.figures.base import Figure
+from reproduction.report.inputs import Run
 from reproduction.report.tables import price
 
 
-def tidy(tables: Tables) -> pd.DataFrame:
+def tidy(run: Run) -> pd.DataFrame:
     """Return the rows of the table on releases, without those on private training."""
-    prices = tables["tables/price"]
+    prices = run["tables/price"]
     if "experiment" not in prices:
         return prices.iloc[:0]  # a note that nothing could be priced
     perturbations = prices["experiment"].map(
@@ -74,8 +75,9 @@ def _panel(axes: Axes, rows: pd.DataFrame) -> None:
     axes.tick_params(labelbottom=True)
 
 
-FIGURES = {
-    "price": base.Figure(
+def build(run: Run) -> Figure:
+    """Return the figure."""
+    return Figure(
         title="The price of privacy: epsilon at half recovery",
         caption=(
             "The ε from which on a mechanism recovers half of the gap between the best baseline "
@@ -84,7 +86,6 @@ FIGURES = {
             "the smallest. The line is ε = 1. Trainings stand in the table."
         ),
         finding=price.finding,
-        data=tidy,
+        frame=tidy(run),
         draw=draw,
-    ),
-}
+    )

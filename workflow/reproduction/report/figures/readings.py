@@ -12,8 +12,9 @@ from matplotlib.lines import Line2D
 from reproduction import catalogue
 from reproduction.experiments import readings
 from reproduction.report import audit_status, inputs, summary
-from reproduction.report.entries import Tables
-from reproduction.report.figures import base, frames, style
+from reproduction.report.figures import frames, style
+from reproduction.report.figures.base import Figure
+from reproduction.report.inputs import Run
 from reproduction.report.statistics import covers
 
 #: Empty share of a mechanism's strip at each side.
@@ -21,13 +22,13 @@ MARGIN = 0.06
 NOT_PRIVATE = "#FBE3E6"
 
 
-def tidy(tables: Tables) -> pd.DataFrame:
+def tidy(run: Run) -> pd.DataFrame:
     """Return the rows of :func:`panel` of every experiment that was run under all readings."""
-    names = [name.partition("/")[2] for name in tables if name.startswith("readings/")]
-    return pd.concat([pd.DataFrame(), *(panel(name, tables) for name in names)], ignore_index=True)
+    names = [name.partition("/")[2] for name in run if name.startswith("readings/")]
+    return pd.concat([pd.DataFrame(), *(panel(name, run) for name in names)], ignore_index=True)
 
 
-def panel(experiment: str, tables: Tables) -> pd.DataFrame:
+def panel(experiment: str, run: Run) -> pd.DataFrame:
     """Return all variations of the paper's rows, baselines, and published values.
 
     ``row`` is the paper's name of a row. ``x`` is its number plus the rank of the reading; private
@@ -35,12 +36,12 @@ def panel(experiment: str, tables: Tables) -> pd.DataFrame:
     difference from the published value covers 0: ``printed``, ``conjectured`` or ``neither``. No
     reading of a mechanism that the audit refutes is private.
     """
-    rows = tables[f"readings/{experiment}"]
+    rows = run[f"readings/{experiment}"]
     rows = rows[rows["mean"].notna()]
-    judged = audit_status.by_mechanism(tables.get(f"audit/{experiment}"))
+    judged = audit_status.by_mechanism(run.get(f"audit/{experiment}"))
     wrong = rows["ran"].isin(judged.index[audit_status.refuted(judged)])
     rows = rows.assign(private=rows["private"].astype(bool) & ~wrong)
-    table = inputs.published(catalogue.experiment(experiment).results, tables)
+    table = inputs.published(catalogue.experiment(experiment).results, run)
     # The row's name without the citation at its end.
     rowed = table["method"].str.replace(r" \(.*\)$", "", regex=True)
     theirs = frames.published(table, experiment).assign(row=rowed)
@@ -190,8 +191,9 @@ def finding(frame: pd.DataFrame) -> str:
     return "; ".join([text, ", ".join(parts)]) if parts else text
 
 
-FIGURES = {
-    "readings": base.Figure(
+def build(run: Run) -> Figure:
+    """Return the figure."""
+    return Figure(
         title="Other readings of what the MVG paper leaves open",
         caption=(
             "Outcomes at ε = 1 under the default reading, and under each that changes one thing "
@@ -200,7 +202,6 @@ FIGURES = {
             "interval of the difference covers 0. Baselines are of the default reading."
         ),
         finding=finding,
-        data=tidy,
+        frame=tidy(run),
         draw=draw,
-    ),
-}
+    )

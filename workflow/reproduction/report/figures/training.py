@@ -1,10 +1,9 @@
-"""Figure 1 of the IMGM paper and similar ones: accuracy against claimed and tight epsilon."""
+"""What figures of training share: accuracy against claimed and tight epsilon."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from functools import partial
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -12,10 +11,8 @@ from matplotlib.ticker import FuncFormatter
 
 from reproduction import catalogue
 from reproduction.report import comparisons, summary
-from reproduction.report.entries import Tables, by_experiment, claimed_epsilon
-from reproduction.report.figures import base, frames, style
-from reproduction.report.statistics import exceeds
-from reproduction.trials import PANELS
+from reproduction.report.figures import frames, style
+from reproduction.report.inputs import Run
 
 #: Tight epsilons beyond these are drawn at the edge: no accuracy, or no privacy, is left.
 LEAST, MOST = 1e-3, 1e4
@@ -27,15 +24,16 @@ ABSENT = 0.22
 ROWS = {"epsilon": "claimed ε", "epsilon_delivered": "tight ε"}
 
 
-def tidy(tables: Tables) -> pd.DataFrame:
+def tidy(run: Run) -> pd.DataFrame:
     """Return the rows of all experiments that were run, with ``epsilon_delivered``."""
     parts = []
-    for name, table in by_experiment(tables, "summary").items():
-        rows, compared = frames.cells(table), tables.get(f"comparisons/{name}")
+    for name in (file.partition("/")[2] for file in run if file.startswith("summary/")):
+        table = run[f"summary/{name}"]
+        rows, compared = frames.cells(table), run.get(f"comparisons/{name}")
         if rows["role"].eq("mechanism").any() and compared is not None:
             verdicts = comparisons.verdicts(rows, compared, summary.trivial(rows))
             rows = rows.assign(against_baseline=verdicts)
-            place = summary.place_of_default(table, str(tables["settings"]["table_epsilon"]))
+            place = summary.place_of_default(table, run.settings["table_epsilon"])
             parts.append(comparisons.twins(rows, compared).assign(place=place))
     return frames.join(parts)
 
@@ -77,18 +75,22 @@ def draw(frame: pd.DataFrame, panels: Sequence[str] = ()) -> style.Drawing:
 
 def _absent(column: Sequence[Axes], panel: catalogue.Experiment) -> None:
     """Say in the panels of an experiment that it was not run, and below how to run it."""
-    for axes, text in zip(column, (f"{_short(panel)}: not run here", _command(panel)), strict=True):
+    for axes, text in zip(
+        column, (f"{short_name(panel)}: not run here", command(panel)), strict=True
+    ):
         axes.set(xticks=[], yticks=[], facecolor="#F4F4F4")
         axes.spines[:].set_visible(False)
         text = textwrap.fill(text, 34)
         axes.text(0.5, 0.5, text, rotation=90, ha="center", va="center", color="#555555", size=8)
 
 
-def _short(panel: catalogue.Experiment) -> str:
+def short_name(panel: catalogue.Experiment) -> str:
+    """Return the name of a data set."""
     return panel.name.split()[0]
 
 
-def _command(panel: catalogue.Experiment) -> str:
+def command(panel: catalogue.Experiment) -> str:
+    """Return the command that trains on it."""
     return panel.command or "make"
 
 
@@ -132,80 +134,14 @@ def _legend(figure: style.Drawing, frame: pd.DataFrame) -> None:
     style.legend(figure, keys, columns=3 if len(keys) > 12 else 2)
 
 
-def _at_table_epsilon(frame: pd.DataFrame) -> tuple[float, pd.DataFrame, pd.DataFrame]:
+def at_table_epsilon(
+    frame: pd.DataFrame, table_epsilon: float
+) -> tuple[float, pd.DataFrame, pd.DataFrame]:
     """Return the tables' epsilon, the schemes' rows at it, and MVG's among them.
 
     Where none was trained at it, it is the largest claimed one.
     """
     rows = frame[frame["role"].eq("mechanism") & frame["epsilon_delivered"].notna()]
-    at = claimed_epsilon(frame)
-    at = at if rows["epsilon"].eq(at).any() else rows["epsilon"].max()
+    at = table_epsilon if rows["epsilon"].eq(table_epsilon).any() else rows["epsilon"].max()
     rows = rows[rows["epsilon"].eq(at)]
     return at, rows, rows[rows["mechanism"].map(catalogue.family).eq("MVG")]
-
-
-def features_finding(frame: pd.DataFrame) -> str:
-    """Return what is not private, and whether MVG beats the baseline, by the judge's verdicts."""
-    at, rows, mvg = _at_table_epsilon(frame)
-    over = rows.loc[exceeds(rows["epsilon_delivered"], rows["epsilon"]), "epsilon_delivered"]
-    parts = []
-    if len(over):
-        ends = " to ".join(dict.fromkeys(map(frames.count, (over.min(), over.max()))))
-        parts.append(f"by our reading of q, ε = {at:g} here is really {ends}")
-    if len(mvg) and not mvg["against_baseline"].eq(comparisons.BETTER).any():
-        parts.append("MVG clearly beats no baseline")
-    text = "; ".join(parts)
-    return text[:1].upper() + text[1:]
-
-
-def features_caption(frame: pd.DataFrame) -> str:
-    """Return what is shown, and how to run the panels of the paper that are not."""
-    absent = (catalogue.experiment(name) for name in PANELS if name not in {*frame["experiment"]})
-    commands = [f"{_short(panel)} ({_command(panel)})" for panel in absent]
-    text = (
-        "Mean test accuracy with 95 % intervals, by the ε that a scheme is called above and by the "
-        "ε that its noise gives below. Nothing is sampled here: schemes calibrated to (ε/q, δ/q), "
-        "as in the paper, stand far to the right below. Both baselines are horizontal lines."
-    )
-    return " ".join([text, *([f"Not run here: {', '.join(commands)}."] if commands else [])])
-
-
-def gradients_finding(frame: pd.DataFrame) -> str:
-    """Return the epsilons that the noise of both papers delivers; empty if it is not less.
-
-    That of IMGM stands there by each theorem that may compose it.
-    """
-    at, rows, mvg = _at_table_epsilon(frame)
-    tight = rows.groupby("mechanism")["epsilon_delivered"].max()
-    readings = catalogue.rows_of("IMGM", "gradients").items()
-    imgm = {words: tight[row] for row, words in readings if row in tight}
-    largest = mvg["epsilon_delivered"].max()
-    if not (imgm and all(epsilon < at for epsilon in (*imgm.values(), largest))):
-        return ""
-    names = " and ".join(catalogue.experiment(name).name for name in rows["experiment"].unique())
-    each = ", ".join(f"{frames.count(epsilon)} {words}" for words, epsilon in imgm.items())
-    delivers = f"At ε = {at:g} on {names} IMGM delivers"
-    return f"{delivers} {each}; MVG {frames.count(largest)}"
-
-
-FIGURES = {
-    "figure1": base.Figure(
-        title="Figure 1: accuracy after training on noisy features",
-        caption=features_caption,
-        finding=features_finding,
-        data=tidy,
-        draw=partial(draw, panels=PANELS),
-    ),
-    "imgm_gradients": base.Figure(
-        title="Accuracy after training on noisy gradients: Adult and Cora",
-        caption=(
-            "Mean test accuracy with 95 % intervals, by the ε that a scheme is called above and "
-            "by the ε that its noise gives at the same δ below. IMGM is composed by its Theorem 4; "
-            "by Kairouz et al. it is the analytic Gaussian row. Formulas of the authors' public "
-            "code are for its batches. Fewer than ten trials name no winner."
-        ),
-        finding=gradients_finding,
-        data=tidy,
-        draw=draw,
-    ),
-}

@@ -17,7 +17,6 @@ from reproduction.report import audit_status, comparisons, inputs, summary
 from reproduction.report.audit_status import NOT_PRIVATE
 from reproduction.report.claims import findings
 from reproduction.report.claims.verdicts import EXPERIMENT, REPRODUCED
-from reproduction.report.entries import is_empty
 from reproduction.report.inputs import Files
 from reproduction.report.markup import short, span
 from reproduction.report.statistics import ENOUGH
@@ -43,7 +42,7 @@ class Run:
 
     def table(self, name: str, at: bool = False) -> pd.DataFrame:
         """Return an input by its name; with ``at``, only its rows at the tables' epsilon."""
-        if name not in self.files or is_empty(table := inputs.read(name, self.files)):
+        if name not in self.files or [*(table := inputs.read(name, self.files))] == ["note"]:
             return pd.DataFrame()
         if not at or "epsilon" not in table:
             return table

@@ -14,7 +14,9 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from reproduction import catalogue
-from reproduction.report.figures import base, style
+from reproduction.report.figures import style
+from reproduction.report.figures.base import Figure
+from reproduction.report.inputs import Run
 
 NOISES = style.legends("ellipses")
 UTILITY: dict[str, Any] = {"color": "#777777", "linestyle": ":", "linewidth": 1.6}
@@ -113,8 +115,9 @@ def finding(frame: pd.DataFrame) -> str:
     return f"On two features MVG's directional noise is {times} what i.i.d. noise needs"
 
 
-FIGURES = {
-    "figure3": base.Figure(
+def build(run: Run) -> Figure:
+    """Return the figure."""
+    return Figure(
         title="Figure 3: directional noise on two features",
         caption=(
             "Samples of noise with contours of 95 % above, standard deviations by direction "
@@ -123,6 +126,6 @@ FIGURES = {
             "and by Theorem 3. Exactly calibrated noise stands in the lower panels."
         ),
         finding=finding,
+        frame=run["theory/ellipses"],
         draw=draw,
-    ),
-}
+    )
