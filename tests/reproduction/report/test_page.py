@@ -15,7 +15,7 @@ from samplerun import SVG, draw, put, settle, write
 from matrixdp.checks import InputError
 from reproduction import cli
 from reproduction.report import inputs, page
-from reproduction.report.page import layout, machine, pictures, prose
+from reproduction.report.page import machine, pictures, prose, sections
 
 RUN = {"Git commit": "0123abc", "Processor": "a processor"}
 
@@ -205,20 +205,9 @@ def test_an_experiment_of_tomorrow_has_a_place(sample, tmp_path):
     assert html.index('id="imgm"') < html.index('id="further"') < html.index('id="claims"')
 
 
-def test_a_wrong_layout_is_one_sentence(tmp_path):
-    folder = tmp_path / "report"
-    shutil.copytree(page.FOLDER, folder)
-    text = (folder / "layout.yaml").read_text()
-    cases = [
-        (text.replace("id: regression", "id: setups"), "has the section 'setups' twice"),
-        (text.replace("builtin: gaps", "biultin: gaps"), "layout.yaml cannot be read .*'biultin'"),
-        ("parts: [", "cannot be read .*; restore it from git"),
-        ("parts: []", "cannot be read .it lacks 'aside'."),
-    ]
-    for wrong, message in cases:
-        (folder / "layout.yaml").write_text(wrong)
-        with pytest.raises(InputError, match=message):
-            layout.read(folder / "layout.yaml")
+def test_each_section_has_an_anchor_of_its_own():
+    anchors = [section.id for section in sections.SECTIONS]
+    assert len({*anchors}) == len(anchors)
 
 
 # Facts on the run

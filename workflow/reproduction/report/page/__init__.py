@@ -31,10 +31,10 @@ from reproduction.report.page import (
     appendix,
     cards,
     first_screen,
-    layout,
     machine,
     pictures,
     prose,
+    sections,
     views,
 )
 from reproduction.report.statistics import ENOUGH
@@ -87,16 +87,16 @@ def build(
     """
     outputs = first_screen.Run(files)
     config = outputs.settings
-    sections, aside = layout.read(FOLDER / "layout.yaml")
     only = [] if job_settings.on_papers(config) else outputs.runs()
+    shown, names = [*sections.SECTIONS], sections.present(files)
     if only:
-        aside = []
-        sections = [
-            *(_section(name, outputs) for name in outputs.runs()),
-            *(entry for entry in sections if entry.id in (*PART_SECTIONS, "glossary")),
+        shown = [
+            *(_section(name, outputs) for name in only),
+            *(entry for entry in shown if entry.id in (*PART_SECTIONS, "glossary")),
         ]
-    names = [name for name in layout.present(files) if name not in aside]
-    arrangement = layout.arrange(sections, names)
+    else:
+        names = [name for name in names if name not in sections.ASIDE]
+    arrangement = sections.arrange(shown, names)
     data, provenance = appendix.provenance(files)
     facts = dict(machine.facts() if run is None else run)
     claims = outputs.table("claims")
@@ -132,7 +132,7 @@ def build(
         .get_template("page.html.j2")
         .render(
             sections=chapters,
-            at={name: section.id for section in sections for name in section.claims},
+            at={name: section.id for section in shown for name in section.claims},
             parts=list(dict.fromkeys(chapter["about"].part for chapter in chapters)),
             answers=answers,
             caveat="" if only or not answers else catalogue.section("caveat"),
@@ -156,7 +156,7 @@ def _titles(provenance: list[dict[str, Any]], status: str) -> str:
     return ", ".join(re.split(r" \(|,", title)[0] for title in titles)
 
 
-def _dashboard(claims: pd.DataFrame, arrangement: list[layout.Chapter]) -> dict[str, Any]:
+def _dashboard(claims: pd.DataFrame, arrangement: list[sections.Chapter]) -> dict[str, Any]:
     """Return the item with the verdicts on all claims, with links to the results behind them."""
     visible = [name for chapter in arrangement for name in chapter.results]
     places = {name.rpartition("/")[2]: _slug(name) for name in reversed(visible)}
@@ -166,13 +166,13 @@ def _dashboard(claims: pd.DataFrame, arrangement: list[layout.Chapter]) -> dict[
     return {"item_type": "html", "html": Markup(html)}
 
 
-def _section(name: str, outputs: first_screen.Run) -> layout.Section:
+def _section(name: str, outputs: first_screen.Run) -> sections.Section:
     """Return the section of an experiment that stands alone."""
     about, table = catalogue.experiment(name), _table(name, outputs)
     stems = (f"curves_{name}", *about.figures)
     figures = tuple(f"figures/{stem}" for stem in stems)
     show, opened = (table, *figures), (table, figures[0])
-    return layout.Section(name, about.title, "Answers", show, claims=(name,), open=opened)
+    return sections.Section(name, about.title, "Answers", show, claims=(name,), open=opened)
 
 
 def _table(name: str, outputs: first_screen.Run) -> str:
@@ -188,7 +188,7 @@ def _is_filled(chapter: Mapping[str, Any]) -> bool:
 
 
 def _chapter(
-    chapter: layout.Chapter,
+    chapter: sections.Chapter,
     items: list[dict[str, Any]],
     claims: pd.DataFrame,
     outputs: first_screen.Run,
@@ -299,7 +299,7 @@ def _figure(files: Files, name: str) -> dict[str, Any]:
 def _added(
     outputs: first_screen.Run, data: Table, facts: Mapping[str, str]
 ) -> dict[str, list[dict[str, Any]]]:
-    """Return the items that the page itself adds, by their names in the layout."""
+    """Return the items that the page itself adds, by their names in the sections."""
     names = [f"summary/{name}" for name in sorted(outputs.runs())]
     summaries = [summary.read(outputs.files[name]) for name in names if name in outputs.files]
     mirror = {**outputs.settings.get("data", {}), "mirror": "(not shown)"}
