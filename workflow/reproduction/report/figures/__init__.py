@@ -14,19 +14,12 @@ import pandas as pd
 
 from matrixdp import checks
 from matrixdp.checks import InputError
-from reproduction import catalogue
+from reproduction import catalogue, discovery
 from reproduction.report import inputs
 from reproduction.report.figures import style
 from reproduction.report.figures.base import Figure, save
 from reproduction.report.inputs import Files, Run
 from reproduction.report.tables import complete
-
-#: Files of this package that are no figure, or have figures of one experiment each.
-_OTHERS = ("base", "curves", "directions", "frames", "style", "training")
-#: Names of figures that are not of one experiment.
-ALONE = sorted(
-    file.stem for file in Path(__file__).parent.glob("[!_]*.py") if file.stem not in _OTHERS
-)
 
 
 def build(name: str, of_run: Files) -> Figure:
@@ -76,7 +69,9 @@ def find(name: str, settings: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
     Raises:
         InputError: the run has no such figure.
     """
-    known: dict[str, tuple[str, dict[str, str]]] = {name: (name, {}) for name in ALONE}
+    known: dict[str, tuple[str, dict[str, str]]] = {
+        name: (name, {}) for name in discovery.alone("figures")
+    }
     for experiment in settings.get("experiments", ()):
         about = {"experiment": experiment}
         known[f"curves_{experiment}"] = "curves", about

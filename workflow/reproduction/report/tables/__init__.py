@@ -12,17 +12,10 @@ from typing import Any
 
 from matrixdp import checks
 from matrixdp.checks import InputError
-from reproduction import catalogue, files
+from reproduction import catalogue, discovery, files
 from reproduction.report import inputs, markup
 from reproduction.report.inputs import Files, Run
 from reproduction.report.tables.base import Table
-
-#: Files of this package that are no table, or have tables of one experiment each.
-_OTHERS = ("against_each", "base", "comparison", "setups", "training")
-#: Names of tables that are not of one experiment.
-ALONE = sorted(
-    file.stem for file in Path(__file__).parent.glob("[!_]*.py") if file.stem not in _OTHERS
-)
 
 
 def build(name: str, of_run: Files) -> Table:
@@ -57,7 +50,9 @@ def find(name: str, settings: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
         if name.startswith(start := f"against_{experiment}_"):
             mechanism = name.removeprefix(start)
             return "against_each", {"experiment": experiment, "mechanism": mechanism}
-    known: dict[str, tuple[str, dict[str, str]]] = {name: (name, {}) for name in ALONE}
+    known: dict[str, tuple[str, dict[str, str]]] = {
+        name: (name, {}) for name in discovery.alone("tables")
+    }
     for experiment in experiments:
         training = experiment in trainings
         name_of = f"imgm_{experiment}" if training else catalogue.experiment(experiment).results
