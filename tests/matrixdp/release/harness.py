@@ -93,6 +93,14 @@ def charges(folder: Path, file: str = "people.csv") -> list[dict[str, Any]]:
     return json.loads(account.read_text())["releases"] if account.exists() else []
 
 
+def leaves(content: Any, path: str = "") -> dict[str, Any]:
+    """Return the numbers and texts of a nested content by their paths, as ``approx`` takes them."""
+    if not isinstance(content, dict | list | tuple):
+        return {path: content}
+    items = content.items() if isinstance(content, dict) else enumerate(content)
+    return {k: v for key, item in items for k, v in leaves(item, f"{path}/{key}").items()}
+
+
 class Answer(NamedTuple):
     """What a release wrote.
 
