@@ -127,7 +127,7 @@ rule table:
         settings="<folder>/settings.yaml",
         code=lambda w: code("cli.table", f"report.tables.{TABLES[w.table][0]}"),
     output:
-        csv=report(
+        out=report(
             "<folder>/tables/{table}.csv",
             caption="../report/table.rst",
             category="Tables",
@@ -147,13 +147,13 @@ rule table:
         "Table: {wildcards.table}"
     shell:
         "{params.python} -m reproduction table {wildcards.table} {input.files:q} {input.settings:q}"
-        " --out {output[0]:q} > {log:q} 2>&1"
+        " --out {output.out:q} > {log:q} 2>&1"
 
 
 use rule table as table_for_programs with:
     """One table for programs."""
     output:
-        csv=report(
+        out=report(
             "<folder>/tables/{table}.csv",
             caption="../report/table.rst",
             category="Tables",
@@ -166,7 +166,7 @@ use rule table as table_for_programs with:
 use rule table as latex with:
     """A table in LaTeX."""
     output:
-        "<folder>/tables/{table}.tex",
+        out="<folder>/tables/{table}.tex",
     log:
         "<folder>/logs/tables/{table}_latex.log",
     message:
