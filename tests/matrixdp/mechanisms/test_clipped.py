@@ -22,6 +22,7 @@ from matrixdp.mechanisms.clipped import (
     shells,
 )
 from matrixdp.mechanisms.gaussian import GOE
+from matrixdp.mechanisms.programs import Simulation, Stack
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Box, SecondMomentQuery
 
@@ -115,3 +116,17 @@ def test_the_private_radius_follows_the_noise_and_the_records():
     # Without noise to speak of nothing is clipped; where all is noise, short records choose less.
     assert (radii(quiet, long, given) == 0).all()
     assert radii(release, short, given).mean() > radii(release, long, given).mean() + 2
+
+
+def test_trials_of_a_stack_choose_radii_of_their_own_and_add_their_ridges():
+    release = PrivatelyClipped().calibrate(LIVER_MOMENTS, epsilon=10, delta=1 / 248)
+    stack = np.stack([records(LIVER_MOMENTS, spread=spread) for spread in (2.0, 0.05) * 2])
+    assert len({*radii(release, stack, streams(4)).tolist()}) > 1
+    together = release.simulate(stack, streams(4))
+    for k, columns in enumerate(stack):
+        alone = release.simulate(columns, streams(4)[k : k + 1])[0]
+        np.testing.assert_allclose(together[k], alone, rtol=1e-7, atol=1e-9)
+    outcome = release.run(Stack(stack), Simulation(streams(4)))
+    added = release.released(outcome) - outcome.moments
+    np.testing.assert_allclose(added, outcome.ridge[:, None, None] * np.eye(6), atol=1e-12)
+    assert outcome.ridge.max() > 0
