@@ -23,7 +23,7 @@ snakemake = $(if $(ARGS),,sed -n 's/^$@:.*## /make $@: /p' Makefile >&2;) exec $
     $(if $(MEMORY),--resources mem_mb=$(firstword $(MEMORY))) $(QUIET) --show-failed-logs
 tests = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
-.PHONY: all quick mnist images plan verify reference kept-page kept-article check-figures docs test
+.PHONY: all quick mnist images plan claim verify reference kept-page kept-article check-figures docs test
 .PHONY: test-all mutants bench lint slurm clean help setup
 all: setup ## every table, figure and the report, in about half an hour on two idle cores
 	@$(snakemake) $(ARGS)
@@ -41,6 +41,10 @@ plan: setup ## what a run would do: each job with a reason of its own and that, 
 	    gsub(/Missing output files: [^;]*/, ""); gsub(/^Reason: [; ]*|[; ]+$$/, ""); \
 	    if ($$0 != "") print job ": " substr($$0, 1, 200); else if (!follows) print job ": missing" } \
 	END { printf "%s", counts }'
+claim: setup ## one claim, judged on the trials of its own rows: make claim ID=M16, a minute without trainings
+	@[ "$(ID)" ] || { echo "Say which claim, as in \`make claim ID=M16\`; results/reference/tables/claims.md has all." >&2; exit 2; }
+	@$(snakemake) results/claims/$(ID).txt $(ARGS)
+	@cat results/claims/$(ID).txt
 verify: setup ## compare the last run with the kept results of the same trials, cell by cell
 	@$(BIN)/python -m reproduction verify $(ARGS)
 reference: quick ## run quickly, on MNIST and in full, and keep the results in results/reference

@@ -7,6 +7,8 @@ import shlex
 import shutil
 import sys
 
+from snakemake.exceptions import WorkflowError
+
 WORKFLOW = os.path.dirname(str(workflow.current_basedir))
 PROJECT = os.path.dirname(WORKFLOW)
 # The library, and the study that uses it.
@@ -184,6 +186,52 @@ def rows_of(*runs):
         files += [f"<folder>/implied_noise/{run}.csv"] if run in IN_PRINT else []
         files += published(run) if run in EXPERIMENTS else []
     return files
+
+
+@functools.cache
+def claim(name):
+    """Return a claim of the papers, and the configuration with its rows and the baselines alone."""
+    from reproduction.cli import claims
+    from reproduction.report.claims import definitions
+
+    try:
+        every = {each.id: each for each in definitions.read(claims.names(config))}
+        if name not in every:
+            raise InputError(
+                f"there is no claim {name}; workflow/claims.yaml has {', '.join(every)}"
+            )
+        rows = {}
+        for row in definitions.rows([*every[name].comparisons, *every[name].otherwise]):
+            rows.setdefault(row.experiment, set()).add(row.mechanism)
+        rows = {run: names - {*BASELINES} for run, names in rows.items()}
+        return every[name], job_settings.only_rows(config, rows)
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
+
+
+def summaries_of_claim(name):
+    """Return by experiment of a claim the settings of the summary of its rows."""
+    _, part = claim(name)
+    return {
+        run: job_settings.summary(part, run) for run in {**part["experiments"], **part["training"]}
+    }
+
+
+def files_of_claim(name):
+    """Return what a claim is judged on: trials, numbers of theory, and what the paper prints."""
+    entry, part = claim(name)
+    runs = [*part["experiments"], *part["training"]]
+    trials = [
+        file
+        for run in runs
+        for file in expand(
+            "<folder>/trials/{run}/<reading>/{row}.csv.gz",
+            run=run,
+            row=job_settings.distinct_rows(part, run),
+        )
+    ]
+    theory = [] if {"exact", "argument"}.isdisjoint(entry.test) else ["<folder>/theory/exact.csv"]
+    return [*trials, *theory, *published(*(run for run in runs if run in EXPERIMENTS))]
 
 
 def tables(*patterns):

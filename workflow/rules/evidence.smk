@@ -223,6 +223,37 @@ rule theory:
         " > {log:q} 2>&1"
 
 
+rule claim:
+    """One claim of the papers, judged on the trials of its own rows."""
+    input:
+        files=lambda w: files_of_claim(w.claim),
+        settings="<folder>/settings.yaml",
+        # For the verdict among all claims, and the noise that printed errors would need.
+        kept=lambda w: shipped("results/reference/claims.csv"),
+        noise=lambda w: shipped(
+            *(f"results/reference/implied_noise/{run}.csv" for run in summaries_of_claim(w.claim))
+        ),
+        code=lambda w: code("cli.claim"),
+    output:
+        "<folder>/claims/{claim}.txt",
+    log:
+        "<folder>/logs/claims/{claim}.log",
+    wildcard_constraints:
+        claim="[IM][0-9]+",
+    localrule: True
+    conda:
+        "../../environment.yml"
+    params:
+        settings=lambda w: job_settings.text(summaries_of_claim(w.claim)),
+        kept=lambda w, input: os.path.dirname(input.kept[0]) if input.kept else "",
+        python=python,
+    message:
+        "Claim: {wildcards.claim}"
+    shell:
+        "{params.python} -m reproduction claim {wildcards.claim} {input.files:q} {input.settings:q}"
+        " --settings {params.settings:q} --kept {params.kept:q} --out {output:q} > {log:q} 2>&1"
+
+
 rule judge_claims:
     """The verdicts on the papers' claims, before they are shown."""
     input:

@@ -29,7 +29,7 @@ CAPTION = (
     "together. On zeros: the effect with every record at zero, alike where it surely is over half "
     "of what exceeds or misses the margin. Shows: the distance from what is asked that these "
     f"trials show with probability {POWER:g}. Readings: in how many private readings it clearly "
-    "holds."
+    "holds. To check one by its own trials: make claim ID=M16."
 )
 
 
