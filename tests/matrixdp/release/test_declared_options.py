@@ -85,11 +85,14 @@ def test_an_account_notes_it(tmp_path):
     file = tmp_path / "people.csv"
     file.write_text("a,b,c\n1,1,1\n")
     account = mdp.Account(file, epsilon=3, delta=1e-5)
-    for mechanism in (Weak(), mdp.Laplace()):
+    for mechanism in (Inheriting(), mdp.Laplace()):
         account.spend(mechanism.calibrate(QUERY, **BUDGET))
-    weak, own = account.releases
-    assert weak["guarantee"].startswith(MARK)
+    foreign, own = account.releases
+    assert foreign["guarantee"].startswith(MARK)
     assert "guarantee" not in own
+    with pytest.raises(mdp.InputError, match="its noise gives 1.25"):
+        account.spend(Weak().calibrate(QUERY, **BUDGET))
+    assert len(account.releases) == 2
 
 
 def test_what_has_several_parts_is_as_its_program():
