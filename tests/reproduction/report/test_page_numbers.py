@@ -204,9 +204,7 @@ def test_every_number_of_the_answers_is_recomputed(root, tmp_path):
 def test_gaps_are_the_cells_that_did_not_run(root):
     summaries = [summary.read(root / f"summary/{name}.csv") for name in distinctrun.KINDS]
     rows = appendix.gaps(summaries).groups[""]
-    found = {
-        (row["experiment"], catalogue.label(row["mechanism"]), row["epsilon"]) for row in rows
-    }
+    found = {(row["experiment"], catalogue.label(row["mechanism"]), row["epsilon"]) for row in rows}
     assert found == {
         (catalogue.experiment(name).name, catalogue.label(mechanism), epsilon)
         for mechanism, epsilon in distinctrun.REFUSED
