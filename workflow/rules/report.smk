@@ -7,6 +7,8 @@ NOISE = ["<folder>/tables/effective_noise.csv", "<folder>/tables/table2.csv"]
 SIDES = {"regression": "left", "first_pc": "middle", "covariance": "right"}
 # Whether the study's own checks of mechanisms for releases stand beside the run's.
 CHECKED = ON_PAPERS and EXPERIMENTS
+# What is advised, or called best, needs results on other data if it was made on these.
+HELD_OUT = ["<folder>/held_out.csv"] if CHECKED else []
 
 # By the name of a table its file in reproduction/report/tables, and the files that it shows. First those
 # of one experiment, then those of one mechanism against each other row, which nobody makes by default.
@@ -21,7 +23,7 @@ ON_REQUEST = {
     if row not in BASELINES
 }
 TABLES = {
-    "advice": ("advice", [*RESULTS, *(["<folder>/held_out.csv"] if CHECKED else [])]),
+    "advice": ("advice", [*RESULTS, *HELD_OUT]),
     "audit": (
         "audit",
         [
@@ -34,7 +36,7 @@ TABLES = {
         "effective_noise",
         [*AUDITS, *expand("<folder>/comparisons/{run}.csv", run=EXPERIMENTS)],
     ),
-    "price": ("price", RESULTS),
+    "price": ("price", [*RESULTS, *HELD_OUT]),
     "section10_2": ("section10_2", rows_of("section10_2", "regression")),
 }
 FIGURES = {
@@ -73,7 +75,7 @@ if OTHER_READING:
     TABLES, FIGURES = {"section10_2": TABLES["section10_2"]}, {}
 else:
     FIGURES |= {
-        **{f"curves_{run}": ("curves", rows_of(run)) for run in SWEPT},
+        **{f"curves_{run}": ("curves", [*rows_of(run), *HELD_OUT]) for run in SWEPT},
         **{f"figure4_{side}": ("directions", rows_of(run)) for run, side in SIDES.items()},
     }
 

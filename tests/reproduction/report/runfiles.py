@@ -48,7 +48,7 @@ _NEEDED = {
     "tables/effective_noise": [*_AUDITS, *_every(["comparisons"], RELEASES)],
     "tables/errata": ["errata", "theory/exact"],
     "tables/imgm_settings": ["theory/settings"],
-    "tables/price": [*_RELEASED, *_AUDITS, *_TRAINED],
+    "tables/price": [*_RELEASED, *_AUDITS, *_TRAINED, "held_out"],
     "tables/section10_2": _SECTION10_2,
     "tables/table1": ["published/table1", *_every(["data"], ["adult", "cora", "imdb", "mnist"])],
     "tables/table2": ["published/table2", *_every(["data"], ["liver", "movement", "ctg"])],
@@ -117,7 +117,8 @@ def needed(name: str) -> list[str]:
         return [*_every(["summary", "comparisons"], [run]), "settings"]
     printed = f"published/{catalogue.experiment(run).results}"
     kinds = ["summary", "comparisons", "audit", *["implied_noise"] * (run in IN_PRINT.values())]
-    return [*_every(kinds, [run]), printed, "settings"]
+    tested = ["held_out"] * (name == f"figures/curves_{run}")
+    return [*_every(kinds, [run]), printed, *tested, "settings"]
 
 
 def files(root: Path, name: str) -> dict[str, Path]:

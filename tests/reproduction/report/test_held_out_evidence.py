@@ -11,7 +11,7 @@ from reproduction.report import comparisons, held_out_table, summary
 
 def row(mechanism, mean, seed, **fields):
     noise = 0.01 * np.random.default_rng(seed).standard_normal(20)
-    return trials(mechanism, mean + 0.1 * SPLIT + noise, **fields)
+    return trials(mechanism, mean + 0.1 * SPLIT + noise, **{"epsilon_delivered": 1.0} | fields)
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def judge(saved):
     """Return a function from the mean errors of baselines to the table."""
 
     def run(**baselines):
-        level = {"epsilon": "", "delta": np.nan}
+        level = {"epsilon": "", "delta": np.nan, "epsilon_delivered": np.nan}
         file = saved(
             row("clipped_private", 0.3, 1),
             row("clipped_public", 0.1, 2),
@@ -27,8 +27,8 @@ def judge(saved):
             row("laplace", 0.4, 4),
             *(row(name, mean, 5, **level) for name, mean in baselines.items()),
         )
-        compared = comparisons.table([file], summary.summarise([file]))
-        table = held_out_table.table(compared)
+        results = summary.summarise([file])
+        table = held_out_table.table(comparisons.table([file], results), results)
         return table.assign(experiment="regression", dataset="wine", simulated=False)
 
     return run
@@ -76,7 +76,8 @@ def test_a_mechanism_without_an_entry_moves_no_other_wherever_it_stands(saved, t
     assert before == after
     # In the order of the file others would move.
     file = saved(added, *rows, name="first")
-    moved = held_out_table.table(comparisons.table([file], summary.summarise([file])))
+    results = summary.summarise([file])
+    moved = held_out_table.table(comparisons.table([file], results), results)
     kept = pd.read_csv(tmp_path / "0.csv")
     assert (moved["p_corrected"].to_numpy() > 1.2 * kept["p_corrected"].to_numpy()).any()
 

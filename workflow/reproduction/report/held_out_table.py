@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import pandas as pd
 
 from reproduction import catalogue, files
-from reproduction.report import comparisons, summary
+from reproduction.report import advisable, comparisons, summary
 
 COLUMNS = (
     *("experiment", "dataset", "simulated", "epsilon", "mechanism", "against", "mean"),
@@ -19,21 +19,24 @@ COLUMNS = (
 #: What a verdict is against, in a sentence.
 RIVAL = "the best other mechanism or free baseline"
 
-#: Baselines that nobody can use in place of a private release: they need the records.
-NOT_FREE = {*catalogue.BASELINES} - {*catalogue.RECORD_FREE}
 
-
-def table(compared: pd.DataFrame) -> pd.DataFrame:
+def table(compared: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
     """Return each tuned mechanism against the best alternative, at each epsilon (``COLUMNS``).
 
-    Alternatives are the mechanisms that are not tuned, and the baselines that cost no privacy. The
-    best one is that with the best mean over the same trials, which is in its favour. The verdict
-    is that of :mod:`reproduction.report.comparisons`, corrected.
+    Alternatives are mechanisms and baselines that may be advised without results on other data
+    (:mod:`reproduction.report.advisable`). The best one is that with the best mean over the same
+    trials, which is in its favour. The verdict is that of :mod:`reproduction.report.comparisons`,
+    corrected.
+
+    Args:
+        compared: comparisons of one experiment.
+        results: its summary.
     """
+    rows = advisable.joined(summary.default(results))
+    refused = rows.loc[rows["advisable"].ne(advisable.YES) & rows["mean"].notna(), "mechanism"]
     pairs = comparisons.oriented(compared)
-    pairs = pairs[pairs["epsilon"].notna() & ~pairs["against"].isin(NOT_FREE)]
-    tuned = catalogue.tuned()
-    pairs = pairs[pairs["mechanism"].isin(tuned) & ~pairs["against"].isin(tuned)]
+    pairs = pairs[pairs["epsilon"].notna() & ~pairs["against"].isin(refused)]
+    pairs = pairs[pairs["mechanism"].isin(catalogue.tuned())]
     larger = catalogue.metric(str(compared["metric"].iloc[0])).larger
     best = pairs.sort_values("mean_against", ascending=not larger, kind="stable")
     best = best.drop_duplicates(["epsilon", "mechanism"])
@@ -52,12 +55,21 @@ def write(trial_files: Iterable[str | os.PathLike], out: str | os.PathLike) -> N
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "trials.csv")
             run.to_csv(path, index=False)
-            compared = comparisons.table([path], summary.summarise([path]))
+            results = summary.summarise([path])
+            compared = comparisons.table([path], results)
         of = {"experiment": experiment, "dataset": dataset}
         simulated = run["data_status"].eq(summary.SIMULATED).any()
-        parts.append(table(compared).assign(**of, simulated=simulated))
+        parts.append(table(compared, results).assign(**of, simulated=simulated))
     text = pd.concat(parts).to_csv(index=False, lineterminator="\n", float_format="%.6g")
     files.write_text(out, text)
+
+
+def tested(evidence: pd.DataFrame | None, experiment: str) -> set[str]:
+    """Return the mechanisms with verdicts on other data in an experiment."""
+    if evidence is None:
+        return set()
+    rows = evidence[evidence["experiment"].eq(experiment) & evidence["verdict"].notna()]
+    return {*rows["mechanism"]}
 
 
 def sentence(evidence: pd.DataFrame | None, experiment: str, mechanism: str) -> str:
@@ -65,11 +77,9 @@ def sentence(evidence: pd.DataFrame | None, experiment: str, mechanism: str) -> 
 
     It names the data sets on which the mechanism is worse.
     """
-    if evidence is None or mechanism not in catalogue.tuned():
+    if evidence is None or mechanism not in tested(evidence, experiment) & catalogue.tuned():
         return ""
     rows = evidence[evidence["experiment"].eq(experiment) & evidence["mechanism"].eq(mechanism)]
-    if rows.empty or rows["verdict"].isna().all():
-        return ""
     counts = rows["verdict"].value_counts()
     better, worse = (counts.get(word, 0) for word in (comparisons.BETTER, comparisons.WORSE))
     sets = rows.drop_duplicates("dataset")

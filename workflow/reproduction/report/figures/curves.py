@@ -6,7 +6,15 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from reproduction import catalogue
-from reproduction.report import audit_status, comparisons, inputs, markup, statistics, summary
+from reproduction.report import (
+    advisable,
+    audit_status,
+    comparisons,
+    held_out_table,
+    inputs,
+    markup,
+    summary,
+)
 from reproduction.report.figures import frames, style
 from reproduction.report.figures.base import Figure
 from reproduction.report.inputs import Run
@@ -28,6 +36,7 @@ def tidy(experiment: str, run: Run) -> pd.DataFrame:
     compared, baseline = run[f"comparisons/{experiment}"], summary.trivial(rows)
     rows = rows.assign(against_baseline=comparisons.verdicts(rows, compared, baseline))
     rows = audit_status.joined(rows, run.get(f"audit/{experiment}"))
+    rows = advisable.joined(rows, held_out_table.tested(run.get("held_out"), experiment))
     rows = comparisons.once(rows, compared)
     names = leading(rows, run.table_epsilon)
     best = names[-1] if names else ""
@@ -41,7 +50,7 @@ def leading(rows: pd.DataFrame, epsilon: float) -> list[str]:
     """Return the mechanisms of a figure; the best one comes last.
 
     They are those of the papers and those without an entry in the catalogue, and the best one at an
-    epsilon, by its mean, whose guarantee stands.
+    epsilon, by its mean, that may be advised.
     """
     papers = {*catalogue.section("compared")["MVG"]}
     papers |= {name for names in catalogue.section("papers").values() for name in names}
@@ -57,10 +66,9 @@ def leading(rows: pd.DataFrame, epsilon: float) -> list[str]:
 
 
 def best(rows: pd.DataFrame, epsilon: float) -> list[str]:
-    """Return the mechanism with the best mean whose guarantee nothing refutes; none without one."""
-    sound = rows["audit_status"].isin([*audit_status.SOUND, ""]) & rows["epsilon"].eq(epsilon)
-    sound &= ~statistics.exceeds(rows["epsilon_delivered"], rows["epsilon"])
-    means = rows[sound & rows["role"].eq("mechanism")].set_index("mechanism")["mean"].dropna()
+    """Return the mechanism with the best mean of those that may be advised; none without one."""
+    rows = rows[rows["advisable"].eq(advisable.YES) & rows["epsilon"].eq(epsilon)]
+    means = rows[rows["role"].eq("mechanism")].set_index("mechanism")["mean"].dropna()
     if means.empty:
         return []
     larger = catalogue.metric(str(rows["metric"].iloc[0])).larger

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from reproduction import catalogue
-from reproduction.report import audit_status, comparisons, summary
+from reproduction.report import advisable, audit_status, comparisons, held_out_table, summary
 from reproduction.report.inputs import Run
 from reproduction.report.markup import short
 from reproduction.report.tables.base import Table, empty, headline
@@ -21,7 +21,7 @@ from reproduction.report.tables.base import Table, empty, headline
 COLUMNS = (
     *("experiment", "mechanism", "also", *audit_status.COLUMNS, "price", "low", "high", "smallest"),
     *("largest", "n_trials", "baseline", "baseline_mean", "nonprivate_mean", "data_status"),
-    "by_results",
+    "advisable",
 )
 
 
@@ -40,7 +40,8 @@ def build(run: Run) -> Table:
     and ``high`` are the ends of the 95 % interval of :mod:`reproduction.report.comparisons`. The
     loss is 1 at the row ``baseline``. ``also`` are other names of the same noise distribution;
     ``audit_status`` is that of :mod:`reproduction.report.audit_status`. Mechanisms that the audit
-    refutes have no price, and come last. ``by_results`` marks a parameter chosen by results.
+    refutes have no price, and come last. ``advisable`` is that of
+    :mod:`reproduction.report.advisable`: ``yes``, or the first reason against some epsilon.
     """
     frames = [
         pd.DataFrame(_rows(name, run), columns=COLUMNS)
@@ -75,6 +76,7 @@ def _rows(experiment: str, run: Run) -> Iterator[dict[str, Any]]:
     # Schemes of training have no audit, and no status.
     if f"audit/{experiment}" in run:
         rows = audit_status.joined(rows, run[f"audit/{experiment}"])
+    rows = advisable.joined(rows, held_out_table.tested(run.get("held_out"), experiment))
     levels = rows[rows["mechanism"].isin(catalogue.BASELINES)].set_index("mechanism")["mean"]
     baseline = summary.trivial(rows)
     if "nonprivate" not in levels or not baseline:
@@ -93,7 +95,7 @@ def _rows(experiment: str, run: Run) -> Iterator[dict[str, Any]]:
             "smallest": part["promised"].min(),
             "largest": part["promised"].max(),
             "n_trials": part["n_trials"].max(),
-            "by_results": part["configuration"].ne("").any(),
+            "advisable": advisable.of_all(part),
             "baseline": baseline,
             "baseline_mean": levels[baseline],
             "nonprivate_mean": levels["nonprivate"],
@@ -111,14 +113,14 @@ def finding(table: pd.DataFrame) -> str:
     """Return what half of the gap costs at best in one experiment, and with MVG.
 
     It is the first experiment where MVG does not get there; without such a one it is the first.
-    The best is one that a private run can choose: no result has chosen a parameter of it.
+    The best is one that may be advised.
     """
     table = table[~audit_status.refuted(table)]
     mvg = table[table["mechanism"].isin(catalogue.section("papers")["MVG"])]
     least = mvg.groupby("experiment", sort=False)["price"].min()
     name = next(iter([*least[np.isinf(least)].index, *least.index, *table["experiment"]]))
     rows = table[table["experiment"].eq(name)]
-    rows = rows.assign(price=rows["price"].mask(rows["by_results"].eq(True), np.inf))
+    rows = rows.assign(price=rows["price"].where(rows["advisable"].eq(advisable.YES), np.inf))
     about = catalogue.experiment(name).name
     best = rows.loc[rows["price"].idxmin()]
     if np.isinf(best["price"]):
