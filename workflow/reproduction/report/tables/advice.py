@@ -15,10 +15,10 @@ import pandas as pd
 
 from matrixdp.auditing.status import NOT_REFUTED
 from reproduction import catalogue
-from reproduction.report import audit_status, comparisons, held_out_table, summary
+from reproduction.report import advisable, audit_status, comparisons, held_out_table, summary
 from reproduction.report.inputs import Run
 from reproduction.report.markup import format_value, interval, short
-from reproduction.report.statistics import ENOUGH, ROUNDING, exceeds
+from reproduction.report.statistics import ENOUGH, ROUNDING
 from reproduction.report.tables.audit import RELEASED
 from reproduction.report.tables.base import Column, Table, empty
 
@@ -113,11 +113,12 @@ def _rows(experiment: str, run: Run) -> Iterator[dict[str, Any]]:
     about, results = catalogue.experiment(experiment), run[f"summary/{experiment}"]
     if about.part_of:
         return
-    table = audit_status.joined(summary.default(results), run.get(f"audit/{experiment}"))
-    released_by = _released_by(about, table, run)
     evidence = run.get("held_out")
+    table = audit_status.joined(summary.default(results), run.get(f"audit/{experiment}"))
+    table = advisable.joined(table, held_out_table.tested(evidence, experiment))
+    released_by = _released_by(about, table, run)
     notes = {name: held_out_table.sentence(evidence, experiment, name) for name in released_by}
-    candidates = _candidates(table, notes)
+    candidates = _candidates(table)
     pairs = comparisons.oriented(run[f"comparisons/{experiment}"])
     ends = _ends(table) | {
         "place": summary.place_of_default(results, run.settings.get("table_epsilon", "")),
@@ -168,21 +169,11 @@ def _released_by(about: catalogue.Experiment, rows: pd.DataFrame, run: Run) -> d
     return {name: RELEASED[query] for name, query in queries.items() if name in sound}
 
 
-def _candidates(table: pd.DataFrame, notes: Mapping[str, str]) -> pd.DataFrame:
-    """Return the rows that may be advised, by their claimed epsilon.
-
-    ``notes`` have the mechanisms whose guarantee is not in doubt, with their results on other data.
-    """
-    claimed = pd.to_numeric(table["epsilon"], errors="coerce")
-    delivered, names = table["epsilon_delivered"], table["mechanism"]
-    kept_promise = delivered.notna() & ~exceeds(delivered, claimed)
-    # A parameter that was chosen on the data without privacy cannot be chosen by a private run.
-    unchosen = table["configuration"].eq("")
-    # The same holds for a rule designed on these data, unless it is tested on other data.
-    tested = ~names.isin(catalogue.tuned()) | names.map(notes).fillna("").ne("")
-    eligible = names.isin([*notes]) & table["mean"].notna() & kept_promise & unchosen & tested
-    rows = table.assign(claimed_epsilon=claimed)[eligible]
-    return rows.sort_values("claimed_epsilon", kind="stable")
+def _candidates(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the private rows that may be advised, by their claimed epsilon."""
+    rows = table.assign(claimed_epsilon=pd.to_numeric(table["epsilon"], errors="coerce"))
+    rows = rows[rows["advisable"].eq(advisable.YES) & rows["mean"].notna()]
+    return rows.dropna(subset="claimed_epsilon").sort_values("claimed_epsilon", kind="stable")
 
 
 def _ends(table: pd.DataFrame) -> dict[str, Any]:
