@@ -338,6 +338,7 @@ def test_an_experiment_has_trials_and_epsilons_of_its_own_or_those_of_all():
 def test_what_is_left_out_has_the_default():
     resolved = config.resolve({name: SHIPPED[name] for name in ("experiments", "training")})
     assert resolved == config.resolve(SHIPPED)
+    # The control: a default of gradients stands in no training on features.
     assert "clip" not in resolved["training"]["imdb"]
 
 

@@ -160,7 +160,7 @@ rule negative_control:
 
 
 rule held_out:
-    """Trials of rules that were made on the papers' data, on other data."""
+    """Trials of rules that were made on the papers' data, on data of scikit-learn and a line."""
     input:
         # Mechanisms of other packages have no part in it.
         code=code(
@@ -228,7 +228,8 @@ rule claim:
     input:
         files=lambda w: files_of_claim(w.claim),
         settings="<folder>/settings.yaml",
-        # For the verdict among all claims, and the noise that printed errors would need.
+        # Both are read below --kept: the verdict among all claims, and the noise that printed errors
+        # would need.
         kept=lambda w: shipped("results/reference/claims.csv"),
         noise=lambda w: shipped(
             *(f"results/reference/implied_noise/{run}.csv" for run in summaries_of_claim(w.claim))

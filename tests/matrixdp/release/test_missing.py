@@ -55,7 +55,7 @@ def test_recommend_says_so_too_by_the_suffix_where_there_is_no_file(tmp_path, ca
 
 
 @pytest.mark.parametrize(("kind", "status"), [(float, 2), (np.float32, 2), (int, 0)])
-def test_an_array_of_whole_numbers_has_no_missing_value(tmp_path, kind, status):
+def test_only_an_array_of_whole_numbers_needs_no_rule_for_missing_values(tmp_path, kind, status):
     np.save(tmp_path / "ages.npy", np.array([[1], [2], [3], [4]], dtype=kind))
     assert run(tmp_path, **{**AGES, "file": "ages.npy", "bounds": {"0": [0, 10]}}) == status
 

@@ -37,6 +37,7 @@ def case(objects_to):
     return Case("x", "tool", lambda wrong, _: Outcome(wrong in objects_to, "seen"), lambda w: w)
 
 
+#: What a tool objects to: True is the wrong mechanism, False its right twin.
 OBJECTIONS = {"good": [True], "blind": [], "shy": [True, False], "inverted": [False]}
 
 

@@ -438,6 +438,10 @@ def largest_eigenvalue(domain, adjacency):
 
 
 def searched_case(name, kind, domain, adjacency, seed):
+    """Search the neighbours that move a release most, and hold them to the mu that it states.
+
+    A mechanism without a guarantee for the query has nothing to hold.
+    """
     try:
         release = built(name).calibrate(posed(kind, domain, adjacency), **BUDGET)
     except NoGuarantee:

@@ -49,7 +49,9 @@ def finding(table: pd.DataFrame) -> str:
     times = audit.inflation(mvg_noise(table))
     searched = table[table["mechanism"].eq("mvg_maxpnr") & ~audit_status.refuted(table)]
     also = f", max-PNR {more} times" if (more := audit.inflation(searched)) else ""
-    return f"MVG adds {times} times the noise that its guarantee needs{also}" if times else ""
+    return (
+        f"MVG adds {times} times the noise it needs, even with zeta's root{also}" if times else ""
+    )
 
 
 def mvg_noise(table: pd.DataFrame) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from reproduction.report.tables.setups import Settings
 CAPTION = (
     "The set-ups of the MVG paper as it prints them, and as they were run. Where the paper is "
     "silent its cell is empty, and the choice is ours. Scaling constants and bounds count as "
-    "public, as in the paper."
+    "public: the paper spends nothing on them."
 )
 
 
