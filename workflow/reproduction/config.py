@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -14,11 +14,18 @@ import yaml
 from pydantic import AfterValidator, Discriminator, Field, PlainSerializer, Tag, model_validator
 
 from matrixdp.checks import InputError, choice
-from reproduction import discovery
+from reproduction import catalogue, discovery, job_settings
 from reproduction.data import datasets as sets
 from reproduction.experiments import readings
 from reproduction.models import Label, Model, Name, Number, Texts, check, left_out
-from reproduction.trials import DEFAULT, OF_COMPONENTS, OF_REGRESSION, OF_TRAINING
+from reproduction.trials import (
+    DEFAULT,
+    NONPRIVATE,
+    OF_COMPONENTS,
+    OF_REGRESSION,
+    OF_TRAINING,
+    RECORD_FREE,
+)
 
 #: Numbers from which on a matrix of one's own is large, and the limits of its audit (see
 #: :class:`matrixdp.auditing.releases.Limits`), which the page states.
@@ -453,3 +460,29 @@ def check_originals(name: str, mirror: str, settings: Mapping[str, Any]) -> None
                 f"workflow/{sets.FILE.name}: {name}.files.{label} has no urls, and {what}; set "
                 "DATA_MIRROR to a folder that has the file"
             )
+
+
+def only_rows(settings: Mapping[str, Any], names: Mapping[str, Collection[str]]) -> dict[str, Any]:
+    """Return settings with the experiments in ``names``, and of their rows these and the baselines.
+
+    Raises:
+        InputError: an experiment or a row is not in the settings.
+    """
+    parts: dict[str, dict[str, Any]] = {"experiments": {}, "training": {}}
+    for run, wanted in names.items():
+        kind = "training" if run in settings["training"] else "experiments"
+        entry = settings[kind].get(run)
+        missing = [run] if entry is None else {*wanted} - {*job_settings.rows(settings, run)}
+        if missing:
+            command = catalogue.experiment(run).command
+            raise InputError(
+                f"{', '.join(sorted(missing))} is no part of this run"
+                + (f"; `{command}` runs it" if command else "; add it to the configuration")
+            )
+        key = "schemes" if kind == "training" else "mechanisms"
+        # A row that is not run has the trials of the one that it equals.
+        equal = {job_settings.same_as(settings, run).get(row) for row in wanted}
+        free = {NONPRIVATE, *RECORD_FREE}
+        chosen = [row for row in entry[key] if row in {*free, *wanted, *equal}]
+        parts[kind][run] = {**entry, key: chosen}
+    return {**settings, **parts}

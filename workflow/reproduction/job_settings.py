@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from matrixdp import checks
 from matrixdp.checks import InputError
-from reproduction import catalogue, discovery
-from reproduction.trials import BASELINES, DEFAULT, NONPRIVATE, RECORD_FREE, SAME_AS
+from reproduction import discovery
+from reproduction.trials import BASELINES, DEFAULT, SAME_AS
 
 #: The settings of a job, which JSON can hold.
 JobSettings = dict[str, Any]
@@ -223,32 +223,6 @@ def summary(settings: Mapping[str, Any], experiment: str) -> JobSettings:
         "fixed": {name: configurations[name] for name in names if name in configurations},
         "same_as": same_as(settings, experiment),
     }
-
-
-def only_rows(settings: Mapping[str, Any], names: Mapping[str, Collection[str]]) -> dict[str, Any]:
-    """Return settings with the experiments in ``names``, and of their rows these and the baselines.
-
-    Raises:
-        InputError: an experiment or a row is not in the settings.
-    """
-    parts: dict[str, dict[str, Any]] = {"experiments": {}, "training": {}}
-    for run, wanted in names.items():
-        kind = "training" if run in settings["training"] else "experiments"
-        entry = settings[kind].get(run)
-        missing = [run] if entry is None else {*wanted} - {*rows(settings, run)}
-        if missing:
-            command = catalogue.experiment(run).command
-            raise InputError(
-                f"{', '.join(sorted(missing))} is no part of this run"
-                + (f"; `{command}` runs it" if command else "; add it to the configuration")
-            )
-        key = "schemes" if kind == "training" else "mechanisms"
-        # A row that is not run has the trials of the one that it equals.
-        equal = {same_as(settings, run).get(row) for row in wanted}
-        free = {NONPRIVATE, *RECORD_FREE}
-        chosen = [row for row in entry[key] if row in {*free, *wanted, *equal}]
-        parts[kind][run] = {**entry, key: chosen}
-    return {**settings, **parts}
 
 
 def text(job: Mapping[str, Any]) -> str:
