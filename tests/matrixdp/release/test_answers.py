@@ -286,6 +286,7 @@ FAR = [
 
 @pytest.mark.parametrize(("query", "keys"), FAR)
 def test_a_mean_beyond_its_bounds_is_clipped_and_stands_as_it_was_in_the_details(query, keys):
+    pytest.importorskip("pandas", reason="an answer is a frame with it alone")
     rows, beyond = np.tile([0.0, 5.0], (60, 1)), 0
     settings = {"missing": "refuse", "epsilon": 2.0, **keys}
     for _ in range(20):
@@ -316,7 +317,8 @@ def test_a_mean_beyond_its_bounds_is_clipped_and_stands_as_it_was_in_the_details
 def test_a_covariance_is_one_that_records_can_have_and_its_raw_values_average_out(
     mechanism, adjacency
 ):
-    """Values of (0, 120) and (-5, 5) at their bounds, where noise of epsilon 1 is large."""
+    """Values of (0, 120) and (-5, 5) at their bounds, where noise of epsilon 2 is large."""
+    pytest.importorskip("pandas", reason="an answer is a frame with it alone")
     half, rows = np.array([60.0, 5.0]), np.tile([[0.0, 5.0], [120.0, -5.0]], (30, 1))
     raws, answers, beyond = [], [], 0
     for _ in range(25):
