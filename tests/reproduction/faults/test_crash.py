@@ -31,7 +31,7 @@ def test_a_killed_run_is_continued_to_the_same_bytes(fresh, finished):
     assert last.code == 0, last.output
 
     made = fresh.results()
-    assert len(made) == 3 + 1 + 4
+    assert len(made) == 3 + 1 + 3
     assert made.items() <= finished.results().items()
     assert data.stat().st_mtime_ns == written
     assert not list((fresh.folder / "results").rglob(".*"))
