@@ -98,8 +98,8 @@ WHOLE = {
 BESIDES = {
     # The entry of its data set is a param.
     "prepare": {"workflow/datasets.yaml"},
-    # Facts on the machine, which are marked as such.
-    "report": {"pyproject.toml"},
+    # Facts on the machine, which are marked as such; and of what original a data set is a copy.
+    "report": {"pyproject.toml", "workflow/datasets.yaml"},
     "ro-crate": {"pyproject.toml"},
     # In its own temporary folder, which it deletes.
     "article": {"figures"},
@@ -211,15 +211,20 @@ def test_what_is_opened_for_a_whole_run_is_declared(verb, unrun, tmp_path):
     if verb != "ro-crate":
         published = project.folder.glob("workflow/published/*.csv")
         paths += [str(path.relative_to(project.folder)) for path in published]
+        paths += ["workflow/errata.yaml"]
     words = [verb, *paths, "--out", f"results/made.{verb}"]
     done = project.run(sys.executable, "-m", "reproduction", *words, PYTHONPATH="src:workflow")
     assert done.code == 0, done.output
     (note,) = (json.loads(file.read_text()) for file in (project.folder / "noted").iterdir())
-    module = f"cli.{verb.replace('-', '_')}"
+    modules = [f"cli.{verb.replace('-', '_')}"]
+    if verb != "ro-crate":
+        # Page and article build the tables that they show.
+        tables = sorted((project.folder / "workflow/reproduction/report/tables").glob("[a-z]*.py"))
+        modules += [f"report.tables.{path.stem}" for path in tables]
     code = project.run(
         sys.executable,
         "-c",
-        f"from reproduction import imports; print(*imports.files('{module}'), sep='\\n')",
+        f"from reproduction import imports; print(*imports.files(*{modules}), sep='\\n')",
         PYTHONPATH="src:workflow",
     )
     files = [os.path.relpath(line, project.folder) for line in code.output.splitlines()]
