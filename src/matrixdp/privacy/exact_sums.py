@@ -14,6 +14,7 @@ of all that is computed from the sums.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -120,13 +121,29 @@ def filled(values: Any) -> Any:
     Raises:
         TypeError: they are dates, which numpy would read as numbers too.
     """
-    if getattr(getattr(values, "dtype", None), "kind", "") in ("m", "M"):
+    if _kind(values) in ("m", "M"):
         raise TypeError("dates are no numbers")
     if isinstance(values, list | tuple) and any(isinstance(one, MaskedArray) for one in values):
         values = np.ma.array(values)
     if not isinstance(values, MaskedArray):
         return values
     return np.where(np.ma.getmaskarray(values), np.nan, np.ma.getdata(values))
+
+
+def _kind(values: Any) -> str:
+    """Return numpy's letter for dates, durations or complex numbers of an array or a data frame.
+
+    A list has such a letter where numpy would read all of it as dates. Otherwise nothing.
+    """
+    if isinstance(values, list | tuple):
+        with contextlib.suppress(ValueError):
+            # Rows of several lengths raise it.
+            kind = np.asarray(values).dtype.kind
+            return kind if kind in ("m", "M") else ""
+        return ""
+    types = [*values.dtypes] if hasattr(values, "columns") else [getattr(values, "dtype", None)]
+    kinds = [getattr(dtype, "kind", "") for dtype in types]
+    return next((kind for kind in kinds if kind in ("c", "m", "M")), "")
 
 
 def obstacle(values: Any, before: int = 0) -> str:
@@ -136,8 +153,8 @@ def obstacle(values: Any, before: int = 0) -> str:
         values: data frame, or what numpy may read as an array, one record per row.
         before: number of records before these.
     """
-    kind = getattr(getattr(values, "dtype", None), "kind", "")
-    if kind in ("c", "m", "M"):
+    # Of a data frame its entries say the column.
+    if not hasattr(values, "columns") and (kind := _kind(values)):
         return "complex numbers" if kind == "c" else "dates"
     if isinstance(values, list | tuple) and len({np.shape(row) for row in values}) > 1:
         return "rows of several lengths"
