@@ -44,14 +44,14 @@ def by_mechanism(audit: pd.DataFrame | None) -> pd.DataFrame:
         # Where no epsilon was computed, runs alone objected to nothing.
         doubtful = verdicts.map(status.of).eq(NOT_REFUTED) & audit["epsilon_attained"].isna()
         verdicts = verdicts.mask(doubtful, DECLARED)
-    shown = audit.reindex(columns=["epsilon_attained", "epsilon_certified"]).max(axis=1)
+    least = audit.reindex(columns=["epsilon_attained", "epsilon_certified"]).max(axis=1)
     claimed = pd.to_numeric(audit.reindex(columns=["epsilon"])["epsilon"])
-    wrong = verdicts.map(status.of).eq(REFUTED) & ~shown.le(claimed)
+    wrong = verdicts.map(status.of).eq(REFUTED) & ~least.le(claimed)
     groups = audit["mechanism"]
     return pd.DataFrame(
         {
             "audit_status": verdicts.groupby(groups, sort=False).agg(status.worst),
-            "epsilon_least": shown.where(wrong).groupby(groups, sort=False).max(),
+            "epsilon_least": least.where(wrong).groupby(groups, sort=False).max(),
         }
     )
 

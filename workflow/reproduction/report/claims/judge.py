@@ -81,12 +81,12 @@ class Judge:
                 except NotRun as reason:
                     missing[claim.id] = f"not run: {reason}"
         cases = _corrected(cases)
-        shown = {name: case for (name, other), case in cases.items() if not other}
+        primary = {name: case for (name, other), case in cases.items() if not other}
         tested = [
-            case for case in shown.values() if not exact_claims.argument(case.claim, self._files)
+            case for case in primary.values() if not exact_claims.argument(case.claim, self._files)
         ]
         by_claim = controls.judge(tested, self._trials, self._epsilon)
-        for name, case in shown.items():
+        for name, case in primary.items():
             other = cases.get((name, True), missing.get(name))
             findings[name] = self._finding(case, other, by_claim.get(name, Control()))
         untested = dict.fromkeys(("statistic", "test", "evidence", "data_status"), "")
@@ -101,7 +101,7 @@ class Judge:
         ]
         counts = dict.fromkeys(("readings_holding", "readings_total"), "Int64")
         table = pd.DataFrame(rows, columns=[*COLUMNS]).astype(counts)
-        records = [_record(name, part) for name, case in shown.items() for part in case.evidence]
+        records = [_record(name, part) for name, case in primary.items() for part in case.evidence]
         return table, pd.DataFrame(records, columns=[*COMPARISONS])
 
     def _weigh(self, claim: Claim, comparisons: Sequence[Comparison]) -> Case:

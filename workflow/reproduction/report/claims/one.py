@@ -93,10 +93,10 @@ def _rows(claim: Claim, files: Files, epsilon: str, kept: Files) -> list[str]:
         ).set_index("mechanism")
         rows = definitions.rows(claim.comparisons)
         names = {row.mechanism for row in rows if row.experiment == run}
-        shown = table["epsilon"].isin(["", epsilon]) & table["mechanism"].isin(names)
-        shown &= table["chosen"] & table["n_trials"].gt(0)
+        selection = table["epsilon"].isin(["", epsilon]) & table["mechanism"].isin(names)
+        selection &= table["chosen"] & table["n_trials"].gt(0)
         noise = _noise(run, kept)
-        for row in table[shown].to_dict("records"):
+        for row in table[selection].to_dict("records"):
             mechanism, direction = row["mechanism"], row["direction"]
             parts = [f"{short(row['mean'], 4)} ± {short(row['ci95'], 2)} here"]
             if mechanism in printed.index and direction in ("", "a"):

@@ -99,9 +99,9 @@ def save(figure: Figure, words: dict[str, Any], out: str | os.PathLike) -> None:
     write_text(svg.parent / "data" / f"{svg.stem}.csv", text)
     title, headline = figure.title, figure.headline
     _, above = style.header(headline, title, catalogue.mark(figure.status))
-    shown = {"topic": title, "headline": headline, "caption": figure.caption}
-    shown |= {"header": round(72 * above, 2)} | words
-    text = json.dumps(shown, ensure_ascii=False, indent=1)
+    content = {"topic": title, "headline": headline, "caption": figure.caption}
+    content |= {"header": round(72 * above, 2)} | words
+    text = json.dumps(content, ensure_ascii=False, indent=1)
     write_text(svg.with_suffix(".json"), f"{text}\n")
     metadata = {"Date": None, "Creator": None, "Title": title}
     with style.context(f"{svg.stem} narrow", narrow=True):

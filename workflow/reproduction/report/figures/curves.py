@@ -42,8 +42,8 @@ def tidy(experiment: str, run: Run) -> pd.DataFrame:
     best = names[-1] if names else ""
     rows = rows.assign(against_best=comparisons.verdicts(rows, compared, best))
     joined = frames.join([rows, theirs[theirs["epsilon"].notna()]])
-    shown = [*names, catalogue.NONPRIVATE, baseline]
-    return joined.assign(leading=joined["mechanism"].isin(shown))
+    mechanisms = [*names, catalogue.NONPRIVATE, baseline]
+    return joined.assign(leading=joined["mechanism"].isin(mechanisms))
 
 
 def leading(rows: pd.DataFrame, epsilon: float) -> list[str]:

@@ -88,15 +88,15 @@ def build(
     outputs = first_screen.Run(files)
     config = outputs.settings
     only = [] if job_settings.on_papers(config) else outputs.runs()
-    shown, names = [*sections.SECTIONS], sections.present(files)
+    order, names = [*sections.SECTIONS], sections.present(files)
     if only:
-        shown = [
+        order = [
             *(_section(name, outputs) for name in only),
-            *(entry for entry in shown if entry.id in (*PART_SECTIONS, "glossary")),
+            *(entry for entry in order if entry.id in (*PART_SECTIONS, "glossary")),
         ]
     else:
         names = [name for name in names if name not in sections.ASIDE]
-    arrangement = sections.arrange(shown, names)
+    arrangement = sections.arrange(order, names)
     data, provenance = appendix.provenance(files)
     facts = dict(machine.facts() if run is None else run)
     claims = outputs.table("claims")
@@ -132,7 +132,7 @@ def build(
         .get_template("page.html.j2")
         .render(
             sections=chapters,
-            at={name: section.id for section in shown for name in section.claims},
+            at={name: section.id for section in order for name in section.claims},
             parts=list(dict.fromkeys(chapter["about"].part for chapter in chapters)),
             answers=answers,
             caveat="" if only or not answers else catalogue.section("caveat"),

@@ -58,16 +58,16 @@ def build(run: Run, experiment: str, mechanism: str) -> Table:
     at = run.table_epsilon
     at = at if rows["epsilon"].eq(at).any() else rows["epsilon"].max()
     label = catalogue.label(mechanism, about.perturbation)
-    shown = rows[rows["epsilon"].eq(at)]
-    titles = shown["against"].isin(catalogue.BASELINES)
-    titles = titles.map({True: "Baselines", False: "Mechanisms"}).mask(_is_own(shown), "")
+    table = rows[rows["epsilon"].eq(at)]
+    titles = table["against"].isin(catalogue.BASELINES)
+    titles = titles.map({True: "Baselines", False: "Mechanisms"}).mask(_is_own(table), "")
     return Table(
         title=f"{about.title}: {label} against each",
-        headline=headline(shown, finding),
-        caption=caption(shown, label),
+        headline=headline(table, finding),
+        caption=caption(table, label),
         frame=rows[[*COLUMNS]],
-        columns=columns(shown, about.perturbation),
-        groups=lines(shown, titles),
+        columns=columns(table, about.perturbation),
+        groups=lines(table, titles),
     )
 
 
@@ -136,7 +136,7 @@ def columns(rows: pd.DataFrame, perturbation: str) -> list[Column]:
     def difference(row: Mapping[str, Any]) -> str:
         return scaled(row, "difference") + " (median)" * (row["statistic"] == "median")
 
-    shown = [
+    result = [
         Column("Method", lambda row: catalogue.label(row["against"], perturbation)),
         Column(about.name, lambda row: scaled(row, mean(row)), lambda row: row[mean(row)]),
         Column("Difference", difference, "difference"),
@@ -148,9 +148,9 @@ def columns(rows: pd.DataFrame, perturbation: str) -> list[Column]:
     ]
     # Schemes of training have no audit.
     if rows["audit_status"].ne("").any():
-        shown += [Column("Noise inflation", "noise_inflation", "noise_inflation")]
-        shown += [Column("Audit", "audit_status")]
-    return shown
+        result += [Column("Noise inflation", "noise_inflation", "noise_inflation")]
+        result += [Column("Audit", "audit_status")]
+    return result
 
 
 def _verdict(row: Mapping[str, Any]) -> str:
@@ -158,18 +158,18 @@ def _verdict(row: Mapping[str, Any]) -> str:
     return row["doubt"] or row["verdict"] + same
 
 
-def finding(shown: pd.DataFrame) -> str:
+def finding(table: pd.DataFrame) -> str:
     """Return how many private rows the mechanism is better and worse than; empty without one.
 
     Rows whose guarantee is only declared do not count.
     """
-    rows = shown[shown["verdict"].ne("")]
+    rows = table[table["verdict"].ne("")]
     rows = rows[rows["audit_status"].isin([*audit_status.SOUND, ""])]
     rows = rows[~rows["against"].isin(catalogue.BASELINES)]
     if rows.empty:
         return ""
     better, worse = (int(rows["verdict"].eq(word).sum()) for word in (BETTER, WORSE))
-    at = f"at epsilon {shown['epsilon'].iloc[0]:g}"
+    at = f"at epsilon {table['epsilon'].iloc[0]:g}"
     return f"Better than {better} and worse than {worse} of {len(rows)} private rows {at}"
 
 
