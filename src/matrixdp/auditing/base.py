@@ -18,13 +18,11 @@ from scipy import special
 from matrixdp.auditing.evidence import ERROR
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import CalibratedMechanism
+from matrixdp.mechanisms.proofs import ROUNDING as ROUNDING
 
 #: Scale tests: approximate number of draws, and the power that defines the smallest detectable
 #: shortfall. Their error probability is ``ERROR``.
 NUMBERS, POWER = 450_000, 0.95
-
-#: Relative tolerance of epsilons that are computed in two ways.
-ROUNDING = 1e-9
 
 #: A release is tight if it leaves at most this share of epsilon, or of the noise, unused.
 TIGHT = 1e-3

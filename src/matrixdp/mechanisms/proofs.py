@@ -29,6 +29,9 @@ from matrixdp.noise.distributions import (
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
 
+#: Relative tolerance of two numbers that are computed in two ways.
+ROUNDING = 1e-9
+
 #: No bound is proven.
 UNPROVEN = float("nan")
 

@@ -89,7 +89,7 @@ class Output:
     def raw(self, names: Sequence[str], covariance: Array) -> dict[str, Any]:
         """Return a covariance (m, m) in half ranges, in the columns' units, as details state it."""
         rows = covariance * np.outer(self.half, self.half)
-        return {RAW: {name: _table(names, row) for name, row in zip(names, rows, strict=True)}}
+        return {RAW: {name: table(names, row) for name, row in zip(names, rows, strict=True)}}
 
     def unclipped(self, names: Sequence[str], private: Array) -> dict[str, dict[str, float]]:
         """Return what :meth:`means` clips of noisy means (m,), as details state it."""
@@ -202,5 +202,6 @@ def about_mean(output: Output, estimate: MeanCovariance, noise_std: float) -> Ar
     return np.append(*line(output, estimate, noise_std))[None]
 
 
-def _table(names: Sequence[str], values: Array) -> dict[str, float]:
+def table(names: Sequence[str], values: Array) -> dict[str, Any]:
+    """Return values (m, ...) by the names of their columns, as files in JSON have them."""
     return dict(zip(names, values.tolist(), strict=True))

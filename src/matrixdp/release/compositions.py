@@ -118,12 +118,12 @@ def details(spec: Specification, release: ComposedMoments, outcome: Outcome) -> 
         content["noise_of_this_share"] = outcome.beyond_std / outcome.weight
     # The answer of a covariance has the mean.
     if outcome.centre_std and spec.query_name != "covariance":
-        content["mean"] = dict(zip(spec.columns, centre.tolist(), strict=True))
+        content["mean"] = answers.table(spec.columns, centre)
     if spec.query.private_count:
         return {**content, "records": outcome.weight * spec.query.n_records}
     if outcome.centre_std:
         noise = outcome.centre_std * spec.half
-        content["noise_of_mean"] = dict(zip(spec.columns, noise.tolist(), strict=True))
+        content["noise_of_mean"] = answers.table(spec.columns, noise)
     part = release.at(outcome.radius)
     if spec.query_name in uncertainty.KINDS and isinstance(spec.query.domain, Box):
         simulated = uncertainty.MomentNoise(part, outcome.centre_std)

@@ -56,9 +56,6 @@ _SAMPLER_PART, _SAMPLER = 100, 1e-6
 #: Format of accounts and receipts.
 FORMAT = 1
 
-#: Relative difference of a stated and a proven number, from rounding alone.
-ROUNDING = 1e-9
-
 #: Suffix of an account's name, after that of its file.
 SUFFIX = ".privacy.json"
 
@@ -357,7 +354,7 @@ def _require(name: str, stated: float | None, proven: float) -> None:
     Raises:
         NoGuarantee: the noise is less than stated.
     """
-    if stated is not None and proven > stated * (1 + ROUNDING):
+    if stated is not None and proven > stated * (1 + proofs.ROUNDING):
         raise NoGuarantee(
             f"the release states {name} {stated:.4g}, and its noise gives {proven:.4g}; calibrate "
             "a mechanism, and change no field of what it returns"

@@ -226,8 +226,8 @@ def details(
     entries = (unprojected[:, :, None] + widths[:, :, None] * [-1, 1]) * np.outer(half, half)[
         :, :, None
     ]
-    content = {KEY: {"mean": _table(names, limits * half[:, None] + middle[:, None])}}
-    rows = {name: _table(names, row) for name, row in zip(names, entries, strict=True)}
+    content = {KEY: {"mean": answers.table(names, limits * half[:, None] + middle[:, None])}}
+    rows = {name: answers.table(names, row) for name, row in zip(names, entries, strict=True)}
     content.setdefault(key, {})["covariance"] = rows
     return content
 
@@ -289,17 +289,13 @@ def receipt(spec: Specification, release: AdditiveMechanism) -> dict[str, Any]:
     if spec.query_name == "second_moments":
         return moments_table(spec.columns, widths * np.outer(spec.half, spec.half))
     if spec.query_name in ("records", "mean"):
-        return {f"{KEY}_plus_or_minus": _table(spec.columns, widths[0] * spec.half)}
+        return {f"{KEY}_plus_or_minus": answers.table(spec.columns, widths[0] * spec.half)}
     return {}
-
-
-def _table(names: Sequence[str], values: Array) -> dict[str, Any]:
-    return dict(zip(names, values.tolist(), strict=True))
 
 
 def errors_table(names: Sequence[str], errors: Array) -> dict[str, Any]:
     """Return the errors (m,) of a regression of the last column, as files state them."""
-    return _table([*names[:-1], "intercept"], errors)
+    return answers.table([*names[:-1], "intercept"], errors)
 
 
 def moments_table(names: Sequence[str], widths: Array, *, clipped: bool = False) -> dict[str, Any]:
@@ -307,6 +303,6 @@ def moments_table(names: Sequence[str], widths: Array, *, clipped: bool = False)
     rows = zip(names, widths, strict=True)
     return {
         f"{_ALONE if clipped else KEY}_plus_or_minus": {
-            name: _table(names, row) for name, row in rows
+            name: answers.table(names, row) for name, row in rows
         }
     }
