@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -29,7 +30,7 @@ from matrixdp.mechanisms.base import (
 )
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, second_moments
 from reproduction.data.prepared import Dataset, load
-from reproduction.experiments import readings, tasks
+from reproduction.experiments import grams, readings, tasks
 from reproduction.experiments.progress import progress
 from reproduction.experiments.readings import (
     FROM_DATA,
@@ -421,7 +422,9 @@ def _scores(
         {pair: np.empty(len(numbers)) for pair in itertools.product(tasks, releases)}
         for _ in range(1 + with_zeros)
     ]
-    blocks = list(_blocks(numbers, _stacked(tasks, releases.values(), data))) if results[0] else []
+    reduced = all(task.reads_gram for task in tasks.values())
+    size = _stacked(tasks, releases.values(), data, reduced)
+    blocks = list(_blocks(numbers, size)) if results[0] else []
     with progress(len(blocks) * len(releases), f"{mechanism}, {phase}") as advance:
         for trials in blocks:
             instances = {
@@ -438,7 +441,12 @@ def _scores(
                     values[query] = [query.value(each) for each in matrices]
                 noise = functools.partial(case.noise, settings, phase, trials)
                 facts = {"output_type": release.output_type, "noise_std": release.noise_std}
-                samples = release.simulate_all(values[query], noise)
+                stacks = values[query], noise
+                samples = (
+                    grams.simulate_all(release, *stacks)
+                    if reduced
+                    else release.simulate_all(*stacks)
+                )
                 for scores, released in zip(results, samples, strict=True):
                     shared: Shared = {}
                     for reading, instance in instances.items():
@@ -484,13 +492,17 @@ def splits(seed: int, data: Dataset, phase: str, trials: range) -> list[np.rando
 
 
 def _stacked(
-    tasks: Mapping[str, Task], releases: Iterable[CalibratedMechanism], data: Dataset
+    tasks: Mapping[str, Task],
+    releases: Iterable[CalibratedMechanism],
+    data: Dataset,
+    reduced: bool,
 ) -> int:
     """Return how many numbers a trial adds to a stack of values."""
     if any(task.splits for task in tasks.values()):
         return data.matrix.size
     # All trials have the same records, and stack what is released alone.
-    return max(int(np.prod(release.query.shape)) for release in releases)
+    shapes = [grams.shape(each) if reduced else each.query.shape for each in releases]
+    return max(map(math.prod, shapes), default=1)
 
 
 def _blocks(trials: range, size: int) -> Iterator[range]:

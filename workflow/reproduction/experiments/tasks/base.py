@@ -82,12 +82,15 @@ class Task(abc.ABC):
         queries: names of the queries that it can use, the paper's query first.
         baselines: names of its baselines.
         splits: whether each trial splits the data anew; otherwise all trials share the records.
+        reads_gram: whether scores of released records Y depend on Y Y^T alone, so that trials may
+            draw less than Y (:mod:`reproduction.experiments.grams`).
     """
 
     metric: ClassVar[str]
     queries: ClassVar[tuple[str, ...]]
     baselines: ClassVar[tuple[str, ...]]
     splits: ClassVar[bool] = False
+    reads_gram: ClassVar[bool] = False
 
     @property
     @abc.abstractmethod

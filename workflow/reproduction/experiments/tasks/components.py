@@ -161,6 +161,7 @@ class AllComponents(Task):
     baselines = OF_COMPONENTS
     queries = ("identity", "covariance")
     accepts = frozenset({"matrix", "second_moments", "sketch"})
+    reads_gram = True
 
     def instance(self, matrix: Array, streams: Streams) -> Instance:
         """Return the instance that all trials share: the data are not split."""

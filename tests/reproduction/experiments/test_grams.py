@@ -1,0 +1,90 @@
+"""What trials draw in place of released records has Gram matrices of the release's law."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from noisesamples import ALPHA, factor, repeated
+from scipy import stats
+
+from matrixdp.checks import InputError
+from matrixdp.mechanisms.base import AdditiveGaussian
+from matrixdp.mechanisms.gaussian import Gaussian
+from matrixdp.noise.distributions import ColumnL2Exponential, MatrixNormal
+from matrixdp.privacy.sensitivity import Box, IdentityQuery
+from reproduction.experiments import grams
+
+TRIALS = 20_000
+FACTORS = {"number": 0.5, "diagonal": [0.5, 1.0, 2.0], "dense": factor(3)}
+
+# Functions of a stack of Gram matrices, one number each.
+FUNCTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "trace": lambda gram: np.trace(gram, axis1=1, axis2=2),
+    "off the diagonal": lambda gram: gram[:, 0, 1],
+    "log determinant": lambda gram: np.linalg.slogdet(gram)[1],
+    "largest eigenvalue": lambda gram: np.linalg.eigvalsh(gram)[:, -1],
+    "first direction": lambda gram: np.abs(np.linalg.eigh(gram)[1][:, 0, -1]),
+    "last direction": lambda gram: np.abs(np.linalg.eigh(gram)[1][:, 0, 0]),
+}
+
+
+def release(row_factor: object, n: int) -> AdditiveGaussian:
+    query = IdentityQuery(Box.cube(3, -1, 1), n)
+    calibrated = Gaussian().calibrate(query, epsilon=1, delta=1e-3)
+    return replace(calibrated, noise=MatrixNormal((3, n), row_factor))
+
+
+def records(n: int) -> np.ndarray:
+    """Records whose rows are correlated, of the size of the noise."""
+    return np.clip(factor(3, 1) @ np.random.default_rng(2).normal(0.1, 0.5, (3, n)), -1, 1)
+
+
+def reduced(drawn: AdditiveGaussian, value: np.ndarray, seed: int) -> np.ndarray:
+    (stack,) = grams.simulate_all(drawn, [value], lambda: repeated(TRIALS, seed))
+    assert stack.shape == (TRIALS, *grams.shape(drawn)) == (TRIALS, 3, 6)
+    return stack @ np.swapaxes(stack, 1, 2)
+
+
+def p_value(one: np.ndarray, other: np.ndarray) -> float:
+    """Smallest p-value of two samples of Gram matrices, corrected for their number."""
+    pairs = ((of(one), of(other)) for of in FUNCTIONS.values())
+    return len(FUNCTIONS) * min(stats.ks_2samp(*pair).pvalue for pair in pairs)
+
+
+@pytest.mark.parametrize("name", FACTORS)
+@pytest.mark.parametrize("n", [6, 60])
+def test_gram_matrices_have_the_law_of_the_release_and_one_percent_of_scale_is_seen(name, n):
+    value, drawn = records(n), release(FACTORS[name], n)
+    full = drawn.simulate(value, repeated(TRIALS, 5))
+    full = full @ np.swapaxes(full, 1, 2)
+    assert p_value(full, reduced(drawn, value, 6)) > ALPHA
+    if n == 60:
+        for wrong in (0.99, 1.01):
+            scaled = release(wrong * np.asarray(FACTORS[name]), n)
+            assert p_value(full, reduced(scaled, value, 6)) < ALPHA
+    # Nor does the law without the records pass, or that of a record more.
+    assert p_value(full, reduced(drawn, 0.9 * value, 6)) < ALPHA
+    more = release(FACTORS[name], n + 1)
+    assert p_value(full, reduced(more, np.pad(value, ((0, 0), (0, 1))), 6)) < ALPHA
+
+
+def test_what_is_not_reducible_is_drawn_in_full():
+    cases = {
+        "few records": release(1.0, 5),
+        "a factor of columns": replace(release(1.0, 6), noise=MatrixNormal((3, 6), 1.0, 2.0)),
+        "other noise": replace(release(1.0, 6), noise=ColumnL2Exponential((3, 6), 1.0)),
+    }
+    for drawn in cases.values():
+        value = records(drawn.query.n_records)
+        stacks = grams.simulate_all(drawn, [value], lambda: repeated(2))
+        (expected,) = drawn.simulate_all([value], lambda: repeated(2))
+        np.testing.assert_allclose(next(stacks), expected, rtol=1e-12)
+        assert grams.shape(drawn) == value.shape
+
+
+def test_values_outside_the_public_bounds_are_refused():
+    with pytest.raises(InputError, match="outside its public bounds"):
+        next(grams.simulate_all(release(1.0, 6), [2 + records(6)], lambda: repeated(2)))

@@ -1,0 +1,82 @@
+"""Released records for tasks that read only their Gram matrix, drawn from few random numbers.
+
+A release is Y = X + A N: records X (m, n), a row factor A, and N (m, n) with independent standard
+normal entries. A task that reads Y Y^T alone cannot tell Y from any Z with Z Z^T of the same law.
+
+Let X^T = Q R with orthonormal columns Q (n, m), and complete Q to an orthogonal matrix [Q, P]. The
+rotation leaves Y Y^T as it is, and Y [Q, P] = [R^T + A N Q, A N P]. Rotated normal entries are
+again independent standard normal, so N Q (m, m) and N P (m, n - m) are such matrices, independent
+of each other. The second one enters only by W = (N P) (N P)^T, a Wishart matrix with n - m degrees
+of freedom. Bartlett (1933) draws it as W = L L^T with a lower triangular L of independent entries:
+standard normal below the diagonal, and squares on it that are chi-square with n - m, n - m - 1,
+..., n - 2m + 1 degrees of freedom. Hence Z = [R^T + A N Q, A L], of shape (m, 2m), with m^2 +
+m (m + 1) / 2 random numbers in place of m n. A test compares its law with the release's.
+
+Only trials use this. What is audited, and what a person gets, is the release itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+
+from matrixdp.checks import Array
+from matrixdp.mechanisms.base import AdditiveGaussian, CalibratedMechanism
+from matrixdp.noise.distributions import MatrixNormal, Streams, both_sides, normals
+
+
+def is_reducible(release: CalibratedMechanism) -> bool:
+    """Return whether a release is Y = X + A N with at least 2m records and one A for all trials."""
+    if type(release) is not AdditiveGaussian or type(release.noise) is not MatrixNormal:
+        return False
+    m, n = release.noise.shape
+    rows, columns = release.noise.factors
+    return (
+        release.output_type == "matrix"
+        and n >= 2 * m
+        and columns is None
+        and np.asarray(rows).ndim < 3
+    )
+
+
+def shape(release: CalibratedMechanism) -> tuple[int, int]:
+    """Return the shape of a trial of :func:`simulate_all`."""
+    m, n = release.query.shape
+    return (m, 2 * m) if is_reducible(release) else (m, n)
+
+
+def simulate_all(
+    release: CalibratedMechanism, values: Iterable[Array], streams: Callable[[], Streams]
+) -> Iterator[Array]:
+    """Yield, for several values under the same noise, matrices with Gram matrices of the release.
+
+    Args and errors are those of :meth:`CalibratedMechanism.simulate_all`, which also serves the
+    releases that are not reducible. The matrices have the shape (trials, *shape(release)).
+    """
+    if not is_reducible(release):
+        yield from release.simulate_all(values, streams)
+        return
+    # Before any noise, a value outside the public bounds is refused.
+    exact = [release.query.check(value) for value in values]
+    assert isinstance(release, AdditiveGaussian)
+    m, n = release.noise.shape
+    noise = both_sides(white_noise(streams(), m, n), release.noise.factors[0], None)
+    for value in exact:
+        released = noise.copy()
+        released[:, :, :m] += np.swapaxes(
+            np.linalg.qr(np.swapaxes(value, -1, -2), mode="r"), -1, -2
+        )
+        yield released
+
+
+def white_noise(streams: Streams, m: int, n: int) -> Array:
+    """Return [N Q, L] of standard normal N (m, n) for each stream, shape (trials, m, 2m)."""
+    below = np.tril_indices(m, -1)
+    drawn = normals(streams, (m * m + len(below[0]),))
+    squares = np.stack([stream.chisquare(n - m - np.arange(m)) for stream in streams])
+    white = np.zeros((len(streams), m, 2 * m))
+    white[:, :, :m] = drawn[:, : m * m].reshape(-1, m, m)
+    white[:, below[0], m + below[1]] = drawn[:, m * m :]
+    white[:, np.arange(m), m + np.arange(m)] = np.sqrt(squares)
+    return white
