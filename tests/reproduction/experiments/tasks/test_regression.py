@@ -10,7 +10,11 @@ from matrixdp.mechanisms.gaussian import GOE
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import Box, SecondMomentQuery
-from reproduction.experiments.tasks.regression import Regression, ridge_coefficients
+from reproduction.experiments.tasks.regression import (
+    Regression,
+    coefficients_of_records,
+    ridge_coefficients,
+)
 from reproduction.mechanisms.adassp import NormalEquations
 from reproduction.seeds import streams
 
@@ -40,6 +44,29 @@ def test_the_target_may_be_any_feature(matrix):
     others = np.delete(matrix, 2, axis=0)
     expected = np.linalg.solve(others @ others.T + 0.5 * np.eye(5), others @ matrix[2])
     np.testing.assert_allclose(coefficients, expected, rtol=1e-9)
+
+
+def test_records_of_unequal_size_keep_the_digits_that_a_gram_matrix_loses(matrix):
+    (even,) = coefficients_of_records(matrix[None], 2, 0.5)
+    (expected,) = ridge_coefficients((matrix @ matrix.T)[None], 2, 0.5)
+    np.testing.assert_allclose(even, expected, rtol=1e-9)
+    # Features U S V^T of sizes S: the coefficients of target t are U S (S^2 + 1)^-1 V^T t.
+    rng = np.random.default_rng(4)
+    left, right = (np.linalg.qr(rng.standard_normal(shape))[0] for shape in ((5, 5), (345, 5)))
+    sizes = np.array([1e9, 1e5, 10.0, 1.0, 0.1])
+    records = np.vstack([(left * sizes) @ right.T, matrix[5]])
+    exact = left @ (sizes / (sizes**2 + 1) * (right.T @ matrix[5]))
+    (coefficients,) = coefficients_of_records(records[None], 5, 1.0)
+    np.testing.assert_allclose(coefficients, exact, rtol=1e-5)
+    (lost,) = ridge_coefficients((records @ records.T)[None], 5, 1.0)
+    assert np.abs(lost / exact - 1).max() > 1e-2
+
+
+def test_without_a_penalty_singular_records_have_the_coefficients_of_least_norm(matrix):
+    records = matrix.copy()
+    records[1] = 2 * records[0]
+    (coefficients,) = coefficients_of_records(records[None], 5, 0.0)
+    np.testing.assert_allclose(coefficients, np.linalg.pinv(records[:5].T) @ records[5], rtol=1e-9)
 
 
 def test_splits_are_disjoint_complete_and_differ_between_trials(matrix):

@@ -18,6 +18,9 @@ from reproduction.trials import OF_REGRESSION, ZERO
 #: Ridge penalties to choose from.
 PENALTIES = tuple(10.0**power for power in range(-4, 4))
 
+#: Singular values below this share of the largest one are rounding errors.
+EMPTY = 1e-14
+
 
 def ridge_coefficients(gram: Array, target: int, penalty: float) -> Array:
     """Return the coefficients of ridge regression of one feature on the others, (trials, m - 1).
@@ -34,6 +37,22 @@ def ridge_coefficients(gram: Array, target: int, penalty: float) -> Array:
         return np.asarray(np.linalg.solve(block, right)[..., 0])
     except np.linalg.LinAlgError:
         return np.asarray((np.linalg.pinv(block, hermitian=True) @ right)[..., 0])
+
+
+def coefficients_of_records(records: Array, target: int, penalty: float) -> Array:
+    """Return the coefficients of the same ridge regression from records (trials, m, n) themselves.
+
+    Rows of very unequal size, as under directional noise, leave a Gram matrix with a condition
+    number beyond what float64 resolves: the singular values s of the features have its root. A
+    triangular factor stands for the records. Directions without records get 0.
+    """
+    triangle = np.linalg.qr(np.swapaxes(records, 1, 2), mode="r")
+    features = np.swapaxes(np.delete(triangle, target, axis=2), 1, 2)
+    left, sizes, right = np.linalg.svd(features, full_matrices=False)
+    seen = sizes > EMPTY * sizes.max(axis=1, keepdims=True)
+    squares = np.where(seen, sizes**2 + penalty, np.inf)
+    along = (right @ triangle[:, :, target, None])[..., 0] * sizes / squares
+    return np.asarray((left @ along[..., None])[..., 0])
 
 
 def radial_kernels(features: Array, test: Array, *, gamma: float) -> tuple[Array, Array]:
@@ -183,8 +202,8 @@ class Split(Instance):
             learnt, tested = shared[kernels]
             return radial_predictions(learnt, tested, released[:, task.target], penalty=penalty)
         # A sketch's Gram matrix already includes ridge * I; add only the rest of the penalty.
-        gram = released @ np.swapaxes(released, 1, 2)
-        return self._linear(ridge_coefficients(gram, task.target, max(penalty - ridge, 0.0)))
+        penalty = max(penalty - ridge, 0.0)
+        return self._linear(coefficients_of_records(released, task.target, penalty))
 
     def without_privacy(self, records: Array, streams: Streams) -> Array:
         """Return the error of a regression on records (trials, m, n)."""
