@@ -51,7 +51,7 @@ def coefficients_of_records(records: Array, target: int, penalty: float) -> Arra
     left, sizes, right = np.linalg.svd(features, full_matrices=False)
     seen = sizes > EMPTY * sizes.max(axis=1, keepdims=True)
     squares = np.where(seen, sizes**2 + penalty, np.inf)
-    along = (right @ triangle[:, :, target, None])[..., 0] * sizes / squares
+    along = (right @ triangle[:, :, [target]])[..., 0] * sizes / squares
     return np.asarray((left @ along[..., None])[..., 0])
 
 
