@@ -19,10 +19,35 @@ def test_readme_is_short():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
 
 
+def anchors(page):
+    """Return the anchors of a page's headings, as a forge makes them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def dead_links(page):
+    """Return the links of a page that lead to no file, or to no heading of one."""
+    text = page.read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^):]+)\)", text)
+    links += re.findall(r"^\[[^\]]+\]: ([^:\s]+)$", text, re.MULTILINE)
+    dead = []
+    for link in links:
+        name, _, anchor = link.partition("#")
+        file = page.parent / name if name else page
+        if not file.exists() or (anchor and anchor not in anchors(file)):
+            dead.append(link)
+    return dead
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_point_at_files(page):
-    links = re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8"))
-    assert [link for link in links if not (page.parent / link).exists()] == []
+def test_links_lead_to_files_and_headings(page):
+    assert dead_links(page) == []
+
+
+def test_a_dead_link_is_noticed(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# One way\n[a](#one-way) [b](#no-way) [c](page.md#one-way) [d](none.md)\n")
+    assert dead_links(page) == ["#no-way", "none.md"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

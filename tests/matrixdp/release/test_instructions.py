@@ -1,17 +1,15 @@
-"""The examples of README and own_matrix.md work as they are printed there."""
+"""The examples of the library's README and own_matrix.md work as they are printed there."""
 
 import re
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pytest
 from packages import ROOT
 
 from matrixdp import cli
 from matrixdp.release import specification
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 SHORT = (ROOT / "src/matrixdp/README.md").read_text(encoding="utf-8")
 DOCS = (ROOT / "src/matrixdp/own_matrix.md").read_text(encoding="utf-8")
 
@@ -28,29 +26,16 @@ def records():
     return np.column_stack([rng.uniform(0, 100, 400), rng.gamma(2, 20_000, 400)])
 
 
-@pytest.mark.parametrize("text", [README, DOCS], ids=["README", "docs"])
-def test_command_line(text, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    Path("people.toml").write_text(block(README, "toml", "people.csv"))
-    np.savetxt("people.csv", records(), delimiter=",", header="age,income", comments="")
-    lines = block(text, "", "matrixdp release").splitlines()
-    for line in lines:
-        program, *words = line.partition("#")[0].split()
-        assert program == "matrixdp"
-        assert cli.main(words) == 0
-    assert "noise of" in capsys.readouterr().out
-    for name in ("release/second_moments.csv", "people.csv.privacy.json"):
-        assert name in text
-        assert Path(name).exists()
-
-
-def test_the_specification_of_the_library_alone(tmp_path, monkeypatch, capsys):
+def test_command_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("people.toml").write_text(block(SHORT, "toml", "people.csv"))
     np.savetxt("people.csv", records(), delimiter=",", header="age,income", comments="")
     for line in block(SHORT, "", "matrixdp release").splitlines():
         assert cli.main(line.partition("#")[0].split()[1:]) == 0
-    assert Path("release/mean.csv").exists()
+    assert "noise of" in capsys.readouterr().out
+    for name in ("release/mean.csv", "people.csv.privacy.json"):
+        assert name in SHORT
+        assert Path(name).exists()
 
 
 def test_several_releases(tmp_path, monkeypatch):
@@ -63,7 +48,7 @@ def test_several_releases(tmp_path, monkeypatch):
 
 def test_python(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("people.toml").write_text(block(README, "toml", "people.csv"))
+    Path("people.toml").write_text(block(SHORT, "toml", "people.csv"))
     np.savetxt("people.csv", records(), delimiter=",", header="age,income", comments="")
     names = {"records": records(), "frame": pd.read_csv("people.csv")}
     exec(block(DOCS, "python", "make_release("), names)
@@ -80,4 +65,4 @@ def test_python_of_the_library_alone(capsys):
 def test_every_key_of_a_specification_is_explained():
     keys = re.findall(r"^\| `(\w+)` \|", DOCS, re.MULTILINE)
     assert {*keys} == {*specification._NEEDED, *specification._OPTIONAL}
-    assert "src/matrixdp/own_matrix.md" in README
+    assert "](own_matrix.md)" in SHORT

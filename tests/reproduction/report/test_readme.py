@@ -9,9 +9,8 @@ import pandas as pd
 import pytest
 from packages import KEPT, ROOT
 
-from reproduction import catalogue
-from reproduction.report import comparisons, inputs
-from reproduction.report.page import first_screen
+from reproduction.report import comparisons
+from reproduction.report.tables import imgm_settings
 
 #: What is no result: the address of a link, a name of code, a theorem's number.
 ASIDE = r"\]\([^)]*\)|`[^`]*`|Theorem \d"
@@ -226,11 +225,6 @@ READINGS = {
         r"Theorem 2 then asks for [\d,]+ to": "with zeta corrected to its root",
         r"tight epsilon of \d+ on Adult": "With the paper's lots, taken for Poisson samples",
     },
-    "README.md": {
-        r"ask for \[[\d,]+ to [\d,]+ times": "with zeta corrected to its root",
-        r"really \d+ to \d+": "in all readings of q",
-        r"up to \d+,": "with the paper's lots taken for Poisson samples",
-    },
 }
 
 
@@ -251,21 +245,67 @@ def test_imdb_has_one_q_in_all_readings():
     assert rows["dataset"].eq("imdb").sum() == 1
 
 
-def test_the_first_screen_says_what_that_of_the_page_says():
-    def plain(text):
-        return " ".join(re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text).split())
+def row(table, mechanism):
+    """Return the paper's row of a mechanism in a table of the MVG paper."""
+    rows = kept(f"tables/{table}")
+    return rows[rows["mechanism"].eq(mechanism) & rows["published"].notna()].iloc[0]
 
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    (found,) = re.findall(r"^## In short\n(.*?)^## Two commands", text, re.M | re.S)
-    said = first_screen.answers(first_screen.Run(inputs.below(KEPT)))
-    assert sum(map(len, said.values())) == 7
-    assert len(text.splitlines()) <= 150
-    expected = "".join(
-        f" **{question}** " + " ".join(f"- {plain(sentence)}" for sentence in sentences)
-        for question, sentences in said.items()
-    )
-    expected = f"{expected.strip()} {plain(catalogue.section('caveat'))}"
-    assert plain(found).endswith(expected), f"README should say:\n\n{expected}"
+
+def noise(*mechanisms):
+    """Return by how much the noise of mechanisms exceeds what their guarantee needs."""
+    rows = kept("tables/effective_noise")
+    return rows.loc[rows["mechanism"].isin(mechanisms), "noise_inflation"]
+
+
+def readings_of_q(every):
+    """Return the smallest and the largest delivered epsilon of IMGM on features at claimed 1."""
+    rows = imgm_settings.on_features(kept("theory/settings").query("epsilon == 1"), every)
+    return [rows["epsilon_delivered"].min(), rows["epsilon_delivered"].max()]
+
+
+def in_direction():
+    """Return MVG's claims on experiments: all, those that hold, and of these the alike."""
+    claims = kept("claims").query("paper == 'MVG' and claim_type == 'experiment'")
+    claims = claims[~claims["same_as"].isin(claims["id"])]
+    hold = claims[claims["verdict"].eq("reproduced")]
+    return [len(claims), len(hold), trials("regression"), int(hold["alike"].astype(bool).sum())]
+
+
+def held_out(words):
+    """Return how often the advised rule was better on other data, and of how many comparisons."""
+    rows = kept("tables/advice").query("experiment == 'regression' and epsilon == 1")
+    return [int(number) for number in re.search(words, rows["held_out"].dropna().item()).groups()]
+
+
+#: By how an item of README's first screen begins, the numbers in it. None is a theorem's number.
+FIRST_SCREEN = {
+    "- **The privacy theorems": lambda: [
+        *(None, None),
+        *in_direction(),
+        *row("table4", "mvg_thm3")[["mean", "published_value"]],
+        *(row("table4", name)["noise_factor"] for name in ("analyze_gauss", "laplace")),
+    ],
+    "- **MVG is private": lambda: [
+        *(end(noise("mvg_thm2", "mvg_thm3", "mvg_binary")) for end in (min, max)),
+        *{*noise("mvg_maxpnr")},
+    ],
+    "- **IMGM is the": lambda: [1, *readings_of_q(False), *readings_of_q(True)],
+    "- **Release moments": lambda: [
+        *(mean("table3", name) for name in ("clipped_private", "zero", "nonprivate")),
+        *held_out(r"in (\d+) of (\d+) comparisons"),
+    ],
+    "- **Not settled": list,
+}
+
+
+def test_every_number_of_the_first_screen_is_that_of_the_kept_run():
+    screen = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Run it again")[0]
+    items = re.findall(r"^- .*(?:\n  .*)*", screen, re.MULTILINE)
+    assert len(screen.partition("\n[docs")[0].splitlines()) <= 25
+    for item, (start, values) in zip(items, FIRST_SCREEN.items(), strict=True):
+        assert item.startswith(start)
+        right = corrected(item, values())
+        assert item == right, f"README should say:\n\n{right}"
 
 
 def test_the_orderings_in_words_are_those_of_the_comparisons():
