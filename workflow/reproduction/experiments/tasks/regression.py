@@ -46,7 +46,7 @@ def coefficients_of_records(records: Array, target: int, penalty: float) -> Arra
     number beyond what float64 resolves: the singular values s of the features have its root. A
     triangular factor stands for the records. Directions without records get 0.
     """
-    triangle = np.linalg.qr(np.swapaxes(records, 1, 2), mode="r")
+    triangle = np.asarray(np.linalg.qr(np.swapaxes(records, 1, 2), mode="r"))
     features = np.swapaxes(np.delete(triangle, target, axis=2), 1, 2)
     left, sizes, right = np.linalg.svd(features, full_matrices=False)
     seen = sizes > EMPTY * sizes.max(axis=1, keepdims=True)
