@@ -104,14 +104,6 @@ def test_ppca_release():
     assert abs(np.sign(drawn @ top).mean()) < 0.04
 
 
-def test_ppca_takes_one_value_per_trial():
-    release = PPCA().calibrate(SecondMomentQuery(Box.cube(3, -1, 1), n_records=10**6), epsilon=1)
-    values = np.stack([np.diag([0.9, 0.1, 0.1]), np.diag([0.1, 0.1, 0.9])])
-    drawn = np.abs(release.simulate(values, repeated(2)))
-    assert drawn[0, 0] > 0.99
-    assert drawn[1, 2] > 0.99
-
-
 def test_entries_and_input():
     built = {name: registry()[name].build() for name in ("knorm_frob", "knorm_l2", "knorm_linf")}
     assert [mechanism.norm for mechanism in built.values()] == list(NORMS)
