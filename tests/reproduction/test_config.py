@@ -146,6 +146,9 @@ REFUSED = [
     ("experiments/regression/directions", {LONG: ["sgpt"]}, "at most 50"),
     ("experiments/regression/directions", {"a": LIVER}, "has every feature; leave one out"),
     ("experiments/regression/directions", {}, "directions is empty and mvg_binary needs one"),
+    ("experiments/section10_2/features", ["sgpt", "drink"], "features[1] is 'drink'; did you mean"),
+    ("experiments/section10_2/features", ["sgpt"], "must be a list of 2 or more"),
+    ("experiments/section10_2/features", ["sgpt", "mcv"], "target is 'drinks'"),
     ("experiments/section10_2/directions", {"a": ["mcv"]}, "is 'mcv'; it must be one of sgpt, dri"),
     ("experiments/regression/target", "drink", "target is 'drink'; did you mean 'drinks'"),
     (

@@ -1,13 +1,11 @@
 """Experiments that leave features out before anything else."""
 
-import copy
 from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
 
-from matrixdp.checks import InputError
 from reproduction import config, job_settings, trials
 from reproduction.data import Dataset
 from reproduction.experiments import study
@@ -44,26 +42,3 @@ def test_left_out_features_bring_no_noise_and_no_information(dataset):
         for features in ([*FEATURES], ["mcv", "drinks"])
     )
     assert known < left / 2
-
-
-def test_a_feature_must_exist_and_the_target_be_kept(dataset):
-    with pytest.raises(InputError, match="did you mean 'sgpt'"):
-        run(dataset, features=["drinks", "sgtp"])
-    with pytest.raises(InputError, match="target is 'drinks'"):
-        run(dataset, features=["mcv", "sgpt"])
-
-
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        ({"features": ["sgpt", "drink"]}, r"features\[1\] is 'drink'; did you mean 'drinks'"),
-        ({"features": ["sgpt"]}, "must be a list of 2 or more"),
-        ({"features": ["sgpt", "mcv"]}, "target is 'drinks'"),
-        ({"directions": {"a": ["mcv"]}}, r"directions.a\[0\] is 'mcv'"),
-    ],
-)
-def test_the_configuration_checks_features(change, sentence):
-    bad = copy.deepcopy(SHIPPED)
-    bad["experiments"]["section10_2"] |= change
-    with pytest.raises(InputError, match=sentence):
-        config.resolve(bad)

@@ -94,15 +94,6 @@ def test_a_bad_name_is_one_sentence(bad, sentence):
         config.resolve({**SHIPPED, "reading": bad})
 
 
-def test_the_configuration_takes_names_and_choices():
-    for given in ("zeta_literal", "zeta=literal", {"zeta": "literal", "gamma": "public"}):
-        resolved = config.resolve({**SHIPPED, "reading": given, "pathvars": {"results": "other"}})
-        assert resolved["reading"] == "zeta=literal"
-    assert config.resolve(SHIPPED)["reading"] == "default"
-    with pytest.raises(InputError, match="reading is 3; it must be a text or a mapping: a name"):
-        config.resolve({**SHIPPED, "reading": 3})
-
-
 # The catalogue
 
 
