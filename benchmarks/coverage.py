@@ -27,7 +27,7 @@ from scipy.stats import binom
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from matrixdp.mechanisms.base import AdditiveMechanism
-from matrixdp.release import choices, release, uncertainty
+from matrixdp.release import choices, release
 from matrixdp.release.recommend import Option
 from matrixdp.release.specification import Specification, read
 from matrixdp.release.uncertainty import KEY, LEVEL
@@ -146,7 +146,7 @@ def stated(spec: Specification, option: Option, numbers: np.ndarray, details: An
         return intervals
     widths = details.get(f"{KEY}_plus_or_minus")
     if widths is None and isinstance(option.release, AdditiveMechanism):
-        widths = uncertainty.receipt(spec, option.release).get(f"{KEY}_plus_or_minus")
+        widths = spec.output.widths(option.release).get(f"{KEY}_plus_or_minus")
     if widths is None:
         return None
     names = spec.columns

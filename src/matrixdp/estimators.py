@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, NoReturn, Self
 
@@ -33,26 +33,28 @@ from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import ComposedMoments, InParts
-from matrixdp.mechanisms.moments import MeanCovariance, centred, unprojected, with_constant
+from matrixdp.mechanisms.moments import with_constant
 from matrixdp.privacy import exact_sums
-from matrixdp.privacy.domain import Ball, Box
+from matrixdp.privacy.domain import Box
 from matrixdp.release import (
-    answers,
     bounds,
     choices,
+    compositions,
     ledger,
     outlooks,
     specification,
-    uncertainty,
 )
 from matrixdp.release.account import Account
-from matrixdp.release.answers import Output
 from matrixdp.release.bounds import Bounds
 from matrixdp.release.fits import OneFit as _OneFit
 from matrixdp.release.fits import warn_of_noise, warn_of_scores, warn_of_selection
 from matrixdp.release.missing import MIDDLE, REFUSE
+from matrixdp.release.outputs import Output, Regression
+from matrixdp.release.outputs.components import spectrum
+from matrixdp.release.outputs.output import Noisy
 from matrixdp.release.people import first_records
 from matrixdp.release.specification import CLIPPED, RECOMMENDED
+from matrixdp.release.uncertainty import MomentNoise
 
 #: Mechanisms that add their noise to second moments.
 ADDITIVE = ("laplace", "goe", "analyze_gauss")
@@ -201,7 +203,7 @@ class _Private(BaseEstimator):
         }
 
     def _calibrated(
-        self, query_name: str, box: Box, count: int, parameters: Mapping[str, Any], **line: Any
+        self, output: Output, count: int, parameters: Mapping[str, Any], **line: Any
     ) -> AdditiveMechanism | InParts:
         """Spend the budget on the mechanism of the least regret, and return its ``release_``.
 
@@ -209,15 +211,15 @@ class _Private(BaseEstimator):
             UselessWarning: noise hides the answer, however much of their bounds columns fill.
         """
         listed = choices.of_fit(
-            query_name,
-            box,
+            output.name,
+            output.box,
             count,
             **_guarantee(parameters),
             **line,
         )
         best = self.account.choose(listed) if self.account is not None else listed[0]
         # Before the charge: who makes the warning an error pays nothing.
-        if outlooks.useless(query_name, box.features, best.losses):
+        if outlooks.useless(output, best.losses):
             warn_of_noise(type(self).__name__, calls=3)
         release = best.release
         assert isinstance(release, AdditiveMechanism | InParts)
@@ -225,28 +227,15 @@ class _Private(BaseEstimator):
         self.release_: AdditiveMechanism | InParts = release
         return release
 
-    def _estimate(
-        self, records: Array, release: AdditiveMechanism | InParts
-    ) -> tuple[MeanCovariance, MeanCovariance, float, uncertainty.MomentNoise]:
-        """Release mean and covariance of records in half ranges, or in units of ``max_norm``.
-
-        Returns:
-            The estimate, as the noise left it and projected, the standard deviation of the moments'
-            noise, and the noise to simulate.
-        """
+    def _noisy(self, output: Output, records: Array, release: AdditiveMechanism | InParts) -> Noisy:
+        """Release records in half ranges, or in units of ``max_norm``."""
+        output = replace(output, query=release.query)
         if isinstance(release, ComposedMoments):
-            outcome = release.release(records)
-            part = release.at(outcome.radius)
-            noise = uncertainty.MomentNoise(part, outcome.centre_std)
-            estimate = outcome.estimate
-            raw = estimate._replace(covariance=outcome.moments / outcome.weight)
-            return raw, estimate, outcome.moments_std, noise
+            return compositions.noisy(output, release, release.release(records))
         assert isinstance(release, AdditiveMechanism)
         # As private as all that derives from them.
         self._moments = release.release(with_constant(records))
-        noise, weighted = uncertainty.MomentNoise(release), isinstance(release.query.domain, Ball)
-        raw, estimate = (of(self._moments, weighted=weighted) for of in (unprojected, centred))
-        return raw, estimate, release.noise_std, noise
+        return output.noisy(release, self._moments, lambda: MomentNoise(release))
 
     def _box(self, X: ArrayLike, *more: tuple[float, float]) -> Box:
         """Return the box of the bounds of X, and of ``more`` columns."""
@@ -318,14 +307,13 @@ class Covariance(_Private):
         records = self._counting(_records(self, X), people, parameters)
         box = self._box(X)
         output, scaled = _in_units("covariance", box, records, parameters)
-        release = self._calibrated("covariance", box, len(records), parameters)
-        raw, estimate, _, _ = self._estimate(scaled, release)
-        half = output.half
-        self.raw_location_ = output.middle + raw.mean * half
-        self.raw_covariance_ = raw.covariance * np.outer(half, half)
-        self.location_ = output.means(estimate.mean)
-        self.covariance_ = answers.possible(estimate.covariance) * np.outer(half, half)
-        self.eigenvalues_ = answers.spectrum(self.covariance_)[0]
+        release = self._calibrated(output, len(records), parameters)
+        noisy, half = self._noisy(output, scaled, release), output.half
+        self.raw_location_ = output.middle + noisy.estimate.mean * half
+        self.raw_covariance_ = noisy.value * np.outer(half, half)
+        answer = output.answer(noisy)
+        self.location_, self.covariance_ = answer[:, 0], answer[:, 1:]
+        self.eigenvalues_ = spectrum(self.covariance_)[0]
         return self
 
 
@@ -374,16 +362,13 @@ class PrivatePCA(_FitAlone, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _
             raise InputError(f"n_components is {number}; it must be from 1 to {features}, or None")
         box = self._box(X)
         output, scaled = _in_units("components", box, records, parameters)
-        release = self._calibrated("components", box, len(records), parameters)
-        _, estimate, _, _ = self._estimate(scaled, release)
-        self.half_ = output.half
-        self.raw_mean_ = output.middle + estimate.mean * self.half_
-        self.mean_ = output.means(estimate.mean)
-        covariance = answers.possible(estimate.covariance)
-        self.components_ = answers.components(covariance)[:number]
-        values, shares = answers.spectrum(covariance)
-        self.explained_variance_ = values[:number]
-        self.explained_variance_ratio_ = shares[:number]
+        release = self._calibrated(output, len(records), parameters)
+        noisy, self.half_ = self._noisy(output, scaled, release), output.half
+        self.raw_mean_ = output.middle + noisy.estimate.mean * self.half_
+        self.mean_ = output.means(noisy.estimate.mean)
+        answer = output.answer(noisy)[:number]
+        self.explained_variance_, self.explained_variance_ratio_ = answer[:, 0], answer[:, 1]
+        self.components_ = answer[:, 2:]
         return self
 
     def transform(self, X: ArrayLike) -> Array:
@@ -467,13 +452,14 @@ class PrivateRidge(RegressorMixin, _Private):
         box = self._box(X, bounds.pair(self.target_bounds, "target_bounds"))
         line = {"alpha": parameters["alpha"], "intercept": parameters["fit_intercept"]}
         output, scaled = _in_units("regression", box, rows, parameters, **line)
-        release = self._calibrated("regression", box, len(rows), parameters, **line)
-        _, estimate, std, noise = self._estimate(scaled, release)
-        self.coef_, intercept = answers.line(output, estimate, std)
-        self.intercept_ = float(intercept)
+        release = self._calibrated(output, len(rows), parameters, **line)
+        noisy = self._noisy(output, scaled, release)
+        (answer,) = output.answer(noisy)
+        self.coef_, self.intercept_ = answer[:-1], float(answer[-1])
         errors = np.full(len(output.half), np.nan)
         if parameters["max_norm"] is None:
-            errors = uncertainty.standard_errors(noise, output, estimate, std)
+            assert isinstance(output, Regression)
+            errors = output.standard_errors(noisy.noise(), noisy.estimate, noisy.std)
         self.coef_std_, self.intercept_std_ = errors[:-1], float(errors[-1])
         return self
 

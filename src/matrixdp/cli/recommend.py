@@ -80,7 +80,7 @@ def _content(
         "details": [*receipt.comparison(spec, listed), *receipt.in_words(spec, listed[0])],
         "records_that_count": receipt.counted(spec) or None,
     }
-    if spec.query_name != "regression":
+    if spec.output.number:
         try:
             content["price"] = choices.price(spec)
         except InputError as problem:

@@ -61,8 +61,8 @@ def spec_of(spec: Specification, option: Option) -> Specification:
 
 def _simulates(spec: Specification) -> bool:
     """Return whether what noise takes from an answer can be simulated from public facts."""
-    known = spec.query_name in outlooks.UNITS and isinstance(spec.query.domain, Box)
-    return known and not spec.private and len(spec.columns) <= outlooks.MANY
+    known = spec.output_type.loss_unit and isinstance(spec.query.domain, Box)
+    return bool(known) and not spec.private and len(spec.columns) <= outlooks.MANY
 
 
 def _compared(spec: Specification, choices: list[Option]) -> list[Option]:
@@ -70,11 +70,11 @@ def _compared(spec: Specification, choices: list[Option]) -> list[Option]:
     if not _simulates(spec):
         return choices
     losses = [
-        outlooks.losses(spec_of(spec, option).output, spec.box, private_bounds.inner(option))
+        outlooks.losses(spec_of(spec, option).output, private_bounds.inner(option))
         for option in choices
     ]
     compared = [replace(option, losses=loss) for option, loss in zip(choices, losses, strict=True)]
-    regrets = outlooks.regrets(spec.query_name, losses)
+    regrets = outlooks.regrets(spec.output_type, losses)
     # Of those close to the least, the first: additive noise, which has intervals, and less of it.
     regrets[regrets <= regrets.min() + outlooks.CLOSE] = 0.0
     return [compared[i] for i in np.argsort(regrets, kind="stable")]
@@ -88,9 +88,8 @@ def candidates(spec: Specification) -> list[Option]:
     if spec.mechanism != specification.RECOMMENDED or not spec.delta:
         return ranking
     for name in specification.IN_PARTS if _simulates(spec) else ():
-        if name == specification.CLIPPED or spec.query_name == "regression":
-            with contextlib.suppress(InputError):
-                ranking += compositions.options(spec.by(name), _usable(spec))
+        with contextlib.suppress(InputError):
+            ranking += compositions.options(spec.by(name), _usable(spec))
     return ranking
 
 

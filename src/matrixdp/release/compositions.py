@@ -17,9 +17,10 @@ from matrixdp.mechanisms.composed import (
 )
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
-from matrixdp.release import answers, recommend, uncertainty
-from matrixdp.release.answers import Output
+from matrixdp.release import recommend
+from matrixdp.release.outputs.output import Noisy, Output, by_name
 from matrixdp.release.specification import Specification
+from matrixdp.release.uncertainty import MomentNoise
 
 #: Notes of a receipt on clipping and on the ridge, beside the noise.
 CLIPPING = (
@@ -34,11 +35,6 @@ SHRUNK = (
 WHOLE = "none: the radius holds all records within the public bounds"
 #: Share of a radius that a sum of squares may lose to rounding.
 _ROUNDING = 1e-12
-RIDGE_OF_NOISE = (
-    "a ridge shrinks all coefficients where the released moments of the other columns are not far "
-    "larger than their noise, which the released numbers decide; what this takes from them is no "
-    "noise, and not in the standard errors"
-)
 
 
 def options(spec: Specification, delta: float) -> list[recommend.Option]:
@@ -50,9 +46,8 @@ def options(spec: Specification, delta: float) -> list[recommend.Option]:
         InputError: no safe noise gives this guarantee.
     """
     query, budget = spec.query, {"epsilon": spec.epsilon, "delta": delta}
-    about_mean = spec.query_name in answers.WITH_CONSTANT
     assert isinstance(query, SecondMomentQuery)
-    mechanism: Mechanism = Centred() if about_mean else PrivatelyClipped()
+    mechanism: Mechanism = Centred() if spec.output_type.about_mean else PrivatelyClipped()
     moments = ComposedMoments.calibrated(mechanism, query, **budget)
     error = max(
         float(np.sqrt(recommend.variances(candidate).mean())) / _filled(candidate)
@@ -82,11 +77,19 @@ def in_words(release: Composed) -> list[str]:
     ]
 
 
-def answer(spec: Specification, output: Output, outcome: Outcome) -> Array:
-    """Return the answer of a release, as :func:`matrixdp.release.answers.answer` does."""
-    if spec.query_name == "second_moments":
-        return outcome.moments / outcome.weight * np.outer(output.half, output.half)
-    return answers.about_mean(output, outcome.estimate, outcome.moments_std)
+def noisy(output: Output, release: ComposedMoments, outcome: Outcome) -> Noisy:
+    """Return what a release in parts gives to an output."""
+    reach = _reach(output.query.domain, outcome.centre)
+    part = release.at(outcome.radius)
+    return Noisy(
+        outcome.moments / outcome.weight,
+        part,
+        lambda: MomentNoise(part, outcome.centre_std),
+        mean=outcome.centre,
+        weight=outcome.weight,
+        outcome=outcome,
+        shrinks=outcome.radius < reach * (1 - _ROUNDING),
+    )
 
 
 def _reach(domain: Box | Ball, centre: Array) -> float:
@@ -97,40 +100,28 @@ def _reach(domain: Box | Ball, centre: Array) -> float:
     return float(np.linalg.norm(sides.max(axis=0)))
 
 
-def details(spec: Specification, release: ComposedMoments, outcome: Outcome) -> dict[str, Any]:
+def details(output: Output, noisy: Noisy) -> dict[str, Any]:
     """Return the answers of the parts and intervals; the guarantee covers both.
 
     Answers that are divided by a private number of records have no intervals.
     """
-    clipped = outcome.radius < _reach(spec.query.domain, outcome.centre) * (1 - _ROUNDING)
-    centre = outcome.centre * spec.half + spec.middle
+    outcome = noisy.outcome
+    assert outcome is not None
     content: dict[str, Any] = {
         "radius_in_half_ranges": outcome.radius,
-        "clipping": SHRUNK if clipped else WHOLE,
+        "clipping": SHRUNK if noisy.shrinks else WHOLE,
         "noise_of_moments_in_half_ranges": outcome.moments_std / outcome.weight,
+        **output.details(noisy),
     }
-    if spec.query_name == "covariance":
-        content |= spec.output.unclipped(spec.columns, outcome.estimate.mean)
-        content |= spec.output.raw(spec.columns, outcome.moments / outcome.weight)
-    if clipped:
+    if noisy.shrinks:
         share = float(np.clip(outcome.beyond / outcome.weight, 0, 1))
         content["noisy_share_of_records_beyond_the_radius"] = share
         content["noise_of_this_share"] = outcome.beyond_std / outcome.weight
-    # The answer of a covariance has the mean.
-    if outcome.centre_std and spec.query_name != "covariance":
-        content["mean"] = answers.table(spec.columns, centre)
-    if spec.query.private_count:
-        return {**content, "records": outcome.weight * spec.query.n_records}
+    if outcome.centre_std and "mean" not in output.headers:
+        mean = outcome.centre * output.half + output.middle
+        content["mean"] = by_name(output.columns, mean)
+    if output.query.private_count:
+        return {**content, "records": outcome.weight * output.query.n_records}
     if outcome.centre_std:
-        noise = outcome.centre_std * spec.half
-        content["noise_of_mean"] = answers.table(spec.columns, noise)
-    part = release.at(outcome.radius)
-    if spec.query_name in uncertainty.KINDS and isinstance(spec.query.domain, Box):
-        simulated = uncertainty.MomentNoise(part, outcome.centre_std)
-        content |= uncertainty.details(
-            spec, simulated, outcome.estimate, outcome.moments, outcome.moments_std, clipped=clipped
-        )
-    elif spec.query_name == "second_moments":
-        widths = part.interval(uncertainty.LEVEL) * np.outer(spec.half, spec.half)
-        content |= uncertainty.moments_table(spec.columns, widths, clipped=clipped)
-    return content
+        content["noise_of_mean"] = by_name(output.columns, outcome.centre_std * output.half)
+    return content | output.interval(noisy)

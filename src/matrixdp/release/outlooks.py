@@ -31,32 +31,13 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.clipped import ShellQuery
 from matrixdp.mechanisms.composed import ComposedMoments, InParts
-from matrixdp.mechanisms.moments import MeanCovariance, centred, positive, with_constant
+from matrixdp.mechanisms.moments import MeanCovariance, unprojected, with_constant
 from matrixdp.mechanisms.programs import Simulation, Stack
-from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import Query
-from matrixdp.release import answers
-from matrixdp.release.answers import Output
-
-#: Shares of the bounds that simulated columns fill.
-FILLS = (1.0, 0.5, 0.25, 0.1)
-
-#: Correlation of two columns, and R^2 of the target's exact regression, both about.
-CORRELATION, EXPLAINED = 0.5, 0.5
-
-#: What a loss is a loss of, by query.
-UNITS = {
-    "second_moments": "relative error",
-    "covariance": "relative error",
-    "components": "loss of the first component's variance",
-    "regression": f"loss of R^2, which is {EXPLAINED} without privacy",
-}
+from matrixdp.release.outputs.output import CORRELATION, EXPLAINED, FILLS, Output
 
 #: Difference of regrets that decides nothing; that of simulated medians is about as large.
 CLOSE = 0.02
-#: Error above which a matrix, whose numbers are read as values, counts as lost.
-LOST = dict.fromkeys(("covariance", "second_moments"), 0.3)
-
 #: Largest number of columns that are simulated.
 MANY = 100
 
@@ -104,44 +85,36 @@ def _columns(features: int, target: bool) -> Array:
     return 2 * np.asarray(ndtr(latent)) - 1
 
 
-def losses(output: Output, box: Box, release: AdditiveMechanism | InParts) -> tuple[float, ...]:
+def losses(output: Output, release: AdditiveMechanism | InParts) -> tuple[float, ...]:
     """Return the loss of a release at each of ``FILLS``.
 
     Args:
-        output: query, units and options of the answer, as the release's mechanism has them.
-        box: public bounds of the columns.
+        output: what is read from the release, with the query of its mechanism.
         release: calibrated mechanism; a box bounds the records of its query.
     """
-    uniform, half = _columns(box.features, output.query == "regression"), box.widths / 2
+    box = output.box
+    uniform, half = _columns(box.features, output.has_target), box.widths / 2
     return tuple(
         _loss(output, box.middle + half * (share * uniform - (1 - share) / 2), release)
         for share in FILLS
     )
 
 
-def useless(query_name: str, features: int, loss: Sequence[float]) -> bool:
+def useless(output: Output, loss: Sequence[float]) -> bool:
     """Return whether losses show that an answer is useless, however much of its bounds is filled.
 
-    It is if it loses nine tenths of what an answer without any records does: a constant for a
-    regression, a direction at random for components, a matrix of zeros otherwise.
+    It is if it loses nine tenths of what an answer without any records does.
     """
-    if query_name == "regression":
-        worst = EXPLAINED
-    elif query_name == "components":
-        worst = 1 - 1 / (1 + (features - 1) * CORRELATION)
-    else:
-        worst = 1.0
-    return min(loss, default=0.0) >= 0.9 * worst > 0
+    return min(loss, default=0.0) >= 0.9 * output.worst > 0
 
 
-def regrets(query_name: str, loss: Sequence[Sequence[float]]) -> Array:
+def regrets(output_type: type[Output], loss: Sequence[Sequence[float]]) -> Array:
     """Return the regret of each mechanism (k,), from its losses (k, fills).
 
     A loss above that of zeros, or of predictions far worse than a constant, counts as that, and so
-    does one above :data:`LOST`.
+    does one of an answer that is lost.
     """
-    limit = LOST.get(query_name, _WORST)
-    counted = np.where(np.asarray(loss) > limit, _WORST, loss)
+    counted = np.where(np.asarray(loss) > output_type.lost, _WORST, loss)
     return np.asarray((counted - counted.min(axis=0)).max(axis=1))
 
 
@@ -158,25 +131,7 @@ def in_words(loss: Sequence[float]) -> str:
 def _loss(output: Output, rows: Array, release: AdditiveMechanism | InParts) -> float:
     """Return the median loss over simulated releases of records (k, m) in their own units."""
     records = (rows - output.middle) / output.half
-    if output.query == "second_moments":
-        exact = records.T @ records / len(records)
-        return _relative(_moments(release, records) - exact, exact)
-    if output.query == "regression":
-        slopes, offsets = _lines(output, release, records)
-        wrong = (rows[:, -1, None] - rows[:, :-1] @ slopes.T - offsets) ** 2
-        return float(np.median(wrong.mean(axis=0)) / rows[:, -1].var() - (1 - EXPLAINED))
-    noisy, _ = _estimates(release, records)
-    exact = np.cov(records.T, bias=True).reshape(noisy.covariance.shape[1:])
-    if output.query == "covariance":
-        return _relative(noisy.covariance - exact, exact)
-    first = np.linalg.eigh(noisy.covariance)[1][..., -1]
-    part = np.einsum("ti,ij,tj->t", first, exact, first)
-    return float(1 - np.median(part) / np.linalg.eigvalsh(exact)[-1])
-
-
-def _relative(errors: Array, exact: Array) -> float:
-    sizes = np.linalg.norm(errors, axis=(1, 2))
-    return float(np.median(sizes) / np.linalg.norm(exact))
+    return output.loss(rows, *_estimates(output, release, records))
 
 
 def _ask(records: Array) -> Simulation:
@@ -197,32 +152,23 @@ def _noisy(release: AdditiveMechanism, records: Array) -> Array:
     return records.T @ records / len(records) + (noise + np.swapaxes(noise, 1, 2)) / 2
 
 
-def _moments(release: AdditiveMechanism | InParts, records: Array) -> Array:
-    if isinstance(release, ComposedMoments):
-        outcome = _outcome(release, records)
-        return np.asarray(outcome.moments / outcome.weight[:, None, None])
-    assert isinstance(release, AdditiveMechanism)
-    return _noisy(release, records)
-
-
 def _estimates(
-    release: AdditiveMechanism | InParts, records: Array
+    output: Output, release: AdditiveMechanism | InParts, records: Array
 ) -> tuple[MeanCovariance, Array]:
-    """Return noisy means and covariances, and the standard deviation of their noise (draws,)."""
+    """Return noisy means and covariances, or moments about zero, as the noise left them.
+
+    The second array has the standard deviation of the moments' noise (draws,).
+    """
     if isinstance(release, ComposedMoments):
         outcome = _outcome(release, records)
-        covariance = positive(outcome.moments / outcome.weight[:, None, None])
+        moments = np.asarray(outcome.moments / outcome.weight[:, None, None])
         deviations = np.array([part.noise_std for part in release.radii])[outcome.number]
-        return MeanCovariance(outcome.centre, covariance, outcome.weight), deviations
+        return MeanCovariance(outcome.centre, moments, outcome.weight), deviations
     assert isinstance(release, AdditiveMechanism)
-    noisy = _noisy(release, with_constant(records))
-    estimate = centred(noisy, weighted=release.query.private_count)
+    if not output.about_mean:
+        noisy = _noisy(release, records)
+        estimate = MeanCovariance(np.zeros(noisy.shape[:2]), noisy, np.ones(len(noisy)))
+    else:
+        noisy = _noisy(release, with_constant(records))
+        estimate = unprojected(noisy, weighted=release.query.private_count)
     return estimate, np.full(len(noisy), release.noise_std)
-
-
-def _lines(
-    output: Output, release: AdditiveMechanism | InParts, records: Array
-) -> tuple[Array, Array]:
-    """Return coefficients (draws, m - 1) and intercepts (draws,) in the records' own units."""
-    estimate, deviations = _estimates(release, records)
-    return answers.line(output, estimate, deviations)

@@ -8,7 +8,7 @@ no bounded interval covers it.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import lambertw, ndtri
@@ -18,8 +18,7 @@ from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import LaplaceNoise
 from matrixdp.privacy.present import PresentMeanQuery
-from matrixdp.release.specification import Specification
-from matrixdp.release.uncertainty import KEY, LEVEL
+from matrixdp.release.uncertainty import LEVEL
 
 #: Largest distance of the rounding of a sum from the ideal one, in scales of the noise.
 _STEPS = 2 * safe.STEP
@@ -72,21 +71,3 @@ def means(release: AdditiveMechanism, private: Array, level: float = LEVEL) -> P
         low, high = ((sums * divisor + side * spread) / room for side in (-1, 1))
     low, high = (np.clip(query.weight * end, -1, 1) for end in (low, high))
     return PresentMeans(query.weight * sums / divisor, low, high)
-
-
-def details(spec: Specification, estimate: PresentMeans) -> dict[str, Any]:
-    """Return the intervals by column, and a sentence on each column without a mean."""
-    ends = np.column_stack([estimate.low[0], estimate.high[0]])
-    ends = ends * spec.half[:, None] + spec.middle[:, None]
-    empty = np.isnan(estimate.values[0])
-    table = {name: ends[k].tolist() for k, name in enumerate(spec.columns) if not empty[k]}
-    sentences = [
-        f"{name} has no mean: its noisy count of values present is not clearly above 0, so that "
-        "no interval would hold it, and its cell is empty"
-        for name in np.array(spec.columns)[empty]
-    ]
-    return {
-        KEY: {"mean": table},
-        **spec.output.unclipped(spec.columns, estimate.values[0]),
-        **({"empty": sentences} if sentences else {}),
-    }

@@ -30,8 +30,8 @@ from matrixdp.mechanisms.private_bounds import (
 )
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Box
-from matrixdp.release import ledger, uncertainty
-from matrixdp.release.answers import Output
+from matrixdp.release import ledger
+from matrixdp.release.outputs import Output
 from matrixdp.release.recommend import Option
 from matrixdp.release.specification import Specification
 
@@ -146,7 +146,7 @@ def _noise_alone(
 ) -> dict[str, Any]:
     """Return the details of an answer, in whose names no interval covers more than the noise."""
     if isinstance(release, AdditiveMechanism):
-        details = {**uncertainty.receipt(spec, release), **details}
+        details = {**spec.output.widths(release), **details}
     return {name.replace("interval", _ALONE): value for name, value in details.items()}
 
 

@@ -8,27 +8,23 @@ import json
 import platform
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.noise import safe
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball
-from matrixdp.privacy.sensitivity import SecondMomentQuery
 from matrixdp.release import (
-    answers,
     compositions,
     ledger,
     missing,
     outlooks,
     private_bounds,
     specification,
-    uncertainty,
 )
 from matrixdp.release.recommend import Option
 from matrixdp.release.specification import Specification
@@ -114,7 +110,7 @@ def build(spec: Specification, best: Option, date: str) -> dict[str, Any]:
         **_noise(spec, best),
         "says": says(spec, best),
         "rule_for_missing_values": missing.in_words(spec.columns, spec.fill, present=spec.present),
-        "beyond_bounds": answers.BEYOND.get(spec.query_name),
+        "beyond_bounds": spec.output.beyond_bounds or None,
         "noise": "whole steps of 2^-26 of its scale, from random bits of the operating system",
         "of_delta_for_the_noise_distribution": extra,
         "not_covered": "how long the release took; what is seen of the machine that made it; that "
@@ -149,99 +145,35 @@ def counted(spec: Specification) -> str:
 def _noise(spec: Specification, best: Option) -> dict[str, Any]:
     """Return the entries of a receipt on the noise; upper bounds for clipped moments."""
     release = best.release
-    ridge = {"ridge": compositions.RIDGE_OF_NOISE} if spec.query_name == "regression" else {}
+    output, effects = spec.output, spec.output.effects
     if isinstance(release, PrivatelyBounded):
-        return {**private_bounds.statement(spec, best), **ridge}
+        return {**private_bounds.statement(spec, best), **effects}
     if isinstance(release, ComposedMoments):
         return {
             "parts": release.costs,
             "noise_over_filled_radius": best.error,
-            **_by_column(spec, best, "_at_the_largest_radius"),
+            **output.noise_by_column(best, "_at_the_largest_radius"),
+            "noise_std_holds": output.condition(best) or None,
             "clipping": compositions.CLIPPING,
-            **ridge,
+            **effects,
         }
     return {
         "noise_over_half_range": best.error,
-        **_by_column(spec, best),
-        **uncertainty.receipt(spec, release),
-        **ridge,
+        **output.noise_by_column(best),
+        "noise_std_holds": output.condition(best) or None,
+        **output.widths(release),
+        **effects,
     }
 
 
 def in_words(spec: Specification, best: Option) -> list[str]:
-    """Return the noise of each column beside the range of its values, a sentence each.
-
-    A regression has none: the noise of moments says little about its coefficients.
-    """
+    """Return the noise of each column beside the range of its values, or of each part."""
     release = best.release
     if isinstance(release, PrivatelyBounded):
         return private_bounds.in_words(release)
     if not isinstance(release, AdditiveMechanism):
         return compositions.in_words(release)
-    if spec.query_name == "regression":
-        return []
-    numbers, size = _numbers(spec), _sizes(spec)
-    lower, upper = spec.middle - spec.half, spec.middle + spec.half
-    if isinstance(spec.query, SecondMomentQuery):
-        lower, upper = np.zeros(len(size)), size
-    lines = []
-    rows = zip(
-        *(spec.columns, *(size * part for part in uncertainty.deviations(spec, best))),
-        *(lower, upper),
-        strict=True,
-    )
-    for column, least, largest, low, high in rows:
-        worse = f", and +- {_plain(largest, 3)} where the mean is at a bound,"
-        drowns = f"; a {numbers.small} below {_plain(2 * largest, 3)} drowns in it"
-        lines.append(
-            f"{numbers.name} of {column}: noise of +- {_plain(least, 3)}"
-            + worse * bool(largest > least)
-            + f" on values from {_plain(low)} to {_plain(high)}"
-            + (": do not release this" if least >= (high - low) / 2 else drowns)
-        )
-    return [*lines, f"+- is a standard deviation in {numbers.unit}{_condition(spec, best)}"]
-
-
-class _Numbers(NamedTuple):
-    """What the noise of a column is in: its name, its unit, and what is lost where it is small."""
-
-    name: str
-    unit: str
-    small: str
-
-
-def _numbers(spec: Specification) -> _Numbers:
-    unit, squared = "the unit of the column", "the squared unit of the column"
-    if spec.query_name in ("records", "mean"):
-        name = "mean" if spec.query_name == "mean" else "value"
-        return _Numbers(name, unit, "difference")
-    if spec.query_name == "covariance":
-        return _Numbers("variance", squared, "variance")
-    if spec.query_name in uncertainty.SPREADS:
-        return _Numbers("variance", "squared half ranges of the column", "variance")
-    return _Numbers("mean square", squared, "mean square")
-
-
-def _sizes(spec: Specification) -> Array:
-    """Return the unit of each column's number (m,), in units of the file or their squares."""
-    if not isinstance(spec.query, SecondMomentQuery):
-        return spec.half
-    return 0 * spec.half + 1 if spec.query_name == "components" else spec.half**2
-
-
-def _condition(spec: Specification, best: Option) -> str:
-    """Return on what the sizes of noise depend, beside the bounds."""
-    weight = uncertainty.weight_std(spec, best)
-    if spec.query.private_count:
-        rough = (
-            f"; that number has noise of {weight:.0%} itself, and answers that are divided by it "
-            "may be off by any factor"
-        )
-        return (
-            ", if the file has the stated number of records: with half as many it is twice as large"
-            + rough * (weight >= uncertainty.FAITHFUL)
-        )
-    return ", if max_norm shrinks no record" * (spec.constant and spec.weighted)
+    return spec.output.noise_in_words(best)
 
 
 def comparison(spec: Specification, options: Sequence[Option]) -> list[str]:
@@ -253,10 +185,10 @@ def comparison(spec: Specification, options: Sequence[Option]) -> list[str]:
         return []
     fills = ", ".join(f"{fill:.0%}" for fill in outlooks.FILLS)
     lines = [
-        f"{outlooks.UNITS[spec.query_name]}, simulated from the bounds alone, where columns fill "
+        f"{spec.output_type.loss_unit}, simulated from the bounds alone, where columns fill "
         f"{fills} of them, and the largest excess over the best:"
     ]
-    regrets = outlooks.regrets(spec.query_name, [option.losses for option in options])
+    regrets = outlooks.regrets(spec.output_type, [option.losses for option in options])
     width = max(len(option.name) for option in options)
     for option, regret in zip(options, regrets, strict=True):
         key = specification.key_of(option.mechanism)
@@ -265,10 +197,6 @@ def comparison(spec: Specification, options: Sequence[Option]) -> list[str]:
             f"{regret:9.2f}" + f'  (mechanism = "{key}")' * bool(key)
         )
     return lines
-
-
-def _plain(number: float, digits: int = 6) -> str:
-    return f"{float(f'{number:.{digits}g}'):,.15g}"
 
 
 def useless(spec: Specification, best: Option) -> bool:
@@ -280,7 +208,7 @@ def useless(spec: Specification, best: Option) -> bool:
     if private_bounds.no_hope(best):
         return True
     if best.losses:
-        return outlooks.useless(spec.query_name, len(spec.columns), best.losses)
+        return outlooks.useless(spec.output, best.losses)
     return best.error >= 1
 
 
@@ -290,11 +218,12 @@ def says(spec: Specification, best: Option) -> str:
         return f"{reason}: do not release this"
     hides = ": it hides everything, do not release this" * useless(spec, best)
     release = private_bounds.inner(best)
-    if spec.query_name == "regression" and best.losses:
+    output = spec.output
+    if not output.number and best.losses:
         return f"{outlooks.in_words(best.losses)}{hides}"
     if isinstance(release, ComposedMoments):
         return f"{compositions.says(spec, best)}{hides}"
-    if spec.query_name == "regression" and isinstance(spec.query.domain, Ball):
+    if not output.number and isinstance(spec.query.domain, Ball):
         return "what the noise means for predictions cannot be said from max_norm alone"
     share = f"the largest deviation that the {'private' if spec.private else 'public'} bounds allow"
     if spec.present:
@@ -302,26 +231,8 @@ def says(spec: Specification, best: Option) -> str:
         share += "a share p is present"
     if best.error >= 1:
         return f"noise of {best.error:,.3g} times {share}{hides}"
-    if spec.query_name == "regression":
+    if not output.number:
         return f"noise of {best.error:.2%} of {share}{hides}"
-    least, largest = uncertainty.deviations(spec, replace(best, release=release))
-    name = _numbers(spec).name
-    worse = f", up to {largest.max():.2%} in a {name} where the mean is at a bound"
+    least, largest = output.deviations(replace(best, release=release))
+    worse = f", up to {largest.max():.2%} in a {output.number} where the mean is at a bound"
     return f"noise of {best.error:.2%} of {share}{worse * bool((largest > least).any())}{hides}"
-
-
-def _by_column(spec: Specification, best: Option, where: str = "") -> dict[str, Any]:
-    """Return standard deviations of the noise by column, under names that say what they are of."""
-    numbers, size = _numbers(spec), _sizes(spec)
-    least, largest = (size * part for part in uncertainty.deviations(spec, best))
-    key = f"noise_std_of_{numbers.name}s_in_{numbers.unit}{where}".replace(" ", "_")
-    if not isinstance(spec.query, SecondMomentQuery):
-        key = "noise_std"
-    cases = {key: least}
-    if (largest > least).any():
-        middle, bound = "_with_means_in_the_middle_of_the_bounds", "_with_means_at_a_bound"
-        cases = {f"{key}{middle}": least, f"{key}{bound}": largest}
-    by_column = {
-        name: dict(zip(spec.columns, part.tolist(), strict=True)) for name, part in cases.items()
-    }
-    return {**by_column, "noise_std_holds": _condition(spec, best).removeprefix(", ") or None}

@@ -12,15 +12,8 @@ from collections.abc import Iterator, Mapping
 from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
-#: What is released, by query.
-_QUERIES = {
-    "records": "all records, with noise on every value",
-    "mean": "means",
-    "second_moments": "mean products of every two columns",
-    "covariance": "means, variances and covariances",
-    "components": "principal components",
-    "regression": "a linear regression",
-}
+from matrixdp.release.outputs import OUTPUTS
+
 #: What nobody can tell of a record, or of all records of a person, and what its neighbours differ
 #: in, by neighbouring relation and by whether people are protected.
 _HIDDEN = {
@@ -62,7 +55,7 @@ def _paragraphs(statement: Mapping[str, Any], files: str) -> Iterator[tuple[str,
         records = f"about {records} (their number is private)"
     yield (
         "What was released:",
-        f"{_QUERIES[statement['query']]}{target}{label}, of {records} in {place}, on "
+        f"{OUTPUTS[statement['query']].title}{target}{label}, of {records} in {place}, on "
         f"{statement['date']} (UTC). {says}.",
     )
     yield "Whom it protects:", _protected(statement)
@@ -196,9 +189,9 @@ def _table(statement: Mapping[str, Any]) -> Iterator[str]:
 
 def _noise(statement: Mapping[str, Any]) -> dict[str, Mapping[str, float]]:
     """Return the public bounds on the noise of each column, by title; none where none is known."""
-    if statement["query"] == "regression":
+    what = OUTPUTS[statement["query"]].cell
+    if not what:
         return {}
-    what = "answer" if statement["query"] in ("records", "mean") else "mean square"
     if widths := statement.get("interval_95_plus_or_minus"):
         widths = {
             name: width[name] if isinstance(width, Mapping) else width

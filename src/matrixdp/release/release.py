@@ -18,33 +18,28 @@ import numpy as np
 from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import InParts
-from matrixdp.mechanisms.moments import CONSTANT, LEAST, centred, unprojected
 from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.privacy import exact_sums
 from matrixdp.release import (
-    answers,
     choices,
     compositions,
     durable,
     ledger,
     missing,
-    present,
     private_bounds,
     receipt,
     receipt_page,
     tables,
-    uncertainty,
 )
 from matrixdp.release.account import Account
-from matrixdp.release.answers import Output
+from matrixdp.release.outputs import Output
+from matrixdp.release.outputs.output import UNCLIPPED
 from matrixdp.release.recommend import Option
 from matrixdp.release.specification import Specification
+from matrixdp.release.uncertainty import MomentNoise
 
 #: Upper bounds in bytes: a number as text, an interval in JSON, all else in a file.
 _NUMBER, _ENTRY, _FILE = 32, 128, 1 << 14
-
-#: Queries whose numbers are read as values.
-_VALUES = ("covariance", "components", "second_moments")
 
 #: Function that returns intervals and other details of a release. They derive from its numbers.
 Details = Callable[[], dict[str, Any]]
@@ -187,7 +182,7 @@ def _notes_on_answer(spec: Specification, texts: Mapping[str, str]) -> list[str]
     if missing.can_occur(spec.file) and (spec.present or not np.isnan(spec.fill).any()):
         notes.append(missing.in_words(spec.columns, spec.fill, present=spec.present))
     details = json.loads(texts.get(f"{spec.query_name}.details.json", "{}"))
-    if spec.query_name in _VALUES and "radius_in_half_ranges" in details:
+    if spec.output_type.read_as_values and "radius_in_half_ranges" in details:
         notes.append(
             "records beyond a radius that was found in private are shrunk to it: where their noisy "
             "share, which is in the details, is large, these numbers may be several times too "
@@ -199,10 +194,10 @@ def _notes_on_answer(spec: Specification, texts: Mapping[str, str]) -> list[str]
                 f"{name} was clipped to [{sides[0]:g}, {sides[1]:g}], bounds that were found in "
                 "private; what values beyond them would change is not in the noise"
             )
-    if clipped := details.get(answers.UNCLIPPED, {}):
+    if clipped := details.get(UNCLIPPED, {}):
         notes.append(
             f"noise took the mean of {', '.join(clipped)} beyond its bounds, and the answer has "
-            f"the nearest bound; {answers.UNCLIPPED} in the details has it as the noise left it"
+            f"the nearest bound; {UNCLIPPED} in the details has it as the noise left it"
         )
     return [*notes, *details.get("empty", [])]
 
@@ -262,10 +257,9 @@ def _chosen(spec: Specification, even_if_useless: bool) -> tuple[Specification, 
     """
     option = choices.rank(spec)[0][0]
     if receipt.useless(spec, option) and not even_if_useless:
-        instead = "release means instead of records, " if spec.query_name == "records" else ""
         raise InputError(
             f"{receipt.says(spec, option)}; give a larger epsilon, narrower bounds or fewer "
-            f"columns, {instead}or pay for it all the same with --even-if-useless"
+            f"columns, {spec.output.instead}or pay for it all the same with --even-if-useless"
         )
     return choices.spec_of(spec, option), option
 
@@ -285,10 +279,9 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
         "mechanism": spec.mechanism,
         "label": spec.label,
         **({"present": True} if spec.present else {}),
-        **({"number": spec.number} if spec.query_name == "components" else {}),
+        **spec.output.options,
         **({"person": [*spec.people]} if spec.people else {}),
         **({"dialect": [*spec.dialect]} if spec.dialect != tables.USUAL else {}),
-        **({"line": [spec.alpha, spec.intercept]} if spec.alpha or not spec.intercept else {}),
         **({"private": [*spec.private]} if spec.private else {}),
     }
 
@@ -317,7 +310,7 @@ def _charge(
     sizes = {name: size, **{key: _FILE + 2 * len(text.encode()) for key, text in texts.items()}}
     details = f"{spec.query_name}.details.json"
     composed = isinstance(option.release, InParts | PrivatelyBounded)
-    if composed or _has_intervals(spec) or spec.query_name in ("mean", "covariance"):
+    if composed or spec.output.has_intervals or spec.output.has_details:
         sizes[details] = size * (1 + len(spec.columns)) + _ENTRY * option.release.numbers
     with ledger.reserve(path, sum(sizes.values())) as answer, _claim(out, sizes):
         draw = prepare(spec, option.release, spec.output)
@@ -394,58 +387,25 @@ def prepare(
 
         def compose() -> tuple[Array, Details]:
             outcome = run()
-            answer = compositions.answer(spec, output, outcome)
-            return answer, lambda: compositions.details(spec, release, outcome)
+            noisy = compositions.noisy(output, release, outcome)
+            return output.answer(noisy), lambda: compositions.details(output, noisy)
 
         return compose
     # What is released may count the values present with another weight.
-    spec = replace(spec, query=release.query) if spec.present else spec
-    value = exact_sums.value(spec.query, _records(spec))
-    noise = functools.cache(lambda: uncertainty.MomentNoise(release))
+    output = replace(output, query=release.query) if spec.present else output
+    value = exact_sums.value(output.query, map(output.scaled, _rows(spec)))
+    noise = functools.cache(lambda: MomentNoise(release))
 
     def draw() -> tuple[Array, Details]:
-        private = release.release_value(value)
-        if spec.present:
-            means = present.means(release, private)
-            answer = answers.answer(output, means.values, 0.0)
-            return answer, lambda: present.details(spec, means)
-        answer = _answer(spec, output, private, release.noise_std)
-        return answer, lambda: _intervals(spec, release, private, noise)
+        noisy = output.noisy(release, release.release_value(value), noise)
+        return output.answer(noisy), lambda: output.details(noisy) | output.interval(noisy)
 
     return draw
 
 
-def _intervals(
-    spec: Specification,
-    release: AdditiveMechanism,
-    private: Array,
-    noise: Callable[[], uncertainty.MomentNoise],
-) -> dict[str, Any]:
-    """Return what the noise makes uncertain in an answer, and its means before they are clipped.
-
-    ``noise`` is simulated from the calibration, once for all answers.
-    """
-    if spec.query_name == "mean":
-        return spec.output.unclipped(spec.columns, _values(spec, private)[0])
-    content = {}
-    if spec.query_name == "covariance":
-        raw = unprojected(private, weighted=spec.weighted)
-        content = spec.output.unclipped(spec.columns, raw.mean)
-        content |= spec.output.raw(spec.columns, raw.covariance)
-    if not _has_intervals(spec):
-        return content
-    raw, estimate = unprojected(private), centred(private)
-    return content | uncertainty.details(spec, noise(), estimate, raw.covariance, release.noise_std)
-
-
-def _has_intervals(spec: Specification) -> bool:
-    """Return whether a release has details of its noise, beside those in the receipt."""
-    return spec.present or (spec.query_name in uncertainty.KINDS and not spec.weighted)
-
-
 def _records(spec: Specification) -> Iterator[Array]:
     """Yield blocks (k, m) of the scaled records that count, as :func:`_rows`."""
-    return map(spec.scaled, _rows(spec))
+    return map(spec.output.scaled, _rows(spec))
 
 
 def _rows(spec: Specification) -> Iterator[Array]:
@@ -474,28 +434,9 @@ def _rows(spec: Specification) -> Iterator[Array]:
         )
 
 
-def _answer(spec: Specification, output: Output, private: Array, noise_std: float) -> Array:
-    """Return the answer that a noisy value gives, (rows, columns), in the units of the output."""
-    return answers.answer(output, _values(spec, private), noise_std, weighted=spec.weighted)
-
-
-def _values(spec: Specification, private: Array) -> Array:
-    """Return a noisy value over its noisy weight, where means have one; otherwise as it is."""
-    if spec.query_name != "mean" or not spec.constant:
-        return private
-    return np.delete(private, CONSTANT, axis=1) / np.maximum(private[:, CONSTANT, None], LEAST)
-
-
 def _written(spec: Specification, answer: Array) -> str:
     """Return the CSV text of an answer."""
-    names, rows = list(spec.columns), answer.tolist()
-    if spec.present:
-        rows = [["" if np.isnan(value) else value for value in row] for row in rows]
-    headers = answers.HEADERS.get(spec.query_name, ())
-    if spec.query_name in ("second_moments", "covariance"):
-        rows = [[name, *row] for name, row in zip(names, rows, strict=True)]
-        headers = ("", *headers)
-    names = [*names[:-1], *headers] if spec.target else [*headers, *names]
+    header, rows = spec.output.table(answer)
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([names, *rows])
+    csv.writer(text, lineterminator="\n").writerows([header, *rows])
     return text.getvalue()

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from matrixdp import checks
 from matrixdp.checks import Array, InputError, nearest
 from matrixdp.mechanisms.base import Mechanism
@@ -18,36 +16,21 @@ from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
-from matrixdp.mechanisms.moments import with_constant
 from matrixdp.mechanisms.private_bounds import MISSING
 from matrixdp.mechanisms.scaled import Scaled
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.domain import Ball, Box
-from matrixdp.privacy.present import PresentMeanQuery
+from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import (
     ADD_OR_REMOVE,
-    IdentityQuery,
-    MeanQuery,
     Query,
     SecondMomentQuery,
 )
 from matrixdp.release import ledger, missing, tables, toml
-from matrixdp.release.answers import HEADERS, WITH_CONSTANT, Output
+from matrixdp.release.outputs import OUTPUTS, Output
 from matrixdp.release.people import People
 
-#: The query that is released for each value of the key ``query``.
-QUERIES: dict[str, type[Query]] = {
-    "records": IdentityQuery,
-    "mean": MeanQuery,
-    "second_moments": SecondMomentQuery,
-    "covariance": SecondMomentQuery,
-    "components": SecondMomentQuery,
-    "regression": SecondMomentQuery,
-}
 #: Neighbouring relations of a specification; queries in Python have another, zero_out.
 RELATIONS = ("replace", ADD_OR_REMOVE)
-#: Queries whose records have a constant, which counts them where their number is private.
-_COUNTED = ("mean", *WITH_CONSTANT)
 RECOMMENDED = "recommend"
 MECHANISMS: dict[str, Mechanism] = {
     "laplace": Laplace(),
@@ -87,8 +70,8 @@ class Specification:
     """A release as its file specifies it."""
 
     file: Path
-    #: A key of ``QUERIES``.
-    query_name: str
+    #: The class of what is released.
+    output_type: type[Output]
     #: Columns of the file, in the order of the bounds; a target comes last.
     columns: tuple[str, ...]
     #: The public bounds of these columns.
@@ -134,17 +117,10 @@ class Specification:
     #: ``fill`` has ``MISSING`` for the middle of their bounds.
     private: tuple[str, ...] = ()
 
-    def scaled(self, rows: Array) -> Array:
-        """Return the records of ``query`` from rows (n, m) in the columns' units.
-
-        Each row is clipped, shifted and scaled; a 1 is inserted where ``constant`` is true.
-        """
-        # Clip first: a huge value would overflow below.
-        clipped = np.clip(rows, self.box.lower, self.box.upper)
-        records: Array = (clipped - self.middle) / self.half
-        if isinstance(self.query, PresentMeanQuery):
-            return self.query.terms(records)
-        return with_constant(records) if self.constant else records
+    @property
+    def query_name(self) -> str:
+        """Value of the key ``query``."""
+        return self.output_type.name
 
     @property
     def name(self) -> str:
@@ -154,38 +130,28 @@ class Specification:
     @property
     def output(self) -> Output:
         """What is read from the release, in the columns' own units."""
-        penalty = self.alpha / self.query.n_records
-        output = Output(
-            self.query_name, self.middle, self.half, self.number, penalty, self.intercept
+        values = {"count": self.number, "alpha": self.alpha, "intercept": self.intercept}
+        names = self.output_type.__dataclass_fields__
+        return self.output_type(
+            columns=self.columns,
+            box=self.box,
+            query=self.query,
+            middle=self.middle,
+            half=self.half,
+            **{name: value for name, value in values.items() if name in names},
         )
-        if isinstance(self.query.domain, Box):
-            return output
-        # A largest norm shrinks records within their bounds towards 0.
-        low, high = (np.array(side) / self.half for side in (self.box.lower, self.box.upper))
-        return replace(output, low=np.clip(low, -1, 0), high=np.clip(high, 0, 1))
-
-    @property
-    def constant(self) -> bool:
-        """Whether the query's records hold a constant 1, before their last column."""
-        return self.query.features > len(self.columns) and not self.present
 
     @property
     def present(self) -> bool:
         """Whether the answer is the mean of the values present."""
-        return isinstance(self.query, PresentMeanQuery)
-
-    @property
-    def weighted(self) -> bool:
-        """Whether the moment of the constant is unknown and must be read from the release."""
-        return self.query.private_count or isinstance(self.query.domain, Ball)
+        return self.output_type.leaves_missing_out
 
     def by(self, mechanism: str) -> Specification:
         """Return the same release by another mechanism, with the query that this one answers."""
-        query, middle, half = _query(
-            *(self.query_name, mechanism, self.box, self.query.n_records, self.query.adjacency),
+        query, middle, half = _asked(
+            *(self.output_type, mechanism, self.box, self.query.n_records, self.query.adjacency),
             per_person=self.query.per_person,
             max_norm=self.terms.get("max_norm"),
-            present=self.present,
         )
         return replace(self, mechanism=mechanism, query=query, middle=middle, half=half)
 
@@ -205,7 +171,7 @@ def key_of(mechanism: Mechanism) -> str:
 
 def name_of(query: Query) -> str:
     """Return the name of a query in a specification; its own where it has none."""
-    names = (name for name, query_type in QUERIES.items() if query_type is type(query))
+    names = (name for name, output in OUTPUTS.items() if output.query_type is type(query))
     return next(names, query.name)
 
 
@@ -223,15 +189,15 @@ def fit(
     max_norm: float | None = None,
 ) -> Specification:
     """Return the specification of a release of an array, without a file; a target comes last."""
-    query, middle, half = _query(
-        *(query_name, mechanism, box, records, "replace"),
+    output_type = OUTPUTS[query_name]
+    query, middle, half = _asked(
+        *(output_type, mechanism, box, records, "replace"),
         per_person=per_person,
         max_norm=max_norm,
-        present=False,
     )
     return Specification(
         file=Path(),
-        query_name=query_name,
+        output_type=output_type,
         columns=tuple(map(str, range(box.features))),
         box=box,
         terms={} if max_norm is None else {"max_norm": max_norm},
@@ -244,6 +210,7 @@ def fit(
         target="",
         total=None,
         fill=middle,
+        number=box.features,
         alpha=alpha,
         intercept=intercept,
     )
@@ -377,30 +344,33 @@ def _check_dots(path: Path, key: str, table: object) -> None:
 
 
 def _specification(path: Path, table: dict[str, Any]) -> Specification:
-    query_name = checks.choice(QUERIES, query=table["query"])
+    output_type = OUTPUTS[checks.choice(OUTPUTS, query=table["query"])]
     stated = _bounds(table["bounds"], table.get("columns"))
-    names, target = _columns(query_name, table.get("target", ""), [*stated])
+    names, target = _columns(output_type, table.get("target", ""), [*stated])
     private = tuple(name for name in names if stated[name] == PRIVATE)
     bounds = {**stated, **dict.fromkeys(private, _HALF_RANGES)}
     box = Box(*zip(*(bounds[name] for name in names), strict=True))
     epsilon, delta = checks.positive(epsilon=table["epsilon"]), table.get("delta", 0)
     if delta != 0:
         delta = checks.open_unit(delta=delta)
-    mechanism = _mechanism(query_name, table.get("mechanism", RECOMMENDED), delta)
+    mechanism = _mechanism(output_type, table.get("mechanism", RECOMMENDED), delta)
     _check_private(private, mechanism, delta, table)
     people = _people(table, names)
-    intercept, alpha = _regression(query_name, table)
+    _check_keys(output_type, table)
+    intercept = _flag("intercept", table.get("intercept", True))
+    alpha = checks.not_negative(alpha=table.get("alpha", 0.0))
     records = checks.count(records=table["records"])
-    rule = _missing(query_name, table)
-    query, middle, half = _query(
-        *(query_name, mechanism, box, records, _adjacency(query_name, mechanism, table)),
+    rule = table.get("missing", missing.MIDDLE)
+    if rule == missing.PRESENT:
+        output_type = _of_present_values(output_type, table)
+    query, middle, half = _asked(
+        *(output_type, mechanism, box, records, _adjacency(output_type, mechanism, table)),
         per_person=people.most if people else None,
         max_norm=table.get("max_norm"),
-        present=rule == missing.PRESENT,
     )
     return Specification(
         file=path.parent / table["file"],
-        query_name=query_name,
+        output_type=output_type,
         columns=tuple(names),
         box=box,
         terms={key: value for key, value in table.items() if key not in ("file", "account")},
@@ -414,7 +384,7 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
         total=_total(table["total"]) if "total" in table else None,
         fill=_private_fill(bounds, names, private, rule),
         account=path.parent / table["account"] if "account" in table else None,
-        number=_number(query_name, names, table.get("number")),
+        number=_number(output_type, names, table.get("number")),
         people=people,
         alpha=alpha,
         intercept=intercept,
@@ -532,19 +502,19 @@ def _private_fill(
     return fill
 
 
-def _columns(query_name: str, target: str, names: list[str]) -> tuple[list[str], str]:
+def _columns(output_type: type[Output], target: str, names: list[str]) -> tuple[list[str], str]:
     """Return the columns, the target of a regression last, and the target; empty for none."""
     # The intercept takes the place of the target. An empty name heads the names of rows.
-    taken = {"", *HEADERS.get(query_name, ())} & {*names}
+    taken = {"", *output_type.headers} & {*names}
     for name in taken - ({target} if target else set()):
         raise InputError(
-            f"bounds has the column {name!r}, and the answer of the query {query_name!r} uses this "
-            "name itself; rename the column"
+            f"bounds has the column {name!r}, and the answer of the query {output_type.name!r} uses"
+            " this name itself; rename the column"
         )
-    if (query_name == "regression") != (target in names):
+    if output_type.has_target != (target in names):
         raise InputError(
-            f"target is {target!r} for the query {query_name!r}; a regression, and no other query, "
-            f"needs one of the columns {', '.join(names)}"
+            f"target is {target!r} for the query {output_type.name!r}; a regression, and no other "
+            f"query, needs one of the columns {', '.join(names)}"
         )
     if target and len(names) < 2:
         raise InputError(
@@ -553,63 +523,62 @@ def _columns(query_name: str, target: str, names: list[str]) -> tuple[list[str],
     return [name for name in names if name != target] + [target] * bool(target), target
 
 
-def _mechanism(query_name: str, name: object, delta: float) -> str:
-    """Return the name of a mechanism that answers the query ``query_name`` at this delta."""
+def _mechanism(output_type: type[Output], name: object, delta: float) -> str:
+    """Return the name of a mechanism that answers this output at this delta."""
     mechanism = checks.choice((RECOMMENDED, *MECHANISMS, *IN_PARTS), mechanism=name)
-    if mechanism in _SYMMETRIC and QUERIES[query_name] is not SecondMomentQuery:
+    if mechanism in _SYMMETRIC and output_type.query_type is not SecondMomentQuery:
         raise InputError(
             f"mechanism is {mechanism!r}, which answers queries on second moments alone; take "
-            f"laplace or gaussian for the query {query_name!r}"
+            f"laplace or gaussian for the query {output_type.name!r}"
         )
     if not delta and mechanism not in (RECOMMENDED, "laplace"):
         raise InputError(f"delta is 0, and {mechanism} needs one; state a delta, or take laplace")
     return mechanism
 
 
-def _adjacency(query_name: str, mechanism: str, table: Mapping[str, Any]) -> str:
+def _adjacency(output_type: type[Output], mechanism: str, table: Mapping[str, Any]) -> str:
     """Return the neighbouring relation, where the mechanism can answer the query under it."""
     adjacency = checks.choice(RELATIONS, adjacency=table.get("adjacency", "replace"))
-    if adjacency == ADD_OR_REMOVE and query_name not in _COUNTED and mechanism != CLIPPED:
+    counting = [name for name, output in OUTPUTS.items() if output.counts]
+    if adjacency == ADD_OR_REMOVE and not output_type.counts and mechanism != CLIPPED:
         raise InputError(
-            f"adjacency is {adjacency!r}, which serves the queries {', '.join(_COUNTED)}, and "
+            f"adjacency is {adjacency!r}, which serves the queries {', '.join(counting)}, and "
             "second_moments by the mechanism 'clipped'; take replace"
         )
     return adjacency
 
 
-def _regression(query_name: str, table: Mapping[str, Any]) -> tuple[bool, float]:
-    """Return whether a regression has an intercept, and its penalty; no other query has either."""
-    intercept = _flag("intercept", table.get("intercept", True))
-    for name in {"alpha", "intercept"} & {*table} if query_name != "regression" else ():
-        raise InputError(f"{name} has no meaning for the query {query_name!r}; leave it out")
-    return intercept, checks.not_negative(alpha=table.get("alpha", 0.0))
+def _check_keys(output_type: type[Output], table: Mapping[str, Any]) -> None:
+    """Refuse keys that only other outputs have."""
+    for name in ("alpha", "intercept"):
+        if name in table and name not in output_type.keys:
+            raise InputError(
+                f"{name} has no meaning for the query {output_type.name!r}; leave it out"
+            )
 
 
-def _number(query_name: str, names: list[str], stated: object) -> int:
+def _number(output_type: type[Output], names: list[str], stated: object) -> int:
     """Return the number of principal components; all of them unless stated."""
-    default = len(names) if query_name == "components" else 1
-    number = checks.count(number=default if stated is None else stated)
-    if number > len(names) or (stated is not None and query_name != "components"):
+    number = checks.count(number=len(names) if stated is None else stated)
+    if number > len(names) or (stated is not None and "number" not in output_type.keys):
         raise InputError(
-            f"number is {number} for the query {query_name!r}; it is that of components, from 1 to "
-            f"{len(names)}, and of no other query"
+            f"number is {number} for the query {output_type.name!r}; it is that of components, from"
+            f" 1 to {len(names)}, and of no other query"
         )
     return number
 
 
-def _missing(query_name: str, table: Mapping[str, Any]) -> object:
-    """Return the rule for missing values, where the other keys allow it."""
-    rule = table.get("missing", missing.MIDDLE)
-    if rule != missing.PRESENT:
-        return rule
-    if query_name != "mean":
+def _of_present_values(output_type: type[Output], table: Mapping[str, Any]) -> type[Output]:
+    """Return the output that leaves missing values out, where the other keys allow it."""
+    rule, leaving = missing.PRESENT, output_type.of_present_values()
+    if leaving is None:
         raise InputError(
             f"missing is {rule!r}, which serves the query 'mean' alone; take {missing.MIDDLE!r}, "
-            f"{missing.REFUSE!r} or a table of column = value for {query_name!r}"
+            f"{missing.REFUSE!r} or a table of column = value for {output_type.name!r}"
         )
     if "max_norm" in table:
         raise InputError(f"max_norm has no meaning beside missing = {rule!r}; leave it out")
-    return rule
+    return leaving
 
 
 def _flag(name: str, value: object) -> bool:
@@ -618,8 +587,8 @@ def _flag(name: str, value: object) -> bool:
     return value
 
 
-def _query(
-    query_name: str,
+def _asked(
+    output_type: type[Output],
     mechanism: str,
     box: Box,
     records: int,
@@ -627,36 +596,15 @@ def _query(
     *,
     per_person: int | None,
     max_norm: object,
-    present: bool,
 ) -> tuple[Query, Array, Array]:
     """Return the query of a mechanism, and the middle and unit (m,) of its records' columns."""
-    if present:
-        query = PresentMeanQuery.of(
-            *(box.features, records, adjacency),
-            gaussian=mechanism == "gaussian",
-            per_person=per_person,
-        )
-        return query, box.middle, box.widths / 2
-    constant = query_name in WITH_CONSTANT or adjacency == ADD_OR_REMOVE
-    if mechanism in IN_PARTS:
-        constant = False
-    features = box.features + constant
-    domain: Box | Ball = Box.cube(features, -1.0, 1.0)
-    middle, half = box.middle, box.widths / 2
-    if max_norm is not None:
-        middle = np.zeros(box.features)
-        half = np.full(box.features, checks.positive(max_norm=max_norm))
-        domain = Ball(np.sqrt(2) if constant else 1, features)
-    elif query_name == "second_moments":
-        middle, half = np.zeros(box.features), box.magnitudes
-        domain = about_zero(box)
-    relation = domain, records, adjacency
-    return QUERIES[query_name](*relation, per_person=per_person), middle, half
-
-
-def about_zero(box: Box) -> Box:
-    """Return the bounds of records of a box in units of its largest sizes."""
-    return Box(*((np.array(side) / box.magnitudes).tolist() for side in (box.lower, box.upper)))
+    return output_type.asked(
+        *(box, records, adjacency),
+        mechanism=mechanism,
+        in_parts=mechanism in IN_PARTS,
+        per_person=per_person,
+        max_norm=max_norm,
+    )
 
 
 def _people(table: Mapping[str, Any], names: list[str]) -> People | None:

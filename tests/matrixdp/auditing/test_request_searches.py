@@ -21,11 +21,11 @@ from matrixdp.privacy import exact_sums
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, Ball, SecondMomentQuery
 from matrixdp.release import choices, outlooks, specification
 from matrixdp.release.choices import by_noise as options
+from matrixdp.release.outputs import OUTPUTS
 from matrixdp.release.specification import (
     CLIPPED,
     IN_PARTS,
     MECHANISMS,
-    QUERIES,
     RECOMMENDED,
     RELATIONS,
     read,
@@ -40,7 +40,7 @@ BOUNDS = {
 NAMES = "abc"
 #: Records of each person that count, where a specification has people.
 PER_PERSON = 3
-CASES = [*product(QUERIES, [*MECHANISMS, *IN_PARTS, RECOMMENDED])]
+CASES = [*product(OUTPUTS, [*MECHANISMS, *IN_PARTS, RECOMMENDED])]
 #: In half ranges about the middle. The fraction is the worst one of Laplace noise, see ``share``.
 LEVELS = (-1.0, -1 / 4, 0.0, 1.0)
 GRID = np.array([*product(LEVELS, repeat=3)])
@@ -100,13 +100,13 @@ def values(spec, rows):
 
     Where people have several records, for as many of each: they move a sum most if all are alike.
     """
-    blocks = [np.tile(spec.scaled(row[None]), (spec.query.group, 1)) for row in rows]
+    blocks = [np.tile(spec.output.scaled(row[None]), (spec.query.group, 1)) for row in rows]
     return np.array([exact_sums.value(spec.query, [block]) for block in blocks])
 
 
 @pytest.mark.parametrize(("query", "mechanism"), CASES)
 def test_no_neighbours_are_further_apart_than_the_receipt_says(query, mechanism, tmp_path, request):
-    second_moments = QUERIES[query] is SecondMomentQuery
+    second_moments = OUTPUTS[query].query_type is SecondMomentQuery
     for bounds, adjacency, per_person in product(BOUNDS, RELATIONS, (None, PER_PERSON)):
         case = query, mechanism, bounds, adjacency, per_person
         refused = ""
@@ -137,7 +137,7 @@ def test_no_neighbours_are_further_apart_than_the_receipt_says(query, mechanism,
             continue
         rows = spec.box.middle + spec.box.widths / 2 * GRID
         for option in found:
-            assert_apart(option.release, values(spec, rows), spec.constant)
+            assert_apart(option.release, values(spec, rows), spec.output.constant)
 
 
 def assert_apart(release, values, constant):
@@ -154,7 +154,7 @@ def assert_executed_as_declared(release):
 
 
 def test_a_hundredth_less_noise_is_seen(tmp_path):
-    for query in QUERIES:
+    for query in OUTPUTS:
         spec = specified(tmp_path, query, "gaussian", "about zero", "replace")
         (option,) = options(spec)
         release = replace(option.release, mu=0.99 * option.release.mu)

@@ -6,7 +6,7 @@ import harness
 import numpy as np
 import pytest
 
-from matrixdp.release import choices, compositions, receipt, release, uncertainty
+from matrixdp.release import choices, compositions, receipt
 
 DRAWS, TOLERANCE, COUNT = 2000, 0.05, 1000
 KEYS = {"records": COUNT, "bounds": {"a": [0, 4], "b": [-1, 1], "income": [0, 200_000]}}
@@ -43,13 +43,13 @@ def of_columns(spec, answer):
 
 def answers(spec, calibrated, X):
     """Return the numbers of the columns in many releases (draws, m)."""
-    rows = np.insert(X, X.shape[1] - 1, 1.0, axis=1) if spec.constant else X
+    rows = np.insert(X, X.shape[1] - 1, 1.0, axis=1) if spec.output.constant else X
     total = rows.sum(axis=0, keepdims=True) if spec.query_name == "mean" else rows.T @ rows
     value, numbers = total / spec.query.n_records, []
     for noise in calibrated.noise.sample([np.random.default_rng(0)] * DRAWS):
         drawn = noise.T if spec.query_name == "mean" else (noise + noise.T) / 2
-        answer = release._answer(spec, spec.output, value + drawn, calibrated.noise_std)
-        numbers.append(of_columns(spec, answer))
+        noisy = spec.output.noisy(calibrated, value + drawn, None)
+        numbers.append(of_columns(spec, spec.output.answer(noisy)))
     return np.array(numbers)
 
 
@@ -57,7 +57,7 @@ def answers(spec, calibrated, X):
 def test_announced_noise_is_that_of_answers(tmp_path, query, mechanism, adjacency):
     keys = {"query": query, "mechanism": mechanism[0], "delta": mechanism[1]}
     spec, option = specified(tmp_path, **keys, adjacency=adjacency)
-    least, largest = uncertainty.deviations(spec, option)
+    least, largest = spec.output.deviations(option)
     # A variance at its bound would be cut there.
     size = 0.9 if query == "covariance" else 1.0
     for mean in (0.0, 0.6, 0.97):
@@ -65,7 +65,9 @@ def test_announced_noise_is_that_of_answers(tmp_path, query, mechanism, adjacenc
         assert (measured <= (1 + TOLERANCE) * largest).all()
         if not mean:
             assert (measured <= (1 + TOLERANCE) * least).all()
-            assert (measured >= 0.9 * np.sqrt(least**2 - 0.5 * (least**2) * spec.weighted)).all()
+            assert (
+                measured >= 0.9 * np.sqrt(least**2 - 0.5 * (least**2) * spec.output.weighted)
+            ).all()
     # Half as many records as were stated have twice the noise.
     if adjacency == "add_or_remove":
         measured = answers(spec, option.release, size * corners(0.6, COUNT // 2)).std(axis=0)
@@ -88,8 +90,9 @@ def test_announced_noise_of_clipped_moments_is_that_of_the_largest_radius(
 
     for _ in range(300):
         outcome = option.release.run(lambda: [X], noisy)
-        numbers.append(of_columns(spec, compositions.answer(spec, spec.output, outcome)))
-    least, largest = uncertainty.deviations(spec, option)
+        result = compositions.noisy(spec.output, option.release, outcome)
+        numbers.append(of_columns(spec, spec.output.answer(result)))
+    least, largest = spec.output.deviations(option)
     assert largest == pytest.approx(least)
     assert (np.std(numbers, axis=0) <= 1.1 * largest).all()
 

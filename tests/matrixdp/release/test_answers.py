@@ -6,7 +6,8 @@ import pytest
 
 import matrixdp as mdp
 from matrixdp.mechanisms.composed import InParts
-from matrixdp.release import choices, specification
+from matrixdp.release import choices
+from matrixdp.release.outputs import OUTPUTS
 from matrixdp.release.specification import read
 
 CENTRED = ["mean", "covariance", "components", "regression"]
@@ -14,7 +15,7 @@ QUERIES = ["records", "second_moments", *CENTRED]
 #: Of one part and, where there is one, of several, clipped to a private radius.
 MECHANISMS = {
     query: ("recommend", "clipped")
-    if specification.QUERIES[query] is mdp.SecondMomentQuery
+    if OUTPUTS[query].query_type is mdp.SecondMomentQuery
     else ("recommend",)
     for query in QUERIES
 }
@@ -224,7 +225,7 @@ def test_python_has_the_noise_of_the_command_line(tmp_path, query):
 
 @pytest.mark.parametrize("query", ["records", "mean", "second_moments"])
 def test_a_release_in_python_is_the_answer_of_the_command_line(answer, query):
-    kind, box = specification.QUERIES[query], mdp.Box(tuple(LOWER), tuple(UPPER))
+    kind, box = OUTPUTS[query].query_type, mdp.Box(tuple(LOWER), tuple(UPPER))
     found = answer(query, people(), LOWER, UPPER)
     for option in mdp.options(kind(box, len(people())), epsilon=10, delta=1e-6):
         private = option.release.release(people())

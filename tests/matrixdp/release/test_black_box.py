@@ -77,7 +77,7 @@ def number_of_records(folder, epsilon, delta=DELTA):
     (option, *_) = choices.by_noise(spec)
 
     def release(pair, first):
-        rows = spec.scaled(np.tile(UPPER, (20 if first else 19, 1)))
+        rows = spec.output.scaled(np.tile(UPPER, (20 if first else 19, 1)))
         return option.release.release_value(exact_sums.value(spec.query, [rows])).sum()
 
     return release
@@ -94,7 +94,7 @@ def whole_person(folder, epsilon, delta=DELTA):
     def release(pair, first):
         names = ["x"] * (7 if first else 0) + [f"y{k}" for k in range(17)]
         counting = np.tile(UPPER, (len(names), 1))[mdp.first_records(names, 3)]
-        value = exact_sums.value(spec.query, [spec.scaled(counting)])
+        value = exact_sums.value(spec.query, [spec.output.scaled(counting)])
         return option.release.release_value(value).sum()
 
     return release

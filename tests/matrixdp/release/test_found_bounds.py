@@ -157,7 +157,7 @@ def test_records_within_any_bounds_are_records_of_the_calibration(folder, query)
     for sides in ([(-8.0, -4.0), (0.0, 2.0)], [(4.0, 8.0), (-(2.0**64), 2.0**64)]):
         bounded = private_bounds.within(request, sides)
         assert bounded.query == request.query
-        assert (np.abs(bounded.scaled(rows)) <= 1).all()
+        assert (np.abs(bounded.output.scaled(rows)) <= 1).all()
         assert bounded.fill.tolist() == [*bounded.box.middle]
 
 

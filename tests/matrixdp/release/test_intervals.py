@@ -15,8 +15,10 @@ from matrixdp.mechanisms import intervals
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.mechanisms.moments import CONSTANT, centred, with_constant
-from matrixdp.release import answers, uncertainty
+from matrixdp.release import uncertainty
 from matrixdp.release.fits import UselessWarning
+from matrixdp.release.outputs import Regression
+from matrixdp.release.outputs.components import spectrum
 
 BOX = mdp.Box((0.0, -3.0, 5.0), (1.0, 4.0, 900.0))
 QUERIES = [mdp.MeanQuery(BOX, 50), mdp.IdentityQuery(BOX, 50), mdp.SecondMomentQuery(BOX, 50)]
@@ -117,7 +119,7 @@ def test_intervals_of_a_covariance_and_its_eigenvalues_hold_together(noisy):
         both.append(inside and (np.abs(second - covariance) <= widths).all())
         estimate = centred(moments)
         width = simulated.eigenvalue_width(estimate.mean)
-        limits = uncertainty.eigenvalues(answers.spectrum(estimate.covariance)[0], width)
+        limits = uncertainty.eigenvalues(spectrum(estimate.covariance)[0], width)
         spectra.append(((limits[:, 0] <= values) & (values <= limits[:, 1])).all())
         sizes.append(np.linalg.norm(second - covariance, 2) / width)
     assert np.mean(both) >= 0.95
@@ -127,20 +129,23 @@ def test_intervals_of_a_covariance_and_its_eigenvalues_hold_together(noisy):
 
 
 @pytest.mark.parametrize("name", ["precise", "noisy"])
-@pytest.mark.parametrize("line", [{}, {"penalty": 0.05}, {"intercept": False}])
+@pytest.mark.parametrize("line", [{}, {"alpha": 100.0}, {"intercept": False}])
 def test_standard_errors_are_those_of_simulated_regressions(request, name, line):
     release, simulated, exact, moments_of_releases = request.getfixturevalue(name)
     middle, half = np.array([1.0, -2.0, 3.0, 50.0]), np.array([2.0, 0.5, 1.0, 10.0])
 
-    output = answers.Output("regression", middle, half, **line)
+    box = mdp.Box(tuple(middle - half), tuple(middle + half))
+    output = Regression(
+        columns=(*"abcd",), box=box, query=release.query, middle=middle, half=half, **line
+    )
 
     def fit(moments):
-        return np.append(*answers.line(output, centred(moments), release.noise_std))
+        return np.append(*output.line(centred(moments), release.noise_std))
 
     errors = np.array([fit(moments) for moments in moments_of_releases]) - fit(exact)
     stated = np.array(
         [
-            uncertainty.standard_errors(simulated, output, centred(moments), release.noise_std)
+            output.standard_errors(simulated, centred(moments), release.noise_std)
             for moments in moments_of_releases[:200]
         ]
     )
@@ -179,7 +184,7 @@ def test_intervals_about_a_private_mean_cover_clipped_moments_about_it():
         inside.append(near and (np.abs(outcome.moments - exact) <= widths).all())
         values = np.linalg.eigvalsh(exact)[::-1]
         width = simulated.eigenvalue_width(outcome.centre)
-        limits = uncertainty.eigenvalues(answers.spectrum(outcome.estimate.covariance)[0], width)
+        limits = uncertainty.eigenvalues(spectrum(outcome.estimate.covariance)[0], width)
         spectra.append(((limits[:, 0] <= values) & (values <= limits[:, 1])).all())
     error = 3 * np.sqrt(0.95 * 0.05 / 300)
     assert np.mean(inside) >= 0.95 - error

@@ -187,7 +187,8 @@ def test_no_request_moves_by_more_than_its_noise_is_charged_for(
         chosen, noise = option.release, option.release.noise
         spec = replace(base, query=chosen.query)
         values = [
-            exact_sums.value(spec.query, [spec.scaled(np.tile(row, (most, 1)))]) for row in grid
+            exact_sums.value(spec.query, [spec.output.scaled(np.tile(row, (most, 1)))])
+            for row in grid
         ]
         others = values if adjacency == "replace" else [np.zeros(noise.shape)]
         apart = np.array([one - other for one in values for other in others])

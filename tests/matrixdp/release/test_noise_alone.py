@@ -45,7 +45,7 @@ def inside(spec, outcome, content, key, X):
     exact = truth(spec, X)
     if spec.query_name == "second_moments":
         widths = [[*row.values()] for row in content[f"{key}_plus_or_minus"].values()]
-        answer = compositions.answer(spec, spec.output, outcome)
+        answer = outcome.moments * np.outer(spec.half, spec.half)
         return (np.abs(answer - exact) <= widths).all()
     result = []
     for name, part in content[key].items():
@@ -66,13 +66,15 @@ def test_an_interval_covers_the_answer_without_the_private_radius(
     assert isinstance(release, ComposedMoments)
     noise, ready = uncertainty.MomentNoise, {}
     monkeypatch.setattr(
-        uncertainty,
+        compositions,
         "MomentNoise",
         lambda part, std: ready.setdefault(part.query.domain.radius, noise(part, std)),
     )
     X, stream = rows(shape, count), np.random.default_rng(1)
     scaled = (
-        X if query != "second_moments" else spec.scaled(X * spec.box.widths / 2 + spec.box.middle)
+        X
+        if query != "second_moments"
+        else spec.output.scaled(X * spec.box.widths / 2 + spec.box.middle)
     )
 
     def answer(part, value):
@@ -81,7 +83,8 @@ def test_an_interval_covers_the_answer_without_the_private_radius(
     covered, alone, shares = [], [], []
     for _ in range(RELEASES):
         outcome = release.run(lambda: [scaled], answer)
-        content = compositions.details(spec, release, outcome)
+        noisy = compositions.noisy(spec.output, release, outcome)
+        content = compositions.details(spec.output, noisy)
         # The corner of the bounds that is farthest from the centre.
         far = np.linalg.norm(np.abs(outcome.centre) + 1)
         if query == "second_moments":

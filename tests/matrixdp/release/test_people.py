@@ -227,7 +227,9 @@ def values(spec, rows, names, adjacency=None):
     if adjacency is None:
         return exact_sums.value(spec.query, release._records(spec))
     blocks = tables.blocks(spec.file, spec.columns, spec.fill, spec.people)
-    return exact_sums.value(replace(spec.query, adjacency=adjacency), map(spec.scaled, blocks))
+    return exact_sums.value(
+        replace(spec.query, adjacency=adjacency), map(spec.output.scaled, blocks)
+    )
 
 
 def neighbours(spec, rng, count):

@@ -8,9 +8,9 @@ from harness import charges, read, run
 
 import matrixdp as mdp
 from matrixdp.mechanisms.composed import InParts
-from matrixdp.release import answers, choices, compositions, outlooks, specification
+from matrixdp.release import choices, compositions, outlooks, specification
 from matrixdp.release.fits import UselessWarning
-from matrixdp.release.release import _answer
+from matrixdp.release.outputs import OUTPUTS
 
 COMPARED = ["second_moments", "covariance", "components", "regression"]
 
@@ -23,10 +23,10 @@ def fit(query, features=4, count=500, side=100.0, **given):
 def drawn(spec, option, rows):
     """Return the answer of a real release of rows."""
     spec = choices.spec_of(spec, option)
-    private = option.release.release(spec.scaled(rows))
+    private = option.release.release(spec.output.scaled(rows))
     if isinstance(option.release, InParts):
-        return compositions.answer(spec, spec.output, private)
-    return _answer(spec, spec.output, private, option.release.noise_std)
+        return spec.output.answer(compositions.noisy(spec.output, option.release, private))
+    return spec.output.answer(spec.output.noisy(option.release, private, None))
 
 
 @pytest.mark.parametrize("mechanism", ["laplace", "goe", "clipped"])
@@ -47,7 +47,7 @@ def test_the_simulated_loss_is_that_of_real_releases_of_such_records(query, mech
             elif query == "covariance":
                 lost.append(np.linalg.norm(answer[:, 1:] - exact) / np.linalg.norm(exact))
             else:
-                first = answer[0, len(answers.HEADERS[query]) :]
+                first = answer[0, len(OUTPUTS[query].headers) :]
                 lost.append(1 - first @ exact @ first / np.linalg.eigvalsh(exact)[-1])
         spread = 1.5 * np.std(lost) / np.sqrt(len(lost))
         assert np.median(lost) == pytest.approx(loss, abs=0.02 + 4 * spread)
@@ -60,10 +60,10 @@ def test_the_first_choice_has_the_least_regret_and_all_are_compared(query):
     keys = {specification.key_of(option.mechanism) for option in listed}
     assert "clipped" in keys
     losses = np.array([option.losses for option in listed])
-    losses[losses > outlooks.LOST.get(query, 1.0)] = 1.0
+    losses[losses > OUTPUTS[query].lost] = 1.0
     regrets = (losses - losses.min(axis=0)).max(axis=1)
     assert regrets[0] <= regrets.min() + outlooks.CLOSE
-    assert regrets == pytest.approx(outlooks.regrets(query, losses))
+    assert regrets == pytest.approx(outlooks.regrets(OUTPUTS[query], losses))
 
 
 @pytest.mark.parametrize("count", [1495, 4406])

@@ -1,0 +1,15 @@
+"""The outputs of a release, by the value of the key ``query``."""
+
+from matrixdp.release.outputs.components import Components
+from matrixdp.release.outputs.covariance import Covariance
+from matrixdp.release.outputs.mean import Mean
+from matrixdp.release.outputs.output import Output
+from matrixdp.release.outputs.records import Records
+from matrixdp.release.outputs.regression import Regression
+from matrixdp.release.outputs.second_moments import SecondMoments
+
+#: A new output is a file with its class, and its name here.
+OUTPUTS: dict[str, type[Output]] = {
+    output.name: output
+    for output in (Records, Mean, SecondMoments, Covariance, Components, Regression)
+}

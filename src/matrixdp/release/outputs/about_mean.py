@@ -1,0 +1,93 @@
+"""What derives from a mean and covariance: itself, components, or a regression."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from matrixdp.checks import Array
+from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.moments import unprojected
+from matrixdp.privacy.sensitivity import SecondMomentQuery
+from matrixdp.release.outputs.output import Noisy, Output
+from matrixdp.release.uncertainty import MomentNoise
+
+
+@dataclass(frozen=True, kw_only=True)
+class AboutMean(Output, abc.ABC):
+    """An answer from second moments of records with a constant 1, or about a private mean."""
+
+    query_type = SecondMomentQuery
+    about_mean = True
+    counts = True
+    unit = "the squared unit of the column"
+    cell = "mean square"
+
+    def noisy(
+        self, part: AdditiveMechanism, value: Array, noise: Callable[[], MomentNoise]
+    ) -> Noisy:
+        """Return the noisy mean, and the covariance about it as the noise left it."""
+        raw = unprojected(value, weighted=self.weighted)
+        return Noisy(raw.covariance, part, noise, mean=raw.mean, weight=raw.weight)
+
+    @property
+    def has_intervals(self) -> bool:
+        """None where a private number of records divides, or a ball shrinks records."""
+        return not self.weighted
+
+    def interval(self, noisy: Noisy) -> dict[str, Any]:
+        """Return the intervals of an answer in the records' own units, as files state them."""
+        return self._interval(noisy) if self.has_intervals else {}
+
+    @abc.abstractmethod
+    def _interval(self, noisy: Noisy) -> dict[str, Any]:
+        """Return the intervals of an answer of records in a box, whose number is public."""
+
+    @property
+    def sizes(self) -> Array:
+        """Squared units of the columns."""
+        return self.half**2
+
+    @property
+    def _ends(self) -> tuple[Array, Array]:
+        return np.zeros(len(self.half)), self.sizes
+
+    @property
+    def _noise_key(self) -> str:
+        return "noise_std_of_mean_squares_in_the_squared_unit_of_the_column"
+
+
+class Spread(AboutMean, abc.ABC):
+    """An output of a covariance, to whose noise that of the mean adds."""
+
+    number, small = "variance", "variance"
+    read_as_values = True
+
+    def _spread(
+        self, least: Array, largest: Array, mean: Array, square: int
+    ) -> tuple[Array, Array]:
+        least = least + square * mean**2
+        return least, least + 4 * mean * self.constant
+
+    @property
+    def _noise_key(self) -> str:
+        return f"noise_std_of_variances_in_{self.unit}".replace(" ", "_")
+
+
+def possible(covariance: Array) -> Array:
+    """Return a covariance (m, m) in half ranges with variances of at most 1.
+
+    Records within their bounds have no larger ones. Rows and columns are scaled, so that
+    correlations stay, and no eigenvalue becomes negative.
+    """
+    factor = 1 / np.sqrt(np.maximum(np.diagonal(covariance), 1.0))
+    return covariance * np.outer(factor, factor)
+
+
+def exact_covariance(records: Array) -> Array:
+    """Return the covariance (m, m) of records (k, m)."""
+    return np.cov(records.T, bias=True).reshape(records.shape[1], records.shape[1])

@@ -1,0 +1,66 @@
+"""Means, variances and covariances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from matrixdp.checks import Array
+from matrixdp.mechanisms.moments import MeanCovariance, positive
+from matrixdp.release.outputs.about_mean import Spread, exact_covariance, possible
+from matrixdp.release.outputs.output import NEAREST, Noisy, by_name, relative_error, table
+from matrixdp.release.uncertainty import ALONE, KEY
+
+#: Key of covariances as the noise left them, in details.
+RAW = "raw_covariance"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Covariance(Spread):
+    """Means and the covariance about them, (m, 1 + m)."""
+
+    name = "covariance"
+    title = "means, variances and covariances"
+    headers = ("mean",)
+    named_rows = True
+    has_details = True
+    beyond_bounds = (
+        f"{NEAREST}; a covariance is the nearest that has no negative eigenvalue, a variance that "
+        "is beyond what the bounds allow is that, with its column's covariances in proportion, and "
+        f"{RAW} in the details has all of them as the noise left them"
+    )
+    loss_unit = "relative error"
+    lost = 0.3
+
+    def answer(self, noisy: Noisy) -> Array:
+        """Return the column of means, and the covariance (m, m), in the columns' units."""
+        estimate = noisy.estimate
+        units = np.outer(self.half, self.half)
+        return np.column_stack([self.means(estimate.mean), possible(estimate.covariance) * units])
+
+    def details(self, noisy: Noisy) -> dict[str, Any]:
+        """Return means that were clipped, and the covariance, as the noise left them."""
+        assert noisy.mean is not None
+        raw = noisy.value * np.outer(self.half, self.half)
+        return {**self.unclipped(noisy.mean), RAW: table(self.columns, raw)}
+
+    def _interval(self, noisy: Noisy) -> dict[str, Any]:
+        assert noisy.mean is not None
+        mean, names, sides = noisy.mean, self.columns, [-1, 1]
+        shifts, widths = noisy.noise().covariance_widths(mean)
+        limits = np.clip(mean[:, None] + shifts[:, None] * sides, -1, 1)
+        limits = limits * self.half[:, None] + self.middle[:, None]
+        units = np.outer(self.half, self.half)[:, :, None]
+        entries = (noisy.value[:, :, None] + widths[:, :, None] * sides) * units
+        # Only intervals of the mean cover where a private radius shrinks records.
+        means, covariances = {"mean": by_name(names, limits)}, {"covariance": table(names, entries)}
+        if noisy.shrinks:
+            return {KEY: means, ALONE: covariances}
+        return {KEY: means | covariances}
+
+    def loss(self, rows: Array, estimate: MeanCovariance, std: Array) -> float:
+        """Return the Frobenius norm of the error, over that of the exact covariance."""
+        exact = exact_covariance((rows - self.middle) / self.half)
+        return relative_error(positive(estimate.covariance) - exact, exact)

@@ -1,0 +1,416 @@
+"""What a release publishes: one frozen class per value of the key ``query``.
+
+An output says which query of the records it needs, what a noisy value answers, how the answer
+stands in a file, and what the noise means for it. To add one: a file with a subclass of
+:class:`Output`, and its name in :data:`matrixdp.release.outputs.OUTPUTS`.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from matrixdp import checks
+from matrixdp.checks import Array
+from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.composed import ComposedMoments, Outcome
+from matrixdp.mechanisms.moments import CONSTANT, MeanCovariance, positive, with_constant
+from matrixdp.privacy.domain import Ball, Box
+from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, Query
+from matrixdp.release.recommend import Option
+from matrixdp.release.uncertainty import MomentNoise
+
+#: Shares of the bounds that simulated records fill, see :mod:`matrixdp.release.outlooks`; the
+#: correlation of two of their columns, and the R^2 of their target's exact regression, both about.
+FILLS, CORRELATION, EXPLAINED = (1.0, 0.5, 0.25, 0.1), 0.5, 0.5
+
+#: Noise of a weight, from which on answers that are divided by it may be off by any factor.
+FAITHFUL = 0.15
+
+#: Key of means as the noise left them, in details.
+UNCLIPPED = "unclipped_mean"
+#: What is said of numbers that noise takes beyond their bounds.
+STAYS = "a number that noise takes beyond what the bounds allow stays there"
+NEAREST = (
+    "a mean that noise takes beyond its bounds is put at the nearest bound, and the details have "
+    "it as the noise left it"
+)
+
+
+@dataclass(frozen=True)
+class Noisy:
+    """A noisy value in half ranges, before an answer is read from it.
+
+    Attributes:
+        value: noisy value of the query; for an output about a mean the covariance as the noise
+            left it, (m, m).
+        part: the release with additive noise that drew it.
+        noise: returns the noise of moments to simulate.
+        mean, weight: noisy mean (m,), and number of records over the stated one; for outputs about
+            a mean.
+        outcome: what all parts of a release in parts gave.
+        shrinks: whether a private radius shrinks records.
+    """
+
+    value: Array
+    part: AdditiveMechanism
+    noise: Callable[[], MomentNoise]
+    mean: Array | None = None
+    weight: Array | float = 1.0
+    outcome: Outcome | None = None
+    shrinks: bool = False
+
+    @property
+    def std(self) -> float:
+        """Standard deviation of the noise of an entry of the moments."""
+        return self.part.noise_std
+
+    @cached_property
+    def estimate(self) -> MeanCovariance:
+        """Mean and covariance, projected to positive semi-definite."""
+        assert self.mean is not None
+        return MeanCovariance(self.mean, positive(self.value), np.asarray(self.weight))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output(abc.ABC):
+    """What is released of records in a box of public bounds.
+
+    Attributes:
+        columns: names of the m columns; a target comes last.
+        box: their public bounds.
+        query: the query of scaled records, so that no column's unit matters.
+        middle, half: shift and scale of the records, (m,) each, in the columns' units.
+    """
+
+    columns: tuple[str, ...]
+    box: Box
+    query: Query
+    middle: Array
+    half: Array
+
+    #: Value of the key ``query``, and what is released, for the receipt.
+    name: ClassVar[str]
+    title: ClassVar[str]
+    #: The query of the library that it asks.
+    query_type: ClassVar[type[Query]]
+    #: Keys of a request that this output allows, beside those that all have.
+    keys: ClassVar[tuple[str, ...]] = ()
+    #: Whether the last column is explained by the others.
+    has_target: ClassVar[bool] = False
+    #: Whether moments of records with a constant 1 are released, which hold the mean too.
+    about_mean: ClassVar[bool] = False
+    #: Whether the answer also serves a private number of records.
+    counts: ClassVar[bool] = False
+    #: Whether a missing value is left out, in place of being filled.
+    leaves_missing_out: ClassVar[bool] = False
+    #: Names that stand beside those of columns in the table, and whether its rows have names.
+    headers: ClassVar[tuple[str, ...]] = ()
+    named_rows: ClassVar[bool] = False
+    #: What is said of numbers beyond their bounds; empty where there are none.
+    beyond_bounds: ClassVar[str] = STAYS
+    #: Whether numbers are read as values, so that what clipping takes from them matters.
+    read_as_values: ClassVar[bool] = False
+    #: Whether details of an answer depend on it, beside intervals.
+    has_details: ClassVar[bool] = False
+    #: Entries of a receipt on what changes an answer and is no noise.
+    effects: ClassVar[Mapping[str, str]] = {}
+    #: What a column's number is, its unit, what is lost in noise where it is small; empty where
+    #: the noise of moments says little about the answer.
+    number: ClassVar[str] = ""
+    unit: ClassVar[str] = "the unit of the column"
+    small: ClassVar[str] = ""
+    #: Word for the number in the receipt's table.
+    cell: ClassVar[str] = "answer"
+    #: What a simulated loss is a loss of, empty where nothing is simulated; the loss above which
+    #: an answer counts as lost.
+    loss_unit: ClassVar[str] = ""
+    lost: ClassVar[float] = 1.0
+    #: What else to release where noise hides everything.
+    instead: ClassVar[str] = ""
+
+    # --- The query, before noise -----------------------------------------------------------------
+
+    @classmethod
+    def asked(
+        cls,
+        box: Box,
+        records: int,
+        adjacency: str,
+        *,
+        mechanism: str,
+        in_parts: bool,
+        per_person: int | None,
+        max_norm: object,
+    ) -> tuple[Query, Array, Array]:
+        """Return the query of a mechanism, and the middle and half (m,) of its records' columns."""
+        constant = (cls.about_mean or adjacency == ADD_OR_REMOVE) and not in_parts
+        features = box.features + constant
+        domain, middle, half = cls._units(box, features)
+        if max_norm is not None:
+            middle = np.zeros(box.features)
+            half = np.full(box.features, checks.positive(max_norm=max_norm))
+            domain = Ball(np.sqrt(2) if constant else 1, features)
+        query = cls.query_type(domain, records, adjacency, per_person=per_person)
+        return query, middle, half
+
+    @classmethod
+    def _units(cls, box: Box, features: int) -> tuple[Box | Ball, Array, Array]:
+        """Return the bounds of scaled records, and the shift and scale of their columns."""
+        return Box.cube(features, -1.0, 1.0), box.middle, box.widths / 2
+
+    @classmethod
+    def of_present_values(cls) -> type[Output] | None:
+        """Return the output that leaves missing values out; None where no class does."""
+        return None
+
+    def scaled(self, rows: Array) -> Array:
+        """Return the records of the query from rows (n, m) in the columns' units."""
+        # Clip first: a huge value would overflow below.
+        clipped = np.clip(rows, self.box.lower, self.box.upper)
+        records: Array = (clipped - self.middle) / self.half
+        return with_constant(records) if self.constant else records
+
+    @property
+    def constant(self) -> bool:
+        """Whether the query's records hold a constant 1, before their last column."""
+        return self.query.features > len(self.columns)
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the moment of the constant is unknown and must be read from the release."""
+        return self.query.private_count or isinstance(self.query.domain, Ball)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What identifies a request beside what all requests state."""
+        return {}
+
+    # --- The answer ------------------------------------------------------------------------------
+
+    def noisy(
+        self, part: AdditiveMechanism, value: Array, noise: Callable[[], MomentNoise]
+    ) -> Noisy:
+        """Return what is read from the noisy value of a release with additive noise."""
+        return Noisy(value, part, noise)
+
+    @abc.abstractmethod
+    def answer(self, noisy: Noisy) -> Array:
+        """Return the answer that a noisy value gives, (rows, columns), in the columns' units."""
+
+    def table(self, answer: Array) -> tuple[list[str], list[list[Any]]]:
+        """Return the header and the rows of an answer, as its file has them."""
+        rows = answer.tolist()
+        if self.named_rows:
+            rows = [[name, *row] for name, row in zip(self.columns, rows, strict=True)]
+        return ["", *self.header][not self.named_rows :], rows
+
+    @property
+    def header(self) -> list[str]:
+        """Names of the numbers of a row."""
+        return [*self.headers, *self.columns]
+
+    def means(self, private: Array) -> Array:
+        """Return means (..., m) in the columns' units, of noisy ones in half ranges, clipped."""
+        means: Array = np.clip(private, *self._sides) * self.half + self.middle
+        return means
+
+    @property
+    def _sides(self) -> tuple[Array | float, Array | float]:
+        """What means can be, in half ranges: numbers, or arrays (m,)."""
+        if isinstance(self.query.domain, Box):
+            return -1.0, 1.0
+        # A largest norm shrinks records within their bounds towards 0.
+        low, high = (np.array(side) / self.half for side in (self.box.lower, self.box.upper))
+        return np.clip(low, -1, 0), np.clip(high, 0, 1)
+
+    def unclipped(self, private: Array) -> dict[str, dict[str, float]]:
+        """Return what :meth:`means` clips of noisy means (m,), as details state it."""
+        low, high = self._sides
+        raw = private * self.half + self.middle
+        beyond = (private < low) | (private > high)
+        means = {name: float(raw[k]) for k, name in enumerate(self.columns) if beyond[k]}
+        return {UNCLIPPED: means} if means else {}
+
+    def details(self, noisy: Noisy) -> dict[str, Any]:
+        """Return what depends on an answer and stands beside it, without intervals."""
+        return {}
+
+    # --- The noise -------------------------------------------------------------------------------
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether intervals depend on the answer, and stand beside it and not in the receipt."""
+        return False
+
+    def interval(self, noisy: Noisy) -> dict[str, Any]:
+        """Return the intervals of an answer, as its details state them."""
+        return {}
+
+    def widths(self, part: AdditiveMechanism, *, shrinks: bool = False) -> dict[str, Any]:
+        """Return public bounds on the noise of the numbers of a release, as receipts state them."""
+        return {}
+
+    @property
+    def sizes(self) -> Array:
+        """Unit of each column's number (m,), in units of the file or their squares."""
+        return self.half
+
+    @property
+    def _ends(self) -> tuple[Array, Array]:
+        """The lowest and highest number of each column, (m,) each."""
+        return self.middle - self.half, self.middle + self.half
+
+    def weight_std(self, option: Option) -> float:
+        """Return the standard deviation of the noise of the weight that divides answers, or 0."""
+        release, spread = option.release, option.variances
+        if isinstance(release, ComposedMoments):
+            return release.weight_std
+        if not (self.constant and self.weighted and isinstance(release, AdditiveMechanism)):
+            return 0.0
+        variance = spread[CONSTANT, CONSTANT if spread.shape[1] > 1 else 0]
+        return float(release.rounding_factor * np.sqrt(variance))
+
+    def deviations(self, option: Option) -> tuple[Array, Array]:
+        """Return standard deviations of the noise of each column's number, two arrays (m,).
+
+        The number is a value or a mean in half ranges, otherwise a mean square or a variance in
+        their squares. The first array holds where the column's mean b is 0, the middle of the
+        bounds, and the second one where it is 1 or -1, the worst case. Clipped moments are those at
+        the largest radius.
+
+        In the terms of :mod:`matrixdp.release.uncertainty` a variance has the noise N - 2 b n -
+        n^2, or N + n^2 about a mean that was released before. Of deviation s, n^2 has the variance
+        2 s^4 for Gaussian noise and 5 s^4 for Laplace noise. Division by a noisy weight 1 + e, for
+        as many records as were stated, adds - b e to the noise of a mean, and at most e to that of
+        a variance. What is of second order in e is a share of at most 8 times the variance of e, up
+        to a deviation of ``FAITHFUL``.
+        """
+        release, spread = option.release, option.variances
+        weight = self.weight_std(option) ** 2
+        columns, covers = np.arange(len(self.columns)), spread.shape[1] > 1
+        mean = np.zeros(len(columns))
+        if isinstance(release, ComposedMoments):
+            spread = spread * release.widest.rounding_factor**2
+            mean = mean + release.centre_std**2
+        else:
+            assert isinstance(release, AdditiveMechanism)
+            spread = spread * release.rounding_factor**2
+        if self.constant:
+            columns = np.delete(np.arange(len(spread)), CONSTANT)
+            mean = spread[columns, CONSTANT] if covers else mean
+        least = spread[columns, columns if covers else 0] + weight * covers
+        largest = least + weight * (not covers)
+        least, largest = self._spread(least, largest, mean, 2 if release.mu is not None else 5)
+        second = 1 + 8 * weight
+        return np.sqrt(second * least), np.sqrt(second * largest)
+
+    def _spread(
+        self, least: Array, largest: Array, mean: Array, square: int
+    ) -> tuple[Array, Array]:
+        """Return the variances of :meth:`deviations` with those that the mean's noise adds.
+
+        Args:
+            least, largest: variances of the numbers' own noise, (m,) each.
+            mean: variances of the noise of the mean, (m,).
+            square: variance of the square of that noise, over the square of its variance.
+        """
+        return least, largest
+
+    def noise_by_column(self, option: Option, where: str = "") -> dict[str, dict[str, float]]:
+        """Return standard deviations of the noise by column, under names that say what of."""
+        least, largest = (self.sizes * part for part in self.deviations(option))
+        key = self._noise_key + where
+        cases = {key: least}
+        if (largest > least).any():
+            middle, bound = "_with_means_in_the_middle_of_the_bounds", "_with_means_at_a_bound"
+            cases = {f"{key}{middle}": least, f"{key}{bound}": largest}
+        return {name: by_name(self.columns, part) for name, part in cases.items()}
+
+    @property
+    def _noise_key(self) -> str:
+        return "noise_std"
+
+    def condition(self, option: Option) -> str:
+        """Return on what the sizes of noise depend, beside the bounds."""
+        weight = self.weight_std(option)
+        if self.query.private_count:
+            rough = (
+                f"; that number has noise of {weight:.0%} itself, and answers that are divided by "
+                "it may be off by any factor"
+            )
+            return (
+                "if the file has the stated number of records: with half as many it is twice as "
+                "large" + rough * (weight >= FAITHFUL)
+            )
+        return "if max_norm shrinks no record" * (self.constant and self.weighted)
+
+    def noise_in_words(self, option: Option) -> list[str]:
+        """Return the noise of each column beside the range of its values, a sentence each.
+
+        An output whose answer has other numbers says nothing.
+        """
+        if not self.number:
+            return []
+        lines = []
+        sizes = (self.sizes * part for part in self.deviations(option))
+        for column, least, largest, low, high in zip(
+            self.columns, *sizes, *self._ends, strict=True
+        ):
+            worse = f", and +- {plain(largest, 3)} where the mean is at a bound,"
+            drowns = f"; a {self.small} below {plain(2 * largest, 3)} drowns in it"
+            lines.append(
+                f"{self.number} of {column}: noise of +- {plain(least, 3)}"
+                + worse * bool(largest > least)
+                + f" on values from {plain(low)} to {plain(high)}"
+                + (": do not release this" if least >= (high - low) / 2 else drowns)
+            )
+        condition = self.condition(option)
+        return [
+            *lines,
+            f"+- is a standard deviation in {self.unit}" + f", {condition}" * bool(condition),
+        ]
+
+    # --- What noise takes from it, simulated -----------------------------------------------------
+
+    def loss(self, rows: Array, estimate: MeanCovariance, std: Array) -> float:
+        """Return the median loss of simulated releases of records (k, m) in their own units.
+
+        Args:
+            rows: the records.
+            estimate: noisy means (draws, m) and covariances, or second moments, (draws, m, m) in
+                half ranges, as the noise left them.
+            std: standard deviation of the noise of moments, (draws,).
+        """
+        raise NotImplementedError
+
+    @property
+    def worst(self) -> float:
+        """What an answer without any records loses."""
+        return 1.0
+
+
+def relative_error(errors: Array, exact: Array) -> float:
+    """Return the median Frobenius norm of errors (draws, m, m), over that of a matrix."""
+    sizes = np.linalg.norm(errors, axis=(1, 2))
+    return float(np.median(sizes) / np.linalg.norm(exact))
+
+
+def by_name(names: Sequence[str], values: Array) -> dict[str, Any]:
+    """Return values (m, ...) by the names of their columns, as files in JSON have them."""
+    return dict(zip(names, values.tolist(), strict=True))
+
+
+def table(names: Sequence[str], matrix: Array) -> dict[str, Any]:
+    """Return a matrix (m, ...) whose rows and columns have the same names, as files have it."""
+    return {name: by_name(names, row) for name, row in zip(names, matrix, strict=True)}
+
+
+def plain(number: float, digits: int = 6) -> str:
+    """Return a number with thousands separators and at most this many digits."""
+    return f"{float(f'{number:.{digits}g}'):,.15g}"

@@ -1,0 +1,76 @@
+"""Mean products of every two columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from matrixdp.checks import Array
+from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.moments import MeanCovariance
+from matrixdp.privacy.domain import Ball, Box
+from matrixdp.privacy.sensitivity import SecondMomentQuery
+from matrixdp.release.outputs.output import Noisy, Output, relative_error, table
+from matrixdp.release.uncertainty import ALONE, KEY, LEVEL
+
+
+@dataclass(frozen=True, kw_only=True)
+class SecondMoments(Output):
+    """Second moments about zero, (m, m)."""
+
+    name = "second_moments"
+    title = "mean products of every two columns"
+    query_type = SecondMomentQuery
+    named_rows = True
+    read_as_values = True
+    number, small = "mean square", "mean square"
+    unit = "the squared unit of the column"
+    cell = "mean square"
+    loss_unit = "relative error"
+    lost = 0.3
+
+    @classmethod
+    def _units(cls, box: Box, features: int) -> tuple[Box | Ball, Array, Array]:
+        return about_zero(box), np.zeros(box.features), box.magnitudes
+
+    def answer(self, noisy: Noisy) -> Array:
+        """Return second moments (m, m) in products of the columns' units."""
+        return noisy.value * np.outer(self.half, self.half)
+
+    def interval(self, noisy: Noisy) -> dict[str, Any]:
+        """Return bounds on the noise at the private radius of a release in parts."""
+        return self.widths(noisy.part, shrinks=noisy.shrinks) if noisy.outcome else {}
+
+    def widths(self, part: AdditiveMechanism, *, shrinks: bool = False) -> dict[str, Any]:
+        """Return bounds on the noise of each entry; none where a private number divides."""
+        if self.query.private_count:
+            return {}
+        widths = part.interval(LEVEL) * np.outer(self.half, self.half)
+        key = f"{ALONE if shrinks else KEY}_plus_or_minus"
+        return {key: table(self.columns, widths)}
+
+    @property
+    def sizes(self) -> Array:
+        """Squared units of the columns."""
+        return self.half**2
+
+    @property
+    def _ends(self) -> tuple[Array, Array]:
+        return np.zeros(len(self.half)), self.sizes
+
+    @property
+    def _noise_key(self) -> str:
+        return "noise_std_of_mean_squares_in_the_squared_unit_of_the_column"
+
+    def loss(self, rows: Array, estimate: MeanCovariance, std: Array) -> float:
+        """Return the Frobenius norm of the error, over that of the exact matrix."""
+        records = rows / self.half
+        exact = records.T @ records / len(records)
+        return relative_error(estimate.covariance - exact, exact)
+
+
+def about_zero(box: Box) -> Box:
+    """Return the bounds of records of a box in units of its largest sizes."""
+    return Box(*((np.array(side) / box.magnitudes).tolist() for side in (box.lower, box.upper)))
