@@ -23,7 +23,7 @@ snakemake = $(if $(ARGS),,sed -n 's/^$@:.*## /make $@: /p' Makefile >&2;) exec $
     $(if $(MEMORY),--resources mem_mb=$(firstword $(MEMORY))) $(QUIET) --show-failed-logs
 tests = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
-.PHONY: all quick mnist images plan claim verify reference kept-page kept-article check-figures docs test
+.PHONY: all quick mnist images plan claim verify reference kept-page kept-article texts check-figures docs test
 .PHONY: test-all mutants bench lint slurm clean help setup
 all: setup ## every table, figure and the report, in about half an hour on two idle cores
 	@$(snakemake) $(ARGS)
@@ -56,6 +56,8 @@ kept-page: setup ## the page on the kept results, without a run: results/page.ht
 	@$(BIN)/python -m reproduction report $(ARGS)
 kept-article: setup ## the article of the kept results: results/kept/article.pdf, in seconds
 	@$(BIN)/python -m reproduction article --out results/kept/article.pdf $(ARGS)
+texts: setup ## the sentences in README and docs/results.md again, with numbers of the kept results
+	@$(BIN)/python -m reproduction texts $(ARGS)
 check-figures: setup ## draw the kept results' figures again and compare them, byte for byte
 	@$(BIN)/python -m reproduction redraw $(ARGS)
 docs: setup ## the page on what `import matrixdp` gives: results/api/index.html

@@ -24,6 +24,8 @@ TEXTS = {
     "report.article.build": ["article/*", "references.yaml"],
     "report.citations": ["references.yaml"],
     "report.claims.definitions": ["claims.yaml"],
+    "report.numbers": ["numbers.yaml"],
+    "report.sentences": ["texts/*"],
     "report.page": ["reproduction/report/page/*.*", "reproduction/report/page/texts/*"],
     # The facts from which a data set is simulated, for the module with its name.
     **{

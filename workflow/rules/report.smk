@@ -213,6 +213,8 @@ rule report:
     input:
         files=SHOWN,
         settings="<folder>/settings.yaml",
+        # The settings that its sentences are written for.
+        beside=shipped("results/reference/settings.yaml"),
         code=code("cli.report", *CODE_OF_TABLES),
     output:
         report("<folder>/report.html", caption="../report/page.rst", category="Report"),

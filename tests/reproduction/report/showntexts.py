@@ -22,8 +22,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.text import Text
 
-from reproduction.report import inputs, markup, page
-from reproduction.report.article import build, numbers
+from reproduction.report import inputs, markup, numbers, page
+from reproduction.report.article import build
 from reproduction.report.figures import style
 
 #: Points of a drawn series that are all listed; of a longer one the ends and the range are.
@@ -274,7 +274,7 @@ def article(root: Path) -> Lines:
         for name in build.RESULTS:
             grids[name], grids[f"{name}_beyond"] = build._results_of(files, name)
         return _grids({**grids, "advice": build._advice(files)})
-    values = numbers.collect(numbers.read_entries(build.SOURCE / "numbers.yaml"), files)
+    values = numbers.of_run(files)
     content = build._content(files, values)
     words = content["numbers"].items()
     lines = [f"{name}: {number['text']} ({number['file']})" for name, number in words]

@@ -1,4 +1,4 @@
-"""README and docs/results.md: each number, ordering and count is that of the kept run."""
+"""docs/results.md: each number, ordering and count is that of the kept run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 from packages import KEPT, ROOT
 
 from reproduction.report import comparisons
-from reproduction.report.tables import imgm_settings
 
 #: What is no result: the address of a link, a name of code, a theorem's number.
 ASIDE = r"\]\([^)]*\)|`[^`]*`|Theorem \d"
@@ -243,69 +242,6 @@ def test_a_number_of_one_reading_names_it(file, pattern):
 def test_imdb_has_one_q_in_all_readings():
     rows = kept("theory/settings").query("scheme == 'imgm_amplified' and epsilon == 1")
     assert rows["dataset"].eq("imdb").sum() == 1
-
-
-def row(table, mechanism):
-    """Return the paper's row of a mechanism in a table of the MVG paper."""
-    rows = kept(f"tables/{table}")
-    return rows[rows["mechanism"].eq(mechanism) & rows["published"].notna()].iloc[0]
-
-
-def noise(*mechanisms):
-    """Return by how much the noise of mechanisms exceeds what their guarantee needs."""
-    rows = kept("tables/effective_noise")
-    return rows.loc[rows["mechanism"].isin(mechanisms), "noise_inflation"]
-
-
-def readings_of_q(every):
-    """Return the smallest and the largest delivered epsilon of IMGM on features at claimed 1."""
-    rows = imgm_settings.on_features(kept("theory/settings").query("epsilon == 1"), every)
-    return [rows["epsilon_delivered"].min(), rows["epsilon_delivered"].max()]
-
-
-def in_direction():
-    """Return MVG's claims on experiments: all, those that hold, and of these the alike."""
-    claims = kept("claims").query("paper == 'MVG' and claim_type == 'experiment'")
-    claims = claims[~claims["same_as"].isin(claims["id"])]
-    hold = claims[claims["verdict"].eq("reproduced")]
-    return [len(claims), len(hold), trials("regression"), int(hold["alike"].astype(bool).sum())]
-
-
-def held_out(words):
-    """Return how often the advised rule was better on other data, and of how many comparisons."""
-    rows = kept("tables/advice").query("experiment == 'regression' and epsilon == 1")
-    return [int(number) for number in re.search(words, rows["held_out"].dropna().item()).groups()]
-
-
-#: By how an item of README's first screen begins, the numbers in it. None is a theorem's number.
-FIRST_SCREEN = {
-    "- **The privacy theorems": lambda: [
-        *(None, None),
-        *in_direction(),
-        *row("table4", "mvg_thm3")[["mean", "published_value"]],
-        *(row("table4", name)["noise_factor"] for name in ("analyze_gauss", "laplace")),
-    ],
-    "- **MVG is private": lambda: [
-        *(end(noise("mvg_thm2", "mvg_thm3", "mvg_binary")) for end in (min, max)),
-        *{*noise("mvg_maxpnr")},
-    ],
-    "- **IMGM is the": lambda: [1, *readings_of_q(False), *readings_of_q(True)],
-    "- **Release moments": lambda: [
-        *(mean("table3", name) for name in ("clipped_private", "zero", "nonprivate")),
-        *held_out(r"in (\d+) of (\d+) comparisons"),
-    ],
-    "- **Not settled": list,
-}
-
-
-def test_every_number_of_the_first_screen_is_that_of_the_kept_run():
-    screen = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Run it again")[0]
-    items = re.findall(r"^- .*(?:\n  .*)*", screen, re.MULTILINE)
-    assert len(screen.partition("\n[docs")[0].splitlines()) <= 25
-    for item, (start, values) in zip(items, FIRST_SCREEN.items(), strict=True):
-        assert item.startswith(start)
-        right = corrected(item, values())
-        assert item == right, f"README should say:\n\n{right}"
 
 
 def test_the_orderings_in_words_are_those_of_the_comparisons():

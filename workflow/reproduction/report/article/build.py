@@ -18,8 +18,7 @@ import yaml
 from matrixdp.checks import InputError
 from reproduction import catalogue, job_settings
 from reproduction.files import replacing
-from reproduction.report import inputs, markup
-from reproduction.report.article import numbers
+from reproduction.report import inputs, markup, numbers
 from reproduction.report.claims import findings
 from reproduction.report.inputs import Files
 from reproduction.report.tables import build as build_table
@@ -89,7 +88,7 @@ def build(files: Files, out: str | os.PathLike) -> str:
     if not job_settings.on_papers(settings):
         names = ", ".join([*settings["experiments"], *(settings.get("training") or ())])
         raise InputError(f"the article is on the papers' experiments, and the run on {names} alone")
-    values = numbers.collect(numbers.read_entries(SOURCE / "numbers.yaml"), files)
+    values = numbers.of_run(files)
     folder_of_run = os.path.relpath(files["settings"].parent, Path(out).parent)
     content = _content(files, values, folder_of_run)
     with tempfile.TemporaryDirectory() as folder:

@@ -30,13 +30,14 @@ from reproduction.report.inputs import Files
 from reproduction.report.page import (
     appendix,
     cards,
-    first_screen,
     machine,
     pictures,
     prose,
     sections,
     views,
 )
+from reproduction.report.page.run import Run
+from reproduction.report.sentences import Sentences
 from reproduction.report.statistics import ENOUGH
 from reproduction.report.tables import advice, audit
 from reproduction.report.tables.base import Table
@@ -85,8 +86,8 @@ def build(
     Raises:
         InputError: a file is damaged.
     """
-    outputs = first_screen.Run(files)
-    config = outputs.settings
+    outputs = Run(files)
+    config, said = outputs.settings, Sentences(files)
     only = [] if job_settings.on_papers(config) else outputs.runs()
     order, names = [*sections.SECTIONS], sections.present(files)
     if only:
@@ -110,6 +111,8 @@ def build(
         "folder": shlex.quote(os.fspath(folder)),
         "only": only,
         "table": _table(outputs.runs()[0], outputs),
+        "advice": _advised(outputs),
+        **said.names(),
     }
     chapters = []
     for chapter in arrangement:
@@ -126,7 +129,7 @@ def build(
     for source in provenance:
         statuses.setdefault(str(source.get("status")), []).append(source["name"])
     marks = [(catalogue.mark(status), names) for status, names in statuses.items()]
-    answers = first_screen.answers(outputs)
+    answers = _answers(_text("in_short", words))
     return (
         _environment()
         .get_template("page.html.j2")
@@ -135,7 +138,6 @@ def build(
             at={name: section.id for section in order for name in section.claims},
             parts=list(dict.fromkeys(chapter["about"].part for chapter in chapters)),
             answers=answers,
-            caveat="" if only or not answers else catalogue.section("caveat"),
             trials=outputs.trials(),
             enough=ENOUGH,
             epsilon=markup.short(outputs.claimed_epsilon),
@@ -145,8 +147,31 @@ def build(
             health=_health(outputs),
             style=_source("style.css"),
             script=_source("page.js"),
+            **said.names(),
         )
     )
+
+
+def _advised(outputs: Run) -> list[dict[str, str]]:
+    """Return the best mechanism of each topic; empty where none beats the baseline."""
+    return [
+        {
+            "topic": advice.topic(row),
+            "best": catalogue.marked(row["best"]) if str(row["beats_baseline"]) == "True" else "",
+        }
+        for row in advice.by_topic(outputs.advice())
+    ]
+
+
+def _answers(text: str) -> dict[str, list[str]]:
+    """Return the sentences, which are items of lists, by the question in bold above them."""
+    _, *parts = re.split(r"^\*\*(.+)\*\*$", text, flags=re.MULTILINE)
+    lists = zip(parts[::2], parts[1::2], strict=True)
+    answers = {
+        question: [" ".join(item.split()) for item in re.split("^- ", items, flags=re.MULTILINE)]
+        for question, items in lists
+    }
+    return {question: items[1:] for question, items in answers.items() if items[1:]}
 
 
 def _titles(provenance: list[dict[str, Any]], status: str) -> str:
@@ -166,7 +191,7 @@ def _dashboard(claims: pd.DataFrame, arrangement: list[sections.Chapter]) -> dic
     return {"item_type": "html", "html": Markup(html)}
 
 
-def _section(name: str, outputs: first_screen.Run) -> sections.Section:
+def _section(name: str, outputs: Run) -> sections.Section:
     """Return the section of an experiment that stands alone."""
     about, table = catalogue.experiment(name), _table(name, outputs)
     stems = (f"curves_{name}", *about.figures)
@@ -175,7 +200,7 @@ def _section(name: str, outputs: first_screen.Run) -> sections.Section:
     return sections.Section(name, about.title, "Answers", show, claims=(name,), open=opened)
 
 
-def _table(name: str, outputs: first_screen.Run) -> str:
+def _table(name: str, outputs: Run) -> str:
     """Return the name of the table of an experiment."""
     training = name in (outputs.settings.get("training") or ())
     return f"tables/{'imgm_' + name if training else catalogue.experiment(name).results}"
@@ -191,7 +216,7 @@ def _chapter(
     chapter: sections.Chapter,
     items: list[dict[str, Any]],
     claims: pd.DataFrame,
-    outputs: first_screen.Run,
+    outputs: Run,
     words: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return what the template shows of a section: text, what became of its claims, evidence."""
@@ -296,9 +321,7 @@ def _figure(files: Files, name: str) -> dict[str, Any]:
     return {"item_type": "figure", "pictures": drawings} | words
 
 
-def _added(
-    outputs: first_screen.Run, data: Table, facts: Mapping[str, str]
-) -> dict[str, list[dict[str, Any]]]:
+def _added(outputs: Run, data: Table, facts: Mapping[str, str]) -> dict[str, list[dict[str, Any]]]:
     """Return the items that the page itself adds, by their names in the sections."""
     names = [f"summary/{name}" for name in sorted(outputs.runs())]
     summaries = [summary.read(outputs.files[name]) for name in names if name in outputs.files]
@@ -312,7 +335,7 @@ def _added(
     # Without facts on the run the page is the same on every machine.
     texts += [_text_item("Machine and packages", of_run) | {"run": True}] if facts else []
     deck = cards.cards(outputs)
-    ends = {"zero": cards.ZERO.at, "one": cards.ONE.at, "scale": cards.scale(outputs)}
+    ends = {"zero": cards.ZERO.at, "one": cards.ONE.at, "enough": ENOUGH}
     epsilon, advised = outputs.claimed_epsilon, advice.by_topic(outputs.advice())
     metrics = {name: str(rows["metric"].max()) for name, rows in outputs.experiments().items()}
     choice = []
@@ -329,7 +352,7 @@ def _added(
     }
 
 
-def _health(outputs: first_screen.Run) -> dict[str, Any]:
+def _health(outputs: Run) -> dict[str, Any]:
     """Return whether the run passes its privacy tests, and one line of text on each subject."""
     if (table := outputs.table("tables/audit")).empty:
         return {"passed": True, "words": []}

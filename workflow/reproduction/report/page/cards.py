@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
 from dataclasses import dataclass
 
 import pandas as pd
@@ -11,9 +10,7 @@ import pandas as pd
 from reproduction import catalogue
 from reproduction.report import comparisons, summary
 from reproduction.report.audit_status import NOT_PRIVATE
-from reproduction.report.markup import short, span
-from reproduction.report.page.first_screen import Run, trials
-from reproduction.report.statistics import ENOUGH
+from reproduction.report.page.run import Run, trials
 
 #: The ends of the scale; a value beyond them is drawn as an arrow at the end.
 LOW, HIGH = -0.25, 1.15
@@ -55,12 +52,14 @@ class Mark:
 class Card:
     """An experiment with the papers' mechanisms, and the best private mechanism by the advice.
 
-    ``place`` is that of the reading that is shown among all of its readings.
+    ``place`` is that of the reading that is shown among all of its readings, ``better`` are the
+    labels of the papers' mechanisms that clearly beat the baseline.
     """
 
     about: catalogue.Experiment
     place: str
-    headline: str
+    trials: int
+    better: list[str]
     marks: list[Mark]
     baseline: str
 
@@ -120,11 +119,12 @@ def cards(run: Run) -> list[Card]:
             for mechanism in dict.fromkeys(names)
             if mechanism in means and mechanism != baseline
         ]
-        headline = _headline(marks, trials(rows), {*conditions.values()})
+        better = [mark.label for mark in marks if mark.stands == comparisons.BETTER]
         place = summary.place_of_default(
             run.table(f"summary/{name}"), run.settings["table_epsilon"]
         )
-        deck.append(Card(about, place, headline, marks, catalogue.label(baseline)))
+        label = catalogue.label(baseline)
+        deck.append(Card(about, place, trials(rows), better, marks, label))
     return deck
 
 
@@ -155,62 +155,9 @@ def paper_values(
     }
 
 
-def scale(run: Run) -> str:
-    """Return a note on the scale, and on published units that do not fit the baselines."""
-    ratios, words = {}, catalogue.section("cards")
-    for about in map(catalogue.experiment, run.experiments()):
-        table = run.table(f"tables/{about.results}") if about.conjecture else pd.DataFrame()
-        if len(table):
-            baselines = table[table["mechanism"].isin(catalogue.BASELINES) & table["ratio"].gt(0)]
-            if len(baselines):
-                label = about.results.replace("table", "Table ")
-                ratios[label] = short(baselines["ratio"].max(), 2)
-    fields = {"times": " and ".join(ratios.values()), "tables": " and ".join(ratios)}
-    slip = words["slip"].format(s="" if len(ratios) > 1 else "s", **fields) if ratios else ""
-    claimed_epsilon = short(run.claimed_epsilon)
-    return words["scale"].format(claimed_epsilon=claimed_epsilon, slip=slip, above=_above(run))
-
-
-def _above(run: Run) -> str:
-    """Return where clipping without noise is better than the result without privacy, and by what.
-
-    Empty where it nowhere is.
-    """
-    shares = {}
-    for name, rows in run.experiments().items():
-        means = _means(rows, run.claimed_epsilon)
-        clipped = pd.Series({key: means[key] for key in catalogue.CLIPPED if key in means})
-        zero = summary.trivial(rows)
-        if len(clipped) and {zero, "nonprivate"} <= means.keys():
-            share = (clipped - means[zero]) / (means["nonprivate"] - means[zero])
-            if share.max() > 1:
-                shares[catalogue.experiment(name).name] = span(share, lambda end: dot(end).text)
-    if not shares:
-        return ""
-    texts = " and ".join(f"{text} in {name}" for name, text in shares.items())
-    return catalogue.section("cards")["above"].format(clipped=texts)
-
-
 def _means(table: pd.DataFrame, claimed_epsilon: float) -> dict[str, float]:
     """Return the means of the baselines and of those at the tables' epsilon."""
     at = pd.to_numeric(table["epsilon"], errors="coerce")
     rows = table[at.eq(claimed_epsilon) | table["mechanism"].isin(catalogue.BASELINES)]
     means = dict(zip(rows["mechanism"], rows["mean"], strict=True))
     return {name: mean for name, mean in means.items() if math.isfinite(mean)}
-
-
-def _headline(marks: list[Mark], ran: int, conditions: Collection[str]) -> str:
-    """Return which mechanisms beat the baseline, under which of the ``conditions``."""
-    words = catalogue.section("cards")
-    if ran < ENOUGH:
-        return words["few"].format(trials=ran)
-    beats = [mark for mark in marks if mark.stands == comparisons.BETTER]
-    if not beats:
-        run = [mark.condition for mark in marks if mark.condition]
-        alone = words["alone"].format(condition=" and ".join(run))
-        return words["even"] + (alone if 0 < len(run) < len({*conditions} - {""}) else "")
-    names = " and ".join(mark.label for mark in beats)
-    text = words["beaten"].format(names=names, s="" if len(beats) > 1 else "s")
-    others = [mark.condition for mark in marks if mark.condition and mark not in beats]
-    some = others and any(mark.condition for mark in beats)
-    return text + (words["otherwise"].format(condition=" and ".join(others)) if some else "")

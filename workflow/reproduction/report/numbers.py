@@ -1,6 +1,6 @@
-"""The numbers of the article by name: value, rounding, and the result that each one comes from.
+"""The numbers of all texts by name: value, rounding, and the result that each one comes from.
 
-``workflow/article/numbers.yaml`` has the source of each number. The text contains none.
+``workflow/numbers.yaml`` has the source of each number. A text contains the name alone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from matrixdp.checks import InputError
 from reproduction.files import write_text
 from reproduction.report import inputs
 from reproduction.report.claims import findings
@@ -23,16 +22,22 @@ from reproduction.report.claims.definitions import PAPERS
 from reproduction.report.inputs import Files
 from reproduction.report.markup import short
 
+#: The source of each number.
+FILE = Path(__file__).parents[2] / "numbers.yaml"
+
+#: A condition's value that stands for the epsilon of the run's tables.
+CLAIMED = "claimed"
+
 #: Text in place of a result that a run does not have.
 MISSING = "n/a"
 
 
 @dataclass(frozen=True)
 class Number:
-    """One value of the article.
+    """One value of a text.
 
     Attributes:
-        text: as the article prints it.
+        text: as every text prints it.
         value: before rounding; text for a verdict, None where the run lacks it.
         rounding: in words.
         source: the rows that it comes from, or the numbers.
@@ -50,25 +55,29 @@ def collect(entries: Mapping[str, Any], files: Files) -> dict[str, Number]:
     """Return the numbers of a run by name.
 
     Args:
-        entries: of ``numbers.yaml``: ``from`` (a file, see :mod:`reproduction.report.inputs`),
-            ``where`` (column and value), ``column``; and at will ``reduce`` (min, max, count or
-            share), ``scale``, ``digits``. Or ``products``: lists of names whose numbers are
-            multiplied, ``reduce`` and ``scale``. ``claims.ID`` stands for the verdict on a claim.
+        entries: of ``numbers.yaml``: ``from`` (a file, see :mod:`reproduction.report.inputs`, or
+            several, as far as the run has them), ``where`` (column and value), ``column``; and at
+            will ``reduce`` (min, max or count), ``scale``, ``digits``. Or ``products``: lists of
+            names whose numbers are multiplied, ``reduce`` and ``scale``. ``claims.ID`` stands for
+            the verdict on a claim.
         files: files of a run by name.
-
-    Raises:
-        InputError: an entry fits no row or several, or names a column that is not there.
     """
     tables: dict[str, pd.DataFrame | None] = {}
     numbers: dict[str, Number] = {}
+    claimed = float(inputs.read("settings", files).get("table_epsilon", "nan"))
     for name, entry in entries.items():
         if "products" in entry:
             numbers[name] = _product(entry, numbers)
             continue
-        file = entry["from"]
-        if file not in tables:
-            tables[file] = _table(file, files)
-        numbers[name] = _number(name, entry, tables[file])
+        for file in _sources(entry):
+            if file not in tables:
+                tables[file] = _table(file, files)
+        parts = [part for file in _sources(entry) if (part := tables[file]) is not None]
+        where = {
+            column: claimed if value == CLAIMED else value
+            for column, value in entry.get("where", {}).items()
+        }
+        numbers[name] = _number(entry, where, pd.concat(parts) if parts else None)
     claims = _table("claims", files)
     if claims is not None:
         for claim, verdict in zip(claims["id"], claims["verdict"], strict=True):
@@ -79,9 +88,9 @@ def collect(entries: Mapping[str, Any], files: Files) -> dict[str, Number]:
     return numbers
 
 
-def read_entries(path: str | os.PathLike) -> dict[str, Any]:
-    """Return the entries of ``numbers.yaml``."""
-    return dict(yaml.safe_load(Path(path).read_text(encoding="utf-8")))
+def of_run(files: Files) -> dict[str, Number]:
+    """Return the numbers of ``numbers.yaml``, and the verdicts on claims, of a run by name."""
+    return collect(yaml.safe_load(FILE.read_text(encoding="utf-8")), files)
 
 
 def write(numbers: Mapping[str, Number], path: str | os.PathLike) -> None:
@@ -100,29 +109,30 @@ def _table(name: str, files: Files) -> pd.DataFrame | None:
     return pd.DataFrame([content] if isinstance(content, dict) else content)
 
 
-def _number(name: str, entry: Mapping[str, Any], table: pd.DataFrame | None) -> Number:
-    where = entry.get("where", {})
-    conditions = ", ".join(f"{column} = {value}" for column, value in where.items())
-    source = f"{entry['from']}, {entry['column']}" + (f" where {conditions}" if where else "")
-    file = f"{entry['from']}.{'yaml' if entry['from'] == 'settings' else 'csv'}"
-    digits = entry.get("digits", 3)
+def _sources(entry: Mapping[str, Any]) -> list[str]:
+    source = entry["from"]
+    return [source] if isinstance(source, str) else source
+
+
+def _number(
+    entry: Mapping[str, Any], where: Mapping[str, Any], table: pd.DataFrame | None
+) -> Number:
+    files, column = _sources(entry), entry["column"]
+    conditions = ", ".join(f"{name} = {value}" for name, value in where.items())
+    source = f"{', '.join([*files, column])}" + (f" where {conditions}" if where else "")
+    file = f"{files[0]}.{'yaml' if files[0] == 'settings' else 'csv'}"
+    digits, reduce = entry.get("digits", 3), entry.get("reduce", "")
     rounding = f"{digits} significant digits"
-    if table is None:
+    if table is None or not {column, *where} <= {*table.columns}:
         return Number(MISSING, None, rounding, source, file)
-    columns = {entry["column"], *where}
-    if absent := columns - {*table.columns}:
-        raise InputError(f"{name}: {entry['from']} has no column {min(absent)!r}; correct it")
     rows = table
-    for column, value in where.items():
-        rows = rows[_matches(rows[column], value)]
-    values = rows[entry["column"]]
-    reduce = entry.get("reduce", "")
-    if not reduce and len(rows) > 1:
-        raise InputError(f"{name}: {source} fits {len(rows)} rows; add a condition or reduce them")
+    for name, value in where.items():
+        rows = rows[_matches(rows[name], value)]
     if reduce == "count":
         return Number(str(len(rows)), len(rows), "none", f"number of rows of {source}", file)
-    if values.empty:
-        return Number(MISSING, None, rounding, source, file)
+    values = rows[column]
+    if values.empty or (len(rows) > 1 and not reduce):
+        return Number(MISSING, None, rounding, f"{source}, {len(rows)} rows", file)
     value = values.agg(reduce) if reduce else values.iloc[0]
     if isinstance(value, str):
         return Number(value, value, "none", source, file)

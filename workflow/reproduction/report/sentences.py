@@ -1,0 +1,130 @@
+"""Sentences are text: Jinja with numbers of a run by name, and guards on what they assume.
+
+``n("inflation.low")`` is a number of ``workflow/numbers.yaml``. A sentence that holds only for some
+verdicts or counts stands in a guard, which is a block; it names each with the value that the
+sentence assumes::
+
+    {% call when("claims.M2", "reproduced", "refuted.MVG", "0") %}
+    MVG asks for {{ n("inflation.low") }} times the noise that it needs.
+    {% endcall %}
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jinja2
+
+from matrixdp.checks import InputError
+from reproduction import catalogue, files, job_settings
+from reproduction.report import inputs, numbers
+from reproduction.report.inputs import Files
+
+#: The texts of plain files, such as README.
+TEXTS = numbers.FILE.with_name("texts")
+
+#: The settings that the sentences are written for.
+REFERENCE = numbers.FILE.parents[1] / "results" / "reference" / "settings.yaml"
+
+
+class Sentences:
+    """The numbers of a run, and what becomes of a sentence that does not hold in it.
+
+    In the run that the sentences are written for it is an error, which quotes the sentence. Any
+    other run, with fewer trials or on simulated data, does without the sentence.
+
+    Args:
+        of_run: files of the run by name.
+        otherwise: what stands in place of a sentence, by the name of what it assumes, the value
+            there and the one that it has here; by default nothing.
+    """
+
+    def __init__(
+        self, of_run: Files, otherwise: Callable[[str, str, str], str] = lambda *_: ""
+    ) -> None:
+        self.numbers = numbers.of_run(of_run)
+        self.strict = not missing_parts(of_run)
+        self._otherwise = otherwise
+        self._missing = 0
+
+    def names(self) -> dict[str, Callable[..., str]]:
+        """Return the functions that a template calls."""
+        return {"n": self.n, "when": self.when}
+
+    def text(self, name: str) -> str:
+        """Return a text of ``workflow/texts`` in Markdown."""
+        return _environment().get_template(name).render(**self.names())
+
+    def n(self, name: str) -> str:
+        """Return a number as text; ``n/a`` where a run has none."""
+        text = self._text(name)
+        self._missing += text == numbers.MISSING
+        return text
+
+    def when(self, *assumed: str, caller: Callable[[], str]) -> str:
+        """Return a sentence if each name, which comes before its value, has the value.
+
+        A sentence with a number that the run lacks counts as one that does not hold.
+
+        Raises:
+            InputError: it has another one in the run that the sentences are written for.
+        """
+        for name, value in zip(assumed[::2], assumed[1::2], strict=True):
+            if (actual := self._text(name)) == value:
+                continue
+            if self.strict:
+                raise InputError(
+                    f"the sentence «{' '.join(caller().split())}» assumes that {name} is "
+                    f"«{value}»; in this run it is «{actual}»: rewrite the sentence"
+                )
+            return self._otherwise(name, value, actual)
+        before = self._missing
+        sentence = caller()
+        return "" if self._missing > before else sentence
+
+    def _text(self, name: str) -> str:
+        number = self.numbers.get(name)
+        if number is None and not (name.startswith(("claims.", "count."))):
+            raise InputError(f"numbers.yaml has no entry {name}; add it, or correct the name")
+        if number is not None and number.text != numbers.MISSING:
+            return number.text
+        if self.strict:
+            source = number.source if number else "claims"
+            raise InputError(f"this run has no value for {name} ({source}); run it again")
+        return numbers.MISSING
+
+
+@functools.cache
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEXTS),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def missing_parts(of_run: Files) -> str:
+    """Return why a run is not the one that the sentences are written for; empty if it is."""
+    settings = inputs.read("settings", of_run)
+    if not job_settings.on_papers(settings):
+        return "A run on other experiments than the papers'"
+    statuses = [inputs.provenance(path)["status"] for path in inputs.data_sets(of_run)]
+    if "simulated" in statuses:
+        return "Simulated data: a test of the workflow, not a result"
+    runs = [*settings["experiments"], *(settings.get("training") or ())]
+    absent = [catalogue.experiment(name).title for name in runs if f"summary/{name}" not in of_run]
+    if absent:
+        return f"A run without {' and '.join(absent)}"
+    return "" if _is_full(settings) else "A run with other settings than the full one"
+
+
+def _is_full(settings: Mapping[str, Any]) -> bool:
+    if not REFERENCE.is_file():
+        return True
+    reference = files.read_yaml(REFERENCE)
+    return all(
+        settings.get(key) == reference.get(key) for key in ("experiments", "training", "reading")
+    )
