@@ -26,7 +26,8 @@ HARMFUL = [
     ("PJRT_NPROC", "2", ECHO.format("PJRT_NPROC")),
     ("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=true", ECHO.format("XLA_FLAGS")),
     ("TF_CPP_MIN_LOG_LEVEL", "0", ECHO.format("TF_CPP_MIN_LOG_LEVEL")),
-    ("JAX_ENABLE_COMPILATION_CACHE", "true", JAX.format("jax_enable_compilation_cache")),
+    ("JAX_ENABLE_COMPILATION_CACHE", "false", JAX.format("jax_enable_compilation_cache")),
+    ("JAX_COMPILATION_CACHE_DIR", "/nowhere", JAX.format("jax_compilation_cache_dir")),
     ("JAX_ENABLE_X64", "1", JAX.format("jax_enable_x64")),
     ("JAX_DEFAULT_MATMUL_PRECISION", "bfloat16", JAX.format("jax_default_matmul_precision")),
     ("JAX_DEBUG_NANS", "1", JAX.format("jax_debug_nans")),
@@ -139,3 +140,17 @@ def test_every_row_of_the_table_is_tested():
     tested = {row[0] for row in HARMFUL + FREE}
     for row in environment.TABLE:
         assert row.role in ("recorded", "make") or any(environment.find(n) is row for n in tested)
+
+
+def test_what_is_compiled_is_kept_and_a_damaged_file_of_it_passed_over(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    program = (
+        "import reproduction.experiments.training, jax\n"
+        "print(float(jax.jit(lambda x: (x @ x).sum())(jax.numpy.ones((9, 9)))))"
+    )
+    assert python(START + program, {}) == "729.0"
+    files = [*(tmp_path / ".snakemake/jax").glob("*-cache")]
+    for file in files:
+        file.write_bytes(file.read_bytes()[:99])
+    assert files
+    assert python(START + program, {}) == "729.0"

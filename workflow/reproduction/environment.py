@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 _THREADS = "jobs run in parallel, and more threads would also add numbers in another order"
 _PLACE = "a package elsewhere, or another version than the lock's, would be used"
+_COMPILED = "jobs of one run share what is compiled, which takes a third of a short one"
 _PROCESSOR = "as another processor does, it changes the last digits"
 
 
@@ -43,7 +44,10 @@ TABLE = (
     Variable("PJRT_NPROC", "fixed", _THREADS, "1"),
     Variable("XLA_FLAGS", "fixed", _THREADS, "--xla_cpu_multi_thread_eigen=false"),
     Variable("TF_CPP_MIN_LOG_LEVEL", "fixed", "logs hold what concerns a run", "2"),
-    Variable("JAX_ENABLE_COMPILATION_CACHE", "fixed", "it fills a folder at home", "false"),
+    # Its keys hold the versions, the options and the features of the processor.
+    Variable("JAX_ENABLE_COMPILATION_CACHE", "fixed", _COMPILED, "true"),
+    Variable("JAX_COMPILATION_CACHE_DIR", "fixed", _COMPILED, ".snakemake/jax"),
+    Variable("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "fixed", _COMPILED, "0"),
     Variable("JAX_PLATFORMS", "recorded", "an accelerator rounds otherwise", "cpu"),
     Variable("JAX_*", "fixed", "doubles or another precision of products change every accuracy"),
     Variable("OPENBLAS_CORETYPE", "recorded", _PROCESSOR),
