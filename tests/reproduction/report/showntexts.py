@@ -22,7 +22,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.text import Text
 
-from reproduction.report import inputs, markup, numbers, page
+from reproduction.report import inputs, markup, page
 from reproduction.report.article import build
 from reproduction.report.figures import style
 
@@ -274,11 +274,9 @@ def article(root: Path) -> Lines:
         for name in build.RESULTS:
             grids[name], grids[f"{name}_beyond"] = build._results_of(files, name)
         return _grids({**grids, "advice": build._advice(files)})
-    values = numbers.of_run(files)
-    content = build._content(files, values)
-    words = content["numbers"].items()
-    lines = [f"{name}: {number['text']} ({number['file']})" for name, number in words]
-    lines += [f"{name}: {content[name]}" for name in ("mark", "simulated", "strict", "status")]
+    content, said = build._content(files), build.sentences(files)
+    lines = [f"{name}: {number.text} ({number.file})" for name, number in said.numbers.items()]
+    lines += [f"{name}: {content[name]}" for name in ("mark", "simulated", "status")]
     return lines + _grids(content["tables"])
 
 

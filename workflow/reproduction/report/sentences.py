@@ -21,6 +21,7 @@ from matrixdp.checks import InputError
 from reproduction import catalogue, files, job_settings
 from reproduction.report import inputs, numbers
 from reproduction.report.inputs import Files
+from reproduction.report.numbers import Number
 
 #: The texts of plain files, such as README.
 TEXTS = numbers.FILE.with_name("texts")
@@ -37,16 +38,20 @@ class Sentences:
 
     Args:
         of_run: files of the run by name.
+        look: from a number to what a text shows of it; by default its plain text.
         otherwise: what stands in place of a sentence, by the name of what it assumes, the value
             there and the one that it has here; by default nothing.
     """
 
     def __init__(
-        self, of_run: Files, otherwise: Callable[[str, str, str], str] = lambda *_: ""
+        self,
+        of_run: Files,
+        look: Callable[[Number], str] = lambda number: number.text,
+        otherwise: Callable[[str, str, str], str] = lambda *_: "",
     ) -> None:
         self.numbers = numbers.of_run(of_run)
         self.strict = not missing_parts(of_run)
-        self._otherwise = otherwise
+        self._look, self._otherwise = look, otherwise
         self._missing = 0
 
     def names(self) -> dict[str, Callable[..., str]]:
@@ -59,9 +64,9 @@ class Sentences:
 
     def n(self, name: str) -> str:
         """Return a number as text; ``n/a`` where a run has none."""
-        text = self._text(name)
-        self._missing += text == numbers.MISSING
-        return text
+        number = self._number(name)
+        self._missing += number.text == numbers.MISSING
+        return self._look(number)
 
     def when(self, *assumed: str, caller: Callable[[], str]) -> str:
         """Return a sentence if each name, which comes before its value, has the value.
@@ -72,9 +77,10 @@ class Sentences:
             InputError: it has another one in the run that the sentences are written for.
         """
         for name, value in zip(assumed[::2], assumed[1::2], strict=True):
-            if (actual := self._text(name)) == value:
+            if (actual := self._number(name).text) == value:
                 continue
             if self.strict:
+                self._look = lambda number: number.text
                 raise InputError(
                     f"the sentence «{' '.join(caller().split())}» assumes that {name} is "
                     f"«{value}»; in this run it is «{actual}»: rewrite the sentence"
@@ -84,16 +90,14 @@ class Sentences:
         sentence = caller()
         return "" if self._missing > before else sentence
 
-    def _text(self, name: str) -> str:
+    def _number(self, name: str) -> Number:
         number = self.numbers.get(name)
-        if number is None and not (name.startswith(("claims.", "count."))):
+        if number is None and not name.startswith(("claims.", "count.")):
             raise InputError(f"numbers.yaml has no entry {name}; add it, or correct the name")
-        if number is not None and number.text != numbers.MISSING:
-            return number.text
-        if self.strict:
-            source = number.source if number else "claims"
-            raise InputError(f"this run has no value for {name} ({source}); run it again")
-        return numbers.MISSING
+        number = number or Number(numbers.MISSING, None, "none", "claims", "claims.csv")
+        if self.strict and number.text == numbers.MISSING:
+            raise InputError(f"this run has no value for {name} ({number.source}); run it again")
+        return number
 
 
 @functools.cache

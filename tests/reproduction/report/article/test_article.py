@@ -25,10 +25,10 @@ NAMES = ("SHA-256", "CIFAR-10", "95 %", "1e-4")
 ASIDE = (
     r"(?ms)^```.*?^```",
     r"(?m)^#(import|set|counter|bibliography|show).*$",
-    r"#n\(\"[^\"]*\"\)",
-    r"#when\(\"[^\"]*\",\s*\"[^\"]*\"\)",
+    r"(?s)\{\{.*?\}\}",
+    r"(?s)\{%.*?%\}",
     r"#printed\(\"[^\"]*\",\s*\"[^\"]*\"\)",
-    r"#(is-are|made-from|plural|file)\([^()]*(\([^()]*\)[^()]*)*\)",
+    r"#(made-from|file)\([^()]*(\([^()]*\)[^()]*)*\)",
     r"results-table\([^()]*(\([^()]*\)[^()]*)*\)",
     r"run-figure\(\"\w+\"",
     r"[@<][\w-]+>?",
@@ -124,7 +124,7 @@ def test_the_terminal_and_the_article_say_which_results_are_shown(reference, tmp
     assert cli.main(["article", "--results", str(reference)]) == 0
     own = reference / "article.pdf"
     assert capsys.readouterr().out == f"{own} shows the run in results\n"
-    content = build._content(inputs.below(reference), {})
+    content = build._content(inputs.below(reference))
     assert content["results"] == "the run in results"
     assert own.read_bytes() != out.read_bytes(), "the same numbers under another name"
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import jinja2
 import pandas as pd
 import yaml
 
@@ -21,12 +22,14 @@ from reproduction.files import replacing
 from reproduction.report import inputs, markup, numbers
 from reproduction.report.claims import findings
 from reproduction.report.inputs import Files
+from reproduction.report.sentences import Sentences, missing_parts
 from reproduction.report.tables import build as build_table
 from reproduction.report.tables.base import Column
 from reproduction.report.tables.comparison import BEYOND
 from reproduction.report.tables.training import DAGGER
 
 SOURCE = Path(__file__).parents[3] / "article"
+TEXT = SOURCE / "article.typ"
 REFERENCES = SOURCE.with_name("references.yaml")
 KEPT = SOURCE.parents[1] / "results" / "reference"
 KEPT_ARTICLE = "results/kept/article.pdf"
@@ -88,13 +91,17 @@ def build(files: Files, out: str | os.PathLike) -> str:
     if not job_settings.on_papers(settings):
         names = ", ".join([*settings["experiments"], *(settings.get("training") or ())])
         raise InputError(f"the article is on the papers' experiments, and the run on {names} alone")
-    values = numbers.of_run(files)
     folder_of_run = os.path.relpath(files["settings"].parent, Path(out).parent)
-    content = _content(files, values, folder_of_run)
+    said, content = sentences(files), _content(files, folder_of_run)
+    source = jinja2.Environment(undefined=jinja2.StrictUndefined).from_string(
+        TEXT.read_text("utf-8")
+    )
+    text = source.render(said.names())
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         for file in (REFERENCES, *SOURCE.iterdir()):
             shutil.copy(file, place)
+        (place / TEXT.name).write_text(text, encoding="utf-8")
         for name in _figures():
             target = place / f"{name}.svg"
             target.parent.mkdir(exist_ok=True)
@@ -102,47 +109,49 @@ def build(files: Files, out: str | os.PathLike) -> str:
         (place / "run.json").write_text(json.dumps(content), encoding="utf-8")
         try:
             pdf = typst.compile(
-                str(place / "article.typ"), root=folder, ignore_system_fonts=True, timestamp=0
+                str(place / TEXT.name), root=folder, ignore_system_fonts=True, timestamp=0
             )
         except RuntimeError as error:
-            raise InputError(f"the article cannot be built: {_sentence(str(error))}") from None
-    numbers.write(values, Path(out).with_name("article_numbers.csv"))
+            reason = str(error).strip().splitlines()[0]
+            raise InputError(f"the article cannot be built: {reason}") from None
+    numbers.write(said.numbers, Path(out).with_name("article_numbers.csv"))
     with replacing(out) as temporary:
         temporary.write_bytes(pdf)
     return ": ".join(filter(None, [content["results"], content["status"]]))
 
 
+def sentences(files: Files) -> Sentences:
+    """Return the numbers of a run in Typst, each with a link to the file that it is taken from."""
+
+    def look(number: numbers.Number) -> str:
+        words = (json.dumps(part, ensure_ascii=False) for part in (number.text, number.file))
+        return f"#number({', '.join(words)})"
+
+    def otherwise(name: str, assumed: str, actual: str) -> str:
+        remark = f"[In this run `{name}` is “{actual}”; the full run has “{assumed}”.]"
+        return f'#text(style: "italic")[{remark}]'
+
+    return Sentences(files, look, otherwise)
+
+
 def _figures() -> list[str]:
     """Return the names of the run's figures that the text shows."""
-    text = (SOURCE / "article.typ").read_text(encoding="utf-8")
-    return [f"figures/{name}" for name in re.findall(r'run-figure\("(\w+)"', text)]
+    names = re.findall(r'run-figure\("(\w+)"', TEXT.read_text(encoding="utf-8"))
+    return [f"figures/{name}" for name in names]
 
 
-def _sentence(message: str) -> str:
-    """Return what a panic says, without Typst's trace."""
-    panic = re.search(r'panicked with: "(.*?)"(\n|$)', message, re.DOTALL)
-    return panic.group(1).replace('\\"', '"') if panic else message.strip().splitlines()[0]
-
-
-def _content(
-    files: Files, values: Mapping[str, numbers.Number], folder: str = "."
-) -> dict[str, Any]:
+def _content(files: Files, folder: str = ".") -> dict[str, Any]:
     """Return what the source reads as ``run.json``; ``folder`` is the run's, for links."""
-    settings = inputs.read("settings", files)
     sources = [inputs.provenance(path) for path in inputs.data_sets(files)]
     simulated = any(source["status"] == "simulated" for source in sources)
     claims = pd.DataFrame(inputs.read("claims", files))
     return {
-        "numbers": {
-            name: {"text": value.text, "file": value.file} for name, value in values.items()
-        },
         "folder": Path(folder).as_posix(),
         "mark": _mark(claims),
         "tables": _tables(files, sources),
         "claims": claims[_CLAIM_COLUMNS].fillna("").to_dict("records"),
         "simulated": simulated,
-        "strict": not simulated and not _absent(settings, files) and _is_full(settings),
-        "status": _status(settings, files, simulated),
+        "status": missing_parts(files),
         "results": _results(files["settings"].parent),
         "project": _project(),
         "software": _software(),
@@ -162,31 +171,6 @@ def _results(folder: Path) -> str:
     if folder.resolve() == KEPT.resolve():
         return "the kept results, results/reference"
     return f"the run in {folder.name if folder.is_absolute() else folder}"
-
-
-def _is_full(settings: Mapping[str, Any]) -> bool:
-    """Return whether the settings are those that the text is written for."""
-    path = KEPT / "settings.yaml"
-    if not path.is_file():
-        return True
-    reference = yaml.safe_load(path.read_text(encoding="utf-8"))
-    names = ("experiments", "training", "reading")
-    return all(settings.get(name) == reference.get(name) for name in names)
-
-
-def _absent(settings: Mapping[str, Any], files: Files) -> list[str]:
-    """Return the titles of experiments in the settings that were not run."""
-    names = [*settings["experiments"], *(settings.get("training") or ())]
-    absent = [name for name in names if f"summary/{name}" not in files]
-    return [catalogue.experiment(name).title for name in absent]
-
-
-def _status(settings: Mapping[str, Any], files: Files, simulated: bool) -> str:
-    if simulated:
-        return "Simulated data: a test of the workflow, not a result"
-    if absent := _absent(settings, files):
-        return f"A run without {' and '.join(absent)}"
-    return "" if _is_full(settings) else "A run with other settings than the full one"
 
 
 def _project() -> dict[str, Any]:
