@@ -3,9 +3,9 @@
     python .ci/alone.py [FILE]
 
 The environment takes its packages from the one that runs this, so that no network is needed for
-them. The verbs run there too, in a folder outside of the project. FILE gets arguments that spare
-pytest the test files of which every test has passed here: elsewhere they would do the same, by the
-same versions. Where a test is skipped for want of a package, its file is not among them.
+them. The verbs run there too, in a folder outside of the project. FILE gets the names of the tests
+that have passed here, a line each, for `pytest --passed FILE`: elsewhere they would do the same, by
+the same versions. A test that is skipped for want of a package is not among them.
 """
 
 from __future__ import annotations
@@ -96,17 +96,16 @@ def main() -> None:
         words += ["-n", "2", "--dist", "worksteal", "--junit-xml", folder / "tests.xml"]
         words += ["-o", "junit_family=xunit1"]
         subprocess.run([python, *words, "tests/matrixdp"], cwd=ROOT, env=variables, check=True)
-        passed = "".join(f"--ignore={file}\n" for file in whole(folder / "tests.xml"))
         for out in sys.argv[1:]:
-            Path(out).write_text(passed)
+            Path(out).write_text("\n".join(passed(folder / "tests.xml")))
 
 
-def whole(report: Path) -> Iterator[str]:
-    """Yield the test files of a report by pytest of which every test has passed."""
-    cases = [*ElementTree.parse(report).iter("testcase")]
-    every = {case.attrib["file"] for case in cases}
-    # What failed, was skipped or could not be read has an element of its own.
-    yield from sorted(every - {case.attrib["file"] for case in cases if len(case)})
+def passed(report: Path) -> Iterator[str]:
+    """Yield the names of the tests of a report by pytest that have passed."""
+    for case in ElementTree.parse(report).iter("testcase"):
+        # What failed, was skipped or could not be read has an element of its own.
+        if not len(case):
+            yield f"{case.attrib['file']}::{case.attrib['name']}"
 
 
 def verbs(python: Path, folder: Path, variables: dict[str, str]) -> None:

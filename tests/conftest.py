@@ -1,4 +1,5 @@
 import os
+from pathlib import Path
 
 import hypothesis
 import numpy as np
@@ -9,6 +10,7 @@ def pytest_addoption(parser):
     parser.addoption(
         "--nightly", action="store_true", help="also what is marked nightly, and more draws"
     )
+    parser.addoption("--passed", metavar="FILE", help="leave out the tests that FILE names")
     parser.addoption("--keep-golden", action="store_true", help="keep what is shown now")
 
 
@@ -24,13 +26,14 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(config, items):
     """Leave out what is nightly: a test that is skipped is one that cannot run here."""
-    if config.getoption("--nightly"):
-        return
-    every_day, nightly = [], []
+    file = config.getoption("--passed")
+    passed = set(Path(file).read_text(encoding="utf-8").splitlines()) if file else set()
+    today, others = [], []
     for item in items:
-        (nightly if item.get_closest_marker("nightly") else every_day).append(item)
-    config.hook.pytest_deselected(items=nightly)
-    items[:] = every_day
+        nightly = item.get_closest_marker("nightly") and not config.getoption("--nightly")
+        (others if nightly or item.nodeid in passed else today).append(item)
+    config.hook.pytest_deselected(items=others)
+    items[:] = today
 
 
 @pytest.fixture(autouse=True)
