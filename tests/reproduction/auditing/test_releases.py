@@ -21,7 +21,7 @@ from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.noise import distributions
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery
 from reproduction.auditing import direction, experiment
 from reproduction.bingham import Bingham
 from reproduction.experiments.study import Settings
@@ -122,28 +122,25 @@ def weaker(release, factor=0.9):
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "query", "black_box"),
+    ("mechanism", "query"),
     [
-        (Gaussian(), LIVER, True),
-        (AllocatedGaussian(allocation=Binary((0, 5), 0.75)), LIVER, True),
-        (AnalyzeGauss("analytic"), LIVER_MOMENTS, True),
-        (GOE(), LIVER_MOMENTS, True),
-        (Laplace(), LIVER, False),
-        (KNorm("frobenius"), LIVER, False),
+        (Gaussian(), LIVER),
+        (AllocatedGaussian(allocation=Binary((0, 5), 0.75)), LIVER),
+        (AnalyzeGauss("analytic"), LIVER_MOMENTS),
+        (GOE(), LIVER_MOMENTS),
     ],
     ids=lambda value: repr(value)[:40],
 )
-def test_a_tenth_too_little_noise_is_refuted(mechanism, query, black_box):
+def test_a_tenth_too_little_noise_is_refuted(mechanism, query):
     release = mechanism.calibrate(query, epsilon=1.0, delta=1 / query.n_records)
-    if black_box:
-        # The audit is told of the noise that should be, and its runs are of the weaker one.
-        first, *others = streams()
-        audit = releases.audit_of(release, first)
-        assert audit.needed is not None
-        audit.release = weaker(release)
-        row = releases.judge(audit, others)
-        assert row["refuted"]
-        assert row["scale"] == pytest.approx(0.9, abs=0.01)
+    # The audit is told of the noise that should be, and its runs are of the weaker one.
+    first, *others = streams()
+    audit = releases.audit_of(release, first)
+    assert audit.needed is not None
+    audit.release = weaker(release)
+    row = releases.judge(audit, others)
+    assert row["refuted"]
+    assert row["scale"] == pytest.approx(0.9, abs=0.01)
     row = judge(weaker(release))
     assert row["verdict"].startswith("refuted")
     assert row["epsilon_attained"] > 1.08
@@ -171,15 +168,6 @@ def test_independent_laplace_noise_on_all_entries_is_judged_by_its_own_distribut
     assert row["scale_low"] < row["scale"] < row["scale_high"]
     less = replace(noise, scale=0.9 * noise.scale)
     assert judge(replace(release, noise=less))["verdict"].startswith("refuted")
-
-
-def test_wrong_radius_of_a_sketch_is_refuted():
-    """Calibrated as if a record's norm were that of one feature."""
-    narrow = SecondMomentQuery(Ball(1.0, 6), 248)
-    release = JohnsonLindenstrauss().calibrate(narrow, epsilon=1.0, delta=1 / 248)
-    row = judge(replace(release, query=LIVER_MOMENTS))
-    assert row["verdict"] == "refuted: the black box proves it"
-    assert row["epsilon_attained"] > 2
 
 
 def test_a_sketch_is_bounded_for_neighbours_that_its_box_may_not_have():
