@@ -1,15 +1,14 @@
-"""The recipes for a scheme, a table and a file of one's own, followed from CONTRIBUTING.md."""
+"""The examples of a scheme, a table and a file of one's own, followed by their first lines."""
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 from hashlib import sha256
 
 import pandas as pd
 import pytest
-from test_recipes import follow
+from test_recipes import follow, targets
 from tinyproject import TINY
 
 from reproduction.report.page import crate
@@ -28,15 +27,15 @@ ADULT = {
 }
 
 
-def made(project, title):
-    """Follow a recipe and run its commands."""
-    project.make(*itertools.chain(*follow(project, title)), "-c2")
+def made(project, name):
+    """Follow an example and run its commands."""
+    project.make(*targets(follow(project, name)), "-c2")
     return project.folder / "results"
 
 
 def test_a_scheme(fresh):
     fresh.configure(training={"adult": ADULT})
-    results = made(fresh, "A scheme of private training")
+    results = made(fresh, "half_budget.py")
     rows = pd.read_csv(results / "summary/adult.csv").set_index(["mechanism", "epsilon"])
     # Half of the budget is the budget of half the epsilon, computed for another scheme.
     half, other = rows.loc[("half_budget", 1)], rows.loc[("analytic_gaussian", 0.5)]
@@ -48,7 +47,7 @@ def test_a_scheme(fresh):
 
 def test_a_table(fresh):
     fresh.configure(experiments={"first_pc": TINY["experiments"]["first_pc"]})
-    results = made(fresh, "A table")
+    results = made(fresh, "least_noise.py")
     table = (results / "tables/least_noise.md").read_text()
     assert "| Mechanism | Noise |" in table
     assert "Directional Gaussian" in table
@@ -59,7 +58,7 @@ def test_a_file_of_ones_own_and_its_page(fresh):
     rows = "".join(f"{i},{i * i % 11}\n" for i in range(40))
     (fresh.folder / "cellar.csv").write_text(f"sugar,acid\n{rows}")
     before = (fresh.folder / "cellar.csv").read_bytes()
-    results = made(fresh, "A data set from a file of your own") / "cellar"
+    results = made(fresh, "cellar.yaml") / "cellar"
     assert (fresh.folder / "cellar.csv").read_bytes() == before
     facts = json.loads((results / "data/cellar/provenance.json").read_text())
     assert facts["files"] == [{"file": "cellar.csv", "sha256": sha256(before).hexdigest()}]

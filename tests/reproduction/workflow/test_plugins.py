@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 import shutil
 
 import pandas as pd
 import pytest
-import yaml
 from installedpackages import add, build
-from test_recipes import blocks, merged, page
+from test_recipes import follow, page
 from tinyproject import LOUD, ROOT, TINY, Outcome, TinyProject
 
 pytestmark = pytest.mark.nightly
@@ -28,27 +26,14 @@ def library(project):
     return folder
 
 
-def follow(project):
-    """Do what the recipe says, and return the targets of its commands."""
-    targets = []
-    for language, name, content in blocks("A mechanism in your own package"):
-        file = project.folder / name
-        if name == "config.yaml":
-            both = merged(yaml.safe_load(file.read_text()), yaml.safe_load(content))
-            file.write_text(yaml.safe_dump(both, sort_keys=False))
-        elif language != "sh":
-            assert not file.exists()
-            file.parent.mkdir(exist_ok=True)
-            file.write_text(content)
-        for line in content.splitlines() if language == "sh" else ():
-            words = shlex.split(line)
-            if words[0] == "snakemake":
-                targets += words[1:]
-            else:
-                assert words[:4] == ["uv", "pip", "install", "--no-deps"]
-                # No network: the wheel is made and installed without the installer's own tools.
-                add(build(project.folder / words[-1], project.folder / "wheels"), library(project))
-    return targets
+def install(project):
+    """Install the example's package, and return the targets of its commands."""
+    install, targets = follow(project, "matrix-mine/pyproject.toml")
+    assert install[:4] == ["uv", "pip", "install", "--no-deps"]
+    # No network: the wheel is made and installed without the installer's own tools.
+    add(build(project.folder / install[-1], project.folder / "wheels"), library(project))
+    assert targets[0] == "snakemake"
+    return targets[1:]
 
 
 def run(project, *words):
@@ -60,13 +45,13 @@ def run(project, *words):
 
 @pytest.fixture(scope="module")
 def compared(unrun, tmp_path_factory):
-    """A run with the recipe's package, a right one and a wrong one, and its targets."""
+    """A run with the example's package, a right one and a wrong one, and its targets."""
     project = unrun.copy(tmp_path_factory.mktemp("plugins") / "project").with_environment()
     first_pc = {**TINY["experiments"]["first_pc"], "mechanisms": ["random", *RIGHT[:2], *WRONG]}
     project.configure(experiments={"first_pc": first_pc})
     for name in ("matrix-noise", "matrix-noise-wrong"):
         add(build(PACKAGES / name, project.folder / "wheels"), library(project))
-    targets = follow(project)
+    targets = install(project)
     run(project, "-c2", "--", *targets)
     return project, targets
 

@@ -1,8 +1,7 @@
-"""The recipes of CONTRIBUTING.md, followed from their text in a copy of the project."""
+"""The examples of CONTRIBUTING.md, followed by their first lines in a copy of the project."""
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
 import shlex
@@ -16,14 +15,10 @@ import yaml
 from sklearn.datasets import load_wine
 from tinyproject import ROOT, TINY
 
-TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-BLOCK = re.compile(r"^```(\w+) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-
-def blocks(title):
-    """Return the fenced blocks of a recipe as (language, file, content)."""
-    (recipe,) = re.findall(rf"^### {title}\n(.*?)(?=^##)", TEXT, re.MULTILINE | re.DOTALL)
-    return BLOCK.findall(recipe)
+EXAMPLES = ROOT / "examples"
+STEP = re.compile(
+    r"^# (Copy to|Append to|Add to|Install:|Run:) (.*)\n((?:#     .*\n)*)", re.MULTILINE
+)
 
 
 def merged(old, new):
@@ -33,26 +28,39 @@ def merged(old, new):
     return [*old, *new] if isinstance(old, list) and isinstance(new, list) else new
 
 
-def follow(project, title):
-    """Do what a recipe says, and return the words of its commands."""
+def follow(project, *names):
+    """Do what the first lines of examples say, and return the words of their commands.
+
+    An example is copied or appended to a file of the project; indented lines below ``Add to`` are
+    put into one, which is YAML, or below a line of it.
+    """
     commands = []
-    for language, name, content in blocks(title):
-        file = project.folder / name
-        if (first := content.splitlines(True)[0]).endswith(" = {\n"):
-            # Below the line of the file that is the block's first one.
-            before, line, after = file.read_text().partition(f"\n{first}")
-            file.write_text(f"{before}\n{content}{after}")
-            assert line
-        elif language == "python":
-            assert not file.exists(), f"{name} is there already: it is no new file"
-            file.write_text(content)
-        elif language == "yaml":
-            old = yaml.safe_load(file.read_text()) if file.exists() else {}
-            both = merged(old, yaml.safe_load(content))
-            file.write_text(yaml.safe_dump(both, sort_keys=False))
-        else:
-            commands += [shlex.split(line)[1:] for line in content.splitlines()]
+    for name in names:
+        text = (EXAMPLES / name).read_text(encoding="utf-8")
+        for step, words, lines in STEP.findall(text):
+            place, _, line = words.removesuffix(":").partition(", below ")
+            file, added = project.folder / place, re.sub("^#     ", "", lines, flags=re.MULTILINE)
+            if step in ("Install:", "Run:"):
+                commands.append(shlex.split(words))
+            elif step == "Copy to":
+                assert not (file / name).exists(), f"{name} is there already: it is no new file"
+                (file / name).write_text(text)
+            elif step == "Append to":
+                file.write_text(f"{file.read_text()}\n{text}")
+            elif line:
+                before, found, after = file.read_text().partition(f"\n{line}\n")
+                assert found, f"{place} has no line {line}"
+                file.write_text(f"{before}{found}    {added.strip()}\n{after}")
+            else:
+                both = merged(yaml.safe_load(file.read_text()), yaml.safe_load(added))
+                file.write_text(yaml.safe_dump(both, sort_keys=False))
     return commands
+
+
+def targets(commands):
+    """Return the arguments of commands that run Snakemake."""
+    assert {command[0] for command in commands} == {"snakemake"}
+    return [word for command in commands for word in command[1:]]
 
 
 def page(project):
@@ -70,9 +78,8 @@ def page(project):
 def test_the_recipes_for_a_mechanism_and_a_figure_work(fresh):
     first_pc = TINY["experiments"]["first_pc"]
     fresh.configure(experiments={"first_pc": first_pc})
-    drawn = follow(fresh, "A figure")
-    made = follow(fresh, "A mechanism")
-    fresh.make(*itertools.chain(*made, *drawn), "-c2")
+    commands = follow(fresh, "independent_laplace.py", "noise_first_pc.py")
+    fresh.make(*targets(commands), "-c2")
     results = fresh.folder / "results"
     assert "independent_laplace" in (results / "tables" / "table4.md").read_text()
     assert (results / "figures" / "noise_first_pc.png").stat().st_size > 10_000
@@ -94,13 +101,13 @@ def test_a_data_set_with_an_experiment(fresh, tmp_path):
     file = tmp_path / "mirror" / "wine.data"
     file.write_text("\n".join(lines))
     fresh.configure(experiments={}, data={"source": "original"})
-    commands = follow(fresh, "A data set with an experiment")
+    commands = follow(fresh, "wine.py", "wine.yaml")
     # The same records, written in another way than the publisher's.
     catalogue = fresh.folder / "workflow" / "datasets.yaml"
     entries = yaml.safe_load(catalogue.read_text())
     entries["wine"]["files"]["wine.data"]["sha256"] = sha256(file.read_bytes()).hexdigest()
     catalogue.write_text(yaml.safe_dump(entries, sort_keys=False))
-    fresh.make(*itertools.chain(*commands), "-c2", DATA_MIRROR=str(tmp_path / "mirror"))
+    fresh.make(*targets(commands), "-c2", DATA_MIRROR=str(tmp_path / "mirror"))
     results = fresh.folder / "results"
     assert "analyze_gauss_analytic" in (results / "tables" / "wine.csv").read_text()
     assert "Analyze Gauss, analytic" in (results / "tables" / "wine.md").read_text()
@@ -110,3 +117,21 @@ def test_a_data_set_with_an_experiment(fresh, tmp_path):
     html = page(fresh)
     assert 'id="tables-wine"' in html
     assert 'id="figures-curves-wine"' in html
+
+
+@pytest.mark.nightly
+def test_a_claim(fresh):
+    first_pc = {**TINY["experiments"]["first_pc"], "mechanisms": ["random", "mvg_thm3"]}
+    fresh.configure(experiments={"first_pc": first_pc})
+    fresh.make(*targets(follow(fresh, "claim.yaml")), "-c2")
+    text = (fresh.folder / "results/claims/M101.txt").read_text(encoding="utf-8")
+    assert "MVG with Theorem 3 has a smaller error than a random direction" in " ".join(
+        text.split()
+    )
+    assert "Verdict: " in text
+
+
+def test_contributing_names_every_example():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    examples = {path.name for path in EXAMPLES.iterdir() if path.is_dir() or path.suffix}
+    assert {name for name in examples if f"](examples/{name}" not in text} == set()
