@@ -252,7 +252,7 @@ rule claim:
         "Claim: {wildcards.claim}"
     shell:
         "{params.python} -m reproduction claim {wildcards.claim} {input.files:q} {input.settings:q}"
-        " --settings {params.settings:q} --kept {params.kept:q} --out {output:q} > {log:q} 2>&1"
+        " --settings {params.settings:q} --kept={params.kept:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule judge_claims:

@@ -1,0 +1,35 @@
+"""The last words of a run say what it found, and nothing of an earlier run."""
+
+import os
+import re
+import time
+
+from reproduction import outcome
+
+HEAD = "id,verdict,data_status\n"
+ROWS = "M1,reproduced,\nM2,reproduced only under a reading,original\nM3,not reproduced,original\n"
+
+
+def words(folder, start):
+    return re.sub(r"took .*", "took", "\n".join(outcome.sentences(str(folder), start)))
+
+
+def test_a_run_ends_with_its_verdicts_its_page_and_its_time(tmp_path):
+    start = time.time() - 60
+    (tmp_path / "claims.csv").write_text(HEAD + ROWS)
+    (tmp_path / "report.html").write_text("page")
+    text = words(tmp_path, start)
+    assert (
+        "3 claims of the papers: 1 reproduced, 1 reproduced only in a narrower case, 1 not" in text
+    )
+    assert text.endswith(f"Look at {tmp_path}/report.html.\nThis run took")
+    assert "SIMULATED" not in text
+    (tmp_path / "claims.csv").write_text(HEAD + ROWS + "M4,reproduced,simulated\n")
+    assert "SIMULATED" in words(tmp_path, start)
+
+
+def test_files_of_an_earlier_run_are_not_named(tmp_path):
+    for name in ("claims.csv", "report.html"):
+        (tmp_path / name).write_text(HEAD)
+        os.utime(tmp_path / name, (1, 1))
+    assert words(tmp_path, time.time()) == "This run took"
