@@ -28,6 +28,11 @@ HARMFUL = [
     ("TF_CPP_MIN_LOG_LEVEL", "0", ECHO.format("TF_CPP_MIN_LOG_LEVEL")),
     ("JAX_ENABLE_COMPILATION_CACHE", "false", JAX.format("jax_enable_compilation_cache")),
     ("JAX_COMPILATION_CACHE_DIR", "/nowhere", JAX.format("jax_compilation_cache_dir")),
+    (
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS",
+        "9",
+        JAX.format("jax_persistent_cache_min_compile_time_secs"),
+    ),
     ("JAX_ENABLE_X64", "1", JAX.format("jax_enable_x64")),
     ("JAX_DEFAULT_MATMUL_PRECISION", "bfloat16", JAX.format("jax_default_matmul_precision")),
     ("JAX_DEBUG_NANS", "1", JAX.format("jax_debug_nans")),
