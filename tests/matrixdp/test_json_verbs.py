@@ -56,8 +56,8 @@ def test_a_release_says_its_numbers_notes_and_paths(folder, run):
     assert one["notes"] == [missing]
     assert one["paths"]["release"] == "out/mean.csv"
     assert one["receipt"] == json.loads((folder / one["paths"]["receipt"]).read_text())
-    noise = one["receipt"]["noise_over_half_range"]
-    assert one["says"].startswith(f"noise of {noise:.2%} of")
+    (name, noise), *_ = one["receipt"]["noise_std"].items()
+    assert one["says"].startswith(f"noise of +- {noise:.3g} in the mean of {name}")
     (again,) = run("release", "single.toml", "--out", "out")["releases"]
     assert again["notes"] == [
         "this is the answer of an earlier run of the same request, not charged",
@@ -79,7 +79,6 @@ def test_a_recommendation_says_its_rows_and_its_price(run, capsys):
     text = capsys.readouterr().out
     for row in one["mechanisms"]:
         assert f"{row['says']}; the account has room for {row['room']} more" in text
-        assert f"noise of {row['noise']:.2%} of" in row["says"]
     for line in one["details"]:
         assert f"{line}\n" in text
     assert f"largest deviation): epsilon {one['price']:.3g}\n" in text

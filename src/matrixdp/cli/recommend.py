@@ -59,7 +59,7 @@ def _content(
 ) -> dict[str, Any]:
     """Return what is said of a release, with all digits; None where it has no meaning."""
     from matrixdp.checks import InputError
-    from matrixdp.release import choices, receipt
+    from matrixdp.release import choices, receipt, specification
 
     listed = [option for option, _ in fitting]
     content: dict[str, Any] = {
@@ -68,7 +68,7 @@ def _content(
         "delta": spec.delta,
         "mechanisms": [
             {
-                "name": option.name,
+                "name": specification.key_of(option.mechanism),
                 "status": option.status,
                 "says": receipt.says(spec, option),
                 "noise": option.error,

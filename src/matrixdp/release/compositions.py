@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -61,14 +62,6 @@ def _filled(release: AdditiveGaussian) -> float:
     return release.query.domain.radius**2 / release.query.features
 
 
-def says(spec: Specification, best: recommend.Option) -> str:
-    """Return the size of the noise of clipped moments, in plain words."""
-    share = "what records that fill the radius allow, which is chosen in private"
-    if best.error >= 1:
-        return f"noise of {best.error:,.3g} times {share}"
-    return f"noise of {best.error:.2%} of {share}"
-
-
 def in_words(release: Composed) -> list[str]:
     """Return a line on the budget of each part."""
     return [
@@ -84,7 +77,7 @@ def noisy(output: Output, release: ComposedMoments, outcome: Outcome) -> Noisy:
     return Noisy(
         outcome.moments / outcome.weight,
         part,
-        lambda: MomentNoise(part, outcome.centre_std),
+        functools.cache(lambda: MomentNoise(part, outcome.centre_std)),
         mean=outcome.centre,
         weight=outcome.weight,
         outcome=outcome,
@@ -111,7 +104,6 @@ def details(output: Output, noisy: Noisy) -> dict[str, Any]:
         "radius_in_half_ranges": outcome.radius,
         "clipping": SHRUNK if noisy.shrinks else WHOLE,
         "noise_of_moments_in_half_ranges": outcome.moments_std / outcome.weight,
-        **output.details(noisy),
     }
     if noisy.shrinks:
         share = float(np.clip(outcome.beyond / outcome.weight, 0, 1))
@@ -121,7 +113,7 @@ def details(output: Output, noisy: Noisy) -> dict[str, Any]:
         mean = outcome.centre * output.half + output.middle
         content["mean"] = by_name(output.columns, mean)
     if output.query.private_count:
-        return {**content, "records": outcome.weight * output.query.n_records}
-    if outcome.centre_std:
+        content["records"] = outcome.weight * output.query.n_records
+    elif outcome.centre_std:
         content["noise_of_mean"] = by_name(output.columns, outcome.centre_std * output.half)
-    return content | output.interval(noisy)
+    return content | output.described(noisy)

@@ -118,16 +118,6 @@ def regrets(output_type: type[Output], loss: Sequence[Sequence[float]]) -> Array
     return np.asarray((counted - counted.min(axis=0)).max(axis=1))
 
 
-def in_words(loss: Sequence[float]) -> str:
-    """Return a sentence on how well a regression predicts, from its losses."""
-    fits = ", ".join(f"{EXPLAINED - part:.2f}" for part in loss)
-    fills = ", ".join(f"{fill:.0%}" for fill in FILLS)
-    return (
-        f"R^2 of about {fits} where columns fill {fills} of their bounds, {EXPLAINED} without "
-        "privacy (simulated from the bounds alone)"
-    )
-
-
 def _loss(output: Output, rows: Array, release: AdditiveMechanism | InParts) -> float:
     """Return the median loss over simulated releases of records (k, m) in their own units."""
     records = (rows - output.middle) / output.half

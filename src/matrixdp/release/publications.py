@@ -89,7 +89,7 @@ def make_release(
     >>> public = {0: (0, 120), 1: (0, 200_000)}
     >>> mean = mdp.make_release(records, query="mean", bounds=public, epsilon=1, missing="refuse")
     >>> mean.receipt["mechanism"]
-    'Laplace'
+    'laplace'
     """
     if isinstance(source, str | os.PathLike):
         if settings or account is not None:

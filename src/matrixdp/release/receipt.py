@@ -7,7 +7,6 @@ import itertools
 import json
 import platform
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.noise import safe
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.domain import Ball
 from matrixdp.release import (
     compositions,
     ledger,
@@ -96,7 +94,7 @@ def build(spec: Specification, best: Option, date: str) -> dict[str, Any]:
         "missing": _missing(spec),
         "neighbours": (_PEOPLE if spec.people else _NEIGHBOURS)[spec.query.adjacency],
         "records_that_count": counted(spec) or None,
-        "mechanism": best.name,
+        "mechanism": specification.key_of(best.mechanism),
         "delta": spec.delta or extra,
     }
     text = json.dumps(terms, sort_keys=True)
@@ -189,13 +187,11 @@ def comparison(spec: Specification, options: Sequence[Option]) -> list[str]:
         f"{fills} of them, and the largest excess over the best:"
     ]
     regrets = outlooks.regrets(spec.output_type, [option.losses for option in options])
-    width = max(len(option.name) for option in options)
-    for option, regret in zip(options, regrets, strict=True):
-        key = specification.key_of(option.mechanism)
-        lines.append(
-            f"{option.name:{width}} {' '.join(f'{max(loss, 0.0):7.2f}' for loss in option.losses)}"
-            f"{regret:9.2f}" + f'  (mechanism = "{key}")' * bool(key)
-        )
+    keys = [specification.key_of(option.mechanism) for option in options]
+    width = max(map(len, keys))
+    for key, option, regret in zip(keys, options, regrets, strict=True):
+        losses = " ".join(f"{max(loss, 0.0):7.2f}" for loss in option.losses)
+        lines.append(f"{key:{width}} {losses}{regret:9.2f}")
     return lines
 
 
@@ -217,22 +213,6 @@ def says(spec: Specification, best: Option) -> str:
     if reason := private_bounds.no_hope(best):
         return f"{reason}: do not release this"
     hides = ": it hides everything, do not release this" * useless(spec, best)
-    release = private_bounds.inner(best)
-    output = spec.output
-    if not output.number and best.losses:
-        return f"{outlooks.in_words(best.losses)}{hides}"
-    if isinstance(release, ComposedMoments):
-        return f"{compositions.says(spec, best)}{hides}"
-    if not output.number and isinstance(spec.query.domain, Ball):
-        return "what the noise means for predictions cannot be said from max_norm alone"
-    share = f"the largest deviation that the {'private' if spec.private else 'public'} bounds allow"
-    if spec.present:
-        share += ", at a mean at the end of them, if no value is missing; 1 / p times as much if "
-        share += "a share p is present"
-    if best.error >= 1:
-        return f"noise of {best.error:,.3g} times {share}{hides}"
-    if not output.number:
-        return f"noise of {best.error:.2%} of {share}{hides}"
-    least, largest = output.deviations(replace(best, release=release))
-    worse = f", up to {largest.max():.2%} in a {output.number} where the mean is at a bound"
-    return f"noise of {best.error:.2%} of {share}{worse * bool((largest > least).any())}{hides}"
+    if spec.private:
+        return f"noise of {best.error:.2%} of what the private bounds allow{hides}"
+    return f"{spec.output.headline(best)}{hides}"

@@ -83,10 +83,13 @@ def _paragraphs(statement: Mapping[str, Any], files: str) -> Iterator[tuple[str,
 def _spent(statement: Mapping[str, Any]) -> str:
     if "total_of_the_account" not in statement:
         return "no account counts this release; whoever made it must add up all of them."
+    spent = statement["epsilon_of_all_releases_so_far"]
+    less = f" That is below {_up(statement['epsilon'])} as a larger delta needs a smaller epsilon."
     return (
-        f"epsilon {_up(statement['epsilon_of_all_releases_so_far'])} by all releases of the "
-        "account up to this one, at the delta of its total, of "
-        f"{statement['total_of_the_account']}, which holds for good."
+        f"epsilon {_up(spent)} by all releases of the account up to this one, at the delta of its "
+        f"total, of {statement['total_of_the_account']}, which holds for good."
+        + less
+        * (spent < statement["epsilon"])
     )
 
 

@@ -33,7 +33,7 @@ from matrixdp.release import (
 )
 from matrixdp.release.account import Account
 from matrixdp.release.outputs import Output
-from matrixdp.release.outputs.output import UNCLIPPED
+from matrixdp.release.outputs.output import DOUBTS, UNCLIPPED
 from matrixdp.release.recommend import Option
 from matrixdp.release.specification import Specification
 from matrixdp.release.uncertainty import MomentNoise
@@ -199,7 +199,7 @@ def _notes_on_answer(spec: Specification, texts: Mapping[str, str]) -> list[str]
             f"noise took the mean of {', '.join(clipped)} beyond its bounds, and the answer has "
             f"the nearest bound; {UNCLIPPED} in the details has it as the noise left it"
         )
-    return [*notes, *details.get("empty", [])]
+    return [*notes, *details.get("empty", []), *details.get(DOUBTS, [])]
 
 
 def _says(spec: Specification, texts: Mapping[str, str]) -> str:
@@ -398,7 +398,7 @@ def prepare(
 
     def draw() -> tuple[Array, Details]:
         noisy = output.noisy(release, release.release_value(value), noise)
-        return output.answer(noisy), lambda: output.details(noisy) | output.interval(noisy)
+        return output.answer(noisy), lambda: output.described(noisy)
 
     return draw
 

@@ -162,7 +162,7 @@ class Specification:
 
 
 def key_of(mechanism: Mechanism) -> str:
-    """Return the name of a mechanism in a specification; empty where it has none."""
+    """Return the key of a mechanism in a specification; its class name where it has none."""
     inner = mechanism.mechanism if isinstance(mechanism, Scaled) else mechanism
     if isinstance(inner, Centred | PrivatelyClipped):
         return CLIPPED if inner in (Centred(), PrivatelyClipped()) else ""

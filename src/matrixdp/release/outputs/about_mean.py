@@ -65,6 +65,7 @@ class Spread(AboutMean, abc.ABC):
     """An output of a covariance, to whose noise that of the mean adds."""
 
     number, small = "variance", "variance"
+    root = "standard deviation"
     read_as_values = True
 
     def _spread(

@@ -9,8 +9,10 @@ import numpy as np
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.moments import MeanCovariance, positive
+from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.release.outputs.about_mean import Spread, exact_covariance, possible
-from matrixdp.release.outputs.output import CORRELATION, Noisy
+from matrixdp.release.outputs.output import CORRELATION, SIMULATED, Noisy, plain
+from matrixdp.release.recommend import Option
 from matrixdp.release.uncertainty import ALONE, KEY, eigenvalues
 
 
@@ -29,6 +31,7 @@ class Components(Spread):
     keys = ("number",)
     headers = ("eigenvalue", "share")
     beyond_bounds = ""
+    has_details = True
     unit = "squared half ranges of the column"
     loss_unit = "loss of the first component's variance"
 
@@ -46,6 +49,27 @@ class Components(Spread):
         mean, covariance, _ = noisy.estimate
         limits = eigenvalues(spectrum(covariance)[0], noisy.noise().eigenvalue_width(mean))
         return {ALONE if noisy.shrinks else KEY: {"eigenvalue": limits.tolist()}}
+
+    def doubts(self, noisy: Noisy) -> list[str]:
+        """Return a sentence on each component whose eigenvalue may be that of the noise."""
+        values = spectrum(noisy.estimate.covariance)[0][: self.count]
+        limit = moments_ridge(noisy.std, len(self.columns)) / noisy.weight
+        if self.has_intervals:
+            limit = noisy.noise().eigenvalue_width(noisy.estimate.mean)
+        return [
+            f"noise may be all there is in component {place}: its eigenvalue is {plain(value, 3)}, "
+            f"and noise moves it by up to {plain(float(limit), 3)}"
+            for place, value in enumerate(values, start=1)
+            if value < limit
+        ]
+
+    def headline(self, option: Option) -> str:
+        """Return how much of the first component's variance is lost, or what noise hides."""
+        if option.losses:
+            losses = ", ".join(f"{max(loss, 0.0):.0%}" for loss in option.losses)
+            return f"noise takes about {losses} of the first component's variance, {SIMULATED}"
+        hidden = np.sqrt(2 * self.deviations(option)[1].max())
+        return f"noise hides components of a standard deviation below {hidden:.0%} of a half range"
 
     @property
     def sizes(self) -> Array:

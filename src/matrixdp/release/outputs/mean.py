@@ -16,6 +16,7 @@ from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import MeanQuery, Query
 from matrixdp.release import present
 from matrixdp.release.outputs.output import NEAREST, Noisy, Output, by_name
+from matrixdp.release.recommend import Option
 from matrixdp.release.uncertainty import KEY, LEVEL, MomentNoise
 
 
@@ -106,6 +107,11 @@ class PresentMean(Mean):
     def answer(self, noisy: Noisy) -> Array:
         """Return means (1, m) in the columns' units, clipped to their bounds."""
         return self.means(present.means(noisy.part, noisy.value).values)
+
+    def headline(self, option: Option) -> str:
+        """Return the noise where no value is missing, and what missing ones add."""
+        more = ", if no value is missing; 1 / p times as much if a share p is present"
+        return super().headline(option) + more
 
     def table(self, answer: Array) -> tuple[list[str], list[list[Any]]]:
         """Return the header and one row, whose cells without an answer are empty."""

@@ -22,18 +22,28 @@ from matrixdp.mechanisms.composed import ComposedMoments, Outcome
 from matrixdp.mechanisms.moments import CONSTANT, MeanCovariance, positive, with_constant
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, Query
-from matrixdp.release.recommend import Option
+from matrixdp.release.recommend import Option, variances
 from matrixdp.release.uncertainty import MomentNoise
 
 #: Shares of the bounds that simulated records fill, see :mod:`matrixdp.release.outlooks`; the
 #: correlation of two of their columns, and the R^2 of their target's exact regression, both about.
 FILLS, CORRELATION, EXPLAINED = (1.0, 0.5, 0.25, 0.1), 0.5, 0.5
 
+SIMULATED = (
+    f"where columns fill {', '.join(f'{fill:.0%}' for fill in FILLS)} of their bounds (simulated "
+    "from the bounds alone)"
+)
+
 #: Noise of a weight, from which on answers that are divided by it may be off by any factor.
 FAITHFUL = 0.15
 
+#: Largest number of columns in a line.
+_MOST = 4
+
 #: Key of means as the noise left them, in details.
 UNCLIPPED = "unclipped_mean"
+#: Key of sentences on numbers that may be noise alone, in details.
+DOUBTS = "may_be_noise_alone"
 #: What is said of numbers that noise takes beyond their bounds.
 STAYS = "a number that noise takes beyond what the bounds allow stays there"
 NEAREST = (
@@ -125,6 +135,10 @@ class Output(abc.ABC):
     number: ClassVar[str] = ""
     unit: ClassVar[str] = "the unit of the column"
     small: ClassVar[str] = ""
+    #: What the square root of a column's number is; empty where nobody asks for it.
+    root: ClassVar[str] = ""
+    #: The number in a sentence, where it is not "the ...".
+    number_phrase: ClassVar[str] = ""
     #: Word for the number in the receipt's table.
     cell: ClassVar[str] = "answer"
     #: What a simulated loss is a loss of, empty where nothing is simulated; the loss above which
@@ -241,6 +255,29 @@ class Output(abc.ABC):
         """Return what depends on an answer and stands beside it, without intervals."""
         return {}
 
+    def described(self, noisy: Noisy) -> dict[str, Any]:
+        """Return all that stands beside an answer: details, intervals, and what may be noise."""
+        doubts = self.doubts(noisy)
+        content = self.details(noisy) | self.interval(noisy)
+        return {**content, DOUBTS: doubts} if doubts else content
+
+    def doubts(self, noisy: Noisy) -> list[str]:
+        """Return a sentence on each number of an answer that may be noise alone.
+
+        It follows from the released numbers: a variance or mean square that :meth:`headline` says
+        to be hidden.
+        """
+        if not self.root:
+            return []
+        numbers = np.diagonal(noisy.value) * self.sizes
+        hidden = 2 * self._noise_of(noisy) * self.sizes
+        return [
+            f"noise may be all there is in the {self.root} of {name}, "
+            f"{plain(np.sqrt(max(number, 0.0)), 3)}: it hides those below {plain(np.sqrt(size), 3)}"
+            for name, number, size in zip(self.columns, numbers, hidden, strict=True)
+            if number < size
+        ]
+
     # --- The noise -------------------------------------------------------------------------------
 
     @property
@@ -292,21 +329,31 @@ class Output(abc.ABC):
         to a deviation of ``FAITHFUL``.
         """
         release, spread = option.release, option.variances
-        weight = self.weight_std(option) ** 2
-        columns, covers = np.arange(len(self.columns)), spread.shape[1] > 1
-        mean = np.zeros(len(columns))
+        centre_std, pure = 0.0, release.mu is None
         if isinstance(release, ComposedMoments):
-            spread = spread * release.widest.rounding_factor**2
-            mean = mean + release.centre_std**2
-        else:
-            assert isinstance(release, AdditiveMechanism)
-            spread = spread * release.rounding_factor**2
+            centre_std, release = release.centre_std, release.widest
+        assert isinstance(release, AdditiveMechanism)
+        spread = spread * release.rounding_factor**2
+        return self._deviations(spread, centre_std, self.weight_std(option) ** 2, pure=pure)
+
+    def _noise_of(self, noisy: Noisy) -> Array:
+        """Return the largest of :meth:`deviations` at the radius of a release, (m,)."""
+        part = noisy.part
+        spread = variances(part) * part.rounding_factor**2
+        centre_std = noisy.outcome.centre_std if noisy.outcome else 0.0
+        return self._deviations(spread, centre_std, 0.0, pure=part.mu is None)[1]
+
+    def _deviations(
+        self, spread: Array, centre_std: float, weight: float, *, pure: bool
+    ) -> tuple[Array, Array]:
+        columns, covers = np.arange(len(self.columns)), spread.shape[1] > 1
+        mean = np.full(len(columns), centre_std**2)
         if self.constant:
             columns = np.delete(np.arange(len(spread)), CONSTANT)
             mean = spread[columns, CONSTANT] if covers else mean
         least = spread[columns, columns if covers else 0] + weight * covers
         largest = least + weight * (not covers)
-        least, largest = self._spread(least, largest, mean, 2 if release.mu is not None else 5)
+        least, largest = self._spread(least, largest, mean, 5 if pure else 2)
         second = 1 + 8 * weight
         return np.sqrt(second * least), np.sqrt(second * largest)
 
@@ -349,6 +396,27 @@ class Output(abc.ABC):
                 "large" + rough * (weight >= FAITHFUL)
             )
         return "if max_norm shrinks no record" * (self.constant and self.weighted)
+
+    def headline(self, option: Option) -> str:
+        """Return what the noise means for this output, in its unit, in one line.
+
+        It is that of the worst case of :meth:`deviations`.
+        """
+        noise = self.deviations(option)[1] * self.sizes
+        if not self.root:
+            which = self.number_phrase or f"the {self.number}"
+            sizes = [
+                f"+- {plain(size, 3)} in {which} of {name}"
+                for size, name in zip(noise, self.columns, strict=True)
+            ]
+            return f"noise of {_listed(sizes)}"
+        sizes = [
+            f"of {name} below {plain(size, 3)}"
+            for size, name in zip(np.sqrt(2 * noise), self.columns, strict=True)
+        ]
+        smaller = "; less where the private radius is smaller"
+        parts = isinstance(option.release, ComposedMoments)
+        return f"noise hides {self.root}s {_listed(sizes)}{smaller * parts}"
 
     def noise_in_words(self, option: Option) -> list[str]:
         """Return the noise of each column beside the range of its values, a sentence each.
@@ -409,6 +477,12 @@ def by_name(names: Sequence[str], values: Array) -> dict[str, Any]:
 def table(names: Sequence[str], matrix: Array) -> dict[str, Any]:
     """Return a matrix (m, ...) whose rows and columns have the same names, as files have it."""
     return {name: by_name(names, row) for name, row in zip(names, matrix, strict=True)}
+
+
+def _listed(phrases: Sequence[str]) -> str:
+    """Return the first phrases, one for each column."""
+    more = len(phrases) - _MOST
+    return ", ".join(phrases[:_MOST]) + f", and {more} more columns" * (more > 0)
 
 
 def plain(number: float, digits: int = 6) -> str:

@@ -20,6 +20,7 @@ class Records(Output):
     title = "all records, with noise on every value"
     query_type = IdentityQuery
     number, small = "value", "difference"
+    number_phrase = "each value"
     instead = "release means instead of records, "
 
     def answer(self, noisy: Noisy) -> Array:

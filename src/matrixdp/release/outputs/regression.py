@@ -11,8 +11,10 @@ import numpy as np
 from matrixdp.checks import Array
 from matrixdp.mechanisms.moments import MeanCovariance, positive, regression
 from matrixdp.mechanisms.ridge import moments_ridge
+from matrixdp.privacy.domain import Ball
 from matrixdp.release.outputs.about_mean import AboutMean
-from matrixdp.release.outputs.output import EXPLAINED, Noisy, by_name
+from matrixdp.release.outputs.output import EXPLAINED, SIMULATED, Noisy, by_name
+from matrixdp.release.recommend import Option
 from matrixdp.release.uncertainty import MomentNoise
 
 #: How many times the ridge of the noise the smallest eigenvalue of x is where none is needed. It
@@ -112,6 +114,16 @@ class Regression(AboutMean):
         errors = self.standard_errors(noisy.noise(), noisy.estimate, noisy.std)
         return {**NO_INTERVAL, ERRORS: by_name(self.header, errors)}
 
+    def doubts(self, noisy: Noisy) -> list[str]:
+        """Return a sentence on the coefficients that may be noise alone."""
+        if not self.has_intervals:
+            return []
+        slopes = self.line(noisy.estimate, noisy.std)[0]
+        errors = self.standard_errors(noisy.noise(), noisy.estimate, noisy.std)[:-1]
+        names = np.array(self.columns[:-1])[np.abs(slopes) < 2 * errors]
+        sentence = "noise may be all there is in the coefficient of"
+        return [f"{sentence} {name}: it is within two standard errors of 0" for name in names]
+
     def standard_errors(self, noise: MomentNoise, estimate: MeanCovariance, std: float) -> Array:
         """Return standard errors of coefficients and, last, of the intercept (m,).
 
@@ -124,6 +136,15 @@ class Regression(AboutMean):
         moved = np.column_stack(self._in_units(errors[:, :-1], errors[:, -1], middle=0.0))
         deviations: Array = np.sqrt(np.mean(moved**2, axis=0))
         return deviations
+
+    def headline(self, option: Option) -> str:
+        """Return how well the line predicts, where that is simulated."""
+        if option.losses:
+            fits = ", ".join(f"{EXPLAINED - loss:.2f}" for loss in option.losses)
+            return f"R^2 of about {fits} and {EXPLAINED} without privacy, {SIMULATED}"
+        if isinstance(self.query.domain, Ball):
+            return "what the noise means for predictions cannot be said from max_norm alone"
+        return f"noise of {option.error:.2%} of the largest second moments within the bounds"
 
     def loss(self, rows: Array, estimate: MeanCovariance, std: Array) -> float:
         """Return how much of R^2 is lost."""

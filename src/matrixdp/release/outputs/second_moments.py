@@ -25,8 +25,10 @@ class SecondMoments(Output):
     query_type = SecondMomentQuery
     named_rows = True
     read_as_values = True
+    has_details = True
     number, small = "mean square", "mean square"
     unit = "the squared unit of the column"
+    root = "root mean square"
     cell = "mean square"
     loss_unit = "relative error"
     lost = 0.3

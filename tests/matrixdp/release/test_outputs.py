@@ -1,0 +1,84 @@
+"""One class per output: a new one is served everywhere, and no useless answer passes quietly."""
+
+import os
+from dataclasses import dataclass
+
+import harness
+import numpy as np
+import pytest
+
+import matrixdp as mdp
+from matrixdp.checks import Array
+from matrixdp.release import outputs
+from matrixdp.release.outputs.output import DOUBTS, Noisy
+
+BOUNDS = {"age": [0, 120], "income": [0, 200_000]}
+#: Incomes of 400 people, most of them far below what the bounds allow.
+STREAM = np.random.default_rng(1)
+INCOMES = np.column_stack([STREAM.uniform(0, 120, 400), STREAM.lognormal(10.3, 0.5, 400)])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Total(outputs.Mean):
+    """An output of another author, in one class: sums of the columns."""
+
+    name = "total"
+    title = "sums"
+
+    def answer(self, noisy: Noisy) -> Array:
+        """Return sums (1, m)."""
+        return super().answer(noisy) * self.query.n_records
+
+
+def test_a_new_output_is_a_class_and_its_name(tmp_path, monkeypatch, silent, capsys):
+    monkeypatch.setitem(outputs.OUTPUTS, "total", Total)
+    rows = harness.ROWS.clip(0, [120, 200_000])
+    harness.save(tmp_path / "people.csv", rows)
+    assert harness.run(tmp_path, verb="recommend", query="total") == 0
+    assert "noise of +- 0.424 in the mean of age" in capsys.readouterr().out
+    assert harness.run(tmp_path, query="total") == 0
+    answer = harness.read(tmp_path, "total")
+    assert answer.numbers[0] == pytest.approx(rows.sum(axis=0), rel=1e-6)
+    assert "sums, of 400 records" in answer.page
+    bounds = {0: (0, 120), 1: (0, 200_000)}
+    settings = {"bounds": bounds, "epsilon": 2, "delta": 1e-6, "missing": "refuse"}
+    release = mdp.make_release(rows, query="total", **settings)
+    table = release.answer
+    values = table["values"] if isinstance(table, dict) else table.to_numpy()
+    assert values[0] == pytest.approx(answer.numbers[0])
+
+
+#: Requests of an answer that noise may be all of, and what is said of it before and after.
+HIDDEN = [
+    ({"query": "covariance"}, "noise hides standard deviations of age below", "of income, "),
+    ({"query": "components"}, "noise takes about", "in component 2: its eigenvalue"),
+    ({"query": "second_moments", "epsilon": 0.1}, "noise hides root mean squares", "of income, "),
+    ({"query": "regression", "target": "income"}, "R^2 of about", "coefficient of age"),
+]
+
+
+@pytest.mark.parametrize(("keys", "before", "after"), HIDDEN)
+@pytest.mark.parametrize("mechanism", ["recommend", "goe"])
+def test_an_answer_that_may_be_noise_says_so(
+    tmp_path, monkeypatch, capsys, keys, before, after, mechanism
+):
+    harness.save(tmp_path / "people.csv", INCOMES)
+    monkeypatch.setattr(os, "urandom", np.random.default_rng(3).bytes)
+    keys = {"epsilon": 0.5, "mechanism": mechanism, **keys}
+    assert harness.run(tmp_path, **keys) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith(before)
+    answer = harness.read(tmp_path, keys["query"])
+    (*_, doubt) = answer.details[DOUBTS]
+    assert after in doubt
+    assert f"note: {doubt}\n" in printed.err
+
+
+@pytest.mark.parametrize("keys", [keys for keys, *_ in HIDDEN])
+def test_an_answer_far_above_its_noise_says_nothing(tmp_path, capsys, keys):
+    rows = INCOMES / INCOMES.max(axis=0) * [120, 200_000]
+    rows[:, 1] = 0.5 * rows[:, 1] + 800 * rows[:, 0]
+    harness.save(tmp_path / "people.csv", np.repeat(rows, 50, axis=0))
+    assert harness.run(tmp_path, **{**keys, "epsilon": 9.0, "records": 20_000}) == 0
+    assert DOUBTS not in harness.read(tmp_path, keys["query"]).details
+    assert "noise may be" not in capsys.readouterr().err
