@@ -127,7 +127,15 @@ def test_every_command_gives_the_printed_output(capsys):
 @pytest.mark.usefixtures("reader")
 @pytest.mark.parametrize(
     "old",
-    ["0.691 in the mean", "room for 2 more", "epsilon 3 in 2", "  50.12", "60.52", "± 0.83", "0.28"],
+    [
+        "0.691 in the mean",
+        "room for 2 more",
+        "epsilon 3 in 2",
+        "  50.12",
+        "60.52",
+        "± 0.83",
+        "0.28",
+    ],
 )
 def test_another_output_is_noticed(old, capsys):
     assert old in TEXT
