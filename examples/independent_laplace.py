@@ -15,7 +15,8 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.mechanisms.base import AdditiveMechanism, Mechanism
-from matrixdp.noise import distributions
+from matrixdp.noise import safe
+from matrixdp.noise.value import Noise
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 from reproduction.mechanisms.base import MechanismEntry
 
@@ -35,7 +36,7 @@ class IndependentLaplace(Mechanism):
             epsilon=epsilon,
             epsilon_delivered=epsilon,
             noise_std=float(np.sqrt(2) * scale),
-            noise=distributions.LaplaceNoise(query.shape, scale),
+            noise=Noise.of(safe.LAPLACE, scale, query.shape),
         )
 
 

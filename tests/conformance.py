@@ -33,11 +33,13 @@ from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.programs import Program, Simulation, Stack, Value
 from matrixdp.mechanisms.scaled import Scaled
+from matrixdp.noise import safe
 from matrixdp.noise.distributions import (
     GaussianDistribution,
     LaplaceNoise,
     MatrixNormal,
 )
+from matrixdp.noise.value import Noise
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import (
@@ -188,6 +190,9 @@ def data_sets(query: Query) -> tuple[Array, Array]:
 
 def length(noise: Any, change: Array) -> float:
     """Return how far apart two values are, in the unit of the guarantee of their noise."""
+    if isinstance(noise, Noise):
+        order = 2 if noise.unit == safe.NORMAL else 1
+        return float(np.linalg.norm(noise.whiten(change), order))
     if isinstance(noise, GaussianDistribution):
         return float(np.linalg.norm(noise.whiten(change)))
     if isinstance(noise, LaplaceNoise):
@@ -243,7 +248,7 @@ def check_calibration(case: Case) -> None:
         check_parts(case)
         return
     noise = getattr(release, "noise", None)
-    if not (hasattr(noise, "norm") or isinstance(noise, GaussianDistribution)):
+    if not (hasattr(noise, "norm") or isinstance(noise, GaussianDistribution | Noise)):
         # Curves of sketches, directions and generalized gamma noise have tests of their own.
         return
     first, second = (release.query.value(columns) for columns in data_sets(case.query))
@@ -369,6 +374,8 @@ def check_law(case: Case) -> None:
 
 def is_normal(noise: Any) -> bool:
     """Return whether whitened noise is normal; otherwise it is Laplace."""
+    if isinstance(noise, Noise):
+        return noise.unit == safe.NORMAL
     return isinstance(noise, GaussianDistribution)
 
 
@@ -465,9 +472,10 @@ def rows(mechanisms: Iterable[Mechanism], queries: Iterable[Query] = QUERIES) ->
         release = case.release
         noise = getattr(release, "noise", release)
         if check is check_law or (check is check_deviation and not hasattr(noise, "colour")):
-            key = check, str(case.mechanism), type(noise)
+            law = type(noise), getattr(noise, "unit", ""), getattr(noise, "symmetric", False)
+            key = check, str(case.mechanism), *law
             if check is check_law and hasattr(noise, "colour"):
-                key = check, type(case.mechanism).__name__, type(noise)
+                key = check, type(case.mechanism).__name__, *law
             if key in drawn or not isinstance(release, AdditiveMechanism | Program):
                 continue
             drawn.add(key)

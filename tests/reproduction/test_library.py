@@ -7,10 +7,8 @@ from matrixdp import library
 from matrixdp.auditing.releases import Limits, audit_of, judge
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.gaussian import Gaussian
-from matrixdp.mechanisms.laplace import Laplace
-from matrixdp.mechanisms.scaled import Scaled
 from matrixdp.noise import distributions
-from matrixdp.privacy.sensitivity import Box, IdentityQuery, MeanQuery, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery
 from reproduction.mechanisms import registry
 from reproduction.mechanisms.jl import JohnsonLindenstrauss
 from reproduction.mechanisms.wishart import NonPrivateWishart
@@ -60,7 +58,7 @@ def verdict(release):
 def test_only_releases_of_library_classes_are_certified():
     assert verdict(RELEASE) == "certified"
     for kind in (Same, Drawn):
-        assert verdict(replace(RELEASE, noise=kind((3, 20), NOISE.row_factor))) != "certified"
+        assert verdict(replace(RELEASE, noise=kind((3, 20), NOISE.size[0, 0]))) != "certified"
 
 
 class Sequence(list):
@@ -116,51 +114,6 @@ def test_modules_have_the_releases_of_all_mechanisms():
     owned = {module.rpartition(".")[2] for module in library.MODULES}
     assert {"adassp", "clipped", "jl", "exponential", "mvg", "base"} <= owned
     assert registry()
-
-
-MEAN = MeanQuery(Box((-1.0, -2.0, -3.0), (1.0, 2.0, 3.0)), 100)
-
-
-def scaled(mechanism, delta):
-    return Scaled(mechanism).calibrate(MEAN, epsilon=1.0, delta=delta)
-
-
-class Dependent(distributions.MatrixNormal):
-    """Its samples have the declared size, and lie in a plane."""
-
-    def _draw(self, streams, stack):
-        super()._draw(streams, stack)
-        stack[:, 0] = np.sqrt(0.5) * (stack[:, 0] + stack[:, 1])
-        stack[:, 1] = stack[:, 0]
-
-
-class Repeated(distributions.LaplaceNoise):
-    def _fill(self, stream, trial):
-        super()._fill(stream, trial)
-        trial[1] = trial[0]
-
-
-@pytest.mark.parametrize(
-    ("mechanism", "delta", "kind"),
-    [
-        pytest.param(Gaussian(), 0.01, Dependent, marks=pytest.mark.nightly),
-        (Laplace(), 0.0, Repeated),
-    ],
-)
-def test_noise_of_another_author_is_found_inside_noise_of_the_library(mechanism, delta, kind):
-    honest = scaled(mechanism, delta)
-    assert not honest.coloured
-    assert verdict(honest) == "certified"
-    inner = honest.noise.distribution
-    forged = replace(
-        honest.noise,
-        distribution=kind(**{one.name: getattr(inner, one.name) for one in fields(inner)}),
-    )
-    release = replace(honest, noise=forged)
-    assert release.coloured
-    drawn = release.simulate(np.zeros(MEAN.shape), [np.random.default_rng(0)])
-    assert drawn[0, 0] != pytest.approx(drawn[0, 1] / 2)
-    assert verdict(release) in ("not refuted", "refuted")
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,9 @@ from matrixdp.auditing.evidence import ERROR
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.mechanisms.proofs import ROUNDING as ROUNDING
+from matrixdp.noise import safe
+from matrixdp.noise.distributions import GaussianDistribution, NoiseDistribution
+from matrixdp.noise.value import Noise
 
 #: Scale tests: approximate number of draws, and the power that defines the smallest detectable
 #: shortfall. Their error probability is ``ERROR``.
@@ -135,6 +138,13 @@ class Audit(abc.ABC):
         """Number of runs on each neighbour: ``needed``, or a few where an exact tool decides."""
         few = np.clip(COST / self.cost, 1000, RUNS)
         return int(few if self.needed is None else min(self.needed, MOST / self.cost))
+
+
+def is_gaussian(noise: Noise | NoiseDistribution) -> bool:
+    """Return whether noise is Gaussian."""
+    if isinstance(noise, Noise):
+        return noise.unit == safe.NORMAL
+    return isinstance(noise, GaussianDistribution)
 
 
 def declared(function: str) -> Any:

@@ -19,16 +19,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrixdp.auditing import sensitivities
-from matrixdp.auditing.base import ROUNDING, Finding
+from matrixdp.auditing.base import ROUNDING, Finding, is_gaussian
 from matrixdp.auditing.neighbours import farthest, random_records, worst
 from matrixdp.checks import Array
 from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.programs import Program, Question, Records, Step
-from matrixdp.noise.distributions import (
-    GaussianDistribution,
-    NoiseDistribution,
-    SymmetricNormal,
-)
+from matrixdp.noise.distributions import NoiseDistribution
+from matrixdp.noise.value import Noise as NoiseValue
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import (
     Query,
@@ -297,7 +294,7 @@ def _replayed(release: Program, records: Array, answer: Answer) -> list[Question
             value = value + shift * question.unit
         white, entries = np.zeros(noise.shape), _drawn(noise)
         white[entries] = noise.whiten(value)
-        noise_type = "normal" if isinstance(noise, GaussianDistribution) else "laplace"
+        noise_type = "normal" if is_gaussian(noise) else "laplace"
         return noise.colour(answer(white, noise_type)[entries])
 
     release.run(_Clipped(_clipped(release.query, records)), ask)
@@ -316,7 +313,8 @@ def _mu(parts: list[Question]) -> float:
     return float(np.linalg.norm([spent(part) for part in parts]))
 
 
-def _drawn(noise: NoiseDistribution) -> Array:
+def _drawn(noise: NoiseValue | NoiseDistribution) -> Array:
     """Return which of the numbers (m, n) that a sampler draws enter its noise."""
     every = np.ones(noise.shape, dtype=bool)
-    return np.triu(every) if isinstance(noise, SymmetricNormal) else every
+    symmetric = isinstance(noise, NoiseValue) and noise.symmetric
+    return np.triu(every) if symmetric else every

@@ -13,7 +13,7 @@ import numpy as np
 
 from matrixdp import library
 from matrixdp.auditing import draws
-from matrixdp.auditing.base import ERROR, ROUNDING, Audit
+from matrixdp.auditing.base import ERROR, ROUNDING, Audit, is_gaussian
 from matrixdp.auditing.functions import Findings
 from matrixdp.auditing.gaussian import PURE, GaussianAudit
 from matrixdp.auditing.neighbours import farthest
@@ -62,9 +62,7 @@ class Deviation(NamedTuple):
 def flaws(audit: Audit | Attained, stream: np.random.Generator) -> list[str]:
     """Return verdicts on the declared epsilon, mu and size of a release's noise."""
     release, verdicts = audit.release, []
-    gaussian = isinstance(release, AdditiveMechanism) and isinstance(
-        release.noise, GaussianDistribution
-    )
+    gaussian = isinstance(release, AdditiveMechanism) and is_gaussian(release.noise)
     if gaussian and not release.delta:
         return [PURE]
     if isinstance(release, AdditiveMechanism) and release.noise.shape != release.query.shape:
@@ -124,7 +122,7 @@ def deviation(release: AdditiveMechanism, stream: np.random.Generator) -> Deviat
     value = draws.value_within(release, farthest(release.query))
     sample = draws.noise_of(release, value, DRAWS, stream)
     mean = float(np.sqrt((sample**2).mean()))
-    if not isinstance(noise, GaussianDistribution):
+    if not is_gaussian(noise):
         return Deviation(mean / FACTOR, mean * FACTOR)
     # Laurent & Massart (2000), Lemma 1, with all of the variance in one direction.
     share = np.log(2 / ERROR) / DRAWS

@@ -13,6 +13,7 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
 from matrixdp.noise.distributions import GaussianDistribution
+from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian
 
 #: The verdict on Gaussian noise for a claim with delta 0.
@@ -53,7 +54,7 @@ class GaussianAudit(Audit):
     def __init__(
         self,
         release: AdditiveMechanism,
-        distribution: GaussianDistribution,
+        distribution: Noise | GaussianDistribution,
         stream: np.random.Generator,
     ) -> None:
         self.release: AdditiveMechanism = release

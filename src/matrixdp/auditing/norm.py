@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -14,6 +15,7 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.noise.distributions import NormDistribution, SizedDistribution
+from matrixdp.noise.value import Noise
 from matrixdp.privacy.sensitivity import IdentityQuery
 
 #: Number of draws that check the norm of a distribution.
@@ -21,6 +23,13 @@ DRAWS = 16
 
 #: Decimals to which privacy losses are rounded.
 DECIMALS = 9
+
+
+def size_of(noise: Noise | SizedDistribution) -> Callable[[Array], Array]:
+    """Return the function of changes (..., m, n') that is minus the logarithm of the density."""
+    if isinstance(noise, Noise):
+        return lambda z: np.asarray(np.abs(noise.whiten(z)).sum(axis=-1))
+    return noise.size
 
 
 def is_norm(distribution: NormDistribution) -> bool:
@@ -59,12 +68,13 @@ class NormAudit(Audit):
     def __init__(
         self,
         release: AdditiveMechanism,
-        distribution: SizedDistribution,
+        distribution: Noise | SizedDistribution,
         stream: np.random.Generator,
     ) -> None:
         self.release: AdditiveMechanism = release
         self._distribution = distribution
-        self._pair = worst(release.query, distribution.size, stream)
+        self._size = size_of(distribution)
+        self._pair = worst(release.query, self._size, stream)
         self.attained = self._pair.size
         self.bound = max(self.attained, release.epsilon_delivered)
         self.noise_inflation = release.epsilon / self.bound
@@ -77,7 +87,7 @@ class NormAudit(Audit):
 
     def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
         """Return the privacy loss of each run."""
-        release, query, size = self.release, self.release.query, self._distribution.size
+        release, query, size = self.release, self.release.query, self._size
         if isinstance(query, IdentityQuery) and not self._distribution.identical_columns:
             # All columns share one radius and must be drawn. Zeros stand for the other records.
             return tuple(runs.in_blocks(partial(self._whole, stream), count, self.cost))
@@ -96,18 +106,20 @@ class NormAudit(Audit):
     def _whole(self, stream: np.random.Generator, count: int) -> Array:
         change = self._pair.record - self._pair.other
         noise = self.release.noise.sample([stream] * count)
-        size = self._distribution.size(noise)
+        size = self._size(noise)
         noise[:, :, 0] += change
-        ahead = self._distribution.size(noise)
+        ahead = self._size(noise)
         noise[:, :, 0] -= 2 * change
-        return np.stack([ahead - size, size - self._distribution.size(noise)])
+        return np.stack([ahead - size, size - self._size(noise)])
 
     def scale(self, stream: np.random.Generator) -> Scale:
         """Test the sum of norms of the full query's noise."""
         m, n = self.release.query.shape
         trials = trials_of(m * n)
-        total = self._distribution.size(self._draws(trials, stream)).sum()
-        return gamma_scale(float(total), float(trials * self._distribution.gamma_shape))
+        total = self._size(self._draws(trials, stream)).sum()
+        noise = self._distribution
+        free = noise.count if isinstance(noise, Noise) else noise.gamma_shape
+        return gamma_scale(float(total), float(trials * free))
 
     def _draws(self, count: int, stream: np.random.Generator) -> Array:
         if library.owns(self.release):

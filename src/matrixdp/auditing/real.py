@@ -69,11 +69,11 @@ def factor(release: AdditiveMechanism, stream: np.random.Generator) -> float:
 
 
 @functools.cache
-def _of_sampler(unit: safe.Unit, sampler: Callable[..., safe.Whole]) -> Scale:
+def _of_sampler(unit: str, sampler: Callable[..., safe.Whole]) -> Scale:
     """Return the test of a sampler, which all releases with noise of this unit have in common."""
     bits = np.random.default_rng(0).bytes
     sample = np.asarray(sampler(unit, NUMBERS, bits) * safe.STEP, float)
-    normal = unit is safe.NORMAL
+    normal = unit == safe.NORMAL
     total = sample @ sample / 2 if normal else np.abs(sample).sum()
     result = gamma_scale(float(total), NUMBERS / (2 if normal else 1), root=normal)
     return result._replace(another_distribution=not _follows(sample, normal))

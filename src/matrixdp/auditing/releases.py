@@ -17,12 +17,14 @@ from matrixdp.auditing.projection import BlackBoxAudit
 from matrixdp.auditing.status import CERTIFIED, NOT_REFUTED, REFUTED
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
+from matrixdp.noise import safe
 from matrixdp.noise.distributions import (
     GaussianDistribution,
     LaplaceNoise,
     NormDistribution,
     SizedDistribution,
 )
+from matrixdp.noise.value import Noise
 from matrixdp.privacy.sensitivity import IdentityQuery, Query
 
 #: The verdict where neighbours differ by more than declared.
@@ -51,6 +53,9 @@ def audit_of(release: CalibratedMechanism, stream: np.random.Generator) -> Audit
         return parts.audit(release, stream, audit_of)
     if isinstance(release, AdditiveMechanism):
         noise = release.noise
+        if isinstance(noise, Noise):
+            tool = GaussianAudit if noise.unit == safe.NORMAL else NormAudit
+            return tool(release, noise, stream)
         # Auditing the column that differs suffices, where columns of the library are alike.
         one_column = noise.identical_columns or not isinstance(release.query, IdentityQuery)
         if isinstance(noise, GaussianDistribution) and one_column:

@@ -14,12 +14,14 @@ from matrixdp import library
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveGaussian, AdditiveMechanism, CalibratedMechanism
+from matrixdp.noise import safe
 from matrixdp.noise.distributions import (
     GaussianDistribution,
     LaplaceNoise,
     NoiseDistribution,
     NormDistribution,
 )
+from matrixdp.noise.value import Noise
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import Query
 
@@ -46,7 +48,7 @@ def ratio(
         return float("nan")
     if isinstance(release, AdditiveGaussian):
         declared = release.mu
-    elif isinstance(release.noise, NormDistribution):
+    elif isinstance(release.noise, NormDistribution | Noise):
         declared = release.epsilon_delivered
     else:
         return float("nan")
@@ -99,8 +101,11 @@ def largest_replayed_change(
     return max(sizes)
 
 
-def _length(distribution: NoiseDistribution, change: Array) -> float:
+def _length(distribution: Noise | NoiseDistribution, change: Array) -> float:
     """Return the size of a change (1, m, n): the norm that the noise's privacy is about."""
+    if isinstance(distribution, Noise):
+        order = 2 if distribution.unit == safe.NORMAL else 1
+        return float(np.linalg.norm(distribution.whiten(change), order, axis=-1).max())
     if isinstance(distribution, GaussianDistribution):
         return float(np.linalg.norm(distribution.whiten(change)))
     if isinstance(distribution, LaplaceNoise) and not library.owns(distribution):

@@ -30,6 +30,7 @@ from matrixdp.noise.distributions import (
     laplaces,
     normals,
 )
+from matrixdp.noise.value import Noise
 from matrixdp.privacy import exact_sums, gaussian
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES, IdentityQuery, Mu, Query
@@ -291,7 +292,7 @@ class AdditiveMechanism(Separable):
     (True, '0.0211', '0.2367')
     """
 
-    noise: NoiseDistribution
+    noise: Noise | NoiseDistribution
 
     @property
     def stream(self) -> str:
@@ -301,6 +302,8 @@ class AdditiveMechanism(Separable):
     @property
     def noise_name(self) -> str:
         """Name of the noise's family of distributions, in sentences."""
+        if isinstance(self.noise, Noise):
+            return "Gaussian" if self.noise.unit == safe.NORMAL else "Laplace"
         return type(self.noise).__name__.removesuffix("Noise")
 
     @property
@@ -376,9 +379,7 @@ class AdditiveMechanism(Separable):
         released = self.add_noise(value, os.urandom)
         if self.query.output_type == "matrix":
             return released.T
-        # Second moments are symmetric, but some noise on them is not.
-        symmetric: Array = (released + released.T) / 2
-        return symmetric
+        return released
 
     def add_noise(self, value: Array, bits: safe.Bits) -> Array:
         """Return a value plus safe noise from a source of random bits, which audits replace."""
@@ -408,19 +409,19 @@ class AdditiveMechanism(Separable):
         distribution, unit, budget = self.whitened
         limit = self._limit
         side = self.query.domain.magnitudes[:, None]
-        matrix = self.query.output_type == "matrix"
+        matrix = not distribution.symmetric
         largest = np.broadcast_to(side if matrix else side * side.T, self.noise.shape)
         white = distribution.largest(largest)
         # A record changes one column of a matrix, or all independent entries of second moments.
         changed = white.size
         if matrix and distribution.identical_columns:
             changed = min(changed, self.query.group * self.query.features)
-        moved = 2 * safe.STEP * (np.sqrt(changed) if unit is safe.NORMAL else changed)
-        dense = self._dense_factors
-        # The error of an inverse grows with its condition number and with unequal feature units.
-        spread = float(np.prod([np.linalg.cond(factor) for factor in dense]))
-        spread *= (side.max() / side.min()) ** len(dense)
-        moved += limit * spread * max(self.noise.shape) * 2.0**-46
+        moved = 2 * safe.STEP * (np.sqrt(changed) if unit == safe.NORMAL else changed)
+        if self._products:
+            # Errors of products with a basis grow with unequal sizes, and unequal feature units.
+            spread = float(np.max(distribution.size) / np.min(distribution.size))
+            spread *= (side.max() / side.min()) ** self._products
+            moved += limit * spread * max(self.noise.shape) * 2.0**-46
         if self.query.rounding:
             # Each of two neighbours may be off by so much.
             moved += 2 * float(
@@ -434,22 +435,22 @@ class AdditiveMechanism(Separable):
         return float(budget / (limit - moved))
 
     @property
-    def _dense_factors(self) -> list[Array]:
-        """Factors of the noise that are full matrices."""
-        factors = (np.asarray(factor) for factor in self.whitened[0].factors if factor is not None)
-        return [factor for factor in factors if factor.ndim == 2]
+    def _products(self) -> int:
+        """Number of products with a basis that whiten a value."""
+        distribution, _, _ = self.whitened
+        return 0 if distribution.basis is None else 1 + distribution.symmetric
 
     @property
     def _roundings(self) -> int:
         """Bound on the rounding error of a whitened entry, in ulps of the largest one."""
-        return _ROUNDINGS + sum(len(factor) for factor in self._dense_factors)
+        return _ROUNDINGS + self._products * self.noise.shape[0]
 
     @property
     def _limit(self) -> float:
         """Largest distance of whitened neighbours for which delta covers the sampler's part."""
         _, unit, budget = self.whitened
         left = delta_for_noise(self.epsilon_delivered, self.delta, self.numbers)
-        if unit is safe.LAPLACE:
+        if unit == safe.LAPLACE:
             return budget
         return min(budget, _largest_mu(self.epsilon_delivered, left))
 
@@ -490,11 +491,8 @@ class AdditiveMechanism(Separable):
         """
         checks.open_unit(level=level)
         distribution, _, _ = self.whitened
-        symmetric = self.query.output_type != "matrix"
-        moved = intervals.widths(
-            distribution, level, symmetric=symmetric, rounding_factor=self.rounding_factor
-        )
-        return moved if symmetric else moved.T
+        moved = intervals.widths(distribution, level, rounding_factor=self.rounding_factor)
+        return moved if distribution.symmetric else moved.T
 
     @property
     def numbers(self) -> int:
@@ -508,21 +506,28 @@ class AdditiveMechanism(Separable):
         return safe.extra_delta(self.epsilon_delivered, self.numbers)
 
     @property
-    def whitened(self) -> tuple[GaussianDistribution | LaplaceNoise, safe.Unit, float]:
-        """The noise, the unit distribution of whitened noise, and the whitened sensitivity."""
+    def whitened(self) -> tuple[Noise, str, float]:
+        """The noise, the law of its independent numbers, and the whitened sensitivity."""
         if not self.epsilon_delivered <= self.epsilon * (1 + 1e-9) + 1e-11:
             raise NoGuarantee(
                 f"the noise delivers epsilon {self.epsilon_delivered:.4g} and not {self.epsilon:g}"
                 "; it is for simulation alone, so release nothing with it"
             )
-        if isinstance(self.noise, GaussianDistribution) and self.mu is not None:
-            return self.noise, safe.NORMAL, self.mu
-        if isinstance(self.noise, LaplaceNoise):
-            return self.noise, safe.LAPLACE, self.epsilon_delivered
-        raise InputError(
-            f"there is no safe noise for {type(self.noise).__name__}; take a mechanism with "
-            "Gaussian or Laplace noise"
-        )
+        noise, symmetric = self.noise, self.query.output_type != "matrix"
+        # Another author's class may whiten otherwise from call to call.
+        if type(noise) is not Noise or noise.shape != self.query.shape:
+            raise InputError(
+                f"there is no safe noise for {type(noise).__name__}; take a mechanism with "
+                "Gaussian or Laplace noise, a matrixdp.noise.value.Noise of the query's shape"
+            )
+        if noise.symmetric != symmetric:
+            kind = "symmetric" if symmetric else "not symmetric"
+            raise InputError(f"the noise does not suit {self.query.name}; make it {kind}")
+        if noise.unit == safe.LAPLACE:
+            return noise, safe.LAPLACE, self.epsilon_delivered
+        if self.mu is None:
+            raise InputError("the noise is Gaussian and states no mu; give it")
+        return noise, safe.NORMAL, self.mu
 
 
 @functools.lru_cache
@@ -541,7 +546,7 @@ class AdditiveGaussian(AdditiveMechanism):
     """Value plus Gaussian noise; it always has a ``mu``."""
 
     mu: float
-    noise: GaussianDistribution
+    noise: Noise | GaussianDistribution
 
 
 def _signed(calibrate: Callable[..., Any]) -> Callable[..., Any]:

@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import AdditiveGaussian, Mechanism
-from matrixdp.noise.distributions import GaussianDistribution, MatrixNormal, SymmetrisedNormal
+from matrixdp.noise import safe
+from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
@@ -47,8 +48,8 @@ class DirectionalGaussian(Mechanism):
 
     >>> query = mdp.MeanQuery(mdp.Box((0, 0), (1, 1)), n_records=400)
     >>> release = mdp.DirectionalGaussian(weights=(9, 1)).calibrate(query, epsilon=1, delta=1e-6)
-    >>> release.noise.row_factor.round(4).tolist()
-    [0.0122, 0.0211]
+    >>> release.noise.size.round(4).tolist()
+    [[0.0122], [0.0211]]
     """
 
     shares: tuple[float, ...] | None = None
@@ -72,15 +73,14 @@ class DirectionalGaussian(Mechanism):
         ratio = query.directional_mu(shape, directions).value / limit
         variances = shape * (ratio if symmetric else ratio**2)
         mu = query.directional_mu(variances, directions)
-        factor = noise_factor(directions, variances)
+        size = np.sqrt(variances)[:, None]
         if symmetric:
-            noise: GaussianDistribution = SymmetrisedNormal(query.shape, factor)
-            square = (variances.sum() ** 2 + (variances**2).sum()) / 2 / query.features**2
-        else:
-            noise = MatrixNormal(query.shape, factor)
-            square = variances.mean()
-        std = float(np.sqrt(square))
-        return AdditiveGaussian.from_mu(mu, budget, query=query, noise=noise, noise_std=std)
+            # The symmetric part of independent entries: off the diagonal half of the variance.
+            size = size * size.T * np.where(np.eye(query.features), 1.0, np.sqrt(0.5))
+        noise = Noise(safe.NORMAL, size, query.shape, symmetric, directions)
+        return AdditiveGaussian.from_mu(
+            mu, budget, query=query, noise=noise, noise_std=noise.deviation
+        )
 
     def _shape(self, query: Query, directions: Array | None) -> Array:
         """Return variances up to scale, shape (m,)."""
@@ -117,9 +117,3 @@ def checked_basis(directions: ArrayLike | None, features: int) -> Array | None:
         return None
     basis = checks.orthonormal(directions=directions)
     return checks.array(shape=(features, features), directions=basis)
-
-
-def noise_factor(directions: Array | None, variances: Array) -> Array:
-    """Return A with A A^T = W diag(t) W^T: its diagonal (m,) or the matrix (m, m)."""
-    deviations = np.sqrt(variances)
-    return deviations if directions is None else directions * deviations

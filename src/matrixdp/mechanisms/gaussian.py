@@ -11,8 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from matrixdp import checks
+from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, Mechanism, NoGuarantee
-from matrixdp.noise.distributions import MatrixNormal, SymmetricNormal
+from matrixdp.noise import safe
+from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Mu, Query, SecondMomentQuery
@@ -53,6 +55,10 @@ def standard_deviation(
 class Gaussian(Mechanism):
     """I.i.d. Gaussian noise on every entry of the value.
 
+    On second moments it is the symmetric part of such noise, the Gaussian orthogonal ensemble.
+    Diagonal entries keep its standard deviation, the others have it divided by sqrt(2). It is
+    calibrated to the Frobenius sensitivity, and invariant under rotations.
+
     Its calibration is ``analytic`` (Balle & Wang 2018), ``2006`` or ``2014`` (see ``CONSTANTS``).
 
     >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), n_records=400)
@@ -68,10 +74,10 @@ class Gaussian(Mechanism):
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
         budget = self._budget(query, epsilon, delta)
         sigma = standard_deviation(query.l2_sensitivity, *budget, self.calibration)
-        mu, noise = (
-            Mu(query.l2_sensitivity / sigma, query.l2_exact),
-            MatrixNormal(query.shape, sigma),
-        )
+        if isinstance(query, SecondMomentQuery):
+            return orthogonal_ensemble(query, query.l2_sensitivity / sigma, budget)
+        mu = Mu(query.l2_sensitivity / sigma, query.l2_exact)
+        noise = Noise.of(safe.NORMAL, sigma, query.shape)
         return AdditiveGaussian.from_mu(mu, budget, query=query, noise=noise, noise_std=sigma)
 
 
@@ -129,8 +135,8 @@ class GOE(Mechanism):
 def orthogonal_ensemble(query: Query, mu: float, budget: Budget) -> AdditiveGaussian:
     """Return the release of second moments with noise of :class:`GOE` that spends ``mu``."""
     sigma = query.l2_sensitivity / mu
-    noise = SymmetricNormal(query.shape, sigma, sigma / np.sqrt(2))
-    return _symmetric(query, noise, Mu(query.l2_sensitivity, query.l2_exact), budget)
+    size = np.where(np.eye(query.features), sigma, sigma / np.sqrt(2))
+    return _symmetric(query, size, Mu(query.l2_sensitivity, query.l2_exact), budget)
 
 
 def independent_triangle(query: SecondMomentQuery, mu: float, budget: Budget) -> AdditiveGaussian:
@@ -139,16 +145,12 @@ def independent_triangle(query: SecondMomentQuery, mu: float, budget: Budget) ->
 
 
 def _triangle(query: SecondMomentQuery, sigma: float, budget: Budget) -> AdditiveGaussian:
-    noise = SymmetricNormal(query.shape, sigma, sigma)
-    return _symmetric(
-        query, noise, Mu(query.triangle_l2_sensitivity, query.triangle_l2_exact), budget
-    )
+    size = np.full(query.shape, sigma)
+    change = Mu(query.triangle_l2_sensitivity, query.triangle_l2_exact)
+    return _symmetric(query, size, change, budget)
 
 
-def _symmetric(
-    query: Query, noise: SymmetricNormal, change: Mu, budget: Budget
-) -> AdditiveGaussian:
-    m, sigma = query.features, noise.diagonal_std
-    std = float(np.sqrt((sigma**2 + (m - 1) * noise.off_diagonal_std**2) / m))
-    mu = Mu(change.value / sigma, change.attained)
-    return AdditiveGaussian.from_mu(mu, budget, query=query, noise=noise, noise_std=std)
+def _symmetric(query: Query, size: Array, change: Mu, budget: Budget) -> AdditiveGaussian:
+    noise = Noise(safe.NORMAL, size, query.shape, symmetric=True)
+    mu = Mu(change.value / float(size[0, 0]), change.attained)
+    return AdditiveGaussian.from_mu(mu, budget, query=query, noise=noise, noise_std=noise.deviation)

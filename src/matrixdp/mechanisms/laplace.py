@@ -8,7 +8,8 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.mechanisms.base import AdditiveMechanism, Mechanism
-from matrixdp.noise import distributions
+from matrixdp.noise import safe
+from matrixdp.noise.value import Noise
 from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, MeanQuery, Query, SecondMomentQuery
 
@@ -21,8 +22,8 @@ class Laplace(Mechanism):
     scale follows from the l1 sensitivity of that triangle: half the noise of perturbing all
     entries.
 
-    >>> mdp.Laplace().calibrate(mdp.MeanQuery(mdp.Box((0,), (1,)), 100), epsilon=0.5).noise.scale
-    0.02
+    >>> mdp.Laplace().calibrate(mdp.MeanQuery(mdp.Box((0,), (1,)), 100), epsilon=0.5).noise.size
+    array([[0.02]])
     """
 
     queries = frozenset({IdentityQuery, MeanQuery, PresentMeanQuery, SecondMomentQuery})
@@ -32,13 +33,11 @@ class Laplace(Mechanism):
         """Return the epsilon-DP release; ``delta`` is not needed and reported as 0."""
         self._require(query)
         epsilon = checks.positive(epsilon=epsilon)
+        symmetric = isinstance(query, SecondMomentQuery)
         if isinstance(query, SecondMomentQuery):
-            noise: distributions.LaplaceNoise = distributions.SymmetricLaplace(
-                query.shape, query.triangle_l1_sensitivity / epsilon
-            )
+            scale = query.triangle_l1_sensitivity / epsilon
         else:
-            noise = distributions.LaplaceNoise(query.shape, query.l1_sensitivity / epsilon)
-        std = float(np.sqrt(2) * noise.scale)
+            scale = query.l1_sensitivity / epsilon
         attained = False
         if isinstance(query.domain, Box):
             # Opposite corners attain the l1 sensitivity, for second moments a corner and 0.
@@ -49,6 +48,6 @@ class Laplace(Mechanism):
             epsilon=epsilon,
             epsilon_delivered=epsilon,
             epsilon_exact=attained,
-            noise_std=std,
-            noise=noise,
+            noise_std=float(np.sqrt(2) * scale),
+            noise=Noise.of(safe.LAPLACE, scale, query.shape, symmetric),
         )

@@ -30,7 +30,7 @@ from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.base import AdditiveGaussian, AdditiveMechanism, Budget, NoGuarantee
 from matrixdp.mechanisms.composed import InParts
 from matrixdp.noise import safe
-from matrixdp.noise.distributions import GaussianDistribution, LaplaceNoise, MatrixNormal
+from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.quadratic import UPWARDS
@@ -146,14 +146,14 @@ def laplace(query: SizeQuery, epsilon: float) -> AdditiveMechanism:
         epsilon_delivered=epsilon,
         epsilon_exact=True,
         noise_std=float(np.sqrt(2) * scale),
-        noise=LaplaceNoise(query.shape, scale),
+        noise=Noise.of(safe.LAPLACE, scale, query.shape),
     )
 
 
 def normal(query: SizeQuery, mu: float, budget: Budget) -> AdditiveGaussian:
     """Return the histogram with Gaussian noise that spends ``mu``, part of a whole budget."""
     std = query.l2_sensitivity / mu
-    noise = MatrixNormal(query.shape, std)
+    noise = Noise.of(safe.NORMAL, std, query.shape)
     return AdditiveGaussian.from_mu(mu, budget, query=query, noise=noise, noise_std=std)
 
 
@@ -185,8 +185,10 @@ class PrivatelyBounded:
         pure = not self.delta
         if pure != (self.search.mu is None) or pure != (self.inner.mu is None):
             raise NoGuarantee("the parts are not both pure, or not both Gaussian, as delta says")
-        noise, size = self.search.noise, first.l1_sensitivity if pure else first.l2_sensitivity
-        assert isinstance(noise, GaussianDistribution | LaplaceNoise)
+        (noise, *_), size = (
+            self.search.whitened,
+            first.l1_sensitivity if pure else first.l2_sensitivity,
+        )
         spent = size * float(np.max(noise.whiten(np.ones(noise.shape))))
         stated = self.search.epsilon_delivered if self.search.mu is None else self.search.mu
         if not spent <= stated * UPWARDS:

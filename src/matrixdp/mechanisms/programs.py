@@ -24,7 +24,9 @@ from numpy.typing import NDArray
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism
-from matrixdp.noise.distributions import MatrixNormal, NoiseDistribution, Streams
+from matrixdp.noise import safe
+from matrixdp.noise.distributions import NoiseDistribution, Streams
+from matrixdp.noise.value import Noise
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query
 
 
@@ -82,7 +84,7 @@ class Step:
     may hand it out.
     """
 
-    noise: NoiseDistribution
+    noise: NoiseDistribution | Noise
     mu: float
     unit: float = 0.0
 
@@ -138,8 +140,8 @@ class Program(CalibratedMechanism):
 
     def noisy_mean(self, query: MeanQuery, std: float) -> AdditiveGaussian:
         """Return a part: a mean with independent noise of one standard deviation."""
-        budget, noise = Budget(self.epsilon, self.delta), MatrixNormal(query.shape, std)
-        mu = query.l2_sensitivity / std if std else np.inf
+        budget, noise = Budget(self.epsilon, self.delta), Noise.of(safe.NORMAL, std, query.shape)
+        mu = query.l2_sensitivity / std
         return AdditiveGaussian.from_mu(mu, budget, query=query, noise=noise, noise_std=std)
 
     @abc.abstractmethod

@@ -7,26 +7,25 @@ such noise, has no bound here.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from matrixdp import library
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms.scaled import ScaledLaplace, ScaledNormal, in_units, units
-from matrixdp.noise import distributions
+from matrixdp.noise import safe
 from matrixdp.noise.distributions import (
     ColumnL2Exponential,
     ColumnLinfExponential,
     FrobeniusExponential,
-    GaussianDistribution,
     MatrixNormal,
     NoiseDistribution,
     SizedDistribution,
-    SymmetricLaplace,
-    SymmetricNormal,
-    SymmetrisedNormal,
 )
-from matrixdp.privacy.domain import Box
+from matrixdp.noise.value import Noise
+from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
 
 #: Relative tolerance of two numbers that are computed in two ways.
@@ -40,7 +39,7 @@ UNPROVEN = float("nan")
 LEAST_RATIO = 1e-7
 
 
-def owned(query: Query, noise: NoiseDistribution | None = None) -> bool:
+def owned(query: Query, noise: Noise | NoiseDistribution | None = None) -> bool:
     """Return whether a query with its domain, and the noise, are of classes of the library.
 
     The noise has the shape of the query, and plain numbers and arrays in its fields: an object that
@@ -51,7 +50,7 @@ def owned(query: Query, noise: NoiseDistribution | None = None) -> bool:
     return noise is None or (library.plain(noise) and noise.shape == query.shape)
 
 
-def mu(query: Query, noise: GaussianDistribution) -> float:
+def mu(query: Query, noise: Noise | NoiseDistribution) -> float:
     """Return an upper bound on mu, the norm of the whitened change of neighbours.
 
     NaN: no bound is proven.
@@ -59,30 +58,67 @@ def mu(query: Query, noise: GaussianDistribution) -> float:
     if not owned(query, noise):
         return UNPROVEN
     try:
-        return _mu(query, noise)
+        return _normal(query, noise) if isinstance(noise, Noise) else _mu(query, noise)
     except (InputError, np.linalg.LinAlgError):
         # A singular factor leaves some direction without noise; one near it, an uncertain one.
         return UNPROVEN
 
 
-def part_mu(query: Query, noise: GaussianDistribution) -> float:
+def part_mu(query: Query, noise: Noise | NoiseDistribution) -> float:
     """Return an upper bound on the mu of a part of a composed release, or NaN as :func:`mu`.
 
     Its mean may be one of other numbers than the domain's, as of records by length: the l2
     sensitivity over the least deviation is a bound for all.
     """
-    if isinstance(query, MeanQuery) and isinstance(noise, MatrixNormal) and owned(query, noise):
-        return query.l2_sensitivity / _least(noise.row_factor)
+    if isinstance(query, MeanQuery) and isinstance(noise, Noise) and owned(query, noise):
+        normal = noise.unit == safe.NORMAL and not noise.symmetric
+        return query.l2_sensitivity / float(np.min(noise.size)) if normal else UNPROVEN
     return mu(query, noise)
 
 
-def _mu(query: Query, noise: GaussianDistribution) -> float:
-    if isinstance(noise, ScaledNormal):
-        return _mu(in_units(query), noise.distribution) if _of_units(query, noise.sizes) else np.nan
-    if isinstance(noise, SymmetricNormal) and isinstance(query, SecondMomentQuery):
-        return _triangle(query, noise)
-    if isinstance(noise, SymmetrisedNormal) and isinstance(query, SecondMomentQuery):
-        return _along(query, noise.factor)
+def _normal(query: Query, noise: Noise) -> float:
+    """Return mu of independent normal numbers, by the least size of a row.
+
+    Symmetric noise has sizes s_i s_j on the diagonal and at least c s_i s_j off it. Over these a
+    change D becomes D', with F its Frobenius norm and d that of its diagonal. mu^2 is at most d^2 +
+    (F^2 - d^2) / (2 c^2), and so at most F^2 max(1, 1 / (2 c^2)). Here F is the mu of equi-modal
+    noise with variances s_i^2.
+    """
+    if noise.unit != safe.NORMAL:
+        return UNPROVEN
+    if not isinstance(query, SecondMomentQuery):
+        if noise.symmetric:
+            return UNPROVEN
+        return query.directional_mu(np.min(noise.size, axis=1) ** 2, noise.basis).value
+    if not noise.symmetric:
+        return query.l2_sensitivity / float(np.min(noise.size))
+    roots, off = _proportions(noise)
+    largest = query.directional_mu(roots**2, noise.basis).value
+    bound = largest * max(1.0, np.sqrt(0.5) / off)
+    scaled = None if noise.basis is not None else _over(query, roots)
+    return float(bound if scaled is None else min(bound, _triangle(scaled, off)))
+
+
+def _proportions(noise: Noise) -> tuple[Array, float]:
+    """Return roots s (m,) of the sizes on the diagonal, and the least size off it over s_i s_j."""
+    size = np.asarray(noise.size)
+    roots = np.sqrt(np.diag(size))
+    shares = (size / np.outer(roots, roots))[~np.eye(len(size), dtype=bool)]
+    # Rounding may leave a share of sqrt(1/2) below it.
+    return roots, float(shares.min(initial=np.inf))
+
+
+def _over(query: Query, sizes: Array) -> Any:
+    """Return the query on records over these sizes (m,), or None where its domain has no such."""
+    if (sizes == sizes[0]).all() and isinstance(query.domain, Ball):
+        return replace(query, domain=Ball(float(query.domain.radius / sizes[0]), query.features))
+    if not isinstance(query.domain, Box):
+        return None
+    sides = (np.divide(side, sizes) for side in (query.domain.lower, query.domain.upper))
+    return replace(query, domain=Box(*(tuple(side.tolist()) for side in sides)))
+
+
+def _mu(query: Query, noise: NoiseDistribution) -> float:
     if isinstance(noise, MatrixNormal):
         rows, columns = noise.factors
         if not isinstance(query, SecondMomentQuery):
@@ -140,53 +176,35 @@ def _largest_columns(factor: ArrayLike | None, group: int) -> float:
     return float(min(np.sqrt(group) * largest, 1 / sizes[-1]))
 
 
-def _triangle(query: SecondMomentQuery, noise: SymmetricNormal) -> float:
-    """Return mu of independent entries on and above the diagonal.
+def _triangle(query: SecondMomentQuery, off: float) -> float:
+    """Return mu of independent entries of size 1 on the diagonal, and ``off`` above it.
 
     Let F be the Frobenius norm of a change D, U that of its upper triangle, d that of its diagonal,
-    so that U^2 = (F^2 + d^2) / 2. With variances 1 / a on the diagonal and 1 / b above it, mu^2 is
-    a d^2 + b (F^2 - d^2) / 2 = (2 a - b) U^2 + (b - a) F^2.
+    so that U^2 = (F^2 + d^2) / 2. With variances 1 on the diagonal and 1 / b above it, mu^2 is
+    d^2 + b (F^2 - d^2) / 2 = (2 - b) U^2 + (b - 1) F^2.
     """
-    a, b = float(noise.diagonal_std) ** -2, float(noise.off_diagonal_std) ** -2
+    b = off**-2
     upper, whole = query.triangle_l2_sensitivity**2, query.l2_sensitivity**2
-    if b < a:
-        square = a * upper
-    elif b <= 2 * a * (1 + 1e-12):
-        square = max(2 * a - b, 0.0) * upper + (b - a) * whole
+    if b < 1:
+        square = upper
+    elif b <= 2 * (1 + 1e-12):
+        square = max(2 - b, 0.0) * upper + (b - 1) * whole
     else:
         square = b * whole / 2
     return float(np.sqrt(square))
 
 
-def _of_units(query: Query, sizes: Array) -> bool:
-    """Return whether noise is scaled by the units of the query's box."""
-    if not isinstance(query.domain, Box):
-        return False
-    unit = units(query)[:, None]
-    return np.array_equal(sizes, unit * unit.T if isinstance(query, SecondMomentQuery) else unit)
-
-
-def size(query: Query, noise: NoiseDistribution) -> float:
+def size(query: Query, noise: Noise | NoiseDistribution) -> float:
     """Return an upper bound on the size of a change, where the noise has density exp(-size).
 
     It is the epsilon of pure differential privacy. NaN: no bound is proven.
     """
     if not owned(query, noise):
         return UNPROVEN
-    if isinstance(noise, ScaledLaplace):
-        return (
-            size(in_units(query), noise.distribution) if _of_units(query, noise.sizes) else np.nan
-        )
+    if isinstance(noise, Noise):
+        return _laplace(query, noise)
     # Columns of one person that change; a sum of k norms is at most sqrt(k) times that of squares.
     group = np.sqrt(query.group) if isinstance(query, IdentityQuery) else 1.0
-    if isinstance(noise, SymmetricLaplace):
-        return (
-            query.triangle_l1_sensitivity / noise.scale
-            if isinstance(query, SecondMomentQuery)
-            else UNPROVEN
-        )
-    if isinstance(noise, distributions.LaplaceNoise):
-        return query.l1_sensitivity / noise.scale
     if isinstance(noise, FrobeniusExponential):
         return query.l2_sensitivity / noise.scale
     if isinstance(query, SecondMomentQuery):
@@ -199,14 +217,33 @@ def size(query: Query, noise: NoiseDistribution) -> float:
     return UNPROVEN
 
 
-def deviation(noise: NoiseDistribution) -> float:
+def _laplace(query: Query, noise: Noise) -> float:
+    """Return the size of the largest change under independent Laplace numbers."""
+    moments = isinstance(query, SecondMomentQuery)
+    if noise.unit != safe.LAPLACE or (noise.symmetric and not moments):
+        return UNPROVEN
+    least = np.min(noise.size)
+    if not isinstance(query, SecondMomentQuery) or not noise.symmetric:
+        bound = query.l1_sensitivity / least
+        # Of another query than these two the domain does not decide the change.
+        plain = type(query) in (IdentityQuery, MeanQuery)
+        scaled = _over(query, np.min(noise.size, axis=1)) if plain else None
+        return float(bound if scaled is None else min(bound, scaled.l1_sensitivity))
+    roots, off = _proportions(noise)
+    bound, scaled = query.triangle_l1_sensitivity / least, _over(query, roots)
+    if scaled is None:
+        return float(bound)
+    return float(min(bound, scaled.triangle_l1_sensitivity / min(1.0, off)))
+
+
+def deviation(noise: Noise | NoiseDistribution) -> float:
     """Return the root mean square of the entries' standard deviations, or NaN for other noise."""
     if not library.plain(noise):
         return UNPROVEN
+    if isinstance(noise, Noise):
+        return noise.deviation
     if isinstance(noise, SizedDistribution) and not np.isnan(noise.deviation):
         return noise.deviation
-    if isinstance(noise, distributions.LaplaceNoise) and not isinstance(noise, ScaledLaplace):
-        return float(np.sqrt(2) * noise.scale)
     m, n = noise.shape
     # A Gamma(k) radius has second moment k (k + 1); the rest are moments of the directions.
     if isinstance(noise, FrobeniusExponential):
@@ -222,23 +259,12 @@ def deviation(noise: NoiseDistribution) -> float:
 
 def _variances(noise: NoiseDistribution) -> Array | None:
     """Return the variances of the entries (m, n), or None."""
-    if isinstance(noise, ScaledNormal | ScaledLaplace):
-        if isinstance(noise.distribution, distributions.LaplaceNoise):
-            return np.broadcast_to(2 * noise.distribution.scale**2 * noise.sizes**2, noise.shape)
-        spread = _variances(noise.distribution)
-        return None if spread is None else spread * noise.sizes**2
-    if isinstance(noise, SymmetricNormal):
-        return np.asarray(noise.deviations**2)
     if isinstance(noise, MatrixNormal):
         rows, columns = (
             np.diag(_covariance(factor, size))
             for factor, size in zip(noise.factors, noise.shape, strict=True)
         )
         return np.outer(rows, columns)
-    if isinstance(noise, SymmetrisedNormal):
-        covariance = _covariance(noise.factor, noise.shape[0])
-        squares = np.outer(np.diag(covariance), np.diag(covariance))
-        return (squares + covariance**2) / 2
     return None
 
 

@@ -8,79 +8,15 @@ range. Scaling the release back is post-processing.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import AdditiveMechanism, Mechanism
-from matrixdp.noise import distributions
-from matrixdp.noise.distributions import GaussianDistribution, NoiseDistribution, Streams
+from matrixdp.noise.value import Noise
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
-
-
-@dataclass(frozen=True, eq=False)
-class _ScaledDistribution(NoiseDistribution):
-    """Noise of the distribution ``distribution``, times ``sizes``, which broadcast to its shape."""
-
-    distribution: Any
-    sizes: Array
-
-    def _draw(self, streams: Streams, stack: Array) -> None:
-        self.distribution.sample(streams, stack)
-        stack *= self.sizes
-
-    @property
-    def identical_columns(self) -> bool:
-        """Whether the columns of ``distribution`` are alike, and all have the same sizes."""
-        return self.distribution.identical_columns and self.sizes.shape[-1] == 1
-
-    @property
-    def factors(self) -> tuple[ArrayLike | None, ArrayLike | None]:
-        """The factors of ``distribution``."""
-        return self.distribution.factors
-
-    def largest(self, z: Array) -> Array:
-        """Return bounds (k,) on the whitened entries of noise with |Z| <= z entrywise, (m, n)."""
-        return self.distribution.largest(z / self.sizes)
-
-    def whiten(self, z: Array) -> Array:
-        """Return Z over the sizes, whitened."""
-        return self.distribution.whiten(z / self.sizes)
-
-    def colour(self, white: Array) -> Array:
-        """Return noise of ``distribution`` times the sizes."""
-        return self.distribution.colour(white) * self.sizes
-
-    def white_noise(self, streams: Streams) -> Array:
-        """Return the white noise of ``distribution``."""
-        return np.asarray(self.distribution.white_noise(streams))
-
-
-@dataclass(frozen=True, eq=False)
-class ScaledNormal(_ScaledDistribution, GaussianDistribution):
-    """Gaussian noise times sizes."""
-
-    stream = "ScaledNormal"
-
-
-@dataclass(frozen=True, eq=False)
-class ScaledLaplace(_ScaledDistribution, distributions.LaplaceNoise):  # type: ignore[override]
-    """Laplace noise times sizes; ``scale`` is that of ``distribution``."""
-
-    stream = "ScaledLaplace"
-
-    @property
-    def gamma_shape(self) -> float:
-        """Shape parameter of the size's gamma distribution, that of ``distribution``."""
-        return self.distribution.gamma_shape
-
-    def norm(self, z: Array) -> Array:
-        """Return the norm of Z over the sizes, in the norm of ``distribution``."""
-        return self.distribution.norm(z / self.sizes)
 
 
 @dataclass(frozen=True)
@@ -109,7 +45,7 @@ class Scaled(Mechanism):
             InputError: the mechanism does not add noise, or a ball bounds the records.
         """
         release = self.mechanism.calibrate(in_units(query), epsilon=epsilon, delta=delta)
-        if not isinstance(release, AdditiveMechanism):
+        if not isinstance(release, AdditiveMechanism) or not isinstance(release.noise, Noise):
             raise InputError(
                 f"mechanism is {self.mechanism}; only one that adds noise can be scaled"
             )
@@ -141,16 +77,6 @@ def scaled_back(release: AdditiveMechanism, query: Query) -> AdditiveMechanism:
     sizes = units(query)[:, None]
     if isinstance(query, SecondMomentQuery):
         sizes = sizes * sizes.T
-    distribution = release.noise
-    # Colouring ones gives the standard deviations of the entries, up to a common factor.
-    spread = distribution.colour(np.ones_like(distribution.whiten(np.zeros(distribution.shape))))  # type: ignore[attr-defined]
-    ratio = np.sqrt(np.mean((spread * sizes) ** 2) / np.mean(spread**2))
-    noise: GaussianDistribution | distributions.LaplaceNoise
-    if isinstance(distribution, distributions.LaplaceNoise):
-        noise = ScaledLaplace(distribution.shape, distribution.scale, distribution, sizes)
-    elif isinstance(distribution, GaussianDistribution):
-        noise = ScaledNormal(distribution.shape, distribution, sizes)
-    else:
-        raise InputError(f"noise of {type(distribution).__name__} cannot be scaled")
-    std = float(release.noise_std * ratio)
-    return replace(release, query=query, noise=noise, noise_std=std)
+    assert isinstance(release.noise, Noise)
+    noise = release.noise.times(sizes)
+    return replace(release, query=query, noise=noise, noise_std=noise.deviation)

@@ -41,7 +41,11 @@ _CHANCE_BITS = 63 - _FINE_BITS
 _BLOCK = 1 << 14
 
 
-class Unit(NamedTuple):
+#: Laws of numbers of unit scale: the normal one of variance 1, and that of density exp(-|x|) / 2.
+NORMAL, LAPLACE = "normal", "laplace"
+
+
+class Law(NamedTuple):
     """A symmetric distribution of unit scale, by the density of the absolute value.
 
     Attributes:
@@ -53,22 +57,21 @@ class Unit(NamedTuple):
     reach: float
 
 
-NORMAL = Unit(lambda x: x * x / 2, 9.5)
-LAPLACE = Unit(lambda x: x, 47.25)
+LAWS = {NORMAL: Law(lambda x: x * x / 2, 9.5), LAPLACE: Law(lambda x: x, 47.25)}
 
 
-def noise(distribution: Unit, count: int, bits: Bits = os.urandom) -> Whole:
+def noise(unit: str, count: int, bits: Bits = os.urandom) -> Whole:
     """Return independent noise in steps of 2^-26, rounded down, shape (count,).
 
     Args:
-        distribution: ``NORMAL``, of variance 1, or ``LAPLACE``, of density exp(-|x|) / 2.
+        unit: law of the numbers, ``NORMAL`` or ``LAPLACE``.
         count: number of draws.
         bits: source of random bytes; the operating system unless a test needs a seed.
     """
     result = np.empty(count, dtype=np.int64)
     for start in range(0, count, _BLOCK):
         part = result[start : start + _BLOCK]
-        part[...] = _draw(distribution, len(part), bits)
+        part[...] = _draw(unit, len(part), bits)
     return result
 
 
@@ -95,8 +98,9 @@ def largest_epsilon(delta: float, count: int) -> float:
     return float(np.floor(100 * np.log(odds)) / 100) if odds > 1 else 0.0
 
 
-def _draw(distribution: Unit, count: int, bits: Bits) -> Whole:
-    thresholds, guide = _table(distribution)
+def _draw(unit: str, count: int, bits: Bits) -> Whole:
+    minus_log = LAWS[unit].minus_log
+    thresholds, guide = _table(unit)
     words = np.minimum(_words(count, bits), thresholds[-1] - np.uint64(1))
     cell = guide[words >> np.uint64(64 - _GUIDE_BITS)]
     # The guide has the first possible cell of a word's leading bits; a few words need a later one.
@@ -112,7 +116,7 @@ def _draw(distribution: Unit, count: int, bits: Bits) -> Whole:
         size = (cell[pending] << _FINE_BITS) + fine
         start = cell[pending] * 2.0**-_CELL_BITS
         # Log density at the start of the cell minus that in the middle of the step.
-        excess = distribution.minus_log(start + (fine + 0.5) * STEP) - distribution.minus_log(start)
+        excess = minus_log(start + (fine + 0.5) * STEP) - minus_log(start)
         accepted = _below(words >> np.uint64(_FINE_BITS + 1), np.exp(-excess), bits)
         negative = (words >> np.uint64(_FINE_BITS)) & np.uint64(1) == 1
         # -x in [k, k + 1) rounds down to -k - 1.
@@ -140,19 +144,17 @@ def _words(count: int, bits: Bits) -> NDArray[np.uint64]:
 
 
 @functools.cache
-def _table(distribution: Unit) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+def _table(unit: str) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """Return the first word beyond each cell, and the first cell for each value of leading bits.
 
     A cell's probability comes from Gauss's rule with three nodes, in 28-digit decimals.
     """
-    width = Decimal(1) / (1 << _CELL_BITS)
+    law, width = LAWS[unit], Decimal(1) / (1 << _CELL_BITS)
     node, thirds = (Decimal(3) / 5).sqrt() / 2, (Decimal(5), Decimal(8), Decimal(5))
     total, cumulative = Decimal(0), []
-    for cell in range(int(distribution.reach * (1 << _CELL_BITS))):
+    for cell in range(int(law.reach * (1 << _CELL_BITS))):
         nodes = (width * (cell + Decimal(1) / 2 + node * side) for side in (-1, 0, 1))
-        total += sum(
-            w * (-distribution.minus_log(x)).exp() for w, x in zip(thirds, nodes, strict=True)
-        )
+        total += sum(w * (-law.minus_log(x)).exp() for w, x in zip(thirds, nodes, strict=True))
         cumulative.append(total)
     # The last cell ends with the largest 64-bit word.
     ends = [min(int(weight / total * 2**64), 2**64 - 1) for weight in cumulative]

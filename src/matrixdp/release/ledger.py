@@ -43,7 +43,6 @@ from matrixdp.mechanisms.base import UNAUDITED, AdditiveMechanism, NoGuarantee
 from matrixdp.mechanisms.composed import Composed
 from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.noise import safe
-from matrixdp.noise.distributions import GaussianDistribution
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.quadratic import UPWARDS
 from matrixdp.release import durable, tables
@@ -341,7 +340,7 @@ def check(release: AdditiveMechanism | Composed | PrivatelyBounded) -> None:
     _ = release.rounding_factor
     if release.mu is None:
         _require("epsilon", release.epsilon_delivered, proofs.size(release.query, release.noise))
-    elif isinstance(release.noise, GaussianDistribution):
+    else:
         _require("mu", release.mu, proofs.mu(release.query, release.noise))
 
 

@@ -139,7 +139,7 @@ def _outcome(release: ComposedMoments, records: Array) -> Any:
 def _noisy(release: AdditiveMechanism, records: Array) -> Array:
     """Return noisy second moments (draws, m, m) of records."""
     noise = release.noise.sample(_ask(records).streams)
-    return records.T @ records / len(records) + (noise + np.swapaxes(noise, 1, 2)) / 2
+    return records.T @ records / len(records) + noise
 
 
 def _estimates(

@@ -16,7 +16,6 @@ from scipy.special import lambertw, ndtri
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.noise import safe
-from matrixdp.noise.distributions import LaplaceNoise
 from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.release.uncertainty import LEVEL
 
@@ -49,19 +48,19 @@ def means(release: AdditiveMechanism, private: Array, level: float = LEVEL) -> P
         private: released sums and counts, (k, 2m).
         level: probability that all intervals cover.
     """
-    query, noise = release.query, release.noise
+    query, (noise, *_) = release.query, release.whitened
     assert isinstance(query, PresentMeanQuery)
     sums, counts = np.split(private, 2, axis=-1)
     unit, chance = release.rounding_factor, (1 - level) / query.columns
-    if isinstance(noise, LaplaceNoise):
-        unit *= noise.scale
+    if noise.unit == safe.LAPLACE:
+        unit *= np.max(noise.size)
         quantiles = -np.log(chance), -2 - lambertw(-2 * chance * np.exp(-2), -1).real
         reach, slope = unit * (quantiles[0] + _STEPS), unit * (np.diff(quantiles)[0] + _STEPS)
     else:
         # All entries have the same deviation; the roundings of both are at most sqrt(2) times one.
         reach = unit * release.noise_std * (-ndtri(chance / 2) + np.sqrt(2) * _STEPS)
     divisor = np.where(counts > reach, counts, np.nan)
-    if isinstance(noise, LaplaceNoise):
+    if noise.unit == safe.LAPLACE:
         lower, upper = sums - reach, sums + reach
         low = lower / (divisor + slope * np.sign(lower))
         high = upper / (divisor - slope * np.sign(upper))

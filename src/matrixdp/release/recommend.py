@@ -11,7 +11,6 @@ import numpy as np
 from matrixdp import checks, library
 from matrixdp.auditing.status import CERTIFIED, DECLARED
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms import intervals
 from matrixdp.mechanisms.base import (
     UNAUDITED,
     AdditiveMechanism,
@@ -174,8 +173,7 @@ def variances(release: AdditiveMechanism) -> Array:
     none missing.
     """
     distribution, _, _ = release.whitened
-    spread = intervals.variances(distribution, symmetric=release.query.output_type != "matrix")
-    query = release.query
+    spread, query = distribution.variances, release.query
     if isinstance(query, PresentMeanQuery):
         return spread[: query.columns] + spread[query.columns :] / query.weight**2
     return spread[:, :1] if release.query.output_type == "matrix" else spread

@@ -70,7 +70,6 @@ class MomentNoise:
         for start in range(0, self._draws, step):
             count = min(step, self._draws - start)
             moments = self._release.noise.sample([stream] * count) * self._rounding_factor
-            moments = (moments + np.swapaxes(moments, 1, 2)) / 2
             if self._mean_std is None:
                 yield moments[:, columns[:, None], columns], moments[:, CONSTANT, columns]
             else:

@@ -18,7 +18,6 @@ from matrixdp.mechanisms.clipped import (
 )
 from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.noise import safe
-from matrixdp.noise.distributions import MatrixNormal, SymmetricNormal
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import (
     ADD_OR_REMOVE,
@@ -74,14 +73,8 @@ def shrunk(release, name, factor):
     """Return the release with other noise in one part than its mu says."""
     (part,) = (part for part in release.parts if part.name == name)
     for one in part.releases:
-        noise = one.noise
-        if isinstance(noise, SymmetricNormal):
-            stds = noise.diagonal_std, noise.off_diagonal_std
-            noise = SymmetricNormal(noise.shape, *(factor * std for std in stds))
-        else:
-            noise = MatrixNormal(noise.shape, factor * noise.row_factor)
         # In place: the program holds the part.
-        vars(one)["noise"] = noise
+        vars(one)["noise"] = one.noise.times(factor)
     return release
 
 

@@ -34,8 +34,7 @@ class Scaled(Mechanism):
 
     def calibrate(self, query, *, epsilon, delta):
         release = mdp.Gaussian().calibrate(query, epsilon=epsilon, delta=delta)
-        rows = self.factor * np.asarray(release.noise.row_factor)
-        return replace(release, noise=replace(release.noise, row_factor=rows))
+        return replace(release, noise=release.noise.times(self.factor))
 
 
 class Half(mdp.Gaussian):

@@ -67,9 +67,8 @@ def apart(release, values, adjacency):
     if adjacency == "replace":
         one, other = np.triu_indices(len(values), 1)
         changes = values[one] - values[other]
-    if release.mu is None:
-        return float(release.noise.size(changes).max())
-    return float(np.linalg.norm(release.noise.whiten(changes), axis=-1).max())
+    norm = 1 if release.mu is None else 2
+    return float(np.linalg.norm(release.noise.whiten(changes), norm, axis=-1).max())
 
 
 def share(release, constant):

@@ -45,8 +45,8 @@ def test_the_centre_is_the_nearest_point_of_the_domain():
 def test_without_noise_it_is_the_second_moments_with_the_ridge_of_the_noise():
     release = Centred(1.0).calibrate(LIVER_MOMENTS, epsilon=1, delta=1 / 248)
     found = records(LIVER_MOMENTS)
-    distribution = replace(release.about.noise, diagonal_std=1e-12, off_diagonal_std=1e-12)
-    silent = replace(release, centre_std=0.0, about=replace(release.about, noise=distribution))
+    distribution = release.about.noise.times(1e-12 / release.about.noise_std)
+    silent = replace(release, centre_std=1e-12, about=replace(release.about, noise=distribution))
     ridge = moments_ridge(release.about.noise_std, 6) * np.eye(6)
     np.testing.assert_allclose(
         silent.simulate(found, streams(1))[0], second_moments(found) + ridge, atol=1e-10

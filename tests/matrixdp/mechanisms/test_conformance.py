@@ -53,7 +53,7 @@ class OneStream(AdditiveGaussian):
 
 def less(release):
     """Declare what is calibrated, with 1 % less noise."""
-    return replace(release, noise=replace(release.noise, row_factor=0.99 * release.noise_std))
+    return replace(release, noise=release.noise.times(0.99))
 
 
 @pytest.mark.parametrize(

@@ -152,12 +152,8 @@ def test_both_parts_are_counted(pure):
 @pytest.mark.parametrize("pure", [True, False])
 def test_noise_that_is_a_hundredth_short_is_refused(pure):
     release = whole(pure=pure)
-    search, noise = release.search, release.search.noise
-    short = (
-        replace(noise, scale=noise.scale * 0.99)
-        if pure
-        else replace(noise, row_factor=np.multiply(noise.row_factor, 0.99))
-    )
+    search = release.search
+    short = search.noise.times(0.99)
     with pytest.raises(NoGuarantee, match="the histogram spends"):
         replace(release, search=replace(search, noise=short))
 

@@ -18,7 +18,6 @@ from noisesamples import (
 from scipy import stats
 
 from matrixdp import library
-from matrixdp.mechanisms.scaled import ScaledLaplace, ScaledNormal
 from matrixdp.noise import distributions
 
 FACTORS = {
@@ -182,15 +181,6 @@ def made(kind: type) -> list[distributions.NoiseDistribution]:
         return [kind((4, 4), 2.0, 2.0), kind((4, 4), 2.0, 0.5)]
     if kind is distributions.SymmetrisedNormal:
         return [kind((4, 4), np.linspace(1, 2, 4)), kind((4, 4), factor(4))]
-    if kind is ScaledNormal:
-        sizes = np.linspace(1, 2, 4)[:, None]
-        inner = distributions.SymmetricNormal((4, 4), 2.0, 0.5)
-        columns = distributions.MatrixNormal((4, 4), np.linspace(1, 2, 4))
-        return [kind((4, 4), inner, sizes * sizes.T), kind((4, 4), columns, sizes)]
-    if kind is ScaledLaplace:
-        sizes = np.linspace(1, 2, 4)[:, None]
-        inner = distributions.SymmetricLaplace((4, 4), 0.3)
-        return [kind((4, 4), 0.3, inner, sizes * sizes.T)]
     return [kind((4, 4), 0.3)]
 
 
@@ -205,8 +195,8 @@ WHITENED = [*whitened(distributions.GaussianDistribution), *whitened(distributio
 
 
 def test_all_distributions_that_can_be_whitened_are_here():
-    names = ["MatrixNormal", "SymmetricNormal", "SymmetrisedNormal", "ScaledNormal"]
-    names += ["LaplaceNoise", "SymmetricLaplace", "ScaledLaplace"]
+    names = ["MatrixNormal", "SymmetricNormal", "SymmetrisedNormal"]
+    names += ["LaplaceNoise", "SymmetricLaplace"]
     assert [kind.__name__ for kind in WHITENED] == names
 
 

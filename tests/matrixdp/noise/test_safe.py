@@ -125,7 +125,7 @@ def test_colour_inverts_whiten_and_whitened_neighbours_are_within_the_budget(rel
             first[7], second[7] = corner, other
             change = distribution.whiten(exact_sums.value(release.query, [first]))
             change = change - distribution.whiten(exact_sums.value(release.query, [second]))
-            largest = max(largest, np.linalg.norm(change, 2 if unit is safe.NORMAL else 1))
+            largest = max(largest, np.linalg.norm(change, 2 if unit == safe.NORMAL else 1))
     assert 0.3 * budget < largest <= budget * (1 + 1e-12)
 
 

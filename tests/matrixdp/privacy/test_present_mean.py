@@ -12,7 +12,8 @@ import matrixdp as mdp
 from matrixdp.auditing import releases
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveMechanism
-from matrixdp.noise.distributions import LaplaceNoise
+from matrixdp.noise import safe
+from matrixdp.noise.value import Noise
 from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.present import PresentMeanQuery
@@ -88,7 +89,7 @@ def test_a_count_that_is_too_heavy_to_be_free_is_refuted():
         query=mean_query,
         epsilon=1,
         epsilon_delivered=1,
-        noise=LaplaceNoise(mean_query.shape, scale),
+        noise=Noise.of(safe.LAPLACE, scale, mean_query.shape),
         noise_std=np.sqrt(2) * scale,
     )
     audit = releases.audit_of(release, np.random.default_rng(0))

@@ -192,8 +192,6 @@ def test_no_request_moves_by_more_than_its_noise_is_charged_for(
         ]
         others = values if adjacency == "replace" else [np.zeros(noise.shape)]
         apart = np.array([one - other for one in values for other in others])
-        if chosen.mu is None:
-            sizes, charged = noise.size(apart), chosen.epsilon
-        else:
-            sizes, charged = np.linalg.norm(noise.whiten(apart), axis=-1), chosen.mu
+        norm, charged = (1, chosen.epsilon) if chosen.mu is None else (2, chosen.mu)
+        sizes = np.linalg.norm(noise.whiten(apart), norm, axis=-1)
         assert 0.99 * charged < sizes.max() <= charged * (1 + 1e-9)

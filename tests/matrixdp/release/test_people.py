@@ -259,7 +259,7 @@ def neighbours(spec, rng, count):
 def widest(pairs, query_release):
     """Return how far apart a release has pairs of values, at most, over what it says."""
     distribution, unit, budget = query_release.whitened
-    order = 2 if unit is safe.NORMAL else 1
+    order = 2 if unit == safe.NORMAL else 1
     white = [distribution.whiten(one) - distribution.whiten(other) for one, other in pairs]
     return max(np.linalg.norm(change.ravel(), order) for change in white) / budget
 

@@ -160,7 +160,7 @@ def audited(**changes):
 def test_the_bound_that_certifies_is_not_what_the_release_declares():
     """A release that declares a smaller mu than its noise has is not certified by it."""
     std = 0.9 * RELEASE.noise_std
-    audit = audited(noise=replace(RELEASE.noise, row_factor=std), noise_std=std)
+    audit = audited(noise=RELEASE.noise.times(std / RELEASE.noise_std), noise_std=std)
     assert not audit.proven
     assert audit.attained > gaussian.epsilon(0.01, RELEASE.mu)
 

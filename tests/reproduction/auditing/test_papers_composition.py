@@ -14,7 +14,6 @@ from matrixdp.auditing.neighbours import random_records
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PUBLIC, PrivatelyClipped
 from matrixdp.mechanisms.programs import Simulation, Stack, Value
-from matrixdp.noise.distributions import MatrixNormal, SymmetricNormal
 from matrixdp.privacy.sensitivity import (
     Box,
     IdentityQuery,
@@ -86,9 +85,7 @@ def test_an_honest_composition_is_executed_as_declared(name):
 
 
 def scaled(part, factor):
-    noise = part.noise
-    stds = factor * noise.diagonal_std, factor * noise.off_diagonal_std
-    return replace(part, noise=SymmetricNormal(noise.shape, *stds))
+    return replace(part, noise=part.noise.times(factor))
 
 
 def times(name):
@@ -134,8 +131,7 @@ def less_than_stated(release, name):
     """Return a release whose part of this name has a hundredth less noise than it states."""
     release = replace(release)
     part = getattr(release, name)
-    noise = MatrixNormal(part.noise.shape, 0.99 * part.noise.row_factor)
-    vars(release)[name] = replace(part, noise=noise)
+    vars(release)[name] = replace(part, noise=part.noise.times(0.99))
     return release
 
 

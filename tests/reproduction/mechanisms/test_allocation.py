@@ -6,7 +6,6 @@ from hypothesis.extra.numpy import arrays
 from mechanismqueries import LIVER, budget, streams
 from scipy.optimize import minimize
 
-from matrixdp.mechanisms.directional import noise_factor
 from matrixdp.privacy.sensitivity import SecondMomentQuery
 from reproduction.mechanisms.allocation import (
     Binary,
@@ -141,14 +140,6 @@ class TestPrivateDirections:
         x = np.random.default_rng(3).uniform(-1, 1, (6, 248)) * np.linspace(1, 0.1, 6)[:, None]
         _, spectrum = private.of(moments.simulate(x @ x.T / 248, streams(1)), 248)
         np.testing.assert_allclose(spectrum[0], np.linalg.svd(x)[1] ** 2, rtol=1e-2)
-
-
-def test_the_noise_factor_has_the_declared_covariance():
-    basis = np.linalg.qr(np.random.default_rng(0).standard_normal((4, 4)))[0]
-    variances = np.array([1.0, 2, 3, 4])
-    factor = noise_factor(basis, variances)
-    np.testing.assert_allclose(factor @ factor.T, basis @ np.diag(variances) @ basis.T)
-    np.testing.assert_allclose(noise_factor(None, variances) ** 2, variances)
 
 
 @pytest.mark.parametrize("norm", ["l1", "l2", "printed"])

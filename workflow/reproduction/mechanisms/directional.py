@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from matrixdp.checks import Array, InputError
+from matrixdp.mechanisms.base import AdditiveGaussian
 from matrixdp.mechanisms.directional import DirectionalGaussian
+from matrixdp.noise.distributions import MatrixNormal, Streams
+from matrixdp.noise.value import Noise
+from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 from reproduction.mechanisms.allocation import Binary, FixedShares, Shares
 from reproduction.mechanisms.base import MechanismEntry
 
@@ -23,6 +29,29 @@ class AllocatedGaussian(DirectionalGaussian):
                 f"allocation is {self.allocation}; directional noise takes Shares or Binary"
             )
         return self.allocation.resolve(features)
+
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> AdditiveGaussian:
+        """Return the (epsilon, delta)-DP release."""
+        release = super().calibrate(query, epsilon=epsilon, delta=delta)
+        return Averaged(**vars(release)) if isinstance(query, SecondMomentQuery) else release
+
+
+@dataclass(frozen=True, kw_only=True)
+class Averaged(AdditiveGaussian):
+    """Second moments plus the symmetric part of A N A^T, which is drawn as that."""
+
+    stream = "SymmetrisedNormal"
+
+    def _noise(self, streams: Streams) -> Array:
+        assert isinstance(self.noise, Noise)
+        factor, basis = np.sqrt(np.diag(self.noise.size)), self.noise.basis
+        factor = factor if basis is None else basis * factor
+        stack = MatrixNormal(self.noise.shape, factor, factor).sample(streams)
+        stack += np.swapaxes(stack, 1, 2).copy()
+        return np.asarray(stack / 2)
+
+    def _draw(self, value: Array, streams: Streams) -> Array:
+        return self._combined(value, self._noise(streams))
 
 
 MECHANISMS = {

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Mechanism
-from matrixdp.mechanisms.directional import checked_basis, noise_factor
+from matrixdp.mechanisms.directional import checked_basis
 from matrixdp.mechanisms.programs import Ask, Program, Records, Step
 from matrixdp.noise.distributions import MatrixNormal
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Mu, Query, SecondMomentQuery
@@ -117,7 +117,8 @@ class MVG(Mechanism):
         precisions = self.allocation.precisions(self._limit(query, *budget), m, None)
         variances = 1 / precisions
         mu = query.directional_mu(variances, directions) if self._is_private(query) else NO_LIMIT
-        factor = noise_factor(directions, variances)
+        deviations = np.sqrt(variances)
+        factor = deviations if directions is None else directions * deviations
         equimodal = isinstance(query, SecondMomentQuery)
         mean_variance = variances.mean() ** 2 if equimodal else variances.mean()
         noise = MatrixNormal(query.shape, factor, factor if equimodal else None)

@@ -14,7 +14,8 @@ from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechani
 from matrixdp.mechanisms.centred import Centred, CentredMoments
 from matrixdp.mechanisms.clipped import ChosenByHistogram, PrivatelyClipped, Selection, shells
 from matrixdp.mechanisms.programs import Ask, Records
-from matrixdp.noise.distributions import Streams, SymmetricNormal
+from matrixdp.noise.distributions import Streams
+from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Query
 from reproduction.mechanisms.adassp import AdaSSP, NormalEquations, RidgedEquations
@@ -95,8 +96,8 @@ class HalfNoise(ChosenByHistogram):
 
     def release_at(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
         honest = self.candidates[number]
-        stds = honest.noise.diagonal_std / 2, honest.noise.off_diagonal_std / 2
-        return honest, replace(honest, noise=SymmetricNormal(honest.noise.shape, *stds))
+        assert isinstance(honest.noise, Noise)
+        return honest, replace(honest, noise=honest.noise.times(0.5))
 
 
 def three_budgets(query: Any, epsilon: float, delta: float) -> CalibratedMechanism:
@@ -140,7 +141,7 @@ def at_the_switch(release: ChosenByHistogram) -> tuple[Array, Array]:
 def by_noise(release: ChosenByHistogram, case: Case) -> float:
     """Bound epsilon by the size of the noise, which shows the radius that was chosen."""
     numbers = [number_of(release, side) for side in at_the_switch(release)]
-    stds = [release.candidates[number].noise.off_diagonal_std for number in numbers]
+    stds = [release.candidates[number].noise.size[0, 1] for number in numbers]
     limit = float(np.sqrt(stds[0] * stds[1]))
 
     def sees(y: Array, a: Array, b: Array) -> Array:

@@ -142,7 +142,7 @@ def test_second_moments_get_the_public_ridge_of_their_noise(matrix):
     assert score[1] == pytest.approx(np.sqrt(np.mean(errors**2)), rel=1e-9)
     release = GOE().calibrate(SecondMomentQuery(Box.cube(6, -1, 1), 248), epsilon=1, delta=0.01)
     assert moments_ridge(release.noise_std, 6) == pytest.approx(
-        2 * release.noise.diagonal_std * np.sqrt(6)
+        2 * release.noise.size[0, 0] * np.sqrt(6)
     )
 
 
