@@ -139,7 +139,7 @@ class Generous(Gaussian):
     ("mechanism", "verdict", "word"),
     [
         (Raising(), "not run: ZeroDivisionError: no such thing", status.DECLARED),
-        (BadlyColoured(), "not run: KeyError: it lacks 'std'", status.DECLARED),
+        (BadlyColoured(), "not run: InputError: the function raises an error", status.DECLARED),
         (Generous(), "refuted: it promises less than what is asked", status.REFUTED),
         (Gaussian(), "certified: tight", status.CERTIFIED),
     ],

@@ -68,8 +68,6 @@ STREAMS = {
         "MatrixNormal",
         "NonPrivateRankOne",
         "NonPrivateWishart",
-        "ScaledLaplace",
-        "ScaledNormal",
         "SymmetricGeneralizedGamma",
     ),
     *("SymmetricLaplace", "SymmetricNormal", "SymmetrisedNormal"),

@@ -23,21 +23,35 @@ import numpy as np
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveGaussian, CalibratedMechanism
-from matrixdp.noise.distributions import MatrixNormal, Streams, both_sides, normals
+from matrixdp.noise import safe
+from matrixdp.noise.distributions import (
+    MatrixNormal,
+    NoiseDistribution,
+    Streams,
+    both_sides,
+    normals,
+)
+from matrixdp.noise.value import Noise
 
 
 def is_reducible(release: CalibratedMechanism) -> bool:
     """Return whether a release is Y = X + A N with at least 2m records and one A for all trials."""
-    if type(release) is not AdditiveGaussian or type(release.noise) is not MatrixNormal:
+    if type(release) is not AdditiveGaussian or release.output_type != "matrix":
         return False
     m, n = release.noise.shape
-    rows, columns = release.noise.factors
-    return (
-        release.output_type == "matrix"
-        and n >= 2 * m
-        and columns is None
-        and np.asarray(rows).ndim < 3
-    )
+    return n >= 2 * m and _row_factor(release.noise) is not None
+
+
+def _row_factor(noise: Noise | NoiseDistribution) -> Array | None:
+    """Return A, (), (m,) or (m, m), of noise A N; None for other noise."""
+    if isinstance(noise, Noise):
+        if noise.unit != safe.NORMAL or not noise.identical_columns:
+            return None
+        return noise.size[:, 0] if noise.basis is None else noise.basis * noise.size[:, 0]
+    if type(noise) is not MatrixNormal or noise.column_factor is not None:
+        return None
+    rows = np.asarray(1.0 if noise.row_factor is None else noise.row_factor, dtype=float)
+    return rows if rows.ndim < 3 else None
 
 
 def shape(release: CalibratedMechanism) -> tuple[int, int]:
@@ -61,7 +75,7 @@ def simulate_all(
     exact = [release.query.check(value) for value in values]
     assert isinstance(release, AdditiveGaussian)
     m, n = release.noise.shape
-    noise = both_sides(white_noise(streams(), m, n), release.noise.factors[0], None)
+    noise = both_sides(white_noise(streams(), m, n), _row_factor(release.noise), None)
     for value in exact:
         released = noise.copy()
         released[:, :, :m] += np.swapaxes(
