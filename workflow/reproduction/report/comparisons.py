@@ -73,6 +73,7 @@ def table(
     results = results[results["reading"].eq(reading) & results["n_trials"].gt(0)]
     rows = summary.read_rows(trial_files, same_as)
     rows = rows[rows["phase"].eq("report") & rows["reading"].eq(reading)]
+    rows = rows[[*ROW, "trial", "value"]].astype(dict.fromkeys(ROW, str))
     values = contrasts.frame(rows, ROW)
     compared = _pairs(results, fixed or {})
     if compared.empty:

@@ -53,15 +53,25 @@ def read_rows(
 ) -> pd.DataFrame:
     """Return the rows of trial files, and under each name of ``same_as`` those of its value.
 
+    Rows of the phase ``control`` are left out. ``KEYS`` and the phase are categories, which take a
+    byte a row: an experiment has millions.
+
     Raises:
         InputError: a file is damaged.
     """
-    rows = pd.concat([read_trials(path) for path in trial_files], ignore_index=True)
-    copies = (
-        rows[rows["mechanism"].eq(other)].assign(mechanism=name)
-        for name, other in (same_as or {}).items()
-    )
-    return pd.concat([rows, *copies], ignore_index=True)
+    parts, copies = [], []
+    for path in trial_files:
+        rows = read_trials(path)
+        rows = rows[rows["phase"].ne(CONTROL)].astype(dict.fromkeys((*KEYS, "phase"), "category"))
+        parts.append(rows)
+        for name, other in (same_as or {}).items():
+            copied = rows[rows["mechanism"].eq(other)]
+            copies.append(copied.assign(mechanism=pd.Categorical([name] * len(copied))))
+    frames = [*parts, *copies]
+    for name in (*KEYS, "phase"):
+        every = sorted({text for rows in frames for text in rows[name].cat.categories})
+        frames = [rows.assign(**{name: rows[name].cat.set_categories(every)}) for rows in frames]
+    return pd.concat(frames, ignore_index=True)
 
 
 def summarise(
@@ -95,10 +105,9 @@ def summarise(
             "simulated data never mix, run all of them on one"
         )
     _no_trial_twice(rows)
-    rows = rows[rows["phase"].ne(CONTROL)]
     # Sort, so that sums do not depend on the order of the files.
     rows = rows.sort_values("trial", kind="stable")
-    table = rows.groupby([*KEYS], sort=False).agg(
+    table = rows.groupby([*KEYS], sort=False, observed=True).agg(
         data_status=("data_status", "first"),
         delta=("delta", "first"),
         # With private directions each trial has different noise: state the least private one.
@@ -120,7 +129,7 @@ def summarise(
     }
     none = (np.nan,) * len(MEDIAN)
     table[[*MEDIAN]] = np.array([medians.get(key, none) for key in table.index])
-    table = _sorted(table.reset_index())
+    table = _sorted(table.reset_index().astype(dict.fromkeys(KEYS, str)))
     table["chosen"] = _chosen(table)
     return table[list(COLUMNS)]
 
@@ -263,7 +272,7 @@ def _no_trial_twice(rows: pd.DataFrame) -> None:
 
 def _values(rows: pd.DataFrame, phase: str) -> pd.api.typing.SeriesGroupBy:
     ran = rows[(rows["phase"] == phase) & rows["trial"].notna()]
-    return ran.groupby([*KEYS], sort=False)["value"]
+    return ran.groupby([*KEYS], sort=False, observed=True)["value"]
 
 
 def _root_mean_square(values: pd.Series) -> float:
