@@ -274,8 +274,8 @@ def article(root: Path) -> Lines:
         for name in build.RESULTS:
             grids[name], grids[f"{name}_beyond"] = build._results_of(files, name)
         return _grids({**grids, "advice": build._advice(files)})
-    content, said = build._content(files), build.sentences(files)
-    lines = [f"{name}: {number.text} ({number.file})" for name, number in said.numbers.items()]
+    content, (_, used) = build._content(files), build.typst_text(files)
+    lines = [f"{name}: {number.text} ({number.file})" for name, number in sorted(used.items())]
     lines += [f"{name}: {content[name]}" for name in ("mark", "simulated", "status")]
     return lines + _grids(content["tables"])
 

@@ -73,6 +73,7 @@ def test_every_number_has_a_value_in_the_kept_run_and_is_used():
 @pytest.mark.parametrize("file", FILES)
 def test_the_sentences_of_a_file_are_those_of_the_kept_results(file):
     text = (ROOT / file).read_text(encoding="utf-8")
+    assert "<!-- workflow/texts/" in text
     assert texts.filled(text, inputs.below(KEPT)) == text, "run `make texts`"
 
 

@@ -53,6 +53,8 @@ class Sentences:
         self.strict = not missing_parts(of_run)
         self._look, self._otherwise = look, otherwise
         self._missing = 0
+        #: The numbers that texts and guards have named so far.
+        self.used: dict[str, Number] = {}
 
     def names(self) -> dict[str, Callable[..., str]]:
         """Return the functions that a template calls."""
@@ -97,6 +99,7 @@ class Sentences:
         number = number or Number(numbers.MISSING, None, "none", "claims", "claims.csv")
         if self.strict and number.text == numbers.MISSING:
             raise InputError(f"this run has no value for {name} ({number.source}); run it again")
+        self.used[name] = number
         return number
 
 

@@ -92,11 +92,8 @@ def build(files: Files, out: str | os.PathLike) -> str:
         names = ", ".join([*settings["experiments"], *(settings.get("training") or ())])
         raise InputError(f"the article is on the papers' experiments, and the run on {names} alone")
     folder_of_run = os.path.relpath(files["settings"].parent, Path(out).parent)
-    said, content = sentences(files), _content(files, folder_of_run)
-    source = jinja2.Environment(undefined=jinja2.StrictUndefined).from_string(
-        TEXT.read_text("utf-8")
-    )
-    text = source.render(said.names())
+    text, used = typst_text(files)
+    content = _content(files, folder_of_run)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         for file in (REFERENCES, *SOURCE.iterdir()):
@@ -114,14 +111,18 @@ def build(files: Files, out: str | os.PathLike) -> str:
         except RuntimeError as error:
             reason = str(error).strip().splitlines()[0]
             raise InputError(f"the article cannot be built: {reason}") from None
-    numbers.write(said.numbers, Path(out).with_name("article_numbers.csv"))
+    numbers.write(used, Path(out).with_name("article_numbers.csv"))
     with replacing(out) as temporary:
         temporary.write_bytes(pdf)
     return ": ".join(filter(None, [content["results"], content["status"]]))
 
 
-def sentences(files: Files) -> Sentences:
-    """Return the numbers of a run in Typst, each with a link to the file that it is taken from."""
+def typst_text(files: Files) -> tuple[str, dict[str, numbers.Number]]:
+    """Return the text with the numbers of a run, which link to their files, and these by name.
+
+    Raises:
+        InputError: a sentence assumes another verdict than that of the run.
+    """
 
     def look(number: numbers.Number) -> str:
         words = (json.dumps(part, ensure_ascii=False) for part in (number.text, number.file))
@@ -131,7 +132,9 @@ def sentences(files: Files) -> Sentences:
         remark = f"[In this run `{name}` is “{actual}”; the full run has “{assumed}”.]"
         return f'#text(style: "italic")[{remark}]'
 
-    return Sentences(files, look, otherwise)
+    said, source = Sentences(files, look, otherwise), TEXT.read_text(encoding="utf-8")
+    text = jinja2.Template(source, undefined=jinja2.StrictUndefined).render(said.names())
+    return text, said.used
 
 
 def _figures() -> list[str]:
