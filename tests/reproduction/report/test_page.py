@@ -85,14 +85,11 @@ def test_what_a_person_left_in_the_folder_is_not_shown(sample, tmp_path):
     assert "of-tomorrow" not in page.build(inputs.by_name(listed), run=RUN)
 
 
-def test_reasons_of_gaps_and_configuration_are_shown_and_nothing_private(html):
-    gaps = section(html, "gaps")
-    assert "no guarantee: delta is 0.1 at epsilon 1" in gaps
-    assert "skipped: &lt;b&gt;it&lt;/b&gt; answers covariance queries" in gaps
-    provenance = section(html, "provenance")
+def test_the_configuration_is_shown_and_nothing_private(html):
+    provenance = section(html, "how")
     assert "ab" * 32 in provenance
     assert ">matches<" in provenance
-    assert "table_epsilon: &#39;1&#39;" in provenance
+    assert "table_epsilon: '1'" in unquote(provenance)
     assert "private-folder" not in html
     assert "numpy" in provenance
 
@@ -120,7 +117,7 @@ def test_ids_are_unique_and_links_lead_somewhere(html):
     ids = reader.ids()
     assert len(ids) == len({*ids})
     inside = [one["href"][1:] for one in reader.attributes("a") if one["href"].startswith("#")]
-    assert len(inside) > 20
+    assert len(inside) > 10
     assert {*inside} <= {*ids}
 
 
@@ -155,7 +152,7 @@ def test_commands_have_the_folder_and_the_options_of_the_run(sample):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("tables/table3.csv", "a,b\n1,2\n", r"a table of the run cannot be read"),
+        ("tables/audit.csv", "a,b\n1,2\n", r"a table of the run cannot be read"),
         ("data/liver/provenance.json", "{", r"provenance\.json cannot be read"),
         ("summary/regression.csv", "a\n", "is not a whole summary file"),
     ],

@@ -8,13 +8,12 @@ import distinctrun
 import pandas as pd
 import pytest
 import runfiles
-from distinctrun import Key
 from scipy.stats import ttest_1samp
 from test_published import PRINTED
 
 from reproduction import catalogue
 from reproduction.report import comparisons, inputs, summary
-from reproduction.report.page import appendix, cards
+from reproduction.report.page import cards
 from reproduction.report.page.run import Run
 
 TABLES = {3: "regression", 4: "first_pc", 5: "covariance"}
@@ -119,16 +118,3 @@ def test_the_best_mechanism_is_the_one_of_the_advice_and_few_trials_have_none(ro
     assert not any(mark.role == "best" or mark.stands for mark in card.marks)
     assert (card.trials, card.better) == (9, [])
     assert "regression" not in run.advice()
-
-
-def test_gaps_are_the_cells_that_did_not_run(root):
-    summaries = [summary.read(root / f"summary/{name}.csv") for name in distinctrun.KINDS]
-    rows = appendix.gaps(summaries).groups[""]
-    found = {(row["experiment"], catalogue.label(row["mechanism"]), row["epsilon"]) for row in rows}
-    assert found == {
-        (catalogue.experiment(name).name, catalogue.label(mechanism), epsilon)
-        for mechanism, epsilon in distinctrun.REFUSED
-        for name, some in distinctrun.MECHANISMS.items()
-        if mechanism in some
-    }
-    assert Key("regression", "gaussian_2006", "", "", "10") not in distinctrun.cells()

@@ -81,7 +81,6 @@ def test_the_sentences_of_a_file_are_those_of_the_kept_results(file):
 TIGHT = {
     "mvg.tight": ("tables/table4", "mechanism == 'mvg_thm3'", max),
     "gradients.high": ("theory/settings", "perturbation == 'gradients' and scheme == 'imgm'", max),
-    "gradients.kairouz.low": ("summary/adult", "mechanism == 'analytic_gaussian'", min),
     "code.high": ("theory/settings", "scheme == 'imgm_code' and lots == 'paper'", max),
 }
 

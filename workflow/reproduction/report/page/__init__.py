@@ -7,7 +7,6 @@ for the same results.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import json
 import os
@@ -24,12 +23,13 @@ from markupsafe import Markup
 
 from reproduction import catalogue, job_settings
 from reproduction.files import write_text
-from reproduction.report import inputs, markup, summary, tables
+from reproduction.report import inputs, tables
 from reproduction.report.claims import findings
 from reproduction.report.inputs import Files
 from reproduction.report.page import (
     appendix,
     cards,
+    delivered,
     machine,
     pictures,
     prose,
@@ -47,13 +47,8 @@ FOLDER = Path(__file__).parent
 #: What messages call tables that cannot be read.
 _TABLES = "a table of the run"
 
-#: Kinds of items that are never folded.
-FIRST = ("cards", "glossary", "html")
-
 #: Ids of sections on the page of experiments that are none of the papers'.
-PART_SECTIONS = (
-    *("recommend", "price_of_privacy", "audit", "further", "gaps", "provenance", "rerun"),
-)
+PART_SECTIONS = ("recommend", "further", "how")
 
 
 def write(files: Files, out: str | os.PathLike, **options: Any) -> None:
@@ -93,18 +88,13 @@ def build(
     if only:
         order = [
             *(_section(name, outputs) for name in only),
-            *(entry for entry in order if entry.id in (*PART_SECTIONS, "glossary")),
+            *(entry for entry in order if entry.id in PART_SECTIONS),
         ]
-    else:
-        names = [name for name in names if name not in sections.ASIDE]
+    names = [name for name in names if name not in sections.ASIDE]
     arrangement = sections.arrange(order, names)
+    present = {name for chapter in arrangement for name in chapter.results}
     data, provenance = appendix.provenance(files)
     facts = dict(machine.facts() if run is None else run)
-    claims = outputs.table("claims")
-    with inputs.file_errors(_TABLES):
-        added = _added(outputs, data, facts)
-    if len(claims):
-        added["dashboard"] = [_dashboard(claims, arrangement)]
     words = {
         "config": config,
         "options": options,
@@ -114,6 +104,15 @@ def build(
         "advice": _advised(outputs),
         **said.names(),
     }
+    claims = outputs.table("claims")
+    with inputs.file_errors(_TABLES):
+        added = _added(outputs, data, facts, present, words)
+    if len(claims):
+        added["ledger"] = [_ledger(outputs, claims, present)]
+    differences = {
+        _table(name, outputs): prose.html(catalogue.experiment(name).differences)
+        for name in outputs.runs()
+    }
     chapters = []
     for chapter in arrangement:
         items = [_item(files, name) for name in chapter.results]
@@ -122,29 +121,31 @@ def build(
             target = shlex.quote(os.path.join(folder, item["file"]))
             item["path"] = os.path.join(folder, item["data"])
             item["command"] = f"snakemake {target} {options}".strip()
-        chapters.append(_chapter(chapter, items, claims, outputs, words))
+            item["differences"] = differences.get(item["name"], "")
+        chapters.append(_chapter(chapter, items, words))
     if only:
         chapters = [chapter for chapter in chapters if _is_filled(chapter)]
     statuses: dict[str, list[str]] = {}
     for source in provenance:
         statuses.setdefault(str(source.get("status")), []).append(source["name"])
     marks = [(catalogue.mark(status), names) for status, names in statuses.items()]
-    answers = _answers(_text("in_short", words))
+    with inputs.file_errors(_TABLES):
+        health = _health(outputs)
+    verdicts = prose.html(_text("in_short", words))
+    drawn = verdicts and not only and "simulated" not in statuses
     return (
         _environment()
         .get_template("page.html.j2")
         .render(
             sections=chapters,
-            at={name: section.id for section in order for name in section.claims},
-            parts=list(dict.fromkeys(chapter["about"].part for chapter in chapters)),
-            answers=answers,
+            verdicts=verdicts,
             trials=outputs.trials(),
             enough=ENOUGH,
-            epsilon=markup.short(outputs.claimed_epsilon),
             only=[catalogue.experiment(name).title for name in only],
             statuses={status: _titles(provenance, status) for status in sorted(statuses)},
             marks=[(mark, names) for mark, names in marks if mark.text],
-            health=_health(outputs),
+            health=health,
+            picture=Markup(_render("delivered.html.j2", said.names())) if drawn else "",
             style=_source("style.css"),
             script=_source("page.js"),
             **said.names(),
@@ -163,17 +164,6 @@ def _advised(outputs: Run) -> list[dict[str, str]]:
     ]
 
 
-def _answers(text: str) -> dict[str, list[str]]:
-    """Return the sentences, which are items of lists, by the question in bold above them."""
-    _, *parts = re.split(r"^\*\*(.+)\*\*$", text, flags=re.MULTILINE)
-    lists = zip(parts[::2], parts[1::2], strict=True)
-    answers = {
-        question: [" ".join(item.split()) for item in re.split("^- ", items, flags=re.MULTILINE)]
-        for question, items in lists
-    }
-    return {question: items[1:] for question, items in answers.items() if items[1:]}
-
-
 def _titles(provenance: list[dict[str, Any]], status: str) -> str:
     """Return the titles of the data sets with a status, without what explains them."""
     sources = [source for source in provenance if str(source.get("status")) == status]
@@ -181,13 +171,12 @@ def _titles(provenance: list[dict[str, Any]], status: str) -> str:
     return ", ".join(re.split(r" \(|,", title)[0] for title in titles)
 
 
-def _dashboard(claims: pd.DataFrame, arrangement: list[sections.Chapter]) -> dict[str, Any]:
-    """Return the item with the verdicts on all claims, with links to the results behind them."""
-    visible = [name for chapter in arrangement for name in chapter.results]
-    places = {name.rpartition("/")[2]: _slug(name) for name in reversed(visible)}
+def _ledger(outputs: Run, claims: pd.DataFrame, present: set[str]) -> dict[str, Any]:
+    """Return the item of counts of verdicts, and of one table of claims, readings and errata."""
     with inputs.file_errors("claims.csv"):
-        view = views.dashboard(claims) | {"places": places}
-    html = _environment().get_template("dashboard.html.j2").render(view)
+        view = views.ledger(claims, outputs.table("tables/errata"))
+    places = {name.rpartition("/")[2]: _slug(name) for name in sorted(present)}
+    html = _render("ledger.html.j2", view | {"places": places})
     return {"item_type": "html", "html": Markup(html)}
 
 
@@ -196,8 +185,7 @@ def _section(name: str, outputs: Run) -> sections.Section:
     about, table = catalogue.experiment(name), _table(name, outputs)
     stems = (f"curves_{name}", *about.figures)
     figures = tuple(f"figures/{stem}" for stem in stems)
-    show, opened = (table, *figures), (table, figures[0])
-    return sections.Section(name, about.title, "Answers", show, claims=(name,), open=opened)
+    return sections.Section(name, about.title, (table, *figures), open=(table, figures[0]))
 
 
 def _table(name: str, outputs: Run) -> str:
@@ -208,27 +196,16 @@ def _table(name: str, outputs: Run) -> str:
 
 def _is_filled(chapter: Mapping[str, Any]) -> bool:
     """Return whether a section has more than a heading, or a text without its results."""
-    kinds = ("text", "first", "shown", "folded")
+    kinds = ("text", "added", "shown", "folded")
     return not chapter["bare"] and any(chapter[kind] for kind in kinds)
 
 
 def _chapter(
-    chapter: sections.Chapter,
-    items: list[dict[str, Any]],
-    claims: pd.DataFrame,
-    outputs: Run,
-    words: Mapping[str, Any],
+    chapter: sections.Chapter, items: list[dict[str, Any]], words: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return what the template shows of a section: text, what became of its claims, evidence."""
+    """Return what the template shows of a section: text, what the page adds, evidence."""
     about = chapter.section
-    experiment = catalogue.experiment(next(iter(about.claims), ""))
-    table = outputs.table(f"tables/{experiment.results}") if experiment.table else pd.DataFrame()
-    with inputs.file_errors(_TABLES):
-        judged = findings.relevant(claims, about.claims)
-        outcome = findings.headline(table)
-    verdicts = [(row["id"], findings.word(row["verdict"])) for row in judged.to_dict("records")]
-    evidence = [{"topic": item["title"]} | item for item in items if item["item_type"] not in FIRST]
-    folded = [item for item in evidence if item.get("name") not in about.open]
+    evidence = [item for item in items if item.get("name") in chapter.results]
     # A name must have a result, but of a part of the run; a pattern may match nothing.
     missing = [name for name in chapter.missing if not (words["only"] or "*" in name)]
     commands = {
@@ -237,14 +214,9 @@ def _chapter(
     return {
         "about": about,
         "text": prose.html(_text(about.id, words)),
-        "differences": prose.html(catalogue.experiment(about.id).differences),
-        "outcome": outcome,
-        "verdicts": verdicts,
-        "first": [item for item in items if item["item_type"] in FIRST],
-        "shown": [item for item in evidence if item.get("name") in about.open],
-        "folded": folded,
-        # Headlines of the folded items, for readers who do not unfold them.
-        "found": [item for item in folded if item.get("headline")],
+        "added": [item for item in items if item not in evidence],
+        "shown": [item for item in evidence if item["name"] in about.open],
+        "folded": [item for item in evidence if item["name"] not in about.open],
         "missing": [name for name in missing if not commands[name]],
         "waiting": {
             name.removeprefix("tables/imgm_"): command
@@ -253,6 +225,10 @@ def _chapter(
         },
         "bare": bool(chapter.missing) and not chapter.results,
     }
+
+
+def _render(template: str, words: Mapping[str, Any]) -> str:
+    return _environment().get_template(template).render(words)
 
 
 def _text(name: str, words: Mapping[str, Any]) -> str:
@@ -276,6 +252,7 @@ def _environment() -> jinja2.Environment:
     environment.filters["marked"] = catalogue.marked
     environment.filters["experiment"] = lambda name: catalogue.experiment(name).title
     environment.tests["verdict"] = _is_verdict
+    environment.globals |= {"bar": delivered.bar, "at": delivered.at, "ticks": delivered.TICKS}
     return environment
 
 
@@ -286,7 +263,7 @@ def _item(files: Files, name: str) -> dict[str, Any]:
         content = _figure(files, name)
         sources = _sources(files, f"{name}.svg", f"figures/data/{stem}")
     else:
-        content = _table_item(_verdicts_first(tables.build(stem, files)))
+        content = _table_item(tables.build(stem, files))
         sources = _sources(files, f"{name}.csv", name)
     return content | {"id": _slug(name), "name": name} | sources
 
@@ -295,13 +272,6 @@ def _sources(files: Files, file: str, data: str) -> dict[str, Any]:
     """Return the file that a command makes, and its data by name and for download."""
     download = Markup(pictures.data_uri(inputs.find(data, files)))
     return {"file": file, "data": f"{data}.csv", "download": download}
-
-
-def _verdicts_first(table: Table) -> Table:
-    """Return a table with its verdicts second, where a narrow screen shows them."""
-    first, *others = table.columns
-    order = sorted(others, key=lambda column: not _is_verdict(column.header))
-    return dataclasses.replace(table, columns=[first, *order])
 
 
 def _is_verdict(header: str) -> bool:
@@ -321,35 +291,71 @@ def _figure(files: Files, name: str) -> dict[str, Any]:
     return {"item_type": "figure", "pictures": drawings} | words
 
 
-def _added(outputs: Run, data: Table, facts: Mapping[str, str]) -> dict[str, list[dict[str, Any]]]:
+def _added(
+    outputs: Run,
+    data: Table,
+    facts: Mapping[str, str],
+    present: set[str],
+    words: Mapping[str, Any],
+) -> dict[str, list[dict[str, Any]]]:
     """Return the items that the page itself adds, by their names in the sections."""
-    names = [f"summary/{name}" for name in sorted(outputs.runs())]
-    summaries = [summary.read(outputs.files[name]) for name in names if name in outputs.files]
     mirror = {**outputs.settings.get("data", {}), "mirror": "(not shown)"}
-    settings = {**outputs.settings, "data": mirror}
-    text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, default_flow_style=None)
+    text = yaml.safe_dump({**outputs.settings, "data": mirror}, sort_keys=False, allow_unicode=True)
     of_run = "\n".join(
         f"{name}: {value}" for name, value in {**facts, **machine.versions()}.items()
     )
-    texts = [_text_item("Configuration", text)]
-    # Without facts on the run the page is the same on every machine.
-    texts += [_text_item("Machine and packages", of_run) | {"run": True}] if facts else []
-    deck = cards.cards(outputs)
-    ends = {"zero": cards.ZERO.at, "one": cards.ONE.at, "enough": ENOUGH}
-    epsilon, advised = outputs.claimed_epsilon, advice.by_topic(outputs.advice())
-    metrics = {name: str(rows["metric"].max()) for name, rows in outputs.experiments().items()}
-    choice = []
-    if advised:
-        item = _table_item(advice.choice(advised, metrics, epsilon))
-        sources = _sources(outputs.files, "tables/advice.csv", "tables/advice")
-        choice = [item | sources | {"name": "choice", "stacked": True}]
-    return {
-        "choice": choice,
-        "cards": [{"item_type": "cards", "cards": deck} | ends] if deck else [],
-        "gaps": [_table_item(appendix.gaps(summaries))],
-        "glossary": [{"item_type": "glossary", "words": catalogue.section("glossary")}],
-        "provenance": [_table_item(data), *texts],
+    parts = [
+        _prose_item("Trials, guarantees, verdicts, constants", "methods", words),
+        _prose_item("Privacy audit", "audit", words),
+        _table_item(data) | {"settings": Markup(pictures.address("text/yaml", text))},
+        _prose_item("How to rerun it", "rerun", words),
+        {"item_type": "glossary", "title": "Glossary", "words": catalogue.section("glossary")},
+    ]
+    if facts:
+        # Without facts on the run the page is the same on every machine.
+        parts.append(_text_item("Machine and packages", of_run) | {"run": True})
+    added = {
+        "choice": _choices(outputs),
+        "parts": [item | {"fold": True} for item in parts],
     }
+    deck: dict[str, list[dict[str, Any]]] = {}
+    for card in cards.cards(outputs):
+        deck.setdefault(f"cards_{card.about.paper}", []).append(_card(card, outputs, present))
+    ends = {"zero": cards.ZERO.at, "one": cards.ONE.at, "enough": ENOUGH}
+    for name, members in deck.items():
+        marks = [mark for member in members for mark in member["card"].marks]
+        roles = {mark.role for mark in marks} | {"printed" for mark in marks if mark.published}
+        added[name] = [{"item_type": "cards", "cards": members, "roles": roles} | ends]
+    if "cards_IMGM" in added:
+        more = _prose_item("What is run, and three ways to choose the noise", "schemes", words)
+        added["cards_IMGM"].append(more | {"fold": True})
+    return added
+
+
+def _card(card: cards.Card, outputs: Run, present: set[str]) -> dict[str, Any]:
+    """Return a card with its claims and with links to its table and its curves."""
+    name = card.about.id
+    claims = findings.relevant(outputs.table("claims"), [name]).to_dict("records")
+    table, curves = _table(name, outputs), f"figures/curves_{name}"
+    links = {table: f"Table {card.about.table}" if card.about.table else "Table"}
+    links[curves] = "By ε"
+    return {
+        "card": card,
+        "metric": card.about.setup.get("metric", ""),
+        "claims": [(row["id"], findings.word(row["verdict"])) for row in claims],
+        "links": [(_slug(key), text) for key, text in links.items() if key in present],
+    }
+
+
+def _choices(outputs: Run) -> list[dict[str, Any]]:
+    """Return the item with a card a task: what to use, what one types for it, what it gives."""
+    advised = advice.by_topic(outputs.advice())
+    if not advised:
+        return []
+    metrics = {name: str(rows["metric"].max()) for name, rows in outputs.experiments().items()}
+    table = advice.choice(advised, metrics, outputs.claimed_epsilon)
+    sources = _sources(outputs.files, "tables/advice.csv", "tables/advice")
+    return [_table_item(table) | sources | {"item_type": "choices", "name": "choice"}]
 
 
 def _health(outputs: Run) -> dict[str, Any]:
@@ -366,17 +372,22 @@ def _source(name: str) -> Markup:
     return Markup((FOLDER / name).read_text(encoding="utf-8"))
 
 
+def _prose_item(title: str, name: str, words: Mapping[str, Any]) -> dict[str, Any]:
+    return {"item_type": "prose", "title": title, "html": prose.html(_text(name, words))}
+
+
 def _text_item(title: str, text: str) -> dict[str, Any]:
     return {"item_type": "text", "id": _slug(title), "title": title, "text": text}
 
 
 def _table_item(table: Table) -> dict[str, Any]:
     """Return the item of a table, in which a mark stands for the remark on a tuned rule."""
+    columns = [column for column in table.columns if column.page is not None]
     groups = [
         (
             title,
             [
-                [(column, column.cell(line), column.number(line)) for column in table.columns]
+                [(column, column.cell(line), column.number(line)) for column in columns]
                 for line in group
             ],
         )
@@ -392,6 +403,7 @@ def _table_item(table: Table) -> dict[str, Any]:
         "title": table.title,
         "headline": table.headline,
         "table": table,
+        "columns": columns,
         "groups": groups,
         "note": note,
     }

@@ -1,52 +1,19 @@
-"""Tables that only the page has: cells that were not run, and the provenance of the data."""
+"""The table that only the page has: the provenance of the data."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-import pandas as pd
-
-from reproduction import catalogue
-from reproduction.report import inputs, markup, summary
+from reproduction.report import inputs, summary
 from reproduction.report.inputs import Files
 from reproduction.report.tables.base import Column, Table
 
-GAPS = (
-    "Cells that were left out. Where several epsilons share a reason, its numbers are those of the "
-    "smallest."
-)
 PROVENANCE = (
     "The files that were read and their checksums. The content check compares the records "
     "themselves, whatever container they came in. Matrix: features x records, as released; for "
     "networks the arrays that they are trained on."
 )
-
-
-def gaps(summaries: Iterable[pd.DataFrame]) -> Table:
-    """Return the cells that were not run and why, one row per mechanism and kind of reason."""
-    rows = []
-    for results in summaries:
-        noted = results[results["mean"].isna() & results["note"].ne("")]
-        kind = noted["note"].str.split(":", n=1).str[0]
-        for (experiment, mechanism, _), cells in noted.groupby(["experiment", "mechanism", kind]):
-            at = sorted({*cells["epsilon"]} - {""}, key=float)
-            # The reason's numbers are those of the smallest epsilon.
-            first = cells[cells["epsilon"].eq(at[0])] if at else cells
-            row = {"experiment": catalogue.experiment(experiment).name, "mechanism": mechanism}
-            row |= {"epsilon": ", ".join(at) or "all", "note": first["note"].iloc[0]}
-            rows.append(row)
-    return Table(
-        title="Not run",
-        caption=GAPS,
-        columns=[
-            Column("Experiment", "experiment"),
-            Column("Mechanism", markup.mechanism),
-            Column("epsilon", "epsilon"),
-            Column("Reason", "note"),
-        ],
-        groups={"": rows} if rows else {},
-    )
 
 
 def provenance(files: Files) -> tuple[Table, list[dict[str, Any]]]:

@@ -127,32 +127,45 @@
     });
   });
 
-  // A long table can show the rows that contain some words alone.
-  document.querySelectorAll("table.sortable").forEach((table) => {
-    const rows = [...table.tBodies].flatMap((body) => [...body.rows]);
-    const groups = rows.filter((row) => row.classList.contains("group"));
-    const lines = rows.filter((row) => !groups.includes(row));
-    if (lines.length < 40) return;
+  // The ledger shows the rows that contain some words alone; its buttons are such words.
+  document.querySelectorAll("table.filtered").forEach((table) => {
+    const bodies = [...table.tBodies].map((body) => ({
+      group: body.rows[0],
+      rows: [...body.rows].slice(1),
+    }));
     const bar = document.createElement("p");
     bar.className = "filter";
     const words = document.createElement("input");
     words.type = "search";
     words.placeholder = "Rows with ...";
     words.setAttribute("aria-label", "Show rows that contain these words");
+    const buttons = table.dataset.words.split("|").map((text) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = text;
+      button.addEventListener("click", () => {
+        button.ariaPressed = String(button.ariaPressed !== "true");
+        apply();
+      });
+      return button;
+    });
     const apply = () => {
       const parts = words.value.toLowerCase().split(/\s+/);
-      lines.forEach((row) => {
-        const text = `${row.textContent} ${row.cells[0].dataset.group ?? ""}`.toLowerCase();
-        row.hidden = !parts.every((part) => text.includes(part));
-      });
-      groups.forEach((group) => {
-        const body = homes.get(group);
-        group.hidden = lines.every((row) => homes.get(row) !== body || row.hidden);
+      const on = buttons.filter((button) => button.ariaPressed === "true");
+      bodies.forEach(({ group, rows }) => {
+        rows.forEach((row) => {
+          const text = `${group.textContent} ${row.textContent}`.toLowerCase();
+          const verdict = row.querySelector(".badge")?.textContent ?? "";
+          const is = (word) => verdict.startsWith(word) || group.textContent.includes(word);
+          row.hidden = !parts.every((part) => text.includes(part))
+            || !on.every((button) => is(button.textContent));
+        });
+        group.hidden = rows.every((row) => row.hidden);
       });
     };
     words.addEventListener("input", apply);
-    bar.append(words);
-    table.closest(".frame").before(bar);
+    bar.append(words, ...buttons);
+    table.before(bar);
   });
 
   // What a link leads to is opened.

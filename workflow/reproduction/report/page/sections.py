@@ -1,7 +1,7 @@
 """The order of the page: its sections, and which results of a run each of them shows.
 
 A section shows, from the top: its text (texts/ID.md, if there is one), what the page itself adds
-(``builtin``), what became of the claims on the experiments that ``claims`` names, and the evidence.
+(``builtin``), and the evidence, each piece folded under its headline but for those in ``open``.
 What is not there is listed as not built. What is there and has no place, such as the results of an
 experiment of a person's own, stands in the section ``FURTHER``.
 """
@@ -29,23 +29,17 @@ class Section:
     Attributes:
         id: its anchor, and the name of its text, ``texts/<id>.md``, if there is one.
         title: its heading.
-        part: its heading in the navigation.
         show: results in their order, such as ``tables/table3``; ``*`` stands for any characters.
             They are folded but for those in ``open``.
-        builtin: items that the page itself adds, such as ``provenance``; or empty.
-        claims: experiments whose claims belong here; the first one's table is judged.
+        builtin: items that the page itself adds, such as ``parts``; or empty.
         open: names of the results that are unfolded.
-        fold: what text and added items are folded under; empty for none.
     """
 
     id: str
     title: str
-    part: str
     show: tuple[str, ...] = ()
     builtin: str = ""
-    claims: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
-    fold: str = ""
 
 
 @dataclass(frozen=True)
@@ -57,113 +51,47 @@ class Chapter:
     missing: tuple[str, ...]
 
 
-#: Results that are files alone: the dashboard has the claims, a figure the accuracies on MNIST's
-#: features, the text what the table on Cora adds.
-ASIDE = ("tables/claims", "tables/imgm_cora", "tables/imgm_mnist_features")
+#: Results that are files alone. The ledger has claims and errata, a sentence the audit; the papers
+#: have their own set-ups; what is said of directions and prices stands in claims and advice.
+ASIDE = (
+    *("tables/audit", "tables/claims", "tables/errata", "tables/section10_2"),
+    *("tables/table1", "tables/table2", "figures/figure3", "figures/price"),
+)
 
 SECTIONS = (
-    Section("cards", "Every experiment on one scale", "Answers", builtin="cards"),
+    Section("recommend", "Which mechanism should I use?", builtin="choice"),
     Section(
-        "recommend", "Which mechanism should I use?", "Answers", builtin="choice", open=("choice",)
-    ),
-    Section(
-        "setups",
-        "The three experiments",
-        "MVG paper",
-        show=("tables/table2", "tables/section10_2"),
-        fold="What the paper does, and on which data",
-    ),
-    Section(
-        "explainer",
-        "Two minutes on the noise",
-        "MVG paper",
-        show=("figures/explainer", "figures/noise_levels", "figures/figure3"),
-        open=("figures/explainer",),
-    ),
-    Section(
-        "regression",
-        "Experiment I: regression",
-        "MVG paper",
-        show=("tables/table3", "figures/figure4_left", "figures/curves_regression"),
-        claims=("regression",),
-        open=("tables/table3",),
-    ),
-    Section(
-        "first_pc",
-        "Experiment II: first principal component",
-        "MVG paper",
-        show=("tables/table4", "figures/figure4_middle", "figures/curves_first_pc"),
-        claims=("first_pc",),
-        open=("tables/table4",),
-    ),
-    Section(
-        "covariance",
-        "Experiment III: covariance",
-        "MVG paper",
-        show=("tables/table5", "figures/figure4_right", "figures/curves_covariance"),
-        claims=("covariance",),
-        open=("tables/table5",),
-    ),
-    Section(
-        "tight_epsilon",
-        "Claimed against tight ε",
-        "IMGM paper",
-        show=("figures/nominal", "tables/imgm_settings"),
-        open=("figures/nominal",),
+        "mvg",
+        "The MVG paper's experiments",
+        show=(
+            *("tables/table3", "tables/table4", "tables/table5"),
+            *("figures/curves_regression", "figures/curves_first_pc", "figures/curves_covariance"),
+            *("figures/figure4_left", "figures/figure4_middle", "figures/figure4_right"),
+        ),
+        builtin="cards_MVG",
     ),
     Section(
         "imgm",
-        "Adult, Cora, IMDB and MNIST",
-        "IMGM paper",
+        "The IMGM paper's experiments",
         show=(
-            "tables/table1",
-            "figures/figure1",
-            "tables/imgm_imdb",
-            "figures/imgm_gradients",
-            "tables/imgm_adult",
-            "tables/imgm_mnist",
+            *("tables/imgm_adult", "tables/imgm_cora", "tables/imgm_mnist", "tables/imgm_imdb"),
+            *("tables/imgm_mnist_features", "figures/imgm_gradients", "figures/figure1"),
         ),
-        claims=("adult", "cora", "imdb", "mnist", "mnist_features"),
-        fold="What is run, and the three ways to choose the noise",
-    ),
-    Section("further", "Further results", "Further"),
-    Section("limits", "What this study cannot say", "Judgement"),
-    Section("claims", "Claims, one by one", "Judgement", builtin="dashboard"),
-    Section(
-        "price_of_privacy",
-        "The price of privacy: epsilon at half recovery",
-        "Judgement",
-        show=("figures/price",),
+        builtin="cards_IMGM",
     ),
     Section(
-        "audit",
-        "Privacy audit",
-        "Judgement",
-        show=("tables/audit",),
-        fold="What is tested, how, and with what power",
-    ),
-    Section("readings", "Other readings of the papers", "Judgement", show=("figures/readings",)),
-    Section("errata", "Errata", "Judgement", show=("tables/errata",)),
-    Section(
-        "methods",
-        "Methods",
-        "How it was done",
-        fold=(
-            "Trials, guarantees, constants, verdicts, and what was chosen where the papers are "
-            "silent"
+        "noise",
+        "How much noise",
+        show=(
+            *("figures/explainer", "figures/noise_levels"),
+            *("figures/nominal", "tables/imgm_settings"),
         ),
+        open=("figures/explainer",),
     ),
-    Section("gaps", "What was not run", "How it was done", builtin="gaps"),
-    Section("provenance", "Provenance", "How it was done", builtin="provenance"),
-    Section(
-        "rerun",
-        "How to rerun it",
-        "How it was done",
-        fold="Commands for everything, one result, this page",
-    ),
-    Section(
-        "glossary", "Glossary", "How it was done", builtin="glossary", fold="The words of this page"
-    ),
+    Section(FURTHER, "Further results", builtin="cards_"),
+    Section("claims", "Claims, readings, errata", show=("figures/readings",), builtin="ledger"),
+    Section("limits", "What this study cannot say"),
+    Section("how", "How it was done", builtin="parts"),
 )
 
 

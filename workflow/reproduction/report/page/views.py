@@ -1,4 +1,4 @@
-"""The page's dashboard: counts of verdicts by paper and group of claims, and the claims."""
+"""The page's ledger: counts of verdicts by paper, and claims, errata and readings as rows."""
 
 from __future__ import annotations
 
@@ -9,28 +9,30 @@ from typing import Any
 import pandas as pd
 
 from reproduction import catalogue
+from reproduction.experiments import readings
 from reproduction.report.claims.findings import GROUPS, facts, group, word
-from reproduction.report.tables import claims
+from reproduction.report.tables import claims, errata
 
 #: The end of a sentence; a number after the stop belongs to an equation.
 _SENTENCE = re.compile(r"\. (?=[A-Z])")
 
+#: Rows of the ledger by the title of their group.
+Rows = dict[str, list[dict[str, Any]]]
 
-#: Columns of ``claims.csv`` that the page shows as they are, and the verdict's first word.
-SHOWN = ("id", "claim_type", "claim", "place", "verdict", "word", "same_as")
 
+def ledger(table: pd.DataFrame, errors: pd.DataFrame) -> dict[str, Any]:
+    """Return the variables of ``ledger.html.j2``.
 
-def dashboard(table: pd.DataFrame) -> dict[str, Any]:
-    """Return the variables of ``dashboard.html.j2``: by paper the counts and the claims.
-
-    ``table`` is ``claims.csv``. Theorems, other statements and experiments are counted apart;
-    claims that one fact decides count once.
+    ``table`` is ``claims.csv``, ``errors`` the table of errata, of which those of the papers are
+    shown. Theorems, other statements and experiments are counted apart; claims that one fact
+    decides count once.
     """
     rows = claims.ledger(table).assign(word=table["verdict"].map(word))
     rows["same_as"] = table["same_as"].fillna("") if "same_as" in table else ""
     meanings: dict[str, str] = catalogue.section("verdicts")
     order = [name for name in meanings if rows["word"].eq(name).any()]
     papers, totals = [], [1]
+    groups: Rows = {}
     rows["group"] = group(rows["claim_type"])
     for paper, of_paper in rows.groupby("paper", sort=False):
         counts = facts(of_paper).groupby("group")["word"].value_counts()
@@ -47,23 +49,73 @@ def dashboard(table: pd.DataFrame) -> dict[str, Any]:
             for name, text in GROUPS.items()
             if name in counts
         ]
-        claimed = [_claim(row) for row in of_paper.to_dict("records")]
-        title = claims.PAPERS.get(str(paper), str(paper))
-        total = sum(bar["total"] for bar in bars)
-        papers.append({"title": title, "bars": bars, "claims": claimed, "facts": total})
+        groups[f"{paper}: claims"] = [_claim(row) for row in of_paper.to_dict("records")]
+        papers.append({"title": claims.PAPERS.get(str(paper), str(paper)), "bars": bars})
         totals += [bar["total"] for bar in bars]
-    words = {name: meanings[name] for name in order}
-    return {"papers": papers, "longest": max(totals), "verdicts": words}
+    source = errors["id"].str.partition("-")[0] if len(errors) else pd.Series(dtype=str)
+    for paper in errata.PAPERS:
+        if len(found := errors[source.eq(paper)]):
+            groups[f"{paper}: errata"] = [_erratum(row) for row in found.to_dict("records")]
+    groups["Readings: what the papers leave open"] = [*map(_reading, readings.questions().values())]
+    sizes = {
+        kind: sum(len(rows) for title, rows in groups.items() if kind in title.lower())
+        for kind in KINDS
+    }
+    return {
+        "papers": papers,
+        "longest": max(totals),
+        "verdicts": {name: meanings[name] for name in order},
+        "groups": [*groups.items()],
+        "kinds": [(kind, count) for kind, count in sizes.items() if count],
+        "words": ["MVG", "IMGM", *order, "errata", "readings"],
+    }
+
+
+#: Kinds of rows, as the titles of their groups name them.
+KINDS = ("claims", "errata", "readings")
 
 
 def _claim(row: Mapping[str, Any]) -> dict[str, Any]:
-    cells = {column.header: column.cell(row) for column in claims.COLUMNS}
-    why, *more = _SENTENCE.split(row["reason"], maxsplit=1)
-    headers = ("Effect", "On zeros", "Asks", "Shows", "p", "Readings", "Evidence")
+    why, *_ = _SENTENCE.split(row["reason"], maxsplit=1)
+    counts = f"counts with {row['same_as']}" if row["same_as"] else ""
     return {
-        **{name: row[name] for name in SHOWN},
-        "why": why,
-        "more": "".join(more),
-        "numbers": [(name, cells[name]) for name in headers if cells[name]],
+        "id": row["id"],
+        "anchor": f"claim-{row['id']}",
+        "text": row["claim"],
+        "place": ", ".join(filter(None, [row["place"], row["claim_type"], counts])),
+        "verdict": row["verdict"],
+        "word": row["word"],
+        "why": why.removesuffix(".") + ".",
         "shown_by": [name.rpartition("/")[2] for name in row["shown_by"].split()],
+        "command": f"make claim ID={row['id']}",
+    }
+
+
+def _erratum(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "anchor": f"erratum-{row['id'].lower()}",
+        "text": row["printed"],
+        "place": row["place"],
+        "verdict": row["consequence"],
+        "word": "",
+        "why": row["right"],
+        "shown_by": [],
+        "command": "",
+    }
+
+
+def _reading(question: readings.Question) -> dict[str, Any]:
+    others = [value for value in question.values if value != question.default]
+    bare = [f"{value} is not private" for value in question.not_private]
+    return {
+        "id": question.name,
+        "anchor": f"reading-{question.name}",
+        "text": question.about,
+        "place": question.title,
+        "verdict": f"read as {question.default}",
+        "word": "",
+        "why": "; ".join([f"Also run: {', '.join(others)}", *bare]) + ".",
+        "shown_by": ["readings"],
+        "command": "",
     }

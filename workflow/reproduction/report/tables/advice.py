@@ -316,9 +316,11 @@ def choice(
         unit = " in %" if metric(row).scale == 100 else ""
         return f"{topic(row)}: {metric(row).name}{unit}"
 
+    def won(row: Mapping[str, Any]) -> bool:
+        return row["outcome"] in ("clear", "tied")
+
     def use(row: Mapping[str, Any]) -> str:
-        won = row["outcome"] in ("clear", "tied")
-        return row["best"] if won else _sentence(row, row["outcome"])
+        return row["best"] if won(row) else _sentence(row, row["outcome"])
 
     def gives(row: Mapping[str, Any]) -> str:
         scale, step = metric(row).scale, metric(row).step
@@ -332,11 +334,19 @@ def choice(
     def without(row: Mapping[str, Any]) -> str:
         return short(row["nonprivate"] * metric(row).scale, 4)
 
+    def typed(row: Mapping[str, Any]) -> str:
+        if not won(row):
+            return ""
+        if catalogue.experiment(row["experiment"]).perturbation == "gradients":
+            return "no file: a training"
+        key = catalogue.section("offered").get(row["best_mechanism"])
+        return f'`mechanism = "{key}"`' if key else "not offered by `matrixdp release`"
+
     def ties(row: Mapping[str, Any]) -> str:
-        return format_value(row["tied_with"]) or "none: it is the best"
+        return format_value(row["tied_with"]) or "none"
 
     def elsewhere(row: Mapping[str, Any]) -> str:
-        return format_value(row["held_out"]) or "no rule was made on these data"
+        return format_value(row["held_out"])
 
     return Table(
         title=CHOICE.format(short(claimed_epsilon)),
@@ -344,10 +354,11 @@ def choice(
         columns=[
             Column("Task", task),
             Column("Use", use),
-            Column("No clear difference to", ties),
+            Column("In people.toml", typed),
             Column("It gives", gives, "error"),
             Column("Baseline", baseline, "baseline_error"),
-            Column("Without privacy", without, "nonprivate"),
+            Column("No privacy", without, "nonprivate"),
+            Column("Ties with", ties),
             Column("On other data", elsewhere),
         ],
         groups={"": [*rows]},

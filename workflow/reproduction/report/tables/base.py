@@ -40,12 +40,15 @@ class Column:
         text: the name of a column of the frame, or a function from a line to the cell's text.
         value: the same for the number to sort by, for a column of numbers; or empty.
         print: its header in the article; empty for a column that is not there.
+        page: its header on the page, if it is another one; None for a column that is not there,
+            but in the CSV file alone.
     """
 
     header: str
     text: str | Callable[[Line], str]
     value: str | Callable[[Line], Any] = ""
     print: str = ""
+    page: str | None = ""
 
     def cell(self, line: Line) -> str:
         """Return the text of a cell."""

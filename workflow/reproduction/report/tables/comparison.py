@@ -340,6 +340,8 @@ def columns(shared: Setting, rows: pd.DataFrame) -> list[Column]:
     power = "" if np.isnan(factor) else f"{np.log10(factor):.0f}"
     base, unit = shared.base, power.translate(_POWERS)
     published = functools.partial(_published_cell, shared.about)
+    # Elsewhere the values themselves are compared.
+    in_doubt = "" if shared.about.conjecture else None
     columns = [
         Column("Method", functools.partial(_method, shared.about), print="Method"),
         Column(
@@ -354,8 +356,8 @@ def columns(shared: Setting, rows: pd.DataFrame) -> list[Column]:
             "mean",
             print="Here (1)",
         ),
-        _ratio(f"Paper / {base}", "published_over_base", f"Paper / {base}"),
-        _ratio(f"Ours / {base}", "over_base", f"Here / {base}"),
+        _ratio(f"Paper / {base}", "published_over_base", f"Paper / {base}", in_doubt),
+        _ratio(f"Ours / {base}", "over_base", f"Here / {base}", in_doubt),
         Column("Noise for the printed error", _noise_factor),
         Column("Against the paper", "against_paper"),
         Column("Against baseline", _outcome, print="Against baseline"),
@@ -386,13 +388,13 @@ def _published_cell(about: catalogue.Experiment, row: Mapping[str, Any]) -> str:
     return f"{row['qualifier']}{short(value, 4)} ({row['qualifier']}{row['published']}{margin})"
 
 
-def _ratio(header: str, name: str, print: str) -> Column:
+def _ratio(header: str, name: str, print: str, page: str | None) -> Column:
     def text(row: Mapping[str, Any]) -> str:
         if abs(row[name]) < statistics.ROUNDING:
             return "0"
         return interval(row[name], row[f"{name}_ci"])
 
-    return Column(header, text, name, print)
+    return Column(header, text, name, print, page)
 
 
 def _noise_factor(row: Mapping[str, Any]) -> str:

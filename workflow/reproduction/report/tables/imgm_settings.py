@@ -54,7 +54,10 @@ def build(run: Run) -> Table:
             *(Column(header, name, name) for header, name in numbers_of.items()),
             *(
                 by_epsilon(
-                    epsilon, lambda row: short(row["epsilon_delivered"], 4), "epsilon_delivered"
+                    epsilon,
+                    lambda row: short(row["epsilon_delivered"], 4),
+                    "epsilon_delivered",
+                    page=epsilon == run.table_epsilon,
                 )
                 for epsilon in sorted({*frame["epsilon"]})
             ),

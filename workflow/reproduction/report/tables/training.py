@@ -143,16 +143,26 @@ def columns(epsilons: Sequence[str], at: str, baseline: str) -> list[Column]:
         Column("Privacy", text("verdict"), print="Privacy"),
         Column(f"Against {baseline}", text("against_baseline")),
         *(
-            by_epsilon(epsilon, accuracy, "mean", "Accuracy" if epsilon == at else "")
+            by_epsilon(
+                epsilon,
+                accuracy,
+                "mean",
+                print="Accuracy" if epsilon == at else "",
+                page=epsilon == at,
+            )
             for epsilon in epsilons
         ),
         Column("Noise (std)", text("noise_std"), value("noise_std")),
-        Column("How the noise is calibrated", calibration),
+        Column("How the noise is calibrated", calibration, page=None),
     ]
 
 
 def by_epsilon(
-    epsilon: Any, cell: Callable[[Mapping[str, Any]], str], name: str, print: str = ""
+    epsilon: Any,
+    cell: Callable[[Mapping[str, Any]], str],
+    name: str,
+    print: str = "",
+    page: bool = True,
 ) -> Column:
     """Return the column of an epsilon for lines of several; a baseline has one row for every."""
 
@@ -165,7 +175,8 @@ def by_epsilon(
         return ""
 
     header = epsilon if isinstance(epsilon, str) else f"{epsilon:g}"
-    return Column(header, text, lambda rows: rows_at(rows)[name].min(), print)
+    on_page = f"At claimed ε = {header}" if page else None
+    return Column(header, text, lambda rows: rows_at(rows)[name].min(), print, on_page)
 
 
 def accuracy(row: Mapping[str, Any]) -> str:
