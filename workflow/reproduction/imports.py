@@ -21,8 +21,8 @@ HOMES = {"matrixdp": PACKAGE.parents[1] / "src", "reproduction": PACKAGE.parent}
 TEXTS = {
     "catalogue": ["catalogue.yaml"],
     "experiments.readings": ["readings.yaml"],
-    "report.article.build": ["article/*", "references.yaml"],
-    "report.citations": ["references.yaml"],
+    "report.article.build": ["article/*", "references.bib"],
+    "report.citations": ["references.bib"],
     "report.claims.definitions": ["claims.yaml"],
     "report.numbers": ["numbers.yaml"],
     "report.sentences": ["texts/*"],

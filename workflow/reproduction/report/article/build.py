@@ -30,7 +30,7 @@ from reproduction.report.tables.training import DAGGER
 
 SOURCE = Path(__file__).parents[3] / "article"
 TEXT = SOURCE / "article.typ"
-REFERENCES = SOURCE.with_name("references.yaml")
+REFERENCES = SOURCE.with_name("references.bib")
 KEPT = SOURCE.parents[1] / "results" / "reference"
 KEPT_ARTICLE = "results/kept/article.pdf"
 
