@@ -58,7 +58,7 @@ COLUMNS = (
 QUERIES: dict[str, Query] = {
     "mean": mdp.MeanQuery(mdp.Box.cube(4, -1, 1), 50),
     "moments": mdp.SecondMomentQuery(mdp.Box.cube(3, -1, 1), 50),
-    "records": mdp.IdentityQuery(mdp.Box.cube(3, -1, 1), 5),
+    "records": mdp.RecordsQuery(mdp.Box.cube(3, -1, 1), 5),
 }
 
 #: Noise of a plain function: maps a Generator and a shape to noise.

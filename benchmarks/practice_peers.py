@@ -103,13 +103,13 @@ Answer = Callable[[np.ndarray], tuple[np.ndarray, str]]
 
 def our_mean(X: np.ndarray, delta: float = 0.0) -> tuple[np.ndarray, str]:
     query = mdp.MeanQuery(mdp.Box.cube(X.shape[1], -1, 1), len(X))
-    best = mdp.options(query, epsilon=EPSILON, delta=delta)[0]
+    best = mdp.compare_mechanisms(query, epsilon=EPSILON, delta=delta)[0]
     return best.release.release(X)[0], best.name
 
 
 def _choice(estimator: Any) -> str:
     """Return the name of the mechanism of a fit."""
-    release = estimator.release_
+    release = estimator.mechanism_
     return str(getattr(release, "noise_name", type(getattr(release, "program", release)).__name__))
 
 

@@ -32,7 +32,7 @@ from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.programs import Program, Simulation, Stack, Value
-from matrixdp.mechanisms.scaled import Scaled
+from matrixdp.mechanisms.scaled import MinMaxScaled
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import (
     GaussianDistribution,
@@ -43,9 +43,9 @@ from matrixdp.noise.value import Noise
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import (
-    IdentityQuery,
     MeanQuery,
     Query,
+    RecordsQuery,
     SecondMomentQuery,
 )
 
@@ -62,16 +62,16 @@ DOMAINS = {
     "ball": Ball(2.0, 3),
 }
 QUERIES = [
-    IdentityQuery(DOMAINS["cube"], RECORDS),
-    IdentityQuery(DOMAINS["uneven"], RECORDS, "zero_out"),
-    IdentityQuery(DOMAINS["ball"], RECORDS),
+    RecordsQuery(DOMAINS["cube"], RECORDS),
+    RecordsQuery(DOMAINS["uneven"], RECORDS, "zero_out"),
+    RecordsQuery(DOMAINS["ball"], RECORDS),
     MeanQuery(DOMAINS["uneven"], RECORDS),
     MeanQuery(DOMAINS["ball"], RECORDS, "zero_out"),
     PresentMeanQuery.of(2, RECORDS),
     SecondMomentQuery(DOMAINS["cube"], RECORDS),
     SecondMomentQuery(DOMAINS["uneven"], RECORDS),
     SecondMomentQuery(DOMAINS["ball"], RECORDS, "zero_out"),
-    IdentityQuery(DOMAINS["cube"], RECORDS, per_person=2),
+    RecordsQuery(DOMAINS["cube"], RECORDS, per_person=2),
     MeanQuery(DOMAINS["uneven"], RECORDS, "add_or_remove"),
     SecondMomentQuery(DOMAINS["cube"], RECORDS, per_person=2),
     SecondMomentQuery(DOMAINS["ball"], RECORDS, "add_or_remove"),
@@ -83,8 +83,8 @@ OTHERS = [
     Gaussian("2014"),
     DirectionalGaussian(weights=(1.0, 2.0, 3.0)),
     DirectionalGaussian(directions=TURNED),
-    Scaled(Gaussian()),
-    Scaled(Laplace()),
+    MinMaxScaled(Gaussian()),
+    MinMaxScaled(Laplace()),
     ClippedMoments(1 / 16),
     Centred(1 / 16),
 ]
@@ -220,7 +220,7 @@ class Answers:
 def answers_of(release: Program, columns: Array, answers: list[Array] | None = None) -> Answers:
     """Return what a program asks of one data set."""
     ask = Answers(answers)
-    reads = isinstance(release.query, IdentityQuery)
+    reads = isinstance(release.query, RecordsQuery)
     records = Stack(columns) if reads else Value(release.query.value(columns))
     ask.released = release.released(release.run(records, ask))
     return ask
@@ -325,7 +325,7 @@ def noise_of(case: Case, trials: int) -> list[tuple[Any, Array]]:
         return [(release.noise, release.simulate(value, rng) - value)]
     assert isinstance(release, Program)
     recording = Recording(rng, [])
-    reads = isinstance(release.query, IdentityQuery)
+    reads = isinstance(release.query, RecordsQuery)
     release.run(Stack(value) if reads else Value(value), recording)
     return [(part.noise, noise) for part, noise in recording.noise]
 

@@ -8,14 +8,14 @@ from matrixdp.privacy.sensitivity import (
     ADJACENCIES,
     Ball,
     Box,
-    IdentityQuery,
+    RecordsQuery,
     SecondMomentQuery,
     second_moments,
 )
 
-LIVER = IdentityQuery(Box.cube(6, -1, 1), 248)
+LIVER = RecordsQuery(Box.cube(6, -1, 1), 248)
 MOVEMENT = SecondMomentQuery(Box.cube(4, -100, 100), 10176)
-CTG = IdentityQuery(Box.cube(21, 0, 1), 2126)
+CTG = RecordsQuery(Box.cube(21, 0, 1), 2126)
 LIVER_MOMENTS = SecondMomentQuery(LIVER.domain, 248)
 CTG_MOMENTS = SecondMomentQuery(CTG.domain, 2126)
 #: Domains of every kind, and what neighbours may be.

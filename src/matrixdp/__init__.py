@@ -1,6 +1,12 @@
 """Private release of matrices: mechanisms, their exact privacy, audits, receipts and accounts.
 
-For a matrix of your own, one record per row, whose number and bounds are public:
+Three ways lead from records, one per row, to a release:
+
+- :func:`make_release`, as on the command line, for an answer with its intervals and receipt;
+- :class:`Covariance`, :class:`PrivatePCA` and :class:`PrivateRidge` in scikit-learn's pipelines;
+- a query and a mechanism, for what has no name there, such as a mechanism of your own.
+
+An :class:`Account` (diffprivlib's accountant) adds up the releases of each. The third way:
 
 >>> import matrixdp as mdp, numpy as np
 >>> records = np.random.default_rng(1).uniform((0, 0), (120, 200_000), (400, 2))
@@ -32,17 +38,17 @@ if TYPE_CHECKING:
     from matrixdp.mechanisms.gaussian import AnalyzeGauss as AnalyzeGauss
     from matrixdp.mechanisms.gaussian import Gaussian as Gaussian
     from matrixdp.mechanisms.laplace import Laplace as Laplace
-    from matrixdp.mechanisms.scaled import Scaled as Scaled
+    from matrixdp.mechanisms.scaled import MinMaxScaled as MinMaxScaled
     from matrixdp.privacy.domain import Ball as Ball
     from matrixdp.privacy.domain import Box as Box
-    from matrixdp.privacy.sensitivity import IdentityQuery as IdentityQuery
     from matrixdp.privacy.sensitivity import MeanQuery as MeanQuery
+    from matrixdp.privacy.sensitivity import RecordsQuery as RecordsQuery
     from matrixdp.privacy.sensitivity import SecondMomentQuery as SecondMomentQuery
     from matrixdp.release.account import Account as Account
-    from matrixdp.release.people import first_records as first_records
+    from matrixdp.release.people import bound_contributions as bound_contributions
     from matrixdp.release.publications import make_release as make_release
     from matrixdp.release.recommend import Option as Option
-    from matrixdp.release.recommend import options as options
+    from matrixdp.release.recommend import compare_mechanisms as compare_mechanisms
     from matrixdp.release.recommend import recommend as recommend
     from matrixdp.version import VERSION as __version__
 
@@ -50,24 +56,24 @@ if TYPE_CHECKING:
 _PUBLIC = {
     "Box": ("privacy.domain", "Box"),
     "Ball": ("privacy.domain", "Ball"),
-    "IdentityQuery": ("privacy.sensitivity", "IdentityQuery"),
+    "RecordsQuery": ("privacy.sensitivity", "RecordsQuery"),
     "MeanQuery": ("privacy.sensitivity", "MeanQuery"),
     "SecondMomentQuery": ("privacy.sensitivity", "SecondMomentQuery"),
     "recommend": ("release.recommend", "recommend"),
-    "options": ("release.recommend", "options"),
+    "compare_mechanisms": ("release.recommend", "compare_mechanisms"),
     "Option": ("release.recommend", "Option"),
     "Gaussian": ("mechanisms.gaussian", "Gaussian"),
     "Laplace": ("mechanisms.laplace", "Laplace"),
     "AnalyzeGauss": ("mechanisms.gaussian", "AnalyzeGauss"),
     "GOE": ("mechanisms.gaussian", "GOE"),
     "DirectionalGaussian": ("mechanisms.directional", "DirectionalGaussian"),
-    "Scaled": ("mechanisms.scaled", "Scaled"),
+    "MinMaxScaled": ("mechanisms.scaled", "MinMaxScaled"),
     "AdditiveMechanism": ("mechanisms.base", "AdditiveMechanism"),
     "PrivacyStatement": ("mechanisms.base", "PrivacyStatement"),
     "audit": ("auditing.public", "audit"),
     "AuditResult": ("auditing.public", "AuditResult"),
     "make_release": ("release.publications", "make_release"),
-    "first_records": ("release.people", "first_records"),
+    "bound_contributions": ("release.people", "bound_contributions"),
     "Account": ("release.account", "Account"),
     "Covariance": ("estimators", "Covariance"),
     "PrivatePCA": ("estimators", "PrivatePCA"),

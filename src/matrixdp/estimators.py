@@ -52,7 +52,7 @@ from matrixdp.release.missing import MIDDLE, REFUSE
 from matrixdp.release.outputs import Output, Regression
 from matrixdp.release.outputs.components import spectrum
 from matrixdp.release.outputs.output import Noisy
-from matrixdp.release.people import first_records
+from matrixdp.release.people import bound_contributions
 from matrixdp.release.specification import CLIPPED, RECOMMENDED
 from matrixdp.release.uncertainty import MomentNoise
 
@@ -151,7 +151,7 @@ class _Private(BaseEstimator):
             bagging clones it, and each fit spends epsilon and delta again.
         per_person: number of records of each person that count, the first ones. The guarantee is
             then for replacing all records of one person; how many each has is public. ``fit`` takes
-            ``people``, a text or number per record that identifies its person.
+            ``groups``, a text or number per record that identifies its person.
         missing: ``middle`` if a missing value counts as the middle of its bounds, towards which it
             moves the answer; ``refuse`` if it ends the fit, which tells that a record lacks one.
             Nothing is put in its place unstated: None refuses it too.
@@ -162,7 +162,7 @@ class _Private(BaseEstimator):
     Raises:
         InputError: by ``fit`` before it spends anything, if a parameter is out of range, the bounds
             are missing, no mechanism gives the guarantee, the one fit or the account is spent,
-            ``people`` and ``per_person`` do not fit, or a value is missing and not to be replaced.
+            ``groups`` and ``per_person`` do not fit, or a value is missing and not to be replaced.
     """
 
     epsilon: float = 1.0
@@ -205,7 +205,7 @@ class _Private(BaseEstimator):
     def _calibrated(
         self, output: Output, count: int, parameters: Mapping[str, Any], **line: Any
     ) -> AdditiveMechanism | InParts:
-        """Spend the budget on the mechanism of the least regret, and return its ``release_``.
+        """Spend the budget on the mechanism of the least regret, and return its ``mechanism_``.
 
         Warns:
             UselessWarning: noise hides the answer, however much of their bounds columns fill.
@@ -224,7 +224,7 @@ class _Private(BaseEstimator):
         release = best.release
         assert isinstance(release, AdditiveMechanism | InParts)
         self._spend(release)
-        self.release_: AdditiveMechanism | InParts = release
+        self.mechanism_: AdditiveMechanism | InParts = release
         return release
 
     def _noisy(self, output: Output, records: Array, release: AdditiveMechanism | InParts) -> Noisy:
@@ -243,17 +243,17 @@ class _Private(BaseEstimator):
         return Box(*zip(*sides, *more, strict=True))
 
     def _counting(
-        self, records: Array, people: ArrayLike | None, parameters: Mapping[str, Any]
+        self, records: Array, groups: ArrayLike | None, parameters: Mapping[str, Any]
     ) -> Array:
         """Return the records that count, (k, m), NaN where a value is missing."""
         most = parameters["per_person"]
-        if (people is None) != (most is None):
+        if (groups is None) != (most is None):
             raise InputError(
-                f"per_person is {most} and people are "
-                f"{'missing' if people is None else 'given'}; give both, or neither"
+                f"per_person is {most} and groups are "
+                f"{'missing' if groups is None else 'given'}; give both, or neither"
             )
-        if people is not None:
-            first = first_records(people, most)
+        if groups is not None:
+            first = bound_contributions(groups, most)
             check_consistent_length(records, first)
             records = records[first]
         if parameters["missing"] != MIDDLE and np.isnan(records).any():
@@ -293,7 +293,7 @@ class Covariance(_Private):
         location_: mean, (m,), in the same units, within the bounds.
         raw_covariance_, raw_location_: both as the noise left them.
         eigenvalues_: eigenvalues of ``covariance_``, (m,), the largest first.
-        release_: the calibrated mechanism, with its tight guarantee.
+        mechanism_: the calibrated mechanism, with its tight guarantee.
 
     >>> X = np.random.default_rng(1).uniform(0, 1, (400, 3))
     >>> estimate = mdp.Covariance(epsilon=1, delta=1e-6, bounds=(0, 1)).fit(X)
@@ -301,10 +301,10 @@ class Covariance(_Private):
     ((3, 3), True)
     """
 
-    def fit(self, X: ArrayLike, y: object = None, people: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: object = None, groups: ArrayLike | None = None) -> Self:
         """Release the covariance of records X, (n, m)."""
         parameters = self._checked()
-        records = self._counting(_records(self, X), people, parameters)
+        records = self._counting(_records(self, X), groups, parameters)
         box = self._box(X)
         output, scaled = _in_units("covariance", box, records, parameters)
         release = self._calibrated(output, len(records), parameters)
@@ -335,7 +335,7 @@ class PrivatePCA(_FitAlone, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _
         explained_variance_ratio_: their shares of the total variance, (n_components,).
         mean_, raw_mean_: mean, (m,), in the records' own units, within the bounds and as the noise
             left it.
-        release_: the calibrated mechanism, with its tight guarantee.
+        mechanism_: the calibrated mechanism, with its tight guarantee.
 
     >>> X = np.random.default_rng(1).uniform(0, 1, (400, 3))
     >>> pca = mdp.PrivatePCA(2, epsilon=1, delta=1e-6, bounds=(0, 1)).fit(X)
@@ -352,10 +352,10 @@ class PrivatePCA(_FitAlone, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _
         "n_components": _optional(checks.count),
     }
 
-    def fit(self, X: ArrayLike, y: object = None, people: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: object = None, groups: ArrayLike | None = None) -> Self:
         """Release the components of records X, (n, m)."""
         parameters = self._checked()
-        records = self._counting(_records(self, X), people, parameters)
+        records = self._counting(_records(self, X), groups, parameters)
         features = records.shape[1]
         number = parameters["n_components"] or features
         if number > features:
@@ -425,7 +425,7 @@ class PrivateRidge(RegressorMixin, _Private):
         coef_std_, intercept_std_: their standard errors from the noise alone, to first order. The
             ridge that limits the noise, and the clipping of ``clipped``, are not in them, so that
             they make no interval. NaN with ``max_norm``.
-        release_: the calibrated mechanism, with its tight guarantee.
+        mechanism_: the calibrated mechanism, with its tight guarantee.
 
     >>> X = np.random.default_rng(1).uniform(0, 1, (400, 3))
     >>> ridge = mdp.PrivateRidge(epsilon=1, delta=1e-6, bounds=(0, 1), target_bounds=(0, 3))
@@ -443,12 +443,12 @@ class PrivateRidge(RegressorMixin, _Private):
         "fit_intercept": checks.flag,
     }
 
-    def fit(self, X: ArrayLike, y: ArrayLike, people: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
         """Release the regression of y, (n,), on X, (n, m)."""
         parameters = self._checked()
         records, target = _records(self, X), _target(self, y)
         check_consistent_length(records, target)
-        rows = self._counting(np.column_stack([records, target]), people, parameters)
+        rows = self._counting(np.column_stack([records, target]), groups, parameters)
         box = self._box(X, bounds.pair(self.target_bounds, "target_bounds"))
         line = {"alpha": parameters["alpha"], "intercept": parameters["fit_intercept"]}
         output, scaled = _in_units("regression", box, rows, parameters, **line)

@@ -8,12 +8,12 @@ from matrixdp.auditing.releases import Limits, audit_of, judge
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.noise import distributions
-from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Box, RecordsQuery, SecondMomentQuery
 from reproduction.mechanisms import registry
 from reproduction.mechanisms.jl import JohnsonLindenstrauss
 from reproduction.mechanisms.wishart import NonPrivateWishart
 
-QUERY = IdentityQuery(Box.cube(3, -1, 1), 20)
+QUERY = RecordsQuery(Box.cube(3, -1, 1), 20)
 RELEASE = Gaussian().calibrate(QUERY, epsilon=1.0, delta=0.01)
 NOISE = RELEASE.noise
 

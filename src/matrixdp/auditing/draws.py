@@ -8,13 +8,13 @@ from matrixdp.auditing import runs
 from matrixdp.auditing.neighbours import Neighbours
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveMechanism
-from matrixdp.privacy.sensitivity import IdentityQuery
+from matrixdp.privacy.sensitivity import RecordsQuery
 
 
 def value_within(release: AdditiveMechanism, pair: Neighbours) -> Array:
     """Return a value of the query within the public bounds: all records are the second one."""
     query = release.query
-    if not isinstance(query, IdentityQuery):
+    if not isinstance(query, RecordsQuery):
         return runs.within(query, runs.value_of(query, pair.other))
     column = np.reshape(pair.other, (-1, query.features))[:1].T
     return np.tile(column, query.n_records)

@@ -17,9 +17,9 @@ from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import (
     ADD_OR_REMOVE,
-    IdentityQuery,
     MeanQuery,
     Query,
+    RecordsQuery,
     SecondMomentQuery,
 )
 
@@ -62,7 +62,7 @@ def changes(query: Query, records: Array, others: Array) -> Array:
     (searches, m, m).
     """
     first, second = (contributions(query, side) for side in (records, others))
-    return (first - second) / (1 if isinstance(query, IdentityQuery) else query.n_records)
+    return (first - second) / (1 if isinstance(query, RecordsQuery) else query.n_records)
 
 
 def contributions(query: Query, records: Array) -> Array:
@@ -71,7 +71,7 @@ def contributions(query: Query, records: Array) -> Array:
     if isinstance(query, PresentMeanQuery):
         rows = _pairs(query, rows)
     columns = np.swapaxes(rows, 1, 2)
-    if isinstance(query, IdentityQuery):
+    if isinstance(query, RecordsQuery):
         return columns
     if isinstance(query, MeanQuery):
         return columns.sum(axis=2, keepdims=True)

@@ -16,7 +16,7 @@ from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.noise.distributions import NormDistribution, SizedDistribution
 from matrixdp.noise.value import Noise
-from matrixdp.privacy.sensitivity import IdentityQuery
+from matrixdp.privacy.sensitivity import RecordsQuery
 
 #: Number of draws that check the norm of a distribution.
 DRAWS = 16
@@ -82,13 +82,13 @@ class NormAudit(Audit):
         self.proven = library.plain(release) and proven <= release.epsilon * (1 + ROUNDING)
         m, n = release.query.shape
         # One column suffices where columns are independent and identically distributed.
-        one_column = isinstance(release.query, IdentityQuery) and distribution.identical_columns
+        one_column = isinstance(release.query, RecordsQuery) and distribution.identical_columns
         self.cost = float(m if one_column else m * n)
 
     def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
         """Return the privacy loss of each run."""
         release, query, size = self.release, self.release.query, self._size
-        if isinstance(query, IdentityQuery) and not self._distribution.identical_columns:
+        if isinstance(query, RecordsQuery) and not self._distribution.identical_columns:
             # All columns share one radius and must be drawn. Zeros stand for the other records.
             return tuple(runs.in_blocks(partial(self._whole, stream), count, self.cost))
         before, after = runs.values(query, self._pair)

@@ -17,9 +17,9 @@ from matrixdp.mechanisms.clipped import ChosenByHistogram, shells, squared_move
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import (
     ADD_OR_REMOVE,
-    IdentityQuery,
     MeanQuery,
     Query,
+    RecordsQuery,
     SecondMomentQuery,
 )
 
@@ -107,13 +107,13 @@ def parts_mu(release: CalibratedMechanism) -> list[float]:
         return [proofs.UNPROVEN]
     if isinstance(release, AdditiveGaussian):
         return [proofs.mu(query, release.noise)]
-    if isinstance(release, CentredMoments) and type(query) is IdentityQuery:
+    if isinstance(release, CentredMoments) and type(query) is RecordsQuery:
         mean = MeanQuery(
             query.domain, query.n_records, query.adjacency, per_person=query.per_person
         )
         about = parts_mu(release.about) if _about_mean(release) else [proofs.UNPROVEN]
         return [mean.l2_sensitivity / release.centre_std, *about]
-    if isinstance(release, ChosenByHistogram) and type(query) is IdentityQuery:
+    if isinstance(release, ChosenByHistogram) and type(query) is RecordsQuery:
         return [counts_mu(release), max(_candidate_mus(release))]
     return [proofs.UNPROVEN]
 
@@ -146,10 +146,10 @@ def _about_mean(release: CentredMoments) -> bool:
     query, part = release.query, release.about.query
     if isinstance(release.about, AdditiveGaussian):
         return type(part.domain) is Ball and fits(part, query, "replace")
-    if not isinstance(release.about, ChosenByHistogram) or type(part) is not IdentityQuery:
+    if not isinstance(release.about, ChosenByHistogram) or type(part) is not RecordsQuery:
         return False
     # It reads the records about the mean, which are at most as long as the domain is wide.
-    widest = IdentityQuery(query.domain, query.n_records).l2_sensitivity
+    widest = RecordsQuery(query.domain, query.n_records).l2_sensitivity
     return (
         type(part.domain) is Ball
         and part.domain.radius >= widest

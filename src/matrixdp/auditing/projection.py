@@ -18,7 +18,7 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.mechanisms.programs import Program
-from matrixdp.privacy.sensitivity import IdentityQuery, SecondMomentQuery
+from matrixdp.privacy.sensitivity import RecordsQuery, SecondMomentQuery
 
 #: Least and largest number of runs on each neighbour that choose the statistic.
 HELD = 200, 1000
@@ -134,10 +134,7 @@ class ComposedAudit(BlackBoxAudit):
     ) -> None:
         super().__init__(release)
         query = release.query
-        if (
-            isinstance(query, IdentityQuery)
-            and release.output_type == SecondMomentQuery.output_type
-        ):
+        if isinstance(query, RecordsQuery) and release.output_type == SecondMomentQuery.output_type:
             moments = SecondMomentQuery(query.domain, query.n_records, query.adjacency)
             pair = farthest(moments)
             self._answers = [*runs.values(moments, pair)]

@@ -25,7 +25,7 @@ from matrixdp.noise.distributions import (
     SizedDistribution,
 )
 from matrixdp.noise.value import Noise
-from matrixdp.privacy.sensitivity import IdentityQuery, Query
+from matrixdp.privacy.sensitivity import Query, RecordsQuery
 
 #: The verdict where neighbours differ by more than declared.
 REPLAYED = f"{REFUTED}: a replay on two neighbours shows it"
@@ -57,7 +57,7 @@ def audit_of(release: CalibratedMechanism, stream: np.random.Generator) -> Audit
             tool = GaussianAudit if noise.unit == safe.NORMAL else NormAudit
             return tool(release, noise, stream)
         # Auditing the column that differs suffices, where columns of the library are alike.
-        one_column = noise.identical_columns or not isinstance(release.query, IdentityQuery)
+        one_column = noise.identical_columns or not isinstance(release.query, RecordsQuery)
         if isinstance(noise, GaussianDistribution) and one_column:
             return GaussianAudit(release, noise, stream)
         if isinstance(noise, NormDistribution) and is_norm(noise):

@@ -19,7 +19,7 @@ from matrixdp.auditing.neighbours import Neighbours, changes
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.privacy.domain import Box
-from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query
+from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery
 
 #: Numbers per draw, few enough for the processor's cache.
 PART = 2**17
@@ -85,7 +85,7 @@ def runs(
     """
     query = release.query
     value = within(query, value_of(query, pair.other))
-    if not isinstance(query, IdentityQuery):
+    if not isinstance(query, RecordsQuery):
 
         def part(number: int) -> Array:
             return statistic(release.simulate(value, [stream] * number))
@@ -95,7 +95,7 @@ def runs(
         raise ValueError("columns of the noise are not alike")
     few = replace(
         release,
-        query=IdentityQuery(query.domain, count, query.adjacency),
+        query=RecordsQuery(query.domain, count, query.adjacency),
         noise=replace(release.noise, shape=(query.features, count)),
     )
     return statistic(few.simulate(np.tile(value, count), [stream])[0].T[:, :, None])

@@ -33,7 +33,7 @@ from matrixdp.noise.distributions import (
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import exact_sums, gaussian
 from matrixdp.privacy.domain import Ball, Box
-from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES, IdentityQuery, Mu, Query
+from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES, Mu, Query, RecordsQuery
 
 
 class NoGuarantee(InputError):
@@ -656,7 +656,7 @@ def check_promise(
             )
     # Of a private number, a release that reads the records reads as many as are stated. A sum, or
     # records with noise, would show the number.
-    reads = type(answer) is IdentityQuery and not isinstance(release, AdditiveMechanism)
+    reads = type(answer) is RecordsQuery and not isinstance(release, AdditiveMechanism)
     relation = "zero_out" if query.private_count and reads else query.adjacency
     if answer.adjacency != relation:
         raise BrokenPromise(

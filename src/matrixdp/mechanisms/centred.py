@@ -33,9 +33,9 @@ from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import (
     ADD_OR_REMOVE,
-    IdentityQuery,
     MeanQuery,
     Query,
+    RecordsQuery,
     SecondMomentQuery,
 )
 
@@ -158,7 +158,7 @@ class Centred(Mechanism):
         assert isinstance(query, SecondMomentQuery)
         mu = gaussian.mu(*budget)
         each = float(mu / np.sqrt(2))
-        widest = Ball(IdentityQuery(query.domain, query.n_records).l2_sensitivity, query.features)
+        widest = Ball(RecordsQuery(query.domain, query.n_records).l2_sensitivity, query.features)
         # Given the mean, a record that is added adds its own square; a null record is not zero.
         adjacency = query.adjacency if query.private_count else "replace"
         apart = SecondMomentQuery(widest, query.n_records, adjacency, per_person=query.per_person)

@@ -34,9 +34,9 @@ from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball, Box, squared_norms
 from matrixdp.privacy.sensitivity import (
     ADD_OR_REMOVE,
-    IdentityQuery,
     MeanQuery,
     Query,
+    RecordsQuery,
     SecondMomentQuery,
 )
 
@@ -79,10 +79,10 @@ def clipped(query: Query, squared_radius_fraction: float) -> SecondMomentQuery:
     return SecondMomentQuery(ball, query.n_records, query.adjacency, per_person=query.per_person)
 
 
-def records_of(query: Query) -> IdentityQuery:
+def records_of(query: Query) -> RecordsQuery:
     """Return the records of a query, which a simulated release reads, as many as are stated."""
     adjacency = "zero_out" if query.private_count else query.adjacency
-    return IdentityQuery(query.domain, query.n_records, adjacency, per_person=query.per_person)
+    return RecordsQuery(query.domain, query.n_records, adjacency, per_person=query.per_person)
 
 
 def squared_move(query: Query) -> int:

@@ -47,7 +47,7 @@ from matrixdp.noise import safe
 from matrixdp.privacy import exact_sums, gaussian
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.quadratic import UPWARDS
-from matrixdp.privacy.sensitivity import IdentityQuery, Query, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Query, RecordsQuery, SecondMomentQuery
 
 #: Returns the records in blocks (k, m); each call starts anew.
 Rows = Callable[[], Iterable[Array]]
@@ -141,7 +141,7 @@ class Composed(abc.ABC):
 
     def __post_init__(self) -> None:
         self.require(self.program)
-        reads = isinstance(self.program.query, IdentityQuery)
+        reads = isinstance(self.program.query, RecordsQuery)
         if self.program.query != (records_of(self.query) if reads else self.query):
             raise NoGuarantee(OTHER)
         relation = self.query.n_records, self.query.group

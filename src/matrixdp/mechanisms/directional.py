@@ -20,7 +20,7 @@ from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball
-from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
+from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery, SecondMomentQuery
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class DirectionalGaussian(Mechanism):
     shares: tuple[float, ...] | None = None
     weights: tuple[float, ...] | None = None
     directions: ArrayLike | None = None
-    queries = frozenset({IdentityQuery, MeanQuery, SecondMomentQuery})
+    queries = frozenset({RecordsQuery, MeanQuery, SecondMomentQuery})
     sensitivity_only = True
 
     def __post_init__(self) -> None:

@@ -17,7 +17,7 @@ from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.present import PresentMeanQuery
-from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Mu, Query, SecondMomentQuery
+from matrixdp.privacy.sensitivity import MeanQuery, Mu, Query, RecordsQuery, SecondMomentQuery
 
 #: The two constants in circulation: sigma = sensitivity sqrt(2 ln(constant / delta)) / epsilon.
 CONSTANTS = {
@@ -67,7 +67,7 @@ class Gaussian(Mechanism):
     """
 
     calibration: str = "analytic"
-    queries = frozenset({IdentityQuery, MeanQuery, PresentMeanQuery, SecondMomentQuery})
+    queries = frozenset({RecordsQuery, MeanQuery, PresentMeanQuery, SecondMomentQuery})
     sensitivity_only = True
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> AdditiveGaussian:

@@ -11,7 +11,7 @@ from matrixdp.mechanisms.base import AdditiveMechanism, Mechanism
 from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.present import PresentMeanQuery
-from matrixdp.privacy.sensitivity import Box, IdentityQuery, MeanQuery, Query, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Box, MeanQuery, Query, RecordsQuery, SecondMomentQuery
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Laplace(Mechanism):
     array([[0.02]])
     """
 
-    queries = frozenset({IdentityQuery, MeanQuery, PresentMeanQuery, SecondMomentQuery})
+    queries = frozenset({RecordsQuery, MeanQuery, PresentMeanQuery, SecondMomentQuery})
     sensitivity_only = True
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float = 0.0) -> AdditiveMechanism:

@@ -27,7 +27,7 @@ from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechani
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import NoiseDistribution, Streams
 from matrixdp.noise.value import Noise
-from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query
+from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery
 
 
 class Records:
@@ -153,7 +153,7 @@ class Program(CalibratedMechanism):
         return np.asarray(outcome)
 
     def _draw(self, value: Array, streams: Streams) -> Array:
-        reads = isinstance(self.query, IdentityQuery)
+        reads = isinstance(self.query, RecordsQuery)
         records = Stack(value) if reads else Value(value)
         return self.released(self.run(records, Simulation(streams)))
 

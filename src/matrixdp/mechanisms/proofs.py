@@ -26,7 +26,7 @@ from matrixdp.noise.distributions import (
 )
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.domain import Ball, Box
-from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
+from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery, SecondMomentQuery
 
 #: Relative tolerance of two numbers that are computed in two ways.
 ROUNDING = 1e-9
@@ -204,7 +204,7 @@ def size(query: Query, noise: Noise | NoiseDistribution) -> float:
     if isinstance(noise, Noise):
         return _laplace(query, noise)
     # Columns of one person that change; a sum of k norms is at most sqrt(k) times that of squares.
-    group = np.sqrt(query.group) if isinstance(query, IdentityQuery) else 1.0
+    group = np.sqrt(query.group) if isinstance(query, RecordsQuery) else 1.0
     if isinstance(noise, FrobeniusExponential):
         return query.l2_sensitivity / noise.scale
     if isinstance(query, SecondMomentQuery):
@@ -226,7 +226,7 @@ def _laplace(query: Query, noise: Noise) -> float:
     if not isinstance(query, SecondMomentQuery) or not noise.symmetric:
         bound = query.l1_sensitivity / least
         # Of another query than these two the domain does not decide the change.
-        plain = type(query) in (IdentityQuery, MeanQuery)
+        plain = type(query) in (RecordsQuery, MeanQuery)
         scaled = _over(query, np.min(noise.size, axis=1)) if plain else None
         return float(bound if scaled is None else min(bound, scaled.l1_sensitivity))
     roots, off = _proportions(noise)

@@ -20,14 +20,14 @@ from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 
 
 @dataclass(frozen=True)
-class Scaled(Mechanism):
+class MinMaxScaled(Mechanism):
     """A mechanism that adds noise, calibrated on records in units of their public box.
 
     The unit of a column is half of its range; for second moments it is the largest absolute value.
     The neighbouring relation is unchanged, as scaling maps a record of zeros to itself.
 
     >>> query = mdp.SecondMomentQuery(mdp.Box((0, 0), (120, 200_000)), n_records=400)
-    >>> f"{mdp.Scaled(mdp.GOE()).calibrate(query, epsilon=1, delta=1e-6).mu:.4f}"
+    >>> f"{mdp.MinMaxScaled(mdp.GOE()).calibrate(query, epsilon=1, delta=1e-6).mu:.4f}"
     '0.2367'
     """
 

@@ -26,7 +26,7 @@ from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.privacy.domain import Ball, Box, block_rows
 from matrixdp.privacy.present import PresentMeanQuery
-from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query
+from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery
 
 #: Lattice steps by power: of a feature's range for sums of values (1), of its largest absolute
 #: value for sums of products (2).
@@ -53,7 +53,7 @@ def value(query: Query, blocks: Iterable[ArrayLike]) -> Array:
         InputError: as :func:`clipped`.
     """
     rows = clipped(query, blocks)
-    if isinstance(query, IdentityQuery):
+    if isinstance(query, RecordsQuery):
         return np.concatenate(list(rows)).T
     power = 1 if isinstance(query, MeanQuery) else 2
     start, size = np.zeros(query.features), query.domain.magnitudes

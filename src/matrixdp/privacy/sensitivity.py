@@ -224,10 +224,10 @@ class _ShiftQuery(_Query):
         return matrix
 
 
-class IdentityQuery(_ShiftQuery):
+class RecordsQuery(_ShiftQuery):
     """The identity query f(X) = X, shape m x n (MVG paper, sections 8.1 and 8.3).
 
-    >>> mdp.IdentityQuery(mdp.Box((-1, -1), (1, 1)), n_records=400).shape
+    >>> mdp.RecordsQuery(mdp.Box((-1, -1), (1, 1)), n_records=400).shape
     (2, 400)
     """
 
@@ -449,7 +449,7 @@ class SecondMomentQuery(_Query):
 
 
 #: All queries; a mechanism states which of these types it supports.
-Query = IdentityQuery | MeanQuery | SecondMomentQuery
+Query = RecordsQuery | MeanQuery | SecondMomentQuery
 
 
 def second_moments(matrix: Array) -> Array:

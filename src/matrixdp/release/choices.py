@@ -126,7 +126,7 @@ def by_noise(spec: Specification) -> list[Option]:
 
 def _ranking(spec: Specification, delta: float) -> list[Option]:
     """Return the mechanisms that answer the query itself, or the named one, by their noise."""
-    return recommend.options(
+    return recommend.compare_mechanisms(
         spec.query,
         epsilon=spec.epsilon,
         delta=delta,

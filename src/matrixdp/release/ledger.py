@@ -328,8 +328,8 @@ def check(release: AdditiveMechanism | Composed | PrivatelyBounded) -> None:
         release = release.inner
     if not isinstance(release, AdditiveMechanism | Composed):
         raise InputError(
-            f"a {type(release).__name__} is for simulation alone; take one of those that `options` "
-            "returns"
+            f"a {type(release).__name__} is for simulation alone; take one of those that "
+            "`compare_mechanisms` returns"
         )
     if isinstance(release, Composed):
         release.check()

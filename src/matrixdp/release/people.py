@@ -177,13 +177,13 @@ def as_objects(names: Any) -> list[Any]:
     return listed
 
 
-def first_records(people: ArrayLike, per_person: int) -> Array:
+def bound_contributions(groups: ArrayLike, per_person: int) -> Array:
     """Return which records count: the first ones of each person, in their order.
 
     A release of these, by a query with the same ``per_person``, protects whole people.
 
     Args:
-        people: texts or numbers, of one type, that name the person of each record, (n,).
+        groups: texts or numbers, of one type, that name the person of each record, (n,).
         per_person: how many records of each person count, at least 1.
 
     Returns:
@@ -193,10 +193,10 @@ def first_records(people: ArrayLike, per_person: int) -> Array:
         InputError: an identifier is missing, or masked, or they are not one per record, not of one
             type, or have two spellings of a number, such as ``"7"`` and ``"07"``.
 
-    >>> mdp.first_records(["Ann", "Bob", "Ann", "Ann"], per_person=2).tolist()
+    >>> mdp.bound_contributions(["Ann", "Bob", "Ann", "Ann"], per_person=2).tolist()
     [True, True, True, False]
     """
-    shape = np.shape(people) if hasattr(people, "__array__") else np.asarray(people, object).shape
+    shape = np.shape(groups) if hasattr(groups, "__array__") else np.asarray(groups, object).shape
     if len(shape) != 1:
-        raise InputError(f"people have shape {shape}; give one identifier per record")
-    return FirstRecords(per_person).keep(as_objects(people))
+        raise InputError(f"groups have shape {shape}; give one identifier per record")
+    return FirstRecords(per_person).keep(as_objects(groups))

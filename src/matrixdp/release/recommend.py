@@ -23,7 +23,7 @@ from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.private_bounds import PrivatelyBounded
-from matrixdp.mechanisms.scaled import Scaled, units
+from matrixdp.mechanisms.scaled import MinMaxScaled, units
 from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 from matrixdp.release.fits import warn_of_author, warn_of_noise
@@ -46,7 +46,8 @@ class Option:
         losses: what noise takes from the answer where records fill little or much of their bounds,
             simulated, see :mod:`matrixdp.release.outlooks`; empty where nothing was simulated.
 
-    >>> mdp.options(mdp.MeanQuery(mdp.Box((0, 0), (1, 1)), 400), epsilon=1, delta=1e-6)[0].name
+    >>> query = mdp.MeanQuery(mdp.Box((0, 0), (1, 1)), 400)
+    >>> mdp.compare_mechanisms(query, epsilon=1, delta=1e-6)[0].name
     'Laplace'
     """
 
@@ -68,11 +69,13 @@ class Option:
     @property
     def name(self) -> str:
         """Class name of the mechanism, inside any scaling."""
-        inner = self.mechanism.mechanism if isinstance(self.mechanism, Scaled) else self.mechanism
+        inner = (
+            self.mechanism.mechanism if isinstance(self.mechanism, MinMaxScaled) else self.mechanism
+        )
         return type(inner).__name__
 
 
-def options(
+def compare_mechanisms(
     query: Query,
     *,
     epsilon: float,
@@ -85,7 +88,7 @@ def options(
     No data are read: errors follow from the calibration. Mechanisms with the same noise
     distribution are listed once. The delta of safe noise is set aside before calibration. Where
     columns have ranges of several sizes, each mechanism works in units of the ranges: see
-    :class:`~matrixdp.mechanisms.scaled.Scaled`.
+    :class:`~matrixdp.mechanisms.scaled.MinMaxScaled`.
 
     Args:
         query: the query, with its public bounds.
@@ -99,7 +102,7 @@ def options(
         InputError: a number is out of range, or no safe noise gives this guarantee.
 
     >>> query = mdp.SecondMomentQuery(mdp.Box.cube(4, -1, 1), n_records=400)
-    >>> for one in mdp.options(query, epsilon=1, delta=1e-6):
+    >>> for one in mdp.compare_mechanisms(query, epsilon=1, delta=1e-6):
     ...     print(f"{one.name} {one.error:.3f}")
     Laplace 0.035
     AnalyzeGauss 0.042
@@ -119,7 +122,7 @@ def options(
             candidates.append(DirectionalGaussian(weights=tuple(important)))
     half = units(query)
     if np.ptp(half):
-        candidates = [Scaled(mechanism) for mechanism in candidates]
+        candidates = [MinMaxScaled(mechanism) for mechanism in candidates]
     sizes, shares = half[:, None], important[:, None]
     if isinstance(query, SecondMomentQuery):
         # x_i x_j lies between -c_i c_j and c_i c_j.
@@ -140,16 +143,18 @@ def options(
 
 
 def recommend(query: Query, **arguments: Any) -> Mechanism:
-    """Return the mechanism with the least noise; arguments and errors as in :func:`options`.
+    """Return the first mechanism of :func:`compare_mechanisms`, which has the least noise.
+
+    Arguments and errors are the same.
 
     Warns:
         UselessWarning: the noise is half of the range that the bounds allow, or more.
         UnauditedWarning: a class of another author declares the guarantee.
 
-    >>> mdp.recommend(mdp.IdentityQuery(mdp.Ball(1.0, features=50), 400), epsilon=1, delta=1e-6)
+    >>> mdp.recommend(mdp.RecordsQuery(mdp.Ball(1.0, features=50), 400), epsilon=1, delta=1e-6)
     Gaussian(calibration='analytic')
     """
-    best = options(query, **arguments)[0]
+    best = compare_mechanisms(query, **arguments)[0]
     if best.error >= 1:
         warn_of_noise(best.name, calls=2)
     if best.status != CERTIFIED:

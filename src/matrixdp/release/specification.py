@@ -17,7 +17,7 @@ from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.private_bounds import MISSING
-from matrixdp.mechanisms.scaled import Scaled
+from matrixdp.mechanisms.scaled import MinMaxScaled
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import (
@@ -163,7 +163,7 @@ class Specification:
 
 def key_of(mechanism: Mechanism) -> str:
     """Return the key of a mechanism in a specification; its class name where it has none."""
-    inner = mechanism.mechanism if isinstance(mechanism, Scaled) else mechanism
+    inner = mechanism.mechanism if isinstance(mechanism, MinMaxScaled) else mechanism
     if isinstance(inner, Centred | PrivatelyClipped):
         return CLIPPED if inner in (Centred(), PrivatelyClipped()) else ""
     return next((name for name, one in MECHANISMS.items() if one == inner), "")

@@ -5,16 +5,16 @@ import pytest
 
 from matrixdp.auditing import sensitivities
 from matrixdp.auditing.neighbours import changes, worst
-from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Ball, Box, RecordsQuery, SecondMomentQuery
 
 QUERIES = [
-    IdentityQuery(Box((-1, 0, 2), (1, 3, 5)), 10),
-    IdentityQuery(Box.cube(4, 0, 1), 7, "zero_out"),
+    RecordsQuery(Box((-1, 0, 2), (1, 3, 5)), 10),
+    RecordsQuery(Box.cube(4, 0, 1), 7, "zero_out"),
     SecondMomentQuery(Box.cube(4, -1, 1), 10),
     SecondMomentQuery(Box.cube(5, -1, 1), 10),
     SecondMomentQuery(Box.cube(6, 0, 1), 10),
     SecondMomentQuery(Box.cube(5, -2, 2), 10, "zero_out"),
-    IdentityQuery(Ball(2.0, 3), 5),
+    RecordsQuery(Ball(2.0, 3), 5),
     SecondMomentQuery(Ball(2.0, 3), 5),
 ]
 
@@ -56,7 +56,7 @@ def test_a_removed_record_is_zero_and_neighbours_stay_in_the_domain():
     def size(d):
         return np.linalg.norm(d, axis=(-2, -1))
 
-    query = IdentityQuery(Ball(2.0, 3), 5)
+    query = RecordsQuery(Ball(2.0, 3), 5)
     pair = worst(query, size, given()[0])
     assert max(np.linalg.norm(pair.record), np.linalg.norm(pair.other)) <= 2 * (1 + 1e-12)
     pair = worst(replace(query, adjacency="zero_out"), size, given()[0])

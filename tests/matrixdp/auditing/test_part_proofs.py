@@ -14,7 +14,7 @@ from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import (
     ADJACENCIES,
-    IdentityQuery,
+    RecordsQuery,
     SecondMomentQuery,
 )
 
@@ -69,7 +69,7 @@ def test_candidates_that_may_be_others_next_time_are_not_proven():
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_candidates_protect_all_records_of_a_person(domain):
     few, many = (of(PrivatelyClipped(), domain=domain, per_person=k) for k in (None, 3))
-    person = IdentityQuery(domain, 60, per_person=3)
+    person = RecordsQuery(domain, 60, per_person=3)
     assert proven(replace(many, query=person))
     assert not proven(replace(many, query=person, candidates=few.candidates))
 

@@ -92,7 +92,7 @@ def audit(mechanism, query=MEAN, runs=500, **claim):
     [
         (mdp.Gaussian(), MEAN, 1e-6),
         (mdp.Gaussian(), MOMENTS, 1e-6),
-        (mdp.Laplace(), mdp.IdentityQuery(BOX, 50), 0.0),
+        (mdp.Laplace(), mdp.RecordsQuery(BOX, 50), 0.0),
         (mdp.AnalyzeGauss(), MOMENTS, 1e-6),
         (ClippedMoments(), mdp.SecondMomentQuery(BOX, 50), 1e-6),
         (mdp.Gaussian(), replace(MEAN, per_person=2), 1e-6),

@@ -177,7 +177,7 @@ def test_no_neighbours_are_further_apart_than_a_fit_says(estimator, options, mon
     )
     fitted = [fit(estimator, row[None], **options) for row in GRID]
     assert len(seen) == len(GRID)
-    assert_apart(fitted[0].release_, np.array(seen), constant=True)
+    assert_apart(fitted[0].mechanism_, np.array(seen), constant=True)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -188,9 +188,9 @@ def test_a_fit_in_parts_is_that_release_of_records_in_half_ranges(estimator, mon
     )
     fitted = fit(estimator, GRID, mechanism=CLIPPED)
     assert seen[0] == pytest.approx(GRID)
-    query = fitted.release_.query
+    query = fitted.mechanism_.query
     assert (query.domain, query.n_records) == (mdp.Box.cube(3, -1.0, 1.0), len(GRID))
-    assert_executed_as_declared(fitted.release_)
+    assert_executed_as_declared(fitted.mechanism_)
 
 
 def fit(estimator, scaled, **more):

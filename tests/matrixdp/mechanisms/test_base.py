@@ -21,8 +21,8 @@ from matrixdp.privacy import exact_sums, gaussian
 from matrixdp.privacy.sensitivity import (
     Ball,
     Box,
-    IdentityQuery,
     MeanQuery,
+    RecordsQuery,
     SecondMomentQuery,
 )
 
@@ -34,9 +34,9 @@ def silent(monkeypatch):
 
 
 def test_a_mean_is_no_identity_query_and_a_subclass_is_another_query():
-    assert not issubclass(MeanQuery, IdentityQuery)
+    assert not issubclass(MeanQuery, RecordsQuery)
 
-    class Halved(IdentityQuery):
+    class Halved(RecordsQuery):
         l2 = 0.5
 
     with pytest.raises(InputError, match="query is of type Halved"):
@@ -51,9 +51,11 @@ def test_a_mean_of_equal_records_lies_within_its_bounds():
 @pytest.mark.parametrize("delta", [1e-6, 1e-9, 1e-10])
 @pytest.mark.parametrize("mechanism", [mdp.Gaussian(), mdp.DirectionalGaussian(), None])
 def test_delta_is_that_of_the_whole_release(mechanism, delta):
-    query = IdentityQuery(Box.cube(50, -1, 1), 100)
+    query = RecordsQuery(Box.cube(50, -1, 1), 100)
     if mechanism is None:
-        release = mdp.options(query, epsilon=1, delta=delta, mechanisms=[Gaussian()])[0].release
+        release = mdp.compare_mechanisms(query, epsilon=1, delta=delta, mechanisms=[Gaussian()])[
+            0
+        ].release
     else:
         release = mechanism.calibrate(query, epsilon=1, delta=delta)
     stated = release.statement
@@ -69,7 +71,7 @@ def test_delta_is_that_of_the_whole_release(mechanism, delta):
 
 
 def test_a_delta_that_the_sampler_alone_uses_up_is_refused():
-    query = IdentityQuery(Box.cube(50, -1, 1), 100)
+    query = RecordsQuery(Box.cube(50, -1, 1), 100)
     with pytest.raises(InputError, match="5000 numbers alone needs 3.3e-11"):
         Gaussian().calibrate(query, epsilon=1, delta=1e-11).release(np.zeros((100, 50)))
     pure = Laplace().calibrate(MeanQuery(query.domain, 100), epsilon=1)
@@ -123,7 +125,7 @@ def test_rounding_near_the_range_limit_keeps_the_promise(silent, mechanism):
 
 def test_no_corner_of_the_bounds_passes_the_range_where_directions_rotate(silent):
     def calibrated(far):
-        query = IdentityQuery(Box((far, -far - 1), (far + 1, -far)), 1)
+        query = RecordsQuery(Box((far, -far - 1), (far + 1, -far)), 1)
         return ROTATED.calibrate(query, **BUDGET)
 
     release = farthest(calibrated)
@@ -139,7 +141,7 @@ def test_directions_that_are_a_little_off_cost_no_privacy():
     basis = np.linalg.qr(rng.standard_normal((3, 3)))[0] + 1e-9 * rng.standard_normal((3, 3))
     for shares in ((0.8, 0.1, 0.1), (1 / 3, 1 / 3, 1 / 3)):
         mechanism = DirectionalGaussian(shares, directions=basis)
-        release = mechanism.calibrate(IdentityQuery(Box.cube(3, -1, 1), 1), **BUDGET)
+        release = mechanism.calibrate(RecordsQuery(Box.cube(3, -1, 1), 1), **BUDGET)
         moves = np.array([*itertools.product((-2.0, 2.0), repeat=3)])[:, :, None]
         apart = np.linalg.norm(release.noise.whiten(moves), axis=-1).max()
         assert apart == pytest.approx(release.mu, rel=1e-6)
@@ -162,7 +164,7 @@ class ExactDiagonal(distributions.SymmetricLaplace):
 
 def test_a_simulated_release_colours_white_noise_of_the_library_as_a_real_one_does():
     """An author's own sampler cannot take noise away."""
-    query = IdentityQuery(Box.cube(2, -1, 1), 3)
+    query = RecordsQuery(Box.cube(2, -1, 1), 3)
     release = Gaussian().calibrate(query, epsilon=1.0, delta=0.01)
     foreign = replace(release, noise=HalfDrawn(release.noise.shape, 2.0))
     with pytest.raises(InputError, match="no safe noise for HalfDrawn"):
@@ -214,7 +216,7 @@ class Promising(Gaussian):
     ],
 )
 def test_a_calibration_that_promises_less_than_is_asked_is_refused(changes, words):
-    query = IdentityQuery(Box.cube(2, -1, 1), 3)
+    query = RecordsQuery(Box.cube(2, -1, 1), 3)
     mechanism = Promising(changes=tuple(changes.items()))
     with pytest.raises(BrokenPromise, match=words):
         promised(mechanism, query, epsilon=1.0, delta=0.01)
@@ -237,7 +239,7 @@ def test_a_mechanism_protects_people_and_private_numbers_only_if_it_says_so(unit
 
 
 def test_a_promise_of_more_than_is_asked_is_fine():
-    query = IdentityQuery(Box.cube(2, -1, 1), 3)
+    query = RecordsQuery(Box.cube(2, -1, 1), 3)
     for changes in ({"delta": 0.0}, {"epsilon": 0.5}, {"epsilon": 1 + 1e-12}):
         mechanism = Promising(changes=tuple(changes.items()))
         assert promised(mechanism, query, epsilon=1.0, delta=0.01).epsilon <= 1 + 1e-9
@@ -263,7 +265,7 @@ class Agreeable(float):
 
 @pytest.mark.parametrize("name", ["epsilon", "delta"])
 def test_a_number_that_compares_as_it_likes_is_no_promise(name):
-    query = IdentityQuery(Box.cube(2, -1, 1), 3)
+    query = RecordsQuery(Box.cube(2, -1, 1), 3)
     mechanism = Promising(changes=((name, Agreeable(200.0)),))
     with pytest.raises(BrokenPromise, match=f"promises {name} as a Agreeable"):
         promised(mechanism, query, epsilon=1.0, delta=0.01)
@@ -276,10 +278,10 @@ class OwnMoments(SecondMomentQuery):
     """Of another author."""
 
 
-@pytest.mark.parametrize("kind", [OwnMoments, IdentityQuery])
+@pytest.mark.parametrize("kind", [OwnMoments, RecordsQuery])
 def test_an_answer_to_another_query_protects_all_records_of_a_person_too(kind):
     query = SecondMomentQuery(Box.cube(2, -1, 1), 30, per_person=5)
-    release = mdp.Gaussian().calibrate(IdentityQuery(query.domain, 30), **BUDGET)
+    release = mdp.Gaussian().calibrate(RecordsQuery(query.domain, 30), **BUDGET)
     alone = replace(release, query=kind(query.domain, 30))
     with pytest.raises(BrokenPromise, match="1 records of one person, where 5 is asked for"):
         promised(Answering(answer=alone), query, **BUDGET)
@@ -292,7 +294,7 @@ def test_releases_that_read_records_protect_as_many_as_are_asked(mechanism, adja
     assert promised(mechanism, query, **BUDGET).query.per_person == 5
 
 
-@pytest.mark.parametrize("kind", [MeanQuery, IdentityQuery, SecondMomentQuery])
+@pytest.mark.parametrize("kind", [MeanQuery, RecordsQuery, SecondMomentQuery])
 def test_noise_on_an_answer_of_a_public_number_hides_no_number(kind):
     query = MeanQuery(Box.cube(2, -1, 1), 30, "add_or_remove")
     release = Gaussian().calibrate(kind(query.domain, 30, "zero_out"), **BUDGET)

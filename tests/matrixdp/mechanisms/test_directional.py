@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import GOE, Gaussian
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import Ball, IdentityQuery, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Ball, RecordsQuery, SecondMomentQuery
 
 FIXED = {"epsilon": 1, "delta": 1e-3}
 
@@ -113,7 +113,7 @@ def test_no_covariance_beats_the_diagonal_optimum(m):
     assert optimum * (1 - 1e-9) <= best <= optimum * 1.001
 
 
-@pytest.mark.parametrize("kind", [IdentityQuery, SecondMomentQuery])
+@pytest.mark.parametrize("kind", [RecordsQuery, SecondMomentQuery])
 @pytest.mark.parametrize("adjacency", ["replace", "zero_out"])
 def test_weights_do_not_help_in_a_ball(kind, adjacency):
     query = kind(Ball(2, 3), 10, adjacency)
@@ -121,4 +121,4 @@ def test_weights_do_not_help_in_a_ball(kind, adjacency):
     variances = variances_of(release)
     np.testing.assert_allclose(variances, variances[0])
     iid = Gaussian().calibrate(query, **FIXED).noise.size[0, 0]
-    assert np.sqrt(variances[0]) == pytest.approx(iid if kind is IdentityQuery else np.sqrt(iid))
+    assert np.sqrt(variances[0]) == pytest.approx(iid if kind is RecordsQuery else np.sqrt(iid))

@@ -10,7 +10,7 @@ from matrixdp.noise import safe
 from matrixdp.noise.distributions import MatrixNormal
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.domain import Box
-from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, SecondMomentQuery
+from matrixdp.privacy.sensitivity import MeanQuery, RecordsQuery, SecondMomentQuery
 
 CUBE = Box.cube(2, -1, 1)
 
@@ -23,7 +23,7 @@ def rotated(features, least):
 
 
 def test_columns_of_a_person_add_up_where_a_factor_mixes_columns():
-    query = IdentityQuery(CUBE, 16, "zero_out", per_person=4)
+    query = RecordsQuery(CUBE, 16, "zero_out", per_person=4)
     places = np.arange(16) % 4 == 0
     noise = MatrixNormal(query.shape, 1.0, np.linalg.inv(np.eye(16) + 3 * np.outer(places, places)))
     change = np.outer(np.ones(2), places)
@@ -33,14 +33,14 @@ def test_columns_of_a_person_add_up_where_a_factor_mixes_columns():
 
 @pytest.mark.parametrize("group", [None, 3])
 def test_a_diagonal_column_factor_mixes_nothing(group):
-    query = IdentityQuery(CUBE, 4, "zero_out", per_person=group)
+    query = RecordsQuery(CUBE, 4, "zero_out", per_person=group)
     for columns in (2.0, np.full(4, 2.0), 2 * np.eye(4)):
         noise = MatrixNormal(query.shape, 1.0, columns)
         assert proofs.mu(query, noise) == pytest.approx(np.sqrt(2 * (group or 1)) / 2)
 
 
 def test_one_column_of_a_dense_factor_is_the_largest_of_its_inverse():
-    query, columns = IdentityQuery(CUBE, 5, "zero_out"), rotated(5, 0.1)
+    query, columns = RecordsQuery(CUBE, 5, "zero_out"), rotated(5, 0.1)
     expected = np.sqrt(2) * np.linalg.norm(np.linalg.inv(columns), axis=0).max()
     assert proofs.mu(query, MatrixNormal(query.shape, 1.0, columns)) == pytest.approx(expected)
 
@@ -62,7 +62,7 @@ def test_nothing_is_proven_of_a_factor_near_a_singular_one(least):
     noise = MatrixNormal((3, 3), factor, 1.0)
     assert np.isnan(proofs.mu(SecondMomentQuery(cube, 10), noise))
     noise = MatrixNormal((3, 3), 1.0, factor)
-    assert np.isnan(proofs.mu(IdentityQuery(cube, 3), noise))
+    assert np.isnan(proofs.mu(RecordsQuery(cube, 3), noise))
 
 
 def changes(query):

@@ -16,7 +16,7 @@ from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.noise import safe
 from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import Box
-from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, SecondMomentQuery
+from matrixdp.privacy.sensitivity import MeanQuery, RecordsQuery, SecondMomentQuery
 
 BOX = Box((-1.0, 0.0, -2.0), (1.0, 3.0, 2.0))
 
@@ -81,9 +81,9 @@ def calibrated(mechanism, query):
 
 
 RELEASES = [
-    calibrated(Gaussian(), IdentityQuery(BOX, 40)),
-    calibrated(Laplace(), IdentityQuery(BOX, 40)),
-    calibrated(DirectionalGaussian(weights=(1.0, 2.0, 3.0)), IdentityQuery(BOX, 40)),
+    calibrated(Gaussian(), RecordsQuery(BOX, 40)),
+    calibrated(Laplace(), RecordsQuery(BOX, 40)),
+    calibrated(DirectionalGaussian(weights=(1.0, 2.0, 3.0)), RecordsQuery(BOX, 40)),
     calibrated(Gaussian(), MeanQuery(BOX, 40)),
     calibrated(Laplace(), MeanQuery(BOX, 40)),
     calibrated(GOE(), SecondMomentQuery(BOX, 40)),
@@ -148,7 +148,7 @@ def test_simulated_and_safe_noise_have_one_distribution(release, monkeypatch):
 
 
 def test_outputs_of_neighbours_lie_on_one_lattice(monkeypatch):
-    release = calibrated(Gaussian(), IdentityQuery(BOX, 40))
+    release = calibrated(Gaussian(), RecordsQuery(BOX, 40))
     one, other = records(), records()
     other[3] = 0
     for given in (one, other):
@@ -194,6 +194,6 @@ def test_exact_values_do_not_depend_on_order_or_blocks():
 
 
 def test_noise_beyond_the_range_cannot_be_added_safely():
-    tiny = Gaussian().calibrate(IdentityQuery(BOX, 40), epsilon=1e-12, delta=1e-12)
+    tiny = Gaussian().calibrate(RecordsQuery(BOX, 40), epsilon=1e-12, delta=1e-12)
     with pytest.raises(InputError, match="cannot be added safely"):
         tiny.release(records())

@@ -36,7 +36,7 @@ def per_record(name, radius=1.0):
 
     def within(domain):
         return lambda rows: np.concatenate(
-            list(exact_sums.clipped(mdp.IdentityQuery(domain, len(rows)), [rows]))
+            list(exact_sums.clipped(mdp.RecordsQuery(domain, len(rows)), [rows]))
         )
 
     return {

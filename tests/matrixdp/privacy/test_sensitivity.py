@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from scipy.stats import ortho_group
 
 from matrixdp.privacy.quadratic import ENUMERABLE, largest_difference, largest_form
-from matrixdp.privacy.sensitivity import ADJACENCIES, Ball, Box, IdentityQuery, SecondMomentQuery
+from matrixdp.privacy.sensitivity import ADJACENCIES, Ball, Box, RecordsQuery, SecondMomentQuery
 
 MOVEMENT_ZEROED = replace(MOVEMENT, adjacency="zero_out")
 
@@ -36,8 +36,8 @@ MOVEMENT_ZEROED = replace(MOVEMENT, adjacency="zero_out")
         (SecondMomentQuery(Ball(2.0, 5), 10), "l2_sensitivity", np.sqrt(2) * 0.4),
         (SecondMomentQuery(Ball(2.0, 5), 10), "triangle_l2_sensitivity", np.sqrt(2) * 0.4),
         (SecondMomentQuery(Ball(2.0, 5), 10, "zero_out"), "l1_sensitivity", 5 * 0.4),
-        (IdentityQuery(Ball(2.0, 5), 10), "l2_sensitivity", 4),
-        (IdentityQuery(Ball(2.0, 5), 10, "zero_out"), "l1_sensitivity", 2 * np.sqrt(5)),
+        (RecordsQuery(Ball(2.0, 5), 10), "l2_sensitivity", 4),
+        (RecordsQuery(Ball(2.0, 5), 10, "zero_out"), "l1_sensitivity", 2 * np.sqrt(5)),
     ],
 )
 def test_printed_values(query, attribute, expected):
@@ -49,7 +49,7 @@ def test_printed_values(query, attribute, expected):
 
 def shift(query, x, y):
     """What replacing records y by x changes, (..., m) for a record, (..., m, m) for moments."""
-    if isinstance(query, IdentityQuery):
+    if isinstance(query, RecordsQuery):
         return x - y
     return (x[..., :, None] * x[..., None, :] - y[..., :, None] * y[..., None, :]) / query.n_records
 
@@ -71,7 +71,7 @@ NORMS = {
 
 
 def _entries(query):
-    return -1 if isinstance(query, IdentityQuery) else (-2, -1)
+    return -1 if isinstance(query, RecordsQuery) else (-2, -1)
 
 
 def into_domain(domain, x):
@@ -141,7 +141,7 @@ each_domain = pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS)
 @each_domain
 def test_no_neighbours_change_a_matrix_more_and_some_as_much(domain):
     for adjacency, name in itertools.product(ADJACENCIES, ("l1_sensitivity", "l2_sensitivity")):
-        query = IdentityQuery(domain, 3, adjacency)
+        query = RecordsQuery(domain, 3, adjacency)
         found, declared = largest_change(query, NORMS[name]), getattr(query, name)
         assert (1 - 1e-6) * declared <= found <= (1 + 1e-12) * declared, (adjacency, name)
 
@@ -200,12 +200,12 @@ class Whitened:
     def __call__(self, query, d):
         rows = np.eye(query.features) if self.directions is None else self.directions.T
         rows = rows / np.sqrt(self.variances)[:, None]
-        white = d @ rows.T if isinstance(query, IdentityQuery) else rows @ d @ rows.T
+        white = d @ rows.T if isinstance(query, RecordsQuery) else rows @ d @ rows.T
         return NORMS["l2_sensitivity"](query, white)
 
 
 @each_domain
-@pytest.mark.parametrize("kind", [IdentityQuery, SecondMomentQuery])
+@pytest.mark.parametrize("kind", [RecordsQuery, SecondMomentQuery])
 def test_no_neighbours_exceed_directional_mu(domain, kind):
     for adjacency, rotated in itertools.product(ADJACENCIES, (False, True)):
         rng = np.random.default_rng(7)
@@ -314,8 +314,8 @@ def test_beyond_enumeration_the_form_is_bounded_from_above():
         signs = np.where(signs @ factor.T @ factor >= 0, 1.0, -1.0)
     found = ((signs @ factor.T) ** 2).sum(axis=1).max()
     assert found <= bound <= 2 * found
-    assert not IdentityQuery(Box.cube(m, -1, 1), 2).directional_mu(1 / precisions, basis).attained
-    assert IdentityQuery(Box.cube(m, -1, 1), 2).directional_mu(1 / precisions).attained
+    assert not RecordsQuery(Box.cube(m, -1, 1), 2).directional_mu(1 / precisions, basis).attained
+    assert RecordsQuery(Box.cube(m, -1, 1), 2).directional_mu(1 / precisions).attained
 
 
 @given(
@@ -328,7 +328,7 @@ def test_sensitivities_scale_with_the_data(name, adjacency, k):
     box = BOXES[name]
     scaled = Box(tuple(np.multiply(k, box.lower)), tuple(np.multiply(k, box.upper)))
     for kind, power, names in (
-        (IdentityQuery, 1, ["l1_sensitivity", "l2_sensitivity", "max_norm"]),
+        (RecordsQuery, 1, ["l1_sensitivity", "l2_sensitivity", "max_norm"]),
         (SecondMomentQuery, 2, [*NORMS, "max_norm"]),
     ):
         small, large = kind(box, 5, adjacency), kind(scaled, 5, adjacency)

@@ -48,7 +48,7 @@ def test_it_adds_up_as_the_command_line_does():
 @pytest.mark.parametrize(
     ("query_type", "name"),
     [
-        (mdp.IdentityQuery, "records"),
+        (mdp.RecordsQuery, "records"),
         (mdp.MeanQuery, "mean"),
         (mdp.SecondMomentQuery, "second_moments"),
     ],
@@ -64,12 +64,18 @@ BOX = mdp.Box((0.0, -1.0, 10.0), (120.0, 3.0, 60.0))
 QUERIES = {
     "mean": mdp.MeanQuery(BOX, 60, per_person=2),
     "moments": mdp.SecondMomentQuery(BOX, 60, "add_or_remove"),
-    "records": mdp.IdentityQuery(BOX, 60),
+    "records": mdp.RecordsQuery(BOX, 60),
     "ball": mdp.MeanQuery(mdp.Ball(2.0, 3), 60),
 }
 MECHANISMS = [
-    *(mdp.Gaussian(), mdp.GOE(), mdp.AnalyzeGauss(), mdp.Laplace(), mdp.Scaled(mdp.Gaussian())),
-    *(mdp.Scaled(mdp.Laplace()), mdp.DirectionalGaussian(weights=(9.0, 1.0, 2.0))),
+    *(
+        mdp.Gaussian(),
+        mdp.GOE(),
+        mdp.AnalyzeGauss(),
+        mdp.Laplace(),
+        mdp.MinMaxScaled(mdp.Gaussian()),
+    ),
+    *(mdp.MinMaxScaled(mdp.Laplace()), mdp.DirectionalGaussian(weights=(9.0, 1.0, 2.0))),
 ]
 
 
@@ -114,7 +120,7 @@ def test_clones_of_an_estimator_share_an_account():
 
 def test_of_mechanisms_the_one_is_chosen_that_leaves_most_room():
     query = mdp.SecondMomentQuery(mdp.Box.cube(4, -1.0, 1.0), 400)
-    options = mdp.options(query, epsilon=1.0, delta=1e-6)
+    options = mdp.compare_mechanisms(query, epsilon=1.0, delta=1e-6)
     assert options[0].name == "Laplace"
     assert mdp.Account("a.json", **TOTAL).choose(options).name == "AnalyzeGauss"
     assert mdp.Account("a.json", epsilon=1.0, delta=0).choose(options).name == "Laplace"

@@ -201,7 +201,7 @@ def test_penalty_and_intercept_are_those_of_python_and_of_scikit_learn(
 @pytest.mark.parametrize("query", ["records", "mean", "second_moments"])
 def test_python_has_the_noise_of_the_command_line(tmp_path, query):
     kinds = {
-        "records": mdp.IdentityQuery,
+        "records": mdp.RecordsQuery,
         "mean": mdp.MeanQuery,
         "second_moments": mdp.SecondMomentQuery,
     }
@@ -213,7 +213,7 @@ def test_python_has_the_noise_of_the_command_line(tmp_path, query):
         line = [one for one in choices.options(request) if not isinstance(one.release, InParts)]
         line.sort(key=lambda one: one.error)
         box = mdp.Box(tuple(LOWER), tuple(UPPER))
-        python = mdp.options(kinds[query](box, n_records=400), epsilon=1.0, delta=delta)
+        python = mdp.compare_mechanisms(kinds[query](box, n_records=400), epsilon=1.0, delta=delta)
         assert [one.name for one in line] == [one.name for one in python]
         factor = request.half[:, None]
         if query == "second_moments":
@@ -227,7 +227,7 @@ def test_python_has_the_noise_of_the_command_line(tmp_path, query):
 def test_a_release_in_python_is_the_answer_of_the_command_line(answer, query):
     kind, box = OUTPUTS[query].query_type, mdp.Box(tuple(LOWER), tuple(UPPER))
     found = answer(query, people(), LOWER, UPPER)
-    for option in mdp.options(kind(box, len(people())), epsilon=10, delta=1e-6):
+    for option in mdp.compare_mechanisms(kind(box, len(people())), epsilon=10, delta=1e-6):
         private = option.release.release(people())
         for i, name in enumerate(NAMES):
             column = (

@@ -93,7 +93,7 @@ def whole_person(folder, epsilon, delta=DELTA):
 
     def release(pair, first):
         names = ["x"] * (7 if first else 0) + [f"y{k}" for k in range(17)]
-        counting = np.tile(UPPER, (len(names), 1))[mdp.first_records(names, 3)]
+        counting = np.tile(UPPER, (len(names), 1))[mdp.bound_contributions(names, 3)]
         value = exact_sums.value(spec.query, [spec.output.scaled(counting)])
         return option.release.release_value(value).sum()
 

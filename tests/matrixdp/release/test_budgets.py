@@ -48,7 +48,7 @@ def test_what_the_law_of_noise_adds_counts_at_the_epsilon_of_the_total():
 
 
 def test_of_pure_releases_together_the_sampler_has_a_delta_of_at_most_its_cap():
-    query = mdp.IdentityQuery(mdp.Box.cube(10, 0.0, 1.0), 100_000)
+    query = mdp.RecordsQuery(mdp.Box.cube(10, 0.0, 1.0), 100_000)
     one = calibrated(query, mdp.Laplace(), 4.0)
     books = account(epsilon=100.0, delta=0, sampler=1e-6)
     assert "delta at most 1e-06" in ledger.in_words(books["total"])

@@ -37,13 +37,13 @@ class Queries(mdp.SecondMomentQuery):
 
 
 def options(*mechanisms, query=QUERY):
-    return mdp.options(query, **BUDGET, mechanisms=mechanisms or None)
+    return mdp.compare_mechanisms(query, **BUDGET, mechanisms=mechanisms or None)
 
 
-@pytest.mark.parametrize("mechanism", [Weak(), Inheriting(), mdp.Scaled(Weak())])
+@pytest.mark.parametrize("mechanism", [Weak(), Inheriting(), mdp.MinMaxScaled(Weak())])
 def test_a_class_of_another_author_is_declared(mechanism):
     query = mdp.SecondMomentQuery(mdp.Box((0, 0), (1, 9)), 400)
-    query = query if isinstance(mechanism, mdp.Scaled) else QUERY
+    query = query if isinstance(mechanism, mdp.MinMaxScaled) else QUERY
     listed = {option.name: option for option in options(mechanism, mdp.GOE(), query=query)}
     own = listed.pop("GOE")
     (foreign,) = listed.values()
@@ -58,7 +58,7 @@ def test_a_class_of_another_author_is_declared(mechanism):
 def test_all_of_the_library_is_certified():
     mean = mdp.MeanQuery(mdp.Box((0, 0), (1, 9)), 400)
     listed = [*options(), *options(query=mean)]
-    listed += mdp.options(mean, **BUDGET, importance=[1, 5])
+    listed += mdp.compare_mechanisms(mean, **BUDGET, importance=[1, 5])
     box = mdp.Box((0, 0, 0), (1, 1, 9))
     for query in ("second_moments", "covariance", "regression"):
         for mechanism in ("recommend", "clipped"):

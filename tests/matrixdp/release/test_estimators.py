@@ -70,7 +70,7 @@ def test_noise_of_records_with_a_largest_norm_follows_from_it():
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     options = {"bounds": (-1, 1), "mechanism": "goe", "epsilon": 2.0}
     wide, ball = (mdp.Covariance(**options, max_norm=norm).fit(X) for norm in (None, 1.0))
-    assert wide.release_.noise_std / ball.release_.noise_std == pytest.approx(21 / 2, rel=0.05)
+    assert wide.mechanism_.noise_std / ball.mechanism_.noise_std == pytest.approx(21 / 2, rel=0.05)
 
 
 def test_the_ridge_follows_from_released_moments_alone(data, monkeypatch):

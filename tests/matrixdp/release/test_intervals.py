@@ -21,7 +21,7 @@ from matrixdp.release.outputs import Regression
 from matrixdp.release.outputs.components import spectrum
 
 BOX = mdp.Box((0.0, -3.0, 5.0), (1.0, 4.0, 900.0))
-QUERIES = [mdp.MeanQuery(BOX, 50), mdp.IdentityQuery(BOX, 50), mdp.SecondMomentQuery(BOX, 50)]
+QUERIES = [mdp.MeanQuery(BOX, 50), mdp.RecordsQuery(BOX, 50), mdp.SecondMomentQuery(BOX, 50)]
 SIMULATIONS = 4000
 #: Three standard errors of a share of .95 among the simulations.
 ERROR = 3 * np.sqrt(0.95 * 0.05 / SIMULATIONS)
@@ -36,7 +36,7 @@ def noise(release, count=SIMULATIONS):
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.name)
 @pytest.mark.parametrize("importance", [None, (1.0, 5.0, 2.0)])
 def test_all_entries_are_within_their_widths_as_often_as_stated(query, importance):
-    for option in mdp.options(query, epsilon=1, delta=1e-6, importance=importance):
+    for option in mdp.compare_mechanisms(query, epsilon=1, delta=1e-6, importance=importance):
         widths, drawn = option.release.interval(0.95), noise(option.release)
         assert widths.shape == drawn.shape[1:]
         within = (np.abs(drawn) <= widths).all(axis=(1, 2)).mean()

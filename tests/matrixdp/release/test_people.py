@@ -53,7 +53,7 @@ def visits(rows, names):
 @given(st.lists(st.integers(0, 5)), st.integers(1, 4), st.integers(1, 5))
 def test_the_first_records_of_each_person_count_whatever_the_blocks(names, most, size):
     expected = pd.Series(names, dtype=int).groupby(names).cumcount() < most if names else []
-    assert people.first_records(names, most).tolist() == list(expected)
+    assert people.bound_contributions(names, most).tolist() == list(expected)
     counts = people.FirstRecords(most)
     blocks = [counts.keep(names[k : k + size]) for k in range(0, len(names), size)]
     assert [one for block in blocks for one in block.tolist()] == list(expected)
@@ -115,7 +115,7 @@ def test_people_are_told_apart_by_whole_numbers_that_float64_does_not_tell_apart
 def test_people_of_one_type_are_told_apart_as_they_are(names, expected):
     if np.finfo(np.longdouble).nmant < 63 and any(isinstance(n, np.longdouble) for n in names):
         pytest.skip("this machine has no wider numbers")
-    assert people.first_records(names, 1).tolist() == expected
+    assert people.bound_contributions(names, 1).tolist() == expected
 
 
 #: Identifiers, the last of which could be one of the first people once more, or another.
@@ -136,7 +136,7 @@ OF_TWO_KINDS = [
 
 
 def read_in_python(folder, names):
-    people.first_records(names, 1)
+    people.bound_contributions(names, 1)
 
 
 def read_in_a_frame(folder, names):
@@ -164,7 +164,7 @@ def read_in_parquet(folder, names):
 
 def fit(folder, names):
     estimator = mdp.Covariance(epsilon=1, delta=1e-6, bounds=(0, 1), per_person=1)
-    estimator.fit(np.zeros((4, 2)), people=names)
+    estimator.fit(np.zeros((4, 2)), groups=names)
 
 
 PERSON = people.People("person", 1)
@@ -200,8 +200,8 @@ def test_floats_that_hold_no_more_digits_are_no_people(tmp_path, kind):
         np.save(tmp_path / "rows.npy", np.column_stack([names, names]))
         frame = pd.DataFrame({"a": [1, 2], "person": names})
         for read in (
-            lambda names=names: people.first_records(names, 1),
-            lambda names=names: people.first_records(pd.Series(names), 1),
+            lambda names=names: people.bound_contributions(names, 1),
+            lambda names=names: people.bound_contributions(pd.Series(names), 1),
             lambda frame=frame: [*tables.frame_blocks(frame, tmp_path, ("a",), None, PERSON)],
             lambda: [*tables.blocks(tmp_path / "rows.npy", ("0",), [0.0], people.People("1", 1))],
         ):
@@ -324,7 +324,7 @@ def test_an_account_in_python_protects_people_or_records(tmp_path):
 def test_rounding_is_paid_for_in_all_columns_of_a_person():
     box = mdp.Box.cube(50, 0.0, 1.0)
     one, several = (
-        mdp.Gaussian().calibrate(mdp.IdentityQuery(box, 100, per_person=k), epsilon=1.0, delta=1e-6)
+        mdp.Gaussian().calibrate(mdp.RecordsQuery(box, 100, per_person=k), epsilon=1.0, delta=1e-6)
         for k in (None, 4)
     )
     moved = [
@@ -340,8 +340,8 @@ def fitted(kind, **given):
     bounds = {"bounds": (0, 1)}
     if hasattr(kind, "target_bounds"):
         bounds["target_bounds"] = (0, 3)
-    first = mdp.first_records(names, 4)
-    whole = kind(**bounds, per_person=4, **given).fit(X, X.sum(axis=1), people=names)
+    first = mdp.bound_contributions(names, 4)
+    whole = kind(**bounds, per_person=4, **given).fit(X, X.sum(axis=1), groups=names)
     alone = kind(**bounds, **given).fit(X[first], X[first].sum(axis=1))
     return whole, alone
 
@@ -368,5 +368,5 @@ def test_estimators_fit_the_records_that_count(kind, mechanism, monkeypatch):
     whole, alone = fitted(kind, mechanism=mechanism)
     assert len(seen) == 2
     assert np.allclose(*seen)
-    assert (whole.release_.query.per_person, alone.release_.query.per_person) == (4, None)
-    assert whole.release_.noise_std == pytest.approx(4 * alone.release_.noise_std, rel=1e-6)
+    assert (whole.mechanism_.query.per_person, alone.mechanism_.query.per_person) == (4, None)
+    assert whole.mechanism_.noise_std == pytest.approx(4 * alone.mechanism_.noise_std, rel=1e-6)

@@ -40,7 +40,7 @@ def test_rounding_is_paid_for_in_every_entry_that_a_record_changes(monkeypatch):
     assert moments.noise.symmetric
     for query, changed in (
         (mdp.SecondMomentQuery(box, 100), 1275),
-        (mdp.IdentityQuery(box, 100), 50),
+        (mdp.RecordsQuery(box, 100), 50),
     ):
         release = calibrated(query)
         paid = 2 * safe.STEP * np.sqrt(changed)
@@ -81,7 +81,7 @@ def test_any_finite_value_is_clipped_and_none_is_refused(folder):
 def test_no_number_decides_whether_there_is_a_release(domain, rows, exact_mean):
     query = mdp.MeanQuery(domain, 2)
     assert exact_sums.value(query, [rows])[:, 0] == pytest.approx(exact_mean, abs=1e-5)
-    for one in (query, mdp.IdentityQuery(domain, 2), mdp.SecondMomentQuery(domain, 2)):
+    for one in (query, mdp.RecordsQuery(domain, 2), mdp.SecondMomentQuery(domain, 2)):
         assert np.isfinite(calibrated(one).release(rows)).all()
 
 
@@ -91,7 +91,7 @@ def test_a_masked_number_is_a_missing_one(kind, listed):
     numbers = np.array([[9, 1], [2, 9]]).astype(kind)
     rows = np.ma.array(numbers, mask=[[True, False], [False, True]])
     missing = np.array([[np.nan, 1], [2, np.nan]])
-    query = mdp.IdentityQuery(mdp.Box((0.0, 0.0), (10.0, 4.0)), 2)
+    query = mdp.RecordsQuery(mdp.Box((0.0, 0.0), (10.0, 4.0)), 2)
     expected = exact_sums.value(query, [missing]).tolist()
     given = [*rows] if listed else rows
     assert exact_sums.value(query, [given]).tolist() == expected == [[5, 2], [1, 2]]
@@ -99,14 +99,14 @@ def test_a_masked_number_is_a_missing_one(kind, listed):
 
 def test_delta_as_stated_has_room_for_the_law_of_noise(folder):
     query = mdp.SecondMomentQuery(mdp.Box.cube(20, -1.0, 1.0), 100)
-    for one in mdp.options(query, epsilon=3.0, delta=1e-9):
+    for one in mdp.compare_mechanisms(query, epsilon=3.0, delta=1e-9):
         stated = one.release.statement
         used = 0 if stated.mu is None else gaussian.delta(stated.epsilon, stated.mu)
         assert used + stated.sampler_delta <= stated.delta <= 1e-9
     with pytest.raises(mdp.InputError, match="safe noise on 400 numbers alone"):
-        mdp.options(query, epsilon=20.0, delta=0)
+        mdp.compare_mechanisms(query, epsilon=20.0, delta=0)
     fitted = mdp.PrivatePCA(bounds=(-1, 1), delta=1e-9).fit(np.eye(5))
-    assert fitted.release_.statement.delta <= 1e-9
+    assert fitted.mechanism_.statement.delta <= 1e-9
     assert run(folder, mechanism="gaussian") == 0
     receipt = harness.read(folder).receipt
     assert receipt["delta"] == 1e-6

@@ -5,7 +5,7 @@ import pytest
 
 import matrixdp as mdp
 from matrixdp.privacy.sensitivity import ADJACENCIES
-from matrixdp.release.recommend import options
+from matrixdp.release.recommend import compare_mechanisms
 
 BOX = mdp.Box((0.0, 0.0), (1.0, 200.0))
 GIVEN = {"epsilon": 1, "delta": 1e-6}
@@ -15,7 +15,7 @@ def test_units_do_not_count_and_importance_does():
     plain, weighted = (
         {
             option.name: option
-            for option in options(mdp.IdentityQuery(BOX, 50), **GIVEN, importance=one)
+            for option in compare_mechanisms(mdp.RecordsQuery(BOX, 50), **GIVEN, importance=one)
         }
         for one in (None, (100.0, 1.0))
     )
@@ -28,7 +28,7 @@ def test_units_do_not_count_and_importance_does():
     assert shaped[1, 0] > isotropic[1, 0]
 
 
-QUERIES = [mdp.IdentityQuery, mdp.MeanQuery, mdp.SecondMomentQuery]
+QUERIES = [mdp.RecordsQuery, mdp.MeanQuery, mdp.SecondMomentQuery]
 
 
 @pytest.mark.parametrize("delta", [0, 1e-6])
@@ -37,7 +37,7 @@ QUERIES = [mdp.IdentityQuery, mdp.MeanQuery, mdp.SecondMomentQuery]
 def test_the_unit_of_a_column_changes_no_noise_in_that_unit(kind, adjacency, delta):
     sizes = np.array([1.0, 1000.0, 0.01])
     unit, other = (
-        options(
+        compare_mechanisms(
             kind(mdp.Box(tuple(sides * [-1.0, -1.0, -1.0]), tuple(sides)), 50, adjacency),
             epsilon=1,
             delta=delta,
@@ -54,9 +54,9 @@ def test_the_unit_of_a_column_changes_no_noise_in_that_unit(kind, adjacency, del
 
 
 def test_sorted_and_pure_leaves_out_what_needs_a_delta():
-    listed = options(mdp.SecondMomentQuery(BOX, 50), **GIVEN)
+    listed = compare_mechanisms(mdp.SecondMomentQuery(BOX, 50), **GIVEN)
     assert [one.error for one in listed] == sorted(one.error for one in listed)
     assert len(listed) > 2
-    (pure,) = options(mdp.SecondMomentQuery(BOX, 50), epsilon=1, delta=0)
+    (pure,) = compare_mechanisms(mdp.SecondMomentQuery(BOX, 50), epsilon=1, delta=0)
     assert pure.name == "Laplace"
     assert pure.release.delta == 0

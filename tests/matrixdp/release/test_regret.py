@@ -111,7 +111,7 @@ def test_an_estimator_takes_the_least_regret_and_warns_of_what_is_useless():
     records = np.random.default_rng(0).normal(20, 3, (500, 5)).clip(0, 100)
     ridge = mdp.PrivateRidge(epsilon=1.0, bounds=(0, 100), target_bounds=(0, 100))
     ridge.fit(records[:, :4], records[:, 4])
-    assert isinstance(ridge.release_, InParts)
+    assert isinstance(ridge.mechanism_, InParts)
     weak = mdp.PrivatePCA(1, epsilon=0.01, bounds=(0, 100))
     with pytest.warns(UselessWarning, match="noise hides what PrivatePCA releases") as of_fit:
         weak.fit(records)

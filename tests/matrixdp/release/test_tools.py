@@ -118,7 +118,7 @@ def spent_by_records(ensemble):
     squares = np.zeros(len(X))
     for one, places in zip(ensemble.estimators_, ensemble.estimators_samples_, strict=True):
         assert same_copies(one.rows_, np.column_stack([X, Y])[places])
-        squares += (np.bincount(places, minlength=len(X)) * one.release_.mu) ** 2
+        squares += (np.bincount(places, minlength=len(X)) * one.mechanism_.mu) ** 2
     return np.sqrt(squares)
 
 

@@ -11,7 +11,7 @@ from matrixdp.mechanisms.base import AdditiveGaussian, AdditiveMechanism
 from matrixdp.mechanisms.gaussian import GOE, Gaussian
 from matrixdp.noise import distributions
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Box, RecordsQuery, SecondMomentQuery
 from reproduction import discovery
 from reproduction.auditing import experiment
 from reproduction.experiments import study
@@ -19,7 +19,7 @@ from reproduction.experiments.study import Settings
 from reproduction.mechanisms.base import MechanismEntry
 from reproduction.mechanisms.generalized_gamma import SphericalGamma
 
-RECORDS = IdentityQuery(Box.cube(3, -1, 1), 20)
+RECORDS = RecordsQuery(Box.cube(3, -1, 1), 20)
 MOMENTS = SecondMomentQuery(Box.cube(3, -1, 1), 20)
 RELEASE = Gaussian().calibrate(RECORDS, epsilon=1.0, delta=0.01)
 LIMITS = releases.Limits(runs=500)
@@ -166,7 +166,7 @@ def test_the_bound_that_certifies_is_not_what_the_release_declares():
 
 
 def test_a_query_of_another_author_proves_nothing():
-    class Halved(IdentityQuery):
+    class Halved(RecordsQuery):
         @property
         def l2_sensitivity(self):
             return super().l2_sensitivity / 2

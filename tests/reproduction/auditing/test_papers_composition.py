@@ -16,7 +16,7 @@ from matrixdp.mechanisms.clipped import PUBLIC, PrivatelyClipped
 from matrixdp.mechanisms.programs import Simulation, Stack, Value
 from matrixdp.privacy.sensitivity import (
     Box,
-    IdentityQuery,
+    RecordsQuery,
     SecondMomentQuery,
 )
 from reproduction.mechanisms.adaptive import AdaptiveCovariance
@@ -39,7 +39,7 @@ COMPOSED = {
     "adassp, private": (PrivatelyClippedAdaSSP(), EQUATIONS, 4),
     "mvg": (
         MVG(allocation=MaxPNR(), directions=PrivateDirections()),
-        IdentityQuery(BOX, 200),
+        RecordsQuery(BOX, 200),
         2,
     ),
 }
@@ -281,7 +281,7 @@ def test_what_a_program_asks_adds_up_to_what_is_declared(name):
         return value + part.noise.sample([np.random.default_rng(0)])[0]
 
     exact = random_records(release.query, np.random.default_rng(1))
-    reads = isinstance(release.query, IdentityQuery)
+    reads = isinstance(release.query, RecordsQuery)
     release.run(Stack(exact) if reads else Value(release.query.value(exact)), ask)
     assert np.linalg.norm([part.mu for part in parts]) == pytest.approx(release.mu)
     assert len(parts) == COMPOSED[name][2]

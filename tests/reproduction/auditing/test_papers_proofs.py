@@ -7,7 +7,7 @@ import pytest
 from mechanismqueries import BUDGET
 
 from matrixdp.privacy.domain import Ball, Box
-from matrixdp.privacy.sensitivity import IdentityQuery, SecondMomentQuery
+from matrixdp.privacy.sensitivity import RecordsQuery, SecondMomentQuery
 from reproduction.auditing import private_directions, search
 from reproduction.mechanisms.adaptive import AdaptiveCovariance, SearchNoise
 from reproduction.mechanisms.allocation import MaxPNR
@@ -16,7 +16,7 @@ from reproduction.mechanisms.mvg import MVG
 
 BOX = Box.cube(3, -1, 1)
 DIRECTED = MVG(allocation=MaxPNR(), directions=PrivateDirections()).calibrate(
-    IdentityQuery(BOX, 30), **BUDGET
+    RecordsQuery(BOX, 30), **BUDGET
 )
 SEARCHED = AdaptiveCovariance().calibrate(SecondMomentQuery(BOX, 30), **BUDGET)
 

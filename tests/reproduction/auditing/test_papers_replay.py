@@ -7,12 +7,12 @@ from matrixdp.auditing import replay
 from matrixdp.mechanisms.clipped import ClippedMoments
 from matrixdp.mechanisms.gaussian import GOE, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
-from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Box, RecordsQuery, SecondMomentQuery
 from reproduction.mechanisms.allocation import Binary
 from reproduction.mechanisms.directional import AllocatedGaussian
 from reproduction.mechanisms.exponential import PPCA, KNorm
 
-RECORDS = IdentityQuery(Box.cube(4, -1, 1), 20)
+RECORDS = RecordsQuery(Box.cube(4, -1, 1), 20)
 MOMENTS = SecondMomentQuery(Box.cube(4, -1, 1), 20)
 
 

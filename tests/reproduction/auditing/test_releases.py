@@ -22,7 +22,7 @@ from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.noise import distributions
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Box, RecordsQuery, SecondMomentQuery
 from reproduction.auditing import direction, experiment
 from reproduction.bingham import Bingham
 from reproduction.experiments.study import Settings
@@ -69,7 +69,7 @@ def judged(mechanism, query, **changes):
         (AnalyzeGauss("analytic"), LIVER_MOMENTS),
         (GOE(), LIVER_MOMENTS),
         (DirectionalGaussian(), LIVER_MOMENTS),
-        (Gaussian(), IdentityQuery(LIVER.domain, 248, "zero_out")),
+        (Gaussian(), RecordsQuery(LIVER.domain, 248, "zero_out")),
         (JohnsonLindenstrauss(), LIVER_MOMENTS),
         (JohnsonLindenstrauss(), replace(LIVER_MOMENTS, adjacency="zero_out")),
         (Laplace(), LIVER),
@@ -223,7 +223,7 @@ class Unknown(CalibratedMechanism):
 
 
 def test_a_class_of_the_project_without_an_audit_is_refused(monkeypatch):
-    query = IdentityQuery(Box.cube(2, -1, 1), 3)
+    query = RecordsQuery(Box.cube(2, -1, 1), 3)
     release = Unknown(query=query, epsilon=1.0, delta=0.0, epsilon_delivered=1.0, noise_std=1.0)
     monkeypatch.setattr(library, "MODULES", library.MODULES | {__name__})
     with pytest.raises(InputError, match="class Unknown has no audit; name one in its class"):
@@ -232,7 +232,7 @@ def test_a_class_of_the_project_without_an_audit_is_refused(monkeypatch):
 
 @pytest.mark.parametrize(("std", "words"), [(100.0, "not refuted"), (0.1, "refuted")])
 def test_an_unknown_law_is_not_passed(std, words):
-    query = IdentityQuery(Box.cube(2, -1, 1), 3)
+    query = RecordsQuery(Box.cube(2, -1, 1), 3)
     release = Unknown(query=query, epsilon=1.0, delta=0.0, epsilon_delivered=1.0, noise_std=std)
     assert type(releases.audit_of(release, streams()[0])) is BlackBoxAudit
     assert judge(release)["verdict"].startswith(words)

@@ -41,8 +41,8 @@ from matrixdp.privacy.sensitivity import (
     ADJACENCIES,
     Ball,
     Box,
-    IdentityQuery,
     Query,
+    RecordsQuery,
     SecondMomentQuery,
 )
 from reproduction import mechanisms
@@ -86,7 +86,7 @@ ESTIMATORS = [one for one in PUBLIC.values() if hasattr(one, "fit")]
 
 def example(name):
     """Return a public mechanism with its defaults; one that wraps another has a Gaussian one."""
-    return mdp.Scaled(mdp.Gaussian()) if name == "Scaled" else MECHANISMS[name]()
+    return mdp.MinMaxScaled(mdp.Gaussian()) if name == "Scaled" else MECHANISMS[name]()
 
 
 def posed(kind, domain, adjacency):
@@ -223,14 +223,14 @@ def test_no_people_are_further_apart_than_public_mechanisms_say(name, kind, requ
         return
     night = request.config.getoption("--nightly")
     for domain, adjacency in OF_PEOPLE if night else OF_PEOPLE[first % 4 :: 4]:
-        if kind is IdentityQuery and adjacency == ADD_OR_REMOVE:
+        if kind is RecordsQuery and adjacency == ADD_OR_REMOVE:
             with pytest.raises(mdp.InputError, match="show their number"):
                 posed(kind, domain, adjacency)
         elif name != "Scaled" or domain != "ball":
             query = replace(posed(kind, domain, adjacency), per_person=PER_PERSON)
             reached, single = people_apart(mechanism, query, np.random.default_rng(0))
             # Columns that change are at right angles, terms of a sum add up.
-            times = np.sqrt(PER_PERSON) if kind is IdentityQuery else PER_PERSON
+            times = np.sqrt(PER_PERSON) if kind is RecordsQuery else PER_PERSON
             assert single > 0.99 * times * reached
 
 
@@ -308,7 +308,7 @@ def counts_apart(release, query):
 def people_searched(name, kind, domain, adjacency, per_person):
     """Search the neighbours of one case, and return the class of the release; None if refused."""
     mechanism = built(name)
-    if kind is IdentityQuery and adjacency == ADD_OR_REMOVE:
+    if kind is RecordsQuery and adjacency == ADD_OR_REMOVE:
         with pytest.raises(mdp.InputError, match="show their number"):
             posed(kind, domain, adjacency)
         return None

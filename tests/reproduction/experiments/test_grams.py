@@ -14,7 +14,7 @@ from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveGaussian
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.noise.distributions import ColumnL2Exponential, MatrixNormal
-from matrixdp.privacy.sensitivity import Box, IdentityQuery
+from matrixdp.privacy.sensitivity import Box, RecordsQuery
 from reproduction.experiments import grams
 
 TRIALS = 20_000
@@ -32,7 +32,7 @@ FUNCTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def release(row_factor: object, n: int) -> AdditiveGaussian:
-    query = IdentityQuery(Box.cube(3, -1, 1), n)
+    query = RecordsQuery(Box.cube(3, -1, 1), n)
     calibrated = Gaussian().calibrate(query, epsilon=1, delta=1e-3)
     return replace(calibrated, noise=MatrixNormal((3, n), row_factor))
 

@@ -8,7 +8,7 @@ from packages import ROOT
 from rowframes import run, sweep
 
 from matrixdp.checks import InputError
-from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Box, RecordsQuery, SecondMomentQuery
 from reproduction import config, discovery
 from reproduction.data.datasets import specs
 from reproduction.experiments import readings, study
@@ -158,7 +158,7 @@ def release(mechanism, query, reading, epsilon=1.0):
 
 def test_zeta_and_sensitivity_give_the_noise_that_was_worked_out_by_hand():
     # phi = 4 eps / (beta + sqrt(beta^2 + 8 A eps)) with the papers' sizes, worked out apart.
-    liver = IdentityQuery(Box.cube(6, -1, 1), 248)
+    liver = RecordsQuery(Box.cube(6, -1, 1), 248)
     assert release(MVG(), liver, "default").noise_std == pytest.approx(18988.2, rel=1e-5)
     assert release(MVG(), liver, "zeta=literal").noise_std == pytest.approx(777909, rel=1e-5)
     movement = SecondMomentQuery(Box.cube(4, -1, 1), 10176)
@@ -172,7 +172,7 @@ def test_zeta_and_sensitivity_give_the_noise_that_was_worked_out_by_hand():
 
 def test_readings_that_are_not_private_say_so_and_the_others_keep_their_guarantee(data):
     for name, mechanism in built().items():
-        for query in (IdentityQuery, SecondMomentQuery):
+        for query in (RecordsQuery, SecondMomentQuery):
             if type(query) not in mechanism.queries:
                 continue
             open_here = acting(
@@ -189,7 +189,7 @@ def test_readings_that_are_not_private_say_so_and_the_others_keep_their_guarante
 
 
 def test_a_gamma_that_is_no_smaller_than_the_public_one_is_private():
-    query = IdentityQuery(Box.cube(6, -1, 1), 248)
+    query = RecordsQuery(Box.cube(6, -1, 1), 248)
     for factor, private in ((1.0, True), (2.0, True), (0.5, False)):
         mechanism = MVG(gamma=factor * query.max_norm)
         made = mechanism.calibrate(query, epsilon=1.0, delta=1 / 248)
@@ -233,7 +233,7 @@ def test_gamma_of_the_data_is_that_of_the_private_records(data):
         data.matrix, streams(7, "split", "regression", "report", trials=range(3000))
     )
     square = (np.linalg.norm(splits.matrix, axis=(1, 2)) ** 2).mean()
-    query = IdentityQuery(Box(data.lower, data.upper), 40)
+    query = RecordsQuery(Box(data.lower, data.upper), 40)
     noise = [
         MVG(gamma=gamma).calibrate(query, epsilon=1e6, delta=1 / 40).noise_std
         for gamma in (None, np.sqrt(square))

@@ -2,7 +2,7 @@
 
 from mechanismqueries import CTG, LIVER, MOVEMENT
 
-from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Box, RecordsQuery, SecondMomentQuery
 from reproduction.mechanisms.adassp import NormalEquations
 
 #: Queries of the tables, of every kind that a mechanism may serve.
@@ -10,7 +10,7 @@ QUERIES = [
     LIVER,
     SecondMomentQuery(LIVER.domain, 248),
     NormalEquations(LIVER.domain, 248, target=5),
-    IdentityQuery(Box.cube(2, -1, 1), 248),
+    RecordsQuery(Box.cube(2, -1, 1), 248),
     MOVEMENT,
     CTG,
     SecondMomentQuery(CTG.domain, 2126),

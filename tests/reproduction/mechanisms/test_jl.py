@@ -4,7 +4,7 @@ from numpy.random import default_rng
 
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import NoGuarantee
-from matrixdp.mechanisms.scaled import Scaled
+from matrixdp.mechanisms.scaled import MinMaxScaled
 from matrixdp.privacy.sensitivity import Ball, Box, SecondMomentQuery
 from reproduction.mechanisms.jl import JohnsonLindenstrauss
 from reproduction.seeds import streams
@@ -161,4 +161,4 @@ def test_bad_values():
 
 def test_units_of_the_bounds_are_for_what_adds_noise():
     with pytest.raises(InputError, match="only one that adds noise"):
-        Scaled(JohnsonLindenstrauss()).calibrate(LIVER, epsilon=1.0, delta=1e-6)
+        MinMaxScaled(JohnsonLindenstrauss()).calibrate(LIVER, epsilon=1.0, delta=1e-6)

@@ -16,7 +16,7 @@ from matrixdp.auditing.releases import audit_of
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism, NoGuarantee
 from matrixdp.noise.distributions import NoiseDistribution
-from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Ball, Box, RecordsQuery, SecondMomentQuery
 from reproduction import mechanisms
 
 
@@ -38,7 +38,7 @@ from reproduction import mechanisms
     ids=str,
 )
 def test_a_delivered_epsilon_is_called_exact_where_neighbours_attain_it(domain, adjacency):
-    queries = [kind(domain, 20, adjacency) for kind in (IdentityQuery, SecondMomentQuery)]
+    queries = [kind(domain, 20, adjacency) for kind in (RecordsQuery, SecondMomentQuery)]
     exact = []
     for mechanism, query in itertools.product(map(built, mechanisms.registry().values()), queries):
         if type(query) not in mechanism.queries:

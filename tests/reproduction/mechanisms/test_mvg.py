@@ -17,7 +17,7 @@ from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import NoGuarantee
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, MeanQuery, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Ball, Box, MeanQuery, RecordsQuery, SecondMomentQuery
 from reproduction.mechanisms.allocation import Binary, MaxPNR, Shares
 from reproduction.mechanisms.directional import AllocatedGaussian
 from reproduction.mechanisms.directions import PrivateDirections
@@ -110,7 +110,7 @@ def queries(draw):
             ]
         )
     )
-    return draw(st.sampled_from([IdentityQuery, SecondMomentQuery]))(
+    return draw(st.sampled_from([RecordsQuery, SecondMomentQuery]))(
         domain, draw(st.integers(1, 10**5)), adjacency
     )
 
@@ -162,7 +162,7 @@ def test_whatever_satisfies_the_theorems_is_private(data):
 def test_the_theorems_limit_is_spent_whole(theorem):
     """|sigma(Sigma^-1)| |sigma(Psi^-1)| = phi^2 in Frobenius norms, as Algorithms 1 and 2 say."""
     allocation = Shares((0.5, 0.3, 0.15, 0.05))
-    for query in (IdentityQuery(Box.cube(4, -1, 1), 30), MOVEMENT):
+    for query in (RecordsQuery(Box.cube(4, -1, 1), 30), MOVEMENT):
         mechanism = MVG(theorem=theorem, allocation=allocation)
         distribution = mechanism.calibrate(query, **budget(query)).noise
         rows = np.linalg.norm(distribution.row_factor**-2)
@@ -242,9 +242,9 @@ class TestPrivateDirections:
         (MVG(directions=BASIS[:, :4]), LIVER, r"directions has shape \(6, 4\).* square matrix"),
         (MVG(directions=2 * np.eye(6)), LIVER, "off an orthonormal basis by 3"),
         (MVG(directions=np.full((6, 6), np.inf)), LIVER, "directions is inf"),
-        (MVG(directions=PrivateDirections()), MOVEMENT, "MVG serves only IdentityQuery"),
+        (MVG(directions=PrivateDirections()), MOVEMENT, "MVG serves only RecordsQuery"),
         # c c^T would get noise that is meant for X X^T / n.
-        (MVG(directions=PrivateDirections()), MeanQuery(Ball(1.0, 4), 100), "only IdentityQuery"),
+        (MVG(directions=PrivateDirections()), MeanQuery(Ball(1.0, 4), 100), "only RecordsQuery"),
     ],
 )
 def test_bad_parameters(mechanism, query, message):
@@ -262,7 +262,7 @@ def test_bad_parameters(mechanism, query, message):
 def test_exact_directional_noise_costs_least_and_mvg_most(numbers):
     """Weighted mean squared error: optimal <= i.i.d. at the same budget <= MVG, whatever theta."""
     widths, weights, raw = map(np.array, numbers)
-    query = IdentityQuery(Box((0,) * len(widths), tuple(widths)), 20)
+    query = RecordsQuery(Box((0,) * len(widths), tuple(widths)), 20)
     theta = Shares(tuple(raw / raw.sum()))
 
     def cost(mechanism):
@@ -293,7 +293,7 @@ class Twice(Shares):
     [MVG(gamma=0.01), MVG(gamma=0.01, directions=np.eye(2)), MVG(allocation=Twice())],
 )
 def test_a_release_without_a_guarantee_is_refused(mechanism):
-    query = IdentityQuery(Box.cube(2, -1, 1), 50)
+    query = RecordsQuery(Box.cube(2, -1, 1), 50)
     release = mechanism.calibrate(query, **BUDGET)
     assert release.epsilon_delivered > 1
     with pytest.raises(NoGuarantee, match="delivers epsilon .* and not 1; .* release nothing"):

@@ -10,7 +10,7 @@ from matrixdp.auditing.base import Audit
 from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.auditing.releases import audit_of
 from matrixdp.mechanisms import proofs
-from matrixdp.privacy.sensitivity import IdentityQuery
+from matrixdp.privacy.sensitivity import RecordsQuery
 from reproduction.mechanisms.adassp import NormalEquations, RidgedByHistogram, RidgedEquations
 
 
@@ -42,7 +42,7 @@ def histogram_mu(release: RidgedByHistogram) -> list[float]:
     """Return upper bounds on the mu of the histogram, and of the equations at the worst radius."""
     query = release.query
     plain = {type(release.candidates), type(release.equations)} == {tuple}
-    records = proofs.owned(query) and type(query) is IdentityQuery
+    records = proofs.owned(query) and type(query) is RecordsQuery
     if not (library.owns(release) and records and plain):
         return [proofs.UNPROVEN]
     mus = []

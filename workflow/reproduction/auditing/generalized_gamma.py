@@ -8,7 +8,7 @@ from matrixdp import library
 from matrixdp.auditing.base import ROUNDING, Audit
 from matrixdp.auditing.norm import NormAudit
 from matrixdp.mechanisms import proofs
-from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
+from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery, SecondMomentQuery
 from reproduction.mechanisms.generalized_gamma import (
     GammaRelease,
     GeneralizedGamma,
@@ -27,7 +27,7 @@ def length(query: Query, noise: GeneralizedGamma) -> float:
 
     The noise is log-concave, so that a shorter change along the same line has no larger delta.
     """
-    if not proofs.owned(query, noise) or (query.group > 1 and isinstance(query, IdentityQuery)):
+    if not proofs.owned(query, noise) or (query.group > 1 and isinstance(query, RecordsQuery)):
         return proofs.UNPROVEN
     if isinstance(noise, SymmetricGeneralizedGamma):
         return (
@@ -35,7 +35,7 @@ def length(query: Query, noise: GeneralizedGamma) -> float:
             if isinstance(query, SecondMomentQuery)
             else proofs.UNPROVEN
         )
-    alone = isinstance(query, IdentityQuery | MeanQuery)
+    alone = isinstance(query, RecordsQuery | MeanQuery)
     return query.l2_sensitivity / noise.scale if alone else proofs.UNPROVEN
 
 

@@ -24,7 +24,7 @@ from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.noise import distributions
 from matrixdp.noise.distributions import Streams
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, Query, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Ball, Box, Query, RecordsQuery, SecondMomentQuery
 from reproduction.mechanisms import wishart
 from reproduction.mechanisms.exponential import PPCA, PrincipalDirection
 from reproduction.mechanisms.gaussian import IMGM
@@ -128,7 +128,7 @@ def _divided_by_batch(wrong: bool) -> CalibratedMechanism:
     _by_curve,
 )
 def _amplified(wrong: bool) -> CalibratedMechanism:
-    query, q = IdentityQuery(Box.cube(6, -1, 1), 256), 256 / 25000 if wrong else 1.0
+    query, q = RecordsQuery(Box.cube(6, -1, 1), 256), 256 / 25000 if wrong else 1.0
     release = IMGM().calibrate(query, epsilon=1 / q, delta=1e-5 / q)
     return replace(release, epsilon=1.0, delta=1e-5)
 
@@ -197,7 +197,7 @@ def _by_black_box(attack: Attack, generators: Generators) -> Outcome:
     _by_black_box,
 )
 def _rank_one(wrong: bool) -> Attack:
-    release = Gaussian().calibrate(IdentityQuery(Ball(0.5, 16), 1), epsilon=1.0, delta=1e-5)
+    release = Gaussian().calibrate(RecordsQuery(Ball(0.5, 16), 1), epsilon=1.0, delta=1e-5)
     distribution = NonPrivateRankOne(release.query.shape, deviation(1.0, release.delta, 16))
 
     def statistic(count: int, stream: np.random.Generator) -> tuple[Array, Array]:

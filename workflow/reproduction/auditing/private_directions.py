@@ -11,7 +11,7 @@ from matrixdp.auditing.parts import noise_mu
 from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.auditing.releases import audit_of
 from matrixdp.mechanisms import proofs
-from matrixdp.privacy.sensitivity import IdentityQuery, SecondMomentQuery
+from matrixdp.privacy.sensitivity import RecordsQuery, SecondMomentQuery
 from reproduction.mechanisms.mvg import AlongPrivateDirections
 
 
@@ -27,7 +27,7 @@ def audit_private_directions(release: AlongPrivateDirections, stream: np.random.
 def proven_mus(release: AlongPrivateDirections) -> list[float]:
     """Return upper bounds on the mu of the parts; NaN where nothing is proven."""
     query = release.query
-    library_noise = library.owns(release.private) and type(query) is IdentityQuery
+    library_noise = library.owns(release.private) and type(query) is RecordsQuery
     if not (library.owns(release) and proofs.owned(query) and library_noise):
         return [proofs.UNPROVEN]
     limited = release.allocation.keeps_budget and library.owns(release.allocation)

@@ -12,7 +12,7 @@ from matrixdp.auditing.parts import fits, parts_mu
 from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.auditing.releases import audit_of
 from matrixdp.mechanisms import proofs
-from matrixdp.privacy.sensitivity import IdentityQuery
+from matrixdp.privacy.sensitivity import RecordsQuery
 from reproduction.mechanisms.adaptive import ChosenBySearch, SearchNoise, Spectrum
 
 #: Steps of a radius search that are audited; all further ones scale with the radius.
@@ -44,7 +44,7 @@ def proven_mus(release: ChosenBySearch) -> list[float]:
     # The trace and the search are bounded for one record.
     if not (library.owns(release) and proofs.owned(query) and query.group == 1):
         return [proofs.UNPROVEN]
-    records = type(query) is IdentityQuery and type(source.domain) is type(query.domain)
+    records = type(query) is RecordsQuery and type(source.domain) is type(query.domain)
     if not (records and source.domain == query.domain and fits(source, query, query.adjacency)):
         return [proofs.UNPROVEN]
     rest: list[float] = []

@@ -28,7 +28,7 @@ from matrixdp.mechanisms.base import (
     NoGuarantee,
     promised,
 )
-from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, second_moments
+from matrixdp.privacy.sensitivity import Box, Query, RecordsQuery, second_moments
 from reproduction.data.prepared import Dataset, load
 from reproduction.experiments import grams, readings, tasks
 from reproduction.experiments.progress import progress
@@ -460,7 +460,7 @@ def _scores(
 
 def _resolved(changes: Parameters, query: Query, data: Dataset) -> Parameters:
     """Return parameters in which the norm of the query's value replaces ``FROM_DATA``."""
-    if isinstance(query, IdentityQuery):
+    if isinstance(query, RecordsQuery):
         # Where trials split the data, this is the root mean square over splits.
         norm = np.sqrt(query.n_records * (data.matrix**2).sum(axis=0).mean())
     else:

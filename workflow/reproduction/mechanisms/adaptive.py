@@ -26,7 +26,7 @@ from matrixdp.mechanisms.programs import Ask, Program, Records, Step
 from matrixdp.noise.distributions import MatrixNormal, NoiseDistribution, Streams
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import squared_norms
-from matrixdp.privacy.sensitivity import IdentityQuery, Query, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Query, RecordsQuery, SecondMomentQuery
 from reproduction.mechanisms.base import MechanismEntry
 
 #: Shares of mu^2: for the trace, and for the search.
@@ -42,7 +42,7 @@ SPREAD = 1e-6
 RADII = 79
 
 
-class SquaredNorms(IdentityQuery):
+class SquaredNorms(RecordsQuery):
     """Squared norms of records over the largest one, (..., 1, n)."""
 
     def value(self, records: Array) -> Array:
@@ -236,7 +236,7 @@ class AdaptiveCovariance(Mechanism):
         return ChosenBySearch.from_mu(
             mu,
             budget,
-            query=IdentityQuery(query.domain, query.n_records, query.adjacency),
+            query=RecordsQuery(query.domain, query.n_records, query.adjacency),
             source=query,
             trace_std=float(1 / (query.n_records * mu * np.sqrt(TRACE))),
             search=float(special.log_ndtr(search) - special.log_ndtr(-search)),

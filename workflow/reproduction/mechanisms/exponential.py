@@ -16,7 +16,7 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism, Mechanism
 from matrixdp.noise import distributions
 from matrixdp.noise.distributions import NormDistribution, Streams
-from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
+from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery, SecondMomentQuery
 from reproduction.bingham import Bingham
 from reproduction.mechanisms.base import MechanismEntry
 
@@ -43,7 +43,7 @@ class KNorm(Mechanism):
 
     norm: str
     factor_two: bool = False
-    queries = frozenset({IdentityQuery, MeanQuery})
+    queries = frozenset({RecordsQuery, MeanQuery})
 
     def __post_init__(self) -> None:
         checks.choice(NORMS, norm=self.norm)

@@ -21,7 +21,7 @@ from matrixdp.noise.distributions import (
     normals,
     scale_columns,
 )
-from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
+from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery, SecondMomentQuery
 from reproduction.mechanisms.base import MechanismEntry
 from reproduction.privacy import generalized_gamma
 
@@ -123,7 +123,7 @@ class SphericalGamma(Mechanism):
     """
 
     power: float | None = 1.25
-    queries = frozenset({IdentityQuery, MeanQuery, SecondMomentQuery})
+    queries = frozenset({RecordsQuery, MeanQuery, SecondMomentQuery})
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GammaRelease:
         """Return the (epsilon, delta)-DP release."""

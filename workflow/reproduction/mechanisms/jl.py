@@ -16,7 +16,7 @@ from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import Mechanism, NoGuarantee, Separable
 from matrixdp.noise.distributions import Streams, normals
-from matrixdp.privacy.sensitivity import IdentityQuery, Query, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Query, RecordsQuery, SecondMomentQuery
 from reproduction.mechanisms.base import MechanismEntry
 from reproduction.privacy import sketching
 
@@ -91,7 +91,7 @@ class JohnsonLindenstrauss(Mechanism):
             leverage = sketching.leverage(epsilon, delta, sketch_size, query.adjacency)
             ridge = squared_radius * (1 - leverage) / leverage
         else:
-            distance = IdentityQuery(query.domain, query.n_records, query.adjacency).l2_sensitivity
+            distance = RecordsQuery(query.domain, query.n_records, query.adjacency).l2_sensitivity
             lift = (
                 16
                 * np.sqrt(sketch_size * np.log(2 / delta))

@@ -20,7 +20,7 @@ from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechani
 from matrixdp.mechanisms.directional import checked_basis
 from matrixdp.mechanisms.programs import Ask, Program, Records, Step
 from matrixdp.noise.distributions import MatrixNormal
-from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Mu, Query, SecondMomentQuery
+from matrixdp.privacy.sensitivity import MeanQuery, Mu, Query, RecordsQuery, SecondMomentQuery
 from reproduction.mechanisms.allocation import Allocation, Binary, MaxPNR, Shares
 from reproduction.mechanisms.base import MechanismEntry
 from reproduction.mechanisms.directions import PrivateDirections
@@ -104,8 +104,8 @@ class MVG(Mechanism):
     def queries(self) -> frozenset[type[Query]]:
         """The identity query alone for private directions, because these depend on the records."""
         if isinstance(self.directions, PrivateDirections):
-            return frozenset({IdentityQuery})
-        return frozenset({IdentityQuery, MeanQuery, SecondMomentQuery})
+            return frozenset({RecordsQuery})
+        return frozenset({RecordsQuery, MeanQuery, SecondMomentQuery})
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> CalibratedMechanism:
         """Return the (epsilon, delta)-DP release."""

@@ -5,11 +5,11 @@ Their l2 sensitivity as the paper states it stands beside them.
 
 from __future__ import annotations
 
-from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Box, Query, RecordsQuery, SecondMomentQuery
 
-LIVER = IdentityQuery(Box.cube(6, -1, 1), 248)
+LIVER = RecordsQuery(Box.cube(6, -1, 1), 248)
 MOVEMENT = SecondMomentQuery(Box.cube(4, -1, 1), 10176)
-CTG = IdentityQuery(Box.cube(21, 0, 1), 2126)
+CTG = RecordsQuery(Box.cube(21, 0, 1), 2126)
 EXPERIMENTS: tuple[Query, ...] = (LIVER, MOVEMENT, CTG)
 
 

@@ -10,7 +10,7 @@ from scipy import special
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import Mechanism
-from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Box, Query, RecordsQuery, SecondMomentQuery
 from reproduction import seeds
 from reproduction.mechanisms.allocation import Binary
 from reproduction.mechanisms.directional import AllocatedGaussian
@@ -29,7 +29,7 @@ POINTS = 300
 #: Share of the noise inside a contour.
 INSIDE = 0.95
 
-DATA = IdentityQuery(Box.cube(2, -1, 1), 200)
+DATA = RecordsQuery(Box.cube(2, -1, 1), 200)
 MOMENTS = SecondMomentQuery(Box.cube(2, -1, 1), 100)
 
 
@@ -79,7 +79,7 @@ def _noise(query: Query, mechanism: Mechanism, seed: int, *key: str) -> Array:
     second moments is used; its covariance is a multiple of Sigma.
     """
     release = mechanism.calibrate(query, epsilon=EPSILON, delta=1 / query.n_records)
-    columns = query.n_records if isinstance(query, IdentityQuery) else 1
+    columns = query.n_records if isinstance(query, RecordsQuery) else 1
     (stream,) = seeds.streams(seed, "theory", "ellipses", *key, trials=[0])
     noise = release.simulate(np.zeros(query.shape), [stream] * (DRAWS // columns))
     return np.swapaxes(noise, 1, 2)[:, :columns].reshape(DRAWS, 2)

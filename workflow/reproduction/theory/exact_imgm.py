@@ -16,7 +16,7 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, Query
+from matrixdp.privacy.sensitivity import Ball, Box, Query, RecordsQuery
 from reproduction.mechanisms.allocation import Binary
 from reproduction.mechanisms.directional import AllocatedGaussian
 from reproduction.mechanisms.gaussian import IMGM
@@ -116,7 +116,7 @@ def sufficient(
 
 
 #: Records in a box, and in a ball.
-BOX, BALL = LIVER, IdentityQuery(Ball(1, 6), 248)
+BOX, BALL = LIVER, RecordsQuery(Ball(1, 6), 248)
 
 
 @check("I5_necessary", {"records in a ball": {"query": BALL}}, releases=4)
@@ -144,8 +144,8 @@ def necessary_in_ball(stream: Stream, *, noise: float = 0.99, box: bool = False)
     yield Number(what, least, ">=", 1 + 1e-3)
 
 
-UNEQUAL = {"[0, 1] x [0, 0.1]": IdentityQuery(Box((0.0, 0.0), (1.0, 0.1)), 10)}
-EQUAL: Mapping[str, Query] = {"ball": IdentityQuery(Ball(1, 4), 10), "box of equal sides": LIVER}
+UNEQUAL = {"[0, 1] x [0, 0.1]": RecordsQuery(Box((0.0, 0.0), (1.0, 0.1)), 10)}
+EQUAL: Mapping[str, Query] = {"ball": RecordsQuery(Ball(1, 4), 10), "box of equal sides": LIVER}
 
 
 OTHER = {"unequal sides": {"queries": dict.fromkeys(EQUAL, *UNEQUAL.values())}}
@@ -194,15 +194,15 @@ def composition(_stream: Stream, *, power: float = 0.5) -> Numbers:
 
 
 def _fixed(n: float) -> Query:
-    return IdentityQuery(Box.cube(6, -1, 1), int(n))
+    return RecordsQuery(Box.cube(6, -1, 1), int(n))
 
 
 def _rising(m: float) -> Query:
-    return IdentityQuery(Box.cube(int(m), -1, 1), 6)
+    return RecordsQuery(Box.cube(int(m), -1, 1), 6)
 
 
 def _falling(n: float) -> Query:
-    return IdentityQuery(Box.cube(6, -1 / n, 1 / n), int(n))
+    return RecordsQuery(Box.cube(6, -1 / n, 1 / n), int(n))
 
 
 MOVING = {"s2 that grows with m": {"query": _rising}, "s2 that falls with n": {"query": _falling}}
@@ -326,7 +326,7 @@ def trade(_stream: Stream, *, power: float = 1) -> Numbers:
     yield Number("largest relative change of the variance of an entry", change, "=", 0, 1e-12)
 
 
-BALLS = BALL, IdentityQuery(Ball(1, 21), 2126)
+BALLS = BALL, RecordsQuery(Ball(1, 21), 2126)
 
 
 BOXES = LIVER, CTG

@@ -16,7 +16,7 @@ from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
 from matrixdp.noise.distributions import MatrixNormal
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.quadratic import sign_vectors
-from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Box, Query, RecordsQuery, SecondMomentQuery
 from reproduction.mechanisms.allocation import Binary, Shares, printed_formula, water_filling
 from reproduction.mechanisms.mvg import (
     MVG,
@@ -38,8 +38,8 @@ EPSILONS = (1e-3, 0.1, 1.0, 10.0, 100.0)
 DELTAS = (0.1, 1e-3, 1e-5, 1e-12)
 #: Small queries, where the theorems are tightest, and the queries of the paper.
 QUERIES: tuple[Query, ...] = (
-    IdentityQuery(Box.cube(1, 0, 1), 1),
-    IdentityQuery(Box.cube(2, -1, 1), 3),
+    RecordsQuery(Box.cube(1, 0, 1), 1),
+    RecordsQuery(Box.cube(2, -1, 1), 3),
     SecondMomentQuery(Box.cube(2, -1, 1), 1),
     SecondMomentQuery(Box.cube(3, -1, 1), 10),
     *EXPERIMENTS,
@@ -421,7 +421,7 @@ def budgets(
         root = (-constants.beta + np.sqrt(constants.beta**2 + 8 * quadratic * EPSILON)) / (
             2 * quadratic
         )
-        unimodal = isinstance(query, IdentityQuery)
+        unimodal = isinstance(query, RecordsQuery)
         precision_sum = share * (root**4 / query.n_records if unimodal else root**2)
         ratio = float(((descending_deviations(release) ** 2) ** -2.0).sum() / precision_sum)
         what = f"{query.name} {query.shape[0]} x {query.shape[1]}, Theorem {theorem}"

@@ -16,7 +16,7 @@ from scipy.special import betainc, gammainccinv, gammaincinv, gammaln, lambertw,
 
 from matrixdp import checks
 from matrixdp.checks import Array
-from matrixdp.privacy.sensitivity import Box, IdentityQuery
+from matrixdp.privacy.sensitivity import Box, RecordsQuery
 from reproduction.mechanisms.exponential import KNorm
 from reproduction.privacy import generalized_gamma
 from reproduction.theory.numbers import Number, Numbers, Stream, registry
@@ -36,7 +36,7 @@ def vectors(d: int, draws: int, stream: np.random.Generator) -> Array:
 
     It is epsilon-DP at ``EPSILON``; on a mean of n vectors it is divided by n.
     """
-    query = IdentityQuery(Box.cube(d, 0, 1), draws)
+    query = RecordsQuery(Box.cube(d, 0, 1), draws)
     release = KNorm("record_l2").calibrate(query, epsilon=EPSILON)
     return release.simulate(np.zeros(query.shape), [stream])[0]
 

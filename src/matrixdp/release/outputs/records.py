@@ -7,7 +7,7 @@ from typing import Any
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveMechanism
-from matrixdp.privacy.sensitivity import IdentityQuery
+from matrixdp.privacy.sensitivity import RecordsQuery
 from matrixdp.release.outputs.output import Noisy, Output, by_name
 from matrixdp.release.uncertainty import KEY, LEVEL
 
@@ -18,7 +18,7 @@ class Records(Output):
 
     name = "records"
     title = "all records, with noise on every value"
-    query_type = IdentityQuery
+    query_type = RecordsQuery
     number, small = "value", "difference"
     number_phrase = "each value"
     instead = "release means instead of records, "

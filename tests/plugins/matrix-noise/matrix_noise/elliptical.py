@@ -14,7 +14,7 @@ from matrix_noise.staircase import gathered, spread
 from matrixdp import checks
 from matrixdp.mechanisms.base import AdditiveMechanism, Mechanism
 from matrixdp.noise.distributions import NoiseDistribution
-from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, SecondMomentQuery
+from matrixdp.privacy.sensitivity import MeanQuery, RecordsQuery, SecondMomentQuery
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class EllipticalLaplace(Mechanism):
     the least sum of variances. Second moments have noise in the Frobenius norm.
     """
 
-    queries = frozenset({IdentityQuery, MeanQuery, SecondMomentQuery})
+    queries = frozenset({RecordsQuery, MeanQuery, SecondMomentQuery})
 
     def calibrate(self, query, *, epsilon, delta=0.0):
         """Return the epsilon-DP release; ``delta`` is not needed and reported as 0."""

@@ -16,7 +16,7 @@ from scipy import optimize, special
 from matrixdp import checks
 from matrixdp.mechanisms.base import AdditiveMechanism, Mechanism
 from matrixdp.noise.distributions import NoiseDistribution
-from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, SecondMomentQuery
+from matrixdp.privacy.sensitivity import MeanQuery, RecordsQuery, SecondMomentQuery
 
 
 def log_weights(epsilon: float, dimension: int, gamma: float) -> np.ndarray:
@@ -113,7 +113,7 @@ class Staircase(Mechanism):
     Second moments have it on the upper triangle, which is mirrored.
     """
 
-    queries = frozenset({IdentityQuery, MeanQuery, SecondMomentQuery})
+    queries = frozenset({RecordsQuery, MeanQuery, SecondMomentQuery})
 
     def calibrate(self, query, *, epsilon, delta=0.0):
         """Return the epsilon-DP release; ``delta`` is not needed and reported as 0."""

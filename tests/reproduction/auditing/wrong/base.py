@@ -25,19 +25,19 @@ from matrixdp.noise.distributions import GaussianDistribution, NoiseDistribution
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import (
     Box,
-    IdentityQuery,
     MeanQuery,
     Mu,
     Query,
+    RecordsQuery,
     SecondMomentQuery,
 )
 from reproduction.mechanisms.adassp import NormalEquations
 
 #: Small queries by name; neighbours of the last word differ by a record that is zeroed out.
 QUERIES: dict[str, Query] = {
-    "records": IdentityQuery(Box.cube(3, -1, 1), 20),
-    "records, zeroed": IdentityQuery(Box.cube(3, 0, 1), 20, "zero_out"),
-    "one number": IdentityQuery(Box.cube(1, -1, 1), 1, "zero_out"),
+    "records": RecordsQuery(Box.cube(3, -1, 1), 20),
+    "records, zeroed": RecordsQuery(Box.cube(3, 0, 1), 20, "zero_out"),
+    "one number": RecordsQuery(Box.cube(1, -1, 1), 1, "zero_out"),
     "mean": MeanQuery(Box.cube(4, -1, 1), 50),
     "mean of 2": MeanQuery(Box.cube(2, -1, 1), 50),
     "mean of 12": MeanQuery(Box.cube(12, -1, 1), 50),

@@ -19,7 +19,7 @@ from matrixdp import checks
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import Box, IdentityQuery
+from matrixdp.privacy.sensitivity import Box, RecordsQuery
 from reproduction.experiments.schemes.base import (
     FIRST_TWO,
     IID,
@@ -57,9 +57,9 @@ class Features(Plan):
         checks.count(features=self.features)
 
     @property
-    def query(self) -> IdentityQuery:
+    def query(self) -> RecordsQuery:
         """The query of one block."""
-        return IdentityQuery(Box.cube(self.features, -1, 1), self.lot)
+        return RecordsQuery(Box.cube(self.features, -1, 1), self.lot)
 
     @property
     def steps(self) -> int:

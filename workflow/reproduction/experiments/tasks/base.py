@@ -11,7 +11,7 @@ import numpy as np
 
 from matrixdp.checks import Array
 from matrixdp.privacy.domain import Ball
-from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Box, Query, RecordsQuery, SecondMomentQuery
 from reproduction.trials import CLIPPED, NONPRIVATE
 
 Streams = Sequence[np.random.Generator]
@@ -110,7 +110,7 @@ class Task(abc.ABC):
 
     def query(self, name: str, domain: Box, records: int, adjacency: str) -> Query:
         """Return one of the task's queries by name, from public facts."""
-        query_type = IdentityQuery if name == IdentityQuery.name else SecondMomentQuery
+        query_type = RecordsQuery if name == RecordsQuery.name else SecondMomentQuery
         return query_type(domain, records, adjacency)
 
     @abc.abstractmethod
