@@ -7,39 +7,31 @@ anything of itself, so that its methods are tested where those of the library ar
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 import numpy as np
 
-#: Modules whose classes are the project's own, those of the study among them. Another module is
-#: not: a mechanism of one's own is a file of a package, too.
-MODULES = frozenset(
-    {
-        "matrixdp.mechanisms.base",
-        "matrixdp.mechanisms.centred",
-        "matrixdp.mechanisms.clipped",
-        "matrixdp.mechanisms.directional",
-        "matrixdp.mechanisms.gaussian",
-        "matrixdp.mechanisms.laplace",
-        "matrixdp.mechanisms.programs",
-        "matrixdp.mechanisms.scaled",
-        "matrixdp.noise.distributions",
-        "matrixdp.noise.value",
-        "matrixdp.privacy.domain",
-        "matrixdp.privacy.present",
-        "matrixdp.privacy.sensitivity",
-        "reproduction.mechanisms.adaptive",
-        "reproduction.mechanisms.adassp",
-        "reproduction.mechanisms.allocation",
-        "reproduction.mechanisms.directional",
-        "reproduction.mechanisms.directions",
-        "reproduction.mechanisms.exponential",
-        "reproduction.mechanisms.gaussian",
-        "reproduction.mechanisms.generalized_gamma",
-        "reproduction.mechanisms.jl",
-        "reproduction.mechanisms.mvg",
-    }
-)
+#: Modules whose classes are the library's own. Another module is not: a mechanism of one's own is
+#: a file of a package, too.
+MODULES = {
+    "matrixdp.mechanisms.base",
+    "matrixdp.mechanisms.centred",
+    "matrixdp.mechanisms.clipped",
+    "matrixdp.mechanisms.directional",
+    "matrixdp.mechanisms.gaussian",
+    "matrixdp.mechanisms.laplace",
+    "matrixdp.mechanisms.programs",
+    "matrixdp.mechanisms.scaled",
+    "matrixdp.noise.distributions",
+    "matrixdp.noise.value",
+    "matrixdp.privacy.domain",
+    "matrixdp.privacy.present",
+    "matrixdp.privacy.sensitivity",
+}
+
+#: Audits, ``module:function``, of classes of adopted modules, ``module:name``.
+AUDITS: dict[str, str] = {}
 
 #: Numbers of Python and of numpy, none of another author's class.
 _NUMBERS = (
@@ -101,10 +93,19 @@ def _defined(cls: type) -> bool:
     return vars(sys.modules[module]).get(name) is cls if module in sys.modules else False
 
 
-def declaration(thing: object, name: str) -> str:
-    """Return what a class of ``MODULES`` declares of an object, also of a subclass; or nothing.
+def adopt(modules: Iterable[str], audits: Mapping[str, str]) -> None:
+    """Count classes of modules as the library's own, with their audits: for the study alone.
 
-    What another author's class declares itself does not count.
+    Args:
+        modules: full names of modules, which are yet to be imported.
+        audits: see ``AUDITS``.
     """
+    MODULES.update(modules)
+    AUDITS.update(audits)
+
+
+def audit_of(thing: object) -> str:
+    """Return the audit of an object's class, or of an adopted one that it builds on, or nothing."""
     kinds = (cls for cls in _MRO(type(thing)) if _defined(cls))
-    return next((str(vars(cls)[name]) for cls in kinds if name in vars(cls)), "")
+    names = (f"{_MODULE(cls)}:{_NAME(cls)}" for cls in kinds)
+    return next((AUDITS[name] for name in names if name in AUDITS), "")

@@ -4,7 +4,8 @@ import importlib
 
 import pytest
 
-from reproduction import discovery, imports
+from reproduction import imports
+from reproduction.audits import AUDITS
 
 
 def names(*modules):
@@ -75,14 +76,13 @@ def test_audits_are_those_of_the_releases_of_a_mechanism():
     assert imports.audits("mechanisms.laplace", "cli.audit") == []
     # A wrong mechanism may have any.
     assert "auditing.direction" in imports.audits("cli.negative_control")
-    for name in {entry.module for entry in discovery.mechanisms().values()}:
-        module = importlib.import_module(f"reproduction.{name}")
-        places = {
-            getattr(kind, "audited_by", "").partition(":")[0].removeprefix("reproduction.")
-            for kind in vars(module).values()
-            if getattr(kind, "__module__", "").startswith("reproduction.mechanisms")
-        }
-        assert places - {""} == {*imports.audits(name)}
+    for kind, audit in AUDITS.items():
+        for place, (name, _, member) in (
+            ("mechanisms", kind.partition(":")),
+            ("auditing", audit.partition(":")),
+        ):
+            module = importlib.import_module(f"reproduction.{place}.{name}")
+            assert hasattr(module, member)
 
 
 def test_the_library_is_all_its_modules_and_none_of_the_study():

@@ -87,18 +87,16 @@ def test_a_cached_property_leaves_a_release_the_library_s_own():
     assert library.plain(release)
 
 
-def test_an_audit_is_declared_by_a_class_of_the_library_alone():
+def test_an_audit_is_that_of_an_adopted_class_alone():
     class Own(type(RELEASE)):
-        audited_by = "author:audit"
+        """Of another author."""
 
-    assert library.declaration(replace(RELEASE), "audited_by") == ""
-    Own.__module__ = "matrixdp.mechanisms.base"
     own = Own(**{one.name: getattr(RELEASE, one.name) for one in fields(RELEASE)})
-    assert library.declaration(own, "audited_by") == ""
+    assert library.audit_of(own) == library.audit_of(RELEASE) == ""
     sketch = JohnsonLindenstrauss().calibrate(
         SecondMomentQuery(Box.cube(2, -1, 1), 20), epsilon=1.0, delta=0.01
     )
-    assert library.declaration(sketch, "audited_by").endswith("audit_sketch")
+    assert library.audit_of(sketch).endswith("audit_sketch")
 
 
 def test_nor_is_an_instance_with_a_method_of_its_own_or_a_class_of_another_module():

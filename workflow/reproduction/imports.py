@@ -7,10 +7,11 @@ modules (see :mod:`reproduction.discovery`).
 from __future__ import annotations
 
 import functools
-import re
 from pathlib import Path
 
 import grimp
+
+from reproduction.audits import AUDITS
 
 PACKAGE = Path(__file__).parent
 
@@ -40,9 +41,6 @@ MAIN = "__main__"
 #: Versions of all other packages, on which every module depends.
 LOCK = "requirements.lock"
 
-#: The module of a function that judges or replays a mechanism's releases, which its class names.
-_AUDIT = re.compile(r'^    (?:audited|replayed)_by = "reproduction\.([\w.]+):\w+"', re.MULTILINE)
-
 
 @functools.cache
 def files(*modules: str) -> tuple[Path, ...]:
@@ -66,8 +64,14 @@ def audits(*modules: str) -> list[str]:
 
     Names are as in :func:`files`.
     """
-    own = (_file(name) for name in _all_needed(*modules) if _below(name))
-    return sorted({name for file in own for name in _AUDIT.findall(file.read_text("utf-8"))})
+    own = {_below(name) for name in _all_needed(*modules)}
+    return sorted(
+        {
+            f"auditing.{audit.partition(':')[0]}"
+            for kind, audit in AUDITS.items()
+            if f"mechanisms.{kind.partition(':')[0]}" in own
+        }
+    )
 
 
 def _all_needed(*modules: str) -> set[str]:

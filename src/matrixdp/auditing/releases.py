@@ -40,13 +40,13 @@ UNDECLARED = "the noise of its parts does not enter what is released as declared
 def audit_of(release: CalibratedMechanism, stream: np.random.Generator) -> Audit:
     """Return the audit for the class of a release and its noise.
 
-    A class of the study names its audit in ``audited_by``; that of another author gets the black
-    box.
+    A class of an adopted module has the audit that it was adopted with; one of another author gets
+    the black box.
 
     Raises:
         InputError: a class of the project has no audit.
     """
-    if name := library.declaration(release, "audited_by"):
+    if name := library.audit_of(release):
         audit: Audit = declared(name)(release, stream)
         return audit
     if isinstance(release, parts.COMPOSED):
@@ -65,8 +65,8 @@ def audit_of(release: CalibratedMechanism, stream: np.random.Generator) -> Audit
         return BlackBoxAudit(release)
     if library.owns(release):
         raise InputError(
-            f"a release of class {type(release).__name__} has no audit; name one in its class, as "
-            'in `audited_by = "reproduction.auditing.sketch:audit_sketch"`'
+            f"a release of class {type(release).__name__} has no audit; name one where its module "
+            "is adopted"
         )
     return BlackBoxAudit(release)
 
@@ -130,7 +130,7 @@ def _of_another_author(
     Where it builds on a class whose parts, or the law of whose noise, the library knows, tests of
     these come first.
     """
-    known = library.declaration(release, "audited_by") or isinstance(release, parts.COMPOSED)
+    known = library.audit_of(release) or isinstance(release, parts.COMPOSED)
     noise = release.noise if isinstance(release, AdditiveMechanism) else None
     sized = isinstance(noise, SizedDistribution) and not isinstance(noise, LaplaceNoise)
     if known or sized:

@@ -146,10 +146,6 @@ class CalibratedMechanism(abc.ABC):
     ridge: float = 0.0
     author: str = ""
 
-    #: Function ``module:name`` that audits a release of the class, where :mod:`matrixdp.auditing`
-    #: does not know the class.
-    audited_by: ClassVar[str] = ""
-
     @classmethod
     def from_mu(cls, mu: Mu | float, budget: Budget, **others: Any) -> Self:
         """Return the release with Gaussian noise of this mu; for several parts mu^2 is the sum."""

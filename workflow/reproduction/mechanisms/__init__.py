@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import sys
 
-from matrixdp import checks
+from matrixdp import checks, library
 from matrixdp.mechanisms.base import Mechanism
-from reproduction import discovery, plugins
+from reproduction import audits, discovery, plugins
 from reproduction.mechanisms.base import MechanismEntry
+
+library.adopt(
+    [f"{__name__}.{module}" for module in audits.MODULES],
+    {
+        f"{__name__}.{kind}": f"reproduction.auditing.{audit}"
+        for kind, audit in audits.AUDITS.items()
+    },
+)
 
 
 def registry() -> dict[str, MechanismEntry]:

@@ -127,7 +127,6 @@ class ChosenBySearch(Chosen):
     search: float
     rest: float
     stream = "ChosenBySearch"
-    audited_by = "reproduction.auditing.search:audit_search"
 
     def release_at(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
         """Return the moments and the release for a number of :meth:`choose`."""

@@ -231,7 +231,6 @@ class RidgedEquations(Program):
     needed: float
     output_type = "second_moments"
     stream = "RidgedEquations"
-    audited_by = "reproduction.auditing.adassp:audit_equations"
 
     @cached_property
     def smallest(self) -> AdditiveGaussian:
@@ -339,7 +338,6 @@ class RidgedByHistogram(ChosenByHistogram):
 
     equations: tuple[RidgedEquations, ...]
     stream = "RidgedByHistogram"
-    audited_by = "reproduction.auditing.adassp:audit_by_histogram"
 
     @property
     def parts(self) -> list[Part]:

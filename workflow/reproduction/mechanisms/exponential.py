@@ -112,7 +112,6 @@ class PrincipalDirection(CalibratedMechanism):
     kappa: float
     output_type = "direction"
     stream = "PrincipalDirection"
-    audited_by = "reproduction.auditing.direction:audit_direction"
 
     def _draw(self, value: Array, streams: Streams) -> Array:
         form = self.kappa / 2 * (value + np.swapaxes(value, -1, -2))

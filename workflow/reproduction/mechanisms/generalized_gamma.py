@@ -108,7 +108,6 @@ class GammaRelease(AdditiveMechanism):
     """Value plus generalized gamma noise."""
 
     noise: GeneralizedGamma
-    audited_by = "reproduction.auditing.generalized_gamma:audit_generalized_gamma"
 
 
 @dataclass(frozen=True)

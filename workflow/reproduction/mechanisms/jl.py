@@ -32,7 +32,6 @@ class Sketch(Separable):
     sketch_size: int
     output_type = "sketch"
     stream = "Sketch"
-    audited_by = "reproduction.auditing.sketch:audit_sketch"
 
     def _noise(self, streams: Streams) -> Array:
         return normals(streams, (self.query.features, self.sketch_size))

@@ -174,7 +174,6 @@ class AlongPrivateDirections(Program):
     allocation: Allocation
     limit: float
     stream = "AlongPrivateDirections"
-    audited_by = "reproduction.auditing.private_directions:audit_private_directions"
 
     def run(self, records: Records, ask: Ask) -> Array:
         """Return the noisy matrix."""
