@@ -14,6 +14,7 @@ from scipy import stats
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
 from matrixdp.noise.distributions import MatrixNormal
+from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.quadratic import sign_vectors
 from matrixdp.privacy.sensitivity import Box, Query, RecordsQuery, SecondMomentQuery
@@ -245,16 +246,20 @@ def singular_values(
         yield Number(f"largest relative change, 20 bases: {name}", change, "=", 0, 1e-9)
 
 
-def noise_of(release: CalibratedMechanism) -> MatrixNormal:
-    """Return the matrix normal noise distribution of an additive release."""
+def noise_of(release: CalibratedMechanism) -> Noise | MatrixNormal:
+    """Return the Gaussian noise of an additive release."""
     assert isinstance(release, AdditiveMechanism)
-    assert isinstance(release.noise, MatrixNormal)
+    assert isinstance(release.noise, Noise | MatrixNormal)
     return release.noise
 
 
 def descending_deviations(release: CalibratedMechanism) -> Array:
-    """Return the singular values of the row factor of matrix normal noise, descending."""
-    factor = np.asarray(noise_of(release).row_factor, dtype=float)
+    """Return the singular values of the row factor of Gaussian noise, descending."""
+    noise = noise_of(release)
+    if isinstance(noise, Noise):
+        assert noise.identical_columns
+        return np.sort(noise.size[:, 0])[::-1]
+    factor = np.asarray(noise.row_factor, dtype=float)
     return np.linalg.svd(np.diag(factor) if factor.ndim == 1 else factor, compute_uv=False)
 
 
