@@ -138,9 +138,14 @@ def shifted_inside(records, generator):
     return of_noise(1.0, "laplace")(records, generator) + inside
 
 
-@pytest.mark.parametrize("function", [shifted_inside, hidden(0.1), hidden(0.4)])
-def test_wrong_functions_are_refuted(function):
-    result = audit(function, delta=0.0, runs=20_000)
+@pytest.mark.parametrize(
+    ("function", "adjacency"),
+    # Where a record is replaced, one of a walk lies inside; where one is removed, none does.
+    [(shifted_inside, "zero_out"), (hidden(0.1), "replace"), (hidden(0.4), "replace")],
+)
+def test_wrong_functions_are_refuted(function, adjacency):
+    query = replace(MEAN, adjacency=adjacency)
+    result = audit(function, query, delta=0.0, runs=20_000)
     assert result.status == "refuted"
     assert result.epsilon_lower > 1
 

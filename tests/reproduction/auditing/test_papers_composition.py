@@ -247,7 +247,7 @@ def wrong_releases():
             "mvg: noise x 0.99",
             "adassp: less products than stated",
             "histogram: reads without a question",
-            "histogram: step 0 exact",
+            "search: step 0 exact",
             "search: step 1 not accounted for",
             "mvg: step 0 depending on the data",
             "centred, public: not clipped",

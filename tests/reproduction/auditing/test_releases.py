@@ -169,6 +169,15 @@ def test_laplace_noise_is_judged_by_its_own_numbers():
     assert judge(weaker(release))["verdict"].startswith("refuted")
 
 
+def test_noise_for_smaller_records_is_seen_by_replays():
+    wide = replace(LIVER, domain=Box.cube(6, -1.1, 1.1))
+    release = replace(Gaussian().calibrate(LIVER, epsilon=1.0, delta=1 / 248), query=wide)
+    generators = np.random.default_rng(0).spawn(7)
+    row = releases.judge_release(release, wide, generators, releases.Limits(runs=500))
+    assert row["verdict"] == releases.REPLAYED
+    assert row["replayed"] == pytest.approx(1.1)
+
+
 def test_a_sketch_is_bounded_for_neighbours_that_its_box_may_not_have():
     """In [0, 1]^4 no two records of full norm are orthogonal: only removal is attained."""
     row = judged(JohnsonLindenstrauss(), SecondMomentQuery(Box.cube(4, 0, 1), 248))
@@ -339,9 +348,11 @@ class Attained(NamedTuple):
 )
 def test_a_verdict_has_the_first_words_that_apply(audit, scale, finding, words):
     proof = Proof(epsilon=0.4, largest=5.0, runs=100, limit=100, refuted=False)
-    assert releases.verdict(1.0, audit, [scale], finding, proof).startswith(words)
-    refuted = releases.verdict(1.0, audit, [scale], finding, proof._replace(refuted=True))
-    assert refuted == "refuted: the black box proves it"
+    # Simulated noise or real noise.
+    for scales in ([scale, NO_SCALE], [NO_SCALE, scale]):
+        assert releases.verdict(1.0, audit, scales, finding, proof).startswith(words)
+        refuted = releases.verdict(1.0, audit, scales, finding, proof._replace(refuted=True))
+        assert refuted == "refuted: the black box proves it"
 
 
 def test_limits_bound_the_runs_of_the_black_box():
