@@ -32,7 +32,7 @@ from sklearn.utils.validation import (
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import AdditiveMechanism
-from matrixdp.mechanisms.composed import ComposedMoments, InParts
+from matrixdp.mechanisms.composed import InParts
 from matrixdp.mechanisms.moments import with_constant
 from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import Box
@@ -54,7 +54,6 @@ from matrixdp.release.outputs.components import spectrum
 from matrixdp.release.outputs.output import Noisy
 from matrixdp.release.people import bound_contributions
 from matrixdp.release.specification import CLIPPED, RECOMMENDED
-from matrixdp.release.uncertainty import MomentNoise
 
 #: Mechanisms that add their noise to second moments.
 ADDITIVE = ("laplace", "goe", "analyze_gauss")
@@ -230,12 +229,8 @@ class _Private(BaseEstimator):
     def _noisy(self, output: Output, records: Array, release: AdditiveMechanism | InParts) -> Noisy:
         """Release records in half ranges, or in units of ``max_norm``."""
         output = replace(output, query=release.query)
-        if isinstance(release, ComposedMoments):
-            return compositions.noisy(output, release, release.release(records))
-        assert isinstance(release, AdditiveMechanism)
-        # As private as all that derives from them.
-        self._moments = release.release(with_constant(records))
-        return output.noisy(release, self._moments, lambda: MomentNoise(release))
+        rows = with_constant(records) if output.constant else records
+        return compositions.prepare(output, release, lambda: [rows])()
 
     def _box(self, X: ArrayLike, *more: tuple[float, float]) -> Box:
         """Return the box of the bounds of X, and of ``more`` columns."""

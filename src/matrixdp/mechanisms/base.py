@@ -490,6 +490,16 @@ class AdditiveMechanism(Separable):
         moved = intervals.widths(distribution, level, rounding_factor=self.rounding_factor)
         return moved if distribution.symmetric else moved.T
 
+    #: Noise of a mean that was released before, and of the number of records over the stated one:
+    #: none. A release in parts has both, and several radii.
+    centre_std: ClassVar[float] = 0.0
+    weight_std: ClassVar[float] = 0.0
+
+    @property
+    def widest(self) -> AdditiveMechanism:
+        """The release itself, whose records are clipped to one domain."""
+        return self
+
     @property
     def numbers(self) -> int:
         """Upper bound on the random numbers that :meth:`release_value` draws."""

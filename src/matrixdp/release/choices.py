@@ -69,10 +69,7 @@ def _compared(spec: Specification, choices: list[Option]) -> list[Option]:
     """Return options with their losses, the least regret first."""
     if not _simulates(spec):
         return choices
-    losses = [
-        outlooks.losses(spec_of(spec, option).output, private_bounds.inner(option))
-        for option in choices
-    ]
+    losses = [outlooks.losses(spec_of(spec, option).output, option.inner) for option in choices]
     compared = [replace(option, losses=loss) for option, loss in zip(choices, losses, strict=True)]
     regrets = outlooks.regrets(spec.output_type, losses)
     # Of those close to the least, the first: additive noise, which has intervals, and less of it.

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import AdditiveGaussian, Mechanism
+from matrixdp.mechanisms.base import AdditiveGaussian, AdditiveMechanism, Mechanism
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.composed import (
     Composed,
     ComposedMoments,
+    InParts,
     Outcome,
+    Rows,
 )
+from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
 from matrixdp.release import recommend
@@ -70,6 +74,27 @@ def in_words(release: Composed) -> list[str]:
     ]
 
 
+def prepare(
+    output: Output, release: AdditiveMechanism | InParts, rows: Rows
+) -> Callable[[], Noisy]:
+    """Read records, and return a function that draws what a release gives to an output.
+
+    Bad records are refused here, before any noise is drawn.
+
+    Args:
+        output: what is read, with the query of the release.
+        release: calibrated mechanism.
+        rows: returns the scaled records in blocks (k, m); each call starts anew.
+    """
+    if isinstance(release, InParts):
+        run = release.prepare(rows)
+        return lambda: noisy(output, release, run())
+    value = exact_sums.value(output.query, rows())
+    # Simulated once for all answers.
+    noise = functools.cache(lambda: MomentNoise(release))
+    return lambda: output.noisy(release, release.release_value(value), noise)
+
+
 def noisy(output: Output, release: ComposedMoments, outcome: Outcome) -> Noisy:
     """Return what a release in parts gives to an output."""
     reach = _reach(output.query.domain, outcome.centre)
@@ -94,12 +119,13 @@ def _reach(domain: Box | Ball, centre: Array) -> float:
 
 
 def details(output: Output, noisy: Noisy) -> dict[str, Any]:
-    """Return the answers of the parts and intervals; the guarantee covers both.
+    """Return what stands beside an answer: answers of parts, and intervals.
 
     Answers that are divided by a private number of records have no intervals.
     """
     outcome = noisy.outcome
-    assert outcome is not None
+    if outcome is None:
+        return output.described(noisy)
     content: dict[str, Any] = {
         "radius_in_half_ranges": outcome.radius,
         "clipping": SHRUNK if noisy.shrinks else WHOLE,

@@ -75,16 +75,10 @@ def options(
         epsilon = float(gaussian.epsilon(delta, rest))
         second = replace(within, epsilon=epsilon, delta=delta, mu=rest)
     return [
-        replace(option, release=PrivatelyBounded(search, inner(option), spec.epsilon, delta))
+        replace(option, release=PrivatelyBounded(search, option.inner, spec.epsilon, delta))
         for option in rank(second)
         if (option.release.mu is None) == (not delta)
     ]
-
-
-def inner(option: Option) -> AdditiveMechanism | InParts:
-    """Return the release of the second part, or the whole where bounds are public."""
-    release = option.release
-    return release.inner if isinstance(release, PrivatelyBounded) else release
 
 
 def prepare(

@@ -62,6 +62,12 @@ class Option:
         sound = self.release.of_library and library.plain(self.mechanism)
         object.__setattr__(self, "status", CERTIFIED if sound else DECLARED)
 
+    @property
+    def inner(self) -> AdditiveMechanism | InParts:
+        """The release of the answer, without that of private bounds."""
+        release = self.release
+        return release.inner if isinstance(release, PrivatelyBounded) else release
+
     def __str__(self) -> str:
         about = self.status if self.status == CERTIFIED else UNAUDITED.removeprefix("; ")
         return f"{self.name}: noise of {self.error:.2%} of half the range; {about}"

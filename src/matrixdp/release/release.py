@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import functools
 import io
 import json
 import os
@@ -19,7 +18,6 @@ from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import InParts
 from matrixdp.mechanisms.private_bounds import PrivatelyBounded
-from matrixdp.privacy import exact_sums
 from matrixdp.release import (
     choices,
     compositions,
@@ -36,7 +34,6 @@ from matrixdp.release.outputs import Output
 from matrixdp.release.outputs.output import DOUBTS, UNCLIPPED
 from matrixdp.release.recommend import Option
 from matrixdp.release.specification import Specification
-from matrixdp.release.uncertainty import MomentNoise
 
 #: Upper bounds in bytes: a number as text, an interval in JSON, all else in a file.
 _NUMBER, _ENTRY, _FILE = 32, 128, 1 << 14
@@ -382,25 +379,14 @@ def prepare(
     """
     if isinstance(release, PrivatelyBounded):
         return private_bounds.prepare(spec, release, _rows(spec), prepare)
-    if isinstance(release, InParts):
-        run = release.prepare(lambda: _records(spec))
+    output = replace(output, query=release.query)
+    draw = compositions.prepare(output, release, lambda: map(output.scaled, _rows(spec)))
 
-        def compose() -> tuple[Array, Details]:
-            outcome = run()
-            noisy = compositions.noisy(output, release, outcome)
-            return output.answer(noisy), lambda: compositions.details(output, noisy)
+    def answer() -> tuple[Array, Details]:
+        noisy = draw()
+        return output.answer(noisy), lambda: compositions.details(output, noisy)
 
-        return compose
-    # What is released may count the values present with another weight.
-    output = replace(output, query=release.query) if spec.present else output
-    value = exact_sums.value(output.query, map(output.scaled, _rows(spec)))
-    noise = functools.cache(lambda: MomentNoise(release))
-
-    def draw() -> tuple[Array, Details]:
-        noisy = output.noisy(release, release.release_value(value), noise)
-        return output.answer(noisy), lambda: output.described(noisy)
-
-    return draw
+    return answer
 
 
 def _records(spec: Specification) -> Iterator[Array]:

@@ -182,9 +182,9 @@ def test_no_neighbours_are_further_apart_than_a_fit_says(estimator, options, mon
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_a_fit_in_parts_is_that_release_of_records_in_half_ranges(estimator, monkeypatch):
-    seen, sample = [], Composed.release
+    seen, sample = [], Composed.prepare
     monkeypatch.setattr(
-        Composed, "release", lambda self, rows: (seen.append(rows), sample(self, rows))[1]
+        Composed, "prepare", lambda self, rows: (seen.extend(rows()), sample(self, rows))[1]
     )
     fitted = fit(estimator, GRID, mechanism=CLIPPED)
     assert seen[0] == pytest.approx(GRID)

@@ -78,7 +78,7 @@ def test_the_ridge_follows_from_released_moments_alone(data, monkeypatch):
     X, y = data
     moments = np.diag([0.3, 0.2, 1.0, 0.4])
     moments[0, 3] = moments[3, 0] = 0.15
-    monkeypatch.setattr(mdp.AdditiveMechanism, "release", lambda self, records: moments)
+    monkeypatch.setattr(mdp.AdditiveMechanism, "release_value", lambda self, value: moments)
     options = {**SIDES, "epsilon": 9.0, "mechanism": "goe"}
     fits = [mdp.PrivateRidge(**options).fit(rows, y) for rows in (X, X[::-1], 0 * X)]
     for fit in fits:
@@ -92,7 +92,7 @@ def test_the_ridge_follows_from_released_moments_alone(data, monkeypatch):
 def test_raw_values_of_estimators_are_those_that_noise_left(data, monkeypatch):
     X, _ = data
     moments = np.array([[1.5, 0.0, 0.0], [0.0, 1.0, 1.2], [0.0, 1.2, 1.0]])
-    monkeypatch.setattr(mdp.AdditiveMechanism, "release", lambda self, records: moments)
+    monkeypatch.setattr(mdp.AdditiveMechanism, "release_value", lambda self, value: moments)
     fit = mdp.Covariance(bounds=(-1, 1), mechanism="goe", epsilon=9.0).fit(np.clip(X, -1, 1))
     mean = np.array([0.0, 1.2])
     np.testing.assert_allclose(fit.raw_location_, mean)

@@ -18,7 +18,7 @@ import numpy as np
 from matrixdp import checks
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveMechanism
-from matrixdp.mechanisms.composed import ComposedMoments, Outcome
+from matrixdp.mechanisms.composed import Outcome
 from matrixdp.mechanisms.moments import CONSTANT, MeanCovariance, positive, with_constant
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, Query
@@ -305,13 +305,11 @@ class Output(abc.ABC):
 
     def weight_std(self, option: Option) -> float:
         """Return the standard deviation of the noise of the weight that divides answers, or 0."""
-        release, spread = option.release, option.variances
-        if isinstance(release, ComposedMoments):
+        release, spread = option.inner, option.variances
+        if not (self.constant and self.weighted):
             return release.weight_std
-        if not (self.constant and self.weighted and isinstance(release, AdditiveMechanism)):
-            return 0.0
         variance = spread[CONSTANT, CONSTANT if spread.shape[1] > 1 else 0]
-        return float(release.rounding_factor * np.sqrt(variance))
+        return float(release.widest.rounding_factor * np.sqrt(variance))
 
     def deviations(self, option: Option) -> tuple[Array, Array]:
         """Return standard deviations of the noise of each column's number, two arrays (m,).
@@ -328,13 +326,10 @@ class Output(abc.ABC):
         a variance. What is of second order in e is a share of at most 8 times the variance of e, up
         to a deviation of ``FAITHFUL``.
         """
-        release, spread = option.release, option.variances
-        centre_std, pure = 0.0, release.mu is None
-        if isinstance(release, ComposedMoments):
-            centre_std, release = release.centre_std, release.widest
-        assert isinstance(release, AdditiveMechanism)
-        spread = spread * release.rounding_factor**2
-        return self._deviations(spread, centre_std, self.weight_std(option) ** 2, pure=pure)
+        release = option.inner
+        spread = option.variances * release.widest.rounding_factor**2
+        weight = self.weight_std(option) ** 2
+        return self._deviations(spread, release.centre_std, weight, pure=release.mu is None)
 
     def _noise_of(self, noisy: Noisy) -> Array:
         """Return the largest of :meth:`deviations` at the radius of a release, (m,)."""
@@ -415,8 +410,10 @@ class Output(abc.ABC):
             for size, name in zip(np.sqrt(2 * noise), self.columns, strict=True)
         ]
         smaller = "; less where the private radius is smaller"
-        parts = isinstance(option.release, ComposedMoments)
-        return f"noise hides {self.root}s {_listed(sizes)}{smaller * parts}"
+        release = option.inner
+        return (
+            f"noise hides {self.root}s {_listed(sizes)}{smaller * (release.widest is not release)}"
+        )
 
     def noise_in_words(self, option: Option) -> list[str]:
         """Return the noise of each column beside the range of its values, a sentence each.
