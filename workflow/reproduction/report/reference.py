@@ -6,14 +6,8 @@ Private gradients on MNIST have a run of their own (`make mnist`): its files, an
 MNIST, take their place among those of the full run. The run on pictures in colour
 (`make images`) is kept in a folder of its own, ``images``.
 
-Two programs make more of another processor's rounding:
-
-- MVG with max-PNR may release one direction with large noise, and zeros along the others. Then the
-  regression's normal equations have condition numbers up to 8e14. With OpenBLAS for SSE3 in place
-  of AVX-512, 4 of 2,473 means of trials on releases move by more than ``ROUNDING``, all of this
-  mechanism, by at most .6 %.
-- Training is in float32. With XLA for SSE4.2, an MVG row of IMDB moves by at most 2 of 25,000 test
-  records in a trial, and its mean by 1e-5.
+Training makes more of another processor's rounding, as it is in float32. With XLA for SSE4.2, an
+MVG row of IMDB moves by at most 2 of 25,000 test records in a trial, and its mean by 1e-5.
 
 The mean of a row that moves must lie within its 95 % interval. Numbers that may follow from such
 rows are then counted and not judged. Words are judged, and so is what formulas give (``CLOSED``).
