@@ -85,7 +85,7 @@ def write(root: Path) -> Path:
         "licence": "CC BY 4.0",
     }
     put(root / "data/liver/provenance.json", json.dumps(provenance))
-    words = {"topic": "Directions", "headline": "It is <0.2>", "caption": "The error is <0.201>."}
+    words = {"topic": "Directions", "caption": "The error is <0.201>."}
     draw(root, "figure4_left", words)
     return root
 

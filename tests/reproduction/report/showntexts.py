@@ -63,7 +63,7 @@ def figure(root: Path, name: str, whole: bool = True) -> Lines:
     """
     shown = runfiles.figure(root, name.partition("/")[2])
     frame = shown.frame
-    lines = [f"topic: {shown.title}", f"headline: {shown.headline}"]
+    lines = [f"topic: {shown.title}"]
     lines += [f"caption: {shown.caption}", *(rows(frame) if whole else columns(frame))]
     wide: Lines = []
     for narrow in (False, True) if whole else (False,):

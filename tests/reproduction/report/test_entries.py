@@ -1,6 +1,5 @@
 """Tables and figures refuse what they cannot show, each in one sentence."""
 
-import pandas as pd
 import pytest
 import runfiles
 from packages import KEPT
@@ -8,7 +7,6 @@ from samplerun import put, settle
 
 from matrixdp.checks import InputError
 from reproduction.report import figures, inputs, tables
-from reproduction.report.tables.base import headline
 
 
 def test_what_is_empty_is_said_and_what_is_damaged_is_refused(tmp_path):
@@ -60,10 +58,3 @@ def test_a_file_that_is_missing_is_named(name, tmp_path):
     del files[name]
     with pytest.raises(InputError, match=f"^{name} is not among the files of this step; run"):
         tables.write("table3", files, tmp_path / "table3.csv")
-
-
-def test_the_headline_is_the_finding_of_rows_with_enough_trials():
-    frame = pd.DataFrame({"a": [1, 2, 3, 9], "n_trials": [100, 10, 0, 9]})
-    assert headline(frame, lambda rows: f"best is {rows['a'].max()}") == "best is 3"
-    # Fewer than ten trials crown nobody, nor do rows without any.
-    assert headline(frame[frame["n_trials"].lt(10)], lambda rows: "best") == ""

@@ -59,7 +59,7 @@ def with_figures(folder, common):
         for name in (name for name in SHOWN[run] if name.startswith("figures/")):
             stem = name.partition("/")[2]
             figure = runfiles.figure(page, stem)
-            words = {"topic": figure.title, "headline": figure.headline}
+            words = {"topic": figure.title}
             samplerun.draw(page, stem, words | {"caption": figure.caption})
 
     return find

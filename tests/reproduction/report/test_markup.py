@@ -94,15 +94,13 @@ def table(groups, **words):
 def test_a_table_in_markdown_and_latex():
     rows = {"": [("a | b", "a cell of more letters than fit beside the others", "1.5")]}
     groups = rows | {"Beyond": [("d", "", "")]}
-    shown = table(groups, headline="It is so", warning="Beware.")
+    shown = table(groups, warning="Beware.")
     text = markup.markdown(shown)
-    assert text.startswith(
-        "> **Beware.**\n\n### It is so\n\n**Table 9, x.** What it shows.\n\n| a |"
-    )
+    assert text.startswith("> **Beware.**\n\n**Table 9, x.** What it shows.\n\n| a |")
     assert r"| a \| b | a cell of" in text
     assert "| **Beyond** |  |  |\n| d |  |  |" in text
     latex = markup.latex(shown)
-    assert r"\caption{\textbf{Beware.} \emph{It is so.} " in latex
+    assert r"\caption{\textbf{Beware.} What it shows." in latex
     assert r"\begin{tabular}{lp{0.81\linewidth}r}" in latex
     assert r"\label{tab:table9x}" in latex
 

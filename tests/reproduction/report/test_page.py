@@ -80,7 +80,7 @@ def section(html: str, name: str) -> str:
 def test_what_a_person_left_in_the_folder_is_not_shown(sample, tmp_path):
     root = shutil.copytree(sample, tmp_path / "results")
     listed = [path for path in root.rglob("*") if path.is_file()]
-    draw(root, "of_tomorrow", {"topic": "x", "headline": "x", "caption": "x"})
+    draw(root, "of_tomorrow", {"topic": "x", "caption": "x"})
     assert "of-tomorrow" in page.build(inputs.below(root), run=RUN)
     assert "of-tomorrow" not in page.build(inputs.by_name(listed), run=RUN)
 

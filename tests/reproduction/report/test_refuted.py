@@ -10,15 +10,13 @@ import shutil
 
 import goldenfiles
 import pandas as pd
-import pytest
 import runfiles
 from refutedrun import DECLARED, REFUTED, SEARCHED, UNAUDITED
 
 from reproduction import catalogue
-from reproduction.report import inputs, numbers, tables
+from reproduction.report import inputs, numbers
 from reproduction.report.page import cards
 from reproduction.report.page.run import Run
-from reproduction.report.tables import effective_noise, price
 
 LABELS = [catalogue.label(name) for name in REFUTED]
 NAMED = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, LABELS))})(?![\w-])")
@@ -36,7 +34,7 @@ def shown(run):
         if name.startswith("tables/"):
             lines = [line for line in lines if line.startswith("|")]
         elif name.startswith("figures/"):
-            lines = [line for line in lines if re.match("topic|headline|caption|.*text #", line)]
+            lines = [line for line in lines if re.match("topic|caption|.*text #", line)]
         found[name] = lines
     return found
 
@@ -98,22 +96,6 @@ def test_no_refuted_mechanism_is_advised_priced_joined_or_counted(refuted):
         assert wrong.any()
         assert table.loc[wrong, ["against_baseline", "against_paper"]].isna().all(axis=None)
         assert table.loc[wrong, "verdict"].str.startswith("not private").all()
-
-
-@pytest.mark.parametrize("module", [price, effective_noise])
-def test_a_tables_headline_is_the_same_without_what_is_refuted(module, refuted):
-    table = tables.build(module.__name__.rpartition(".")[2], inputs.below(refuted))
-    wrong = table.frame["mechanism"].isin(REFUTED) & table.frame["audit_status"].eq("refuted")
-    assert wrong.any()
-    assert module.finding(table.frame[~wrong]) == table.headline
-
-
-@pytest.mark.parametrize("name", ["curves_regression", "noise_levels"])
-def test_a_headline_is_the_same_without_what_is_refuted(name, refuted):
-    figure = runfiles.figure(refuted, name)
-    wrong = figure.frame["mechanism"].isin(REFUTED) & figure.frame["audit_status"].eq("refuted")
-    assert wrong.any()
-    assert figure.headline == figure.finding(figure.frame[~wrong])
 
 
 def test_a_paper_whose_mechanism_is_refuted_is_not_called_private(refuted, tmp_path):

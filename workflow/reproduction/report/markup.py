@@ -50,14 +50,12 @@ def markdown(table: Table) -> str:
             parts.append(_markdown_row([f"**{title}**", *[""] * (len(table.columns) - 1)]))
         parts.extend(_markdown_row([cell.replace("|", "\\|") for cell in row]) for row in rows)
     warning = [f"> **{table.warning}**", ""] if table.warning else []
-    headline = [f"### {table.headline}", ""] if table.headline else []
-    return "\n".join([*warning, *headline, f"**{table.title}.** {table.caption}", "", *parts, ""])
+    return "\n".join([*warning, f"**{table.title}.** {table.caption}", "", *parts, ""])
 
 
 def latex(table: Table) -> str:
     """Return a table as a LaTeX float, for a document that loads ``booktabs``."""
     warning = rf"\textbf{{{escape(table.warning)}}} " if table.warning else ""
-    headline = rf"\emph{{{escape(table.headline)}.}} " if table.headline else ""
     headers, groups = [column.header for column in table.columns], table.cells()
     parts = []
     for title, rows in groups:
@@ -75,7 +73,7 @@ def latex(table: Table) -> str:
     first = [
         r"\begin{table}",
         r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
-        rf"\caption{{{warning}{headline}{escape(table.caption)}}}",
+        rf"\caption{{{warning}{escape(table.caption)}}}",
         rf"\label{{tab:{re.sub('[^a-z0-9]', '', table.title.lower())}}}",
         rf"\begin{{tabular}}{{{specification}}}",
     ]

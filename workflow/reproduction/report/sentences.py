@@ -12,6 +12,7 @@ sentence assumes::
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -63,6 +64,12 @@ class Sentences:
     def text(self, name: str) -> str:
         """Return a text of ``workflow/texts`` in Markdown."""
         return _environment().get_template(name).render(**self.names())
+
+    def headlines(self) -> dict[str, str]:
+        """Return what one finds in tables and figures by their names; empty for nothing."""
+        _, *parts = re.split(r"^## (\S+)\n", self.text("headlines.md"), flags=re.MULTILINE)
+        texts = zip(parts[::2], parts[1::2], strict=True)
+        return {name: " ".join(text.split()) for name, text in texts}
 
     def n(self, name: str) -> str:
         """Return a number as text; ``n/a`` where a run has none."""

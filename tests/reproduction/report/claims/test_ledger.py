@@ -1,7 +1,5 @@
 """What a claim may say, what the papers' claims do, and those that numbers decide."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,8 +12,6 @@ from reproduction import catalogue
 from reproduction.cli import claims as judge
 from reproduction.report import claims, inputs
 from reproduction.report.claims import definitions
-from reproduction.report.claims.findings import tally
-from reproduction.report.tables import claims as table_of_claims
 from reproduction.theory import exact
 
 
@@ -142,13 +138,6 @@ def test_kinds_and_the_one_sentence_that_counts(run):
     kinds = ["theorem", "lemma", "theorem", "experiment", "experiment"]
     assert table["claim_type"].tolist() == kinds
     assert table["evidence"].tolist()[:4] == ["3 numbers"] * 3 + [""]
-    twice = {"paper": "MVG", "claim_type": "theorem", "verdict": "reproduced only under x"}
-    only = pd.DataFrame([{**twice, "id": "M1"}, {**twice, "id": "M2", "same_as": "M1"}])
-    assert tally(only) == "MVG: 0 of 1 theorems hold, 1 holds only in a narrower case"
-    said = tally(table.reset_index())
-    counts = "MVG: 1 of 2 theorems, 1 fails, 1 of 1 other, 1 of 1 claims, IMGM: 0 of 1 claims"
-    assert ", ".join(re.findall(r"\w+: \d of \d \w+|\d of \d \w+|\d fails", said)) == counts
-    assert table_of_claims.build({"claims": table.reset_index()}).headline == said
 
 
 def test_exact_claims(run):

@@ -51,7 +51,6 @@ def build(name: str, of_run: Files) -> Figure:
             caption=f"Nothing to show: {note}.",
             frame=pd.DataFrame({"note": [note]}, dtype=str),
             draw=lambda frame: style.message(frame["note"].iloc[0]),
-            finding=None,
         )
     words = filter(None, (catalogue.mark(run.status).text, figure.caption))
     return replace(

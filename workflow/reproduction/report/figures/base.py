@@ -31,7 +31,6 @@ from reproduction import catalogue
 from reproduction.files import replacing, write_text
 from reproduction.report.figures import style
 from reproduction.report.inputs import COMPUTED
-from reproduction.report.tables.base import headline
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,8 +44,6 @@ class Figure:
             alone.
         draw: from the frame to a drawing, made with :func:`style.canvas`. It may count on at
             least one row; it sets no title of the whole figure.
-        finding: from the frame to the headline, one sentence of at most 90 characters, or an empty
-            one. Rows of too few trials (:data:`reproduction.report.statistics.ENOUGH`) have none.
         status: that of the data, which may need a mark.
         mechanisms: those of the run, which have looks of their own.
     """
@@ -55,19 +52,13 @@ class Figure:
     caption: str
     frame: pd.DataFrame
     draw: Callable[[pd.DataFrame], matplotlib.figure.Figure]
-    finding: Callable[[pd.DataFrame], str] | None = None
     status: str = COMPUTED
     mechanisms: Sequence[str] = ()
 
-    @property
-    def headline(self) -> str:
-        """The finding; the title if there is none."""
-        return (self.finding and headline(self.frame, self.finding)) or self.title
-
     def render(self) -> matplotlib.figure.Figure:
-        """Return the drawing under its finding and topic, with the mark of its data.
+        """Return the drawing under its topic, with the mark of its data.
 
-        Without both on a telephone. Call it inside :func:`style.context`, and save the drawing
+        Without it on a telephone. Call it inside :func:`style.context`, and save the drawing
         there too.
         """
         with catalogue.looks_of(self.mechanisms):
@@ -77,7 +68,7 @@ class Figure:
             style.stamp(drawing, mark)
             style.fit(drawing)
         else:
-            style.headline(drawing, self.headline, self.title, mark)
+            style.headline(drawing, self.title, mark)
         return drawing
 
 
@@ -97,13 +88,12 @@ def save(figure: Figure, words: dict[str, Any], out: str | os.PathLike) -> None:
     text = figure.frame[columns].to_csv(index=False, lineterminator="\n")
     svg = Path(out)
     write_text(svg.parent / "data" / f"{svg.stem}.csv", text)
-    title, headline = figure.title, figure.headline
-    _, above = style.header(headline, title, catalogue.mark(figure.status))
-    content = {"topic": title, "headline": headline, "caption": figure.caption}
+    _, above = style.header(figure.title, catalogue.mark(figure.status))
+    content = {"topic": figure.title, "caption": figure.caption}
     content |= {"header": round(72 * above, 2)} | words
     text = json.dumps(content, ensure_ascii=False, indent=1)
     write_text(svg.with_suffix(".json"), f"{text}\n")
-    metadata = {"Date": None, "Creator": None, "Title": title}
+    metadata = {"Date": None, "Creator": None, "Title": figure.title}
     with style.context(f"{svg.stem} narrow", narrow=True):
         drawing = figure.render()
         settle(drawing)

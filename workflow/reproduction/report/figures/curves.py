@@ -128,44 +128,6 @@ def finish(axes: Axes, frame: pd.DataFrame) -> None:
             style.level(axes, end, name, label=f"{label}: {value}", linewidth=0)
 
 
-def finding(frame: pd.DataFrame, at: float) -> str:
-    """Return which paper's mechanisms clearly beat the best baseline, and how far the best is.
-
-    It is at the tables' epsilon, by the verdicts of the comparisons.
-    """
-    ours = frame[frame["role"].eq("mechanism") & frame["epsilon"].eq(at)]
-    ours = ours[~audit_status.refuted(ours) & ours["mean"].notna()]
-    ours = ours[ours["against_baseline"].ne("")]
-    if ours.empty:
-        return ""
-    baseline = catalogue.label(summary.trivial(frame)).lower()
-    names = ours["mechanism"] + "; " + ours["also"]
-    papers = {
-        paper: ours[names.str.split("; ").map(lambda x, own=own: bool({*x} & {*own}))]
-        for paper, own in catalogue.section("papers").items()
-    }
-    papers = {paper: rows for paper, rows in papers.items() if len(rows)}
-    better = ours["against_baseline"].eq(comparisons.BETTER)
-    failed = [paper for paper, rows in papers.items() if not better[rows.index].any()]
-    tuned = {*best(ours, at)} & catalogue.tuned()
-    best_words = "a rule made here" if tuned else "the best mechanism"
-    if not better.any():
-        return f"At ε = {at:g} no mechanism clearly beats the {baseline}"
-    if failed:
-        subject = " nor ".join(["neither " * (len(failed) > 1) + failed[0], *failed[1:]])
-        verb = "clearly beats" if len(failed) > 1 else "does not clearly beat"
-        return f"At ε = {at:g} {subject} {verb} the {baseline}; {best_words} does"
-    if "MVG" not in papers:
-        return f"At ε = {at:g} {best_words} clearly beats the {baseline}"
-    larger = catalogue.metric(str(frame["metric"].dropna().iloc[0])).larger
-    mvg = papers["MVG"].sort_values("mean", ascending=not larger, kind="stable").iloc[0]
-    text = f"At ε = {at:g} MVG clearly beats the {baseline}"
-    if mvg["against_best"] != comparisons.WORSE or larger:
-        return text
-    times = frames.count(mvg["mean"] / ours["mean"].min())
-    return f"{text}, with {times} times the best mechanism's error"
-
-
 def build(run: Run, experiment: str) -> Figure:
     """Return the figure."""
     return Figure(
@@ -175,7 +137,6 @@ def build(run: Run, experiment: str) -> Figure:
             "and the best of all. Open markers are published values, numbers at the edge those "
             "beyond it. All other mechanisms stand in the figure's CSV."
         ),
-        finding=lambda rows: finding(rows, run.table_epsilon),
         frame=tidy(experiment, run),
         draw=draw,
     )

@@ -132,35 +132,6 @@ def _handles(frame: pd.DataFrame, mechanism: str, baseline: str) -> list[Any]:
     return handles
 
 
-def finding(frame: pd.DataFrame) -> str:
-    """Return what the paper's direction (a) wins or loses against the others.
-
-    By calibration: as the paper defines it, and exact. Empty where one of the two is not private.
-    """
-    rows = frame[frame["role"].eq("mechanism")]
-    if audit_status.refuted(rows).any():
-        return ""
-    mvg, exact = (_outcome(rows[rows["mechanism"].eq(name)]) for name in (_paper(frame), EXACT))
-    return f"The paper's (a) {mvg}; calibrated exactly it {exact}" if mvg and exact else ""
-
-
-def _outcome(rows: pd.DataFrame) -> str:
-    """Return in how many of its comparisons (a) clearly wins or loses; empty for none.
-
-    At most one in ten is hardly any.
-    """
-    verdicts = rows.loc[rows["direction"].ne("a"), "verdict"].replace("", np.nan).dropna()
-    if verdicts.empty:
-        return ""
-    # Verdicts are on the other direction.
-    counts = {"wins": verdicts.eq(comparisons.WORSE).sum()}
-    counts["loses"] = verdicts.eq(comparisons.BETTER).sum()
-    if 10 * sum(counts.values()) <= len(verdicts):
-        return "hardly matters"
-    words = ", ".join(f"{verb} {count}" for verb, count in counts.items() if count)
-    return f"{words} of {len(verdicts)}"
-
-
 def build(run: Run, experiment: str) -> Figure:
     """Return the figure."""
     return Figure(
@@ -171,7 +142,6 @@ def build(run: Run, experiment: str) -> Figure:
             "value. (a) is its choice. Comparisons are with every other direction, corrected; the "
             "rest are open."
         ),
-        finding=finding,
         frame=tidy(experiment, run),
         draw=draw,
     )

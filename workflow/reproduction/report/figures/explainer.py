@@ -74,14 +74,6 @@ def _bell(axes: Axes, std: float, colour: str, text: str) -> None:
     axes.grid(visible=False)
 
 
-def finding(frame: pd.DataFrame) -> str:
-    """Return how many times the needed noise MVG adds."""
-    row = frame.iloc[0]
-    name, times = catalogue.experiment(row["experiment"]).name, short(row["noise_inflation"])
-    label = catalogue.label(row["mechanism"])
-    return f"{label}: in {name} at least {times} times the noise that it needs"
-
-
 def build(run: Run) -> Figure:
     """Return the figure."""
     return Figure(
@@ -91,7 +83,6 @@ def build(run: Run) -> Figure:
             "exactly calibrated, then MVG's, in the experiment, direction and share where MVG "
             "comes closest. Both have the same shape over directions. Each panel is to scale."
         ),
-        finding=finding,
         frame=tidy(run),
         draw=draw,
     )

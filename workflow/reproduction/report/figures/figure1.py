@@ -7,11 +7,9 @@ import functools
 import pandas as pd
 
 from reproduction import catalogue
-from reproduction.report import comparisons
-from reproduction.report.figures import frames, training
+from reproduction.report.figures import training
 from reproduction.report.figures.base import Figure
 from reproduction.report.inputs import Run
-from reproduction.report.statistics import exceeds
 from reproduction.trials import PANELS
 
 
@@ -21,24 +19,9 @@ def build(run: Run) -> Figure:
     return Figure(
         title="Figure 1: accuracy after training on noisy features",
         caption=caption(frame),
-        finding=functools.partial(finding, run.table_epsilon),
         frame=frame,
         draw=functools.partial(training.draw, panels=PANELS),
     )
-
-
-def finding(table_epsilon: float, frame: pd.DataFrame) -> str:
-    """Return what is not private, and whether MVG beats the baseline, by the judge's verdicts."""
-    at, rows, mvg = training.at_table_epsilon(frame, table_epsilon)
-    over = rows.loc[exceeds(rows["epsilon_delivered"], rows["epsilon"]), "epsilon_delivered"]
-    parts = []
-    if len(over):
-        ends = " to ".join(dict.fromkeys(map(frames.count, (over.min(), over.max()))))
-        parts.append(f"by our reading of q, ε = {at:g} here is really {ends}")
-    if len(mvg) and not mvg["against_baseline"].eq(comparisons.BETTER).any():
-        parts.append("MVG clearly beats no baseline")
-    text = "; ".join(parts)
-    return text[:1].upper() + text[1:]
 
 
 def caption(frame: pd.DataFrame) -> str:

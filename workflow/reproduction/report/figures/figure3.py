@@ -103,18 +103,6 @@ def _along(part: pd.DataFrame, angles: np.ndarray) -> np.ndarray:
     return np.sqrt(np.einsum("ia,ij,ja->a", unit, covariance, unit))
 
 
-def finding(frame: pd.DataFrame) -> str:
-    """Return by how many times directional noise is too large along its utility direction."""
-    rows = frame[frame["panel"].eq("middle")]
-    ((x, y),) = _points(rows, "utility")
-    angle = np.array([np.arctan2(y, x)])
-    mvg, exact = (
-        _along(rows[rows["noise"].eq(name)], angle)[0] for name in ("mvg_directional", "exact_iid")
-    )
-    times = f"{mvg / exact:.0f} times"
-    return f"On two features MVG's directional noise is {times} what i.i.d. noise needs"
-
-
 def build(run: Run) -> Figure:
     """Return the figure."""
     return Figure(
@@ -125,7 +113,6 @@ def build(run: Run) -> Figure:
             "beside i.i.d. noise of the same guarantee. Third: on second moments, by Theorem 2 "
             "and by Theorem 3. Exactly calibrated noise stands in the lower panels."
         ),
-        finding=finding,
         frame=run["theory/ellipses"],
         draw=draw,
     )

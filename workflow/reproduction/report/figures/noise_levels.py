@@ -12,7 +12,7 @@ from reproduction import catalogue
 from reproduction.report.figures import frames, style
 from reproduction.report.figures.base import Figure
 from reproduction.report.inputs import Run
-from reproduction.report.tables import audit, effective_noise
+from reproduction.report.tables import audit
 
 QUIET = "#EFEFEF"
 
@@ -108,7 +108,6 @@ def build(run: Run) -> Figure:
             "same shape that meets the same guarantee exactly. × is the factor between the two, "
             "over directions and shares; without it there is none."
         ),
-        finding=effective_noise.finding,
         frame=tidy(run),
         draw=draw,
     )

@@ -149,29 +149,6 @@ def draw(claimed: float, frame: pd.DataFrame) -> style.Drawing:
     return figure
 
 
-def finding(claimed: float, frame: pd.DataFrame) -> str:
-    """Return the largest tight epsilon, and the one that MVG's noise would serve.
-
-    The latter is of MVG's own experiments, as trainings compose it in a way that it does not
-    state. Where directions come from a private SVD, the noise is a part of their cost, and stands
-    apart.
-    """
-    frame = frame[np.isfinite(frame["epsilon_delivered"])]
-    high = frame.loc[frame["epsilon_delivered"].idxmax()]
-    text = f"No setting gives more than the claimed ε = {claimed:g}"
-    if exceeds(high["epsilon_delivered"], claimed):
-        really = frames.count(high["epsilon_delivered"])
-        text = f"{high['scheme']}: ε = {claimed:g} is really up to {really}"
-    mvg = frame[frame["scheme"].str.startswith("MVG")]
-    mvg = mvg[mvg["experiment"].map(lambda name: catalogue.experiment(name).paper == "MVG")]
-    searched = mvg["search"].eq(True)
-    noise, search = (mvg.loc[rows, "epsilon_delivered"].max() for rows in (~searched, searched))
-    if not noise < claimed:
-        return text
-    also = f", max-PNR {frames.count(search)}" if search < claimed else ""
-    return f"{text}; MVG in I to III serves {frames.count(noise)}{also}"
-
-
 def build(run: Run) -> Figure:
     """Return the figure."""
     claimed = run.table_epsilon
@@ -184,7 +161,6 @@ def build(run: Run) -> Figure:
             "not. q is our reading. On gradients IMGM composes by its Theorem 4; by Kairouz et al. "
             "it is the analytic Gaussian row. Red: not private. Blue: more noise than needed."
         ),
-        finding=functools.partial(finding, claimed),
         frame=tidy(run),
         draw=functools.partial(draw, claimed),
     )

@@ -85,7 +85,6 @@ def build(run: Run) -> Figure:
             "trials. Open triangles: more than the largest ε that was run. Names below: less than "
             "the smallest. The line is ε = 1. Trainings stand in the table."
         ),
-        finding=price.finding,
         frame=tidy(run),
         draw=draw,
     )

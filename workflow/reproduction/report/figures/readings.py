@@ -170,27 +170,6 @@ def _handles(frame: pd.DataFrame) -> list[Line2D]:
     ]
 
 
-def finding(frame: pd.DataFrame) -> str:
-    """Return in which experiments a private reading brings MVG to its published value."""
-    mvg = frame["mechanism"].isin(catalogue.section("papers")["MVG"]) & frame["role"].eq(
-        "mechanism"
-    )
-    private = frame[mvg & frame["private"].fillna(False).astype(bool)]
-    places: dict[str, list[str]] = {"neither": [], "printed": [], "conjectured": []}
-    for name, meets in private.groupby("experiment", sort=False)["meets"]:
-        unit = next(unit for unit in ("printed", "conjectured", "neither") if meets.eq(unit).any())
-        places[unit].append(catalogue.experiment(str(name)).name.removeprefix("Experiment "))
-    where = {unit: " and ".join(names) for unit, names in places.items()}
-    parts = [f"some do in {where['printed']}"] * bool(where["printed"])
-    if where["conjectured"]:
-        parts.append(f"in a conjectured unit in {where['conjectured']}")
-    if not where["neither"]:
-        return f"Private readings give MVG's published value: {', '.join(parts)}" if parts else ""
-    s = "s" * (len(places["neither"]) > 1)
-    text = f"No private reading gives MVG's published value in Experiment{s} {where['neither']}"
-    return "; ".join([text, ", ".join(parts)]) if parts else text
-
-
 def build(run: Run) -> Figure:
     """Return the figure."""
     return Figure(
@@ -201,7 +180,6 @@ def build(run: Run) -> Figure:
             "published value. On red ground readings give up the guarantee. A ring: the 95 % "
             "interval of the difference covers 0. Baselines are of the default reading."
         ),
-        finding=finding,
         frame=tidy(run),
         draw=draw,
     )

@@ -359,25 +359,23 @@ def message(text: str) -> Drawing:
     return figure
 
 
-def header(finding: str, topic: str, mark: Mark = NO_MARK) -> tuple[list[tuple], float]:
+def header(topic: str, mark: Mark = NO_MARK) -> tuple[list[tuple], float]:
     """Return the lines above a figure (text, size, weight, colour), and their height in inches."""
     # Two lines of about one length, if one is not enough.
-    letters = LETTERS if len(finding) <= LETTERS else min(LETTERS, len(finding) // 2 + 8)
-    lines = [(line, 12.5, "bold", INK) for line in textwrap.wrap(finding, letters)]
+    letters = LETTERS if len(topic) <= LETTERS else min(LETTERS, len(topic) // 2 + 8)
+    lines = [(line, 12.5, "bold", INK) for line in textwrap.wrap(topic, letters)]
     if mark.line:
         lines.insert(0, (mark.line, 11.5, "bold", ALARM))
-    if topic != finding:
-        lines.append((topic, 9.5, "normal", "#555555"))
     return lines, 0.08 + sum(size for _, size, *_ in lines) * 1.4 / 72
 
 
-def headline(figure: Drawing, finding: str, topic: str, mark: Mark = NO_MARK) -> None:
-    """Write the finding above all panels, and the topic in small print below it.
+def headline(figure: Drawing, topic: str, mark: Mark = NO_MARK) -> None:
+    """Write the topic above all panels.
 
     The figure grows by the height of the text. A mark of its data comes first, in red, and is also
     stamped across the panels.
     """
-    lines, above = header(finding, topic, mark)
+    lines, above = header(topic, mark)
     width, height = figure.get_size_inches()
     height += above
     figure.set_size_inches(width, height)

@@ -132,16 +132,3 @@ def _legend(figure: style.Drawing, frame: pd.DataFrame) -> None:
     levels = frame.loc[frame["role"].eq("level"), "mechanism"].unique()
     keys += [style.key(catalogue.label(n), catalogue.look(n), marker="") for n in levels]
     style.legend(figure, keys, columns=3 if len(keys) > 12 else 2)
-
-
-def at_table_epsilon(
-    frame: pd.DataFrame, table_epsilon: float
-) -> tuple[float, pd.DataFrame, pd.DataFrame]:
-    """Return the tables' epsilon, the schemes' rows at it, and MVG's among them.
-
-    Where none was trained at it, it is the largest claimed one.
-    """
-    rows = frame[frame["role"].eq("mechanism") & frame["epsilon_delivered"].notna()]
-    at = table_epsilon if rows["epsilon"].eq(table_epsilon).any() else rows["epsilon"].max()
-    rows = rows[rows["epsilon"].eq(at)]
-    return at, rows, rows[rows["mechanism"].map(catalogue.family).eq("MVG")]

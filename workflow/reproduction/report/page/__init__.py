@@ -113,9 +113,11 @@ def build(
         _table(name, outputs): prose.html(catalogue.experiment(name).differences)
         for name in outputs.runs()
     }
-    chapters = []
+    chapters, headlines = [], said.headlines()
     for chapter in arrangement:
-        items = [_item(files, name) for name in chapter.results]
+        items = [
+            _item(files, name) | {"headline": headlines.get(name, "")} for name in chapter.results
+        ]
         items += added.get(chapter.section.builtin, ())
         for item in (item for item in items if "file" in item):
             target = shlex.quote(os.path.join(folder, item["file"]))
@@ -281,10 +283,8 @@ def _is_verdict(header: str) -> bool:
 def _figure(files: Files, name: str) -> dict[str, Any]:
     with inputs.file_errors(path := inputs.find(f"{name}.json", files)):
         entry = json.loads(path.read_text(encoding="utf-8"))
-        topic, headline = entry["topic"], entry["headline"]
-        words = {"title": headline, "caption": entry["caption"], "topic": topic}
+        words = {"title": entry["topic"], "caption": entry["caption"]}
         above = float(entry.get("header", 0))
-    words["headline"] = headline if headline != topic else ""
     drawings = {"wide": pictures.read(inputs.find(f"{name}.svg", files), above)}
     if narrow := files.get(name.replace("figures/", "figures/narrow/") + ".svg"):
         drawings["narrow"] = pictures.read(narrow)
@@ -401,7 +401,6 @@ def _table_item(table: Table) -> dict[str, Any]:
         "item_type": "table",
         "id": _slug(table.title),
         "title": table.title,
-        "headline": table.headline,
         "table": table,
         "columns": columns,
         "groups": groups,

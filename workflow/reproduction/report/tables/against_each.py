@@ -14,11 +14,11 @@ import pandas as pd
 from matrixdp import checks
 from reproduction import catalogue
 from reproduction.report import audit_status, comparisons, markup, statistics
-from reproduction.report.comparisons import AGAINST, BETTER, EVEN, ROW, WORSE
+from reproduction.report.comparisons import AGAINST, EVEN, ROW
 from reproduction.report.inputs import Run
 from reproduction.report.markup import short
 from reproduction.report.tables import comparison
-from reproduction.report.tables.base import Column, Table, headline, lines
+from reproduction.report.tables.base import Column, Table, lines
 
 #: What a row has of the mechanism that it stands for: ``against``, or the one that is compared.
 OF_ROW = ("delta", "epsilon_delivered", "mu", "noise_std", "data_status")
@@ -63,7 +63,6 @@ def build(run: Run, experiment: str, mechanism: str) -> Table:
     titles = titles.map({True: "Baselines", False: "Mechanisms"}).mask(_is_own(table), "")
     return Table(
         title=f"{about.title}: {label} against each",
-        headline=headline(table, finding),
         caption=caption(table, label),
         frame=rows[[*COLUMNS]],
         columns=columns(table, about.perturbation),
@@ -156,21 +155,6 @@ def columns(rows: pd.DataFrame, perturbation: str) -> list[Column]:
 def _verdict(row: Mapping[str, Any]) -> str:
     same = " (the same noise)" if row["same_distribution"] and row["verdict"] == EVEN else ""
     return row["doubt"] or row["verdict"] + same
-
-
-def finding(table: pd.DataFrame) -> str:
-    """Return how many private rows the mechanism is better and worse than; empty without one.
-
-    Rows whose guarantee is only declared do not count.
-    """
-    rows = table[table["verdict"].ne("")]
-    rows = rows[rows["audit_status"].isin([*audit_status.SOUND, ""])]
-    rows = rows[~rows["against"].isin(catalogue.BASELINES)]
-    if rows.empty:
-        return ""
-    better, worse = (int(rows["verdict"].eq(word).sum()) for word in (BETTER, WORSE))
-    at = f"at epsilon {table['epsilon'].iloc[0]:g}"
-    return f"Better than {better} and worse than {worse} of {len(rows)} private rows {at}"
 
 
 def caption(rows: pd.DataFrame, label: str) -> str:

@@ -40,7 +40,6 @@ def build(run: Run) -> Table:
     audited = frame[frame["subject"].ne(CONTROL)]
     return Table(
         title="Audit",
-        headline=finding(frame),
         caption=CAPTION,
         frame=frame,
         columns=COLUMNS,
@@ -75,17 +74,6 @@ def releases(run: Run) -> pd.DataFrame:
     """Return the audited releases of all experiments."""
     audits = [*run.each("audit").values()]
     return pd.concat([table for table in audits if len(table)] or audits, ignore_index=True)
-
-
-def finding(table: pd.DataFrame) -> str:
-    """Return how many releases failed, and what the audit would detect and has caught."""
-    releases = table[table["subject"].eq(RELEASE)]
-    failed, power = failures(table)[RELEASE] or "None", releases["shortfall"].max()
-    words = "" if pd.isna(power) else f" an audit that finds noise {power:.1%} too small"
-    if untested := int(releases["shortfall"].isna().sum()):
-        words += f" ({untested} untested)"
-    sentences = [f"{failed} of {len(releases)} releases failed{words}", *caught(table)]
-    return "; ".join(sentences)
 
 
 def caught(table: pd.DataFrame) -> list[str]:

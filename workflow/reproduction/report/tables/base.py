@@ -25,7 +25,6 @@ import pandas as pd
 
 from reproduction.report import markup
 from reproduction.report.inputs import Run
-from reproduction.report.statistics import ENOUGH
 
 #: What a line shows: a row of a frame, or all rows that are alike as one frame.
 Line = Any
@@ -71,7 +70,6 @@ class Table:
 
     Attributes:
         title: "Table 3", its topic; also the LaTeX label, in small letters without the space.
-        headline: what one finds in it, one sentence of at most 90 characters; or empty.
         caption: plain sentences, at most 60 words.
         frame: what its CSV file has.
         columns: what is shown of a line; without any, it is a CSV file alone.
@@ -80,7 +78,6 @@ class Table:
     """
 
     title: str
-    headline: str = ""
     caption: str
     frame: pd.DataFrame = field(default_factory=pd.DataFrame)
     columns: Sequence[Column] = ()
@@ -114,15 +111,6 @@ def lines(
         alike = [part for _, part in rows.groupby([*each], sort=False)] if each else []
         groups[title(key)] = alike or rows.to_dict("records")
     return groups
-
-
-def headline(frame: pd.DataFrame, finding: Callable[[pd.DataFrame], str]) -> str:
-    """Return the finding of a frame, without rows of too few trials; empty if none is left."""
-    if "n_trials" in frame:
-        frame = frame[~frame["n_trials"].between(1, ENOUGH - 1)]
-        if not frame["n_trials"].ge(ENOUGH).any():
-            return ""
-    return finding(frame)
 
 
 def empty(title: str, run: Run) -> Table:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from reproduction.report.claims.findings import tally
 from reproduction.report.inputs import Run
 from reproduction.report.markup import short
 from reproduction.report.statistics import POWER
@@ -38,7 +37,6 @@ def build(run: Run) -> Table:
     frame = ledger(run["claims"])
     return Table(
         title="Claims",
-        headline=tally(frame),
         caption=CAPTION,
         frame=frame,
         columns=COLUMNS,

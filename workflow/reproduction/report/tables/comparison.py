@@ -19,11 +19,10 @@ from reproduction import catalogue, job_settings
 from reproduction.experiments import readings
 from reproduction.report import audit_status, comparisons, inputs, statistics, summary
 from reproduction.report.audit_status import NOT_PRIVATE
-from reproduction.report.comparisons import BETTER
 from reproduction.report.inputs import Run
 from reproduction.report.markup import interval, result, short, span
 from reproduction.report.summary import NO_GUARANTEE, SKIPPED
-from reproduction.report.tables.base import Column, Table, headline, lines
+from reproduction.report.tables.base import Column, Table, lines
 
 #: Columns of the CSV, in order.
 COLUMNS = (
@@ -101,7 +100,6 @@ def build(run: Run, experiment: str) -> Table:
     ours = rows["published"].eq("")
     return Table(
         title=f"Table {about.table}" if about.table else about.title,
-        headline=headline(rows, lambda enough: finding(shared, enough)),
         caption=caption(shared, rows),
         frame=rows[[*COLUMNS]],
         columns=columns(shared, rows),
@@ -210,20 +208,6 @@ def _against_paper(table: pd.DataFrame, shared: Setting) -> pd.Series:
     same = at.isna() | at.eq(float(shared.epsilon))
     comparable = enough & same & table[names[0]].notna() & table["verdict"].eq("")
     return pd.Series(verdicts, dtype=object).replace(_DIRECTIONS).where(comparable, "")
-
-
-def finding(shared: Setting, rows: pd.DataFrame) -> str:
-    """Return how many private rows beat the baseline; the paper's rows alone if there are any."""
-    private = rows[~rows["mechanism"].isin(catalogue.BASELINES) & rows["mean"].notna()]
-    private = private[~private["verdict"].str.startswith(NOT_PRIVATE)]
-    published = private[private["published"].ne("")]
-    counted = private if published.empty else published
-    better = int(counted["against_baseline"].eq(BETTER).sum())
-    if counted["against_baseline"].eq("").all():
-        return ""
-    of = len(counted) if published.empty else f"the paper's {len(counted)}"
-    verb, baseline = "is" if better < 2 else "are", catalogue.label(shared.baseline).lower()
-    return f"{better or 'None'} of {of} private rows {verb} clearly better than the {baseline}"
 
 
 def caption(shared: Setting, rows: pd.DataFrame) -> str:

@@ -17,8 +17,7 @@ COLUMNS = (
 CAPTION = (
     "Root mean square standard deviation of a released entry, in units of the scaled data; by what "
     "factor it could shrink at the same guarantee; and what would do: the same shape, exactly "
-    "calibrated. Ranges are over directions, shares and sketch sizes; the headline leaves out "
-    "noise beside a private search for directions."
+    "calibrated. Ranges are over directions, shares and sketch sizes."
 )
 
 
@@ -38,20 +37,7 @@ def build(run: Run) -> Table:
         return empty("Noise inflation", run)
     wrong = audit_status.refuted(frame)
     frame.loc[wrong, ["noise_inflation", "rescaled_std"]] = float("nan")
-    return Table(title="Noise inflation", headline=finding(frame), caption=CAPTION, frame=frame)
-
-
-def finding(table: pd.DataFrame) -> str:
-    """Return by how many times MVG's noise exceeds what its guarantee needs; empty for none.
-
-    Where directions come from a private SVD, the noise is a part of their cost, and stands apart.
-    """
-    times = audit.inflation(mvg_noise(table))
-    searched = table[table["mechanism"].eq("mvg_maxpnr") & ~audit_status.refuted(table)]
-    also = f", max-PNR {more} times" if (more := audit.inflation(searched)) else ""
-    return (
-        f"MVG adds {times} times the noise it needs, even with zeta's root{also}" if times else ""
-    )
+    return Table(title="Noise inflation", caption=CAPTION, frame=frame)
 
 
 def mvg_noise(table: pd.DataFrame) -> pd.DataFrame:

@@ -44,13 +44,9 @@ def build(run: Run) -> Table:
         rows.append(fields | _evidence(entry, numbers))
     frame = pd.DataFrame(rows, columns=[*COLUMNS])
     source = frame["id"].str.partition("-")[0]
-    of_papers = frame[source.isin(PAPERS)]
-    costly = of_papers["consequence"].str.startswith("not private").sum()
-    where = "in the two papers and their code"
     words = [Column(name.capitalize(), name) for name in COLUMNS[1:5]]
     return Table(
         title="Errata",
-        headline=f"{len(of_papers)} errors and gaps {where}, of which {costly} cost privacy",
         caption=CAPTION,
         frame=frame,
         columns=[Column("", "id"), *words, Column("Shown by", _shown_by)],

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
 from reproduction import catalogue
 from reproduction.report import statistics
 from reproduction.report.audit_status import NOT_PRIVATE
 from reproduction.report.inputs import Run
-from reproduction.report.markup import short, span
+from reproduction.report.markup import short
 from reproduction.report.tables.base import Column, Table, lines
 from reproduction.report.tables.training import PRIVATE, by_epsilon
 
@@ -46,7 +44,6 @@ def build(run: Run) -> Table:
     numbers_of = {"Batch": "batch", "q": "rate", "T": "steps"}
     return Table(
         title="Tight epsilon of the published settings",
-        headline=finding(frame),
         caption=CAPTION,
         frame=frame,
         columns=[
@@ -64,34 +61,3 @@ def build(run: Run) -> Table:
         ],
         groups=lines(named, "perturbation", title=TITLES.__getitem__, each=each),
     )
-
-
-def on_features(table: pd.DataFrame, every: bool = False) -> pd.DataFrame:
-    """Return the rows of IMGM's printed settings on features, those of ``theory/settings``.
-
-    They are by the default reading of q; with ``every``, by each one.
-    """
-    rows = table["perturbation"].eq("features") & table["scheme"].eq("imgm_amplified")
-    return table[rows & (every | table["lots"].eq("paper"))]
-
-
-def finding(table: pd.DataFrame) -> str:
-    """Return in how many cases IMGM on features promises too much, and the worst.
-
-    A case is a data set of the paper at a claimed epsilon, by the default reading of q. Tight
-    epsilons are at claimed 1, also over all readings.
-    """
-    features, paper = on_features(table, every=True), on_features(table)
-    wrong = int(paper["verdict"].eq(NOT_PRIVATE).sum())
-    if not wrong:
-        return ""
-    count = f"all {wrong}" if wrong == len(paper) else f"{wrong} of {len(paper)}"
-    sizes = (paper[column].nunique() for column in ("dataset", "epsilon"))
-    cases = "{} cases ({} data sets, {} epsilons)".format(count, *sizes)
-    ranges = [
-        span(rows.loc[rows["epsilon"].eq(1), "epsilon_delivered"], lambda value: short(value, 2))
-        for rows in (paper, features)
-    ]
-    at_one = f"tight epsilons of {ranges[0]} at claimed 1"
-    other = f", {ranges[1]} in all readings of q" if ranges[1] != ranges[0] else ""
-    return f"IMGM on features promises too much in {cases}: {at_one}{other}"

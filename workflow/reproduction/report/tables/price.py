@@ -16,7 +16,7 @@ from reproduction import catalogue
 from reproduction.report import advisable, audit_status, comparisons, held_out_table, summary
 from reproduction.report.inputs import Run
 from reproduction.report.markup import short
-from reproduction.report.tables.base import Table, empty, headline
+from reproduction.report.tables.base import Table, empty
 
 COLUMNS = (
     *("experiment", "mechanism", "also", *audit_status.COLUMNS, "price", "low", "high", "smallest"),
@@ -58,7 +58,6 @@ def build(run: Run) -> Table:
     frame = pd.concat(frames, ignore_index=True)
     return Table(
         title="The price of privacy",
-        headline=headline(frame, finding),
         caption=CAPTION,
         frame=frame,
     )
@@ -107,34 +106,3 @@ def format_price(value: float, row: Mapping[str, Any]) -> str:
     if value == 0:
         return f"< {short(row['smallest'])}"
     return f"> {short(row['largest'])}" if np.isinf(value) else short(value)
-
-
-def finding(table: pd.DataFrame) -> str:
-    """Return what half of the gap costs at best in one experiment, and with MVG.
-
-    It is the first experiment where MVG does not get there; without such a one it is the first.
-    The best is one that may be advised.
-    """
-    table = table[~audit_status.refuted(table)]
-    mvg = table[table["mechanism"].isin(catalogue.section("papers")["MVG"])]
-    least = mvg.groupby("experiment", sort=False)["price"].min()
-    name = next(iter([*least[np.isinf(least)].index, *least.index, *table["experiment"]]))
-    rows = table[table["experiment"].eq(name)]
-    rows = rows.assign(price=rows["price"].where(rows["advisable"].eq(advisable.YES), np.inf))
-    about = catalogue.experiment(name).name
-    best = rows.loc[rows["price"].idxmin()]
-    if np.isinf(best["price"]):
-        return f"Nothing recovers half the signal in {about}: {_sign(best['price'], best)}"
-    text = f"Half the signal costs {_sign(best['price'], best)} at best in {about}"
-    if name not in least:
-        return text
-    if np.isinf(least[name]):
-        largest = mvg.loc[mvg["experiment"].eq(name), "largest"].max()
-        return f"{text}; MVG does not reach it at {short(largest)}"
-    return f"{text}, and {_sign(least[name], best)} with MVG"
-
-
-def _sign(value: float, row: Mapping[str, Any]) -> str:
-    """Return a price as an equation or inequality."""
-    text = format_price(value, row)
-    return f"ε {text}" if text[0] in "<>" else f"ε = {text}"

@@ -7,7 +7,7 @@ import pandas as pd
 from reproduction import catalogue
 from reproduction.report.inputs import Run
 from reproduction.report.tables import comparison
-from reproduction.report.tables.base import Table, headline, lines
+from reproduction.report.tables.base import Table, lines
 
 #: Rows on all features beside those on two: those that the paper compares with, and ours.
 ON_ALL = ("mvg_binary", "mvg_maxpnr", "directional_gaussian", "nonprivate", "zero")
@@ -34,14 +34,8 @@ def build(run: Run) -> Table:
     every.insert(0, "features", ALL)
     rows = pd.concat([two, every], ignore_index=True)
 
-    def finding(enough: pd.DataFrame) -> str:
-        """Return how many private rows on two features are better than the baseline."""
-        part = enough[enough["features"].eq(TWO)].assign(published="")
-        return f"Two features alone: {comparison.finding(shared, part).lower()}"
-
     return Table(
         title="Section 10.2",
-        headline=headline(rows, finding),
         caption=(
             "Regression on two features alone, and on all features with directional noise: means "
             "± half of the 95 % confidence interval. Each experiment draws its own splits. "

@@ -58,13 +58,6 @@ def _joined(cells: pd.Series) -> str:
     return next(iter([*filled, *cells.dropna()]), "")
 
 
-def finding(table: pd.DataFrame) -> str:
-    """Return how many of the paper's set-ups are run."""
-    names = experiments(table)
-    ran = sum(not table[name].isin([NOT_RUN]).any() for name in names)
-    return f"{ran} of the paper's {len(names)} set-ups are run here"
-
-
 def experiments(table: pd.DataFrame) -> dict[str, str]:
     """Return the display names of the experiments in a table of set-ups."""
     return {name: catalogue.experiment(name).name for name in table.columns[2::2]}

@@ -28,7 +28,6 @@ def build(run: Run) -> Table:
         ]
     return Table(
         title="Table 1",
-        headline=setups.finding(frame),
         caption=CAPTION,
         frame=frame,
         columns=[Column("", "item"), Column("Paper", "printed"), Column("Here", "ours")],

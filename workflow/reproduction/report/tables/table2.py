@@ -25,7 +25,6 @@ def build(run: Run) -> Table:
         columns += [Column(f"{short}, ours", experiment)]
     return Table(
         title="Table 2",
-        headline=setups.finding(frame),
         caption=CAPTION,
         frame=frame,
         columns=columns,

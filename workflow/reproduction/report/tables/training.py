@@ -17,7 +17,7 @@ from reproduction.report.audit_status import NOT_PRIVATE
 from reproduction.report.inputs import Run
 from reproduction.report.markup import result, short, span
 from reproduction.report.tables import comparison
-from reproduction.report.tables.base import Column, Table, headline, lines
+from reproduction.report.tables.base import Column, Table, lines
 
 #: Titles of baselines, and of rows whose scheme has no entry.
 BASELINES, FURTHER = "", "Further schemes"
@@ -67,7 +67,6 @@ def build(run: Run, experiment: str) -> Table:
     ]
     return Table(
         title=about.title,
-        headline=headline(rows, lambda enough: finding(enough, about.name, at)),
         caption=caption(rows, at, summary.place_of_default(results, at), batch),
         frame=rows,
         columns=columns(epsilons, at, catalogue.label(baseline).lower()),
@@ -91,18 +90,6 @@ def _rows(results: pd.DataFrame, perturbation: str) -> pd.DataFrame:
     reading = rows["reading"].mask(rows["reading"].eq(DEFAULT), "").rank(method="dense")
     order = np.lexsort([claimed, names.map([*titles].index), reading])
     return rows.iloc[order].reset_index(drop=True)[[*COLUMNS]]
-
-
-def finding(rows: pd.DataFrame, name: str, at: str) -> str:
-    """Return how many schemes are not private, and the largest of their tight epsilons."""
-    schemes = rows[rows["reading"].eq(DEFAULT) & rows["epsilon"].eq(at)]
-    wrong = schemes[schemes["verdict"].eq(NOT_PRIVATE)]
-    if wrong.empty:
-        every = "both" if len(schemes) == 2 else f"all {len(schemes)}"
-        return f"{name}: {every} schemes called epsilon {at} keep what they promise"
-    worst = short(wrong["epsilon_delivered"].max())
-    count = f"{len(wrong)} of {len(schemes)}"
-    return f"{name}: {count} schemes called epsilon {at} are not: tight epsilons of up to {worst}"
 
 
 def caption(rows: pd.DataFrame, at: str, place: str, batch: int | None) -> str:
