@@ -99,6 +99,13 @@ def test_with_a_constant_its_limit_is_least_squares_with_an_intercept():
     np.testing.assert_allclose([*slopes[0], intercept[0]], exact, atol=0.01)
 
 
+def test_the_smallest_eigenvalue_is_0_beyond_the_reach_on_which_its_rounding_rests():
+    query = calibrated(replace(LIVER, adjacency="add_or_remove")).smallest.query
+    share = query.reach / 5
+    for trace, value in ((0.4, 0.4 * share), (0.9, 0.5 * share), (1.0, 0.0), (3.0, 0.0)):
+        assert query.of(trace * share * np.eye(5)) == pytest.approx(value, abs=1e-9)
+
+
 @pytest.mark.parametrize("adjacency", ["replace", "zero_out", "add_or_remove"])
 @pytest.mark.parametrize("times", [5, 20])
 def test_the_private_radius_has_noise_for_all_records_of_a_person(times, adjacency):
