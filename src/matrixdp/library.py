@@ -34,7 +34,7 @@ MODULES = {
 AUDITS: dict[str, str] = {}
 
 #: Numbers of Python and of numpy, none of another author's class.
-_NUMBERS = (
+_NUMBER_TYPES = (
     *(bool, int, float, np.bool_, np.float16, np.float32, np.float64, np.longdouble),
     *(np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64),
 )
@@ -69,7 +69,7 @@ def plain(thing: object) -> bool:
     subclass of a number, of a list or of an array may change what it is from call to call.
     """
     cls = type(thing)
-    if thing is None or cls is str or any(cls is number for number in _NUMBERS):
+    if thing is None or cls is str or any(cls is number for number in _NUMBER_TYPES):
         return True
     if isinstance(thing, np.ndarray) and cls is np.ndarray:
         return thing.dtype.kind in "biuf"
@@ -82,7 +82,7 @@ def _stores(cls: type, name: str) -> bool:
     """Return whether instances of a class of the library have this attribute of their own."""
     if name in getattr(cls, "__dataclass_fields__", ()):
         return True
-    return any(isinstance(vars(one).get(name), cached_property) for one in cls.__mro__)
+    return any(isinstance(vars(base).get(name), cached_property) for base in cls.__mro__)
 
 
 def _defined(cls: type) -> bool:

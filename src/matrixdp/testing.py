@@ -42,8 +42,8 @@ def assert_not_refuted(
     >>> query = mdp.MeanQuery(mdp.Box.cube(2, 0, 1), n_records=100)
     >>> assert_not_refuted(mdp.Gaussian(), query, epsilon=1, delta=1e-6, at_least="certified")
     """
-    allowed = (status.NOT_REFUTED, status.CERTIFIED)
-    word = checks.choice(allowed, at_least=at_least)
+    verdicts = (status.NOT_REFUTED, status.CERTIFIED)
+    word = checks.choice(verdicts, at_least=at_least)
     result = public.audit(mechanism, query, epsilon=epsilon, delta=delta, seed=seed, runs=runs)
     if status.ORDER.index(result.status) < status.ORDER.index(word):
         raise AssertionError(f"{result.status}, not {word}:\n{result}")

@@ -77,7 +77,7 @@ def _content(
             }
             for option, room in fitting
         ],
-        "details": [*receipt.comparison(spec, listed), *receipt.in_words(spec, listed[0])],
+        "details": [*receipt.comparison(spec, listed), *receipt.noise_lines(spec, listed[0])],
         "records_that_count": receipt.counted(spec) or None,
     }
     if spec.output.number:

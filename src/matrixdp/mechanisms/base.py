@@ -88,19 +88,19 @@ def delta_for_noise(epsilon: float, delta: float, numbers: int) -> float:
 
     A ``delta`` of 0 is a pure guarantee, which allows ``PURE``. InputError: nothing is left.
     """
-    allowed, spare = delta or PURE, safe.extra_delta(epsilon, numbers)
-    if not spare < allowed:
+    total, spare = delta or PURE, safe.extra_delta(epsilon, numbers)
+    if not spare < total:
         needs, larger = f"needs {spare:.2g}", "a larger delta, or "
         if spare >= 1:
             needs, larger = "needs more than any", ""
-        most = safe.largest_epsilon(allowed, numbers)
+        most = safe.largest_epsilon(total, numbers)
         smaller = f"an epsilon of at most {most:g}" if most else "a smaller epsilon"
         raise InputError(
             f"delta is {delta:g}; safe noise on {checks.plural(numbers, 'number')} alone {needs} "
             f"at epsilon {epsilon:g}, as e^epsilon multiplies its distance from the ideal law, so "
             f"give {larger}{smaller}"
         )
-    return allowed - spare
+    return total - spare
 
 
 def _change(query: Query) -> str:
@@ -197,12 +197,12 @@ class CalibratedMechanism(abc.ABC):
         >>> mdp.Laplace().calibrate(query, epsilon=1).explain()
         'Laplace: epsilon 1 where one record is replaced; really 1; noise of +- 0.01 an entry'
         """
-        at = f" at delta {self.delta:g}" if self.delta else ""
+        place = f" at delta {self.delta:g}" if self.delta else ""
         mu = "" if self.mu is None else f", mu {self.mu:.4g}"
         noise = f"; noise of +- {self.noise_std:.4g} an entry" if self.noise_std >= 0 else ""
         return (
-            f"{self.noise_name}: epsilon {self.epsilon:g}{at} where {_change(self.query)}; really "
-            f"{self.epsilon_delivered:.4g}{mu}{noise}{'' if self.of_library else UNAUDITED}"
+            f"{self.noise_name}: epsilon {self.epsilon:g}{place} where {_change(self.query)}; "
+            f"really {self.epsilon_delivered:.4g}{mu}{noise}{'' if self.of_library else UNAUDITED}"
         )
 
     def simulate(self, value: ArrayLike, streams: Streams) -> Array:
@@ -311,10 +311,10 @@ class AdditiveMechanism(Separable):
     def _draw(self, value: Array, streams: Streams) -> Array:
         if self.coloured:
             return self._combined(value, self._noise(streams))
-        released = self.noise.sample(streams)
+        noisy = self.noise.sample(streams)
         # In place: a new array takes as long as the noise.
-        released += value
-        return released
+        noisy += value
+        return noisy
 
     def _noise(self, streams: Streams) -> Array:
         if not self.coloured:
@@ -372,10 +372,10 @@ class AdditiveMechanism(Separable):
         Raises:
             InputError: as :attr:`rounding_factor`; whether it is raised never depends on the value.
         """
-        released = self.add_noise(value, os.urandom)
+        noisy = self.add_noise(value, os.urandom)
         if self.query.output_type == "matrix":
-            return released.T
-        return released
+            return noisy.T
+        return noisy
 
     def add_noise(self, value: Array, bits: safe.Bits) -> Array:
         """Return a value plus safe noise from a source of random bits, which audits replace."""
@@ -412,23 +412,23 @@ class AdditiveMechanism(Separable):
         changed = white.size
         if matrix and distribution.identical_columns:
             changed = min(changed, self.query.group * self.query.features)
-        moved = 2 * safe.STEP * (np.sqrt(changed) if unit == safe.NORMAL else changed)
+        shift = 2 * safe.STEP * (np.sqrt(changed) if unit == safe.NORMAL else changed)
         if self._products:
             # Errors of products with a basis grow with unequal sizes, and unequal feature units.
             spread = float(np.max(distribution.size) / np.min(distribution.size))
             spread *= (side.max() / side.min()) ** self._products
-            moved += limit * spread * max(self.noise.shape) * 2.0**-46
+            shift += limit * spread * max(self.noise.shape) * 2.0**-46
         if self.query.rounding:
             # Each of two neighbours may be off by so much.
-            moved += 2 * float(
+            shift += 2 * float(
                 np.linalg.norm(distribution.whiten(np.full(self.noise.shape, self.query.rounding)))
             )
-        if not (moved <= limit / 2 and white.max() * self._roundings <= 1 / safe.STEP):
+        if not (shift <= limit / 2 and white.max() * self._roundings <= 1 / safe.STEP):
             raise InputError(
                 f"noise of {self.noise_std:.3g} cannot be added safely to values of up to "
                 f"{largest.max():.3g}; choose an epsilon nearer to 1, or bounds about 0"
             )
-        return float(budget / (limit - moved))
+        return float(budget / (limit - shift))
 
     @property
     def _products(self) -> int:
@@ -445,10 +445,10 @@ class AdditiveMechanism(Separable):
     def _limit(self) -> float:
         """Largest distance of whitened neighbours for which delta covers the sampler's part."""
         _, unit, budget = self.whitened
-        left = delta_for_noise(self.epsilon_delivered, self.delta, self.numbers)
+        delta = delta_for_noise(self.epsilon_delivered, self.delta, self.numbers)
         if unit == safe.LAPLACE:
             return budget
-        return min(budget, _largest_mu(self.epsilon_delivered, left))
+        return min(budget, _largest_mu(self.epsilon_delivered, delta))
 
     @property
     def statement(self) -> PrivacyStatement:
@@ -487,8 +487,8 @@ class AdditiveMechanism(Separable):
         """
         checks.open_unit(level=level)
         distribution, _, _ = self.whitened
-        moved = intervals.widths(distribution, level, rounding_factor=self.rounding_factor)
-        return moved if distribution.symmetric else moved.T
+        widths = intervals.widths(distribution, level, rounding_factor=self.rounding_factor)
+        return widths if distribution.symmetric else widths.T
 
     #: Noise of a mean that was released before, and of the number of records over the stated one:
     #: none. A release in parts has both, and several radii.
@@ -645,19 +645,19 @@ def check_promise(
     ``name`` is that of the mechanism in sentences.
     """
     answer = release.query
-    for word, given, wanted in (
+    for word, promise, goal in (
         ("epsilon", release.epsilon, epsilon),
         ("delta", release.delta, delta),
     ):
         # A subclass of float may compare as it likes.
-        if not any(type(given) is number_type for number_type in (int, float, np.float64)):
+        if not any(type(promise) is number_type for number_type in (int, float, np.float64)):
             raise BrokenPromise(
-                f"{name} promises {word} as a {type(given).__name__}; give it as a float"
+                f"{name} promises {word} as a {type(promise).__name__}; give it as a float"
             )
         # A number that is not one is refused too.
-        if not 0 <= given <= wanted * (1 + _ROUNDING):
+        if not 0 <= promise <= goal * (1 + _ROUNDING):
             raise BrokenPromise(
-                f"{name} promises {word} {given:g}, where {wanted:g} is asked for; calibrate its "
+                f"{name} promises {word} {promise:g}, where {goal:g} is asked for; calibrate its "
                 "noise to what is asked"
             )
     # Of a private number, a release that reads the records reads as many as are stated. A sum, or
@@ -692,9 +692,9 @@ def _covers(answer: Query, query: Query) -> bool:
     Numbers are compared: another author's domain may equal any other. A query of the library clips
     records to a ball; another may not.
     """
-    given, asked = answer.domain, query.domain
-    if not library.plain(given):
+    domain, target = answer.domain, query.domain
+    if not library.plain(domain):
         return False
-    if isinstance(given, Ball):
-        return library.owns(answer) or given.radius >= asked.radius
-    return isinstance(asked, Box) and (given.lower, given.upper) == (asked.lower, asked.upper)
+    if isinstance(domain, Ball):
+        return library.owns(answer) or domain.radius >= target.radius
+    return isinstance(target, Box) and (domain.lower, domain.upper) == (target.lower, target.upper)

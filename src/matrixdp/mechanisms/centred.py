@@ -105,11 +105,11 @@ class CentredMoments(Program):
             noisy = noisy[..., :-1] / weight[..., None]
         # The point of the public domain that is nearest to the noisy mean.
         centre = self.query.domain.clip(noisy[..., None])[..., 0]
-        apart = records.about(centre)
+        offsets = records.about(centre)
         if isinstance(self.about, Program):
-            return self.about.run(apart, ask)._replace(centre=centre, weight=weight)
+            return self.about.run(offsets, ask)._replace(centre=centre, weight=weight)
         # Records themselves need no clipping: their ball has the diameter of the domain.
-        moments = answered(self.about, apart, ask)
+        moments = answered(self.about, offsets, ask)
         ridge = np.full(weight.shape, moments_ridge(self.about.noise_std, self.query.features))
         number = np.zeros(weight.shape, dtype=int)
         return Selection(number, moments, ridge, weight, centre)
@@ -121,13 +121,13 @@ class CentredMoments(Program):
 
     def _draw(self, value: Array, streams: Streams) -> Array:
         m, n = self.query.shape
-        released = np.empty((len(streams), m, m))
+        noisy = np.empty((len(streams), m, m))
         step = max(1, NUMBERS // (m * n))
         for start in range(0, len(streams), step):
             block = slice(start, start + step)
             records = value[block] if value.ndim == 3 else value
-            released[block] = super()._draw(records, streams[block])
-        return released
+            noisy[block] = super()._draw(records, streams[block])
+        return noisy
 
 
 @dataclass(frozen=True)
@@ -157,18 +157,22 @@ class Centred(Mechanism):
         budget = self._budget(query, epsilon, delta)
         assert isinstance(query, SecondMomentQuery)
         mu = gaussian.mu(*budget)
-        each = float(mu / np.sqrt(2))
+        part_mu = float(mu / np.sqrt(2))
         widest = Ball(RecordsQuery(query.domain, query.n_records).l2_sensitivity, query.features)
         # Given the mean, a record that is added adds its own square; a null record is not zero.
         adjacency = query.adjacency if query.private_count else "replace"
-        apart = SecondMomentQuery(widest, query.n_records, adjacency, per_person=query.per_person)
+        about_mean = SecondMomentQuery(
+            widest, query.n_records, adjacency, per_person=query.per_person
+        )
         about: AdditiveGaussian | ChosenByHistogram
         if self.squared_radius_fraction is None:
-            about = PrivatelyClipped().spending(apart, each, budget)
+            about = PrivatelyClipped().spending(about_mean, part_mu, budget)
         else:
-            about = orthogonal_ensemble(clipped(apart, self.squared_radius_fraction), each, budget)
-        one = replace(records_of(mean_query(query)), per_person=None)
-        std = one.l2_sensitivity / query.people / each
+            about = orthogonal_ensemble(
+                clipped(about_mean, self.squared_radius_fraction), part_mu, budget
+            )
+        per_record = replace(records_of(mean_query(query)), per_person=None)
+        std = per_record.l2_sensitivity / query.people / part_mu
         records = records_of(query)
         return CentredMoments.from_mu(mu, budget, query=records, centre_std=std, about=about)
 

@@ -66,8 +66,8 @@ class ClippedMoments(Mechanism):
         release = GOE().calibrate(
             clipped(query, self.squared_radius_fraction), epsilon=epsilon, delta=delta
         )
-        reached = self.squared_radius_fraction == 1 or attained(query, release.query.domain.radius)
-        return replace(release, epsilon_exact=release.epsilon_exact and reached)
+        exact = self.squared_radius_fraction == 1 or attained(query, release.query.domain.radius)
+        return replace(release, epsilon_exact=release.epsilon_exact and exact)
 
 
 def clipped(query: Query, squared_radius_fraction: float) -> SecondMomentQuery:

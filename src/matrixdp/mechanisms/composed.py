@@ -149,9 +149,9 @@ class Composed(abc.ABC):
             protects = _protects(query, self.query.adjacency)
             if not protects or relation != (query.n_records, query.group):
                 raise NoGuarantee(OTHER)
-        together = float(np.linalg.norm([part.mu for part in self.parts]))
-        if not together <= self.mu * UPWARDS:
-            raise NoGuarantee(f"the parts spend mu {together:.4g} of {self.mu:.4g} together")
+        total_mu = float(np.linalg.norm([part.mu for part in self.parts]))
+        if not total_mu <= self.mu * UPWARDS:
+            raise NoGuarantee(f"the parts spend mu {total_mu:.4g} of {self.mu:.4g} together")
         delivered = gaussian.delta(self.epsilon_delivered, self.mu) + self.extra_delta
         if not (
             self.epsilon_delivered <= self.epsilon * (1 + 1e-9) + 1e-11
@@ -283,8 +283,8 @@ class Composed(abc.ABC):
         """
         whole: Any = promised(mechanism, query, epsilon=epsilon, delta=delta)
         cls.require(whole)
-        left = delta_for_noise(epsilon, delta, numbers_of(whole.parts)) * (1 - 1e-9)
-        release = promised(mechanism, query, epsilon=epsilon, delta=left)
+        remainder = delta_for_noise(epsilon, delta, numbers_of(whole.parts)) * (1 - 1e-9)
+        release = promised(mechanism, query, epsilon=epsilon, delta=remainder)
         composed = cls(query, epsilon, delta, release)
         composed.check()
         return composed

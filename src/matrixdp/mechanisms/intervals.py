@@ -32,5 +32,5 @@ def widths(noise: Noise, level: float, *, rounding_factor: float = 1.0) -> Array
     normal = noise.unit == safe.NORMAL
     quantile = -ndtri(chance / 2) if normal else -np.log(chance) / np.sqrt(2)
     # The value is rounded to a step, and so is the noise. Noise beyond 1e154 has no end.
-    moved = rounding_factor * (quantile * deviations + 2 * safe.STEP * deviations)
-    return np.broadcast_to(moved, noise.shape)
+    bounds = rounding_factor * (quantile * deviations + 2 * safe.STEP * deviations)
+    return np.broadcast_to(bounds, noise.shape)

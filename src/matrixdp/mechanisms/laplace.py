@@ -38,16 +38,16 @@ class Laplace(Mechanism):
             scale = query.triangle_l1_sensitivity / epsilon
         else:
             scale = query.l1_sensitivity / epsilon
-        attained = False
+        exact = False
         if isinstance(query.domain, Box):
             # Opposite corners attain the l1 sensitivity, for second moments a corner and 0.
             zero = query.adjacency == "zero_out" or query.domain.contains_zero
-            attained = query.output_type == "matrix" or zero
+            exact = query.output_type == "matrix" or zero
         return AdditiveMechanism(
             query=query,
             epsilon=epsilon,
             epsilon_delivered=epsilon,
-            epsilon_exact=attained,
+            epsilon_exact=exact,
             noise_std=float(np.sqrt(2) * scale),
             noise=Noise.of(safe.LAPLACE, scale, query.shape, symmetric),
         )

@@ -93,8 +93,8 @@ def regression(estimate: MeanCovariance, ridge: float | Array) -> tuple[Array, A
     """
     mean, covariance, weight = estimate
     features = covariance.shape[-1] - 1
-    added = ridge / weight[..., None, None]
-    block = covariance[..., :-1, :-1] + added * np.eye(features)
+    penalty = ridge / weight[..., None, None]
+    block = covariance[..., :-1, :-1] + penalty * np.eye(features)
     # A pseudo-inverse, because columns may be linearly dependent.
     inverse = np.linalg.pinv(block, hermitian=True)
     coefficients: Array = (inverse @ covariance[..., :-1, -1, None])[..., 0]

@@ -189,10 +189,10 @@ class PrivatelyBounded:
             self.search.whitened,
             first.l1_sensitivity if pure else first.l2_sensitivity,
         )
-        spent = size * float(np.max(noise.whiten(np.ones(noise.shape))))
-        stated = self.search.epsilon_delivered if self.search.mu is None else self.search.mu
-        if not spent <= stated * UPWARDS:
-            raise NoGuarantee(f"the histogram spends {spent:.6g}, and states {stated:.6g}")
+        cost = size * float(np.max(noise.whiten(np.ones(noise.shape))))
+        claim = self.search.epsilon_delivered if self.search.mu is None else self.search.mu
+        if not cost <= claim * UPWARDS:
+            raise NoGuarantee(f"the histogram spends {cost:.6g}, and states {claim:.6g}")
         if not self.epsilon_delivered <= self.epsilon * UPWARDS:
             raise NoGuarantee(
                 f"the histogram and the query spend epsilon {self.epsilon_delivered:.6g} of "
@@ -226,8 +226,8 @@ class PrivatelyBounded:
         """The epsilon that is delivered at ``delta``."""
         if self.mu is None:
             return self.search.epsilon_delivered + self.inner.epsilon_delivered
-        left = self.delta - safe.extra_delta(self.epsilon, self.numbers)
-        return float(gaussian.epsilon(left, self.mu))
+        remainder = self.delta - safe.extra_delta(self.epsilon, self.numbers)
+        return float(gaussian.epsilon(remainder, self.mu))
 
     @property
     def numbers(self) -> int:
@@ -244,11 +244,11 @@ class PrivatelyBounded:
         """What each part spends, as receipts and accounts state it; shares of epsilon or mu^2."""
         parts = {"bounds": self.search, "answer": self.inner}
         unit, power = ("epsilon", 1) if self.mu is None else ("mu", 2)
-        spent = [float(part.mu or part.epsilon_delivered) for part in parts.values()]
+        costs = [float(part.mu or part.epsilon_delivered) for part in parts.values()]
         whole = self.mu or self.epsilon_delivered
         return [
             {"part": name, unit: size, "share": float(size / whole) ** power}
-            for name, size in zip(parts, spent, strict=True)
+            for name, size in zip(parts, costs, strict=True)
         ]
 
     @cached_property
@@ -259,8 +259,8 @@ class PrivatelyBounded:
             InputError: as :attr:`matrixdp.mechanisms.base.AdditiveMechanism.rounding_factor`.
         """
         # An interval has two sides.
-        one, other = (float(self.search.interval(1 - 2 * beta)[0, 0]) for beta in (BETA, OTHERS))
-        return one, other
+        high, low = (float(self.search.interval(1 - 2 * beta)[0, 0]) for beta in (BETA, OTHERS))
+        return high, low
 
     def bounds(self, noisy: Array) -> list[tuple[float, float] | None]:
         """Return the bounds of each column that noisy counts (columns x ``BINS``, 1) give.
@@ -275,12 +275,12 @@ class PrivatelyBounded:
 
     def _outermost(self, counts: Array) -> tuple[float, float] | None:
         """Return the bounds that the noisy counts of a column (``BINS``,) give."""
-        lone, other = self.thresholds
+        lone, threshold = self.thresholds
         largest = int(counts.argmax())
         if not counts[largest] > lone:
             return None
-        inside = [largest, *np.flatnonzero(counts > other).tolist()]
-        first, last = min(inside), max(inside)
+        bins = [largest, *np.flatnonzero(counts > threshold).tolist()]
+        first, last = min(bins), max(bins)
         while first and counts[first - 1] > lone / 2:
             first -= 1
         while last < BINS - 1 and counts[last + 1] > lone / 2:

@@ -108,9 +108,9 @@ class Simulation:
         if isinstance(question, AdditiveGaussian) and question.coloured:
             return question.simulate(value, self.streams)
         # Without its check: what a program asks follows from records that were checked.
-        released = question.noise.sample(self.streams)
-        released += value
-        return released
+        noisy = question.noise.sample(self.streams)
+        noisy += value
+        return noisy
 
     def of(self, trials: NDArray[np.intp]) -> Simulation:
         """Return the answers of some trials."""

@@ -131,8 +131,8 @@ class Noise:
             # Entry (i, j) is the sum over p of c_p N_pp and over p < q of (w_ip w_jq + w_iq w_jp)
             # N_pq, with c_p = w_ip w_jp. The squares of the latter have the cross term c_p c_q.
             products = self.basis[:, None] * self.basis
-            apart = spread - np.diag(np.diag(spread))
-            crossed = ((products @ apart) * products).sum(axis=-1)
+            off_diagonal = spread - np.diag(np.diag(spread))
+            crossed = ((products @ off_diagonal) * products).sum(axis=-1)
             return np.asarray(squares @ spread @ squares.T + crossed)
 
     @property

@@ -89,8 +89,8 @@ def clipped(query: Query, blocks: Iterable[ArrayLike]) -> Iterator[Array]:
         try:
             # A warning would show that a wider number is beyond float64.
             with np.errstate(all="ignore"):
-                given = filled(block)
-                rows = None if _is_complex(given) else np.asarray(given, dtype=np.float64)
+                values = filled(block)
+                rows = None if _is_complex(values) else np.asarray(values, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
             rows = None
         if rows is None:
@@ -123,7 +123,7 @@ def filled(values: Any) -> Any:
     """
     if _kind(values) in ("m", "M"):
         raise TypeError("dates are no numbers")
-    if isinstance(values, list | tuple) and any(isinstance(one, MaskedArray) for one in values):
+    if isinstance(values, list | tuple) and any(isinstance(value, MaskedArray) for value in values):
         values = np.ma.array(values)
     if not isinstance(values, MaskedArray):
         return values
@@ -171,9 +171,9 @@ def obstacle(values: Any, before: int = 0) -> str:
             )
         except OverflowError:
             kind = "a number beyond float64"
-        where = [f"record {before + place[0] + 1}"] if place else []
-        where += [f"column {columns[i] if columns else i!r}" for i in place[1:]]
-        return f"{kind} in {', '.join(where)}" if where else kind
+        place_words = [f"record {before + place[0] + 1}"] if place else []
+        place_words += [f"column {columns[i] if columns else i!r}" for i in place[1:]]
+        return f"{kind} in {', '.join(place_words)}" if place_words else kind
     return f"a {type(values).__name__} that numpy does not read"
 
 
@@ -182,7 +182,7 @@ def _is_complex(values: Any) -> bool:
     array = np.asarray(values)
     if array.dtype.kind != "O":
         return array.dtype.kind == "c"
-    return any(isinstance(one, complex | np.complexfloating) for one in array.flat)
+    return any(isinstance(value, complex | np.complexfloating) for value in array.flat)
 
 
 def _within(query: Query, rows: Array) -> Array:

@@ -207,14 +207,14 @@ def _target(delta: ArrayLike) -> Array:
 
 def at_least_0(**argument: ArrayLike) -> Array:
     """Return the value as float64 if all its entries are at least 0."""
-    allowed = f"a number from 0 to {_LARGEST:g}"
-    return numbers(lambda x: (x >= 0) & (x <= _LARGEST), allowed, **argument)
+    range_words = f"a number from 0 to {_LARGEST:g}"
+    return numbers(lambda x: (x >= 0) & (x <= _LARGEST), range_words, **argument)
 
 
 def inside_unit(**argument: ArrayLike) -> Array:
     """Return the value as float64 if all its entries are strictly between 0 and 1."""
-    allowed = "a number strictly between 0 and 1"
-    return numbers(lambda x: (x > 0) & (x < 1), allowed, **argument)
+    range_words = "a number strictly between 0 and 1"
+    return numbers(lambda x: (x > 0) & (x < 1), range_words, **argument)
 
 
 def numbers(valid: Callable[[Array], Mask], allowed: str, **argument: ArrayLike) -> Array:

@@ -80,8 +80,8 @@ def largest_difference(shares: Array) -> tuple[float, bool]:
     total = float(np.sum(shares))
     if len(shares) > ENUMERABLE:
         return 2 * total**2 * UPWARDS, False
-    *others, largest = np.sort(shares).tolist()
-    sums = signed_sums(np.array(others))
+    *shorter, largest = np.sort(shares).tolist()
+    sums = signed_sums(np.array(shorter))
     best = 2 * (total**2 - float(np.abs(largest - sums).min()) ** 2)
     excess = max(0.0, 2 * largest - total)
     turn = np.sqrt(excess / (3 * largest)) if excess else 0.0

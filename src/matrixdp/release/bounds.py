@@ -20,8 +20,8 @@ def check_names(columns: Sequence[Any]) -> None:
         InputError: two have.
     """
     if len({*columns}) < len(columns):
-        twice = next(column for column in columns if list(columns).count(column) > 1)
-        raise InputError(f"there are two columns {twice!r}; rename one")
+        duplicate = next(column for column in columns if list(columns).count(column) > 1)
+        raise InputError(f"there are two columns {duplicate!r}; rename one")
 
 
 def by_column(

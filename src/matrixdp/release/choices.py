@@ -31,7 +31,7 @@ from matrixdp.release.recommend import Option
 from matrixdp.release.specification import Specification
 
 #: Price of privacy that counts as 0, and relative tolerance of its search.
-_LEAST, _CLOSE = 1e-6, 1e-6
+_LEAST, _TOLERANCE = 1e-6, 1e-6
 
 
 def options(spec: Specification) -> list[Option]:
@@ -73,7 +73,7 @@ def _compared(spec: Specification, choices: list[Option]) -> list[Option]:
     compared = [replace(option, losses=loss) for option, loss in zip(choices, losses, strict=True)]
     regrets = outlooks.regrets(spec.output_type, losses)
     # Of those close to the least, the first: additive noise, which has intervals, and less of it.
-    regrets[regrets <= regrets.min() + outlooks.CLOSE] = 0.0
+    regrets[regrets <= regrets.min() + outlooks.TIE] = 0.0
     return [compared[i] for i in np.argsort(regrets, kind="stable")]
 
 
@@ -286,6 +286,6 @@ def price(spec: Specification) -> float:
         epsilon *= factor
         if epsilon < _LEAST:
             return 0.0
-        if abs(factor - 1) < _CLOSE:
+        if abs(factor - 1) < _TOLERANCE:
             break
     return epsilon

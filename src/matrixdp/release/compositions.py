@@ -66,7 +66,7 @@ def _filled(release: AdditiveGaussian) -> float:
     return release.query.domain.radius**2 / release.query.features
 
 
-def in_words(release: Composed) -> list[str]:
+def budget_lines(release: Composed) -> list[str]:
     """Return a line on the budget of each part."""
     return [
         f"{part['part']}: {part['share']:.0%} of the budget, mu {part['mu']:.3g}"

@@ -37,13 +37,13 @@ from matrixdp.privacy.sensitivity import Query
 from matrixdp.release.outputs.output import CORRELATION, EXPLAINED, FILLS, Output
 
 #: Difference of regrets that decides nothing; that of simulated medians is about as large.
-CLOSE = 0.02
+TIE = 0.02
 #: Largest number of columns that are simulated.
 MANY = 100
 
 #: Numbers of simulated releases, at most and at least, and of records; the seed. Limits on the
 #: numbers that are held in memory at once, and on releases x m^3 operations.
-_DRAWS, _FEW, _RECORDS, _SEED, _NUMBERS, _WORK = 100, 8, 500, 0, 1 << 21, 1 << 23
+_DRAWS, _FEW, _RECORDS, _SEED, _ENTRIES, _WORK = 100, 8, 500, 0, 1 << 21, 1 << 23
 
 #: Largest loss that counts in a regret: what is worse is as bad.
 _WORST = 1.0
@@ -76,12 +76,12 @@ def _columns(features: int, target: bool) -> Array:
     They are ranks of normal columns with a common factor.
     """
     stream, count = np.random.default_rng(_SEED), max(_RECORDS, 2 * features)
-    common, apart = stream.standard_normal((count, 1)), stream.standard_normal((count, features))
-    latent = np.sqrt(CORRELATION) * common + np.sqrt(1 - CORRELATION) * apart
+    common, specific = stream.standard_normal((count, 1)), stream.standard_normal((count, features))
+    latent = np.sqrt(CORRELATION) * common + np.sqrt(1 - CORRELATION) * specific
     if target:
         signal = latent[:, :-1].sum(axis=1)
         latent[:, -1] = np.sqrt(EXPLAINED) * signal / signal.std()
-        latent[:, -1] += np.sqrt(1 - EXPLAINED) * apart[:, -1]
+        latent[:, -1] += np.sqrt(1 - EXPLAINED) * specific[:, -1]
     return 2 * np.asarray(ndtr(latent)) - 1
 
 
@@ -114,8 +114,8 @@ def regrets(output_type: type[Output], loss: Sequence[Sequence[float]]) -> Array
     A loss above that of zeros, or of predictions far worse than a constant, counts as that, and so
     does one of an answer that is lost.
     """
-    counted = np.where(np.asarray(loss) > output_type.lost, _WORST, loss)
-    return np.asarray((counted - counted.min(axis=0)).max(axis=1))
+    capped = np.where(np.asarray(loss) > output_type.lost, _WORST, loss)
+    return np.asarray((capped - capped.min(axis=0)).max(axis=1))
 
 
 def _loss(output: Output, rows: Array, release: AdditiveMechanism | InParts) -> float:
@@ -126,7 +126,7 @@ def _loss(output: Output, rows: Array, release: AdditiveMechanism | InParts) -> 
 
 def _ask(records: Array) -> Simulation:
     """Return the noise of as many simulated releases as time and memory allow."""
-    draws = min(_NUMBERS // records.size, _WORK // records.shape[1] ** 3)
+    draws = min(_ENTRIES // records.size, _WORK // records.shape[1] ** 3)
     draws = int(np.clip(draws, _FEW, _DRAWS))
     return Simulation([np.random.default_rng(_SEED)] * draws)
 

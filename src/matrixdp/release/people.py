@@ -67,17 +67,17 @@ class FirstRecords:
             InputError: an identifier is missing, neither a text nor a number, of another type than
                 those before, or the number of one before in another spelling.
         """
-        counts, most, kept = self._counts, self._most, []
+        counts, most, mask = self._counts, self._most, []
         for name in names:
             self._record += 1
             person = self._person(name)
             count = counts.get(person, 0)
             if not count and isinstance(person, str):
                 self._check_spelling(person)
-            kept.append(count < most)
+            mask.append(count < most)
             if count < most:
                 counts[person] = count + 1
-        return np.array(kept, dtype=bool)
+        return np.array(mask, dtype=bool)
 
     def _person(self, name: object) -> Hashable:
         """Return what tells a person apart."""
@@ -109,10 +109,10 @@ class FirstRecords:
                     "spell each alike, as 7 and 7.0, or 7 and 07, would be two people",
                 )
 
-    def _problem(self, what: str, remedy: str) -> InputError:
+    def _problem(self, problem: str, remedy: str) -> InputError:
         verb = "have" if self._source == "people" else "has"
         return InputError(
-            f"{self._source} {verb} {what} in record {self._record}{self._column}; {remedy}"
+            f"{self._source} {verb} {problem} in record {self._record}{self._column}; {remedy}"
         )
 
 
@@ -173,8 +173,8 @@ def as_objects(names: Any) -> list[Any]:
         return [*np.ma.asarray(names)]
     # Masked ones become None.
     masked = isinstance(names, np.ma.MaskedArray)
-    listed: list[Any] = (names.astype(object) if masked else np.asarray(names, object)).tolist()
-    return listed
+    objects: list[Any] = (names.astype(object) if masked else np.asarray(names, object)).tolist()
+    return objects
 
 
 def bound_contributions(groups: ArrayLike, per_person: int) -> Array:

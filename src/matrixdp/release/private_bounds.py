@@ -170,7 +170,7 @@ def statement(spec: Specification, option: Option) -> dict[str, Any]:
     }
 
 
-def in_words(release: PrivatelyBounded) -> list[str]:
+def budget_lines(release: PrivatelyBounded) -> list[str]:
     """Return a line on each part of the budget, and on how many records a bound needs."""
     shares = [f"{part['part']}: {part['share']:.0%} of the budget" for part in release.costs]
     return [

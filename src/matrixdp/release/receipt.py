@@ -164,13 +164,13 @@ def _noise(spec: Specification, best: Option) -> dict[str, Any]:
     }
 
 
-def in_words(spec: Specification, best: Option) -> list[str]:
+def noise_lines(spec: Specification, best: Option) -> list[str]:
     """Return the noise of each column beside the range of its values, or of each part."""
     release = best.release
     if isinstance(release, PrivatelyBounded):
-        return private_bounds.in_words(release)
+        return private_bounds.budget_lines(release)
     if not isinstance(release, AdditiveMechanism):
-        return compositions.in_words(release)
+        return compositions.budget_lines(release)
     return spec.output.noise_in_words(best)
 
 

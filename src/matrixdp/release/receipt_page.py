@@ -62,8 +62,8 @@ def _paragraphs(statement: Mapping[str, Any], files: str) -> Iterator[tuple[str,
     yield f"Epsilon is {_up(statement['epsilon'])}:", _odds(statement)
     yield f"Delta is {_up(statement['delta'])}:", _chance(statement["delta"])
     yield "Missing and extreme values:", " ".join(_rules(statement))
-    counted = statement["records_that_count"]
-    yield "Records that count:", f"{counted}." if counted else "all of them."
+    rule = statement["records_that_count"]
+    yield "Records that count:", f"{rule}." if rule else "all of them."
     yield "How:", _mechanism(statement)
     yield "Spent:", _spent(statement)
     yield (
@@ -83,13 +83,15 @@ def _paragraphs(statement: Mapping[str, Any], files: str) -> Iterator[tuple[str,
 def _spent(statement: Mapping[str, Any]) -> str:
     if "total_of_the_account" not in statement:
         return "no account counts this release; whoever made it must add up all of them."
-    spent = statement["epsilon_of_all_releases_so_far"]
-    less = f" That is below {_up(statement['epsilon'])} as a larger delta needs a smaller epsilon."
+    epsilon = statement["epsilon_of_all_releases_so_far"]
+    reason = (
+        f" That is below {_up(statement['epsilon'])} as a larger delta needs a smaller epsilon."
+    )
     return (
-        f"epsilon {_up(spent)} by all releases of the account up to this one, at the delta of its "
-        f"total, of {statement['total_of_the_account']}, which holds for good."
-        + less
-        * (spent < statement["epsilon"])
+        f"epsilon {_up(epsilon)} by all releases of the account up to this one, at the delta of "
+        f"its total, of {statement['total_of_the_account']}, which holds for good."
+        + reason
+        * (epsilon < statement["epsilon"])
     )
 
 
@@ -98,12 +100,12 @@ def _hidden(statement: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _protected(statement: Mapping[str, Any]) -> str:
-    unit, more = "each single record", " Who has several records is protected less."
+    unit, caution = "each single record", " Who has several records is protected less."
     if "person" in statement:
-        unit, more = "all records of each person together", ""
+        unit, caution = "all records of each person together", ""
     return (
         f"{unit}. Nobody can tell from the release, beyond the odds below, {_hidden(statement)[0]}."
-        f" Exactly: {statement['neighbours']}.{more}"
+        f" Exactly: {statement['neighbours']}.{caution}"
     )
 
 
@@ -138,8 +140,8 @@ def _rules(statement: Mapping[str, Any]) -> Iterator[str]:
     if "max_norm" in statement:
         yield f"A record longer than {_number(statement['max_norm'])} was shortened to that."
     yield "A value beyond its bounds counted as the nearest bound."
-    if beyond := statement["beyond_bounds"]:
-        yield f"{beyond[0].upper()}{beyond[1:]}."
+    if rule := statement["beyond_bounds"]:
+        yield f"{rule[0].upper()}{rule[1:]}."
 
 
 def _fill(missing: Mapping[str, Any], bounds: Mapping[str, Any]) -> str:
@@ -178,29 +180,29 @@ def _table(statement: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines of a table of columns, their bounds and their noise, where it is public."""
     noise = _noise(statement)
     columns = _bounds(statement)
-    shown = [*columns][:_MOST]
+    names = [*columns][:_MOST]
     yield "| column | bounds |" + "".join(f" {title} |" for title in noise)
     yield "| --- | --- |" + " --- |" * len(noise)
-    for name in shown:
+    for name in names:
         sides = columns[name]
         cells = [_text(name), sides if isinstance(sides, str) else " to ".join(map(_number, sides))]
         cells += [f"± {_up(values[name])}" if name in values else "" for values in noise.values()]
         yield f"| {' | '.join(cells)} |"
-    if len(columns) > len(shown):
-        yield f"| {len(columns) - len(shown)} more, see the JSON | |" + " |" * len(noise)
+    if len(columns) > len(names):
+        yield f"| {len(columns) - len(names)} more, see the JSON | |" + " |" * len(noise)
 
 
 def _noise(statement: Mapping[str, Any]) -> dict[str, Mapping[str, float]]:
     """Return the public bounds on the noise of each column, by title; none where none is known."""
-    what = OUTPUTS[statement["query"]].cell
-    if not what:
+    cell = OUTPUTS[statement["query"]].cell
+    if not cell:
         return {}
     if widths := statement.get("interval_95_plus_or_minus"):
         widths = {
             name: width[name] if isinstance(width, Mapping) else width
             for name, width in widths.items()
         }
-        return {f"{what}, 95 % for all": widths}
+        return {f"{cell}, 95 % for all": widths}
     # Of several the last one holds in the worst case.
     names = [name for name in statement if isinstance(statement[name], Mapping)]
     return {

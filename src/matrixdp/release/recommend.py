@@ -118,7 +118,7 @@ def compare_mechanisms(
     pure = delta == 0
     delta = 0.0 if pure else checks.open_unit(delta=delta)
     # Slightly less, so that rounding does not decide whether a release fits its account.
-    left = delta_for_noise(epsilon, delta, int(np.prod(query.shape))) * (1 - 1e-9)
+    remainder = delta_for_noise(epsilon, delta, int(np.prod(query.shape))) * (1 - 1e-9)
     important = _weights(query, importance)
     candidates: list[Mechanism] = list(mechanisms or [Laplace()])
     if not pure and not mechanisms:
@@ -135,7 +135,7 @@ def compare_mechanisms(
         sizes, shares = sizes * sizes.T, shares * shares.T
     ranking = []
     for mechanism in candidates:
-        release = promised(mechanism, query, epsilon=epsilon, delta=0 if pure else left)
+        release = promised(mechanism, query, epsilon=epsilon, delta=0 if pure else remainder)
         if not isinstance(release, AdditiveMechanism):
             raise InputError(
                 f"mechanisms has {type(mechanism).__name__}, which does not add noise; leave it out"

@@ -256,7 +256,7 @@ def _chosen(spec: Specification, even_if_useless: bool) -> tuple[Specification, 
     if receipt.useless(spec, option) and not even_if_useless:
         raise InputError(
             f"{receipt.says(spec, option)}; give a larger epsilon, narrower bounds or fewer "
-            f"columns, {spec.output.instead}or pay for it all the same with --even-if-useless"
+            f"columns, {spec.output.alternative}or pay for it all the same with --even-if-useless"
         )
     return choices.spec_of(spec, option), option
 

@@ -148,7 +148,7 @@ class Specification:
 
     def by(self, mechanism: str) -> Specification:
         """Return the same release by another mechanism, with the query that this one answers."""
-        query, middle, half = _asked(
+        query, middle, half = _build_query(
             *(self.output_type, mechanism, self.box, self.query.n_records, self.query.adjacency),
             per_person=self.query.per_person,
             max_norm=self.terms.get("max_norm"),
@@ -190,7 +190,7 @@ def fit(
 ) -> Specification:
     """Return the specification of a release of an array, without a file; a target comes last."""
     output_type = OUTPUTS[query_name]
-    query, middle, half = _asked(
+    query, middle, half = _build_query(
         *(output_type, mechanism, box, records, "replace"),
         per_person=per_person,
         max_norm=max_norm,
@@ -363,7 +363,7 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
     rule = table.get("missing", missing.MIDDLE)
     if rule == missing.PRESENT:
         output_type = _of_present_values(output_type, table)
-    query, middle, half = _asked(
+    query, middle, half = _build_query(
         *(output_type, mechanism, box, records, _adjacency(output_type, mechanism, table)),
         per_person=people.most if people else None,
         max_norm=table.get("max_norm"),
@@ -587,7 +587,7 @@ def _flag(name: str, value: object) -> bool:
     return value
 
 
-def _asked(
+def _build_query(
     output_type: type[Output],
     mechanism: str,
     box: Box,
@@ -598,7 +598,7 @@ def _asked(
     max_norm: object,
 ) -> tuple[Query, Array, Array]:
     """Return the query of a mechanism, and the middle and unit (m,) of its records' columns."""
-    return output_type.asked(
+    return output_type.build_query(
         *(box, records, adjacency),
         mechanism=mechanism,
         in_parts=mechanism in IN_PARTS,

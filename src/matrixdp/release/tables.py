@@ -126,16 +126,16 @@ def check(path: Path) -> None:
     check_format(path)
     with as_input_error(f"{path} cannot be looked up ({{why}})", remedy="correct the path"):
         if not path.is_file():
-            what = "a folder" if path.is_dir() else "not there, or no file"
+            reason = "a folder" if path.is_dir() else "not there, or no file"
             remedy = "give the path of a file of records"
             if _UNRESOLVED.search(str(path)):
                 remedy += " in full, as ~, variables, backslashes and addresses stay as they are"
-            raise InputError(f"{path} is {what}; {remedy}")
+            raise InputError(f"{path} is {reason}; {remedy}")
         with path.open("rb") as file:
             start = file.read(32).lower()
-    for signature, (kind, what, remedy) in _SIGNATURES.items():
+    for signature, (kind, reason, remedy) in _SIGNATURES.items():
         if start.startswith(signature) and suffix(path) != kind:
-            raise InputError(f"{path} is {what} by its content; {remedy}")
+            raise InputError(f"{path} is {reason} by its content; {remedy}")
         if suffix(path) == kind and not start.startswith(signature[:4]):
             raise InputError(f"{path} is no {kind} file by its content; save it anew")
 
@@ -168,9 +168,9 @@ def blocks(
     """
     check(path)
     kind = suffix(path)
-    how = "as a table of numbers" if kind == ".npy" else "anew"
+    remedy_words = "as a table of numbers" if kind == ".npy" else "anew"
     with as_input_error(
-        f"{path} cannot be read as {kind[1:].upper()} ({{why}})", remedy=f"save it {how}"
+        f"{path} cannot be read as {kind[1:].upper()} ({{why}})", remedy=f"save it {remedy_words}"
     ):
         parts = _READERS[kind](path, columns, people.column if people else "", dialect)
         yield from _complete(path, parts, columns, fill, people, keep_missing)
@@ -233,8 +233,8 @@ def _complete(
     first = 1
     counts = None if people is None else FirstRecords(people.most, path, people.column)
     for block, names in parts:
-        filled = block if fill is None else np.where(np.isnan(block), fill, block)
-        bad = np.argwhere(~np.isfinite(filled) if fill is None else np.isnan(filled))
+        full = block if fill is None else np.where(np.isnan(block), fill, block)
+        bad = np.argwhere(~np.isfinite(full) if fill is None else np.isnan(full))
         if bad.size and not keep_missing:
             row, column = bad[0]
             raise InputError(
@@ -242,8 +242,8 @@ def _complete(
                 f"{columns[column]!r}; put a public number there, and leave no record out"
             )
         if counts is not None:
-            filled = filled[counts.keep(names)]
-        yield filled
+            full = full[counts.keep(names)]
+        yield full
         first += len(block)
 
 
@@ -299,15 +299,15 @@ def _check_header(path: Path, header: list[str], names: set[str], dialect: Diale
         if names <= {*next(csv.reader([line], delimiter=separator), [])}:
             remedies = []
             if any(starts[:place]):
-                what = "the line sep= of a spreadsheet first" * bool(_SEP.match(starts[0]))
-                what = what or f"the names of its columns in line {place + 1}"
+                finding = "the line sep= of a spreadsheet first" * bool(_SEP.match(starts[0]))
+                finding = finding or f"the names of its columns in line {place + 1}"
                 remedies.append("delete what is above the names of the columns")
             else:
-                what = f"{SEPARATORS[separator]} between its columns"
+                finding = f"{SEPARATORS[separator]} between its columns"
             if separator != dialect.separator:
                 remedies.append(_stated(separator))
             if remedies:
-                raise InputError(f"{path} has {what}; {', and '.join(remedies)}")
+                raise InputError(f"{path} has {finding}; {', and '.join(remedies)}")
     if len(header) == 1:
         for separator, name in SEPARATORS.items():
             if separator != dialect.separator and separator in header[0]:
@@ -351,11 +351,11 @@ def _lines(path: Path, lines: Any) -> Iterator[list[str]]:
         try:
             line = next(lines, None)
         except csv.Error as error:
-            what, remedy = next(
+            finding, remedy = next(
                 (words for start, words in _ERRORS.items() if start in str(error)),
                 (why(error), "save it anew"),
             )
-            raise InputError(f"{path} has {what} in line {number}; {remedy}") from None
+            raise InputError(f"{path} has {finding} in line {number}; {remedy}") from None
         if line is None:
             return
         if lines.line_num != number:
@@ -395,14 +395,14 @@ def _number(cell: str, dialect: Dialect, path: Path, column: str, record: int) -
         return np.nan
     if text in _BOOLEANS:
         return _BOOLEANS[text]
-    other = next(mark for mark in DECIMALS if mark != dialect.decimal)
-    if other in text and _is_number(text):
-        decimals = f'state decimal = "{other}" if it stands before decimals'
-        if other == dialect.separator:
+    wrong_mark = next(mark for mark in DECIMALS if mark != dialect.decimal)
+    if wrong_mark in text and _is_number(text):
+        decimals = f'state decimal = "{wrong_mark}" if it stands before decimals'
+        if wrong_mark == dialect.separator:
             decimals = f'write "{dialect.decimal}" where it stands before decimals'
         raise InputError(
             f"{path} has no number in record {record}, column {column!r}, with the decimal "
-            f'"{dialect.decimal}"; delete "{other}" where it marks thousands, or {decimals}'
+            f'"{dialect.decimal}"; delete "{wrong_mark}" where it marks thousands, or {decimals}'
         )
     raise InputError(f"{path} has no number in record {record}, column {column!r}; {_REMEDY}")
 

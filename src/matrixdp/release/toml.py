@@ -98,10 +98,10 @@ def _remedy(text: str, error: Exception) -> str:
             for pattern, replacement, _ in fixes:
                 line = re.sub(pattern, replacement, line)
             if _is_better([*lines[:place], line, *lines[place + 1 :]], number):
-                where = f" in line {place + 1}" * (place != number)
+                line_words = f" in line {place + 1}" * (place != number)
                 sentence = ", and ".join(dict.fromkeys(sentence for *_, sentence in fixes))
                 example = checks.short(" ".join(line.split()))
-                return f"{sentence}{where}{example and f', as in {example}'}"
+                return f"{sentence}{line_words}{example and f', as in {example}'}"
     if str(error).startswith("Cannot"):
         return "it states the same twice, so delete one"
     return (

@@ -91,8 +91,8 @@ class MomentNoise:
             mean: released mean, (m,).
             level: probability that the bound holds for all of them.
         """
-        each = (1 + level) / 2
-        size, shift = np.quantile(self._sizes, each, axis=1, method="higher").tolist()
+        part_level = (1 + level) / 2
+        size, shift = np.quantile(self._sizes, part_level, axis=1, method="higher").tolist()
         if self._mean_std is not None:
             return float(size + shift**2)
         return size + 2 * float(np.linalg.norm(mean)) * shift + shift**2
@@ -105,9 +105,9 @@ class MomentNoise:
             level: probability that all bounds hold.
         """
         if self._mean_std is not None:
-            each = (1 + level) / 2
-            shift = float(self._mean_std * ndtri((1 + each ** (1 / len(mean))) / 2))
-            return np.full(len(mean), shift), self._release.interval(each) + shift**2
+            part_level = (1 + level) / 2
+            shift = float(self._mean_std * ndtri((1 + part_level ** (1 / len(mean))) / 2))
+            return np.full(len(mean), shift), self._release.interval(part_level) + shift**2
         entries = self._release.interval(level)
         columns = np.delete(np.arange(len(entries)), CONSTANT)
         shifts = entries[CONSTANT, columns]
@@ -131,15 +131,15 @@ class MomentNoise:
         mean, covariance, _ = estimate
         centre = mean if origin is None else origin
         # Moments about the mean depend on its noise only where they are shifted elsewhere.
-        apart = centre if self._mean_std is None else centre - mean
+        offset = centre if self._mean_std is None else centre - mean
         second = covariance + np.outer(mean - centre, mean - centre)
         inverse = np.linalg.pinv(second[:-1, :-1] + np.diag(ridge), hermitian=True)
         slopes = inverse @ second[:-1, -1]
         result = []
         for moments, means in self._blocks():
-            cross = means[:, :, None] * apart
-            moved = moments - cross - np.swapaxes(cross, 1, 2)
-            errors = (moved[:, :-1, -1] - moved[:, :-1, :-1] @ slopes) @ inverse
+            cross = means[:, :, None] * offset
+            shifted = moments - cross - np.swapaxes(cross, 1, 2)
+            errors = (shifted[:, :-1, -1] - shifted[:, :-1, :-1] @ slopes) @ inverse
             shift = means[:, -1] - means[:, :-1] @ slopes - errors @ mean[:-1]
             result.append(np.column_stack([errors, shift if origin is None else 0 * shift]))
         return np.concatenate(result)

@@ -69,7 +69,7 @@ class PresentMean(Mean):
     leaves_missing_out = True
 
     @classmethod
-    def asked(
+    def build_query(
         cls,
         box: Box,
         records: int,
@@ -110,8 +110,8 @@ class PresentMean(Mean):
 
     def headline(self, option: Option) -> str:
         """Return the noise where no value is missing, and what missing ones add."""
-        more = ", if no value is missing; 1 / p times as much if a share p is present"
-        return super().headline(option) + more
+        condition = ", if no value is missing; 1 / p times as much if a share p is present"
+        return super().headline(option) + condition
 
     def table(self, answer: Array) -> tuple[list[str], list[list[Any]]]:
         """Return the header and one row, whose cells without an answer are empty."""

@@ -146,12 +146,12 @@ class Output(abc.ABC):
     loss_unit: ClassVar[str] = ""
     lost: ClassVar[float] = 1.0
     #: What else to release where noise hides everything.
-    instead: ClassVar[str] = ""
+    alternative: ClassVar[str] = ""
 
     # --- The query, before noise -----------------------------------------------------------------
 
     @classmethod
-    def asked(
+    def build_query(
         cls,
         box: Box,
         records: int,
@@ -247,8 +247,8 @@ class Output(abc.ABC):
         """Return what :meth:`means` clips of noisy means (m,), as details state it."""
         low, high = self._sides
         raw = private * self.half + self.middle
-        beyond = (private < low) | (private > high)
-        means = {name: float(raw[k]) for k, name in enumerate(self.columns) if beyond[k]}
+        mask = (private < low) | (private > high)
+        means = {name: float(raw[k]) for k, name in enumerate(self.columns) if mask[k]}
         return {UNCLIPPED: means} if means else {}
 
     def details(self, noisy: Noisy) -> dict[str, Any]:
@@ -364,10 +364,10 @@ class Output(abc.ABC):
         """
         return least, largest
 
-    def noise_by_column(self, option: Option, where: str = "") -> dict[str, dict[str, float]]:
+    def noise_by_column(self, option: Option, suffix: str = "") -> dict[str, dict[str, float]]:
         """Return standard deviations of the noise by column, under names that say what of."""
         least, largest = (self.sizes * part for part in self.deviations(option))
-        key = self._noise_key + where
+        key = self._noise_key + suffix
         cases = {key: least}
         if (largest > least).any():
             middle, bound = "_with_means_in_the_middle_of_the_bounds", "_with_means_at_a_bound"
@@ -399,21 +399,19 @@ class Output(abc.ABC):
         """
         noise = self.deviations(option)[1] * self.sizes
         if not self.root:
-            which = self.number_phrase or f"the {self.number}"
+            phrase = self.number_phrase or f"the {self.number}"
             sizes = [
-                f"+- {plain(size, 3)} in {which} of {name}"
+                f"+- {plain(size, 3)} in {phrase} of {name}"
                 for size, name in zip(noise, self.columns, strict=True)
             ]
-            return f"noise of {_listed(sizes)}"
+            return f"noise of {_join(sizes)}"
         sizes = [
             f"of {name} below {plain(size, 3)}"
             for size, name in zip(np.sqrt(2 * noise), self.columns, strict=True)
         ]
         smaller = "; less where the private radius is smaller"
         release = option.inner
-        return (
-            f"noise hides {self.root}s {_listed(sizes)}{smaller * (release.widest is not release)}"
-        )
+        return f"noise hides {self.root}s {_join(sizes)}{smaller * (release.widest is not release)}"
 
     def noise_in_words(self, option: Option) -> list[str]:
         """Return the noise of each column beside the range of its values, a sentence each.
@@ -476,10 +474,10 @@ def table(names: Sequence[str], matrix: Array) -> dict[str, Any]:
     return {name: by_name(names, row) for name, row in zip(names, matrix, strict=True)}
 
 
-def _listed(phrases: Sequence[str]) -> str:
+def _join(phrases: Sequence[str]) -> str:
     """Return the first phrases, one for each column."""
-    more = len(phrases) - _MOST
-    return ", ".join(phrases[:_MOST]) + f", and {more} more columns" * (more > 0)
+    remainder = len(phrases) - _MOST
+    return ", ".join(phrases[:_MOST]) + f", and {remainder} more columns" * (remainder > 0)
 
 
 def plain(number: float, digits: int = 6) -> str:

@@ -21,7 +21,7 @@ class Records(Output):
     query_type = RecordsQuery
     number, small = "value", "difference"
     number_phrase = "each value"
-    instead = "release means instead of records, "
+    alternative = "release means instead of records, "
 
     def answer(self, noisy: Noisy) -> Array:
         """Return noisy records (n, m) in the columns' units."""

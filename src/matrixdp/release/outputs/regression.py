@@ -87,10 +87,10 @@ class Regression(AboutMean):
         """
         # Scikit-learn's alpha is a factor of the squared coefficients beside the sum of errors.
         penalties = self.alpha / self.query.n_records / self.half[:-1] ** 2
-        added = moments_ridge(1.0, len(self.half) - 1) * np.asarray(std)
+        noise_ridge = moments_ridge(1.0, len(self.half) - 1) * np.asarray(std)
         smallest = np.linalg.eigvalsh(estimate.covariance[..., :-1, :-1])[..., 0]
-        needed = smallest * estimate.weight < AMPLE * added
-        ridge: Array = penalties + np.where(needed, added, 0.0)[..., None]
+        is_small = smallest * estimate.weight < AMPLE * noise_ridge
+        ridge: Array = penalties + np.where(is_small, noise_ridge, 0.0)[..., None]
         return ridge
 
     def _about_origin(self, estimate: MeanCovariance) -> MeanCovariance:
@@ -98,8 +98,8 @@ class Regression(AboutMean):
         if self.intercept:
             return estimate
         mean = estimate.mean + self.middle / self.half
-        added = mean[..., :, None] * mean[..., None, :]
-        return estimate._replace(covariance=estimate.covariance + added)
+        product = mean[..., :, None] * mean[..., None, :]
+        return estimate._replace(covariance=estimate.covariance + product)
 
     def _in_units(self, slopes: Array, shift: Array, *, middle: float) -> tuple[Array, Array]:
         """Return coefficients (..., m - 1) and intercept (...), from those in half ranges.
@@ -133,8 +133,8 @@ class Regression(AboutMean):
         ridge = self._ridge(self._about_origin(estimate), std)
         errors = noise.coefficient_errors(estimate, ridge, origin)
         # An error has no middle.
-        moved = np.column_stack(self._in_units(errors[:, :-1], errors[:, -1], middle=0.0))
-        deviations: Array = np.sqrt(np.mean(moved**2, axis=0))
+        scaled_errors = np.column_stack(self._in_units(errors[:, :-1], errors[:, -1], middle=0.0))
+        deviations: Array = np.sqrt(np.mean(scaled_errors**2, axis=0))
         return deviations
 
     def headline(self, option: Option) -> str:
@@ -150,8 +150,8 @@ class Regression(AboutMean):
         """Return how much of R^2 is lost."""
         projected = estimate._replace(covariance=positive(estimate.covariance))
         slopes, offsets = self.line(projected, std)
-        wrong = (rows[:, -1, None] - rows[:, :-1] @ slopes.T - offsets) ** 2
-        return float(np.median(wrong.mean(axis=0)) / rows[:, -1].var() - (1 - EXPLAINED))
+        squares = (rows[:, -1, None] - rows[:, :-1] @ slopes.T - offsets) ** 2
+        return float(np.median(squares.mean(axis=0)) / rows[:, -1].var() - (1 - EXPLAINED))
 
     @property
     def worst(self) -> float:
