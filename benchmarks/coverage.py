@@ -43,7 +43,7 @@ POWER = 0.99
 EPSILONS = (1.0, 3.0)
 DELTA = 1e-6
 #: Mechanisms by query. Each is a value of the key ``mechanism``.
-MOMENTS = ("laplace", "goe", "analyze_gauss", "clipped")
+MOMENTS = ("laplace", "gaussian", "analyze_gauss", "clipped")
 PRESENT = "mean of the values present"
 MECHANISMS = {
     "mean": ("laplace", "gaussian"),

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from matrixdp.mechanisms.base import AdditiveMechanism as AdditiveMechanism
     from matrixdp.mechanisms.base import PrivacyStatement as PrivacyStatement
     from matrixdp.mechanisms.directional import DirectionalGaussian as DirectionalGaussian
-    from matrixdp.mechanisms.gaussian import GOE as GOE
     from matrixdp.mechanisms.gaussian import AnalyzeGauss as AnalyzeGauss
     from matrixdp.mechanisms.gaussian import Gaussian as Gaussian
     from matrixdp.mechanisms.laplace import Laplace as Laplace
@@ -65,7 +64,6 @@ _PUBLIC = {
     "Gaussian": ("mechanisms.gaussian", "Gaussian"),
     "Laplace": ("mechanisms.laplace", "Laplace"),
     "AnalyzeGauss": ("mechanisms.gaussian", "AnalyzeGauss"),
-    "GOE": ("mechanisms.gaussian", "GOE"),
     "DirectionalGaussian": ("mechanisms.directional", "DirectionalGaussian"),
     "MinMaxScaled": ("mechanisms.scaled", "MinMaxScaled"),
     "AdditiveMechanism": ("mechanisms.base", "AdditiveMechanism"),

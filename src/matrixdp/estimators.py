@@ -56,7 +56,7 @@ from matrixdp.release.people import bound_contributions
 from matrixdp.release.specification import CLIPPED, RECOMMENDED
 
 #: Mechanisms that add their noise to second moments.
-ADDITIVE = ("laplace", "goe", "analyze_gauss")
+ADDITIVE = ("laplace", "gaussian", "analyze_gauss")
 #: Beginnings of scikit-learn's messages that show shapes and names of columns, but no value.
 _HARMLESS = (
     "Sparse data",
@@ -142,8 +142,8 @@ class _Private(BaseEstimator):
             :mod:`matrixdp.release.outlooks`. Or ``clipped``, which has less noise where most
             records lie close together within their bounds: it spends half of mu^2 on the mean and
             clips records about it to a radius that it chooses privately.
-            Or ``laplace``, ``goe`` or ``analyze_gauss``, whose noise is added to second moments of
-            all records, and leaves intervals of the answer.
+            Or ``laplace``, ``gaussian`` or ``analyze_gauss``, whose noise is added to second
+            moments of all records, and leaves intervals of the answer.
         account: an :class:`~matrixdp.release.account.Account` that each fit is charged to. Clones
             share it, and it also counts the fits of other processes, as with ``n_jobs``. Without
             one an estimator and its clones are fitted once in all: cross-validation, a search or

@@ -18,7 +18,7 @@ import numpy as np
 from matrixdp import checks
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Mechanism
-from matrixdp.mechanisms.gaussian import GOE, orthogonal_ensemble
+from matrixdp.mechanisms.gaussian import Gaussian, orthogonal_ensemble
 from matrixdp.mechanisms.moments import LEAST
 from matrixdp.mechanisms.programs import (
     Ask,
@@ -50,7 +50,7 @@ class ClippedMoments(Mechanism):
     """Noise of the Gaussian orthogonal ensemble on the second moments of clipped records.
 
     ``squared_radius_fraction`` is R^2 over the largest squared norm of a record, at most 1. At 1
-    nothing is clipped, and the release is that of :class:`~matrixdp.mechanisms.gaussian.GOE`.
+    nothing is clipped, and the release is that of :class:`~matrixdp.mechanisms.gaussian.Gaussian`.
     """
 
     squared_radius_fraction: float = PUBLIC
@@ -63,7 +63,7 @@ class ClippedMoments(Mechanism):
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> AdditiveGaussian:
         """Return the (epsilon, delta)-DP release of :func:`clipped` second moments."""
         self._require(query)
-        release = GOE().calibrate(
+        release = Gaussian().calibrate(
             clipped(query, self.squared_radius_fraction), epsilon=epsilon, delta=delta
         )
         exact = self.squared_radius_fraction == 1 or attained(query, release.query.domain.radius)

@@ -109,31 +109,8 @@ class AnalyzeGauss(Mechanism):
         )
 
 
-@dataclass(frozen=True)
-class GOE(Mechanism):
-    """Gaussian orthogonal ensemble on second moments: invariant under rotations.
-
-    The symmetric part of i.i.d. noise that is calibrated to the Frobenius sensitivity: diagonal
-    entries keep its standard deviation, the others have it divided by sqrt(2).
-
-    >>> query = mdp.SecondMomentQuery(mdp.Ball(1.0, features=2), n_records=400)
-    >>> f"{mdp.GOE().calibrate(query, epsilon=1, delta=1e-6).noise_std:.4f}"
-    '0.0129'
-    """
-
-    queries = frozenset({SecondMomentQuery})
-    sensitivity_only = True
-
-    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> AdditiveGaussian:
-        """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
-        budget = self._budget(query, epsilon, delta)
-        return orthogonal_ensemble(
-            query, query.l2_sensitivity / standard_deviation(query.l2_sensitivity, *budget), budget
-        )
-
-
 def orthogonal_ensemble(query: Query, mu: float, budget: Budget) -> AdditiveGaussian:
-    """Return the release of second moments with noise of :class:`GOE` that spends ``mu``."""
+    """Return the release of second moments with noise of :class:`Gaussian` that spends ``mu``."""
     sigma = query.l2_sensitivity / mu
     size = np.where(np.eye(query.features), sigma, sigma / np.sqrt(2))
     return _symmetric(query, size, Mu(query.l2_sensitivity, query.l2_exact), budget)

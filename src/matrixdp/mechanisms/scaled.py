@@ -27,7 +27,7 @@ class MinMaxScaled(Mechanism):
     The neighbouring relation is unchanged, as scaling maps a record of zeros to itself.
 
     >>> query = mdp.SecondMomentQuery(mdp.Box((0, 0), (120, 200_000)), n_records=400)
-    >>> f"{mdp.MinMaxScaled(mdp.GOE()).calibrate(query, epsilon=1, delta=1e-6).mu:.4f}"
+    >>> f"{mdp.MinMaxScaled(mdp.Gaussian()).calibrate(query, epsilon=1, delta=1e-6).mu:.4f}"
     '0.2367'
     """
 

@@ -20,7 +20,7 @@ from matrixdp.mechanisms.base import (
 )
 from matrixdp.mechanisms.composed import InParts
 from matrixdp.mechanisms.directional import DirectionalGaussian
-from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
+from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.mechanisms.scaled import MinMaxScaled, units
@@ -112,7 +112,7 @@ def compare_mechanisms(
     ...     print(f"{one.name} {one.error:.3f}")
     Laplace 0.035
     AnalyzeGauss 0.042
-    GOE 0.047
+    Gaussian 0.047
     """
     checks.positive(epsilon=epsilon)
     pure = delta == 0
@@ -122,8 +122,9 @@ def compare_mechanisms(
     important = _weights(query, importance)
     candidates: list[Mechanism] = list(mechanisms or [Laplace()])
     if not pure and not mechanisms:
-        symmetric = isinstance(query, SecondMomentQuery)
-        candidates += [GOE(), AnalyzeGauss()] if symmetric else [Gaussian()]
+        candidates.append(Gaussian())
+        if isinstance(query, SecondMomentQuery):
+            candidates.append(AnalyzeGauss())
         if np.ptp(important):
             candidates.append(DirectionalGaussian(weights=tuple(important)))
     half = units(query)

@@ -14,7 +14,7 @@ from matrixdp.checks import Array, InputError, nearest
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
-from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
+from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.private_bounds import MISSING
 from matrixdp.mechanisms.scaled import MinMaxScaled
@@ -35,7 +35,6 @@ RECOMMENDED = "recommend"
 MECHANISMS: dict[str, Mechanism] = {
     "laplace": Laplace(),
     "gaussian": Gaussian(),
-    "goe": GOE(),
     "analyze_gauss": AnalyzeGauss(),
 }
 
@@ -53,7 +52,7 @@ _EACH = (
 #: Factor that keeps shares slightly small, so that rounding never overspends the total.
 _BELOW = 1 - 1e-9
 #: Mechanisms for second moments only.
-_SYMMETRIC = ("goe", "analyze_gauss", "clipped")
+_SYMMETRIC = ("analyze_gauss", "clipped")
 #: Second moments of records that are clipped to a private radius. Queries about the mean clip about
 #: a private mean, see :mod:`matrixdp.mechanisms.composed`.
 CLIPPED = "clipped"

@@ -21,7 +21,7 @@ from matrixdp.mechanisms.clipped import (
     clipped,
     shells,
 )
-from matrixdp.mechanisms.gaussian import GOE
+from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.programs import Simulation, Stack
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Box, SecondMomentQuery
@@ -47,7 +47,7 @@ def test_one_feature_cannot_turn_and_needs_less():
 
 def test_a_share_of_one_is_the_ensemble_on_the_box():
     whole, ensemble = (
-        one.calibrate(CTG_MOMENTS, **budget(CTG_MOMENTS)) for one in (ClippedMoments(1), GOE())
+        one.calibrate(CTG_MOMENTS, **budget(CTG_MOMENTS)) for one in (ClippedMoments(1), Gaussian())
     )
     assert whole.noise_std == ensemble.noise_std
     # All records are in [0, 1]^m, where zeroing one is the worst: sqrt(2) less than in a ball.

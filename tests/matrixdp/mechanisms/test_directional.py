@@ -6,7 +6,7 @@ from mechanismqueries import CTG, LIVER, MOVEMENT, budget
 from scipy.optimize import minimize
 
 from matrixdp.mechanisms.directional import DirectionalGaussian
-from matrixdp.mechanisms.gaussian import GOE, Gaussian
+from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Ball, RecordsQuery, SecondMomentQuery
 
@@ -80,7 +80,7 @@ def test_noise_along_one_direction_is_no_larger_than_what_a_record_can_change(ta
 
 def test_equal_shares_on_a_square_are_the_gaussian_orthogonal_ensemble():
     release = DirectionalGaussian().calibrate(MOVEMENT, **budget(MOVEMENT))
-    expected = GOE().calibrate(MOVEMENT, **budget(MOVEMENT))
+    expected = Gaussian().calibrate(MOVEMENT, **budget(MOVEMENT))
     assert release.noise_std == pytest.approx(expected.noise_std)
 
 

@@ -11,7 +11,7 @@ from scipy import stats
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.clipped import ClippedMoments
 from matrixdp.mechanisms.directional import DirectionalGaussian
-from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
+from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.noise import safe
 from matrixdp.privacy import exact_sums
@@ -86,7 +86,7 @@ RELEASES = [
     calibrated(DirectionalGaussian(weights=(1.0, 2.0, 3.0)), RecordsQuery(BOX, 40)),
     calibrated(Gaussian(), MeanQuery(BOX, 40)),
     calibrated(Laplace(), MeanQuery(BOX, 40)),
-    calibrated(GOE(), SecondMomentQuery(BOX, 40)),
+    calibrated(Gaussian(), SecondMomentQuery(BOX, 40)),
     calibrated(AnalyzeGauss("analytic"), SecondMomentQuery(BOX, 40)),
     calibrated(Laplace(), SecondMomentQuery(BOX, 40)),
     calibrated(ClippedMoments(), SecondMomentQuery(BOX, 40)),

@@ -70,7 +70,6 @@ QUERIES = {
 MECHANISMS = [
     *(
         mdp.Gaussian(),
-        mdp.GOE(),
         mdp.AnalyzeGauss(),
         mdp.Laplace(),
         mdp.MinMaxScaled(mdp.Gaussian()),

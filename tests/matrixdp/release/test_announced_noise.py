@@ -13,10 +13,10 @@ KEYS = {"records": COUNT, "bounds": {"a": [0, 4], "b": [-1, 1], "income": [0, 20
 #: Queries, mechanisms and deltas, each with a neighbouring relation that they serve.
 CASES = [
     *product(["mean"], [("laplace", 0), ("gaussian", 1e-6)], ["replace", "add_or_remove"]),
-    *product(["second_moments"], [("laplace", 0), ("goe", 1e-6)], ["replace"]),
+    *product(["second_moments"], [("laplace", 0), ("gaussian", 1e-6)], ["replace"]),
     *product(
         ["covariance"],
-        [("laplace", 0), ("goe", 1e-6), ("analyze_gauss", 1e-6)],
+        [("laplace", 0), ("gaussian", 1e-6), ("analyze_gauss", 1e-6)],
         ["replace", "add_or_remove"],
     ),
 ]
@@ -160,7 +160,7 @@ def test_receipts_name_what_noise_is_of(tmp_path, query, more, names):
 
 
 def test_a_number_of_records_that_is_mostly_noise_bounds_nothing(tmp_path, capsys):
-    keys = {"query": "covariance", "adjacency": "add_or_remove", "mechanism": "goe"}
+    keys = {"query": "covariance", "adjacency": "add_or_remove", "mechanism": "gaussian"}
     lines = []
     for stated in (COUNT, 30):
         assert harness.run(tmp_path, verb="recommend", **{**KEYS, **keys, "records": stated}) == 0

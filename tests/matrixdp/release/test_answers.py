@@ -138,7 +138,7 @@ def test_where_the_middle_of_the_bounds_lies_does_not_decide(answer, query, mech
 
 def test_covariance_is_that_of_numpy_and_positive(answer):
     rows = people()
-    quiet = answer("covariance", rows, LOWER, UPPER, mechanism="goe")
+    quiet = answer("covariance", rows, LOWER, UPPER, mechanism="gaussian")
     for i, row in enumerate(NAMES):
         assert quiet[row, "mean"] == pytest.approx(rows[:, i].mean(), rel=1e-4)
         for j, column in enumerate(NAMES):
@@ -157,7 +157,7 @@ def test_components_are_those_of_scikit_learn(answer):
     PCA = pytest.importorskip("sklearn.decomposition").PCA
     rows = people()
     exact = PCA(2).fit(rows / ((UPPER - LOWER) / 2))
-    found = answer("components", rows, LOWER, UPPER, number=2, mechanism="goe")
+    found = answer("components", rows, LOWER, UPPER, number=2, mechanism="gaussian")
     vectors = np.column_stack([found[name] for name in NAMES])
     assert np.abs((vectors * exact.components_).sum(axis=1)) == pytest.approx(1, abs=1e-3)
     biased = exact.explained_variance_ * (len(rows) - 1) / len(rows)
@@ -313,7 +313,7 @@ def test_a_mean_beyond_its_bounds_is_clipped_and_stands_as_it_was_in_the_details
     assert beyond
 
 
-@pytest.mark.parametrize("mechanism", ["clipped", "goe"])
+@pytest.mark.parametrize("mechanism", ["clipped", "gaussian"])
 @pytest.mark.parametrize("adjacency", ["replace", "add_or_remove"])
 def test_a_covariance_is_one_that_records_can_have_and_its_raw_values_average_out(
     mechanism, adjacency
@@ -346,6 +346,6 @@ def test_a_covariance_is_one_that_records_can_have_and_its_raw_values_average_ou
     assert beyond or (mechanism, adjacency) == ("clipped", "replace")
     assert np.mean(answers) < 1
     # The control: clipped values average to less than those that the noise left.
-    if (mechanism, adjacency) == ("goe", "replace"):
+    if (mechanism, adjacency) == ("gaussian", "replace"):
         error = np.std(raws) / np.sqrt(len(raws))
         assert abs(np.mean(raws) - 1) < 5 * error

@@ -44,8 +44,8 @@ def options(*mechanisms, query=QUERY):
 def test_a_class_of_another_author_is_declared(mechanism):
     query = mdp.SecondMomentQuery(mdp.Box((0, 0), (1, 9)), 400)
     query = query if isinstance(mechanism, mdp.MinMaxScaled) else QUERY
-    listed = {option.name: option for option in options(mechanism, mdp.GOE(), query=query)}
-    own = listed.pop("GOE")
+    listed = {option.name: option for option in options(mechanism, mdp.Gaussian(), query=query)}
+    own = listed.pop("Gaussian")
     (foreign,) = listed.values()
     assert (own.status, foreign.status) == ("certified", "declared")
     assert MARK in str(foreign)
@@ -71,14 +71,14 @@ def test_all_of_the_library_is_certified():
 
 
 def test_another_authors_query_is_declared():
-    release = mdp.GOE().calibrate(QUERY, **BUDGET)
+    release = mdp.Gaussian().calibrate(QUERY, **BUDGET)
     assert release.of_library
     assert not replace(release, query=Queries(QUERY.domain, 400)).of_library
 
 
 def test_to_recommend_one_warns():
     with pytest.warns(fits.UnauditedWarning, match="Weak declares its guarantee"):
-        assert mdp.recommend(QUERY, **BUDGET, mechanisms=[Weak(), mdp.GOE()]) == Weak()
+        assert mdp.recommend(QUERY, **BUDGET, mechanisms=[Weak(), mdp.Gaussian()]) == Weak()
 
 
 def test_an_account_notes_it(tmp_path):

@@ -68,7 +68,7 @@ def test_noise_of_records_with_a_largest_norm_follows_from_it():
     """Unit vectors of 20 columns have 10 times less noise than records of [-1, 1]^20."""
     X = np.random.default_rng(0).standard_normal((500, 20))
     X /= np.linalg.norm(X, axis=1, keepdims=True)
-    options = {"bounds": (-1, 1), "mechanism": "goe", "epsilon": 2.0}
+    options = {"bounds": (-1, 1), "mechanism": "gaussian", "epsilon": 2.0}
     wide, ball = (mdp.Covariance(**options, max_norm=norm).fit(X) for norm in (None, 1.0))
     assert wide.mechanism_.noise_std / ball.mechanism_.noise_std == pytest.approx(21 / 2, rel=0.05)
 
@@ -79,7 +79,7 @@ def test_the_ridge_follows_from_released_moments_alone(data, monkeypatch):
     moments = np.diag([0.3, 0.2, 1.0, 0.4])
     moments[0, 3] = moments[3, 0] = 0.15
     monkeypatch.setattr(mdp.AdditiveMechanism, "release_value", lambda self, value: moments)
-    options = {**SIDES, "epsilon": 9.0, "mechanism": "goe"}
+    options = {**SIDES, "epsilon": 9.0, "mechanism": "gaussian"}
     fits = [mdp.PrivateRidge(**options).fit(rows, y) for rows in (X, X[::-1], 0 * X)]
     for fit in fits:
         assert fit.coef_ == pytest.approx(fits[0].coef_, rel=1e-12)
@@ -93,7 +93,7 @@ def test_raw_values_of_estimators_are_those_that_noise_left(data, monkeypatch):
     X, _ = data
     moments = np.array([[1.5, 0.0, 0.0], [0.0, 1.0, 1.2], [0.0, 1.2, 1.0]])
     monkeypatch.setattr(mdp.AdditiveMechanism, "release_value", lambda self, value: moments)
-    fit = mdp.Covariance(bounds=(-1, 1), mechanism="goe", epsilon=9.0).fit(np.clip(X, -1, 1))
+    fit = mdp.Covariance(bounds=(-1, 1), mechanism="gaussian", epsilon=9.0).fit(np.clip(X, -1, 1))
     mean = np.array([0.0, 1.2])
     np.testing.assert_allclose(fit.raw_location_, mean)
     np.testing.assert_allclose(fit.raw_covariance_, [[1.5, 0.0], [0.0, 1.0 - 1.44]], atol=1e-12)

@@ -199,7 +199,7 @@ KEY, ALONE = "interval_95", "noise_alone_95"
     ("query", "mechanism"),
     [
         *product(["records", "mean"], ["recommend"]),
-        *product(["second_moments", "covariance", "components"], ["goe", "clipped"]),
+        *product(["second_moments", "covariance", "components"], ["gaussian", "clipped"]),
         *product(["regression"], ["recommend", "clipped"]),
     ],
 )

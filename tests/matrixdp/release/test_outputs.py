@@ -58,7 +58,7 @@ HIDDEN = [
 
 
 @pytest.mark.parametrize(("keys", "before", "after"), HIDDEN)
-@pytest.mark.parametrize("mechanism", ["recommend", "goe"])
+@pytest.mark.parametrize("mechanism", ["recommend", "gaussian"])
 def test_an_answer_that_may_be_noise_says_so(
     tmp_path, monkeypatch, capsys, keys, before, after, mechanism
 ):

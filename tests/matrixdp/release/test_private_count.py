@@ -57,7 +57,7 @@ def test_answers_are_those_of_the_records_whatever_number_is_stated(tmp_path, si
     rows = np.clip(people(count), LOWER, UPPER)
     mean = release(tmp_path / "mean", "mean", rows)
     assert mean.numbers[0] == pytest.approx(rows.mean(axis=0), rel=1e-5)
-    table = release(tmp_path / "covariance", "covariance", rows, mechanism="goe").numbers
+    table = release(tmp_path / "covariance", "covariance", rows, mechanism="gaussian").numbers
     assert table[:, 0] == pytest.approx(rows.mean(axis=0), rel=1e-5)
     assert table[:, 1:] == pytest.approx(np.cov(rows.T, bias=True), rel=1e-3)
     # The ridge of the noise falls with the true number.

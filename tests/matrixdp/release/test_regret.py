@@ -29,7 +29,7 @@ def drawn(spec, option, rows):
     return spec.output.answer(spec.output.noisy(option.release, private, None))
 
 
-@pytest.mark.parametrize("mechanism", ["laplace", "goe", "clipped"])
+@pytest.mark.parametrize("mechanism", ["laplace", "gaussian", "clipped"])
 @pytest.mark.parametrize("query", ["regression", "covariance", "components"])
 def test_the_simulated_loss_is_that_of_real_releases_of_such_records(query, mechanism):
     # Each simulated record stands for ten.
@@ -56,7 +56,7 @@ def test_the_simulated_loss_is_that_of_real_releases_of_such_records(query, mech
 @pytest.mark.parametrize("query", COMPARED)
 def test_the_first_choice_has_the_least_regret_and_all_are_compared(query):
     listed = choices.options(fit(query, 5, 442))
-    assert {"Laplace", "GOE", "AnalyzeGauss"} < {option.name for option in listed}
+    assert {"Laplace", "Gaussian", "AnalyzeGauss"} < {option.name for option in listed}
     keys = {specification.key_of(option.mechanism) for option in listed}
     assert "clipped" in keys
     losses = np.array([option.losses for option in listed])
@@ -94,7 +94,7 @@ def test_recommend_shows_all_mechanisms_and_release_takes_the_first(folder, caps
     assert run(folder, verb="recommend", **keys) == 0
     out = capsys.readouterr().out
     rows = re.findall(r"^(\w+) +(?:-?\d+\.\d\d +){4}(\d\.\d\d)$", out, re.M)
-    assert {key for key, _ in rows} == {"laplace", "goe", "analyze_gauss", "clipped"}
+    assert {key for key, _ in rows} == {"laplace", "gaussian", "analyze_gauss", "clipped"}
     assert out.startswith(rows[0][0])
     least = min(float(regret) for _, regret in rows)
     assert float(rows[0][1]) <= least + outlooks.TIE + 0.01

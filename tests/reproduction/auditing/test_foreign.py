@@ -8,7 +8,7 @@ import pytest
 from matrixdp.auditing import declarations, releases, status
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveGaussian, AdditiveMechanism
-from matrixdp.mechanisms.gaussian import GOE, Gaussian
+from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.noise import distributions
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Box, RecordsQuery, SecondMomentQuery
@@ -105,7 +105,7 @@ PURE = {"epsilon": 1.0, "delta": 0.0, "epsilon_delivered": 1.0}
     "release",
     [
         replace(RELEASE, **PURE),
-        replace(GOE().calibrate(MOMENTS, epsilon=1.0, delta=0.01), **PURE),
+        replace(Gaussian().calibrate(MOMENTS, epsilon=1.0, delta=0.01), **PURE),
         AdditiveMechanism(query=RECORDS, noise=RELEASE.noise, **PURE),
         replace(SphericalGamma(1.25).calibrate(RECORDS, epsilon=1.0, delta=0.01), **PURE),
     ],

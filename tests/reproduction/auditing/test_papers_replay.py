@@ -5,7 +5,7 @@ import pytest
 
 from matrixdp.auditing import replay
 from matrixdp.mechanisms.clipped import ClippedMoments
-from matrixdp.mechanisms.gaussian import GOE, Gaussian
+from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.privacy.sensitivity import Box, RecordsQuery, SecondMomentQuery
 from reproduction.mechanisms.allocation import Binary
@@ -28,7 +28,7 @@ def ratio(release, source):
         (Laplace(), RECORDS),
         (KNorm("record_l2"), RECORDS),
         (KNorm("record_linf"), RECORDS),
-        (GOE(), MOMENTS),
+        (Gaussian(), MOMENTS),
         (ClippedMoments(), MOMENTS),
     ],
     ids=lambda value: repr(value)[:30],

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mechanismqueries import CTG, LIVER, MOVEMENT, budget
 
-from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
+from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian
 from matrixdp.privacy import gaussian
 from reproduction.mechanisms.gaussian import IMGM
 from reproduction.mechanisms.gaussian import MECHANISMS as registry
@@ -20,7 +20,7 @@ from reproduction.mechanisms.gaussian import MECHANISMS as registry
         (AnalyzeGauss("2006"), MOVEMENT, 17.509520),
         (AnalyzeGauss(), MOVEMENT, 12.539536),
         # 17.733582 on the diagonal, sqrt(2) less off it
-        (GOE(), MOVEMENT, 17.733582 * np.sqrt((4 + 12 / 2) / 16)),
+        (Gaussian(), MOVEMENT, 17.733582 * np.sqrt((4 + 12 / 2) / 16)),
     ],
 )
 def test_noise_of_the_papers_experiments(mechanism, query, std):

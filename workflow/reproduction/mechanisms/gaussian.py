@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from matrixdp.mechanisms.base import AdditiveGaussian
-from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian, standard_deviation
+from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian, standard_deviation
 from matrixdp.noise.distributions import MatrixNormal
 from matrixdp.privacy.sensitivity import Mu, Query, SecondMomentQuery
 from reproduction.mechanisms.base import MechanismEntry
@@ -49,5 +49,5 @@ MECHANISMS = {
     "analyze_gauss": MechanismEntry(partial(AnalyzeGauss, "2014")),
     "analyze_gauss_2006": MechanismEntry(partial(AnalyzeGauss, "2006")),
     "analyze_gauss_analytic": MechanismEntry(partial(AnalyzeGauss, "analytic")),
-    "goe": MechanismEntry(GOE),
+    "goe": MechanismEntry(Gaussian),
 }

@@ -6,7 +6,7 @@ from exactness import same_copies
 from sklearn.kernel_ridge import KernelRidge
 
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.gaussian import GOE
+from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import Box, SecondMomentQuery
@@ -140,7 +140,9 @@ def test_second_moments_get_the_public_ridge_of_their_noise(matrix):
     train, test = instance.matrix[1], instance._features[1]
     errors = model.fit(train[:5].T, train[5]).predict(test.T) - instance._target[1]
     assert score[1] == pytest.approx(np.sqrt(np.mean(errors**2)), rel=1e-9)
-    release = GOE().calibrate(SecondMomentQuery(Box.cube(6, -1, 1), 248), epsilon=1, delta=0.01)
+    release = Gaussian().calibrate(
+        SecondMomentQuery(Box.cube(6, -1, 1), 248), epsilon=1, delta=0.01
+    )
     assert moments_ridge(release.noise_std, 6) == pytest.approx(
         2 * release.noise.size[0, 0] * np.sqrt(6)
     )
