@@ -47,9 +47,9 @@ from matrixdp.release import (
 from matrixdp.release.account import Account
 from matrixdp.release.bounds import Bounds
 from matrixdp.release.fits import OneFit as _OneFit
-from matrixdp.release.fits import warn_of_noise, warn_of_scores, warn_of_selection
+from matrixdp.release.fits import warn_of_doubts, warn_of_noise, warn_of_scores, warn_of_selection
 from matrixdp.release.missing import MIDDLE, REFUSE
-from matrixdp.release.outputs import Output, Regression
+from matrixdp.release.outputs import Components, Output, Regression
 from matrixdp.release.outputs.components import spectrum
 from matrixdp.release.outputs.output import Noisy
 from matrixdp.release.people import bound_contributions
@@ -228,7 +228,6 @@ class _Private(BaseEstimator):
 
     def _noisy(self, output: Output, records: Array, release: AdditiveMechanism | InParts) -> Noisy:
         """Release records in half ranges, or in units of ``max_norm``."""
-        output = replace(output, query=release.query)
         rows = with_constant(records) if output.constant else records
         return compositions.prepare(output, release, lambda: [rows])()
 
@@ -303,12 +302,14 @@ class Covariance(_Private):
         box = self._box(X)
         output, scaled = _in_units("covariance", box, records, parameters)
         release = self._calibrated(output, len(records), parameters)
+        output = replace(output, query=release.query)
         noisy, half = self._noisy(output, scaled, release), output.half
         self.raw_location_ = output.middle + noisy.estimate.mean * half
         self.raw_covariance_ = noisy.value * np.outer(half, half)
         answer = output.answer(noisy)
         self.location_, self.covariance_ = answer[:, 0], answer[:, 1:]
         self.eigenvalues_ = spectrum(self.covariance_)[0]
+        warn_of_doubts(output.doubts(noisy), calls=2)
         return self
 
 
@@ -358,12 +359,15 @@ class PrivatePCA(_FitAlone, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _
         box = self._box(X)
         output, scaled = _in_units("components", box, records, parameters)
         release = self._calibrated(output, len(records), parameters)
+        assert isinstance(output, Components)
+        output = replace(output, query=release.query, count=number)
         noisy, self.half_ = self._noisy(output, scaled, release), output.half
         self.raw_mean_ = output.middle + noisy.estimate.mean * self.half_
         self.mean_ = output.means(noisy.estimate.mean)
-        answer = output.answer(noisy)[:number]
+        answer = output.answer(noisy)
         self.explained_variance_, self.explained_variance_ratio_ = answer[:, 0], answer[:, 1]
         self.components_ = answer[:, 2:]
+        warn_of_doubts(output.doubts(noisy), calls=2)
         return self
 
     def transform(self, X: ArrayLike) -> Array:
@@ -448,14 +452,16 @@ class PrivateRidge(RegressorMixin, _Private):
         line = {"alpha": parameters["alpha"], "intercept": parameters["fit_intercept"]}
         output, scaled = _in_units("regression", box, rows, parameters, **line)
         release = self._calibrated(output, len(rows), parameters, **line)
+        assert isinstance(output, Regression)
+        output = replace(output, query=release.query)
         noisy = self._noisy(output, scaled, release)
         (answer,) = output.answer(noisy)
         self.coef_, self.intercept_ = answer[:-1], float(answer[-1])
         errors = np.full(len(output.half), np.nan)
         if parameters["max_norm"] is None:
-            assert isinstance(output, Regression)
             errors = output.standard_errors(noisy.noise(), noisy.estimate, noisy.std)
         self.coef_std_, self.intercept_std_ = errors[:-1], float(errors[-1])
+        warn_of_doubts(output.doubts_of(self.coef_, self.coef_std_), calls=2)
         return self
 
     def __sklearn_tags__(self) -> Any:

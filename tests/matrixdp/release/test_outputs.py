@@ -1,6 +1,7 @@
 """One class per output: a new one is served everywhere, and no useless answer passes quietly."""
 
 import os
+import warnings
 from dataclasses import dataclass
 
 import harness
@@ -10,6 +11,7 @@ import pytest
 import matrixdp as mdp
 from matrixdp.checks import Array
 from matrixdp.release import outputs
+from matrixdp.release.fits import UselessWarning
 from matrixdp.release.outputs.output import DOUBTS, Noisy
 
 BOUNDS = {"age": [0, 120], "income": [0, 200_000]}
@@ -82,3 +84,23 @@ def test_an_answer_far_above_its_noise_says_nothing(tmp_path, capsys, keys):
     assert harness.run(tmp_path, **{**keys, "epsilon": 9.0, "records": 20_000}) == 0
     assert DOUBTS not in harness.read(tmp_path, keys["query"]).details
     assert "noise may be" not in capsys.readouterr().err
+
+
+def test_an_estimator_warns_of_numbers_that_may_be_noise():
+    pytest.importorskip("sklearn")
+    bounds, line = {0: (0, 120), 1: (0, 200_000)}, {0: (0, 120)}
+    weak = [
+        mdp.Covariance(epsilon=0.5, bounds=bounds, mechanism="goe"),
+        mdp.PrivatePCA(2, epsilon=0.5, bounds=bounds, mechanism="goe"),
+    ]
+    for estimator in weak:
+        with pytest.warns(UselessWarning, match="noise may be all there is in"):
+            estimator.fit(INCOMES)
+    ridge = mdp.PrivateRidge(epsilon=0.05, bounds=line, target_bounds=(0, 200_000), mechanism="goe")
+    with pytest.warns(UselessWarning, match="the coefficient of 0"):
+        ridge.fit(INCOMES[:, :1], INCOMES[:, 1])
+    rows = np.random.default_rng(0).uniform(0, [120, 200_000], (20_000, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mdp.Covariance(epsilon=9.0, bounds=bounds).fit(rows)
+        mdp.PrivatePCA(epsilon=9.0, bounds=bounds).fit(rows)

@@ -361,9 +361,9 @@ def test_estimators_fit_the_records_that_count(kind, mechanism, monkeypatch):
     monkeypatch.setattr(
         AdditiveMechanism, "release_value", lambda _, value: (seen.append(value), value)[1]
     )
-    sample = Composed.release
+    sample = Composed.prepare
     monkeypatch.setattr(
-        Composed, "release", lambda self, rows: (seen.append(rows), sample(self, rows))[1]
+        Composed, "prepare", lambda self, rows: (seen.extend(rows()), sample(self, rows))[1]
     )
     whole, alone = fitted(kind, mechanism=mechanism)
     assert len(seen) == 2

@@ -52,13 +52,17 @@ class Components(Spread):
 
     def doubts(self, noisy: Noisy) -> list[str]:
         """Return a sentence on each component whose eigenvalue may be that of the noise."""
-        values = spectrum(noisy.estimate.covariance)[0][: self.count]
-        limit = moments_ridge(noisy.std, len(self.columns)) / noisy.weight
-        if self.has_intervals:
-            limit = noisy.noise().eigenvalue_width(noisy.estimate.mean)
+        mean, covariance, weight = noisy.estimate
+        values, count = spectrum(covariance)[0][: self.count], len(self.columns)
+        # By Weyl, with the norms of the noise of the moments and of the mean, both about.
+        mean_noise = noisy.std * float(np.linalg.norm(mean)) * self.constant
+        if noisy.outcome:
+            mean_noise = noisy.outcome.centre_std**2 * np.sqrt(count) / 2
+        limit = moments_ridge(noisy.std, count) + 2 * mean_noise * np.sqrt(count)
+        limit = float(limit / weight)
         return [
             f"noise may be all there is in component {place}: its eigenvalue is {plain(value, 3)}, "
-            f"and noise moves it by up to {plain(float(limit), 3)}"
+            f"and noise moves it by up to about {plain(limit, 3)}"
             for place, value in enumerate(values, start=1)
             if value < limit
         ]

@@ -120,6 +120,10 @@ class Regression(AboutMean):
             return []
         slopes = self.line(noisy.estimate, noisy.std)[0]
         errors = self.standard_errors(noisy.noise(), noisy.estimate, noisy.std)[:-1]
+        return self.doubts_of(slopes, errors)
+
+    def doubts_of(self, slopes: Array, errors: Array) -> list[str]:
+        """Return a sentence on each coefficient within two standard errors of 0, (m - 1,) each."""
         names = np.array(self.columns[:-1])[np.abs(slopes) < 2 * errors]
         sentence = "noise may be all there is in the coefficient of"
         return [f"{sentence} {name}: it is within two standard errors of 0" for name in names]
