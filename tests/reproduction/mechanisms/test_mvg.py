@@ -267,8 +267,8 @@ def test_exact_directional_noise_costs_least_and_mvg_most(numbers):
 
     def cost(mechanism):
         release = mechanism.calibrate(query, epsilon=1, delta=1e-3)
-        deviations = np.broadcast_to(release.noise.row_factor, widths.shape)
-        return weights @ deviations**2
+        white = release.noise.whiten(np.ones(query.shape)).reshape(query.shape)
+        return weights @ white[:, 0] ** -2.0
 
     optimal = cost(DirectionalGaussian(weights=tuple(weights)))
     assert optimal == pytest.approx(
