@@ -26,7 +26,7 @@ from matrixdp.privacy.sensitivity import (
     SecondMomentQuery,
 )
 from matrixdp.release import ledger, missing, tables, toml
-from matrixdp.release.outputs import OUTPUTS, Output
+from matrixdp.release.outputs import OUTPUTS, PRESENT, Output
 from matrixdp.release.people import People
 
 #: Neighbouring relations of a specification; queries in Python have another, zero_out.
@@ -569,7 +569,7 @@ def _number(output_type: type[Output], names: list[str], stated: object) -> int:
 
 def _of_present_values(output_type: type[Output], table: Mapping[str, Any]) -> type[Output]:
     """Return the output that leaves missing values out, where the other keys allow it."""
-    rule, leaving = missing.PRESENT, output_type.of_present_values()
+    rule, leaving = missing.PRESENT, PRESENT.get(output_type.name)
     if leaving is None:
         raise InputError(
             f"missing is {rule!r}, which serves the query 'mean' alone; take {missing.MIDDLE!r}, "

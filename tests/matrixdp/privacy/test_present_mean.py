@@ -17,7 +17,7 @@ from matrixdp.noise.value import Noise
 from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.present import PresentMeanQuery
-from matrixdp.release import present
+from matrixdp.release.outputs import present_mean
 
 RELATIONS = ("replace", "zero_out", "add_or_remove")
 #: A column of a record, in half ranges: missing, at its bounds and within them.
@@ -107,7 +107,7 @@ def misses(release, ratio, share, draws=2000, narrower=1.0):
     stream = np.random.default_rng(7)
     noise = release.noise.sample([stream] * draws)[..., 0] * release.rounding_factor
     private = exact_sums.value(mean_query, [mean_query.terms(rows)])[:, 0] + noise
-    estimate = present.means(release, private)
+    estimate = present_mean.means(release, private)
     middle, half = (estimate.high + estimate.low) / 2, (estimate.high - estimate.low) / 2
     outside = np.abs(truth - middle) > narrower * half + 1e-9
     assert not np.isnan(estimate.values[~np.isnan(middle)]).any()

@@ -90,13 +90,15 @@ def test_an_estimator_warns_of_numbers_that_may_be_noise():
     pytest.importorskip("sklearn")
     bounds, line = {0: (0, 120), 1: (0, 200_000)}, {0: (0, 120)}
     weak = [
-        mdp.Covariance(epsilon=0.5, bounds=bounds, mechanism="goe"),
-        mdp.PrivatePCA(2, epsilon=0.5, bounds=bounds, mechanism="goe"),
+        mdp.Covariance(epsilon=0.5, bounds=bounds, mechanism="gaussian"),
+        mdp.PrivatePCA(2, epsilon=0.5, bounds=bounds, mechanism="gaussian"),
     ]
     for estimator in weak:
         with pytest.warns(UselessWarning, match="noise may be all there is in"):
             estimator.fit(INCOMES)
-    ridge = mdp.PrivateRidge(epsilon=0.05, bounds=line, target_bounds=(0, 200_000), mechanism="goe")
+    ridge = mdp.PrivateRidge(
+        epsilon=0.05, bounds=line, target_bounds=(0, 200_000), mechanism="gaussian"
+    )
     with pytest.warns(UselessWarning, match="the coefficient of 0"):
         ridge.fit(INCOMES[:, :1], INCOMES[:, 1])
     rows = np.random.default_rng(0).uniform(0, [120, 200_000], (20_000, 2))

@@ -4,6 +4,7 @@ from matrixdp.release.outputs.components import Components
 from matrixdp.release.outputs.covariance import Covariance
 from matrixdp.release.outputs.mean import Mean
 from matrixdp.release.outputs.output import Output
+from matrixdp.release.outputs.present_mean import PresentMean
 from matrixdp.release.outputs.records import Records
 from matrixdp.release.outputs.regression import Regression
 from matrixdp.release.outputs.second_moments import SecondMoments
@@ -13,3 +14,5 @@ OUTPUTS: dict[str, type[Output]] = {
     output.name: output
     for output in (Records, Mean, SecondMoments, Covariance, Components, Regression)
 }
+#: What is read of the values present, where a missing one is left out.
+PRESENT: dict[str, type[Output]] = {PresentMean.name: PresentMean}

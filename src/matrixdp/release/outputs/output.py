@@ -178,11 +178,6 @@ class Output(abc.ABC):
         """Return the bounds of scaled records, and the shift and scale of their columns."""
         return Box.cube(features, -1.0, 1.0), box.middle, box.widths / 2
 
-    @classmethod
-    def of_present_values(cls) -> type[Output] | None:
-        """Return the output that leaves missing values out; None where no class does."""
-        return None
-
     def scaled(self, rows: Array) -> Array:
         """Return the records of the query from rows (n, m) in the columns' units."""
         # Clip first: a huge value would overflow below.

@@ -1,0 +1,164 @@
+"""Means of the values present and their intervals, from noisy sums and counts.
+
+Post-processing: nothing here reads the records. An interval covers the mean of the values present,
+clipped to their bounds, without noise. All intervals of a release hold together at the level, by a
+union bound over the columns. The mean of a column whose count is not clearly above 0 stays empty:
+no bounded interval covers it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import lambertw, ndtri
+
+from matrixdp.checks import Array
+from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.noise import safe
+from matrixdp.privacy.domain import Box
+from matrixdp.privacy.present import PresentMeanQuery
+from matrixdp.privacy.sensitivity import Query
+from matrixdp.release.outputs.mean import Mean
+from matrixdp.release.outputs.output import Noisy, by_name
+from matrixdp.release.recommend import Option
+from matrixdp.release.uncertainty import KEY, LEVEL, MomentNoise
+
+#: Largest distance of the rounding of a sum from the ideal one, in scales of the noise.
+_STEPS = 2 * safe.STEP
+
+
+class PresentMeans(NamedTuple):
+    """Noisy means (k, m) in half ranges, and the ends of their intervals; NaN without an answer."""
+
+    values: Array
+    low: Array
+    high: Array
+
+
+def means(release: AdditiveMechanism, private: Array, level: float = LEVEL) -> PresentMeans:
+    """Return the means that a release of sums and weighted counts gives.
+
+    Let S and C be the exact sum and weighted count, y = S + e and x = C + f the released ones, and
+    t = S / C, within [-1, 1] as the weight is at least 1. Then y - t x = e - t f, whatever S and C
+    are, and the interval holds all t for which |y - t x| is at most a quantile of |e - t f|.
+
+    Of Gaussian noise this quantile is z sqrt(1 + t^2), and the interval is that of Fieller (1954),
+    bounded where x is above z. Of Laplace noise it is convex in t: the norm of (1, t) that a
+    log-concave law gives (Bobkov, Geometriae Dedicata 2010). So the chord from t = 0 to |t| = 1 is
+    above it. At 0 the tail is e^-q, at 1 it is (1 + q / 2) e^-q.
+
+    Args:
+        release: calibrated mechanism of a :class:`PresentMeanQuery`.
+        private: released sums and counts, (k, 2m).
+        level: probability that all intervals cover.
+    """
+    query, (noise, *_) = release.query, release.whitened
+    assert isinstance(query, PresentMeanQuery)
+    sums, counts = np.split(private, 2, axis=-1)
+    unit, chance = release.rounding_factor, (1 - level) / query.columns
+    if noise.unit == safe.LAPLACE:
+        unit *= np.max(noise.size)
+        quantiles = -np.log(chance), -2 - lambertw(-2 * chance * np.exp(-2), -1).real
+        reach, slope = unit * (quantiles[0] + _STEPS), unit * (np.diff(quantiles)[0] + _STEPS)
+    else:
+        # All entries have the same deviation; the roundings of both are at most sqrt(2) times one.
+        reach = unit * release.noise_std * (-ndtri(chance / 2) + np.sqrt(2) * _STEPS)
+    divisor = np.where(counts > reach, counts, np.nan)
+    if noise.unit == safe.LAPLACE:
+        lower, upper = sums - reach, sums + reach
+        low = lower / (divisor + slope * np.sign(lower))
+        high = upper / (divisor - slope * np.sign(upper))
+    else:
+        room = divisor**2 - reach**2
+        spread = reach * np.sqrt(sums**2 + room)
+        low, high = ((sums * divisor + side * spread) / room for side in (-1, 1))
+    low, high = (np.clip(query.weight * end, -1, 1) for end in (low, high))
+    return PresentMeans(query.weight * sums / divisor, low, high)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PresentMean(Mean):
+    """Means of the values present, (1, m); NaN where a count is not clearly above 0."""
+
+    query_type = PresentMeanQuery
+    leaves_missing_out = True
+
+    @classmethod
+    def build_query(
+        cls,
+        box: Box,
+        records: int,
+        adjacency: str,
+        *,
+        mechanism: str,
+        in_parts: bool,
+        per_person: int | None,
+        max_norm: object,
+    ) -> tuple[Query, Array, Array]:
+        """Return the query of sums and counts; each noise has a weight of the counts."""
+        query = PresentMeanQuery.of(
+            *(box.features, records, adjacency),
+            gaussian=mechanism == "gaussian",
+            per_person=per_person,
+        )
+        return query, box.middle, box.widths / 2
+
+    def scaled(self, rows: Array) -> Array:
+        """Return scaled values and whether they are present, (n, 2m)."""
+        assert isinstance(self.query, PresentMeanQuery)
+        return self.query.terms(super().scaled(rows))
+
+    @property
+    def constant(self) -> bool:
+        """No constant: every column has its count."""
+        return False
+
+    def noisy(
+        self, part: AdditiveMechanism, value: Array, noise: Callable[[], MomentNoise]
+    ) -> Noisy:
+        """Return noisy sums and counts (1, 2m)."""
+        return Noisy(value, part, noise)
+
+    def answer(self, noisy: Noisy) -> Array:
+        """Return means (1, m) in the columns' units, clipped to their bounds."""
+        return self.means(means(noisy.part, noisy.value).values)
+
+    def headline(self, option: Option) -> str:
+        """Return the noise where no value is missing, and what missing ones add."""
+        condition = ", if no value is missing; 1 / p times as much if a share p is present"
+        return super().headline(option) + condition
+
+    def table(self, answer: Array) -> tuple[list[str], list[list[Any]]]:
+        """Return the header and one row, whose cells without an answer are empty."""
+        header, rows = super().table(answer)
+        return header, [["" if np.isnan(value) else value for value in row] for row in rows]
+
+    def details(self, noisy: Noisy) -> dict[str, Any]:
+        """Return the means that were clipped, and a sentence on each column without a mean."""
+        values = means(noisy.part, noisy.value).values[0]
+        sentences = [
+            f"{name} has no mean: its noisy count of values present is not clearly above 0, so "
+            "that no interval would hold it, and its cell is empty"
+            for name in np.array(self.columns)[np.isnan(values)]
+        ]
+        return {**self.unclipped(values), **({"empty": sentences} if sentences else {})}
+
+    @property
+    def has_intervals(self) -> bool:
+        """Intervals depend on the noisy counts."""
+        return True
+
+    def interval(self, noisy: Noisy) -> dict[str, Any]:
+        """Return the interval of each column that has a mean."""
+        estimate = means(noisy.part, noisy.value)
+        ends = np.column_stack([estimate.low[0], estimate.high[0]])
+        ends = ends * self.half[:, None] + self.middle[:, None]
+        has_mean = ~np.isnan(estimate.values[0])
+        return {KEY: {"mean": by_name(np.array(self.columns)[has_mean].tolist(), ends[has_mean])}}
+
+    def widths(self, part: AdditiveMechanism, *, shrinks: bool = False) -> dict[str, Any]:
+        """Return nothing: bounds on the noise depend on the noisy counts."""
+        return {}
