@@ -108,4 +108,4 @@ def _lines(content: Mapping[str, Any], *, alone: bool) -> Iterator[str]:
         paid = f"none that can be paid: {content.get('no_price')}"
         if content["price"] is not None:
             paid = f"epsilon {content['price']:.3g}"
-        yield f"price of privacy (noise of half of the largest deviation): {paid}"
+        yield f"noise of half of the largest deviation: {paid}"

@@ -326,7 +326,7 @@ WRONG = pd.DataFrame(
         "mistake": ["too little noise", "nothing is sampled"],
         "tool": ["black box", "exact curve"],
         "caught": True,
-        "evidence": ["certified epsilon 1.02", "tight epsilon 111"],
+        "evidence": ["certified epsilon 1.02", "delivered epsilon 111"],
         "control": True,
     }
 )

@@ -77,9 +77,9 @@ def test_the_sentences_of_a_file_are_those_of_the_kept_results(file):
     assert texts.filled(text, inputs.below(KEPT)) == text, "run `make texts`"
 
 
-#: Tight epsilons that several rows decide: the file, the rows, and which of them counts.
+#: Delivered epsilons that several rows decide: the file, the rows, and which of them counts.
 TIGHT = {
-    "mvg.tight": ("tables/table4", "mechanism == 'mvg_thm3'", max),
+    "mvg.delivered": ("tables/table4", "mechanism == 'mvg_thm3'", max),
     "gradients.high": ("theory/settings", "perturbation == 'gradients' and scheme == 'imgm'", max),
     "code.high": ("theory/settings", "scheme == 'imgm_code' and lots == 'paper'", max),
 }

@@ -183,7 +183,7 @@ def _prices(results: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
 def promised(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the private rows with a mean, and ``promised``, the epsilon that their noise delivers.
 
-    It is the larger one of the claimed and the tight epsilon.
+    It is the larger one of the claimed and the delivered epsilon.
     """
     private = rows[rows["mean"].notna() & ~rows["mechanism"].isin(catalogue.BASELINES)]
     claimed_epsilon = pd.to_numeric(private["epsilon"], errors="coerce")

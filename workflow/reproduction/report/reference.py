@@ -82,8 +82,8 @@ CLOSED = {*summary.KEYS, "delta", "epsilon_delivered", "mu", "noise_std", "n_tri
 
 #: Relative difference that rounding on another processor may cause in means and what formulas give.
 ROUNDING = 1e-6
-#: The same of all other numbers, such as differences of means, and of a tight epsilon: on another
-#: grid of privacy losses it moves by about 2e-5 (see
+#: The same of all other numbers, such as differences of means, and of a delivered epsilon: on
+#: another grid of privacy losses it moves by about 2e-5 (see
 #: :func:`reproduction.privacy.accountants.pld_epsilon`).
 FOLLOWING = 1e-4
 #: Differences below this are rounding too: a computed error of 0.

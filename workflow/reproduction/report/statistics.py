@@ -82,7 +82,7 @@ def quotient(mean: Any, ci95: Any, base: Any, base_ci95: Any) -> tuple[Any, Any]
 
 
 def exceeds(actual: Any, claimed_epsilon: Any) -> Any:
-    """Return whether a tight epsilon is above the claimed one by more than rounding."""
+    """Return whether a delivered epsilon is above the claimed one by more than rounding."""
     return actual > claimed_epsilon * (1 + 1e-6)
 
 

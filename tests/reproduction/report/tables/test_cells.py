@@ -158,7 +158,7 @@ def test_a_reader_sees_the_cells_in_their_rows_and_columns(name, root, cells):
         assert shows(cell[f"Ours / {base}"], row["over_base"], row["over_base_ci"])
         ratio = row["published_over_base"], row["published_over_base_ci"] or np.nan
         assert shows(cell[f"Paper / {base}"], *ratio)
-        assert shows(cell["Tight epsilon"], row["epsilon_delivered"], row["mu"])
+        assert shows(cell["Delivered epsilon"], row["epsilon_delivered"], row["mu"])
         for header, column in (
             ("Against the paper", "against_paper"),
             ("Against baseline", "against_baseline"),
@@ -194,7 +194,7 @@ def test_schemes_stand_with_their_noise_and_their_true_epsilons(name, root, cell
             assert row[epsilon].endswith("†") == over_budget
             assert shows(row[epsilon].rstrip("†"), 100 * cell.mean, 100 * cell.ci95)
             if epsilon == "1":
-                assert shows(row["Tight epsilon"], cell.epsilon_delivered)
+                assert shows(row["Delivered epsilon"], cell.epsilon_delivered)
                 assert shows(row["Noise (std)"], cell.noise_std)
                 assert (row["Privacy"] == "not private") == over_budget
 
@@ -368,7 +368,7 @@ def test_the_audit_shows_the_range_of_each_mechanism(root):
             ends = dict.fromkeys((own[column].min(), own[column].max()))
             assert shows(row[header], *ends), (header, row[header], ends)
         both = own[["epsilon_attained", "epsilon_bound"]]
-        assert shows(row["Tight epsilon"], both.min(axis=None), both.max(axis=None))
+        assert shows(row["Delivered epsilon"], both.min(axis=None), both.max(axis=None))
         assert row["Number"] == str(len(own))
 
 

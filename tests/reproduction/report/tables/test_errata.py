@@ -31,7 +31,7 @@ def test_the_constant_of_adassp_is_what_its_erratum_says():
     (entry,) = [entry for entry in ENTRIES if entry["id"] == "AdaSSP-1"]
     right, consequence = " ".join(entry["right"].split()), entry["consequence"]
     part = gaussian.epsilon(1e-6 / 3, 1 / deviations(1, 1e-6))
-    assert f"tight epsilon {part:.3f}, where {1 / 3:.3f} is".replace("0.", ".") in right
+    assert f"delivered epsilon {part:.3f}, where {1 / 3:.3f} is".replace("0.", ".") in right
     assert f"together have {whole(1, 1e-6):.2f} of 1,".replace("0.", ".") in right
     # The whole epsilons from which on the parts together exceed what is claimed.
     first = [

@@ -251,7 +251,7 @@ def _in_print(cell: str) -> str:
 
 def _gradients(files: Files) -> dict[str, Any]:
     """Return the schemes on gradients in print, at the tables' epsilon, by data set."""
-    groups, header = [], ["Scheme", "Accuracy", "Tight ε", "Privacy"]
+    groups, header = [], ["Scheme", "Accuracy", "Delivered ε", "Privacy"]
     for name in (name for name in GRADIENTS if f"tables/{name}" in files):
         table = build_table(name, files)
         by_header = {column.print: column for column in table.columns}

@@ -20,7 +20,7 @@ def separable(claim: Claim, trials: Trials) -> Sequence[Comparison]:
     close = inseparable(claim.comparisons, trials)
     comparisons = [comparison for comparison in claim.comparisons if comparison not in close]
     if not comparisons:
-        raise NotRun("the paper's own intervals separate none of the rows")
+        raise NotRun("by the paper's own intervals each difference may be 0")
     return comparisons
 
 
@@ -44,13 +44,17 @@ def inseparable(comparisons: Sequence[Comparison], trials: Trials) -> list[Compa
 
 
 def remark(claim: Claim, trials: Trials, name: Callable[[Row], str]) -> str:
-    """Return a clause on rows that the paper's own intervals do not separate; may be empty.
+    """Return a clause on rows whose difference may be 0 by the paper's intervals; may be empty.
 
     ``name`` returns the name of a row for readers.
     """
     close = " or ".join(
-        " from ".join(name(row) for row in (comparison.first, comparison.second))
+        " and ".join(name(row) for row in (comparison.first, comparison.second))
         for comparison in inseparable(claim.comparisons, trials)
     )
     omitted = ", and are left out" if claim.test.get("read_off") else ""
-    return f"; the paper's own intervals do not separate {close}{omitted}" if close else ""
+    return (
+        f"; by the paper's own intervals the difference of {close} may be 0{omitted}"
+        if close
+        else ""
+    )

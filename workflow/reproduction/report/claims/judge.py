@@ -169,9 +169,8 @@ class Judge:
             return ""
         first, second = (float(value.iloc[0]) for value in values)
         ours = part["mean_worse"] / part["mean_better"]
-        return (
-            f"a ratio of {short(ours, 4)}, where the paper prints one of {short(second / first, 4)}"
-        )
+        printed = short(second / first, 4)
+        return f"a ratio of {short(ours, 4)}, where the printed errors have one of {printed}"
 
     def _by_trials(self, case: Case) -> Finding:
         """Return the verdict by the trials alone, with the numbers of the decisive comparison."""

@@ -1,4 +1,4 @@
-"""Claimed against tight epsilon, for every scheme and published setting."""
+"""Claimed against delivered epsilon, for every scheme and published setting."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from reproduction.report.figures.base import Figure
 from reproduction.report.inputs import Run
 from reproduction.report.statistics import exceeds
 
-#: Tight epsilons below this are drawn at the edge.
+#: Delivered epsilons below this are drawn at the edge.
 LEAST = 1e-4
 
 #: Markers of the experiments, in the order of the catalogue.
@@ -23,9 +23,9 @@ MARKERS = "os^DvPX*hd<>p8"
 
 #: Colours of the three verdicts, and their words.
 VERDICTS = {
-    "not private": (style.ALARM, "tight ε above the claimed one: not private"),
+    "not private": (style.ALARM, "delivered ε above the claimed one: not private"),
     "kept": (style.INK, "as promised"),
-    "wasted": (style.BLUE, "tight ε below: more noise than the promise needs"),
+    "wasted": (style.BLUE, "delivered ε below: more noise than the promise needs"),
 }
 
 
@@ -33,8 +33,8 @@ def tidy(run: Run) -> pd.DataFrame:
     """Return one row per experiment or published setting and scheme at the tables' epsilon.
 
     ``scheme`` is its display name; ``batch`` is set for formulas of the authors' code. A mechanism
-    that the audit refutes is not private, and has at least the tight epsilon that this shows. It is
-    infinite where no epsilon holds.
+    that the audit refutes is not private, and has at least the delivered epsilon that this shows.
+    It is infinite where no epsilon holds.
     """
     parts, at = [], run.table_epsilon
     for name, table in run.items():
@@ -110,7 +110,7 @@ def draw(claimed: float, frame: pd.DataFrame) -> style.Drawing:
     order = frame[frame["scheme"].isin(wrong)].groupby("scheme")["epsilon_delivered"]
     order = order.agg(["max", "min"]).sort_values(["max", "min"], ascending=False)
     figure, ((axes,),) = style.canvas(1.9 + style.row_height(0.3) * max(2, len(order)))
-    style.log_axis(axes, "x", f"tight ε at claimed ε = {claimed:g}")
+    style.log_axis(axes, "x", f"delivered ε at claimed ε = {claimed:g}")
     data = [*catalogue.experiments(), *{*frame["experiment"]} - {*catalogue.experiments()}]
     data = [name for name in data if name in {*frame["experiment"]}]
     marker = dict(zip(data, MARKERS * len(data), strict=False))
@@ -153,7 +153,7 @@ def build(run: Run) -> Figure:
     """Return the figure."""
     claimed = run.table_epsilon
     return Figure(
-        title="Claimed against tight epsilon, for every scheme and published setting",
+        title="Claimed against delivered epsilon, for every scheme and published setting",
         caption=(
             "The ε that the noise gives at the same δ, for every mechanism and scheme that was "
             f"run at claimed ε = {claimed:g}, and for the settings that the IMGM "

@@ -1,4 +1,4 @@
-"""What figures of training share: accuracy against claimed and tight epsilon."""
+"""What figures of training share: accuracy against claimed and delivered epsilon."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from reproduction.report import comparisons, summary
 from reproduction.report.figures import frames, style
 from reproduction.report.inputs import Run
 
-#: Tight epsilons beyond these are drawn at the edge: no accuracy, or no privacy, is left.
+#: Delivered epsilons beyond these are drawn at the edge: no accuracy, or no privacy, is left.
 LEAST, MOST = 1e-3, 1e4
 
 #: Width of a panel that was not run, where one that was has 1.
 ABSENT = 0.22
 
 #: The two rows of panels: the column on the x axis, and the label of the axis.
-ROWS = {"epsilon": "claimed ε", "epsilon_delivered": "tight ε"}
+ROWS = {"epsilon": "claimed ε", "epsilon_delivered": "delivered ε"}
 
 
 def tidy(run: Run) -> pd.DataFrame:
@@ -39,7 +39,7 @@ def tidy(run: Run) -> pd.DataFrame:
 
 
 def draw(frame: pd.DataFrame, panels: Sequence[str] = ()) -> style.Drawing:
-    """Draw a column of panels per experiment: claimed epsilon above, tight epsilon below.
+    """Draw a column of panels per experiment: claimed epsilon above, delivered epsilon below.
 
     ``panels`` are experiments that come first. One that was not run says so, and how to run it; on
     a telephone the caption alone does.
@@ -106,7 +106,7 @@ def _scheme(axes: Axes, part: pd.DataFrame, across: str, look: catalogue.Look) -
 
 
 def _edges(axes: Axes, true: pd.Series) -> None:
-    """Scale the axis to tight epsilons, and name its ends where some lie beyond them."""
+    """Scale the axis to delivered epsilons, and name its ends where some lie beyond them."""
     visible = true.clip(LEAST, MOST)
     axes.set_xlim(visible.min() / 1.6, visible.max() * 1.6)
     ends = {LEAST: f"≤ {LEAST:g}", MOST: f"≥ {MOST:g}"}

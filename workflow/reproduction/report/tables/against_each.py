@@ -38,7 +38,7 @@ def build(run: Run, experiment: str, mechanism: str) -> Table:
     ``difference`` is the mechanism minus ``against``. The first row of each epsilon is the
     mechanism itself, without a difference. From ``delta`` on all columns are of the row
     ``against``; ``noise_inflation`` is known at the epsilon of the audit. There is no ``verdict``
-    where the audit refutes one of the two, or a tight epsilon exceeds the claimed one.
+    where the audit refutes one of the two, or a delivered epsilon exceeds the claimed one.
 
     Raises:
         InputError: the mechanism is none of the experiment.
@@ -142,7 +142,7 @@ def columns(rows: pd.DataFrame, perturbation: str) -> list[Column]:
         Column("95 % interval", lambda row: scaled(row, "low", "high"), "low"),
         Column("Corrected p", lambda row: short(row["p_corrected"], 2), "p_corrected"),
         Column("Verdict", _verdict),
-        Column("Tight epsilon", comparison.privacy, "epsilon_delivered"),
+        Column("Delivered epsilon", comparison.privacy, "epsilon_delivered"),
         Column("delta", "delta", "delta"),
     ]
     # Schemes of training have no audit.
@@ -165,6 +165,6 @@ def caption(rows: pd.DataFrame, label: str) -> str:
         f"Difference of {about.name} from {label} to each row, mean over the "
         f"{markup.span(rows['n_trials'])} trials that both share, with its 95 % interval; "
         f"{sign} favours {label}. Corrected p: after Holm. Claimed epsilon "
-        f"{rows['epsilon'].iloc[0]:g}; {rows['data_status'].iloc[0]} data. Tight epsilon, delta "
-        "and what the audit says are of the row. The CSV has every epsilon."
+        f"{rows['epsilon'].iloc[0]:g}; {rows['data_status'].iloc[0]} data. Delivered epsilon, "
+        "delta and what the audit says are of the row. The CSV has every epsilon."
     )

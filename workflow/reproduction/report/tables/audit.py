@@ -27,9 +27,9 @@ RELEASE, SENSITIVITY, CONTROL = "releases", "sensitivities", "negative control"
 
 
 CAPTION = (
-    "Tight epsilon: what the worst neighbours attain, up to the proved bound. Runs prove: a lower "
-    "bound at 95 % confidence. Noise too small by: the least share found with probability .95. "
-    "Certified: the library draws known noise, and the worst neighbours are proved. Tested: a "
+    "Delivered epsilon: what the worst neighbours attain, up to the proved bound. Runs prove: a "
+    "lower bound at 95 % confidence. Noise too small by: the least share found with probability "
+    ".95. Certified: the library draws known noise, and the worst neighbours are proved. Tested: a "
     "black box cannot see cut tails, coarse floats or one special value."
 )
 
@@ -163,7 +163,7 @@ def _words(rows: pd.DataFrame) -> str:
 COLUMNS = (
     Column("Mechanism", markup.mechanism),
     Column("Number", lambda rows: str(len(rows)), len),
-    Column("Tight epsilon", _exact, lambda rows: _ends(rows).min()),
+    Column("Delivered epsilon", _exact, lambda rows: _ends(rows).min()),
     Column("Runs prove", "epsilon_certified", "epsilon_certified"),
     Column("Could prove", "epsilon_largest", "epsilon_largest"),
     Column("Runs", lambda rows: span(rows["runs"].dropna().astype(int)), "runs"),

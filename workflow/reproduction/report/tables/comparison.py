@@ -49,7 +49,7 @@ MORE = ("epsilon_exact", "qualifier", "margin", "published_at")
 TEXT = ["configuration", "direction", "published", "published_ci", "verdict", "note", "qualifier"]
 
 NOT_RUN = "not run"
-AT_BASELINE = "at the baseline"
+AT_BASELINE = "not clearly different"
 BEYOND = "Beyond the paper"
 #: Words for an error below or above the published one.
 _DIRECTIONS = {"lower": "less error", "higher": "more error"}
@@ -345,7 +345,7 @@ def columns(shared: Setting, rows: pd.DataFrame) -> list[Column]:
         Column("Noise for the printed error", _noise_factor),
         Column("Against the paper", "against_paper"),
         Column("Against baseline", _outcome, print="Against baseline"),
-        Column("Tight epsilon", privacy, "epsilon_delivered", print="Tight ε"),
+        Column("Delivered epsilon", privacy, "epsilon_delivered", print="Delivered ε"),
     ]
     absent: tuple[str, ...] = () if power else ("Paper", "Against the")
     if rows["noise_factor"].isna().all():
@@ -394,7 +394,7 @@ def _outcome(row: Mapping[str, Any]) -> str:
 
 
 def privacy(row: Mapping[str, Any]) -> str:
-    """Return the tight epsilon, with mu where there is one: ``0 (mu = 2.6e-4)``."""
+    """Return the delivered epsilon, with mu where there is one: ``0 (mu = 2.6e-4)``."""
     delivered = audit_status.mark(short(row["epsilon_delivered"]), row)
     if np.isnan(row["mu"]) or audit_status.text(row):
         return delivered

@@ -27,7 +27,7 @@ COLUMNS = (
 
 CAPTION = (
     "The ε from which on a mechanism recovers half of the gap between the best baseline and the "
-    "result without privacy, interpolated between those that were run; where its tight ε is "
+    "result without privacy, interpolated between those that were run; where its delivered ε is "
     "larger, that one. Intervals are by the bootstrap over trials, from ten trials on."
 )
 

@@ -1,4 +1,4 @@
-"""Private training: accuracy and tight epsilon of every scheme of the IMGM paper."""
+"""Private training: accuracy and delivered epsilon of every scheme of the IMGM paper."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ COLUMNS = (
 )
 
 PRIVATE = "private"
-#: Mark of a number whose tight epsilon exceeds the claimed one.
+#: Mark of a number whose delivered epsilon exceeds the claimed one.
 DAGGER = "†"
 
 
@@ -45,7 +45,7 @@ def build(run: Run, experiment: str) -> Table:
 
     The default reading comes first. Of its rows the baselines come first, without a title, then the
     schemes in the order of the catalogue, and those without an entry. ``epsilon_delivered`` is the
-    tight epsilon of the noise at ``delta``. ``verdict`` is ``not private`` where it exceeds the
+    delivered epsilon of the noise at ``delta``. ``verdict`` is ``not private`` where it exceeds the
     claimed one. Elsewhere it is the scheme's ``status``, or ``private`` where a wrong calibration
     happens to add enough noise. ``against_baseline`` is of the default reading. What is shown of
     one epsilon is at the tables', or at the largest one where that was not run.
@@ -101,7 +101,7 @@ def caption(rows: pd.DataFrame, at: str, place: str, batch: int | None) -> str:
     return (
         f"Test accuracy in percent by claimed epsilon, mean over {trials} trials ± half of the "
         f"95 % confidence interval; delta = {short(usual['delta'].max())}; "
-        f"{usual['data_status'].iloc[0]} data. {DAGGER}: not private (tight epsilon above the "
+        f"{usual['data_status'].iloc[0]} data. {DAGGER}: not private (delivered epsilon above the "
         f"claimed one). Other columns: at epsilon = {at}. Noise: standard "
         f"deviation on one entry. Distorted: not what the paper defines.{code}{of_reading}"
     )
@@ -125,7 +125,10 @@ def columns(epsilons: Sequence[str], at: str, baseline: str) -> list[Column]:
     return [
         Column("Scheme", "label", print="Scheme"),
         Column(
-            "Tight epsilon", text("epsilon_delivered"), value("epsilon_delivered"), print="Tight ε"
+            "Delivered epsilon",
+            text("epsilon_delivered"),
+            value("epsilon_delivered"),
+            print="Delivered ε",
         ),
         Column("Privacy", text("verdict"), print="Privacy"),
         Column(f"Against {baseline}", text("against_baseline")),
