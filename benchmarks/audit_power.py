@@ -157,7 +157,6 @@ def honest_cells() -> Iterator[Cell]:
     approximate = (
         mdp.Gaussian(),
         mdp.DirectionalGaussian(),
-        mdp.Gaussian(),
         mdp.AnalyzeGauss("2014"),
     )
     for query in QUERIES.values():
