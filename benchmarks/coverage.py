@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.release import choices, release
-from matrixdp.release.recommend import Option
+from matrixdp.release.comparison import Option
 from matrixdp.release.specification import Specification, read
 from matrixdp.release.uncertainty import KEY, LEVEL
 

@@ -44,11 +44,11 @@ if TYPE_CHECKING:
     from matrixdp.privacy.sensitivity import RecordsQuery as RecordsQuery
     from matrixdp.privacy.sensitivity import SecondMomentQuery as SecondMomentQuery
     from matrixdp.release.account import Account as Account
+    from matrixdp.release.comparison import Option as Option
+    from matrixdp.release.comparison import compare_mechanisms as compare_mechanisms
+    from matrixdp.release.comparison import recommend as recommend
     from matrixdp.release.people import bound_contributions as bound_contributions
     from matrixdp.release.publications import make_release as make_release
-    from matrixdp.release.recommend import Option as Option
-    from matrixdp.release.recommend import compare_mechanisms as compare_mechanisms
-    from matrixdp.release.recommend import recommend as recommend
     from matrixdp.version import VERSION as __version__
 
 #: Public names in the order of use, with module and attribute; they are imported on first use.
@@ -58,9 +58,9 @@ _PUBLIC = {
     "RecordsQuery": ("privacy.sensitivity", "RecordsQuery"),
     "MeanQuery": ("privacy.sensitivity", "MeanQuery"),
     "SecondMomentQuery": ("privacy.sensitivity", "SecondMomentQuery"),
-    "recommend": ("release.recommend", "recommend"),
-    "compare_mechanisms": ("release.recommend", "compare_mechanisms"),
-    "Option": ("release.recommend", "Option"),
+    "recommend": ("release.comparison", "recommend"),
+    "compare_mechanisms": ("release.comparison", "compare_mechanisms"),
+    "Option": ("release.comparison", "Option"),
     "Gaussian": ("mechanisms.gaussian", "Gaussian"),
     "Laplace": ("mechanisms.laplace", "Laplace"),
     "AnalyzeGauss": ("mechanisms.gaussian", "AnalyzeGauss"),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from matrixdp.release.recommend import Option
+    from matrixdp.release.comparison import Option
     from matrixdp.release.specification import Specification
 
 

@@ -18,7 +18,7 @@ from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import Composed
 from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.release import durable, ledger, specification, tables
-from matrixdp.release.recommend import Option
+from matrixdp.release.comparison import Option
 
 #: What an account can be charged for.
 Release = AdditiveMechanism | Composed | PrivatelyBounded

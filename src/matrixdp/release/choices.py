@@ -19,15 +19,15 @@ from matrixdp.checks import InputError, plural
 from matrixdp.mechanisms.composed import InParts
 from matrixdp.privacy.domain import Box
 from matrixdp.release import (
+    comparison,
     compositions,
     ledger,
     missing,
     outlooks,
     private_bounds,
-    recommend,
     specification,
 )
-from matrixdp.release.recommend import Option
+from matrixdp.release.comparison import Option
 from matrixdp.release.specification import Specification
 
 #: Price of privacy that counts as 0, and relative tolerance of its search.
@@ -123,7 +123,7 @@ def by_noise(spec: Specification) -> list[Option]:
 
 def _ranking(spec: Specification, delta: float) -> list[Option]:
     """Return the mechanisms that answer the query itself, or the named one, by their noise."""
-    return recommend.compare_mechanisms(
+    return comparison.compare_mechanisms(
         spec.query,
         epsilon=spec.epsilon,
         delta=delta,

@@ -22,7 +22,7 @@ from matrixdp.mechanisms.composed import (
 from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
-from matrixdp.release import recommend
+from matrixdp.release import comparison
 from matrixdp.release.outputs.output import Noisy, Output, by_name
 from matrixdp.release.specification import Specification
 from matrixdp.release.uncertainty import MomentNoise
@@ -42,7 +42,7 @@ WHOLE = "none: the radius holds all records within the public bounds"
 _ROUNDING = 1e-12
 
 
-def options(spec: Specification, delta: float) -> list[recommend.Option]:
+def options(spec: Specification, delta: float) -> list[comparison.Option]:
     """Return the release in parts for a specification, as the only option.
 
     The error of clipped moments is the largest over all radii, with records that fill the radius.
@@ -55,10 +55,10 @@ def options(spec: Specification, delta: float) -> list[recommend.Option]:
     mechanism: Mechanism = Centred() if spec.output_type.about_mean else PrivatelyClipped()
     moments = ComposedMoments.calibrated(mechanism, query, **budget)
     error = max(
-        float(np.sqrt(recommend.variances(candidate).mean())) / _filled(candidate)
+        float(np.sqrt(comparison.variances(candidate).mean())) / _filled(candidate)
         for candidate in moments.radii
     )
-    return [recommend.Option(mechanism, moments, recommend.variances(moments.widest), error)]
+    return [comparison.Option(mechanism, moments, comparison.variances(moments.widest), error)]
 
 
 def _filled(release: AdditiveGaussian) -> float:

@@ -31,8 +31,8 @@ from matrixdp.mechanisms.private_bounds import (
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Box
 from matrixdp.release import ledger
+from matrixdp.release.comparison import Option
 from matrixdp.release.outputs import Output
-from matrixdp.release.recommend import Option
 from matrixdp.release.specification import Specification
 
 #: Returns intervals and other details of an answer.

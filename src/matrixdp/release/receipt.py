@@ -24,7 +24,7 @@ from matrixdp.release import (
     private_bounds,
     specification,
 )
-from matrixdp.release.recommend import Option
+from matrixdp.release.comparison import Option
 from matrixdp.release.specification import Specification
 from matrixdp.version import VERSION
 

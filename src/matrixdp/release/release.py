@@ -30,9 +30,9 @@ from matrixdp.release import (
     tables,
 )
 from matrixdp.release.account import Account
+from matrixdp.release.comparison import Option
 from matrixdp.release.outputs import Output
 from matrixdp.release.outputs.output import DOUBTS, UNCLIPPED
-from matrixdp.release.recommend import Option
 from matrixdp.release.specification import Specification
 
 #: Upper bounds in bytes: a number as text, an interval in JSON, all else in a file.

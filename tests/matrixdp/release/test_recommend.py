@@ -5,7 +5,7 @@ import pytest
 
 import matrixdp as mdp
 from matrixdp.privacy.sensitivity import ADJACENCIES
-from matrixdp.release.recommend import compare_mechanisms
+from matrixdp.release.comparison import compare_mechanisms
 
 BOX = mdp.Box((0.0, 0.0), (1.0, 200.0))
 GIVEN = {"epsilon": 1, "delta": 1e-6}

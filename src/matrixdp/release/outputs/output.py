@@ -22,7 +22,7 @@ from matrixdp.mechanisms.composed import Outcome
 from matrixdp.mechanisms.moments import CONSTANT, MeanCovariance, positive, with_constant
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, Query
-from matrixdp.release.recommend import Option, variances
+from matrixdp.release.comparison import Option, variances
 from matrixdp.release.uncertainty import MomentNoise
 
 #: Shares of the bounds that simulated records fill, see :mod:`matrixdp.release.outlooks`; the

@@ -12,9 +12,9 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms.moments import MeanCovariance, positive, regression
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.privacy.domain import Ball
+from matrixdp.release.comparison import Option
 from matrixdp.release.outputs.about_mean import AboutMean
 from matrixdp.release.outputs.output import EXPLAINED, SIMULATED, Noisy, by_name
-from matrixdp.release.recommend import Option
 from matrixdp.release.uncertainty import MomentNoise
 
 #: How many times the ridge of the noise the smallest eigenvalue of x is where none is needed. It
