@@ -110,6 +110,6 @@ def imports_name(path):
 
 
 def test_types_alone_are_no_need_and_an_unknown_module_is_an_error():
-    assert "matrixdp/release/recommend.py" not in names("files")
+    assert "matrixdp/release/comparison.py" not in names("files")
     with pytest.raises(Exception, match="nothing"):
         imports.files("cli.nothing")

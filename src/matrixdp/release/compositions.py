@@ -23,7 +23,8 @@ from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
 from matrixdp.release import comparison
-from matrixdp.release.outputs.output import Noisy, Output, by_name
+from matrixdp.release.outputs.output import Noisy, Output
+from matrixdp.release.outputs.words import by_name
 from matrixdp.release.specification import Specification
 from matrixdp.release.uncertainty import MomentNoise
 

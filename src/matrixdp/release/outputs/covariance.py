@@ -10,7 +10,9 @@ import numpy as np
 from matrixdp.checks import Array
 from matrixdp.mechanisms.moments import MeanCovariance, positive
 from matrixdp.release.outputs.about_mean import Spread, exact_covariance, possible
-from matrixdp.release.outputs.output import NEAREST, Noisy, by_name, relative_error, table
+from matrixdp.release.outputs.output import NEAREST, Noisy
+from matrixdp.release.outputs.second_moments import relative_error
+from matrixdp.release.outputs.words import by_name, table
 from matrixdp.release.uncertainty import ALONE, KEY
 
 #: Key of covariances as the noise left them, in details.

@@ -12,7 +12,8 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.moments import CONSTANT, LEAST
 from matrixdp.privacy.sensitivity import MeanQuery, Query
-from matrixdp.release.outputs.output import NEAREST, Noisy, Output, by_name
+from matrixdp.release.outputs.output import NEAREST, Noisy, Output
+from matrixdp.release.outputs.words import by_name
 from matrixdp.release.uncertainty import KEY, LEVEL, MomentNoise
 
 

@@ -8,7 +8,7 @@ stands in a file, and what the noise means for it. To add one: a file with a sub
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -23,6 +23,7 @@ from matrixdp.mechanisms.moments import CONSTANT, MeanCovariance, positive, with
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, Query
 from matrixdp.release.comparison import Option, variances
+from matrixdp.release.outputs.words import by_name, join, plain
 from matrixdp.release.uncertainty import MomentNoise
 
 #: Shares of the bounds that simulated records fill, see :mod:`matrixdp.release.outlooks`; the
@@ -36,9 +37,6 @@ SIMULATED = (
 
 #: Noise of a weight, from which on answers that are divided by it may be off by any factor.
 FAITHFUL = 0.15
-
-#: Largest number of columns in a line.
-_MOST = 4
 
 #: Key of means as the noise left them, in details.
 UNCLIPPED = "unclipped_mean"
@@ -399,14 +397,14 @@ class Output(abc.ABC):
                 f"+- {plain(size, 3)} in {phrase} of {name}"
                 for size, name in zip(noise, self.columns, strict=True)
             ]
-            return f"noise of {_join(sizes)}"
+            return f"noise of {join(sizes)}"
         sizes = [
             f"of {name} below {plain(size, 3)}"
             for size, name in zip(np.sqrt(2 * noise), self.columns, strict=True)
         ]
         smaller = "; less where the private radius is smaller"
         release = option.inner
-        return f"noise hides {self.root}s {_join(sizes)}{smaller * (release.widest is not release)}"
+        return f"noise hides {self.root}s {join(sizes)}{smaller * (release.widest is not release)}"
 
     def noise_in_words(self, option: Option) -> list[str]:
         """Return the noise of each column beside the range of its values, a sentence each.
@@ -451,30 +449,3 @@ class Output(abc.ABC):
     def worst(self) -> float:
         """What an answer without any records loses."""
         return 1.0
-
-
-def relative_error(errors: Array, exact: Array) -> float:
-    """Return the median Frobenius norm of errors (draws, m, m), over that of a matrix."""
-    sizes = np.linalg.norm(errors, axis=(1, 2))
-    return float(np.median(sizes) / np.linalg.norm(exact))
-
-
-def by_name(names: Sequence[str], values: Array) -> dict[str, Any]:
-    """Return values (m, ...) by the names of their columns, as files in JSON have them."""
-    return dict(zip(names, values.tolist(), strict=True))
-
-
-def table(names: Sequence[str], matrix: Array) -> dict[str, Any]:
-    """Return a matrix (m, ...) whose rows and columns have the same names, as files have it."""
-    return {name: by_name(names, row) for name, row in zip(names, matrix, strict=True)}
-
-
-def _join(phrases: Sequence[str]) -> str:
-    """Return the first phrases, one for each column."""
-    remainder = len(phrases) - _MOST
-    return ", ".join(phrases[:_MOST]) + f", and {remainder} more columns" * (remainder > 0)
-
-
-def plain(number: float, digits: int = 6) -> str:
-    """Return a number with thousands separators and at most this many digits."""
-    return f"{float(f'{number:.{digits}g}'):,.15g}"

@@ -14,7 +14,8 @@ from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.privacy.domain import Ball
 from matrixdp.release.comparison import Option
 from matrixdp.release.outputs.about_mean import AboutMean
-from matrixdp.release.outputs.output import EXPLAINED, SIMULATED, Noisy, by_name
+from matrixdp.release.outputs.output import EXPLAINED, SIMULATED, Noisy
+from matrixdp.release.outputs.words import by_name
 from matrixdp.release.uncertainty import MomentNoise
 
 #: How many times the ridge of the noise the smallest eigenvalue of x is where none is needed. It

@@ -12,7 +12,8 @@ from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.moments import MeanCovariance
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
-from matrixdp.release.outputs.output import Noisy, Output, relative_error, table
+from matrixdp.release.outputs.output import Noisy, Output
+from matrixdp.release.outputs.words import table
 from matrixdp.release.uncertainty import ALONE, KEY, LEVEL
 
 
@@ -76,3 +77,9 @@ class SecondMoments(Output):
 def about_zero(box: Box) -> Box:
     """Return the bounds of records of a box in units of its largest sizes."""
     return Box(*((np.array(side) / box.magnitudes).tolist() for side in (box.lower, box.upper)))
+
+
+def relative_error(errors: Array, exact: Array) -> float:
+    """Return the median Frobenius norm of errors (draws, m, m), over that of a matrix."""
+    sizes = np.linalg.norm(errors, axis=(1, 2))
+    return float(np.median(sizes) / np.linalg.norm(exact))
