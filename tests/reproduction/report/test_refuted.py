@@ -20,7 +20,7 @@ from reproduction.report.page.run import Run
 
 LABELS = [catalogue.label(name) for name in REFUTED]
 NAMED = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, LABELS))})(?![\w-])")
-ADVISED = ("best", "runner_up", "tied_with", "advice", "best_mechanism", "runner_up_mechanism")
+ADVISED = ("best", "runner_up", "tied_with", "best_mechanism", "runner_up_mechanism")
 
 
 def shown(run):

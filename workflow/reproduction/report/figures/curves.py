@@ -39,8 +39,6 @@ def tidy(experiment: str, run: Run) -> pd.DataFrame:
     rows = advisable.joined(rows, held_out_table.tested(run.get("held_out"), experiment))
     rows = comparisons.once(rows, compared)
     names = leading(rows, run.table_epsilon)
-    best = names[-1] if names else ""
-    rows = rows.assign(against_best=comparisons.verdicts(rows, compared, best))
     joined = frames.join([rows, theirs[theirs["epsilon"].notna()]])
     mechanisms = [*names, catalogue.NONPRIVATE, baseline]
     return joined.assign(leading=joined["mechanism"].isin(mechanisms))

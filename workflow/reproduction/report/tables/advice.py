@@ -23,7 +23,7 @@ from reproduction.report.tables.audit import RELEASED
 from reproduction.report.tables.base import Column, Table, empty
 
 COLUMNS = (
-    *("task", "released", "guarantee", "epsilon", "delta", "outcome", "advice", "best"),
+    *("task", "released", "guarantee", "epsilon", "delta", "outcome", "best"),
     *(
         "audit_status",
         "error",
@@ -49,10 +49,9 @@ OF_BEST = (
 )
 
 #: The row in a sentence, by its outcome.
-ADVICE = {
-    "clear": "Best: {best}",
-    "tied": "Use: {best}; no clear difference to {others}",
-    "none": "Do not release {released}: not even {best} clearly beats the {level}",
+#: What stands in place of the best mechanism.
+WITHOUT_WINNER = {
+    "none": "Do not release {released}: not even {best} clearly beats the baseline",
     "few": "No winner in {n_trials} trials; ahead: {best}",
 }
 
@@ -84,7 +83,7 @@ def build(run: Run) -> Table:
     releases these), or anything. For private training it is what the training protects.
 
     ``outcome`` is ``clear``, ``tied``, ``none`` (the baseline is not beaten) or ``few`` (trials);
-    ``advice`` is the row in a sentence. ``difference`` is the runner-up's mean minus the best mean,
+    ``difference`` is the runner-up's mean minus the best mean,
     with its 95 % interval and corrected ``p``. ``tied_with`` names the mechanisms that the best one
     does not beat; ``clear`` says that there are none. ``beats_baseline`` says whether the best
     mechanism is better than ``baseline``. Both verdicts are those of the comparisons.
@@ -100,7 +99,6 @@ def build(run: Run) -> Table:
         return empty(title, run)
     for row in rows:
         row["outcome"] = _outcome(row)
-        row["advice"] = _sentence(row, row["outcome"])
     frame = pd.DataFrame(rows, columns=[*COLUMNS, "rivals"])
     # A task that allows more releases is listed only where it adds mechanisms to choose from.
     choice = ["experiment", "guarantee", "epsilon", "rivals"]
@@ -210,14 +208,26 @@ def _best(
     ranked = sorted(distinct, key=lambda name: -means[name] if larger else means[name])
     offers = [name for name in distinct if {name, *alike[name]} & {*offered}]
     leader = _leader(ranked, offers, pairs, baseline)
-    first, second, *_ = ranked = sorted(ranked, key=lambda name: name != leader)
+    ranked.sort(key=lambda name: name != leader)
     searched = {*rows.loc[rows["audit_status"].eq(NOT_REFUTED), "mechanism"]}
     labels = {name: _join_names({name, *alike[name]}, searched) for name in distinct}
-    contests = pairs[pairs["mechanism"].eq(first)].set_index("against")
+    of_best = rows[rows["mechanism"].eq(leader)].iloc[0][[*OF_BEST]]
+    contests = pairs[pairs["mechanism"].eq(leader)].set_index("against")
+    return {**of_best, **_against_others(ranked, labels, means, contests, baseline)}
+
+
+def _against_others(
+    ranked: list[str],
+    labels: Mapping[str, str],
+    means: pd.Series,
+    contests: pd.DataFrame,
+    baseline: str,
+) -> dict[str, Any]:
+    """Return what the first of ``ranked`` is against the others; ``contests`` are its pairs."""
+    first, second, *_ = ranked
     verdicts = contests["verdict"].reindex(ranked[1:])
     tied = [labels[name] for name in verdicts.index[verdicts.ne(comparisons.BETTER)]]
     row = {
-        **rows[rows["mechanism"].eq(first)].iloc[0][[*OF_BEST]],
         "best": labels[first],
         "error": means[first],
         "runner_up": labels[second],
@@ -274,13 +284,6 @@ def _outcome(row: Mapping[str, Any]) -> str:
     return "clear" if row["clear"] else "tied"
 
 
-def _sentence(row: Mapping[str, Any], outcome: str) -> str:
-    level = catalogue.label(row["baseline"]).lower()
-    *names, last = row["tied_with"].split("; ")
-    others = " or ".join(filter(None, (", ".join(names), last)))
-    return ADVICE[outcome].format(**row, level=level, others=others)
-
-
 def by_topic(rows: Mapping[str, Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the first row of each topic, of one row an experiment."""
     first: dict[str, Mapping[str, Any]] = {}
@@ -320,7 +323,7 @@ def choice(
         return row["outcome"] in ("clear", "tied")
 
     def use(row: Mapping[str, Any]) -> str:
-        return row["best"] if won(row) else _sentence(row, row["outcome"])
+        return row["best"] if won(row) else WITHOUT_WINNER[row["outcome"]].format(**row)
 
     def gives(row: Mapping[str, Any]) -> str:
         scale, step = metric(row).scale, metric(row).step
