@@ -45,11 +45,10 @@ mechanisms, schemes and data sets are checked against the files that have them. 
 
 def page(whole: Schema) -> str:
     """Return the page on a schema, as Markdown."""
-    parts = []
+    parts, seen = [], set()
     for path, part in mappings("", whole):
         title = f"`{path}`: {part['description']}" if path else "The keys"
-        parts += [f"\n## {title}\n", "| key | meaning | values | default |"]
-        parts += ["| --- | --- | --- | --- |"]
+        rows, again = [], []
         for key, each in part["properties"].items():
             default = each.get("default", {})
             cells = [
@@ -59,7 +58,12 @@ def page(whole: Schema) -> str:
                 "needed" if key in part.get("required", ()) else f"`{json.dumps(default)}`",
             ]
             cells = [cell.replace("|", "\\|").replace("`{}`", "") for cell in cells]
-            parts += [f"| {' | '.join(cells)} |"]
+            row = f"| {' | '.join(cells)} |"
+            (again if row in seen else rows).append(f"`{key}`" if row in seen else row)
+            seen.add(row)
+        parts += [f"\n## {title}\n"]
+        parts += [f"As above: {', '.join(again)}.\n"] if again else []
+        parts += ["| key | meaning | values | default |", "| --- | --- | --- | --- |", *rows]
     return "\n".join([INTRODUCTION.rstrip("\n"), *parts]) + "\n"
 
 
