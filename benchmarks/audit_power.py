@@ -30,7 +30,9 @@ from wrong.cases import CASES
 import matrixdp as mdp
 from matrixdp.auditing.status import CERTIFIED, NOT_REFUTED, REFUTED
 from matrixdp.checks import Array
-from matrixdp.noise.distributions import LaplaceNoise, Streams
+from matrixdp.noise import safe
+from matrixdp.noise.distributions import Streams
+from matrixdp.noise.value import Noise as LibraryNoise
 from matrixdp.privacy.sensitivity import Query
 from reproduction.auditing import negative_control
 from reproduction.mechanisms.wishart import calibrated as wishart
@@ -115,14 +117,13 @@ class ShortNormal(Independent):
         stack *= 1 - self.short
 
 
-class ShortLaplace(LaplaceNoise):
+class ShortLaplace(LibraryNoise):
     """Laplace noise that draws 1 - ``short`` of the size that it declares."""
 
     short = 0.0
 
-    def _fill(self, stream: np.random.Generator, trial: Array) -> None:
-        super()._fill(stream, trial)
-        trial *= 1 - self.short
+    def sample(self, streams: Streams, out: Array | None = None) -> Array:
+        return super().sample(streams, out) * (1 - self.short)
 
 
 def author(noise: type, short: float, query: Query) -> Author:
@@ -130,10 +131,10 @@ def author(noise: type, short: float, query: Query) -> Author:
     kind: Any = type(noise.__name__, (noise,), {"short": short})
 
     def build(query: Query, epsilon: float, delta: float) -> Any:
-        if issubclass(kind, LaplaceNoise):
+        if issubclass(kind, ShortLaplace):
             scale = query.l1_sensitivity / epsilon
             std = float(np.sqrt(2) * scale)
-            return pure_release(query, epsilon, kind(query.shape, scale), std)
+            return pure_release(query, epsilon, kind.of(safe.LAPLACE, scale, query.shape), std)
         std = standard(query, epsilon, delta)
         return normal_release(query, epsilon, delta, kind(query.shape, std), noise_std=std)
 

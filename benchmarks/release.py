@@ -24,7 +24,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.clipped import ClippedMoments
 from matrixdp.mechanisms.gaussian import AnalyzeGauss
-from matrixdp.noise import distributions
+from matrixdp.noise import distributions, safe
+from matrixdp.noise.value import Noise
 from matrixdp.privacy.sensitivity import Box, SecondMomentQuery
 from reproduction.bingham import Bingham
 from reproduction.mechanisms.generalized_gamma import GeneralizedGamma, SymmetricGeneralizedGamma
@@ -72,7 +73,7 @@ def additive(trials: int, m: int, n: int) -> list[Case]:
     return [
         Case(f"unimodal, row scaling, {size}", out.size, plus(rows[0]), 1.15),
         Case(f"unimodal, dense, {size}", out.size, plus(rows[1]), 1.3),
-        Case(f"Laplace, {size}", out.size, plus(distributions.LaplaceNoise(shape, 2.0)), 1.6),
+        Case(f"Laplace, {size}", out.size, plus(Noise.of(safe.LAPLACE, 2.0, shape)), 1.6),
         Case(
             f"K-norm, Frobenius, {size}",
             out.size,

@@ -36,7 +36,6 @@ from matrixdp.mechanisms.scaled import MinMaxScaled
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import (
     GaussianDistribution,
-    LaplaceNoise,
     MatrixNormal,
 )
 from matrixdp.noise.value import Noise
@@ -195,8 +194,6 @@ def length(noise: Any, change: Array) -> float:
         return float(np.linalg.norm(noise.whiten(change), order))
     if isinstance(noise, GaussianDistribution):
         return float(np.linalg.norm(noise.whiten(change)))
-    if isinstance(noise, LaplaceNoise):
-        return float(np.abs(noise.whiten(change)).sum())
     return float(noise.size(change))
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from matrixdp.noise import distributions
+from matrixdp.noise import distributions, safe
+from matrixdp.noise.value import Noise
 
 # Chance of a false alarm, for samplers that are right: seeds are fixed, so it is met once or never.
 ALPHA = 1e-6
@@ -37,13 +38,16 @@ def covariance_score(sample: np.ndarray, covariance: np.ndarray) -> float:
     return float(np.abs((moments - covariance) / error).max())
 
 
+ROWS, BASIS = np.array([[1.0], [2.0], [3.0]]), np.linalg.qr(factor(3, 1))[0]
 DISTRIBUTIONS = {
     "rows": distributions.MatrixNormal((3, 5), [1.0, 2.0, 3.0]),
     "dense rows": distributions.MatrixNormal((3, 5), factor(3)),
-    "symmetric": distributions.SymmetricNormal((4, 4), 1.0, 2.0),
-    "symmetrised": distributions.SymmetrisedNormal((4, 4), [1.0, 2.0, 3.0, 4.0]),
-    "laplace": distributions.LaplaceNoise((3, 5), 2.0),
-    "symmetric laplace": distributions.SymmetricLaplace((4, 4), 2.0),
+    "noise": Noise(safe.NORMAL, ROWS, (3, 5)),
+    "noise along directions": Noise(safe.NORMAL, ROWS, (3, 5), basis=BASIS),
+    "symmetric": Noise(safe.NORMAL, 2.0 - np.eye(3), (3, 3), symmetric=True),
+    "symmetric along directions": Noise(safe.NORMAL, ROWS * ROWS.T, (3, 3), True, BASIS),
+    "laplace": Noise.of(safe.LAPLACE, 2.0, (3, 5)),
+    "symmetric laplace": Noise(safe.LAPLACE, ROWS * ROWS.T, (3, 3), symmetric=True),
     "frobenius": distributions.FrobeniusExponential((3, 5), 2.0),
     "record_l2": distributions.ColumnL2Exponential((3, 5), 2.0),
     "record_linf": distributions.ColumnLinfExponential((3, 5), 2.0, [1.0, 2.0, 3.0]),

@@ -21,7 +21,8 @@ from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.auditing.status import NOT_REFUTED, REFUTED
 from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
-from matrixdp.noise.distributions import GaussianDistribution, LaplaceNoise
+from matrixdp.noise.distributions import GaussianDistribution
+from matrixdp.noise.value import Noise
 
 #: Relative tolerance of a size of noise that is computed in two ways.
 CLOSE = 1e-6
@@ -112,12 +113,12 @@ def deviation(release: AdditiveMechanism, stream: np.random.Generator) -> Deviat
     if library.owns(release) and not np.isnan(exact := proofs.deviation(noise)):
         return Deviation(exact, exact)
     size = float(np.prod(noise.shape))
-    if library.owns(release) and isinstance(noise, GaussianDistribution | LaplaceNoise):
+    if library.owns(release) and isinstance(noise, Noise | GaussianDistribution):
         entries = noise.whiten(np.zeros(noise.shape)).size
         if entries * size <= EXACT:
             squares = sum(float((noise.colour(unit) ** 2).sum()) for unit in np.eye(entries))
             # Laplace numbers of scale 1 have variance 2.
-            exact = float(np.sqrt(squares / size * (2 if isinstance(noise, LaplaceNoise) else 1)))
+            exact = float(np.sqrt(squares / size * (1 if is_gaussian(noise) else 2)))
             return Deviation(exact, exact)
     value = draws.value_within(release, farthest(release.query))
     sample = draws.noise_of(release, value, DRAWS, stream)

@@ -20,7 +20,6 @@ from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import (
     GaussianDistribution,
-    LaplaceNoise,
     NormDistribution,
     SizedDistribution,
 )
@@ -132,7 +131,7 @@ def _of_another_author(
     """
     known = library.audit_of(release) or isinstance(release, parts.COMPOSED)
     noise = release.noise if isinstance(release, AdditiveMechanism) else None
-    sized = isinstance(noise, SizedDistribution) and not isinstance(noise, LaplaceNoise)
+    sized = isinstance(noise, SizedDistribution)
     if known or sized:
         audit = audit_of(release, generators[0])
         row = judge(audit, [*generators[1:4], *generators[5:]], limits)

@@ -17,7 +17,6 @@ from matrixdp.mechanisms.base import AdditiveGaussian, AdditiveMechanism, Calibr
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import (
     GaussianDistribution,
-    LaplaceNoise,
     NoiseDistribution,
     NormDistribution,
 )
@@ -108,9 +107,6 @@ def _length(distribution: Noise | NoiseDistribution, change: Array) -> float:
         return float(np.linalg.norm(distribution.whiten(change), order, axis=-1).max())
     if isinstance(distribution, GaussianDistribution):
         return float(np.linalg.norm(distribution.whiten(change)))
-    if isinstance(distribution, LaplaceNoise) and not library.owns(distribution):
-        # The class may answer ``size`` otherwise.
-        return float(np.abs(distribution.whiten(change[0])).sum())
     assert isinstance(distribution, NormDistribution)
     return float(np.max(distribution.size(change)))
 

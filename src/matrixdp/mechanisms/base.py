@@ -24,7 +24,6 @@ from matrixdp.mechanisms import intervals
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import (
     GaussianDistribution,
-    LaplaceNoise,
     NoiseDistribution,
     Streams,
     laplaces,
@@ -305,7 +304,7 @@ class AdditiveMechanism(Separable):
     @property
     def coloured(self) -> bool:
         """Whether simulated noise is coloured white noise, and not drawn by the distribution."""
-        whitens = isinstance(self.noise, GaussianDistribution | LaplaceNoise)
+        whitens = isinstance(self.noise, Noise | GaussianDistribution)
         return whitens and not library.plain(self.noise)
 
     def _draw(self, value: Array, streams: Streams) -> Array:
@@ -319,9 +318,9 @@ class AdditiveMechanism(Separable):
     def _noise(self, streams: Streams) -> Array:
         if not self.coloured:
             return self.noise.sample(streams)
-        assert isinstance(self.noise, GaussianDistribution | LaplaceNoise)
+        assert isinstance(self.noise, Noise | GaussianDistribution)
         count = self.noise.whiten(np.zeros(self.noise.shape)).size
-        if isinstance(self.noise, LaplaceNoise):
+        if isinstance(self.noise, Noise) and self.noise.unit == safe.LAPLACE:
             return laplaces(streams, count)
         return normals(streams, (count,))
 
@@ -335,7 +334,7 @@ class AdditiveMechanism(Separable):
                 )
             return noise + value
         distribution = self.noise
-        assert isinstance(distribution, GaussianDistribution | LaplaceNoise)
+        assert isinstance(distribution, Noise | GaussianDistribution)
         # A value that all trials share is whitened once.
         values = value[None] if value.ndim == 2 else value
         centres = [np.ravel(distribution.whiten(exact)) for exact in values]

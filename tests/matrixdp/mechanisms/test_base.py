@@ -17,6 +17,7 @@ from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.noise import distributions, safe
+from matrixdp.noise.value import Noise
 from matrixdp.privacy import exact_sums, gaussian
 from matrixdp.privacy.sensitivity import (
     Ball,
@@ -148,25 +149,23 @@ def test_directions_that_are_a_little_off_cost_no_privacy():
         assert apart <= release.mu * (1 + 1e-12)
 
 
-class HalfDrawn(distributions.MatrixNormal):
+class HalfDrawn(Noise):
     """Another author's class, whose sampler draws half of the noise that it declares."""
 
-    def _draw(self, streams, stack):
-        super()._draw(streams, stack)
-        stack /= 2
+    def sample(self, streams, out=None):
+        return super().sample(streams, out) / 2
 
 
-class ExactDiagonal(distributions.SymmetricLaplace):
-    def _draw(self, streams, stack):
-        super()._draw(streams, stack)
-        stack[:, *np.diag_indices(self.shape[0])] = 0
+class ExactDiagonal(Noise):
+    def sample(self, streams, out=None):
+        return super().sample(streams, out) * (1 - np.eye(self.shape[0]))
 
 
 def test_a_simulated_release_colours_white_noise_of_the_library_as_a_real_one_does():
     """An author's own sampler cannot take noise away."""
     query = RecordsQuery(Box.cube(2, -1, 1), 3)
     release = Gaussian().calibrate(query, epsilon=1.0, delta=0.01)
-    foreign = replace(release, noise=HalfDrawn(release.noise.shape, 2.0))
+    foreign = replace(release, noise=HalfDrawn.of(safe.NORMAL, 2.0, query.shape))
     with pytest.raises(InputError, match="no safe noise for HalfDrawn"):
         foreign.release(np.zeros((3, 2)))
     value = np.full((2, 3), 0.5)
@@ -183,7 +182,7 @@ def test_a_simulated_release_colours_white_noise_of_the_library_as_a_real_one_do
     assert first - second == pytest.approx(np.broadcast_to(2 * value, first.shape))
     moments = SecondMomentQuery(Box.cube(3, -1, 1), 20)
     laplace = Laplace().calibrate(moments, epsilon=1.0)
-    exact = replace(laplace, noise=ExactDiagonal(laplace.noise.shape, 1.0))
+    exact = replace(laplace, noise=ExactDiagonal(**vars(laplace.noise)))
     drawn = exact.simulate(np.zeros((3, 3)), [np.random.default_rng(0)] * 50)
     assert (np.abs(drawn[:, 0, 0]) > 0).all()
     assert same_copies(drawn, np.swapaxes(drawn, 1, 2))

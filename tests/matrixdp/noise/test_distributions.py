@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -17,8 +16,8 @@ from noisesamples import (
 )
 from scipy import stats
 
-from matrixdp import library
-from matrixdp.noise import distributions
+from matrixdp.noise import distributions, safe
+from matrixdp.noise.value import Noise
 
 FACTORS = {
     "none": lambda trials, size, seed: None,
@@ -63,7 +62,7 @@ def test_dense_column_factor_in_several_blocks():
 
 
 def test_laplace_signs_are_fair_and_independent():
-    sample = distributions.LaplaceNoise((1, 20_001), 1.0).sample(repeated(50))[:, 0]
+    sample = Noise.of(safe.LAPLACE, 1.0, (1, 20_001)).sample(repeated(50))[:, 0]
     signs, sizes = np.sign(sample), np.abs(sample) - 1
     pairs = [np.ones_like(signs[:, 1:]), signs[:, :-1], sizes[:, 1:], sizes[:, :-1]]
     pairs.append(np.roll(signs, 8, axis=1)[:, 1:])
@@ -101,10 +100,10 @@ KNORMS = {
     [
         distributions.MatrixNormal((1000, 1000), 3.0),
         distributions.MatrixNormal((1000, 1000), np.linspace(1, 2, 1000)),
-        distributions.SymmetricNormal((1000, 1000), 1.0, 1.0),
-        distributions.SymmetrisedNormal((1000, 1000), 1.0),
-        distributions.LaplaceNoise((1000, 1000), 3.0),
-        distributions.SymmetricLaplace((1000, 1000), 3.0),
+        Noise.of(safe.NORMAL, 3.0, (1000, 1000)),
+        Noise.of(safe.NORMAL, 1.0, (1000, 1000), symmetric=True),
+        Noise.of(safe.LAPLACE, 3.0, (1000, 1000)),
+        Noise.of(safe.LAPLACE, 3.0, (1000, 1000), symmetric=True),
         distributions.FrobeniusExponential((1000, 1000), 3.0),
         distributions.ColumnL2Exponential((1_000_000, 1), 3.0),
         distributions.ColumnLinfExponential((1_000_000, 1), 3.0, np.ones(1_000_000)),
@@ -114,9 +113,7 @@ KNORMS = {
 def test_numbers_have_all_digits_of_float64(distribution):
     """Of half a million numbers with 24 binary digits thousands are equal, of 53 digits none."""
     (drawn,) = distribution.sample(repeated(1))
-    free = (
-        drawn[np.triu_indices(1000)] if "Symmetri" in type(distribution).__name__ else drawn.ravel()
-    )
+    free = drawn[np.triu_indices(1000)] if getattr(distribution, "symmetric", 0) else drawn.ravel()
     assert len(np.unique(np.abs(free))) > len(free) - 5
     assert len(np.unique(np.abs(free).astype(np.float32))) < len(free) - 1000
 
@@ -171,58 +168,57 @@ def test_alike_columns_can_be_drawn_in_any_number(name):
 # White noise
 
 
-def made(kind: type) -> list[distributions.NoiseDistribution]:
-    """Distributions of a class, with every kind of its parameters."""
-    if kind is distributions.MatrixNormal:
-        factors = (None, 1.5, np.linspace(1, 2, 3), factor(3))
-        columns = (None, 0.5, np.linspace(1, 2, 4), factor(4, 1))
-        return [kind((3, 4), a, b) for a, b in product(factors, columns)]
-    if kind is distributions.SymmetricNormal:
-        return [kind((4, 4), 2.0, 2.0), kind((4, 4), 2.0, 0.5)]
-    if kind is distributions.SymmetrisedNormal:
-        return [kind((4, 4), np.linspace(1, 2, 4)), kind((4, 4), factor(4))]
-    return [kind((4, 4), 0.3)]
+FACTORED = [
+    distributions.MatrixNormal((3, 4), a, b)
+    for a, b in product(
+        (None, 1.5, np.linspace(1, 2, 3), factor(3)), (None, 0.5, np.linspace(1, 2, 4), factor(4))
+    )
+]
+NOISES = [noise for noise in DISTRIBUTIONS.values() if isinstance(noise, Noise)]
 
 
-def whitened(kind: type) -> list[type]:
-    """The library's distributions that can be whitened: a class and its subclasses."""
-    below = [one for sub in kind.__subclasses__() for one in whitened(sub)]
-    own = kind.__module__ in library.MODULES and not inspect.isabstract(kind)
-    return [*([kind] if own else []), *below]
+def white_of(distribution, streams):
+    """Return the white noise of which ``sample`` is made."""
+    if not isinstance(distribution, Noise):
+        return distribution.white_noise(streams)
+    rows, columns = distribution.shape
+    if distribution.unit == safe.NORMAL:
+        drawn = distributions.normals(streams, distribution.shape)
+    else:
+        drawn = distributions.laplaces(streams, rows * columns).reshape(-1, rows, columns)
+    if distribution.symmetric:
+        return drawn[:, *np.triu_indices(rows)]
+    return drawn.reshape(len(streams), -1)
 
 
-WHITENED = [*whitened(distributions.GaussianDistribution), *whitened(distributions.LaplaceNoise)]
-
-
-def test_all_distributions_that_can_be_whitened_are_here():
-    names = ["MatrixNormal", "SymmetricNormal", "SymmetrisedNormal"]
-    names += ["LaplaceNoise", "SymmetricLaplace"]
-    assert [kind.__name__ for kind in WHITENED] == names
-
-
-def apart(distribution: distributions.NoiseDistribution) -> float:
+def apart(distribution) -> float:
     """Largest difference of ``sample`` and of coloured white noise, in deviations."""
     drawn = distribution.sample(independent(5))
-    white = distribution.white_noise(independent(5))
+    white = white_of(distribution, independent(5))
     coloured = np.stack([distribution.colour(one) for one in white])
     return float(np.abs(coloured - drawn).max() / np.abs(drawn).max())
 
 
-@pytest.mark.parametrize("kind", WHITENED)
-def test_samples_are_coloured_white_noise_to_rounding(kind):
-    for distribution in made(kind):
-        assert apart(distribution) < 1e-14
-        white = distribution.white_noise(independent(5))
-        for one in white:
-            assert distribution.whiten(distribution.colour(one)) == pytest.approx(one, rel=1e-9)
-        trials = white.reshape(5, -1)
-        assert len(np.unique(trials)) == trials.size
+@pytest.mark.parametrize("distribution", [*FACTORED, *NOISES])
+def test_samples_are_coloured_white_noise_to_rounding(distribution):
+    assert apart(distribution) < 1e-14
+    white = white_of(distribution, independent(5))
+    for one in white:
+        assert distribution.whiten(distribution.colour(one)) == pytest.approx(one, rel=1e-9)
+    trials = white.reshape(5, -1)
+    assert len(np.unique(trials)) == trials.size
 
 
-class ExactDiagonal(distributions.SymmetricNormal):
-    def _draw(self, streams, stack):
-        super()._draw(streams, stack)
-        stack[:, *np.diag_indices(self.shape[0])] = 0
+@pytest.mark.parametrize("noise", NOISES)
+def test_variances_are_those_of_coloured_units(noise):
+    unit = 1.0 if noise.unit == safe.NORMAL else 2.0
+    squares = sum(unit * noise.colour(one) ** 2 for one in np.eye(noise.count))
+    assert np.broadcast_to(noise.variances, noise.shape) == pytest.approx(squares, rel=1e-12)
+
+
+class ExactDiagonal(Noise):
+    def sample(self, streams, out=None):
+        return super().sample(streams, out) * (1 - np.eye(self.shape[0]))
 
 
 class ReusedColumn(distributions.MatrixNormal):
@@ -231,18 +227,17 @@ class ReusedColumn(distributions.MatrixNormal):
         stack[..., 1] = stack[..., 0]
 
 
-class UnevenRows(distributions.LaplaceNoise):
-    def _fill(self, stream, trial):
-        super()._fill(stream, trial)
-        trial *= np.linspace(0.999, 1, len(trial))[:, None]
+class UnevenRows(Noise):
+    def sample(self, streams, out=None):
+        return super().sample(streams, out) * np.linspace(0.999, 1, self.shape[0])[:, None]
 
 
 @pytest.mark.parametrize(
     "wrong",
     [
-        ExactDiagonal((4, 4), 1.0, 1.0),
+        ExactDiagonal.of(safe.NORMAL, 1.0, (4, 4), symmetric=True),
         ReusedColumn((3, 4), 2.0),
-        UnevenRows((3, 4), 0.5),
+        UnevenRows.of(safe.LAPLACE, 0.5, (3, 4)),
     ],
 )
 def test_a_sampler_that_is_not_coloured_white_noise_is_seen(wrong):

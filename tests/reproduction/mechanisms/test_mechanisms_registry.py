@@ -15,9 +15,12 @@ import matrixdp.mechanisms
 from matrixdp.auditing.releases import audit_of
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism, NoGuarantee
+from matrixdp.noise import safe
 from matrixdp.noise.distributions import NoiseDistribution
+from matrixdp.noise.value import Noise
 from matrixdp.privacy.sensitivity import Ball, Box, RecordsQuery, SecondMomentQuery
 from reproduction import mechanisms
+from reproduction.mechanisms.directional import Averaged
 
 
 @pytest.mark.parametrize(
@@ -63,18 +66,21 @@ def test_a_mechanism_is_found_by_its_name_alone():
 #: Names in keys of random streams. Another name is other noise in every kept result.
 STREAMS = {
     *("ColumnL2Exponential", "ColumnLinfExponential", "FrobeniusExponential", "GeneralizedGamma"),
-    *(
-        "Laplace",
-        "MatrixNormal",
-        "NonPrivateRankOne",
-        "NonPrivateWishart",
-        "SymmetricGeneralizedGamma",
-    ),
-    *("SymmetricLaplace", "SymmetricNormal", "SymmetrisedNormal"),
+    *("MatrixNormal", "NonPrivateRankOne", "NonPrivateWishart", "SymmetricGeneralizedGamma"),
     *("AlongPrivateDirections", "CentredMoments", "ChosenByHistogram", "ChosenBySearch"),
     *("PrincipalDirection", "RidgedByHistogram", "RidgedEquations", "Sketch", "Spectrum"),
     "SearchNoise",
 }
+
+
+def test_noise_of_the_library_has_the_names_of_its_streams():
+    names = {
+        Noise.of(unit, 1.0, (2, 2), symmetric).stream
+        for unit in (safe.NORMAL, safe.LAPLACE)
+        for symmetric in (False, True)
+    }
+    assert names == {"MatrixNormal", "SymmetricNormal", "Laplace", "SymmetricLaplace"}
+    assert Averaged.stream == "SymmetrisedNormal"
 
 
 def below(kind):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from matrixdp.auditing.norm import size_of
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import (
     AdditiveGaussian,
@@ -22,6 +23,7 @@ from matrixdp.mechanisms.base import (
     Mechanism,
 )
 from matrixdp.noise.distributions import GaussianDistribution, NoiseDistribution, Streams, normals
+from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import (
     Box,
@@ -117,7 +119,7 @@ def standard(query: Query, epsilon: float, delta: float) -> float:
 
 
 def normal_release(
-    query: Query, epsilon: float, delta: float, noise: GaussianDistribution, **declared: Any
+    query: Query, epsilon: float, delta: float, noise: Noise | GaussianDistribution, **declared: Any
 ) -> AdditiveGaussian:
     """Return value plus noise, which declares the whole mu of its budget, or another one."""
     declared = {"noise_std": getattr(noise, "std", np.nan), **declared}
@@ -128,7 +130,7 @@ def normal_release(
 
 
 def pure_release(
-    query: Query, epsilon: float, noise: NoiseDistribution, std: float
+    query: Query, epsilon: float, noise: Noise | NoiseDistribution, std: float
 ) -> AdditiveMechanism:
     """Return value plus noise, which declares epsilon and a delta of 0."""
     declared = {"epsilon": epsilon, "epsilon_delivered": epsilon, "noise_std": float(std)}
@@ -159,13 +161,14 @@ class Independent(GaussianDistribution):
 Change = Callable[[Array, Any, Streams], None]
 
 
-def corrupted(kind: type[NoiseDistribution], change: Change | None) -> type[Any]:
+def corrupted(kind: type[Any], change: Change | None) -> type[Any]:
     """Return a class of noise whose draws are those of another class, changed; None: itself."""
 
     class Corrupted(kind):  # type: ignore[valid-type, misc]
-        def _draw(self, streams: Streams, stack: Array) -> None:
-            super()._draw(streams, stack)
+        def sample(self, streams: Streams, out: Array | None = None) -> Array:
+            stack: Array = super().sample(streams, out)
             change(stack, self, streams)
+            return stack
 
     return Corrupted if change else kind
 
@@ -314,5 +317,6 @@ def loss(release: CalibratedMechanism, case: Case) -> float:
     assert isinstance(release, AdditiveMechanism)
     first, second = answers(release, unlike())
     noise = release.noise.sample([np.random.default_rng(0)] * 4000)
-    losses = release.noise.size(noise + (first - second)) - release.noise.size(noise)
+    size = size_of(release.noise)
+    losses = size(noise + (first - second)) - size(noise)
     return float(np.abs(losses).max() / release.epsilon * (1 - 1e-9))

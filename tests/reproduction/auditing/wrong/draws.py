@@ -29,8 +29,9 @@ from wrong.base import (
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
-from matrixdp.noise import distributions
-from matrixdp.noise.distributions import LaplaceNoise, NormDistribution, Streams, SymmetricNormal
+from matrixdp.noise import distributions, safe
+from matrixdp.noise.distributions import NormDistribution, Streams
+from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Mu, Query
 from reproduction.mechanisms.generalized_gamma import GammaRelease, GeneralizedGamma
@@ -138,7 +139,7 @@ def half_precision(z: Array, noise: Any, streams: Streams) -> None:
 
 
 def cut_at_twelve(z: Array, noise: Any, streams: Streams) -> None:
-    np.clip(z, -12 * noise.scale, 12 * noise.scale, out=z)
+    np.clip(z, -12 * noise.size, 12 * noise.size, out=z)
 
 
 def positive(z: Array, noise: Any, streams: Streams) -> None:
@@ -200,12 +201,12 @@ def power_sum(p: float, query: Query, epsilon: float, _: float) -> AdditiveMecha
 
 def symmetric(change: Change | None) -> Build:
     """Return the calibration of symmetric noise, equal on and above the diagonal."""
-    kind = corrupted(SymmetricNormal, change)
+    kind = corrupted(Noise, change)
 
     def build(query: Any, epsilon: float, delta: float) -> CalibratedMechanism:
         std = standard(query, epsilon, delta) * query.triangle_l2_sensitivity / query.l2_sensitivity
         mu = Mu(gaussian.mu(epsilon, delta), query.triangle_l2_exact)
-        noise = kind(query.shape, std, std)
+        noise = kind.of(safe.NORMAL, std, query.shape, symmetric=True)
         return normal_release(query, epsilon, delta, noise, noise_std=std, mu=mu)
 
     return build
@@ -214,7 +215,7 @@ def symmetric(change: Change | None) -> Build:
 def laplace(change: Change | None, query: Query, epsilon: float, _: float) -> AdditiveMechanism:
     """Return Laplace noise, whose draws are changed."""
     scale = query.l1_sensitivity / epsilon
-    noise = corrupted(LaplaceNoise, change)(query.shape, scale)
+    noise = corrupted(Noise, change).of(safe.LAPLACE, scale, query.shape)
     return pure_release(query, epsilon, noise, np.sqrt(2) * scale)
 
 
@@ -298,7 +299,7 @@ class Extreme(np.random.Generator):
 def within_support(release: AdditiveMechanism, case: Case) -> float:
     """Return infinity if Laplace noise never exceeds 49 scales: neighbours differ in support."""
     noise = np.abs(release.noise.sample([Extreme()])).max()
-    return float("inf") if noise < 49 * release.noise.scale else 0.0
+    return float("inf") if noise < 49 * release.noise.size[0, 0] else 0.0
 
 
 def between(first: tuple[int, int], second: tuple[int, int], sign: float = -1.0):

@@ -23,8 +23,9 @@ from wrong.base import (
 )
 
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
-from matrixdp.noise import distributions
-from matrixdp.noise.distributions import MatrixNormal, SymmetricNormal
+from matrixdp.noise import safe
+from matrixdp.noise.distributions import MatrixNormal
+from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import ADJACENCIES, Mu, Query
 from reproduction.mechanisms.jl import JohnsonLindenstrauss
@@ -55,7 +56,7 @@ def laplace(norm: Any) -> Build:
 
     def build(query: Query, epsilon: float, _: float) -> AdditiveMechanism:
         scale = float(norm(query)) / epsilon
-        noise = distributions.LaplaceNoise(query.shape, scale)
+        noise = Noise.of(safe.LAPLACE, scale, query.shape)
         return pure_release(query, epsilon, noise, np.sqrt(2) * scale)
 
     return build
@@ -65,10 +66,10 @@ def symmetric(diagonal: float, other: float) -> Build:
     """Return symmetric noise with deviations in shares of the Frobenius calibration."""
 
     def build(query: Any, epsilon: float, delta: float) -> CalibratedMechanism:
-        std, m = standard(query, epsilon, delta), query.features
-        size = std * np.sqrt((diagonal**2 + (m - 1) * other**2) / m)
-        noise = SymmetricNormal(query.shape, std * diagonal, std * other)
-        return normal_release(query, epsilon, delta, noise, noise_std=float(size))
+        std = standard(query, epsilon, delta)
+        size = np.where(np.eye(query.features), std * diagonal, std * other)
+        noise = Noise(safe.NORMAL, size, query.shape, symmetric=True)
+        return normal_release(query, epsilon, delta, noise, noise_std=noise.deviation)
 
     return build
 
