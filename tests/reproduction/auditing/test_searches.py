@@ -86,7 +86,7 @@ ESTIMATORS = [one for one in PUBLIC.values() if hasattr(one, "fit")]
 
 def example(name):
     """Return a public mechanism with its defaults; one that wraps another has a Gaussian one."""
-    return mdp.MinMaxScaled(mdp.Gaussian()) if name == "Scaled" else MECHANISMS[name]()
+    return mdp.MinMaxScaled(mdp.Gaussian()) if name == "MinMaxScaled" else MECHANISMS[name]()
 
 
 def posed(kind, domain, adjacency):
@@ -157,7 +157,7 @@ def test_no_neighbours_are_further_apart_than_public_mechanisms_say(
     name, kind, domain, adjacency, request, monkeypatch
 ):
     mechanism, query = example(name), posed(kind, domain, adjacency)
-    if name == "Scaled" and domain == "ball":
+    if name == "MinMaxScaled" and domain == "ball":
         with pytest.raises(mdp.InputError, match="a ball bounds the records"):
             mechanism.calibrate(query, **BUDGET)
         return
@@ -226,7 +226,7 @@ def test_no_people_are_further_apart_than_public_mechanisms_say(name, kind, requ
         if kind is RecordsQuery and adjacency == ADD_OR_REMOVE:
             with pytest.raises(mdp.InputError, match="show their number"):
                 posed(kind, domain, adjacency)
-        elif name != "Scaled" or domain != "ball":
+        elif name != "MinMaxScaled" or domain != "ball":
             query = replace(posed(kind, domain, adjacency), per_person=PER_PERSON)
             reached, single = people_apart(mechanism, query, np.random.default_rng(0))
             # Columns that change are at right angles, terms of a sum add up.
