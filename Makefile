@@ -52,6 +52,7 @@ reference: quick ## run quickly, on MNIST and in full, and keep the results in r
 	@$(snakemake) mnist mnist_features claims $(ARGS) --configfile workflow/config/mnist.yaml
 	@$(snakemake) $(ARGS)
 	@$(BIN)/python -m reproduction save-reference
+	@$(BIN)/python -m reproduction texts
 kept-page: setup ## the page on the kept results, without a run: results/page.html, in seconds
 	@$(BIN)/python -m reproduction report $(ARGS)
 kept-article: setup ## the article of the kept results: results/kept/article.pdf, in seconds
