@@ -18,8 +18,8 @@ from reproduction.report.statistics import exceeds
 #: Delivered epsilons below this are drawn at the edge.
 LEAST = 1e-4
 
-#: Markers of the experiments, in the order of the catalogue.
-MARKERS = "os^DvPX*hd<>p8"
+#: Schemes that keep their promise everywhere are named up to so many.
+FEW = 4
 
 #: Colours of the three verdicts, and their words.
 VERDICTS = {
@@ -111,16 +111,13 @@ def draw(claimed: float, frame: pd.DataFrame) -> style.Drawing:
     order = order.agg(["max", "min"]).sort_values(["max", "min"], ascending=False)
     figure, ((axes,),) = style.canvas(1.9 + style.row_height(0.3) * max(2, len(order)))
     style.log_axis(axes, "x", f"delivered ε at claimed ε = {claimed:g}")
-    data = [*catalogue.experiments(), *{*frame["experiment"]} - {*catalogue.experiments()}]
-    data = [name for name in data if name in {*frame["experiment"]}]
-    marker = dict(zip(data, MARKERS * len(data), strict=False))
     for number, scheme in enumerate(order.index):
         rows = frame[frame["scheme"].eq(scheme)].sort_values("epsilon_delivered", kind="stable")
         for row, up in zip(rows.itertuples(), _apart(rows["epsilon_delivered"]), strict=True):
             colour = VERDICTS[str(row.verdict)][0]
             dot: dict[str, Any] = {"color": colour, "markersize": 5, "markeredgewidth": 0}
             x = max(row.epsilon_delivered, LEAST)
-            axes.plot(x, number + up, marker[row.experiment], zorder=3, alpha=0.85, **dot)
+            axes.plot(x, number + up, "o", zorder=3, alpha=0.85, **dot)
     for number, (high, low) in enumerate(order.to_numpy()):
         # The number is written beside the end that is farther from the promise.
         at, side = (high, 9) if exceeds(high, claimed) else (low, -9)
@@ -132,20 +129,14 @@ def draw(claimed: float, frame: pd.DataFrame) -> style.Drawing:
     style.name_rows(axes, order.index)
     axes.grid(axis="y", visible=True)
     axes.set_xlim(low, high)
+    if len(as_promised) > FEW:
+        as_promised = [f"{len(as_promised)} schemes, by name in the figure's CSV"]
     notes = {"As promised wherever it was run": as_promised}
     notes["Not private at any ε, at least once"] = without
     if any(notes.values()):
         style.notes(axes, {text: names for text, names in notes.items() if names}, below=40)
-    some = {*frame.loc[frame["scheme"].isin(wrong), "experiment"]}
-    looks = [
-        (catalogue.experiment(name).name, "#777777", marker[name]) for name in data if name in some
-    ]
-    looks += [(text, colour, "o") for colour, text in VERDICTS.values()]
-    keys = [style.key(text, catalogue.Look(hue, shape, "none")) for text, hue, shape in looks]
-    if style.is_narrow():
-        style.legend(figure, keys, columns=4)
-    else:
-        axes.legend(handles=keys, ncols=4, loc="lower center", bbox_to_anchor=(0.35, 1))
+    keys = [style.key(text, catalogue.Look(hue, "o", "none")) for hue, text in VERDICTS.values()]
+    style.legend(figure, keys, columns=3)
     return figure
 
 

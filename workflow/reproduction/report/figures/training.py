@@ -13,6 +13,7 @@ from reproduction import catalogue
 from reproduction.report import comparisons, summary
 from reproduction.report.figures import frames, style
 from reproduction.report.inputs import Run
+from reproduction.report.statistics import exceeds
 
 #: Delivered epsilons beyond these are drawn at the edge: no accuracy, or no privacy, is left.
 LEAST, MOST = 1e-3, 1e4
@@ -25,7 +26,10 @@ ROWS = {"epsilon": "claimed ε", "epsilon_delivered": "delivered ε"}
 
 
 def tidy(run: Run) -> pd.DataFrame:
-    """Return the rows of all experiments that were run, with ``epsilon_delivered``."""
+    """Return the rows of all experiments that were run, with ``epsilon_delivered``.
+
+    ``leading`` marks the baselines and the mechanisms of :func:`leading`, which are drawn.
+    """
     parts = []
     for name in (file.partition("/")[2] for file in run if file.startswith("summary/")):
         table = run[f"summary/{name}"]
@@ -35,7 +39,27 @@ def tidy(run: Run) -> pd.DataFrame:
             rows = rows.assign(against_baseline=verdicts)
             place = summary.place_of_default(table, run.settings["table_epsilon"])
             parts.append(comparisons.twins(rows, compared).assign(place=place))
-    return frames.join(parts)
+    joined = frames.join(parts)
+    if joined.empty:
+        return joined
+    return joined.assign(leading=joined["mechanism"].isin(leading(joined, run.table_epsilon)))
+
+
+def leading(rows: pd.DataFrame, table_epsilon: float) -> set[str]:
+    """Return the baselines and the mechanisms that a figure has room for.
+
+    They are those of the papers, those that IMGM's paper compares, those without an entry in the
+    catalogue, and by experiment the most accurate one that keeps its promise.
+    """
+    papers = {*catalogue.section("compared")["IMGM"]}
+    papers |= {name for names in catalogue.section("papers").values() for name in names}
+    names = rows["mechanism"]
+    first = rows["role"].ne("mechanism") | names.isin(papers) | ~names.isin([*catalogue.legends()])
+    kept = rows[rows["role"].eq("mechanism") & rows["mean"].notna()]
+    at = table_epsilon if kept["epsilon"].eq(table_epsilon).any() else kept["epsilon"].max()
+    kept = kept[kept["epsilon"].eq(at) & ~exceeds(kept["epsilon_delivered"], at)]
+    best = kept.loc[kept.groupby("experiment")["mean"].idxmax(), "mechanism"]
+    return {*names[first], *best}
 
 
 def draw(frame: pd.DataFrame, panels: Sequence[str] = ()) -> style.Drawing:
@@ -44,6 +68,7 @@ def draw(frame: pd.DataFrame, panels: Sequence[str] = ()) -> style.Drawing:
     ``panels`` are experiments that come first. One that was not run says so, and how to run it; on
     a telephone the caption alone does.
     """
+    frame = frame[frame["leading"].eq(True)]
     results = frame[frame["role"].eq("mechanism") & frame["mean"].notna()]
     ran = list(dict.fromkeys(results["experiment"]))
     if not ran:

@@ -71,12 +71,17 @@ def ledger(table: pd.DataFrame, errors: pd.DataFrame) -> dict[str, Any]:
     }
 
 
+#: So much of a reason is shown.
+CLAUSES = 3
+
 #: Kinds of rows, as the titles of their groups name them.
 KINDS = ("claims", "errata", "readings")
 
 
 def _claim(row: Mapping[str, Any]) -> dict[str, Any]:
-    why, *_ = _SENTENCE.split(row["reason"], maxsplit=1)
+    # What else decides it is printed by its command.
+    first, *_ = _SENTENCE.split(row["reason"], maxsplit=1)
+    why = "; ".join(first.split("; ")[:CLAUSES])
     counts = f"counts with {row['same_as']}" if row["same_as"] else ""
     return {
         "id": row["id"],
