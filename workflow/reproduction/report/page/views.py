@@ -72,7 +72,7 @@ def ledger(table: pd.DataFrame, errors: pd.DataFrame) -> dict[str, Any]:
 
 
 #: So much of a reason is shown.
-CLAUSES = 3
+CLAUSES = 2
 
 #: Kinds of rows, as the titles of their groups name them.
 KINDS = ("claims", "errata", "readings")
