@@ -78,7 +78,7 @@ def _content(
             for option, room in fitting
         ],
         "details": [*receipt.comparison(spec, listed), *receipt.noise_lines(spec, listed[0])],
-        "records_that_count": receipt.counted(spec) or None,
+        "records_that_count": receipt.counting_rule(spec) or None,
     }
     if spec.output.number:
         try:

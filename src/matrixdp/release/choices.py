@@ -62,7 +62,7 @@ def spec_of(spec: Specification, option: Option) -> Specification:
 def _simulates(spec: Specification) -> bool:
     """Return whether what noise takes from an answer can be simulated from public facts."""
     known = spec.output_type.loss_unit and isinstance(spec.query.domain, Box)
-    return bool(known) and not spec.private and len(spec.columns) <= outlooks.MANY
+    return bool(known) and not spec.private and len(spec.columns) <= outlooks.MOST_COLUMNS
 
 
 def _compared(spec: Specification, choices: list[Option]) -> list[Option]:

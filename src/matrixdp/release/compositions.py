@@ -56,13 +56,13 @@ def options(spec: Specification, delta: float) -> list[comparison.Option]:
     mechanism: Mechanism = Centred() if spec.output_type.about_mean else PrivatelyClipped()
     moments = ComposedMoments.calibrated(mechanism, query, **budget)
     error = max(
-        float(np.sqrt(comparison.variances(candidate).mean())) / _filled(candidate)
+        float(np.sqrt(comparison.variances(candidate).mean())) / _mean_square(candidate)
         for candidate in moments.radii
     )
     return [comparison.Option(mechanism, moments, comparison.variances(moments.widest), error)]
 
 
-def _filled(release: AdditiveGaussian) -> float:
+def _mean_square(release: AdditiveGaussian) -> float:
     """Return the mean square of an entry of records that fill the radius of a release."""
     return release.query.domain.radius**2 / release.query.features
 

@@ -88,8 +88,8 @@ def warn_of_noise(name: str, *, calls: int) -> None:
 def warn_of_doubts(doubts: Sequence[str], *, calls: int) -> None:
     """Warn the program that is this many calls above of released numbers that may be noise."""
     if doubts:
-        more = f", and {len(doubts) - 1} such numbers more" * (len(doubts) > 1)
-        warnings.warn(f"{doubts[0]}{more}", UselessWarning, stacklevel=calls + 1)
+        rest_words = f", and {len(doubts) - 1} such numbers more" * (len(doubts) > 1)
+        warnings.warn(f"{doubts[0]}{rest_words}", UselessWarning, stacklevel=calls + 1)
 
 
 #: Names of the estimators whose scores have been warned of in this process.

@@ -39,11 +39,11 @@ from matrixdp.release.outputs.output import CORRELATION, EXPLAINED, FILLS, Outpu
 #: Difference of regrets that decides nothing; that of simulated medians is about as large.
 TIE = 0.02
 #: Largest number of columns that are simulated.
-MANY = 100
+MOST_COLUMNS = 100
 
 #: Numbers of simulated releases, at most and at least, and of records; the seed. Limits on the
 #: numbers that are held in memory at once, and on releases x m^3 operations.
-_DRAWS, _FEW, _RECORDS, _SEED, _ENTRIES, _WORK = 100, 8, 500, 0, 1 << 21, 1 << 23
+_DRAWS, _LEAST_DRAWS, _RECORDS, _SEED, _ENTRIES, _WORK = 100, 8, 500, 0, 1 << 21, 1 << 23
 
 #: Largest loss that counts in a regret: what is worse is as bad.
 _WORST = 1.0
@@ -127,7 +127,7 @@ def _loss(output: Output, rows: Array, release: AdditiveMechanism | InParts) -> 
 def _ask(records: Array) -> Simulation:
     """Return the noise of as many simulated releases as time and memory allow."""
     draws = min(_ENTRIES // records.size, _WORK // records.shape[1] ** 3)
-    draws = int(np.clip(draws, _FEW, _DRAWS))
+    draws = int(np.clip(draws, _LEAST_DRAWS, _DRAWS))
     return Simulation([np.random.default_rng(_SEED)] * draws)
 
 

@@ -61,19 +61,19 @@ def options(
     Raises:
         InputError: no safe noise gives this guarantee.
     """
-    within, sizes = replace(spec, private=()), SizeQuery.of(spec.query, len(spec.private))
-    most = max(option.release.numbers for option in rank(replace(within, mu=None)))
-    left = delta_for_noise(spec.epsilon, delta, sizes.features + most) * _BELOW
+    within_bounds, sizes = replace(spec, private=()), SizeQuery.of(spec.query, len(spec.private))
+    most = max(option.release.numbers for option in rank(replace(within_bounds, mu=None)))
+    remainder = delta_for_noise(spec.epsilon, delta, sizes.features + most) * _BELOW
     if not delta:
         search = laplace(sizes, spec.epsilon * SHARE * _BELOW)
-        second = replace(within, epsilon=spec.epsilon * (1 - SHARE) * _BELOW)
+        second = replace(within_bounds, epsilon=spec.epsilon * (1 - SHARE) * _BELOW)
     else:
-        mu = float(gaussian.mu(spec.epsilon, left))
+        mu = float(gaussian.mu(spec.epsilon, remainder))
         mu = mu if spec.mu is None else min(mu, spec.mu * _BELOW)
-        search = normal(sizes, np.sqrt(SHARE) * mu * _BELOW, Budget(spec.epsilon, left))
+        search = normal(sizes, np.sqrt(SHARE) * mu * _BELOW, Budget(spec.epsilon, remainder))
         rest = np.sqrt(1 - SHARE) * mu * _BELOW
         epsilon = float(gaussian.epsilon(delta, rest))
-        second = replace(within, epsilon=epsilon, delta=delta, mu=rest)
+        second = replace(within_bounds, epsilon=epsilon, delta=delta, mu=rest)
     return [
         replace(option, release=PrivatelyBounded(search, option.inner, spec.epsilon, delta))
         for option in rank(second)

@@ -93,7 +93,7 @@ def build(spec: Specification, best: Option, date: str) -> dict[str, Any]:
         **spec.terms,
         "missing": _missing(spec),
         "neighbours": (_PEOPLE if spec.people else _NEIGHBOURS)[spec.query.adjacency],
-        "records_that_count": counted(spec) or None,
+        "records_that_count": counting_rule(spec) or None,
         "mechanism": specification.key_of(best.mechanism),
         "delta": spec.delta or extra,
     }
@@ -129,7 +129,7 @@ def _missing(spec: Specification) -> object:
     return "refused" if np.isnan(spec.fill).any() else private_bounds.fills(spec)
 
 
-def counted(spec: Specification) -> str:
+def counting_rule(spec: Specification) -> str:
     """Return in words which records count; nothing where all of them do."""
     if spec.people is None:
         return ""

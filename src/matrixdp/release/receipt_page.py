@@ -65,7 +65,7 @@ def _paragraphs(statement: Mapping[str, Any], files: str) -> Iterator[tuple[str,
     rule = statement["records_that_count"]
     yield "Records that count:", f"{rule}." if rule else "all of them."
     yield "How:", _mechanism(statement)
-    yield "Spent:", _spent(statement)
+    yield "Spent:", _spending(statement)
     yield (
         "Not covered:",
         f"{statement['not_covered']}; what holds for people in general, whoever is in the file; "
@@ -80,7 +80,7 @@ def _paragraphs(statement: Mapping[str, Any], files: str) -> Iterator[tuple[str,
     yield "To check:", f"{check}. Made by matrixdp {statement['version']['matrixdp']}."
 
 
-def _spent(statement: Mapping[str, Any]) -> str:
+def _spending(statement: Mapping[str, Any]) -> str:
     if "total_of_the_account" not in statement:
         return "no account counts this release; whoever made it must add up all of them."
     epsilon = statement["epsilon_of_all_releases_so_far"]

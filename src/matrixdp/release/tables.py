@@ -305,13 +305,13 @@ def _check_header(path: Path, header: list[str], names: set[str], dialect: Diale
             else:
                 finding = f"{SEPARATORS[separator]} between its columns"
             if separator != dialect.separator:
-                remedies.append(_stated(separator))
+                remedies.append(_keys_for(separator))
             if remedies:
                 raise InputError(f"{path} has {finding}; {', and '.join(remedies)}")
     if len(header) == 1:
         for separator, name in SEPARATORS.items():
             if separator != dialect.separator and separator in header[0]:
-                raise InputError(f"{path} has {name} between its columns; {_stated(separator)}")
+                raise InputError(f"{path} has {name} between its columns; {_keys_for(separator)}")
         for mark in dict.fromkeys(_MARKS.findall(header[0])):
             if names <= {part.strip(" \"'") for part in header[0].split(mark)}:
                 name = "blanks" if mark == " " else repr(mark)
@@ -322,7 +322,7 @@ def _check_header(path: Path, header: list[str], names: set[str], dialect: Diale
         )
 
 
-def _stated(separator: str) -> str:
+def _keys_for(separator: str) -> str:
     """Return what to state of a file with a separator."""
     if separator == USUAL.separator:
         return "leave separator and decimal out"

@@ -34,7 +34,7 @@ ALONE = f"noise_alone_{LEVEL:.0%}".rstrip("%")
 
 #: Number of draws of noise in a simulation, its minimum for large matrices, and the seed. No
 #: private noise depends on them.
-_DRAWS, _FEW, _SEED = 2000, 100, 0
+_DRAWS, _LEAST_DRAWS, _SEED = 2000, 100, 0
 #: Limits on draws x m^3 operations, and on the entries that are held in memory at once.
 _WORK, _ENTRIES = 4e9, 1 << 19
 
@@ -51,18 +51,18 @@ class MomentNoise:
     def __init__(self, release: AdditiveMechanism, mean_std: float | None = None) -> None:
         self._release, self._mean_std = release, mean_std
         self._rounding_factor, size = release.rounding_factor, release.noise.shape[0]
-        self._draws = int(np.clip(_WORK / size**3, _FEW, _DRAWS))
+        self._draws = int(np.clip(_WORK / size**3, _LEAST_DRAWS, _DRAWS))
 
     def _blocks(self) -> Iterable[tuple[Array, Array]]:
-        """Return :meth:`_drawn`; what fits in memory is drawn once."""
+        """Return :meth:`_draw_blocks`; what fits in memory is drawn once."""
         size = self._release.noise.shape[0]
-        return self._small if self._draws * size**2 <= _ENTRIES else self._drawn()
+        return self._small if self._draws * size**2 <= _ENTRIES else self._draw_blocks()
 
     @cached_property
     def _small(self) -> list[tuple[Array, Array]]:
-        return [*self._drawn()]
+        return [*self._draw_blocks()]
 
-    def _drawn(self) -> Iterator[tuple[Array, Array]]:
+    def _draw_blocks(self) -> Iterator[tuple[Array, Array]]:
         """Yield the noise of moments (k, m, m) and of the mean (k, m), the same in each call."""
         stream, shape = np.random.default_rng(_SEED), self._release.noise.shape
         step = max(1, _ENTRIES // (shape[0] * shape[1]))

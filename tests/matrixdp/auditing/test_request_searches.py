@@ -170,7 +170,7 @@ ESTIMATORS = [one for one in map(mdp.__getattr__, mdp.__all__) if hasattr(one, "
 def test_no_neighbours_are_further_apart_than_a_fit_says(estimator, options, monkeypatch):
     seen = []
     # Without a comparison, so that noise is additive; fits in parts follow below.
-    monkeypatch.setattr(outlooks, "MANY", 0)
+    monkeypatch.setattr(outlooks, "MOST_COLUMNS", 0)
     monkeypatch.setattr(choices, "of_fit", choices.of_fit.__wrapped__)
     monkeypatch.setattr(
         AdditiveMechanism, "release_value", lambda _, value: (seen.append(value), value)[1]

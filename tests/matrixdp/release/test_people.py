@@ -356,7 +356,7 @@ FITS = [*product(ESTIMATORS, ["recommend", "clipped"])]
 def test_estimators_fit_the_records_that_count(kind, mechanism, monkeypatch):
     seen = []
     # Without a comparison, so that both have additive noise where it is not named.
-    monkeypatch.setattr(outlooks, "MANY", 0)
+    monkeypatch.setattr(outlooks, "MOST_COLUMNS", 0)
     monkeypatch.setattr(choices, "of_fit", choices.of_fit.__wrapped__)
     monkeypatch.setattr(
         AdditiveMechanism, "release_value", lambda _, value: (seen.append(value), value)[1]
