@@ -81,7 +81,7 @@ def test_a_recommendation_says_its_rows_and_its_price(run, capsys):
         assert f"{row['says']}; the account has room for {row['room']} more" in text
     for line in one["details"]:
         assert f"{line}\n" in text
-    assert f"largest deviation): epsilon {one['price']:.3g}\n" in text
+    assert f"largest deviation: epsilon {one['price']:.3g}\n" in text
     assert (one["name"], one["epsilon"], one["delta"]) == ("mean", 0.5, 1e-6)
 
 
