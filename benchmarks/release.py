@@ -29,6 +29,12 @@ from matrixdp.noise.value import Noise
 from matrixdp.privacy.sensitivity import Box, SecondMomentQuery
 from reproduction.bingham import Bingham
 from reproduction.mechanisms.generalized_gamma import GeneralizedGamma, SymmetricGeneralizedGamma
+from reproduction.mechanisms.noise import (
+    ColumnL2Exponential,
+    ColumnLinfExponential,
+    FrobeniusExponential,
+    MatrixNormal,
+)
 
 REPEATS = 15
 
@@ -69,7 +75,7 @@ def additive(trials: int, m: int, n: int) -> list[Case]:
         return lambda: np.add(distribution.sample(each, out), value, out=out)
 
     size, shape = f"{trials} x {m} x {n}", (m, n)
-    rows = [distributions.MatrixNormal(shape, factor) for factor in (scales, directions)]
+    rows = [MatrixNormal(shape, factor) for factor in (scales, directions)]
     return [
         Case(f"unimodal, row scaling, {size}", out.size, plus(rows[0]), 1.15),
         Case(f"unimodal, dense, {size}", out.size, plus(rows[1]), 1.3),
@@ -77,17 +83,17 @@ def additive(trials: int, m: int, n: int) -> list[Case]:
         Case(
             f"K-norm, Frobenius, {size}",
             out.size,
-            plus(distributions.FrobeniusExponential(shape, 2.0)),
+            plus(FrobeniusExponential(shape, 2.0)),
         ),
         Case(
             f"K-norm, column l2, {size}",
             out.size,
-            plus(distributions.ColumnL2Exponential(shape, 2.0)),
+            plus(ColumnL2Exponential(shape, 2.0)),
         ),
         Case(
             f"K-norm, column l_inf, {size}",
             out.size,
-            plus(distributions.ColumnLinfExponential(shape, 2.0, scales)),
+            plus(ColumnLinfExponential(shape, 2.0, scales)),
         ),
     ]
 
@@ -106,7 +112,7 @@ def bimodal(trials: int, m: int, n: int) -> Case:
     return Case(
         f"bimodal, dense, {trials} x {m} x {n}",
         out.size,
-        lambda: np.add(distributions.MatrixNormal((m, n), a, b).sample(each, out), value, out=out),
+        lambda: np.add(MatrixNormal((m, n), a, b).sample(each, out), value, out=out),
         1.1,
         products,
     )

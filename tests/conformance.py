@@ -34,10 +34,7 @@ from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.programs import Program, Simulation, Stack, Value
 from matrixdp.mechanisms.scaled import MinMaxScaled
 from matrixdp.noise import safe
-from matrixdp.noise.distributions import (
-    GaussianDistribution,
-    MatrixNormal,
-)
+from matrixdp.noise.distributions import GaussianDistribution
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.present import PresentMeanQuery
@@ -329,7 +326,7 @@ def noise_of(case: Case, trials: int) -> list[tuple[Any, Array]]:
 
 def whitened(noise: Any, drawn: Array) -> Array:
     """Return drawn noise whitened, one trial a row."""
-    if isinstance(noise, MatrixNormal) and np.ndim(noise.row_factor) == 3:
+    if np.ndim(getattr(noise, "row_factor", 0)) == 3:
         return (drawn / noise.row_factor).reshape(len(drawn), -1)
     return noise.whiten(drawn).reshape(len(drawn), -1)
 

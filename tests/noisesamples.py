@@ -5,8 +5,14 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from matrixdp.noise import distributions, safe
+from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
+from reproduction.mechanisms.noise import (
+    ColumnL2Exponential,
+    ColumnLinfExponential,
+    FrobeniusExponential,
+    MatrixNormal,
+)
 
 # Chance of a false alarm, for samplers that are right: seeds are fixed, so it is met once or never.
 ALPHA = 1e-6
@@ -40,15 +46,15 @@ def covariance_score(sample: np.ndarray, covariance: np.ndarray) -> float:
 
 ROWS, BASIS = np.array([[1.0], [2.0], [3.0]]), np.linalg.qr(factor(3, 1))[0]
 DISTRIBUTIONS = {
-    "rows": distributions.MatrixNormal((3, 5), [1.0, 2.0, 3.0]),
-    "dense rows": distributions.MatrixNormal((3, 5), factor(3)),
+    "rows": MatrixNormal((3, 5), [1.0, 2.0, 3.0]),
+    "dense rows": MatrixNormal((3, 5), factor(3)),
     "noise": Noise(safe.NORMAL, ROWS, (3, 5)),
     "noise along directions": Noise(safe.NORMAL, ROWS, (3, 5), basis=BASIS),
     "symmetric": Noise(safe.NORMAL, 2.0 - np.eye(3), (3, 3), symmetric=True),
     "symmetric along directions": Noise(safe.NORMAL, ROWS * ROWS.T, (3, 3), True, BASIS),
     "laplace": Noise.of(safe.LAPLACE, 2.0, (3, 5)),
     "symmetric laplace": Noise(safe.LAPLACE, ROWS * ROWS.T, (3, 3), symmetric=True),
-    "frobenius": distributions.FrobeniusExponential((3, 5), 2.0),
-    "record_l2": distributions.ColumnL2Exponential((3, 5), 2.0),
-    "record_linf": distributions.ColumnLinfExponential((3, 5), 2.0, [1.0, 2.0, 3.0]),
+    "frobenius": FrobeniusExponential((3, 5), 2.0),
+    "record_l2": ColumnL2Exponential((3, 5), 2.0),
+    "record_linf": ColumnLinfExponential((3, 5), 2.0, [1.0, 2.0, 3.0]),
 }

@@ -7,10 +7,10 @@ from matrixdp import library
 from matrixdp.auditing.releases import Limits, audit_of, judge
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.gaussian import Gaussian
-from matrixdp.noise import distributions
 from matrixdp.privacy.sensitivity import Box, RecordsQuery, SecondMomentQuery
 from reproduction.mechanisms import registry
 from reproduction.mechanisms.jl import JohnsonLindenstrauss
+from reproduction.mechanisms.noise import MatrixNormal
 from reproduction.mechanisms.wishart import NonPrivateWishart
 
 QUERY = RecordsQuery(Box.cube(3, -1, 1), 20)
@@ -22,16 +22,16 @@ def drawn(self, streams, out=None):
     return np.zeros((len(streams), *self.shape))
 
 
-class Same(distributions.MatrixNormal):
+class Same(MatrixNormal):
     """Of another author, who overrides nothing, as yet."""
 
 
 @dataclass(frozen=True, eq=False)
-class Named(distributions.MatrixNormal):
+class Named(MatrixNormal):
     label: str = field(default="mine", kw_only=True)
 
 
-class Drawn(distributions.MatrixNormal):
+class Drawn(MatrixNormal):
     sample = drawn
 
 
@@ -67,7 +67,7 @@ class Sequence(list):
 
 @pytest.mark.parametrize("factor", [Sequence([1.0] * 3), [1.0, 1.0, np.array(None)]])
 def test_a_field_that_may_change_is_not_plain(factor):
-    noise = distributions.MatrixNormal((3, 20), factor)
+    noise = MatrixNormal((3, 20), factor)
     assert library.owns(noise)
     assert not library.plain(noise)
     assert not library.plain(replace(RELEASE, noise=noise))
@@ -76,7 +76,7 @@ def test_a_field_that_may_change_is_not_plain(factor):
 
 @pytest.mark.parametrize("factor", [[1.0] * 3, (1, 2, 3), np.ones(3), np.float32(1), 2, None])
 def test_numbers_of_python_and_numpy_are_plain(factor):
-    assert library.plain(distributions.MatrixNormal((3, 20), factor))
+    assert library.plain(MatrixNormal((3, 20), factor))
 
 
 def test_a_cached_property_leaves_a_release_the_library_s_own():

@@ -4,7 +4,7 @@
 #: may be anybody's.
 MODULES = (
     *("adaptive", "adassp", "allocation", "directional", "directions", "exponential"),
-    *("gaussian", "generalized_gamma", "jl", "mvg"),
+    *("gaussian", "generalized_gamma", "jl", "mvg", "noise"),
 )
 
 #: Audits of releases that the library does not know, as functions of modules of

@@ -10,7 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.noise.distributions import BLOCK, Streams, normals
+from matrixdp.noise.distributions import Streams, normals
+
+#: Numbers per block of draws.
+BLOCK = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,19 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from matrixdp import library
 from matrixdp.checks import Array, InputError
 from matrixdp.noise import safe
-from matrixdp.noise.distributions import (
-    ColumnL2Exponential,
-    ColumnLinfExponential,
-    FrobeniusExponential,
-    MatrixNormal,
-    NoiseDistribution,
-    SizedDistribution,
-)
+from matrixdp.noise.distributions import NoiseDistribution
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery, SecondMomentQuery
@@ -33,10 +25,6 @@ ROUNDING = 1e-9
 
 #: No bound is proven.
 UNPROVEN = float("nan")
-
-#: Least ratio of the singular values of a factor. Below it, rounding errors of the factor show in
-#: what noise it leaves to a direction.
-LEAST_RATIO = 1e-7
 
 
 def owned(query: Query, noise: Noise | NoiseDistribution | None = None) -> bool:
@@ -58,7 +46,10 @@ def mu(query: Query, noise: Noise | NoiseDistribution) -> float:
     if not owned(query, noise):
         return UNPROVEN
     try:
-        return _normal(query, noise) if isinstance(noise, Noise) else _mu(query, noise)
+        if isinstance(noise, Noise):
+            return _normal(query, noise)
+        # Noise of the study has its own proof.
+        return float(noise.largest_mu(query)) if hasattr(noise, "largest_mu") else UNPROVEN
     except (InputError, np.linalg.LinAlgError):
         # A singular factor leaves some direction without noise; one near it, an uncertain one.
         return UNPROVEN
@@ -118,64 +109,6 @@ def _over(query: Query, sizes: Array) -> Any:
     return replace(query, domain=Box(*(tuple(side.tolist()) for side in sides)))
 
 
-def _mu(query: Query, noise: NoiseDistribution) -> float:
-    if isinstance(noise, MatrixNormal):
-        rows, columns = noise.factors
-        if not isinstance(query, SecondMomentQuery):
-            return _along(query, rows) * _largest_columns(columns, query.group)
-        if columns is not None and np.array_equal(np.asarray(rows), np.asarray(columns)):
-            return _along(query, rows)
-        return query.l2_sensitivity / (_least(rows) * _least(columns))
-    return UNPROVEN
-
-
-def _along(query: Query, factor: ArrayLike | None) -> float:
-    """Return mu of noise with a factor A, (m,) or (m, m): that of the variances of A A^T."""
-    values = np.asarray(1.0 if factor is None else factor, dtype=float)
-    if values.ndim < 2:
-        variances = np.broadcast_to(values**2, (query.features,))
-        return query.directional_mu(variances).value
-    # Not the eigenvalues of A A^T, whose rounding errors are those of the squared largest one.
-    directions, sizes = _decomposed(values)
-    return query.directional_mu(sizes**2, directions).value
-
-
-def _decomposed(factor: Array) -> tuple[Array, Array]:
-    """Return the left singular vectors of a factor, and its singular values, less their error.
-
-    Raises:
-        LinAlgError: the factor is singular, or near it.
-    """
-    directions, sizes, _ = np.linalg.svd(factor)
-    if not sizes[-1] >= LEAST_RATIO * sizes[0] > 0:
-        raise np.linalg.LinAlgError("the factor is near a singular one")
-    return directions, sizes - len(sizes) * np.finfo(float).eps * sizes[0]
-
-
-def _least(factor: ArrayLike | None) -> float:
-    """Return the smallest singular value of a factor."""
-    values = np.asarray(1.0 if factor is None else factor, dtype=float)
-    return float(np.abs(values).min() if values.ndim < 2 else _decomposed(values)[1][-1])
-
-
-def _largest_columns(factor: ArrayLike | None, group: int) -> float:
-    """Return by how much a column factor B enlarges the whitened norm of a group's change.
-
-    The factor is in units of sqrt(k) max |A^-1 d|, that of :func:`_along` for k columns. A change
-    D = sum_j d_j e_j^T in k columns has the whitened norm |sum_j (A^-1 d_j) (B^-1 e_j)^T|. By the
-    triangle inequality it is at most k max |A^-1 d| max_j |B^-1 e_j|: sqrt(k) times the largest
-    column. It is also at most |A^-1 D| |B^-1|_2 <= sqrt(k) max |A^-1 d| |B^-1|_2. The smaller one
-    is the bound. A diagonal B has orthogonal columns, and the spectral norm is its largest one.
-    """
-    values = np.asarray(1.0 if factor is None else factor, dtype=float)
-    if values.ndim < 2:
-        return float((1 / np.abs(values)).max())
-    directions, sizes = _decomposed(values)
-    # The columns of the inverse V S^-1 U^T are as long as those of S^-1 U^T.
-    largest = np.linalg.norm(directions / sizes, axis=1).max()
-    return float(min(np.sqrt(group) * largest, 1 / sizes[-1]))
-
-
 def _triangle(query: SecondMomentQuery, off: float) -> float:
     """Return mu of independent entries of size 1 on the diagonal, and ``off`` above it.
 
@@ -203,18 +136,7 @@ def size(query: Query, noise: Noise | NoiseDistribution) -> float:
         return UNPROVEN
     if isinstance(noise, Noise):
         return _laplace(query, noise)
-    # Columns of one person that change; a sum of k norms is at most sqrt(k) times that of squares.
-    group = np.sqrt(query.group) if isinstance(query, RecordsQuery) else 1.0
-    if isinstance(noise, FrobeniusExponential):
-        return query.l2_sensitivity / noise.scale
-    if isinstance(query, SecondMomentQuery):
-        return UNPROVEN
-    if isinstance(noise, ColumnL2Exponential):
-        return float(group * query.l2_sensitivity / noise.scale)
-    if isinstance(noise, ColumnLinfExponential):
-        shares = query.sides / np.asarray(noise.weights, dtype=float)
-        return float(group * shares.max() / noise.scale)
-    return UNPROVEN
+    return float(noise.largest_size(query)) if hasattr(noise, "largest_size") else UNPROVEN
 
 
 def _laplace(query: Query, noise: Noise) -> float:
@@ -240,36 +162,4 @@ def deviation(noise: Noise | NoiseDistribution) -> float:
     """Return the root mean square of the entries' standard deviations, or NaN for other noise."""
     if not library.plain(noise):
         return UNPROVEN
-    if isinstance(noise, Noise):
-        return noise.deviation
-    if isinstance(noise, SizedDistribution) and not np.isnan(noise.deviation):
-        return noise.deviation
-    m, n = noise.shape
-    # A Gamma(k) radius has second moment k (k + 1); the rest are moments of the directions.
-    if isinstance(noise, FrobeniusExponential):
-        return float(noise.scale * np.sqrt(m * n + 1))
-    if isinstance(noise, ColumnL2Exponential):
-        return float(noise.scale * np.sqrt(m + 1))
-    if isinstance(noise, ColumnLinfExponential):
-        squares = np.mean(np.square(noise.weights))
-        return float(noise.scale * np.sqrt((m + 1) * (m + 2) / 3 * squares))
-    spread = _variances(noise)
-    return UNPROVEN if spread is None else float(np.sqrt(spread.mean()))
-
-
-def _variances(noise: NoiseDistribution) -> Array | None:
-    """Return the variances of the entries (m, n), or None."""
-    if isinstance(noise, MatrixNormal):
-        rows, columns = (
-            np.diag(_covariance(factor, size))
-            for factor, size in zip(noise.factors, noise.shape, strict=True)
-        )
-        return np.outer(rows, columns)
-    return None
-
-
-def _covariance(factor: ArrayLike | None, size: int) -> Array:
-    values = np.asarray(1.0 if factor is None else factor, dtype=float)
-    if values.ndim < 2:
-        return np.diag(np.broadcast_to(values**2, (size,)))
-    return values @ values.T
+    return float(getattr(noise, "deviation", UNPROVEN))

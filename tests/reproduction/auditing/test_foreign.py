@@ -18,6 +18,7 @@ from reproduction.experiments import study
 from reproduction.experiments.study import Settings
 from reproduction.mechanisms.base import MechanismEntry
 from reproduction.mechanisms.generalized_gamma import SphericalGamma
+from reproduction.mechanisms.noise import MatrixNormal
 
 RECORDS = RecordsQuery(Box.cube(3, -1, 1), 20)
 MOMENTS = SecondMomentQuery(Box.cube(3, -1, 1), 20)
@@ -176,7 +177,7 @@ def test_a_query_of_another_author_proves_nothing():
 
 def test_noise_that_columns_share_is_refused():
     """An array of one column would be added to all of them."""
-    narrow = distributions.MatrixNormal((3, 1), RELEASE.noise_std)
+    narrow = MatrixNormal((3, 1), RELEASE.noise_std)
     release = replace(RELEASE, noise=narrow)
     with pytest.raises(InputError, match=r"noise has shape \(3, 1\) for a value of shape"):
         list(release.simulate_all([np.zeros((3, 20))], lambda: [np.random.default_rng(0)]))

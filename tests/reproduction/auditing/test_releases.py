@@ -34,6 +34,7 @@ from reproduction.mechanisms.exponential import PPCA, KNorm
 from reproduction.mechanisms.gaussian import IMGM
 from reproduction.mechanisms.jl import JohnsonLindenstrauss
 from reproduction.mechanisms.mvg import MVG
+from reproduction.mechanisms.noise import FrobeniusExponential
 from reproduction.privacy.published import CTG, LIVER, MOVEMENT
 
 ROTATION = np.linalg.qr(np.vander(np.arange(1.0, 7)))[0]
@@ -257,14 +258,14 @@ class Odd(distributions.NoiseDistribution):
         stack[...] = [stream.uniform(-3, 3, self.shape) for stream in streams]
 
 
-class HalfTrace(distributions.FrobeniusExponential):
+class HalfTrace(FrobeniusExponential):
     """A size that is 0 for some noise and negative for other is no norm."""
 
     def norm(self, z):
         return np.trace(z, axis1=-2, axis2=-1) / 2
 
 
-class Cone(distributions.FrobeniusExponential):
+class Cone(FrobeniusExponential):
     """Infinite off the positive definite matrices."""
 
     def norm(self, z):

@@ -13,9 +13,9 @@ from scipy import stats
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveGaussian
 from matrixdp.mechanisms.gaussian import Gaussian
-from matrixdp.noise.distributions import ColumnL2Exponential, MatrixNormal
 from matrixdp.privacy.sensitivity import Box, RecordsQuery
 from reproduction.experiments import grams
+from reproduction.mechanisms.noise import ColumnL2Exponential, MatrixNormal
 
 TRIALS = 20_000
 FACTORS = {"number": 0.5, "diagonal": [0.5, 1.0, 2.0], "dense": factor(3)}

@@ -19,6 +19,12 @@ from scipy import stats
 from matrixdp.checks import InputError
 from matrixdp.noise import distributions
 from reproduction.bingham import Bingham
+from reproduction.mechanisms.noise import (
+    ColumnL2Exponential,
+    ColumnLinfExponential,
+    FrobeniusExponential,
+    MatrixNormal,
+)
 from reproduction.theory import samplers
 
 # Normals
@@ -27,7 +33,7 @@ from reproduction.theory import samplers
 def test_covariance_is_the_kronecker_product():
     a, b = factor(3), factor(4, 1)
     sigma, psi = a @ a.T, b @ b.T
-    factored = distributions.MatrixNormal((3, 4), a, b).sample(repeated(40_000))
+    factored = MatrixNormal((3, 4), a, b).sample(repeated(40_000))
     joint = samplers.kronecker_normal(repeated(40_000, 1), sigma, psi)
     for sample in (factored, joint):
         by_columns = np.swapaxes(sample, 1, 2).reshape(-1, 12)
@@ -67,15 +73,15 @@ def test_out_is_filled(sampler):
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (partial(distributions.MatrixNormal, (3, 5), np.ones(5)), "row_factor has shape"),
+        (partial(MatrixNormal, (3, 5), np.ones(5)), "row_factor has shape"),
         (
-            partial(distributions.MatrixNormal, (3, 5), None, np.ones((3, 5))),
+            partial(MatrixNormal, (3, 5), None, np.ones((3, 5))),
             "column_factor has shape",
         ),
-        (partial(distributions.MatrixNormal, (3, 5), np.nan), "must be finite"),
-        (partial(distributions.FrobeniusExponential, (3, 5), 0.0), "scale is 0"),
-        (partial(distributions.ColumnL2Exponential, (3, 5), -1.0), "scale is -1"),
-        (partial(distributions.ColumnLinfExponential, (3, 5), 1.0, [1.0]), "weights has shape"),
+        (partial(MatrixNormal, (3, 5), np.nan), "must be finite"),
+        (partial(FrobeniusExponential, (3, 5), 0.0), "scale is 0"),
+        (partial(ColumnL2Exponential, (3, 5), -1.0), "scale is -1"),
+        (partial(ColumnLinfExponential, (3, 5), 1.0, [1.0]), "weights has shape"),
         (partial(Bingham, [[1.0, 2.0], [0.0, 1.0]]), "not a symmetric"),
         (partial(Bingham, np.ones((2, 3))), "must end in 3 x 3"),
         (partial(Bingham, np.stack([np.eye(3)] * 3)), "for 2 streams"),

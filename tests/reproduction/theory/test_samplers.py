@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from matrixdp.noise import distributions
+from reproduction.mechanisms.noise import MatrixNormal
 from reproduction.theory import samplers
 
 
@@ -15,7 +15,7 @@ def test_both_samplers_pass_and_the_exchanged_product_fails_everywhere():
 def test_each_test_rejects_a_wrong_scale(test, scale):
     factors = [np.linalg.cholesky(matrix) for matrix in (samplers.SIGMA, samplers.PSI)]
     stream = np.random.default_rng(0)
-    stack = distributions.MatrixNormal((4, 3), *factors).sample([stream] * samplers.DRAWS)
+    stack = MatrixNormal((4, 3), *factors).sample([stream] * samplers.DRAWS)
     assert samplers.agreement(stack)[test] > 1e-3
     assert samplers.agreement(scale * stack)[test] < 1e-3
 

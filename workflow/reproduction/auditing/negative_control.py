@@ -21,13 +21,13 @@ from matrixdp.mechanisms.base import AdditiveGaussian, CalibratedMechanism
 from matrixdp.mechanisms.clipped import PUBLIC, ClippedMoments
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
-from matrixdp.noise import distributions
 from matrixdp.noise.distributions import Streams
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Ball, Box, Query, RecordsQuery, SecondMomentQuery
 from reproduction.mechanisms import wishart
 from reproduction.mechanisms.exponential import PPCA, PrincipalDirection
 from reproduction.mechanisms.gaussian import IMGM
+from reproduction.mechanisms.noise import MatrixNormal
 from reproduction.mechanisms.rank_one import NonPrivateRankOne, deviation
 from reproduction.privacy.published import LIVER
 from reproduction.seeds import streams
@@ -117,7 +117,7 @@ def _by_curve(release: CalibratedMechanism, generators: Generators) -> Outcome:
 )
 def _divided_by_batch(wrong: bool) -> CalibratedMechanism:
     release = IMGM().calibrate(LIVER, epsilon=0.1, delta=1e-5)
-    smaller = distributions.MatrixNormal(LIVER.shape, release.noise_std / np.sqrt(256))
+    smaller = MatrixNormal(LIVER.shape, release.noise_std / np.sqrt(256))
     return replace(release, noise=smaller) if wrong else release
 
 

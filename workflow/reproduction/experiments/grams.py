@@ -24,14 +24,9 @@ import numpy as np
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveGaussian, CalibratedMechanism
 from matrixdp.noise import safe
-from matrixdp.noise.distributions import (
-    MatrixNormal,
-    NoiseDistribution,
-    Streams,
-    both_sides,
-    normals,
-)
+from matrixdp.noise.distributions import NoiseDistribution, Streams, normals
 from matrixdp.noise.value import Noise
+from reproduction.mechanisms.noise import MatrixNormal, both_sides
 
 
 def is_reducible(release: CalibratedMechanism) -> bool:

@@ -23,11 +23,12 @@ from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechani
 from matrixdp.mechanisms.clipped import Chosen, clipped, halvings, tallies
 from matrixdp.mechanisms.gaussian import independent_triangle
 from matrixdp.mechanisms.programs import Ask, Program, Records, Step
-from matrixdp.noise.distributions import MatrixNormal, NoiseDistribution, Streams
+from matrixdp.noise.distributions import NoiseDistribution, Streams
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import squared_norms
 from matrixdp.privacy.sensitivity import Query, RecordsQuery, SecondMomentQuery
 from reproduction.mechanisms.base import MechanismEntry
+from reproduction.mechanisms.noise import MatrixNormal
 
 #: Shares of mu^2: for the trace, and for the search.
 TRACE, SEARCH = 1 / 8, 1 / 8

@@ -9,11 +9,12 @@ import numpy as np
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import AdditiveGaussian
 from matrixdp.mechanisms.directional import DirectionalGaussian
-from matrixdp.noise.distributions import MatrixNormal, Streams
+from matrixdp.noise.distributions import Streams
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 from reproduction.mechanisms.allocation import Binary, FixedShares, Shares
 from reproduction.mechanisms.base import MechanismEntry
+from reproduction.mechanisms.noise import MatrixNormal
 
 
 @dataclass(frozen=True, eq=False)

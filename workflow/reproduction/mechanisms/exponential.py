@@ -14,11 +14,15 @@ import numpy as np
 from matrixdp import checks
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism, Mechanism
-from matrixdp.noise import distributions
 from matrixdp.noise.distributions import NormDistribution, Streams
 from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery, SecondMomentQuery
 from reproduction.bingham import Bingham
 from reproduction.mechanisms.base import MechanismEntry
+from reproduction.mechanisms.noise import (
+    ColumnL2Exponential,
+    ColumnLinfExponential,
+    FrobeniusExponential,
+)
 
 #: Norms of a change D of the matrix, whose columns d are records: |D|_F, the sum over records of
 #: |d|_2, and the sum of max_i |d_i| / w_i. Here w_i is the largest change of feature i.
@@ -58,15 +62,13 @@ class KNorm(Mechanism):
         if self.norm == "record_linf":
             weights = query.sides
             std = np.sqrt((m + 1) * (m + 2) / 3 * np.mean(weights**2)) / spent
-            noise: NormDistribution = distributions.ColumnLinfExponential(
-                query.shape, 1 / spent, weights
-            )
+            noise: NormDistribution = ColumnLinfExponential(query.shape, 1 / spent, weights)
         elif self.norm == "record_l2":
             std = query.l2_sensitivity * np.sqrt(m + 1) / spent
-            noise = distributions.ColumnL2Exponential(query.shape, query.l2_sensitivity / spent)
+            noise = ColumnL2Exponential(query.shape, query.l2_sensitivity / spent)
         else:
             std = query.l2_sensitivity * np.sqrt(m * n + 1) / spent
-            noise = distributions.FrobeniusExponential(query.shape, query.l2_sensitivity / spent)
+            noise = FrobeniusExponential(query.shape, query.l2_sensitivity / spent)
         return AdditiveMechanism(
             query=query,
             epsilon=epsilon,

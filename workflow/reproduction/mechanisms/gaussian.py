@@ -7,9 +7,9 @@ from functools import partial
 
 from matrixdp.mechanisms.base import AdditiveGaussian
 from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian, standard_deviation
-from matrixdp.noise.distributions import MatrixNormal
 from matrixdp.privacy.sensitivity import Mu, Query, SecondMomentQuery
 from reproduction.mechanisms.base import MechanismEntry
+from reproduction.mechanisms.noise import MatrixNormal
 
 
 @dataclass(frozen=True)

@@ -13,16 +13,10 @@ import numpy as np
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveMechanism, Mechanism
-from matrixdp.noise.distributions import (
-    BLOCK,
-    SizedDistribution,
-    Streams,
-    mirror_upper,
-    normals,
-    scale_columns,
-)
+from matrixdp.noise.distributions import SizedDistribution, Streams, mirror_upper, normals
 from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery, SecondMomentQuery
 from reproduction.mechanisms.base import MechanismEntry
+from reproduction.mechanisms.noise import BLOCK, scale_columns
 from reproduction.privacy import generalized_gamma
 
 #: Candidates of the power, from which the calibration chooses.
@@ -35,7 +29,7 @@ class GeneralizedGamma(SizedDistribution):
 
     A column's direction is uniform, and its radius scale Q^(1 / power) with Q of Gamma(m / power).
     The power is at least 1; 2 is Gaussian noise, 1 that of
-    :class:`~matrixdp.noise.distributions.ColumnL2Exponential`.
+    :class:`~reproduction.mechanisms.noise.ColumnL2Exponential`.
     """
 
     power: float

@@ -19,11 +19,11 @@ from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.directional import checked_basis
 from matrixdp.mechanisms.programs import Ask, Program, Records, Step
-from matrixdp.noise.distributions import MatrixNormal
 from matrixdp.privacy.sensitivity import MeanQuery, Mu, Query, RecordsQuery, SecondMomentQuery
 from reproduction.mechanisms.allocation import Allocation, Binary, MaxPNR, Shares
 from reproduction.mechanisms.base import MechanismEntry
 from reproduction.mechanisms.directions import PrivateDirections
+from reproduction.mechanisms.noise import MatrixNormal
 from reproduction.privacy import published
 
 ZETAS = ("sqrt", "literal")

@@ -13,7 +13,6 @@ from scipy import stats
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
-from matrixdp.noise.distributions import MatrixNormal
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.quadratic import sign_vectors
@@ -26,6 +25,7 @@ from reproduction.mechanisms.mvg import (
     harmonic_numbers,
     largest_phi,
 )
+from reproduction.mechanisms.noise import MatrixNormal
 from reproduction.privacy import published
 from reproduction.privacy.published import CTG, EXPERIMENTS, LIVER, MOVEMENT
 from reproduction.theory import filling, leakage, samplers

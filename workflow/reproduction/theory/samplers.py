@@ -10,6 +10,7 @@ from scipy import linalg, stats
 from matrixdp.checks import Array
 from matrixdp.noise import distributions
 from reproduction import seeds
+from reproduction.mechanisms.noise import MatrixNormal
 
 DRAWS = 20_000
 #: Row and column covariances of the comparison, 4 x 4 and 3 x 3.
@@ -26,7 +27,7 @@ def p_values(seed: int, *, exchanged: bool = False) -> dict[str, dict[str, float
     m, n = len(SIGMA), len(PSI)
     factors = np.linalg.cholesky(SIGMA), np.linalg.cholesky(PSI)
     draw: dict[str, Callable[[distributions.Streams], Array]] = {
-        "affine": distributions.MatrixNormal((m, n), *factors).sample,
+        "affine": MatrixNormal((m, n), *factors).sample,
         "kronecker": lambda streams: kronecker_normal(streams, SIGMA, PSI),
         "wrong_order": lambda streams: kronecker_normal(streams, PSI, SIGMA).reshape(-1, m, n),
     }

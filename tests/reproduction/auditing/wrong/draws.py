@@ -29,12 +29,17 @@ from wrong.base import (
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
-from matrixdp.noise import distributions, safe
+from matrixdp.noise import safe
 from matrixdp.noise.distributions import NormDistribution, Streams
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Mu, Query
 from reproduction.mechanisms.generalized_gamma import GammaRelease, GeneralizedGamma
+from reproduction.mechanisms.noise import (
+    ColumnL2Exponential,
+    ColumnLinfExponential,
+    FrobeniusExponential,
+)
 from reproduction.privacy import generalized_gamma
 
 
@@ -160,7 +165,7 @@ def shorter(a: float, b: float, power: float = 1.0) -> Change:
     return change
 
 
-class FewerFree(corrupted(distributions.FrobeniusExponential, shorter(1, 1))):
+class FewerFree(corrupted(FrobeniusExponential, shorter(1, 1))):
     """The radius of one entry less, and ``gamma_shape`` says so."""
 
     @property
@@ -440,7 +445,7 @@ CASES = (
     Case(
         "radius of one entry less",
         "mean of 2",
-        shortened(ball, distributions.FrobeniusExponential, shorter(1, 1)),
+        shortened(ball, FrobeniusExponential, shorter(1, 1)),
         NEAR,
         delta=0.0,
         reason="the density at the value is infinite, as for the next four",
@@ -448,21 +453,21 @@ CASES = (
     Case(
         "exponential radius",
         "mean of 2",
-        shortened(ball, distributions.ColumnL2Exponential, shorter(1, 1)),
+        shortened(ball, ColumnL2Exponential, shorter(1, 1)),
         NEAR,
         delta=0.0,
     ),
     Case(
         "free entries declared one short",
         "mean of 2",
-        (partial(ball, FewerFree), partial(ball, distributions.FrobeniusExponential)),
+        (partial(ball, FewerFree), partial(ball, FrobeniusExponential)),
         NEAR,
         delta=0.0,
     ),
     Case(
         "box radius one short",
         "mean of 2",
-        shortened(box, distributions.ColumnLinfExponential, shorter(2, 1)),
+        shortened(box, ColumnLinfExponential, shorter(2, 1)),
         NEAR,
         delta=0.0,
     ),

@@ -24,11 +24,11 @@ from wrong.base import (
 
 from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
 from matrixdp.noise import safe
-from matrixdp.noise.distributions import MatrixNormal
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import ADJACENCIES, Mu, Query
 from reproduction.mechanisms.jl import JohnsonLindenstrauss
+from reproduction.mechanisms.noise import MatrixNormal
 
 
 def equal(factor: Any) -> Build:

@@ -18,6 +18,12 @@ from scipy import stats
 
 from matrixdp.noise import distributions, safe
 from matrixdp.noise.value import Noise
+from reproduction.mechanisms.noise import (
+    ColumnL2Exponential,
+    ColumnLinfExponential,
+    FrobeniusExponential,
+    MatrixNormal,
+)
 
 FACTORS = {
     "none": lambda trials, size, seed: None,
@@ -44,7 +50,7 @@ def test_matrix_normal_is_the_product_of_its_factors(trials, m, n):
     plain = np.stack([stream.standard_normal((m, n)) for stream in independent(trials)])
     for row, column in product(FACTORS, FACTORS):
         a, b = FACTORS[row](trials, m, 0), FACTORS[column](trials, n, 1)
-        drawn = distributions.MatrixNormal((m, n), a, b).sample(independent(trials))
+        drawn = MatrixNormal((m, n), a, b).sample(independent(trials))
         expected = as_matrices(a, trials, m) @ plain @ as_matrices(b, trials, n).swapaxes(1, 2)
         words = f"{row}, {column}"
         np.testing.assert_allclose(drawn, expected, rtol=1e-10, atol=1e-12, err_msg=words)
@@ -53,7 +59,7 @@ def test_matrix_normal_is_the_product_of_its_factors(trials, m, n):
 def test_dense_column_factor_in_several_blocks():
     """More rows than one product takes, with a last block that is not full."""
     trials, b = 1500, factor(20, 1)
-    drawn = distributions.MatrixNormal((3, 20), None, b).sample(independent(trials))
+    drawn = MatrixNormal((3, 20), None, b).sample(independent(trials))
     plain = distributions.normals(independent(trials), (3, 20))
     np.testing.assert_allclose(drawn, plain @ b.T, rtol=1e-10, atol=1e-12)
 
@@ -78,17 +84,17 @@ WEIGHTS = np.array([0.5, 1.0, 2.0, 4.0])
 KNORMS = {
     # distribution, norms of a sample that follow Gamma(k), k
     "frobenius": (
-        partial(distributions.FrobeniusExponential, SHAPE),
+        partial(FrobeniusExponential, SHAPE),
         lambda z: np.linalg.norm(z, axis=(1, 2)),
         12,
     ),
     "record_l2": (
-        partial(distributions.ColumnL2Exponential, SHAPE),
+        partial(ColumnL2Exponential, SHAPE),
         lambda z: np.linalg.norm(z, axis=1).ravel(),
         4,
     ),
     "record_linf": (
-        partial(distributions.ColumnLinfExponential, SHAPE, weights=WEIGHTS),
+        partial(ColumnLinfExponential, SHAPE, weights=WEIGHTS),
         lambda z: np.max(np.abs(z) / WEIGHTS[:, None], axis=1).ravel(),
         4,
     ),
@@ -98,15 +104,15 @@ KNORMS = {
 @pytest.mark.parametrize(
     "distribution",
     [
-        distributions.MatrixNormal((1000, 1000), 3.0),
-        distributions.MatrixNormal((1000, 1000), np.linspace(1, 2, 1000)),
+        MatrixNormal((1000, 1000), 3.0),
+        MatrixNormal((1000, 1000), np.linspace(1, 2, 1000)),
         Noise.of(safe.NORMAL, 3.0, (1000, 1000)),
         Noise.of(safe.NORMAL, 1.0, (1000, 1000), symmetric=True),
         Noise.of(safe.LAPLACE, 3.0, (1000, 1000)),
         Noise.of(safe.LAPLACE, 3.0, (1000, 1000), symmetric=True),
-        distributions.FrobeniusExponential((1000, 1000), 3.0),
-        distributions.ColumnL2Exponential((1_000_000, 1), 3.0),
-        distributions.ColumnLinfExponential((1_000_000, 1), 3.0, np.ones(1_000_000)),
+        FrobeniusExponential((1000, 1000), 3.0),
+        ColumnL2Exponential((1_000_000, 1), 3.0),
+        ColumnLinfExponential((1_000_000, 1), 3.0, np.ones(1_000_000)),
     ],
     ids=lambda distribution: type(distribution).__name__,
 )
@@ -133,7 +139,7 @@ def test_round_knorms_have_uniform_directions(distribution):
 
 def test_linf_knorm_has_the_moments_of_its_box():
     """z_i = w_i r u_i: given the largest, the other entries are uniform in the box it spans."""
-    sample = distributions.ColumnLinfExponential(SHAPE, 1.0, WEIGHTS).sample(repeated(40_000))
+    sample = ColumnLinfExponential(SHAPE, 1.0, WEIGHTS).sample(repeated(40_000))
     z = np.swapaxes(sample, 1, 2).reshape(-1, 4) / WEIGHTS
     assert np.abs(z.mean(axis=0)).max() < 4.5 * z.std() / np.sqrt(len(z))
     assert covariance_like(z, 5 * 6 / 3) < 5
@@ -169,7 +175,7 @@ def test_alike_columns_can_be_drawn_in_any_number(name):
 
 
 FACTORED = [
-    distributions.MatrixNormal((3, 4), a, b)
+    MatrixNormal((3, 4), a, b)
     for a, b in product(
         (None, 1.5, np.linspace(1, 2, 3), factor(3)), (None, 0.5, np.linspace(1, 2, 4), factor(4))
     )
@@ -221,7 +227,7 @@ class ExactDiagonal(Noise):
         return super().sample(streams, out) * (1 - np.eye(self.shape[0]))
 
 
-class ReusedColumn(distributions.MatrixNormal):
+class ReusedColumn(MatrixNormal):
     def _draw(self, streams, stack):
         super()._draw(streams, stack)
         stack[..., 1] = stack[..., 0]
