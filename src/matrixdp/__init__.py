@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from matrixdp.release.comparison import recommend as recommend
     from matrixdp.release.people import bound_contributions as bound_contributions
     from matrixdp.release.publications import make_release as make_release
+    from matrixdp.release.publications import private_bounds as private_bounds
     from matrixdp.version import VERSION as __version__
 
 #: Public names in the order of use, with module and attribute; they are imported on first use.
@@ -70,6 +71,7 @@ _PUBLIC = {
     "PrivacyStatement": ("mechanisms.base", "PrivacyStatement"),
     "audit": ("auditing.public", "audit"),
     "AuditResult": ("auditing.public", "AuditResult"),
+    "private_bounds": ("release.publications", "private_bounds"),
     "make_release": ("release.publications", "make_release"),
     "bound_contributions": ("release.people", "bound_contributions"),
     "Account": ("release.account", "Account"),

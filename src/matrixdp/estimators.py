@@ -41,18 +41,18 @@ from matrixdp.release import (
     choices,
     compositions,
     ledger,
-    outlooks,
     specification,
 )
 from matrixdp.release.account import Account
 from matrixdp.release.bounds import Bounds
 from matrixdp.release.fits import OneFit as _OneFit
-from matrixdp.release.fits import warn_of_doubts, warn_of_noise, warn_of_scores, warn_of_selection
+from matrixdp.release.fits import warn_of_doubts, warn_of_scores, warn_of_selection
 from matrixdp.release.missing import MIDDLE, REFUSE
 from matrixdp.release.outputs import Components, Output, Regression
 from matrixdp.release.outputs.components import spectrum
 from matrixdp.release.outputs.output import Noisy
 from matrixdp.release.people import bound_contributions
+from matrixdp.release.release import Plan, planned
 from matrixdp.release.specification import CLIPPED, RECOMMENDED
 
 #: Mechanisms that add their noise to second moments.
@@ -157,6 +157,8 @@ class _Private(BaseEstimator):
         max_norm: public l2 norm to which records are shrunk besides, in the columns' own units,
             those of a regression with y; None for none. Noise follows from it, far less of it where
             it is small beside the bounds, as of unit vectors.
+        even_if_useless: whether to pay for a fit that noise hides, by simulations from public facts
+            alone, and which is refused otherwise.
 
     Raises:
         InputError: by ``fit`` before it spends anything, if a parameter is out of range, the bounds
@@ -172,6 +174,7 @@ class _Private(BaseEstimator):
     per_person: int | None = None
     missing: str | None = None
     max_norm: float | None = None
+    even_if_useless: bool = False
 
     #: The check of each parameter but the bounds, which columns decide on. All of them pass before
     #: anything is spent, and each returns the value that a fit uses.
@@ -183,6 +186,7 @@ class _Private(BaseEstimator):
         "per_person": _optional(checks.count),
         "missing": _optional(partial(checks.choice, (MIDDLE, REFUSE))),
         "max_norm": _optional(checks.positive),
+        "even_if_useless": checks.flag,
     }
 
     def __post_init__(self) -> None:
@@ -204,27 +208,36 @@ class _Private(BaseEstimator):
     def _calibrated(
         self, output: Output, count: int, parameters: Mapping[str, Any], **line: Any
     ) -> AdditiveMechanism | InParts:
-        """Spend the budget on the mechanism of the least regret, and return its ``mechanism_``.
+        """Plan and charge a release as every door does, and return its ``mechanism_``.
 
-        Warns:
-            UselessWarning: noise hides the answer, however much of their bounds columns fill.
+        Raises:
+            InputError: noise hides the answer, however much of their bounds columns fill.
         """
-        listed = choices.of_fit(
-            output.name,
-            output.box,
-            count,
-            **_guarantee(parameters),
-            **line,
+        alone = ledger.total({name: parameters[name] for name in ("epsilon", "delta")})
+        state = ledger.begin(alone, ledger.Relation("replace"))
+        name = "the guarantee"
+        if self.account is not None:
+            state, name = self.account.state(), "the account"
+        total = tuple(ledger.terms(state)[0].items())
+        spec, listed = choices.of_fit(
+            *(output.name, output.box, count), **_guarantee(parameters), **line, total=total
         )
-        best = self.account.choose(listed) if self.account is not None else listed[0]
-        # Before the charge: who makes the warning an error pays nothing.
-        if outlooks.useless(output, best.losses):
-            warn_of_noise(type(self).__name__, calls=3)
-        release = best.release
-        assert isinstance(release, AdditiveMechanism | InParts)
-        self._spend(release)
+        insist = "" if parameters["even_if_useless"] else "even_if_useless=True"
+        plan = planned(spec, self.account, listed, state, name, insist)
+        assert plan.option is not None
+        release = plan.option.release
+        self._spend(plan)
         self.mechanism_: AdditiveMechanism | InParts = release
         return release
+
+    def _spend(self, plan: Plan) -> None:
+        """Charge a fit to the account or count it, after checking that its noise can be drawn."""
+        if self.account is not None:
+            plan.charge(type(self).__name__)
+            return
+        assert plan.option is not None
+        ledger.check(plan.option.release)
+        self._one_fit.spend(type(self).__name__)
 
     def _noisy(self, output: Output, records: Array, release: AdditiveMechanism | InParts) -> Noisy:
         """Release records in half ranges, or in units of ``max_norm``."""
@@ -257,14 +270,6 @@ class _Private(BaseEstimator):
                 " of its bounds, or put a public number there, and leave no record out"
             )
         return records
-
-    def _spend(self, release: AdditiveMechanism | InParts) -> None:
-        """Charge a fit to the account or count it, after checking that its noise can be drawn."""
-        ledger.check(release)
-        if self.account is not None:
-            self.account.spend(release, type(self).__name__)
-        else:
-            self._one_fit.spend(type(self).__name__)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

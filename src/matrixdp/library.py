@@ -21,6 +21,7 @@ MODULES = {
     "matrixdp.mechanisms.directional",
     "matrixdp.mechanisms.gaussian",
     "matrixdp.mechanisms.laplace",
+    "matrixdp.mechanisms.private_bounds",
     "matrixdp.mechanisms.programs",
     "matrixdp.mechanisms.scaled",
     "matrixdp.noise.distributions",

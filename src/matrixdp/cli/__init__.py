@@ -22,11 +22,12 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 #: The verbs, in the order of use.
-_NAMES = ("recommend", "release", "account")
+_NAMES = ("recommend", "bounds", "release", "account")
 
 _DESCRIPTION = f"""Release a matrix of your own with differential privacy:
 
   matrixdp recommend people.toml   the mechanisms and their noise, from public facts alone
+  matrixdp bounds limits.toml      bounds of columns where nobody knows any, by a release of its own
   matrixdp release people.toml     the private numbers, a receipt, and a charge to the account
   matrixdp account people.csv      what is spent of the file's total, and what is left
 

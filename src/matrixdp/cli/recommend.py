@@ -70,14 +70,17 @@ def _content(
             {
                 "name": specification.key_of(option.mechanism),
                 "status": option.status,
-                "says": receipt.says(spec, option),
+                "says": receipt.says(choices.spec_of(spec, option), option),
                 "noise": option.error,
                 "losses": option.losses,
                 "room": room,
             }
             for option, room in fitting
         ],
-        "details": [*receipt.comparison(spec, listed), *receipt.noise_lines(spec, listed[0])],
+        "details": [
+            *receipt.comparison(spec, listed),
+            *receipt.noise_lines(choices.spec_of(spec, listed[0]), listed[0]),
+        ],
         "records_that_count": receipt.counting_rule(spec) or None,
     }
     if spec.output.number:

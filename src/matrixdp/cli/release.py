@@ -36,7 +36,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from matrixdp.release.release import Result
+    from matrixdp.release.release import Answer
     from matrixdp.release.specification import Specification
 
 
@@ -88,8 +88,7 @@ def _charged(specs: Sequence[Specification], before: Sequence[int]) -> str:
     )
 
 
-def _print(results: Mapping[str, Result], in_json: bool) -> None:
-    import json
+def _print(results: Mapping[str, Answer], in_json: bool) -> None:
     import sys
 
     from matrixdp import cli
@@ -103,7 +102,7 @@ def _print(results: Mapping[str, Result], in_json: bool) -> None:
                         "says": result.says,
                         "notes": result.notes,
                         "paths": {key: str(path) for key, path in result.paths.items()},
-                        "receipt": json.loads(result.paths["receipt"].read_text(encoding="utf-8")),
+                        "receipt": result.receipt,
                     }
                     for name, result in results.items()
                 ]

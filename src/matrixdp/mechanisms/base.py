@@ -205,7 +205,7 @@ class CalibratedMechanism(abc.ABC):
         )
 
     def simulate(self, value: ArrayLike, streams: Streams) -> Array:
-        """Simulate the release once per stream. NOT for real data: use ``release``.
+        """Simulate the release once per stream: not for publication, which ``release`` is for.
 
         Pseudo-random streams are predictable, float64 noise leaks through its last bits, and error
         messages show values.

@@ -6,7 +6,7 @@ import contextlib
 import os
 import secrets
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,12 +16,10 @@ from matrixdp import checks
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import Composed
-from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.release import durable, ledger, specification, tables
-from matrixdp.release.comparison import Option
 
 #: What an account can be charged for.
-Release = AdditiveMechanism | Composed | PrivatelyBounded
+Release = AdditiveMechanism | Composed
 
 #: Name in dp_accounting of each neighbouring relation, and the sensitivity of a sum of records of
 #: norm 1: replacing a record changes the sum by 2, zeroing one by 1.
@@ -89,7 +87,6 @@ class Account:
         adjacency: str = "replace",
         person: str | None = "",
     ) -> None:
-        durable.check()
         checks.choice(_RELATIONS, adjacency=adjacency)
         relation = ledger.Relation(adjacency, "" if person is None else str(person))
         if not isinstance(path, str | bytes | os.PathLike):
@@ -98,20 +95,47 @@ class Account:
                 "account"
             )
         # Links are followed anew each time, but not from another working directory.
-        self._path = Path(os.fsdecode(path)).absolute()
+        self._path, self._in_file = Path(os.fsdecode(path)).absolute(), False
+        self._stated: Path | None = None
         terms = None
         if epsilon is not None or delta is not None:
             spec = {"epsilon": epsilon, "delta": delta, "pure": pure}
             terms = ledger.total(spec if sampler is None else {**spec, "sampler": sampler})
-        location = ledger.find(self._path)
+        self._begin(terms, relation)
+
+    @classmethod
+    def of(cls, spec: specification.Specification) -> Self:
+        """Return the account of a specification's file, a new one for its total if none exists.
+
+        Without a total it is an account for this release alone.
+
+        Raises:
+            InputError: as the class.
+        """
+        account = cls.__new__(cls)
+        account._path, account._in_file, account._stated = spec.file.absolute(), True, spec.account
+        account._begin(
+            spec.total, spec.relation, alone={"epsilon": spec.epsilon, "delta": spec.delta}
+        )
+        return account
+
+    def _begin(
+        self,
+        terms: Mapping[str, float] | None,
+        relation: ledger.Relation,
+        alone: dict[str, float] | None = None,
+    ) -> None:
+        """Read the account, or begin a new one for the total in ``terms`` or ``alone``."""
+        durable.check()
+        location = self._location()
         stored = ledger.read(location.path)
         if stored is None and location.file:
             tables.check(location.file)
         if stored is not None:
             ledger.check_terms(location.path, stored, terms, relation)
             self._first = {**stored, "releases": []}
-        elif terms is not None:
-            self._first = ledger.begin(terms, relation)
+        elif terms is not None or alone is not None:
+            self._first = ledger.begin(terms or ledger.total(alone or {}), relation)
         else:
             raise InputError(
                 f"{location.path} is not there; state the epsilon and delta of all releases "
@@ -121,18 +145,24 @@ class Account:
         self._seen = None if stored is None else _requests(stored)
         self._lock = threading.Lock()
 
+    def _location(self) -> ledger.AccountFile:
+        """Return where the account lies now."""
+        if self._in_file:
+            return ledger.AccountFile(ledger.account_path(self._path, self._stated), self._path)
+        return ledger.find(self._path)
+
     @contextlib.contextmanager
-    def _open(self) -> Iterator[tuple[ledger.Account, ledger.AccountFile]]:
+    def open(self) -> Iterator[tuple[ledger.Account, ledger.AccountFile]]:
         """Yield the account and its file, locked meanwhile.
 
         Raises:
             InputError: as :meth:`_read`; or the account's location changes just now.
         """
-        location = ledger.find(self._path)
+        location = self._location()
         with ledger.lock(location.path):
-            if ledger.find(self._path) != location:
+            if self._location() != location:
                 raise InputError(
-                    f"the account of {self._path} was begun elsewhere just now; spend again"
+                    f"the account of {self._path} was begun elsewhere just now; try again"
                 )
             yield self._read(location.path), location
 
@@ -168,9 +198,18 @@ class Account:
                 self._seen = requests
 
     @property
+    def path(self) -> Path:
+        """Path of the account's file now, without links."""
+        return self._location().path
+
+    @property
     def _now(self) -> ledger.Account:
         """The current account, read anew from its file; raises as :meth:`_read`."""
-        return self._read(ledger.find(self._path).path)
+        return self._read(self.path)
+
+    def state(self) -> ledger.Account:
+        """Return the current account, read anew from its file; raises as :meth:`_read`."""
+        return self._now
 
     @property
     def total(self) -> dict[str, Any]:
@@ -195,20 +234,7 @@ class Account:
 
     def room(self, release: Release) -> int:
         """Return how many further copies of a release fit, 1000 at most."""
-        return ledger.room(self._now, self._charge(release, ""))
-
-    def choose(self, options: Sequence[Option]) -> Option:
-        """Return the option after which the most further releases fit, the first of equals.
-
-        Where none fits it is the cheapest option, which :meth:`spend` refuses.
-        """
-        account, charges = self._now, [ledger.entry(option.release) for option in options]
-        rooms = ledger.rooms(account, charges)
-        most = max((room for room in rooms if room is not None), default=None)
-        if most is not None:
-            return options[rooms.index(most)]
-        spent = [ledger.total_epsilon(ledger.add(account, charge)) for charge in charges]
-        return options[int(np.argmin(spent))]
+        return ledger.room(self._now, self.entry(release, ""))
 
     def spend(self, release: Release, label: str = "") -> None:
         """Charge a release; sample it only then.
@@ -217,18 +243,32 @@ class Account:
             InputError: the release does not fit or has another neighbouring relation; nothing is
                 charged.
         """
-        charge = self._charge(release, label)
-        with self._open() as (account, location):
-            after = ledger.add(account, charge)
-            if excess := ledger.excess(after):
-                raise InputError(
-                    f"the account allows {ledger.in_words(account['total'])} in all, and with this "
-                    f"release {excess}; calibrate it for less, or release nothing more"
-                )
-            if location.file:
-                ledger.mark(location.file, location.path)
-            ledger.charge(location.path, after)
-            self._see(_requests(after))
+        charge = self.entry(release, label)
+        with self.open() as (account, location):
+            self.charge(self.admit(account, location, charge), location)
+
+    def admit(
+        self, account: ledger.Account, location: ledger.AccountFile, charge: Mapping[str, Any]
+    ) -> ledger.Account:
+        """Return the account after a charge, within :meth:`open`, which marks its place.
+
+        Raises:
+            InputError: the charge does not fit.
+        """
+        after = ledger.add(account, charge)
+        if excess := ledger.excess(after):
+            raise InputError(
+                f"the account allows {ledger.in_words(account['total'])} in all, and with this "
+                f"release {excess}; calibrate it for less, or release nothing more"
+            )
+        if location.file:
+            ledger.mark(location.file, location.path)
+        return after
+
+    def charge(self, after: ledger.Account, location: ledger.AccountFile) -> None:
+        """Write what :meth:`admit` returns to the disk; only then may noise be drawn."""
+        ledger.charge(location.path, after)
+        self._see(_requests(after))
 
     def events(self) -> dict[str, Any]:
         """Return all charges as events of dp_accounting, which need not be installed.
@@ -265,7 +305,8 @@ class Account:
             "unsuitable": dict(_UNSUITABLE.get(name, {})),
         }
 
-    def _charge(self, release: Release, label: str) -> dict[str, Any]:
+    def entry(self, release: Release, label: str) -> dict[str, Any]:
+        """Return the charge of a release, after checks of its noise and of its neighbours."""
         ledger.check(release)
         query, relation = release.query, ledger.terms(self._first)[1]
         if query.adjacency != relation.neighbours:
@@ -293,7 +334,13 @@ class Account:
         return self
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        return _reopen, (self._path, *ledger.terms(self._first), self._seen)
+        return _reopen, (
+            self._path,
+            self._in_file,
+            self._stated,
+            *ledger.terms(self._first),
+            self._seen,
+        )
 
     def __repr__(self) -> str:
         total = ledger.in_words(self._first["total"])
@@ -306,9 +353,16 @@ def _requests(account: ledger.Account) -> list[str]:
 
 
 def _reopen(
-    path: Path, terms: dict[str, float], relation: ledger.Relation, seen: list[str] | None = None
+    path: Path,
+    in_file: bool,
+    stated: Path | None,
+    terms: dict[str, float],
+    relation: ledger.Relation,
+    seen: list[str] | None = None,
 ) -> Account:
-    account = Account(path, **terms, adjacency=relation.neighbours, person=relation.person)
+    account = Account.__new__(Account)
+    account._path, account._in_file, account._stated = path, in_file, stated
+    account._begin(terms, relation)
     # A pickle must not forget what the account had seen.
     account._seen = seen if seen is not None else account._seen
     return account

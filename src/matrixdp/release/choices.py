@@ -28,6 +28,7 @@ from matrixdp.release import (
     specification,
 )
 from matrixdp.release.comparison import Option
+from matrixdp.release.outputs import Bounds
 from matrixdp.release.specification import Specification
 
 #: Price of privacy that counts as 0, and relative tolerance of its search.
@@ -43,13 +44,19 @@ def options(spec: Specification) -> list[Option]:
     Raises:
         InputError: no mechanism gives the guarantee, or the named one does not answer the query.
     """
-    return _compared(spec, candidates(spec))
+    return ordered(spec, simulated(spec, candidates(spec)))
 
 
 @functools.lru_cache(maxsize=64)
-def of_fit(*terms: Any, **options_of_fit: Any) -> tuple[Option, ...]:
-    """Return the :func:`options` of :func:`specification.fit`; fits of clones have the same."""
-    return tuple(options(specification.fit(*terms, **options_of_fit)))
+def of_fit(
+    *terms: Any, total: tuple[tuple[str, float], ...], **line: Any
+) -> tuple[Specification, tuple[Option, ...]]:
+    """Return :func:`specification.fit` with its options; fits of clones have the same.
+
+    ``total`` has the items of the account's.
+    """
+    spec = replace(specification.fit(*terms, **line), total=dict(total))
+    return spec, tuple(simulated(spec, candidates(spec)))
 
 
 def spec_of(spec: Specification, option: Option) -> Specification:
@@ -62,25 +69,31 @@ def spec_of(spec: Specification, option: Option) -> Specification:
 def _simulates(spec: Specification) -> bool:
     """Return whether what noise takes from an answer can be simulated from public facts."""
     known = spec.output_type.loss_unit and isinstance(spec.query.domain, Box)
-    return bool(known) and not spec.private and len(spec.columns) <= outlooks.MOST_COLUMNS
+    return bool(known) and len(spec.columns) <= outlooks.MOST_COLUMNS
 
 
-def _compared(spec: Specification, choices: list[Option]) -> list[Option]:
-    """Return options with their losses, the least regret first."""
+def simulated(spec: Specification, listed: Sequence[Option]) -> list[Option]:
+    """Return options with their losses, where these can be simulated."""
     if not _simulates(spec):
-        return choices
-    losses = [outlooks.losses(spec_of(spec, option).output, option.inner) for option in choices]
-    compared = [replace(option, losses=loss) for option, loss in zip(choices, losses, strict=True)]
-    regrets = outlooks.regrets(spec.output_type, losses)
+        return [*listed]
+    return [
+        replace(option, losses=outlooks.losses(spec_of(spec, option).output, option.release))
+        for option in listed
+    ]
+
+
+def ordered(spec: Specification, listed: Sequence[Option]) -> list[Option]:
+    """Return options, the least regret first, where they have losses."""
+    if not all(option.losses for option in listed):
+        return [*listed]
+    regrets = outlooks.regrets(spec.output_type, [option.losses for option in listed])
     # Of those close to the least, the first: additive noise, which has intervals, and less of it.
     regrets[regrets <= regrets.min() + outlooks.TIE] = 0.0
-    return [compared[i] for i in np.argsort(regrets, kind="stable")]
+    return [listed[i] for i in np.argsort(regrets, kind="stable")]
 
 
 def candidates(spec: Specification) -> list[Option]:
     """Return what :func:`options` compares, additive noise first."""
-    if spec.private:
-        return private_bounds.options(spec, _usable(spec), by_noise)
     ranking = by_noise(spec)
     if spec.mechanism != specification.RECOMMENDED or not spec.delta:
         return ranking
@@ -101,9 +114,15 @@ def _usable(spec: Specification) -> float:
 def by_noise(spec: Specification) -> list[Option]:
     """Return the mechanisms with additive noise, or the named one, the least noise first."""
     delta = _usable(spec)
-    if spec.mechanism in specification.IN_PARTS:
+    if spec.output_type is Bounds:
+        ranking = private_bounds.options(spec, delta)
+    elif spec.mechanism in specification.IN_PARTS:
         return compositions.options(spec, delta)
-    if spec.present and spec.mechanism == specification.RECOMMENDED and delta:
+    elif (
+        spec.output_type.leaves_missing_out
+        and spec.mechanism == specification.RECOMMENDED
+        and delta
+    ):
         # Each noise has a weight of the counts that suits it.
         variants = [_ranking(spec.by(name), delta) for name in ("laplace", "gaussian")]
         ranking = sorted(itertools.chain(*variants), key=lambda option: option.error)
@@ -136,38 +155,57 @@ def _ranking(spec: Specification, delta: float) -> list[Option]:
 
 
 def rank(spec: Specification) -> list[tuple[Option, int]]:
+    """Return what :func:`choose` returns of a file and its account as it is.
+
+    Raises:
+        InputError: as :func:`choose`.
+    """
+    path, account = account_of(spec)
+    spec = replace(spec, total=ledger.terms(account)[0])
+    return choose(spec, possible(spec, account), account, path)
+
+
+def possible(spec: Specification, account: ledger.Account) -> list[Option]:
+    """Return the candidates with their losses; a message proposes what would fit the account.
+
+    Raises:
+        InputError: no safe noise gives this guarantee.
+    """
+    try:
+        return simulated(spec, candidates(spec))
+    except InputError as error:
+        line = _line(spec, account)
+        raise InputError(f"{error}; {line} would fit" if line else str(error)) from None
+
+
+def choose(
+    spec: Specification, listed: Sequence[Option], account: ledger.Account, name: object
+) -> list[tuple[Option, int]]:
     """Return the options that leave room for the most releases, the least regret first.
 
-    Each comes with the number of further releases at these epsilon and delta that fit after it.
+    This is the one rule by which a mechanism is taken, whoever asks. Each option comes with the
+    number of further releases of the cheapest that fit the account after it.
+
+    Args:
+        spec: the release.
+        listed: its candidates, with losses.
+        account: what is spent.
+        name: what messages call the account.
 
     Raises:
         InputError: no option fits the account; the message proposes one that would.
     """
-    path, account = account_of(spec)
-    spec = replace(spec, total=ledger.terms(account)[0])
-    try:
-        rooms = _rooms(spec, account)
-    except InputError as error:
-        line = _line(spec, account)
-        raise InputError(f"{error}; {line} would fit" if line else str(error)) from None
-    if not rooms:
-        after = [ledger.add(account, ledger.entry(option.release)) for option in candidates(spec)]
+    charges = [ledger.entry(option.release) for option in listed]
+    rooms = ledger.rooms(account, charges)
+    most = max((room for room in rooms if room is not None), default=None)
+    if most is None:
+        after = [ledger.add(account, charge) for charge in charges]
         raise InputError(
-            f"{path} allows {ledger.in_words(account['total'])} in all, and with this release "
+            f"{name} allows {ledger.in_words(account['total'])} in all, and with this release "
             f"{ledger.excess(min(after, key=ledger.total_epsilon))}; {_remedy(spec, account)}"
         )
-    needed = max(room for _, room in rooms)
-    fitting = {id(option.release): room for option, room in rooms if room >= needed}
-    choices = [option for option, _ in rooms if id(option.release) in fitting]
-    return [(option, fitting[id(option.release)]) for option in _compared(spec, choices)]
-
-
-def _rooms(spec: Specification, account: ledger.Account) -> list[tuple[Option, int]]:
-    """Return the options that fit, each with how many further releases of the cheapest then fit."""
-    choices = candidates(spec)
-    rooms = ledger.rooms(account, [ledger.entry(option.release) for option in choices])
-    fitting = zip(choices, rooms, strict=True)
-    return [(option, room) for option, room in fitting if room is not None]
+    fitting = [option for option, room in zip(listed, rooms, strict=True) if room == most]
+    return [(option, most) for option in ordered(spec, fitting)]
 
 
 def _remedy(spec: Specification, account: ledger.Account) -> str:
@@ -175,7 +213,7 @@ def _remedy(spec: Specification, account: ledger.Account) -> str:
     if spec.mu is not None:
         return "leave a [[release]] out, or give it less weight"
     free = spec.by(specification.RECOMMENDED)
-    if spec.mechanism != free.mechanism and _rooms(free, account):
+    if spec.mechanism != free.mechanism and _fits(free, account):
         return 'mechanism = "recommend" would fit'
     for share in np.arange(0.95, 0.01, -0.05):
         epsilon = float(f"{spec.epsilon * share:.3g}")
@@ -251,11 +289,15 @@ def together(specs: Sequence[Specification], firsts: Sequence[Option]) -> str:
 def account_of(spec: Specification) -> tuple[Path, ledger.Account]:
     """Return the path of a file's account and the account itself, a new one if none exists."""
     path = ledger.account_path(spec.file, spec.account)
-    # Without a stated total, an account for this release alone.
-    total = spec.total or ledger.total({"epsilon": spec.epsilon, "delta": spec.delta})
-    account = ledger.read(path) or ledger.begin(total, spec.relation)
+    account = ledger.read(path) or alone(spec)
     ledger.check_terms(path, account, spec.total, spec.relation)
     return path, account
+
+
+def alone(spec: Specification) -> ledger.Account:
+    """Return a new account: for the total of a release, or without one for this release alone."""
+    total = spec.total or ledger.total({"epsilon": spec.epsilon, "delta": spec.delta})
+    return ledger.begin(total, spec.relation)
 
 
 def proposal(spec: Specification) -> str:

@@ -22,7 +22,6 @@ from matrixdp.mechanisms.composed import InParts
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
-from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.mechanisms.scaled import MinMaxScaled, units
 from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
@@ -52,7 +51,7 @@ class Option:
     """
 
     mechanism: Mechanism
-    release: AdditiveMechanism | InParts | PrivatelyBounded
+    release: AdditiveMechanism | InParts
     variances: Array
     error: float
     losses: tuple[float, ...] = ()
@@ -61,12 +60,6 @@ class Option:
     def __post_init__(self) -> None:
         sound = self.release.of_library and library.plain(self.mechanism)
         object.__setattr__(self, "status", CERTIFIED if sound else DECLARED)
-
-    @property
-    def inner(self) -> AdditiveMechanism | InParts:
-        """The release of the answer, without that of private bounds."""
-        release = self.release
-        return release.inner if isinstance(release, PrivatelyBounded) else release
 
     def __str__(self) -> str:
         about = self.status if self.status == CERTIFIED else UNAUDITED.removeprefix("; ")

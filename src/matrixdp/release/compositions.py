@@ -19,7 +19,6 @@ from matrixdp.mechanisms.composed import (
     Outcome,
     Rows,
 )
-from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
 from matrixdp.release import comparison
@@ -90,7 +89,7 @@ def prepare(
     if isinstance(release, InParts):
         run = release.prepare(rows)
         return lambda: noisy(output, release, run())
-    value = exact_sums.value(output.query, rows())
+    value = output.value(rows())
     # Simulated once for all answers.
     noise = functools.cache(lambda: MomentNoise(release))
     return lambda: output.noisy(release, release.release_value(value), noise)

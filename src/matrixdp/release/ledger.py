@@ -41,7 +41,6 @@ from matrixdp.checks import InputError
 from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.base import UNAUDITED, AdditiveMechanism, NoGuarantee
 from matrixdp.mechanisms.composed import Composed
-from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.noise import safe
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.quadratic import UPWARDS
@@ -223,7 +222,7 @@ def usable_delta(total: Mapping[str, Any]) -> float:
     return float(total["delta"] - total["sampler"]) if total["delta"] else 0.0
 
 
-def cost(release: AdditiveMechanism | Composed | PrivatelyBounded) -> float:
+def cost(release: AdditiveMechanism | Composed) -> float:
     """Return the mu of a release, rounded up."""
     if release.mu is not None:
         return release.mu * UPWARDS
@@ -235,7 +234,7 @@ def _pure_mu(epsilon: float) -> float:
     return float(-2 * ndtri_exp(-np.logaddexp(0, epsilon))) * UPWARDS
 
 
-def entry(release: AdditiveMechanism | Composed | PrivatelyBounded) -> dict[str, Any]:
+def entry(release: AdditiveMechanism | Composed) -> dict[str, Any]:
     """Return the charge of a release: ``mu``, ``pure_epsilon``, ``numbers`` and any ``parts``.
 
     Where a class of another author declares the guarantee, ``guarantee`` says so.
@@ -257,8 +256,21 @@ def today() -> str:
 
 
 def begin(total: Mapping[str, float], relation: Relation) -> Account:
-    """Return an account without releases."""
-    return {"format": FORMAT, "total": {**total, **relation._asdict()}, "releases": []}
+    """Return an account without releases; its rule and its total are fixed from here on."""
+    terms = {**total, **relation._asdict()}
+    return {"format": FORMAT, "rule": rule(total), "total": terms, "releases": []}
+
+
+def rule(total: Mapping[str, float]) -> str:
+    """Return the one rule by which the releases of a total add up, as its account states it.
+
+    To take whichever of several rules admits a release, one after another, would not be private.
+    """
+    if not total["delta"]:
+        return "epsilons of pure releases add up"
+    if total["pure"]:
+        return "squares of mu add up, and epsilons of pure releases within the part of them"
+    return "squares of mu add up, or epsilons as long as all releases are pure"
 
 
 def terms(account: Mapping[str, Any]) -> tuple[dict[str, float], Relation]:
@@ -314,18 +326,18 @@ def _account(stored: Mapping[str, Any]) -> Account:
         }
         for release in stored["releases"]
     ]
-    return {**begin(total(numbers), relation), "releases": releases}
+    account = {**begin(total(numbers), relation), "releases": releases}
+    if stored["rule"] != account["rule"]:
+        raise ValueError(f"its rule is {stored['rule']!r}, not {account['rule']!r}")
+    return account
 
 
-def check(release: AdditiveMechanism | Composed | PrivatelyBounded) -> None:
+def check(release: AdditiveMechanism | Composed) -> None:
     """Check that a release can be drawn and has the noise that it states, before it is charged.
 
     Raises:
         InputError: it has no guarantee, no safe noise, or less noise than it states.
     """
-    if isinstance(release, PrivatelyBounded):
-        _ = release.thresholds
-        release = release.inner
     if not isinstance(release, AdditiveMechanism | Composed):
         raise InputError(
             f"a {type(release).__name__} is for simulation alone; take one of those that "
@@ -530,15 +542,14 @@ def answers(path: Path, account: Account, request: str) -> list[Path]:
     return [path.with_name(name) for name in reversed(names)]
 
 
-def content(answer: Path) -> dict[str, str]:
-    """Return the texts of an answer by file name.
+def content(answer: Path) -> dict[str, Any]:
+    """Return an answer as it is stored.
 
     Raises:
         InputError: the answer cannot be read.
     """
     with checks.as_input_error(f"{answer} cannot be read ({{why}}); restore it, as it is paid for"):
-        files = json.loads(answer.read_text(encoding="utf-8-sig"))
-        return {str(name): str(text) for name, text in files.items()}
+        return {**json.loads(answer.read_text(encoding="utf-8-sig"))}
 
 
 @contextlib.contextmanager
@@ -571,7 +582,7 @@ def charge(path: Path, account: Account) -> None:
         durable.write(path, json.dumps(account, indent=2) + "\n")
 
 
-def store(path: Path, name: str, files: Mapping[str, str]) -> None:
+def store(path: Path, name: str, content: Mapping[str, Any]) -> None:
     """Write the answer of a charge to the disk, readable by its owner only.
 
     Raises:
@@ -579,4 +590,4 @@ def store(path: Path, name: str, files: Mapping[str, str]) -> None:
     """
     file = path.with_name(name)
     with durable.explain(file, "free some space; the charge stays in the account"):
-        durable.write(file, json.dumps(files, ensure_ascii=False), 0o600)
+        durable.write(file, json.dumps(content, ensure_ascii=False), 0o600)

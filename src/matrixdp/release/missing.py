@@ -9,7 +9,6 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms.private_bounds import MISSING
 from matrixdp.privacy.domain import Box
 from matrixdp.release import tables
 
@@ -65,24 +64,20 @@ def fill(box: Box, names: Sequence[str], rule: object) -> Array:
     return values
 
 
-def in_words(names: Sequence[str], values: Array, *, present: bool) -> str:
+def in_words(names: Sequence[str], values: Array, *, left_out: bool) -> str:
     """Return what becomes of a missing value, by column; it is public.
 
     Args:
         names: columns, m.
         values: result of :func:`fill`.
-        present: whether the answer is the mean of the values present.
+        left_out: whether the answer leaves them out, as the mean of the values present.
     """
-    if present:
+    if left_out:
         return (
-            "a missing value counts in no column's mean: neither its sum nor the number by which "
-            "it is divided"
+            "a missing value counts in no column: neither in a sum nor in the number by which it "
+            "is divided"
         )
     if np.isnan(values).any():
         return "a missing value ends the release"
-    middle = "the middle of its private bounds"
-    parts = [
-        f"{name} {middle if value == MISSING else format(value, '.10g')}"
-        for name, value in zip(names, values, strict=True)
-    ]
+    parts = [f"{name} {value:.10g}" for name, value in zip(names, values, strict=True)]
     return f"a missing value counts as {', '.join(parts)}, towards which it moves the answer"

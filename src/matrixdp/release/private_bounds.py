@@ -1,202 +1,125 @@
-"""Releases of columns with private bounds: first the bounds, then the answer within them.
+"""Bounds that a release of its own finds in private, and where the bounds of another come from.
 
-The whole guarantee is charged once, before any noise is drawn. Columns with public bounds may stand
-beside private ones. The calibration of both parts, and so the receipt, follows from public facts:
-the second part is calibrated to records in half ranges of whatever bounds the first part finds.
-Values beyond these are clipped, so that no interval covers the answer without clipping.
+`matrixdp bounds` spends a guarantee of its own on them and prints a table to paste. A later release
+compares its bounds with the answers that the account keeps, so that its receipt says which of them
+were found, by which charge. Values beyond such bounds are clipped, which no interval covers.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from matrixdp.checks import Array
-from matrixdp.mechanisms.base import AdditiveMechanism, Budget, delta_for_noise
-from matrixdp.mechanisms.composed import InParts
-from matrixdp.mechanisms.private_bounds import (
-    BETA,
-    MISSING,
-    OTHERS,
-    SHARE,
-    PrivatelyBounded,
-    SizeQuery,
-    laplace,
-    normal,
-)
-from matrixdp.privacy import gaussian
-from matrixdp.privacy.domain import Box
+from matrixdp.mechanisms import private_bounds
+from matrixdp.mechanisms.base import delta_for_noise
+from matrixdp.mechanisms.private_bounds import SizeQuery
 from matrixdp.release import ledger
-from matrixdp.release.comparison import Option
-from matrixdp.release.outputs import Output
-from matrixdp.release.specification import Specification
+from matrixdp.release.comparison import Option, variances
+from matrixdp.release.outputs import Bounds
+from matrixdp.release.specification import RECOMMENDED, Specification, key_of
 
-#: Returns intervals and other details of an answer.
-Details = Callable[[], dict[str, Any]]
-#: Returns an answer and its details, with fresh noise.
-Draw = Callable[[], tuple[Array, Details]]
-
-#: Factor that keeps parts slightly small, so that rounding never overspends the whole.
+#: Factor that keeps a release slightly small, so that rounding never overspends its account.
 _BELOW = 1 - 1e-9
-#: What stands for the words of an interval that would cover an answer without clipping.
-_ALONE = "noise_alone"
+#: What a receipt says of bounds; the beginning of what it says of bounds that were found.
+STATED = "stated by you"
+_FOUND = "found in private by the charge"
+#: Digits of the identifier of a charge that are shown.
+_DIGITS = 12
 
 
-def options(
-    spec: Specification, delta: float, rank: Callable[[Specification], list[Option]]
-) -> list[Option]:
-    """Return the options for a specification with private bounds, the least noise first.
+def options(spec: Specification, delta: float) -> list[Option]:
+    """Return the mechanisms that find bounds, the one first that needs the fewest records.
 
-    Their errors are in half ranges of the private bounds.
+    Its error is the number of records that must share a power of two, over that of all.
 
     Args:
-        spec: specification with private bounds.
+        spec: specification of bounds.
         delta: the delta that the account leaves for the release.
-        rank: returns the options of a specification with public bounds.
 
     Raises:
         InputError: no safe noise gives this guarantee.
     """
-    within_bounds, sizes = replace(spec, private=()), SizeQuery.of(spec.query, len(spec.private))
-    most = max(option.release.numbers for option in rank(replace(within_bounds, mu=None)))
-    remainder = delta_for_noise(spec.epsilon, delta, sizes.features + most) * _BELOW
-    if not delta:
-        search = laplace(sizes, spec.epsilon * SHARE * _BELOW)
-        second = replace(within_bounds, epsilon=spec.epsilon * (1 - SHARE) * _BELOW)
-    else:
-        mu = float(gaussian.mu(spec.epsilon, remainder))
-        mu = mu if spec.mu is None else min(mu, spec.mu * _BELOW)
-        search = normal(sizes, np.sqrt(SHARE) * mu * _BELOW, Budget(spec.epsilon, remainder))
-        rest = np.sqrt(1 - SHARE) * mu * _BELOW
-        epsilon = float(gaussian.epsilon(delta, rest))
-        second = replace(within_bounds, epsilon=epsilon, delta=delta, mu=rest)
-    return [
-        replace(option, release=PrivatelyBounded(search, option.inner, spec.epsilon, delta))
-        for option in rank(second)
-        if (option.release.mu is None) == (not delta)
-    ]
+    query = spec.query
+    assert isinstance(query, SizeQuery)
+    left = delta_for_noise(spec.epsilon, delta, query.features) * _BELOW if delta else 0.0
+    listed = []
+    for mechanism, release in private_bounds.calibrated(query, spec.epsilon, left):
+        if spec.mechanism in (RECOMMENDED, key_of(mechanism)):
+            needed = private_bounds.thresholds(release)[0] / query.n_records
+            listed.append(Option(mechanism, release, variances(release), needed))
+    return sorted(listed, key=lambda option: option.error)
 
 
-def prepare(
-    spec: Specification,
-    release: PrivatelyBounded,
-    rows: Iterable[Array],
-    second: Callable[[Specification, AdditiveMechanism | InParts, Output], Draw],
-) -> Draw:
-    """Read the records, and return a function that draws the bounds and the answer within them.
-
-    The answer is empty where a column has no bounds.
+def text(rows: Sequence[Sequence[Any]], charge: str) -> str:
+    """Return the table of a specification with bounds that were found.
 
     Args:
-        spec: specification with private bounds.
-        release: its release.
-        rows: blocks (k, m) of the records, in the columns' units, with ``MISSING`` for a missing
-            value of a private column.
-        second: as this function, for a specification whose bounds are known.
+        rows: name, lowest and highest of each column, both empty where none were found.
+        charge: identifier of the charge.
     """
-    ledger.check(release)
-    sizes = release.search.query
-    assert isinstance(sizes, SizeQuery)
-    places = _places(spec)
-    counts = sizes.counts(block[:, places] for block in rows)
-
-    def draw() -> tuple[Array, Details]:
-        sides = release.bounds(release.search.add_noise(counts, os.urandom))
-        table = {"private_bounds": dict(zip(spec.private, sides, strict=True))}
-        if not all(sides):
-            return np.empty((0, 0)), lambda: table
-        bounded = within(spec, [side for side in sides if side])
-        answer, describe = second(bounded, release.inner, bounded.output)()
-        return answer, lambda: {**table, **_noise_alone(bounded, release.inner, describe())}
-
-    return draw
+    lines = [f"[bounds]  # found in private by the charge {charge}"]
+    for name, low, high in rows:
+        key = json.dumps(name, ensure_ascii=False)
+        lacking = f"# {key} has no bounds: state some, or leave it out"
+        lines.append(lacking if low == "" else f"{key} = [{low!r}, {high!r}]")
+    return "\n".join([*lines, ""])
 
 
-def _places(spec: Specification) -> list[int]:
-    return [spec.columns.index(name) for name in spec.private]
-
-
-def within(spec: Specification, sides: Sequence[tuple[float, float]]) -> Specification:
-    """Return a specification with these bounds of its private columns, in their order.
-
-    Its query, in half ranges, stays: it allows records of all signs, whatever the bounds.
-    """
-    places, (lower, upper) = _places(spec), np.array([spec.box.lower, spec.box.upper])
-    lower[places], upper[places] = np.transpose(sides)
-    box = Box(tuple(lower.tolist()), tuple(upper.tolist()))
-    # The mean of the values present leaves missing ones out.
-    middle = np.nan if spec.present else box.middle
-    fill = np.where(spec.fill == MISSING, middle, spec.fill)
-    bounded = replace(spec, box=box, fill=fill, private=()).by(spec.mechanism)
-    return replace(bounded, query=spec.query)
-
-
-def _noise_alone(
-    spec: Specification, release: AdditiveMechanism | InParts, details: dict[str, Any]
-) -> dict[str, Any]:
-    """Return the details of an answer, in whose names no interval covers more than the noise."""
-    if isinstance(release, AdditiveMechanism):
-        details = {**spec.output.widths(release), **details}
-    return {name.replace("interval", _ALONE): value for name, value in details.items()}
-
-
-def fills(spec: Specification) -> dict[str, Any]:
-    """Return what a missing value of each column counts as, for a receipt."""
-    words = "the middle of its private bounds"
-    return {
-        name: words if value == MISSING else value
-        for name, value in zip(spec.columns, spec.fill.tolist(), strict=True)
-    }
-
-
-def statement(spec: Specification, option: Option) -> dict[str, Any]:
-    """Return the entries of a receipt on the two parts."""
-    release = option.release
-    assert isinstance(release, PrivatelyBounded)
-    return {
-        "parts": release.costs,
-        "noise_over_half_range": option.error,
-        "private_bounds": f"those of {', '.join(spec.private)} are the ends of the outermost bins "
-        "of a noisy histogram over powers of two whose counts are above thresholds, and stand in "
-        "the details; values beyond them are clipped, and what this takes is no noise, and not "
-        "stated here",
-        "thresholds_of_counts": [*release.thresholds],
-        "noise_std_of_counts": release.search.noise_std * release.search.rounding_factor,
-        "probabilities_that_an_empty_bin_is_above": [BETA, OTHERS],
-    }
-
-
-def budget_lines(release: PrivatelyBounded) -> list[str]:
-    """Return a line on each part of the budget, and on how many records a bound needs."""
-    shares = [f"{part['part']}: {part['share']:.0%} of the budget" for part in release.costs]
+def failure(rows: Sequence[Sequence[Any]]) -> list[str]:
+    """Return a sentence on the columns that have no bounds, if there are any."""
+    lacking = [repr(name) for name, low, _ in rows if low == ""]
+    if not lacking:
+        return []
     return [
-        *shares,
-        f"bounds: a power of two counts from about {release.thresholds[0]:,.0f} records",
+        f"no bounds were found for {', '.join(lacking)}, and the charge stays; state public "
+        "bounds, or take fewer columns or a larger epsilon"
     ]
 
 
-def no_hope(option: Option) -> str:
-    """Return a phrase on why no bounds can be found, from public facts; nothing where they can."""
-    release = option.release
-    if not isinstance(release, PrivatelyBounded):
-        return ""
-    most, records = release.thresholds[0], release.query.n_records
-    if most < records:
-        return ""
-    return (
-        f"private bounds need about {most:,.0f} records that share a power of two, and there are "
-        f"{records:,}"
-    )
+def identifier(receipt: str) -> str:
+    """Return what is shown of the digest of a charge's receipt."""
+    return receipt[:_DIGITS]
 
 
-def failure(details: dict[str, Any]) -> str:
-    """Return a sentence on the columns that have no bounds."""
-    names = [repr(name) for name, sides in details["private_bounds"].items() if sides is None]
+def charges(spec: Specification, path: Path, account: Mapping[str, Any]) -> dict[str, str]:
+    """Return the charge that found the bounds of a column, by column, for those that were found.
+
+    Args:
+        spec: specification of a release.
+        path: path of the account.
+        account: its content.
+    """
+    found = {}
+    for charge in account["releases"] if spec.query_name != Bounds.name else ():
+        if (
+            charge.get("query") == Bounds.name
+            and (file := path.with_name(charge["answer"])).is_file()
+        ):
+            content = ledger.content(file)
+            for row in content["rows"]:
+                found[tuple(row)] = identifier(charge["receipt"])
+    rows = zip(spec.columns, spec.box.lower, spec.box.upper, strict=True)
+    return {row[0]: found[row] for row in rows if row in found}
+
+
+def origins(spec: Specification, found: Mapping[str, str]) -> dict[str, str]:
+    """Return where the bounds of each column come from, for a receipt."""
+    return {
+        name: f"{_FOUND} {found[name]}, clipping not covered by intervals"
+        if name in found
+        else STATED
+        for name in spec.columns
+    }
+
+
+def in_words(statement: Mapping[str, Any]) -> str:
+    """Return a sentence on the bounds of a receipt that were found; nothing where none were."""
+    names = [name for name, word in (statement["origin_of_bounds"] or {}).items() if word != STATED]
+    if not names:
+        return ""
     return (
-        f"no bounds were found for {', '.join(names)}, so that nothing is released, and the charge "
-        "stays; state public bounds, or take fewer private columns or a larger epsilon"
+        f"bounds of {', '.join(names)} were found in private: what clipping to them takes is no "
+        "noise, and no interval covers it"
     )

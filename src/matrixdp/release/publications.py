@@ -2,49 +2,22 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from matrixdp.checks import Array, InputError
+from matrixdp.checks import InputError
 from matrixdp.release import bounds, missing, release, specification, tables
 from matrixdp.release.account import Account
+from matrixdp.release.outputs import Bounds
+from matrixdp.release.release import Answer
 
 #: Keys of a specification that say nothing of records in memory.
 _OF_FILES = ("file", "separator", "decimal")
-
-
-@dataclass(frozen=True, repr=False)
-class Publication:
-    """What a release says; all of it may be shown.
-
-    Attributes:
-        answer: the private numbers as the CSV file has them: a data frame of pandas, or without
-            pandas a dictionary with ``columns``, ``index`` (names of the rows, or None) and
-            ``values``, an array (rows, columns). None where no private bounds were found, which the
-            last note says.
-        details: what depends on the answer, as the details in JSON have it: intervals, private
-            bounds, parts; empty where the receipt has all.
-        receipt: the guarantee and the noise, as the receipt in JSON has them.
-        page: the receipt as Markdown.
-        notes: messages for the owner of the records, a sentence each.
-    """
-
-    answer: Any
-    details: dict[str, Any]
-    receipt: dict[str, Any]
-    page: str
-    notes: list[str]
-
-    def __repr__(self) -> str:
-        return f"{self.answer}\n{self.receipt['says']}"
 
 
 def make_release(
@@ -54,7 +27,7 @@ def make_release(
     out: str | os.PathLike | None = None,
     even_if_useless: bool = False,
     **settings: Any,
-) -> Publication:
+) -> Answer:
     """Make one private release, with its receipt, as `matrixdp release` does.
 
     The path of a TOML file is the same transaction as on the command line: its account is charged,
@@ -62,7 +35,7 @@ def make_release(
 
     **Without an account nothing counts a release of a data frame or an array**: each call then
     spends its epsilon and delta again, also of the same request. With one each call is charged
-    before its noise is drawn. No file is written but the account's.
+    before its noise is drawn, and the account keeps the answer beside it. No other file is written.
 
     Args:
         source: path of a TOML file; or a data frame, whose columns go by their names; or an array
@@ -80,7 +53,7 @@ def make_release(
 
     Returns:
         ``answer``, ``details``, ``receipt``, ``page`` and ``notes``, see
-        :class:`~matrixdp.release.publications.Publication`.
+        :class:`~matrixdp.release.release.Answer`.
 
     Raises:
         InputError: as `matrixdp release`; no message shows a value of the records.
@@ -91,20 +64,63 @@ def make_release(
     >>> mean.receipt["mechanism"]
     'laplace'
     """
+    return _released(source, account, out, even_if_useless, settings)
+
+
+def private_bounds(
+    source: Any,
+    *,
+    account: str | os.PathLike | Account | None = None,
+    out: str | os.PathLike | None = None,
+    even_if_useless: bool = False,
+    **settings: Any,
+) -> Answer:
+    """Find bounds of columns in private, as `matrixdp bounds` does.
+
+    It is a release of its own, whose ``answer`` is a dictionary ``{column: (lowest, highest)}`` of
+    the bounds that were found. Give it to :func:`make_release` as ``bounds``, with the same
+    account: the receipt then says by which charge they were found.
+
+    Args:
+        source, account, out, even_if_useless: as of :func:`make_release`.
+        settings: for records in memory, the keys of a TOML file: ``columns`` (None takes all),
+            ``epsilon`` and ``missing``, and ``delta``, ``label``, ``person`` and the like.
+
+    Raises:
+        InputError: as :func:`make_release`.
+
+    >>> records = np.random.default_rng(1).uniform(20, 60, (2000, 1))
+    >>> bounds = mdp.private_bounds(records, epsilon=1, missing="refuse")
+    >>> [*bounds.answer]
+    ['0']
+    """
+    if not isinstance(source, str | os.PathLike):
+        settings = {**settings, "query": Bounds.name}
+    return _released(source, account, out, even_if_useless, settings)
+
+
+def _released(
+    source: Any,
+    account: str | os.PathLike | Account | None,
+    out: str | os.PathLike | None,
+    even_if_useless: bool,
+    settings: dict[str, Any],
+) -> Answer:
+    """Make a release of a file or of records in memory."""
     if isinstance(source, str | os.PathLike):
         if settings or account is not None:
             name = next(iter(settings), "account")
             raise InputError(f"{name} has no meaning beside {source}; state it in that TOML file")
         spec = specification.read(Path(source))
         folder = None if out is None else Path(out)
-        result = release.make(spec, folder, even_if_useless=even_if_useless)
-    else:
-        if out is not None:
-            raise InputError("out has no meaning for records in memory; save the answer yourself")
-        spec = _specification(source, settings)
-        ledger_of = _account(spec, account)
-        result = release.make_in_memory(spec, ledger_of, even_if_useless=even_if_useless)
-    return _publication(spec.query_name, result)
+        return release.make(spec, folder, even_if_useless=even_if_useless)
+    if out is not None:
+        raise InputError("out has no meaning for records in memory; save the answer yourself")
+    spec = _specification(source, settings)
+    books = _account(spec, account)
+    return release.make(
+        spec, None, books, even_if_useless=even_if_useless, insist="even_if_useless=True"
+    )
 
 
 def _specification(frame: Any, settings: dict[str, Any]) -> specification.Specification:
@@ -123,8 +139,8 @@ def _specification(frame: Any, settings: dict[str, Any]) -> specification.Specif
     # Columns of arrays have numbers.
     table |= {key: str(table[key]) for key in ("person", "target") if key in table}
     labels = [label for label in tables.labels(frame) if str(label) != table.get("person")]
-    if table.get("bounds") == specification.PRIVATE:
-        table.setdefault("columns", [*map(str, labels)])
+    if table.get("query") == Bounds.name:
+        table["columns"] = [*map(str, table.get("columns", labels))]
     else:
         table["bounds"] = _sides(settings.get("bounds"), labels)
     if "records" not in table:
@@ -140,13 +156,15 @@ def _specification(frame: Any, settings: dict[str, Any]) -> specification.Specif
 
 
 def _sides(stated: Any, labels: list[Any]) -> dict[str, Any]:
-    """Return the bounds by column as a TOML file would give them; private ones are texts."""
-    if not isinstance(stated, Mapping):
-        pairs = bounds.by_column(stated, labels)
-        return {str(label): [*pair] for label, pair in pairs.items()}
-    public = {label: sides for label, sides in stated.items() if not isinstance(sides, str)}
-    pairs = bounds.by_column(public, [*public])
-    return {str(label): [*pairs.get(label, ())] or sides for label, sides in stated.items()}
+    """Return the bounds by column as a TOML file would give them."""
+    if isinstance(stated, Mapping):
+        # Bounds that were found have texts for the labels of an array.
+        names = {str(label): label for label in labels}
+        stated = {
+            name if name in labels else names.get(name, name): pair for name, pair in stated.items()
+        }
+        labels = [*stated]
+    return {str(label): [*pair] for label, pair in bounds.by_column(stated, labels).items()}
 
 
 def _plain(value: Any, name: str) -> Any:
@@ -173,25 +191,3 @@ def _account(
         return account
     neighbours, person = spec.relation
     return Account(account, **(spec.total or {}), adjacency=neighbours, person=person)
-
-
-def _publication(query_name: str, result: release.Result) -> Publication:
-    texts = {name.removeprefix(query_name): text for name, text in result.texts.items()}
-    receipt, page = json.loads(texts[".receipt.json"]), texts[".receipt.md"]
-    details = json.loads(texts.get(".details.json", "{}"))
-    if ".csv" not in texts:
-        return Publication(None, details, receipt, page, [*result.notes, result.says])
-    return Publication(_table(texts[".csv"]), details, receipt, page, result.notes)
-
-
-def _table(text: str) -> Any:
-    """Return the table of a CSV text, whose first column names the rows if its head is empty."""
-    header, *lines = csv.reader(io.StringIO(text))
-    first = header[0] == ""
-    names = [line[0] for line in lines] if first else None
-    values: Array = np.array([[float(cell or "nan") for cell in line[first:]] for line in lines])
-    try:
-        import pandas as pd
-    except ImportError:
-        return {"columns": header[first:], "index": names, "values": values}
-    return pd.DataFrame(values, columns=header[first:], index=names)

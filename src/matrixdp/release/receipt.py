@@ -6,14 +6,13 @@ import hashlib
 import itertools
 import json
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import ComposedMoments
-from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.noise import safe
 from matrixdp.privacy import gaussian
 from matrixdp.release import (
@@ -25,6 +24,7 @@ from matrixdp.release import (
     specification,
 )
 from matrixdp.release.comparison import Option
+from matrixdp.release.outputs import Bounds
 from matrixdp.release.specification import Specification
 from matrixdp.version import VERSION
 
@@ -79,8 +79,12 @@ def _curve(mu: float, numbers: int) -> list[list[float]]:
     return [[e, delta] for e, delta in zip(_CURVE, itertools.islice(least, 1, None), strict=True)]
 
 
-def build(spec: Specification, best: Option, date: str) -> dict[str, Any]:
+def build(
+    spec: Specification, best: Option, date: str, found: Mapping[str, str] | None = None
+) -> dict[str, Any]:
     """Return the receipt of a release; all of it is public, and nothing depends on the data.
+
+    ``found`` has the charges by which columns got their bounds.
 
     Of the file it has the name alone. A checksum, a size or a time would be a function of the
     records: who knows all of them but one could try that one until it agrees.
@@ -107,7 +111,10 @@ def build(spec: Specification, best: Option, date: str) -> dict[str, Any]:
         "curve": curve,
         **_noise(spec, best),
         "says": says(spec, best),
-        "rule_for_missing_values": missing.in_words(spec.columns, spec.fill, present=spec.present),
+        "origin_of_bounds": private_bounds.origins(spec, found or {}),
+        "rule_for_missing_values": missing.in_words(
+            spec.columns, spec.fill, left_out=spec.leaves_missing_out
+        ),
         "beyond_bounds": spec.output.beyond_bounds or None,
         "noise": "whole steps of 2^-26 of its scale, from random bits of the operating system",
         "of_delta_for_the_noise_distribution": extra,
@@ -124,9 +131,10 @@ def build(spec: Specification, best: Option, date: str) -> dict[str, Any]:
 
 def _missing(spec: Specification) -> object:
     """Return what becomes of missing values, as a receipt's terms state it."""
-    if spec.present:
+    if spec.leaves_missing_out:
         return missing.PRESENT
-    return "refused" if np.isnan(spec.fill).any() else private_bounds.fills(spec)
+    fills = dict(zip(spec.columns, spec.fill.tolist(), strict=True))
+    return "refused" if np.isnan(spec.fill).any() else fills
 
 
 def counting_rule(spec: Specification) -> str:
@@ -144,8 +152,9 @@ def _noise(spec: Specification, best: Option) -> dict[str, Any]:
     """Return the entries of a receipt on the noise; upper bounds for clipped moments."""
     release = best.release
     output, effects = spec.output, spec.output.effects
-    if isinstance(release, PrivatelyBounded):
-        return {**private_bounds.statement(spec, best), **effects}
+    if isinstance(output, Bounds):
+        assert isinstance(release, AdditiveMechanism)
+        return output.noise_of(release)
     if isinstance(release, ComposedMoments):
         return {
             "parts": release.costs,
@@ -167,8 +176,6 @@ def _noise(spec: Specification, best: Option) -> dict[str, Any]:
 def noise_lines(spec: Specification, best: Option) -> list[str]:
     """Return the noise of each column beside the range of its values, or of each part."""
     release = best.release
-    if isinstance(release, PrivatelyBounded):
-        return private_bounds.budget_lines(release)
     if not isinstance(release, AdditiveMechanism):
         return compositions.budget_lines(release)
     return spec.output.noise_in_words(best)
@@ -198,11 +205,9 @@ def comparison(spec: Specification, options: Sequence[Option]) -> list[str]:
 def useless(spec: Specification, best: Option) -> bool:
     """Return whether noise hides everything, from public bounds alone.
 
-    Where losses were simulated, they decide; otherwise noise of half of the largest deviation.
-    Private bounds are useless if all records together are too few for them.
+    Where losses were simulated, they decide; otherwise noise of half of the largest deviation, or
+    that bounds need more records than there are.
     """
-    if private_bounds.no_hope(best):
-        return True
     if best.losses:
         return outlooks.useless(spec.output, best.losses)
     return best.error >= 1
@@ -210,9 +215,5 @@ def useless(spec: Specification, best: Option) -> bool:
 
 def says(spec: Specification, best: Option) -> str:
     """Return the size of the noise in plain words, with a warning if it hides everything."""
-    if reason := private_bounds.no_hope(best):
-        return f"{reason}: do not release this"
     hides = ": it hides everything, do not release this" * useless(spec, best)
-    if spec.private:
-        return f"noise of {best.error:.2%} of what the private bounds allow{hides}"
     return f"{spec.output.headline(best)}{hides}"

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
-from matrixdp.release.outputs import OUTPUTS
+from matrixdp.release import private_bounds
+from matrixdp.release.outputs import every
 
 #: What nobody can tell of a record, or of all records of a person, and what its neighbours differ
 #: in, by neighbouring relation and by whether people are protected.
@@ -55,7 +56,7 @@ def _paragraphs(statement: Mapping[str, Any], files: str) -> Iterator[tuple[str,
         records = f"about {records} (their number is private)"
     yield (
         "What was released:",
-        f"{OUTPUTS[statement['query']].title}{target}{label}, of {records} in {place}, on "
+        f"{every()[statement['query']].title}{target}{label}, of {records} in {place}, on "
         f"{statement['date']} (UTC). {says}.",
     )
     yield "Whom it protects:", _protected(statement)
@@ -139,9 +140,13 @@ def _rules(statement: Mapping[str, Any]) -> Iterator[str]:
         yield f"{statement['rule_for_missing_values']}."
     if "max_norm" in statement:
         yield f"A record longer than {_number(statement['max_norm'])} was shortened to that."
+    if "bounds" not in statement:
+        return
     yield "A value beyond its bounds counted as the nearest bound."
-    if rule := statement["beyond_bounds"]:
-        yield f"{rule[0].upper()}{rule[1:]}."
+    if found := private_bounds.in_words(statement):
+        yield f"{found[0].upper()}{found[1:]}."
+    if beyond := statement["beyond_bounds"]:
+        yield f"{beyond[0].upper()}{beyond[1:]}."
 
 
 def _fill(missing: Mapping[str, Any], bounds: Mapping[str, Any]) -> str:
@@ -160,9 +165,9 @@ def _is_middle(value: Any, sides: Any) -> bool:
 
 
 def _bounds(statement: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what the specification says of the bounds of each column: two numbers, or a word."""
-    bounds = statement["bounds"]
-    return bounds if isinstance(bounds, Mapping) else dict.fromkeys(statement["columns"], bounds)
+    """Return the bounds of each column: two numbers, or a word where they are what is released."""
+    found: Mapping[str, Any] = dict.fromkeys(statement.get("columns", ()), "found, see the table")
+    return statement.get("bounds", found)
 
 
 def _mechanism(statement: Mapping[str, Any]) -> str:
@@ -194,7 +199,7 @@ def _table(statement: Mapping[str, Any]) -> Iterator[str]:
 
 def _noise(statement: Mapping[str, Any]) -> dict[str, Mapping[str, float]]:
     """Return the public bounds on the noise of each column, by title; none where none is known."""
-    cell = OUTPUTS[statement["query"]].cell
+    cell = every()[statement["query"]].cell
     if not cell:
         return {}
     if widths := statement.get("interval_95_plus_or_minus"):

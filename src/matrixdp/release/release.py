@@ -8,16 +8,15 @@ import io
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import InParts
-from matrixdp.mechanisms.private_bounds import PrivatelyBounded
 from matrixdp.release import (
     choices,
     compositions,
@@ -31,166 +30,386 @@ from matrixdp.release import (
 )
 from matrixdp.release.account import Account
 from matrixdp.release.comparison import Option
-from matrixdp.release.outputs import Output
+from matrixdp.release.outputs import Bounds, Output
 from matrixdp.release.outputs.output import DOUBTS, UNCLIPPED
 from matrixdp.release.specification import Specification
 
 #: Upper bounds in bytes: a number as text, an interval in JSON, all else in a file.
 _NUMBER, _ENTRY, _FILE = 32, 128, 1 << 14
 
+#: How often a release is planned anew where others spend of the same account meanwhile.
+_TRIES = 20
+
 #: Function that returns intervals and other details of a release. They derive from its numbers.
 Details = Callable[[], dict[str, Any]]
 
 
-@dataclass(frozen=True)
-class Result:
-    """The files of a finished release, and messages for its owner.
+@dataclass(frozen=True, repr=False)
+class Answer:
+    """What a release says; all of it may be shown.
 
     Attributes:
-        texts: their content by name.
-        paths: paths by role: ``release``, ``receipt``, ``page``, ``account``, and ``details``
-            where there are intervals or parts.
-        says: the size of the noise, in plain words; or why there is no ``release``.
-        notes: further messages, a sentence each.
+        query: a name of a query in specifications.
+        header: names of the table's columns; the first one is empty where rows have names.
+        rows: its rows, which then begin with their names. An empty text is an empty cell.
+        details: what depends on the answer: intervals, means beyond their bounds, parts; empty
+            where the receipt has all.
+        receipt: the guarantee and the noise.
+        notes: messages for the owner of the records, a sentence each.
+        paths: paths by role, of what was written: ``release``, ``receipt``, ``page``, ``details``,
+            and of the ``account``.
     """
 
-    texts: dict[str, str]
-    paths: dict[str, Path]
-    says: str
-    notes: list[str]
+    query: str
+    header: list[str]
+    rows: list[list[Any]]
+    details: dict[str, Any]
+    receipt: dict[str, Any]
+    notes: list[str] = field(default_factory=list)
+    paths: dict[str, Path] = field(default_factory=dict)
+
+    @property
+    def answer(self) -> Any:
+        """The numbers: a data frame of pandas, or without pandas a dictionary of the same.
+
+        It has ``columns``, ``index`` (names of the rows, or None) and ``values``, an array (rows,
+        columns). Bounds are a dictionary of (lowest, highest) by column, of those that were found.
+        """
+        if self.query == Bounds.name:
+            return {name: (low, high) for name, low, high in self.rows if low != ""}
+        first = self.header[0] == ""
+        index = [row[0] for row in self.rows] if first else None
+        cells = [[np.nan if cell == "" else cell for cell in row[first:]] for row in self.rows]
+        values: Array = np.array(cells, dtype=float)
+        try:
+            import pandas as pd
+        except ImportError:
+            return {"columns": self.header[first:], "index": index, "values": values}
+        return pd.DataFrame(values, columns=self.header[first:], index=index)
+
+    @property
+    def page(self) -> str:
+        """The receipt as Markdown."""
+        return receipt_page.markdown(self.receipt, self.query)
+
+    @property
+    def says(self) -> str:
+        """The size of the noise, in plain words."""
+        return str(self.receipt["says"])
+
+    def files(self) -> dict[str, str]:
+        """Return the texts of its files by name."""
+        texts = {
+            ".toml" if self.query == Bounds.name else ".csv": self._text(),
+            ".receipt.json": json.dumps(self.receipt, indent=2) + "\n",
+            ".receipt.md": self.page,
+        }
+        if self.details:
+            texts[".details.json"] = json.dumps(self.details, indent=2) + "\n"
+        return {f"{self.query}{suffix}": text for suffix, text in texts.items()}
+
+    def _text(self) -> str:
+        """Return the table as text: of bounds TOML, otherwise CSV."""
+        if self.query == Bounds.name:
+            return private_bounds.text(self.rows, private_bounds.identifier(self.receipt["digest"]))
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([self.header, *self.rows])
+        return text.getvalue()
+
+    def content(self) -> dict[str, Any]:
+        """Return what an account stores, from which the answer can be made again."""
+        names = ("query", "header", "rows", "details", "receipt")
+        return {name: getattr(self, name) for name in names}
+
+    def __repr__(self) -> str:
+        return f"{self._text() if self.query == Bounds.name else self.answer}\n{self.says}"
 
 
-def make(
-    spec: Specification, out: Path | None, *, even_if_useless: bool = False, date: str = ""
-) -> Result:
-    """Make a release once; a repeated request returns the same files at no further cost.
+class Outdated(InputError):
+    """The account has changed since a plan, so that it would be another one now."""
 
-    Everything is checked before the budget is spent. Then the charge reaches the disk, noise is
-    drawn, the answer reaches the disk beside the account, and ``out``, if there is one, gets its
-    files, in this order (see :mod:`ledger`).
+
+@dataclass(frozen=True)
+class Plan:
+    """A release that is chosen, checked and not drawn yet.
+
+    Attributes:
+        spec: what is released.
+        account: the account to charge; None where nothing counts the release.
+        listed: the mechanisms that can answer, of which the account decides.
+        option: the one that is taken; None where the account has the answer already.
+    """
+
+    spec: Specification
+    account: Account | None
+    listed: tuple[Option, ...] = ()
+    option: Option | None = None
+
+    def draw(self, out: Path | None = None, *, date: str = "") -> Answer:
+        """Charge the release, draw its noise, store the answer beside the account and return it.
+
+        This is their order on the disk. A request of a file whose answer is stored already gets
+        that one, at no cost. Records in memory have no name by which an answer could be found
+        again: each call is a release of its own.
+
+        Args:
+            out: folder of the files; None writes none but those of the account.
+            date: that the charge and the receipt of a new release state; today in UTC if empty.
+
+        Raises:
+            Outdated: the account has changed, and the plan would now be another one.
+            InputError: the records differ from the specification, or ``out`` cannot be written.
+        """
+        date = date or ledger.today()
+        if self.account is None:
+            return self._alone(date)
+        with self.account.open() as (state, location):
+            path, request = location.path, _digest(self.spec, location.path)
+            charges = ledger.answers(path, state, request) if request else []
+            if stored := next((file for file in charges if file.exists()), None):
+                return self._again(stored, out, path)
+            if self.option is None or self.option is not self._choice(state, path):
+                raise Outdated(
+                    f"{path} has changed since this release was planned, and another mechanism "
+                    "would now be taken; plan it again"
+                )
+            answer = self._charge(state, location, request, out, date)
+        if charges:
+            answer.notes.append(
+                "an earlier run of the same request ended before its answer; its charge stays"
+            )
+        return replace(answer, paths=_paths(answer, out, path))
+
+    def charge(self, label: str = "") -> None:
+        """Charge the release to its account; whoever calls it draws the noise only then.
+
+        Raises:
+            Outdated: as :meth:`draw`.
+        """
+        assert self.account is not None
+        assert self.option is not None
+        entry = self.account.entry(self.option.release, label)
+        with self.account.open() as (state, location):
+            if self.option is not self._choice(state, location.path):
+                raise Outdated(f"{location.path} has changed since this release was planned")
+            self.account.charge(self.account.admit(state, location, entry), location)
+
+    def _choice(self, state: ledger.Account, name: object) -> Option:
+        return choices.choose(self.spec, self.listed, state, name)[0][0]
+
+    def _answer(self, date: str, found: Mapping[str, str], more: Mapping[str, Any]) -> _Pending:
+        """Read the records, and return what draws the answer, with the sizes of its files."""
+        assert self.option is not None
+        spec, option = choices.spec_of(self.spec, self.option), self.option
+        statement = {**receipt.build(spec, option, date, found), **more}
+        draw = prepare(spec, option.release, spec.output)
+
+        def finish() -> Answer:
+            values, describe = draw()
+            header, rows = spec.output.table(values)
+            details = json.loads(json.dumps(describe()))
+            notes = [*receipt.cautions(spec), *_notes(spec, rows, details, statement)]
+            return Answer(spec.query_name, header, rows, details, statement, notes)
+
+        numbers, page = option.release.numbers, _FILE + 2 * len(json.dumps(statement))
+        table = _FILE + 8 * len("".join(spec.columns)) + _NUMBER * numbers
+        beside = spec.output.has_intervals or spec.output.has_details
+        beside = beside or isinstance(option.release, InParts)
+        details = table * (1 + len(spec.columns)) + _ENTRY * numbers if beside else _FILE
+        sizes = {"release": table, "receipt": page, "page": page, "details": details}
+        return _Pending(statement, sizes, finish)
+
+    def _alone(self, date: str) -> Answer:
+        assert self.option is not None
+        ledger.check(self.option.release)
+        return self._answer(date, {}, {}).finish()
+
+    def _charge(
+        self,
+        state: ledger.Account,
+        location: ledger.AccountFile,
+        request: str,
+        out: Path | None,
+        date: str,
+    ) -> Answer:
+        """Charge the release under the lock, draw it, store it and write it to ``out``."""
+        assert self.account is not None
+        assert self.option is not None
+        spec, path = self.spec, location.path
+        entry = {**self.account.entry(self.option.release, spec.label), "query": spec.query_name}
+        entry |= {"date": date}
+        if request:
+            entry |= {"file": spec.file.name, "request": request}
+        more = {
+            "total_of_the_account": ledger.in_words(state["total"]),
+            "epsilon_of_all_releases_so_far": ledger.total_epsilon(ledger.add(state, entry)),
+        }
+        pending = self._answer(date, private_bounds.charges(spec, path, state), more)
+        entry["receipt"] = pending.statement["digest"]
+        sizes = pending.sizes
+        files = {name: sizes[role] for role, name in _file_names(spec.query_name).items()}
+        with ledger.reserve(path, sum(sizes.values())) as name, _claim(out, files):
+            after = self.account.admit(state, location, {**entry, "answer": name})
+            with durable.defer_signals():
+                self.account.charge(after, location)
+                answer = pending.finish()
+                ledger.store(path, name, answer.content())
+                _publish(out, answer.files())
+        return answer
+
+    def _again(self, stored: Path, out: Path | None, path: Path) -> Answer:
+        """Return an answer that is stored already."""
+        spec, answer = self.spec, Answer(**ledger.content(stored))
+        texts = answer.files()
+        with _claim(out, {name: len(text.encode()) for name, text in texts.items()}, texts):
+            _publish(out, texts)
+        notes = [
+            *receipt.cautions(spec),
+            "this is the answer of an earlier run of the same request, not charged",
+        ]
+        if spec.file.exists() and spec.file.stat().st_mtime > stored.stat().st_mtime:
+            notes.append(
+                f"{spec.file} has changed since; to ask anew, at the price of another "
+                'release, add label = "..."'
+            )
+        notes += _notes(spec, answer.rows, answer.details, answer.receipt)
+        return replace(answer, notes=notes, paths=_paths(answer, out, path))
+
+
+class _Pending(NamedTuple):
+    """A release whose records are read: its receipt, sizes of its files, and what draws it."""
+
+    statement: dict[str, Any]
+    sizes: dict[str, int]
+    finish: Callable[[], Answer]
+
+
+def plan(
+    spec: Specification,
+    account: Account | None = None,
+    *,
+    even_if_useless: bool = False,
+    insist: str = "--even-if-useless",
+) -> Plan:
+    """Return the plan of a release: its mechanism, from public facts and the account.
+
+    Every door comes this way, so that one request has one mechanism and one refusal. Without an
+    account the mechanism is that of an account for this release alone.
 
     Args:
         spec: what is released.
-        out: folder of the files.
-        even_if_useless: pay for a release whose noise hides everything.
-        date: that the charge and the receipt of a new release state; today in UTC if empty.
+        account: for records in memory, the account to charge; a file has its own.
+        even_if_useless: whether to release what noise hides.
+        insist: how a caller asks for that, for messages.
 
     Raises:
         InputError: no mechanism gives the guarantee, the release is useless or would overspend the
-            account, the records differ from the specification, or ``out`` cannot be written.
+            account, or the specification lacks something.
     """
-    path = ledger.account_path(spec.file, spec.account)
-    request = ledger.digest(_request(spec, path.parent))
-    notes = receipt.cautions(spec)
-    if not path.exists():
-        tables.check(spec.file)
-    with ledger.lock(path):
-        if path != ledger.account_path(spec.file, spec.account):
-            raise InputError(f"the account of {spec.file} was begun elsewhere just now; run again")
-        account = ledger.read(path)
-        charges = ledger.answers(path, account, request) if account else []
-        answer = next((file for file in charges if file.exists()), None)
-        if answer:
-            texts = ledger.content(answer)
-            with _claim(out, {name: len(text.encode()) for name, text in texts.items()}, texts):
-                _publish(out, texts)
-            notes.append("this is the answer of an earlier run of the same request, not charged")
-            if spec.file.exists() and spec.file.stat().st_mtime > answer.stat().st_mtime:
-                notes.append(
-                    f"{spec.file} has changed since; to ask anew, at the price of another "
-                    'release, add label = "..."'
-                )
-        elif sentence := choices.proposal(spec):
+    name: object = "the account" if account else "the guarantee"
+    if spec.in_file:
+        account = Account.of(spec)
+        name = account.path
+        state = account.state()
+        if any(one.exists() for one in ledger.answers(name, state, _digest(spec, name))):
+            return Plan(spec, account)
+        if sentence := choices.proposal(spec):
             raise InputError(sentence)
-        else:
-            if charges:
-                notes.append(
-                    "an earlier run of the same request ended before its answer; its charge stays"
-                )
-            texts = _charge(spec, out, request, even_if_useless, date or ledger.today())
-    notes += _notes_on_answer(spec, texts)
-    names = {"release": ".csv", "receipt": ".receipt.json", "page": ".receipt.md"}
-    names["details"] = ".details.json"
-    paths = {
-        key: out / f"{spec.query_name}{suffix}"
-        for key, suffix in names.items()
-        if out and f"{spec.query_name}{suffix}" in texts
-    }
-    return Result(texts, {**paths, "account": path}, _says(spec, texts), notes)
-
-
-def make_in_memory(
-    spec: Specification, account: Account | None, *, even_if_useless: bool = False
-) -> Result:
-    """Make a release of the records in ``spec.frame``; no file is written but an account's.
-
-    The account is charged before noise is drawn. Each call is a release of its own, also of the
-    same request: records in memory have no name by which an answer could be found again.
-
-    Args:
-        spec: specification with a ``frame``.
-        account: account to charge; without one nothing counts the release.
-        even_if_useless: whether to make a release whose noise hides everything.
-
-    Raises:
-        InputError: as :func:`make`.
-    """
-    if account is None:
-        option = choices.options(spec)[0]
-    else:
-        total = {key: account.total[key] for key in ("epsilon", "delta", "pure", "sampler")}
-        if account.total["person"] != spec.relation.person:
+    elif account is not None:
+        state = account.state()
+        if spec.frame is not None and account.total["person"] != spec.relation.person:
             raise InputError(
                 f"the account was begun with person = {account.total['person'] or 'none'}, not "
                 f"{spec.relation.person or 'none'}; state the same"
             )
-        option = account.choose(choices.options(replace(spec, total=total)))
-    if receipt.useless(spec, option) and not even_if_useless:
-        raise InputError(
-            f"{receipt.says(spec, option)}; give a larger epsilon, narrower bounds or fewer "
-            "columns, or pay for it all the same with even_if_useless=True"
-        )
-    spec = choices.spec_of(spec, option)
-    statement = receipt.build(spec, option, ledger.today())
-    draw = prepare(spec, option.release, spec.output)
-    if account is not None:
-        account.spend(option.release, spec.label)
-        statement["total_of_the_account"] = ledger.in_words(account.total)
-        statement["epsilon_of_all_releases_so_far"] = account.spent
     else:
-        ledger.check(option.release)
-    numbers, describe = draw()
-    texts = {
-        **_receipts(spec, statement),
-        f"{spec.query_name}.details.json": json.dumps(describe(), indent=2) + "\n",
-    }
-    if numbers.size:
-        texts[f"{spec.query_name}.csv"] = _written(spec, numbers)
-    notes = [*receipt.cautions(spec), *_notes_on_answer(spec, texts)]
-    return Result(texts, {}, _says(spec, texts), notes)
+        state = choices.alone(spec)
+    spec = replace(spec, total=ledger.terms(state)[0])
+    listed = tuple(choices.possible(spec, state))
+    return planned(spec, account, listed, state, name, "" if even_if_useless else insist)
 
 
-def _notes_on_answer(spec: Specification, texts: Mapping[str, str]) -> list[str]:
+def planned(
+    spec: Specification,
+    account: Account | None,
+    listed: tuple[Option, ...],
+    state: ledger.Account,
+    name: object,
+    insist: str,
+) -> Plan:
+    """Return the plan of a release whose mechanisms are listed, as :func:`plan` does.
+
+    ``insist`` is how a caller asks for what is useless; empty if it does.
+    """
+    option = choices.choose(spec, listed, state, name)[0][0]
+    answered = choices.spec_of(spec, option)
+    if receipt.useless(answered, option) and insist:
+        raise InputError(
+            f"{receipt.says(answered, option)}; give a larger epsilon, narrower bounds or fewer "
+            f"columns, {spec.output.alternative}or pay for it all the same with {insist}"
+        )
+    return Plan(spec, account, listed, option)
+
+
+def make(
+    spec: Specification,
+    out: Path | None,
+    account: Account | None = None,
+    *,
+    even_if_useless: bool = False,
+    insist: str = "--even-if-useless",
+    date: str = "",
+) -> Answer:
+    """Make a release; the same request of a file again returns the same answer at no cost.
+
+    Args:
+        spec: what is released.
+        out: folder of the files; None writes none but those of the account.
+        account: for records in memory, the account to charge.
+        even_if_useless, insist: as of :func:`plan`.
+        date: as of :meth:`Plan.draw`.
+
+    Raises:
+        InputError: as :func:`plan` and :meth:`Plan.draw`.
+    """
+    for last in range(_TRIES, -1, -1):
+        choice = plan(spec, account, even_if_useless=even_if_useless, insist=insist)
+        try:
+            return choice.draw(out, date=date)
+        except Outdated:
+            if not last:
+                raise
+    raise AssertionError
+
+
+def _digest(spec: Specification, account: Path) -> str:
+    """Return the digest of a request; empty of records in memory, whose answers have no name."""
+    return ledger.digest(_request(spec, account.parent)) if spec.in_file else ""
+
+
+def _notes(
+    spec: Specification,
+    rows: Sequence[Sequence[Any]],
+    details: Mapping[str, Any],
+    statement: Mapping[str, Any],
+) -> list[str]:
     """Return sentences on what no interval covers: missing values, clipping, and what is empty.
 
     They follow from what is public or released.
     """
-    notes = []
-    if missing.can_occur(spec.file) and (spec.present or not np.isnan(spec.fill).any()):
-        notes.append(missing.in_words(spec.columns, spec.fill, present=spec.present))
-    details = json.loads(texts.get(f"{spec.query_name}.details.json", "{}"))
+    if spec.output_type is Bounds:
+        return private_bounds.failure(rows)
+    notes, left_out = [], spec.leaves_missing_out
+    if missing.can_occur(spec.file) and (left_out or not np.isnan(spec.fill).any()):
+        notes.append(missing.in_words(spec.columns, spec.fill, left_out=left_out))
     if spec.output_type.read_as_values and "radius_in_half_ranges" in details:
         notes.append(
             "records beyond a radius that was found in private are shrunk to it: where their noisy "
             "share, which is in the details, is large, these numbers may be several times too "
             'small; mechanism = "analyze_gauss" has more noise and none of this'
         )
-    for name, sides in details.get("private_bounds", {}).items():
-        if sides:
-            notes.append(
-                f"{name} was clipped to [{sides[0]:g}, {sides[1]:g}], bounds that were found in "
-                "private; what values beyond them would change is not in the noise"
-            )
+    if found := private_bounds.in_words(statement):
+        notes.append(found)
     if clipped := details.get(UNCLIPPED, {}):
         notes.append(
             f"noise took the mean of {', '.join(clipped)} beyond its bounds, and the answer has "
@@ -199,16 +418,9 @@ def _notes_on_answer(spec: Specification, texts: Mapping[str, str]) -> list[str]
     return [*notes, *details.get("empty", []), *details.get(DOUBTS, [])]
 
 
-def _says(spec: Specification, texts: Mapping[str, str]) -> str:
-    """Return the size of the noise in plain words; or why there is no answer."""
-    if f"{spec.query_name}.csv" not in texts:
-        return private_bounds.failure(json.loads(texts[f"{spec.query_name}.details.json"]))
-    return str(json.loads(texts[f"{spec.query_name}.receipt.json"])["says"])
-
-
 def make_all(
-    specs: Sequence[Specification], out: Path, *, even_if_useless: bool = False
-) -> list[Result]:
+    specs: Sequence[Specification], out: Path | None, *, even_if_useless: bool = False
+) -> list[Answer]:
     """Make all releases of one file; each of several gets a folder with its name below ``out``.
 
     All of them are checked before the first one is made.
@@ -221,20 +433,18 @@ def make_all(
     path, account = choices.account_of(specs[0])
     after = account
     for spec in specs:
-        if sentence := choices.proposal(spec):
-            raise InputError(sentence)
-        request = ledger.digest(_request(spec, path.parent))
-        if not ledger.answers(path, account, request):
-            _, option = _chosen(spec, even_if_useless)
+        if (option := plan(spec, even_if_useless=even_if_useless).option) is not None:
             after = ledger.add(after, ledger.entry(option.release))
-            for _ in _records(spec):
+            for _ in _rows(spec):
                 pass
     if excess := ledger.excess(after):
         raise InputError(
             f"{path} allows {ledger.in_words(account['total'])} in all, and with these releases "
             f"{excess}; leave one out"
         )
-    return [make(spec, out / spec.name, even_if_useless=even_if_useless) for spec in specs]
+    folders = [out and out / spec.name for spec in specs]
+    pairs = zip(specs, folders, strict=True)
+    return [make(spec, folder, even_if_useless=even_if_useless) for spec, folder in pairs]
 
 
 def charges(specs: Sequence[Specification]) -> list[int]:
@@ -244,21 +454,6 @@ def charges(specs: Sequence[Specification]) -> list[int]:
         return [0] * len(specs)
     requests = [ledger.digest(_request(spec, path.parent)) for spec in specs]
     return [len(ledger.answers(path, account, request)) for request in requests]
-
-
-def _chosen(spec: Specification, even_if_useless: bool) -> tuple[Specification, Option]:
-    """Return the best option that fits, and the specification with the query that it answers.
-
-    Raises:
-        InputError: no option fits, or the best one is useless and ``even_if_useless`` is false.
-    """
-    option = choices.rank(spec)[0][0]
-    if receipt.useless(spec, option) and not even_if_useless:
-        raise InputError(
-            f"{receipt.says(spec, option)}; give a larger epsilon, narrower bounds or fewer "
-            f"columns, {spec.output.alternative}or pay for it all the same with --even-if-useless"
-        )
-    return choices.spec_of(spec, option), option
 
 
 def _request(spec: Specification, folder: Path) -> dict[str, Any]:
@@ -275,61 +470,29 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
         "guarantee": [spec.epsilon, spec.delta],
         "mechanism": spec.mechanism,
         "label": spec.label,
-        **({"present": True} if spec.present else {}),
+        **({"leaves_missing_out": True} if spec.leaves_missing_out else {}),
         **spec.output.options,
         **({"person": [*spec.people]} if spec.people else {}),
         **({"dialect": [*spec.dialect]} if spec.dialect != tables.USUAL else {}),
-        **({"private": [*spec.private]} if spec.private else {}),
     }
 
 
-def _charge(
-    spec: Specification, out: Path | None, request: str, even_if_useless: bool, date: str
-) -> dict[str, str]:
-    """Charge a new release, draw it, write it to ``out``, and return its texts by file name."""
-    path, account = choices.account_of(spec)
-    spec, option = _chosen(spec, even_if_useless)
-    statement = receipt.build(spec, option, date)
-    charge = {
-        "date": date,
-        "file": spec.file.name,
-        "query": spec.query_name,
-        "label": spec.label,
-        "request": request,
-        "receipt": statement["digest"],
-        **ledger.entry(option.release),
+def _file_names(query_name: str) -> dict[str, str]:
+    """Return the names of the files that an answer may have, by role."""
+    suffixes = {
+        "release": ".toml" if query_name == Bounds.name else ".csv",
+        "receipt": ".receipt.json",
+        "page": ".receipt.md",
+        "details": ".details.json",
     }
-    statement["total_of_the_account"] = ledger.in_words(account["total"])
-    statement["epsilon_of_all_releases_so_far"] = ledger.total_epsilon(ledger.add(account, charge))
-    texts = _receipts(spec, statement)
-    name = f"{spec.query_name}.csv"
-    size = _FILE + 8 * len("".join(spec.columns)) + _NUMBER * option.release.numbers
-    sizes = {name: size, **{key: _FILE + 2 * len(text.encode()) for key, text in texts.items()}}
-    details = f"{spec.query_name}.details.json"
-    composed = isinstance(option.release, InParts | PrivatelyBounded)
-    if composed or spec.output.has_intervals or spec.output.has_details:
-        sizes[details] = size * (1 + len(spec.columns)) + _ENTRY * option.release.numbers
-    with ledger.reserve(path, sum(sizes.values())) as answer, _claim(out, sizes):
-        draw = prepare(spec, option.release, spec.output)
-        ledger.mark(spec.file, path)
-        with durable.defer_signals():
-            ledger.charge(path, ledger.add(account, {**charge, "answer": answer}))
-            numbers, describe = draw()
-            if numbers.size:
-                texts = {name: _written(spec, numbers), **texts}
-            if details in sizes and (content := describe()):
-                texts[details] = json.dumps(content, indent=2) + "\n"
-            ledger.store(path, answer, texts)
-            _publish(out, texts)
-    return texts
+    return {role: f"{query_name}{suffix}" for role, suffix in suffixes.items()}
 
 
-def _receipts(spec: Specification, statement: Mapping[str, Any]) -> dict[str, str]:
-    """Return the texts of a receipt by file name."""
-    return {
-        f"{spec.query_name}.receipt.json": json.dumps(statement, indent=2) + "\n",
-        f"{spec.query_name}.receipt.md": receipt_page.markdown(statement, spec.query_name),
-    }
+def _paths(answer: Answer, out: Path | None, account: Path) -> dict[str, Path]:
+    """Return the paths of what was written, by role."""
+    texts = answer.files() if out else {}
+    names = {role: name for role, name in _file_names(answer.query).items() if name in texts}
+    return {**{role: out / name for role, name in names.items() if out}, "account": account}
 
 
 @contextlib.contextmanager
@@ -371,14 +534,12 @@ def _publish(out: Path | None, texts: Mapping[str, str]) -> None:
 
 
 def prepare(
-    spec: Specification, release: AdditiveMechanism | InParts | PrivatelyBounded, output: Output
+    spec: Specification, release: AdditiveMechanism | InParts, output: Output
 ) -> Callable[[], tuple[Array, Details]]:
     """Read the records, and return a function that draws the answer and its :data:`Details`.
 
     A bad file is refused here, before any noise is drawn.
     """
-    if isinstance(release, PrivatelyBounded):
-        return private_bounds.prepare(spec, release, _rows(spec), prepare)
     output = replace(output, query=release.query)
     draw = compositions.prepare(output, release, lambda: map(output.scaled, _rows(spec)))
 
@@ -387,11 +548,6 @@ def prepare(
         return output.answer(noisy), lambda: compositions.details(output, noisy)
 
     return answer
-
-
-def _records(spec: Specification) -> Iterator[Array]:
-    """Yield blocks (k, m) of the scaled records that count, as :func:`_rows`."""
-    return map(spec.output.scaled, _rows(spec))
 
 
 def _rows(spec: Specification) -> Iterator[Array]:
@@ -405,9 +561,13 @@ def _rows(spec: Specification) -> Iterator[Array]:
     count, expected, people = 0, spec.query.n_records, spec.people
     columns = spec.columns, spec.fill, people
     if spec.frame is None:
-        blocks = tables.blocks(spec.file, *columns, spec.dialect, keep_missing=spec.present)
+        blocks = tables.blocks(
+            spec.file, *columns, spec.dialect, keep_missing=spec.leaves_missing_out
+        )
     else:
-        blocks = tables.frame_blocks(spec.frame, spec.file, *columns, keep_missing=spec.present)
+        blocks = tables.frame_blocks(
+            spec.frame, spec.file, *columns, keep_missing=spec.leaves_missing_out
+        )
     for block in blocks:
         count += len(block)
         if count <= expected or spec.query.private_count:
@@ -418,11 +578,3 @@ def _rows(spec: Specification) -> Iterator[Array]:
             f"{spec.file} has {plural(count, 'record')}{which}, and the specification says "
             f"records = {expected}; correct one"
         )
-
-
-def _written(spec: Specification, answer: Array) -> str:
-    """Return the CSV text of an answer."""
-    header, rows = spec.output.table(answer)
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([header, *rows])
-    return text.getvalue()

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError, nearest
@@ -16,7 +19,7 @@ from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
-from matrixdp.mechanisms.private_bounds import MISSING
+from matrixdp.mechanisms.private_bounds import LARGEST
 from matrixdp.mechanisms.scaled import MinMaxScaled
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Box
@@ -26,7 +29,7 @@ from matrixdp.privacy.sensitivity import (
     SecondMomentQuery,
 )
 from matrixdp.release import ledger, missing, tables, toml
-from matrixdp.release.outputs import OUTPUTS, PRESENT, Output
+from matrixdp.release.outputs import OUTPUTS, PRESENT, Bounds, Output, every
 from matrixdp.release.people import People
 
 #: Neighbouring relations of a specification; queries in Python have another, zero_out.
@@ -38,19 +41,15 @@ MECHANISMS: dict[str, Mechanism] = {
     "analyze_gauss": AnalyzeGauss(),
 }
 
-_NEEDED = ("file", "query", "records", "epsilon", "bounds")
-_OPTIONAL = (
-    *("delta", "total", "account", "label", "mechanism"),
-    *("target", "number", "alpha", "intercept", "max_norm", "adjacency", "person", "per_person"),
-    *("missing", "separator", "decimal", "columns"),
-)
 #: The keys of a ``[[release]]``, in a file with several releases.
 _EACH = (
     *("query", "weight", "bounds", "label", "mechanism", "target", "number"),
-    *("alpha", "intercept", "max_norm", "missing", "columns"),
+    *("alpha", "intercept", "max_norm", "missing"),
 )
 #: Factor that keeps shares slightly small, so that rounding never overspends the total.
 _BELOW = 1 - 1e-9
+#: Largest size of a bound that is found.
+_END = 2.0 ** (LARGEST + 1)
 #: Mechanisms for second moments only.
 _SYMMETRIC = ("analyze_gauss", "clipped")
 #: Second moments of records that are clipped to a private radius. Queries about the mean clip about
@@ -58,10 +57,6 @@ _SYMMETRIC = ("analyze_gauss", "clipped")
 CLIPPED = "clipped"
 #: Mechanisms that release in parts.
 IN_PARTS = (CLIPPED,)
-#: Bounds that a part of the release finds, see :mod:`matrixdp.release.private_bounds`; what stands
-#: in their place before; and where a value that is stated for a missing one may lie.
-PRIVATE = "private"
-_HALF_RANGES, _ANYWHERE = [-1.0, 1.0], [-1e70, 1e70]
 
 
 @dataclass(frozen=True)
@@ -92,7 +87,7 @@ class Specification:
     #: Budget of all releases of the account, see :func:`ledger.total`; None takes the account's.
     total: Mapping[str, float] | None
     #: Replacement of a missing value in each column, (m,); NaN where it ends the release instead,
-    #: or counts in no mean (:attr:`present`).
+    #: or is left out (:attr:`leaves_missing_out`).
     fill: Array
     #: Path of the account, if it is not beside the file of records.
     account: Path | None = None
@@ -112,9 +107,6 @@ class Specification:
     dialect: tables.Dialect = tables.USUAL
     #: Records in memory, a data frame or an array, in place of those in ``file``, its name.
     frame: Any = field(default=None, compare=False, repr=False)
-    #: Columns whose bounds a part of the release finds; ``box`` has -1 and 1 in their place, and
-    #: ``fill`` has ``MISSING`` for the middle of their bounds.
-    private: tuple[str, ...] = ()
 
     @property
     def query_name(self) -> str:
@@ -141,9 +133,9 @@ class Specification:
         )
 
     @property
-    def present(self) -> bool:
-        """Whether the answer is the mean of the values present."""
-        return self.output_type.leaves_missing_out
+    def leaves_missing_out(self) -> bool:
+        """Whether a missing value is left out, of a mean of the values present or of bounds."""
+        return self.output_type.leaves_missing_out and self.terms.get("missing") != missing.REFUSE
 
     def by(self, mechanism: str) -> Specification:
         """Return the same release by another mechanism, with the query that this one answers."""
@@ -155,9 +147,140 @@ class Specification:
         return replace(self, mechanism=mechanism, query=query, middle=middle, half=half)
 
     @property
+    def in_file(self) -> bool:
+        """Whether the records are in a file, so that a request has an answer to find again."""
+        return self.frame is None and bool(self.file.name)
+
+    @property
     def relation(self) -> ledger.Relation:
         """The neighbouring relation of the guarantee."""
         return ledger.Relation(self.query.adjacency, self.people.column if self.people else "")
+
+
+def _text(**argument: object) -> str:
+    """Return a text on one line."""
+    ((name, value),) = argument.items()
+    if not isinstance(value, str) or not value or not value.isprintable():
+        raise InputError(
+            f"{name} is {value!r}; it must be a text on one line, with a backslash in single "
+            "quotes alone"
+        )
+    return value
+
+
+def _flag(**argument: object) -> bool:
+    ((name, value),) = argument.items()
+    if not isinstance(value, bool):
+        raise InputError(f"{name} is {value!r}; it must be true or false")
+    return value
+
+
+def _total(**argument: Any) -> dict[str, float]:
+    """Return the total of an account; the parts that it reserves are stated in Python alone."""
+    ((_, stated),) = argument.items()
+    if isinstance(stated, dict) and set(stated) - {"epsilon", "delta"}:
+        raise InputError(f"total is {stated!r}; give {{epsilon = ..., delta = ...}}")
+    return ledger.total(stated)
+
+
+def _bounds(*, bounds: object) -> dict[str, list[float]]:
+    """Return the bounds [lowest, highest] by column."""
+    if not isinstance(bounds, dict) or not bounds:
+        raise InputError(f"bounds is {bounds!r}; give a table of column = [lowest, highest]")
+    for name, sides in bounds.items():
+        if not isinstance(sides, list) or len(sides) != 2:
+            raise InputError(f"bounds.{name} is {sides!r}; it must be [lowest, highest]")
+        low, high = (checks.finite(**{f"bounds.{name}": side}) for side in sides)
+        if low >= high:
+            raise InputError(f"bounds.{name} is {sides}; the lowest must be below the highest")
+    return bounds
+
+
+def _names(*, columns: object) -> list[str]:
+    """Return a list of different texts."""
+    texts = isinstance(columns, list) and all(isinstance(name, str) for name in columns)
+    if not texts or not 0 < len(set(columns)) == len(columns):  # type: ignore[call-overload, arg-type]
+        raise InputError(
+            f'columns is {columns!r}; give different names, as columns = ["age", "bmi"]'
+        )
+    return columns  # type: ignore[return-value]
+
+
+def _mark(allowed: Collection[str], **argument: object) -> str:
+    """Return one of the marks between values or digits."""
+    ((name, value),) = argument.items()
+    if not isinstance(value, str) or value not in allowed:
+        marks = ", ".join(map(json.dumps, allowed))
+        raise InputError(f"{name} is {value!r}; it must be one of {marks}, in double quotes")
+    return value
+
+
+#: The default of a key that must be stated.
+NEEDED = object()
+
+
+class Key(NamedTuple):
+    """A key of the file.
+
+    Attributes:
+        check: returns the value as a release uses it, from the key and what is stated.
+        default: the value where nothing is stated, or ``NEEDED``.
+        outputs: which outputs have the key: ``all``, those ``within`` bounds, or those whose
+            ``keys`` have it (``own``).
+        remedy: what to do where it is missing.
+    """
+
+    check: Callable[..., Any]
+    default: Any = None
+    outputs: str = "all"
+    remedy: str = "add it (see `matrixdp release --help`)"
+
+    def allows(self, name: str, output_type: type[Output]) -> bool:
+        """Return whether an output has the key of this name."""
+        if self.outputs == OWN:
+            return name in output_type.keys
+        return self.outputs != WITHIN or output_type is not Bounds
+
+
+#: Which outputs have a key.
+WITHIN, OWN = "within", "own"
+
+#: All keys. What several of them must be together, :func:`_specification` checks.
+KEYS = {
+    "file": Key(_text, NEEDED),
+    "query": Key(lambda *, query: checks.choice(every(), query=query), NEEDED),
+    "records": Key(checks.count, NEEDED),
+    "epsilon": Key(checks.positive, NEEDED),
+    "bounds": Key(
+        _bounds,
+        NEEDED,
+        WITHIN,
+        "add a table of column = [lowest, highest]; `matrixdp bounds` finds some in private",
+    ),
+    "columns": Key(
+        _names,
+        NEEDED,
+        OWN,
+        'add those whose bounds to find, as columns = ["age", "bmi"]',
+    ),
+    "delta": Key(checks.delta, 0.0),
+    "total": Key(_total),
+    "account": Key(_text),
+    "label": Key(_text, ""),
+    "mechanism": Key(partial(checks.choice, (RECOMMENDED, *MECHANISMS, *IN_PARTS)), RECOMMENDED),
+    "target": Key(_text, NEEDED, OWN, "add that of the columns that is predicted"),
+    "number": Key(checks.count, None, OWN),
+    "alpha": Key(checks.not_negative, 0.0, OWN),
+    "intercept": Key(_flag, True, OWN),
+    "max_norm": Key(checks.positive, None, WITHIN),
+    "adjacency": Key(partial(checks.choice, RELATIONS), "replace"),
+    "person": Key(_text),
+    "per_person": Key(checks.count),
+    # Checked beside the bounds, within which a value lies.
+    "missing": Key(lambda *, missing: missing, missing.MIDDLE),
+    "separator": Key(partial(_mark, tables.SEPARATORS)),
+    "decimal": Key(partial(_mark, tables.DECIMALS)),
+}
 
 
 def key_of(mechanism: Mechanism) -> str:
@@ -228,6 +351,21 @@ def read(path: Path) -> Specification:
     return specs[0]
 
 
+def read_bounds(path: Path) -> Specification:
+    """Return the specification of bounds in a file; its query may be left out.
+
+    Raises:
+        InputError: as :func:`read`, or the file asks for something else.
+    """
+    table = toml.load(path)
+    if table.setdefault("query", Bounds.name) != Bounds.name:
+        raise InputError(
+            f"{path}: query is {table['query']!r}, and bounds are found before, by a file of their "
+            'own with columns = ["age", "bmi"] and an epsilon of their own'
+        )
+    return from_table(path, table)
+
+
 def read_all(path: Path) -> list[Specification]:
     """Return one specification for each ``[[release]]`` of a file, or for the whole file.
 
@@ -254,7 +392,7 @@ def read_all(path: Path) -> list[Specification]:
                     "their weights; leave it out"
                 )
     try:
-        total = _total(table["total"])
+        total = _total(total=table["total"])
         weights = [
             checks.positive(**{"weight of a release": entry.pop("weight", 1)}) for entry in entries
         ]
@@ -280,13 +418,6 @@ def read_all(path: Path) -> list[Specification]:
     return specs
 
 
-def _total(stated: object) -> dict[str, float]:
-    """Return the total of an account; the parts that it reserves are stated in Python alone."""
-    if isinstance(stated, dict) and set(stated) - {"epsilon", "delta"}:
-        raise InputError(f"total is {stated!r}; give {{epsilon = ..., delta = ...}}")
-    return ledger.total(stated)  # type: ignore[arg-type]
-
-
 def _part(total: Mapping[str, float], share: float) -> dict[str, float]:
     """Return the epsilon and delta of a release that gets a share of a total."""
     delta = ledger.usable_delta(total)
@@ -303,25 +434,38 @@ def _mu(part: Mapping[str, float]) -> float | None:
 
 def from_table(path: Path, table: dict[str, Any]) -> Specification:
     """Return the specification in a table of keys; errors name the file at ``path``."""
-    for key in table:
-        if key not in (*_NEEDED, *_OPTIONAL):
-            raise InputError(f"{path}: {key} is unknown; {nearest(key, (*_NEEDED, *_OPTIONAL))}")
-    for key in _NEEDED:
-        if key not in table:
-            raise InputError(f"{path}: {key} is missing; add it (see `matrixdp release --help`)")
-    for key in ("file", "account", "label", "target", "person"):
-        value = table.get(key, "a")
-        if not isinstance(value, str) or not value or not value.isprintable():
-            raise InputError(
-                f"{path}: {key} is {value!r}; it must be a text on one line, with a backslash in "
-                "single quotes alone"
-            )
     for key in ("bounds", "missing"):
         _check_dots(path, key, table.get(key))
     try:
-        return _specification(path, table)
+        return _specification(path, table, _values(table))
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
+
+
+def _values(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the value of each key of a file as its check returns it, or its default.
+
+    Raises:
+        InputError: a key is unknown, missing, out of range, or has no meaning for the query.
+    """
+    for name in table:
+        if name not in KEYS:
+            raise InputError(f"{name} is unknown; {nearest(name, KEYS)}")
+    output_type = every()[checks.choice(every(), query=table.get("query", "mean"))]
+    values = {}
+    for name, key in KEYS.items():
+        allowed = key.allows(name, output_type)
+        if name in table and not allowed:
+            raise InputError(
+                f"{name} has no meaning for the query {output_type.name!r}; leave it out"
+            )
+        if name in table:
+            values[name] = key.check(**{name: table[name]})
+        elif key.default is NEEDED and allowed:
+            raise InputError(f"{name} is missing; {key.remedy}")
+        else:
+            values[name] = None if key.default is NEEDED else key.default
+    return values
 
 
 def _check_dots(path: Path, key: str, table: object) -> None:
@@ -335,40 +479,40 @@ def _check_dots(path: Path, key: str, table: object) -> None:
         while isinstance(value, dict) and value:
             part, value = next(iter(value.items()))
             name = f"{name}.{part}"
-        if name not in table and (key != "bounds" or value == PRIVATE or isinstance(value, list)):
+        if name not in table and (key != "bounds" or isinstance(value, list)):
             raise InputError(
                 f"{path}: {key} has the name {name}, whose dot begins a table; put the name in "
                 f'quotes, as "{name}" = {json.dumps(value, default=str)}'
             )
 
 
-def _specification(path: Path, table: dict[str, Any]) -> Specification:
-    output_type = OUTPUTS[checks.choice(OUTPUTS, query=table["query"])]
-    stated = _bounds(table["bounds"], table.get("columns"))
-    names, target = _columns(output_type, table.get("target", ""), [*stated])
-    private = tuple(name for name in names if stated[name] == PRIVATE)
-    bounds = {**stated, **dict.fromkeys(private, _HALF_RANGES)}
-    box = Box(*zip(*(bounds[name] for name in names), strict=True))
-    epsilon, delta = checks.positive(epsilon=table["epsilon"]), table.get("delta", 0)
-    if delta != 0:
-        delta = checks.open_unit(delta=delta)
-    mechanism = _mechanism(output_type, table.get("mechanism", RECOMMENDED), delta)
-    _check_private(private, mechanism, delta, table)
-    people = _people(table, names)
-    _check_keys(output_type, table)
-    intercept = _flag("intercept", table.get("intercept", True))
-    alpha = checks.not_negative(alpha=table.get("alpha", 0.0))
-    records = checks.count(records=table["records"])
-    rule = table.get("missing", missing.MIDDLE)
-    if rule == missing.PRESENT:
-        output_type = _of_present_values(output_type, table)
+def _specification(
+    path: Path, table: Mapping[str, Any], values: Mapping[str, Any]
+) -> Specification:
+    """Return the specification of checked values; those of several keys must fit each other."""
+    output_type, delta, target = every()[values["query"]], values["delta"], values["target"] or ""
+    if output_type is Bounds:
+        names, box = values["columns"], Box.cube(len(values["columns"]), -_END, _END)
+    else:
+        names = _columns(output_type, target, [*values["bounds"]])
+        box = Box(*zip(*(values["bounds"][name] for name in names), strict=True))
+    mechanism = _mechanism(output_type, values["mechanism"], delta)
+    people = _people(table, values, names)
+    number = _number(values["number"], names)
+    rule = values["missing"]
+    fill = missing.fill(box, names, rule)
+    if output_type is Bounds:
+        fill = np.full_like(fill, np.nan)
+    elif rule == missing.PRESENT:
+        output_type = _of_present_values(output_type, values)
     query, middle, half = _build_query(
-        *(output_type, mechanism, box, records, _adjacency(output_type, mechanism, table)),
+        *(output_type, mechanism, box, values["records"]),
+        _adjacency(output_type, mechanism, values["adjacency"]),
         per_person=people.most if people else None,
-        max_norm=table.get("max_norm"),
+        max_norm=values["max_norm"],
     )
     return Specification(
-        file=path.parent / table["file"],
+        file=path.parent / values["file"],
         output_type=output_type,
         columns=tuple(names),
         box=box,
@@ -376,36 +520,31 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
         query=query,
         middle=middle,
         half=half,
-        epsilon=epsilon,
-        delta=float(delta),
+        epsilon=values["epsilon"],
+        delta=delta,
         mechanism=mechanism,
         target=target,
-        total=_total(table["total"]) if "total" in table else None,
-        fill=_private_fill(bounds, names, private, rule),
-        account=path.parent / table["account"] if "account" in table else None,
-        number=_number(output_type, names, table.get("number")),
+        total=values["total"],
+        fill=fill,
+        account=values["account"] and path.parent / values["account"],
+        number=number,
         people=people,
-        alpha=alpha,
-        intercept=intercept,
-        label=table.get("label", ""),
-        private=private,
-        dialect=_dialect(table),
+        alpha=values["alpha"] or 0.0,
+        intercept=values["intercept"] is not False,
+        label=values["label"],
+        dialect=_dialect(values),
     )
 
 
-def _dialect(table: Mapping[str, Any]) -> tables.Dialect:
+def _dialect(values: Mapping[str, Any]) -> tables.Dialect:
     """Return how the file is written; only a file of CSV is written in several ways."""
-    keys = {"separator": [*tables.SEPARATORS], "decimal": tables.DECIMALS}
-    stated = {key: table[key] for key in keys if key in table}
-    for key, value in stated.items():
-        if value not in keys[key]:
-            allowed = ", ".join(json.dumps(one) for one in keys[key])
-            raise InputError(f"{key} is {value!r}; it must be one of {allowed}, in double quotes")
-        if tables.suffix(Path(table["file"])) != ".csv":
-            tables.check_format(Path(table["file"]))
-            raise InputError(f"{key} has a meaning for files of CSV alone; leave it out")
-    dialect = tables.Dialect(**stated)
-    if dialect.separator != tables.USUAL.separator and "decimal" not in stated:
+    names = [name for name in ("separator", "decimal") if values[name]]
+    for name in names:
+        if tables.suffix(Path(values["file"])) != ".csv":
+            tables.check_format(Path(values["file"]))
+            raise InputError(f"{name} has a meaning for files of CSV alone; leave it out")
+    dialect = tables.Dialect(**{name: values[name] for name in names})
+    if dialect.separator != tables.USUAL.separator and "decimal" not in names:
         # Refused when the file is read, which may have another separator than is stated.
         dialect = dialect._replace(decimal="")
     if dialect.separator == dialect.decimal:
@@ -425,84 +564,15 @@ def _check_place(path: Path, table: Mapping[str, Any]) -> None:
     bounds = table.get("bounds")
     for key, value in bounds.items() if isinstance(bounds, dict) else ():
         pair = isinstance(value, list) and len(value) == 2
-        if not pair and value != PRIVATE and key in (*_NEEDED, *_OPTIONAL, "weight", "release"):
+        if not pair and key in (*KEYS, "weight", "release"):
             raise InputError(
                 f"{path}: {key} stands below [bounds], as if it were a column; move it up, above "
                 "the line [bounds]"
             )
 
 
-def _bounds(bounds: object, columns: object) -> dict[str, Any]:
-    """Return the checked bounds [lowest, highest] by column, or ``PRIVATE`` for private ones."""
-    if bounds == PRIVATE:
-        if not _are_names(columns):
-            raise InputError(
-                f"bounds is {PRIVATE!r}, which names no columns, and columns is {columns!r}; add "
-                'them above all tables, as columns = ["age", "bmi"]'
-            )
-        return dict.fromkeys(columns, PRIVATE)  # type: ignore[call-overload]
-    if columns is not None:
-        raise InputError(
-            f"columns has a meaning beside bounds = {PRIVATE!r} alone; leave it out, as the table "
-            "of bounds names the columns"
-        )
-    if not isinstance(bounds, dict) or not bounds:
-        raise InputError(f"bounds is {bounds!r}; give a table of column = [lowest, highest]")
-    for name, sides in bounds.items():
-        if sides == PRIVATE:
-            continue
-        if not isinstance(sides, list) or len(sides) != 2:
-            raise InputError(
-                f"bounds.{name} is {sides!r}; it must be [lowest, highest], or {PRIVATE!r} for "
-                "bounds that a part of the release finds"
-            )
-        low, high = (checks.finite(**{f"bounds.{name}": side}) for side in sides)
-        if low >= high:
-            raise InputError(f"bounds.{name} is {sides}; the lowest must be below the highest")
-    return bounds
-
-
-def _are_names(columns: object) -> bool:
-    """Return whether this is a list of different texts."""
-    texts = isinstance(columns, list) and all(isinstance(name, str) for name in columns)
-    return texts and 0 < len(set(columns)) == len(columns)  # type: ignore[call-overload, arg-type]
-
-
-def _check_private(
-    private: tuple[str, ...], mechanism: str, delta: float, table: Mapping[str, Any]
-) -> None:
-    """Refuse what private bounds cannot stand beside."""
-    if private and "max_norm" in table:
-        raise InputError(
-            f"max_norm is beside private bounds of {', '.join(private)}; leave it out, or state "
-            "bounds, as a known norm says how large values are"
-        )
-    if private and delta and mechanism == "laplace":
-        raise InputError(
-            "mechanism is 'laplace', which finds private bounds without a delta; leave delta out, "
-            "or take another mechanism"
-        )
-
-
-def _private_fill(
-    bounds: Mapping[str, list[float]], names: list[str], private: tuple[str, ...], rule: object
-) -> Array:
-    """Return the replacement of missing values as :func:`missing.fill`, with private bounds.
-
-    A value that is stated for a private column may lie anywhere. ``MISSING`` stands for the middle
-    of bounds that are still to be found.
-    """
-    sides = {**bounds, **dict.fromkeys(private, _ANYWHERE)}
-    fill = missing.fill(Box(*zip(*(sides[name] for name in names), strict=True)), names, rule)
-    stated = rule if isinstance(rule, dict) else ()
-    for name in private if rule != missing.REFUSE else ():
-        if name not in stated:
-            fill[names.index(name)] = MISSING
-    return fill
-
-
-def _columns(output_type: type[Output], target: str, names: list[str]) -> tuple[list[str], str]:
-    """Return the columns, the target of a regression last, and the target; empty for none."""
+def _columns(output_type: type[Output], target: str, names: list[str]) -> list[str]:
+    """Return the columns, the target of a regression last."""
     # The intercept takes the place of the target. An empty name heads the names of rows.
     taken = {"", *output_type.headers} & {*names}
     for name in taken - ({target} if target else set()):
@@ -510,21 +580,17 @@ def _columns(output_type: type[Output], target: str, names: list[str]) -> tuple[
             f"bounds has the column {name!r}, and the answer of the query {output_type.name!r} uses"
             " this name itself; rename the column"
         )
-    if output_type.has_target != (target in names):
-        raise InputError(
-            f"target is {target!r} for the query {output_type.name!r}; a regression, and no other "
-            f"query, needs one of the columns {', '.join(names)}"
-        )
+    if target and target not in names:
+        raise InputError(f"target is {target!r}; it must be one of the columns {', '.join(names)}")
     if target and len(names) < 2:
         raise InputError(
             f"bounds has the target {target!r} alone; add a column that explains it to the bounds"
         )
-    return [name for name in names if name != target] + [target] * bool(target), target
+    return [name for name in names if name != target] + [target] * bool(target)
 
 
-def _mechanism(output_type: type[Output], name: object, delta: float) -> str:
+def _mechanism(output_type: type[Output], mechanism: str, delta: float) -> str:
     """Return the name of a mechanism that answers this output at this delta."""
-    mechanism = checks.choice((RECOMMENDED, *MECHANISMS, *IN_PARTS), mechanism=name)
     if mechanism in _SYMMETRIC and output_type.query_type is not SecondMomentQuery:
         raise InputError(
             f"mechanism is {mechanism!r}, which answers queries on second moments alone; take "
@@ -535,9 +601,8 @@ def _mechanism(output_type: type[Output], name: object, delta: float) -> str:
     return mechanism
 
 
-def _adjacency(output_type: type[Output], mechanism: str, table: Mapping[str, Any]) -> str:
+def _adjacency(output_type: type[Output], mechanism: str, adjacency: str) -> str:
     """Return the neighbouring relation, where the mechanism can answer the query under it."""
-    adjacency = checks.choice(RELATIONS, adjacency=table.get("adjacency", "replace"))
     counting = [name for name, output in OUTPUTS.items() if output.counts]
     if adjacency == ADD_OR_REMOVE and not output_type.counts and mechanism != CLIPPED:
         raise InputError(
@@ -547,27 +612,15 @@ def _adjacency(output_type: type[Output], mechanism: str, table: Mapping[str, An
     return adjacency
 
 
-def _check_keys(output_type: type[Output], table: Mapping[str, Any]) -> None:
-    """Refuse keys that only other outputs have."""
-    for name in ("alpha", "intercept"):
-        if name in table and name not in output_type.keys:
-            raise InputError(
-                f"{name} has no meaning for the query {output_type.name!r}; leave it out"
-            )
-
-
-def _number(output_type: type[Output], names: list[str], stated: object) -> int:
+def _number(stated: int | None, names: list[str]) -> int:
     """Return the number of principal components; all of them unless stated."""
-    number = checks.count(number=len(names) if stated is None else stated)
-    if number > len(names) or (stated is not None and "number" not in output_type.keys):
-        raise InputError(
-            f"number is {number} for the query {output_type.name!r}; it is that of components, from"
-            f" 1 to {len(names)}, and of no other query"
-        )
+    number = len(names) if stated is None else stated
+    if number > len(names):
+        raise InputError(f"number is {number}; it must be from 1 to {len(names)}")
     return number
 
 
-def _of_present_values(output_type: type[Output], table: Mapping[str, Any]) -> type[Output]:
+def _of_present_values(output_type: type[Output], values: Mapping[str, Any]) -> type[Output]:
     """Return the output that leaves missing values out, where the other keys allow it."""
     rule, leaving = missing.PRESENT, PRESENT.get(output_type.name)
     if leaving is None:
@@ -575,15 +628,9 @@ def _of_present_values(output_type: type[Output], table: Mapping[str, Any]) -> t
             f"missing is {rule!r}, which serves the query 'mean' alone; take {missing.MIDDLE!r}, "
             f"{missing.REFUSE!r} or a table of column = value for {output_type.name!r}"
         )
-    if "max_norm" in table:
+    if values["max_norm"]:
         raise InputError(f"max_norm has no meaning beside missing = {rule!r}; leave it out")
     return leaving
-
-
-def _flag(name: str, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise InputError(f"{name} is {value!r}; it must be true or false")
-    return value
 
 
 def _build_query(
@@ -606,17 +653,17 @@ def _build_query(
     )
 
 
-def _people(table: Mapping[str, Any], names: list[str]) -> People | None:
+def _people(table: Mapping[str, Any], values: Mapping[str, Any], names: list[str]) -> People | None:
     """Return whose records count, where the specification of the columns ``names`` says it."""
-    if "person" not in table and "per_person" not in table:
+    person, most = values["person"], values["per_person"]
+    if person is None and most is None:
         return None
     for key in ("person", "per_person"):
-        if key not in table:
+        if values[key] is None:
             raise InputError(
                 f"{key} is missing; person names the column of people, and per_person how many "
                 "records of each count"
             )
-    person, most = table["person"], checks.count(per_person=table["per_person"])
     if person in names:
         raise InputError(
             f"person is {person!r}, which is among the bounds; a column that names people is not "

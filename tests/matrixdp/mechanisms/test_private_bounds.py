@@ -8,35 +8,35 @@ import pytest
 from exactness import same_integers
 from scipy.special import ndtr
 
-import matrixdp as mdp
 from matrixdp.mechanisms import private_bounds
-from matrixdp.mechanisms.base import Budget, NoGuarantee
+from matrixdp.mechanisms.base import NoGuarantee
 from matrixdp.mechanisms.private_bounds import (
     BETA,
     BINS,
-    MISSING,
     OTHERS,
     SIDE,
-    PrivatelyBounded,
     SizeQuery,
     bins,
+    bounds,
+    calibrated,
     edges,
-    laplace,
-    normal,
+    thresholds,
 )
-from matrixdp.privacy import gaussian
+from matrixdp.release import ledger
 
 RELATIONS = ("replace", "zero_out", "add_or_remove")
 #: A missing value, zeros, both signs, and sizes beyond all bins.
-VALUES = (MISSING, 0.0, 1e-300, -1.0, 3.0, np.inf)
-
-
-def mean(relation="replace", per_person=None, records=100):
-    return mdp.MeanQuery(mdp.Box.cube(1, -1.0, 1.0), records, relation, per_person=per_person)
+VALUES = (np.nan, 0.0, 1e-300, -1.0, 3.0, np.inf)
 
 
 def sizes(relation="replace", per_person=None, columns=1):
-    return SizeQuery.of(mean(relation, per_person), columns)
+    return SizeQuery.of(columns, 100, relation, per_person=per_person)
+
+
+def search(*, pure, columns=2, relation="replace", group=None):
+    """Return the histogram by the noise that is asked for, at epsilon 0.5."""
+    releases = [*calibrated(sizes(relation, group, columns), 0.5, 1e-6)]
+    return releases[not pure][1]
 
 
 def test_bins_cover_all_numbers_and_split_at_powers_of_two():
@@ -51,12 +51,12 @@ def test_bins_cover_all_numbers_and_split_at_powers_of_two():
             assert number == BINS - 1 or edges(number + 1)[0] == high
     extremes = np.array([-np.inf, -1e300, 0.0, -0.0, 5e-324, -1e-10, 1e300, np.inf])
     assert bins(extremes).tolist() == [0, 0, *[SIDE] * 4, BINS - 1, BINS - 1]
-    assert bins(np.array([MISSING, np.nan])).tolist() == [-1, -1]
+    assert bins(np.array([np.nan])).tolist() == [-1]
 
 
 def test_a_record_is_counted_once_in_each_column_whatever_block_it_is_in():
     query = sizes(columns=2)
-    rows = np.array([[1.0, MISSING], [-3.0, 0.0], [np.inf, 1.5], [MISSING, MISSING]])
+    rows = np.array([[1.0, np.nan], [-3.0, 0.0], [np.inf, 1.5], [np.nan, np.nan]])
     counts = query.counts([rows]).reshape(2, BINS)
     assert counts.sum(axis=1).tolist() == [3, 2]
     assert counts[1, bins(np.array(1.5))] == 1
@@ -98,77 +98,45 @@ def test_no_neighbours_change_more_than_the_sensitivities_and_some_reach_them(
 @pytest.mark.parametrize("pure", [True, False])
 def test_replayed_noise_hides_neighbours_at_what_is_spent(relation, group, pure):
     query = sizes(relation, group, 2)
-    search = laplace(query, 0.5) if pure else normal(query, 0.2, Budget(1.0, 1e-6))
+    release = search(pure=pure, columns=2, relation=relation, group=group)
     largest = 0.0
     for change in [*changes(relation, 2, group or 1, 60)][:: 1 if group else 40]:
         start = np.full(query.shape, 50.0)
         # The same bits for both: what differs is the change over the unit of the noise.
         one, other = (
-            search.add_noise(value, np.random.default_rng(1).bytes)
+            release.add_noise(value, np.random.default_rng(1).bytes)
             for value in (start, start + change)
         )
-        apart = search.noise.whiten(other - one).ravel() / search.rounding_factor
+        apart = release.noise.whiten(other - one).ravel() / release.rounding_factor
         largest = max(largest, np.linalg.norm(apart, 1 if pure else 2))
-    spent = search.epsilon_delivered if pure else search.mu
+    spent = release.epsilon_delivered if pure else release.mu
     assert 0.999 * spent < largest <= spent
 
 
 @pytest.mark.parametrize("pure", [True, False])
 @pytest.mark.parametrize("columns", [1, 7])
 def test_an_empty_bin_passes_with_the_stated_probability_over_all_bins(pure, columns):
-    release = whole(pure=pure, columns=columns)
-    scale = release.search.noise_std * release.search.rounding_factor
-    for threshold, beta in zip(release.thresholds, (BETA, OTHERS), strict=True):
+    release = search(pure=pure, columns=columns)
+    scale = release.noise_std * release.rounding_factor
+    for threshold, beta in zip(thresholds(release), (BETA, OTHERS), strict=True):
         far = -threshold / scale
         chance = np.exp(far * np.sqrt(2)) / 2 if pure else ndtr(far)
-        assert beta * 0.999 < chance * release.search.query.features <= beta
-
-
-def whole(*, pure=False, columns=1, share=private_bounds.SHARE, relation="replace", group=None):
-    """Return a mean within private bounds, at epsilon 1, whose histogram has this share."""
-    query = mean(relation, group)
-    if pure:
-        search = laplace(SizeQuery.of(query, columns), share)
-        inner = mdp.Laplace().calibrate(query, epsilon=0.75)
-        return PrivatelyBounded(search, inner, 1.0, 0.0)
-    delta = 1e-6 * (1 - 1e-3)
-    mu = float(gaussian.mu(1.0, delta))
-    search = normal(SizeQuery.of(query, columns), np.sqrt(share) * mu, Budget(1.0, delta))
-    left = float(gaussian.epsilon(delta, np.sqrt(0.75) * mu))
-    inner = mdp.Gaussian().calibrate(query, epsilon=left, delta=delta)
-    return PrivatelyBounded(search, inner, 1.0, 1e-6)
+        assert beta * 0.999 < chance * release.query.features <= beta
 
 
 @pytest.mark.parametrize("pure", [True, False])
-def test_both_parts_are_counted(pure):
-    release = whole(pure=pure)
-    assert 0.99 < release.epsilon_delivered <= 1
-    assert [part["share"] for part in release.costs] == pytest.approx([0.25, 0.75])
-    assert release.numbers == BINS + 1
-    with pytest.raises(NoGuarantee, match="spend"):
-        whole(pure=pure, share=0.28)
-
-
-@pytest.mark.parametrize("pure", [True, False])
-def test_noise_that_is_a_hundredth_short_is_refused(pure):
-    release = whole(pure=pure)
-    search = release.search
-    short = search.noise.times(0.99)
-    with pytest.raises(NoGuarantee, match="the histogram spends"):
-        replace(release, search=replace(search, noise=short))
-
-
-def test_parts_of_other_neighbours_are_refused():
-    one, other = whole(), whole(relation="zero_out")
-    people, sums = whole(group=2), whole(pure=True)
-    for search, inner in ((other, one), (one, people), (sums, one)):
-        with pytest.raises(NoGuarantee, match=r"neighbours|pure"):
-            replace(one, search=search.search, inner=inner.inner)
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("group", [None, 3])
+def test_noise_that_is_a_hundredth_short_is_refused(pure, relation, group):
+    release = search(pure=pure, columns=2, relation=relation, group=group)
+    ledger.check(release)
+    with pytest.raises(NoGuarantee, match="the release states"):
+        ledger.check(replace(release, noise=release.noise.times(0.99)))
 
 
 def test_bounds_are_the_ends_of_the_outermost_bins_above_the_thresholds():
-    release = whole(columns=6)
-    lone, other = release.thresholds
+    release = search(pure=False, columns=6)
+    lone, other = thresholds(release)
     assert lone / 2 < lone < other
     noisy = np.zeros((6, BINS))
     # The largest count of a column needs less than others far away, and those next to it least.
@@ -183,4 +151,4 @@ def test_bounds_are_the_ends_of_the_outermost_bins_above_the_thresholds():
     noisy[5, bins(np.array([5.0, 9.0]))] = lone - 1
     tiny, most = 2.0**private_bounds.SMALLEST, 2.0 ** (private_bounds.LARGEST + 1)
     sides = [(-4, 64), (2, 32), (0, 8), (-tiny, tiny), (-most, most), None]
-    assert release.bounds(noisy.reshape(-1, 1)) == sides
+    assert bounds(release, noisy.reshape(-1, 1)) == sides

@@ -1,5 +1,6 @@
 """The account in Python: what it adds up to, what it refuses, and what dp_accounting says of it."""
 
+import json
 import os
 import pickle
 import re
@@ -16,7 +17,7 @@ from matrixdp import cli
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.privacy import gaussian
-from matrixdp.release import ledger
+from matrixdp.release import choices, ledger, specification
 from matrixdp.release.release import make
 from matrixdp.release.specification import read
 
@@ -120,13 +121,30 @@ def test_clones_of_an_estimator_share_an_account():
 def test_of_mechanisms_the_one_is_chosen_that_leaves_most_room():
     query = mdp.SecondMomentQuery(mdp.Box.cube(4, -1.0, 1.0), 400)
     options = mdp.compare_mechanisms(query, epsilon=1.0, delta=1e-6)
+    spec = specification.fit("second_moments", query.domain, 400, epsilon=1.0, delta=1e-6)
     assert options[0].name == "Laplace"
-    assert mdp.Account("a.json", **TOTAL).choose(options).name == "AnalyzeGauss"
-    assert mdp.Account("a.json", epsilon=1.0, delta=0).choose(options).name == "Laplace"
-    assert mdp.Account("a.json", epsilon=0.1, delta=1e-9).choose(options).name == "Laplace"
+    for total, name in ((TOTAL, "AnalyzeGauss"), ({"epsilon": 1.0, "delta": 0}, "Laplace")):
+        state = mdp.Account(f"{name}.json", **total).state()
+        assert choices.choose(spec, options, state, "it")[0][0].name == name
 
 
-@pytest.mark.parametrize("total", [TOTAL, {"epsilon": 2.0, "delta": 0}, {**TOTAL, "pure": 0.7}])
+TOTALS = [TOTAL, {"epsilon": 2.0, "delta": 0}, {**TOTAL, "pure": 0.7}]
+
+
+def test_the_rule_is_written_when_an_account_begins_and_holds_for_good(tmp_path):
+    rules = set()
+    for number, total in enumerate(TOTALS):
+        path = tmp_path / f"{number}.json"
+        mdp.Account(path, **total).spend(mean(0.5, mdp.Laplace()))
+        content = json.loads(path.read_text())
+        rules.add(content["rule"])
+        path.write_text(json.dumps({**content, "rule": "what admits most"}))
+        with pytest.raises(mdp.InputError, match="its rule is 'what admits most'"):
+            mdp.Account(path, **total)
+    assert len(rules) == len(TOTALS)
+
+
+@pytest.mark.parametrize("total", TOTALS)
 def test_what_is_left_fits_and_more_does_not(total):
     account, delta = mdp.Account("a.json", **total), total["delta"] * 0.99
     mechanism = mdp.Gaussian() if delta else mdp.Laplace()

@@ -92,7 +92,7 @@ def test_a_place_that_changes_before_the_lock_is_refused(folder, monkeypatch):
             yield
 
     monkeypatch.setattr(durable, "lock", late)
-    with pytest.raises(mdp.InputError, match="was begun elsewhere just now; spend again"):
+    with pytest.raises(mdp.InputError, match="was begun elsewhere just now; try again"):
         early.spend(HALF)
     monkeypatch.undo()
     early.spend(HALF)
@@ -217,17 +217,18 @@ def test_an_account_elsewhere_stays_the_only_one(folder, capsys):
 
 
 def test_of_two_accounts_begun_at_once_one_is_refused(folder, monkeypatch, capsys):
-    place, places, home = ledger.account_path, [], folder / "home"
+    lock, home = durable.lock, folder / "home"
 
-    def late(*words):
-        places.append(place(*words))
-        if len(places) == 2:  # the first one looks for earlier charges
+    @contextlib.contextmanager
+    def late(path):
+        with contextlib.suppress(FileExistsError):
             (home / NAME).symlink_to("other.json")
-        return places[-1]
+        with lock(path):
+            yield
 
-    monkeypatch.setattr(ledger, "account_path", late)
+    monkeypatch.setattr(durable, "lock", late)
     assert harness.run(home, **ALL) == 2
-    assert "was begun elsewhere just now; run again" in capsys.readouterr().err
+    assert "was begun elsewhere just now; try again" in capsys.readouterr().err
 
 
 def test_space_of_an_account_of_a_similar_name_stays(folder):

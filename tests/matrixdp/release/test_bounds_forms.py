@@ -29,7 +29,7 @@ def test_every_form_says_the_same(form, columns):
 def test_names_decide_wherever_a_column_stands():
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({name: rng.uniform(*sides, 20_000) for name, sides in BY_NAME.items()})
-    given = {"bounds": BY_NAME, "epsilon": 15.0}
+    given = {"bounds": BY_NAME, "epsilon": 9.0}
     estimate = mdp.Covariance(**given).fit(frame)
     assert estimate.location_ == pytest.approx(frame.mean().to_numpy(), abs=0.2)
     frame = frame[["score", "age", "height"]]
@@ -43,5 +43,5 @@ def test_names_decide_wherever_a_column_stands():
 
 def test_labels_that_are_numbers_are_names():
     frame = pd.DataFrame(np.full((20_000, 2), [150.0, 70.0]), columns=[1, 0])
-    estimate = mdp.Covariance(bounds={0: (60, 80), 1: (140, 160)}, epsilon=15.0).fit(frame)
+    estimate = mdp.Covariance(bounds={0: (60, 80), 1: (140, 160)}, epsilon=9.0).fit(frame)
     assert estimate.location_ == pytest.approx([150, 70], abs=2)

@@ -2,10 +2,9 @@
 
 import re
 
-import harness
 import numpy as np
 import pytest
-from harness import charges, run
+from harness import run
 
 import matrixdp as mdp
 from matrixdp.privacy import gaussian
@@ -124,13 +123,3 @@ def test_several_releases_share_one_total_by_their_weights(folder, capsys, delta
     assert run(folder, releases=[*several, {"query": "components"}], **keys) == 2
     assert "in all, and with" in capsys.readouterr().err
     assert books(folder) == account
-
-
-def test_several_releases_of_private_bounds_share_a_total(folder):
-    rows = np.random.default_rng(3).uniform(20, 80, (2000, 2))
-    harness.save(folder / "people.csv", rows)
-    private = {"records": 2000, "bounds": "private", "columns": ["age", "income"]}
-    several = [{"query": "mean"}, {"query": "covariance", "weight": 3}]
-    assert run(folder, releases=several, total=TOTAL, **private) == 0
-    assert len(charges(folder)) == 2
-    assert 0.99 * 4 < ledger.total_epsilon(books(folder)) <= 4

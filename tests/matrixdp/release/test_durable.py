@@ -18,9 +18,9 @@ from matrixdp.checks import InputError
 from matrixdp.cli import release
 from matrixdp.noise import safe
 from matrixdp.release import durable, ledger
+from matrixdp.release.release import Answer
 
-#: A release by pure noise, one in parts, whose answer has a file more, and one whose bounds a first
-#: part finds.
+#: A release by pure noise, one in parts, whose answer has a file more, and one of bounds.
 PURE = {"epsilon": 1.0, "delta": None, "total": {"epsilon": 2.0, "delta": 0}}
 IN_PARTS = {
     "query": "covariance",
@@ -29,13 +29,7 @@ IN_PARTS = {
     "delta": 1e-6,
     "total": {"epsilon": 2.0, "delta": 1e-5},
 }
-PRIVATE = {
-    "epsilon": 4.0,
-    "delta": None,
-    "total": {"epsilon": 8.0, "delta": 0},
-    "bounds": "private",
-    "columns": ["age", "income"],
-}
+BOUNDS = {**PURE, "query": "bounds", "bounds": None, "columns": ["age", "income"]}
 
 ROWS = np.column_stack([np.arange(400), 500 * np.arange(400)])
 FILES = ("mean.csv", "mean.receipt.json", "mean.receipt.md")
@@ -99,7 +93,7 @@ def state(folder):
     """Return the charges, the answers that are kept, and the files that are published."""
     charges = harness.charges(folder)
     kept = {
-        one["answer"]: json.loads((folder / one["answer"]).read_text())
+        one["answer"]: Answer(**json.loads((folder / one["answer"]).read_text())).files()
         for one in charges
         if (folder / one["answer"]).exists()
     }
@@ -109,8 +103,8 @@ def state(folder):
 
 @pytest.mark.parametrize(
     ("keys", "published_files", "parts"),
-    [(PURE, 3, 1), (IN_PARTS, 4, 3), (PRIVATE, 4, 2)],
-    ids=["mean", "clipped", "private bounds"],
+    [(PURE, 3, 1), (IN_PARTS, 4, 3), (BOUNDS, 3, 1)],
+    ids=["mean", "clipped", "bounds"],
 )
 def test_killed_after_any_step(tmp_path, keys, published_files, parts):
     start = tmp_path / "start"
@@ -313,9 +307,7 @@ def test_of_a_release_in_parts_that_ends_between_them_nothing_is_seen(folder, mo
     assert len(parts) == 5
     charges, kept, _ = state(folder)
     assert (len(charges), len(kept)) == (2, 1)
-    assert {*json.loads(next(folder.glob("people.csv.privacy.*.json")).read_text())} == {
-        *(file.name for file in (folder / "out").iterdir())
-    }
+    assert {*next(iter(kept.values()))} == {file.name for file in (folder / "out").iterdir()}
 
 
 def test_of_many_into_one_folder_each_that_is_charged_is_published(folder):

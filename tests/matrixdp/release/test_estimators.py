@@ -20,7 +20,7 @@ import matrixdp as mdp
 from matrixdp import estimators
 from matrixdp.release import fits
 
-WIDE = {"bounds": (-10.0, 10.0), "missing": "middle"}
+WIDE = {"bounds": (-10.0, 10.0), "missing": "middle", "even_if_useless": True}
 EXCEPTIONS = {
     "check_transformer_general": "fit_transform is refused",
     "check_transformer_data_not_an_array": "fit_transform is refused",

@@ -170,18 +170,3 @@ def test_without_pandas_the_answer_is_a_dictionary(people, monkeypatch):
     assert answer["columns"] == ["mean", "0", "1", "2"]
     assert answer["index"] == ["0", "1", "2"]
     assert answer["values"].shape == (3, 4)
-
-
-@pytest.mark.parametrize("bounds", ["private", {**BOUNDS, "income": "private"}])
-def test_bounds_may_be_private(people, tmp_path, bounds):
-    people = pd.concat([people] * 10)
-    account = mdp.Account(tmp_path / "a.json", epsilon=3.0, delta=1e-6)
-    given = {"query": "mean", "bounds": bounds, "missing": "refuse", "account": account}
-    mean = mdp.make_release(people, **given, epsilon=2)
-    assert mean.answer["income"][0] == pytest.approx(people["income"].mean(), rel=0.2)
-    assert "income" in mean.details["private_bounds"]
-    assert [part["part"] for part in account.releases[0]["parts"]] == ["bounds", "answer"]
-    nothing = mdp.make_release(people, **given, epsilon=0.002, even_if_useless=True)
-    assert nothing.answer is None
-    assert "no bounds were found" in nothing.notes[-1]
-    assert len(account.releases) == 2

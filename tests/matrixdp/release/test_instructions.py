@@ -64,5 +64,5 @@ def test_python_of_the_library_alone(capsys):
 
 def test_every_key_of_a_specification_is_explained():
     keys = re.findall(r"^\| `(\w+)` \|", DOCS, re.MULTILINE)
-    assert {*keys} == {*specification._NEEDED, *specification._OPTIONAL}
+    assert {*keys} == {*specification.KEYS}
     assert "](own_matrix.md)" in SHORT

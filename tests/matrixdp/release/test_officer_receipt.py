@@ -36,7 +36,6 @@ PAGES = [
     ({**LINE, "mechanism": "clipped", "delta": 1e-4}, ["**Delta is 0.0001:** "]),
     ({"query": "components", "max_norm": 1e5}, []),
     ({"epsilon": 12.0}, ["**Caution:** epsilon is 12"]),
-    ({"bounds": "private", "columns": ["age", "income"]}, ["| income | private |"]),
     (
         PEOPLE,
         [

@@ -97,7 +97,11 @@ def test_an_estimator_warns_of_numbers_that_may_be_noise():
         with pytest.warns(UselessWarning, match="noise may be all there is in"):
             estimator.fit(INCOMES)
     ridge = mdp.PrivateRidge(
-        epsilon=0.05, bounds=line, target_bounds=(0, 200_000), mechanism="gaussian"
+        epsilon=0.05,
+        bounds=line,
+        target_bounds=(0, 200_000),
+        mechanism="gaussian",
+        even_if_useless=True,
     )
     with pytest.warns(UselessWarning, match="the coefficient of 0"):
         ridge.fit(INCOMES[:, :1], INCOMES[:, 1])

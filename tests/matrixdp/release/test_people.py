@@ -163,7 +163,9 @@ def read_in_parquet(folder, names):
 
 
 def fit(folder, names):
-    estimator = mdp.Covariance(epsilon=1, delta=1e-6, bounds=(0, 1), per_person=1)
+    estimator = mdp.Covariance(
+        epsilon=1, delta=1e-6, bounds=(0, 1), per_person=1, even_if_useless=True
+    )
     estimator.fit(np.zeros((4, 2)), groups=names)
 
 
@@ -225,7 +227,7 @@ def values(spec, rows, names, adjacency=None):
     """Return what gets noise, from a file of these rows; as another relation has it, if any."""
     visits(rows, names).to_csv(spec.file, index=False)
     if adjacency is None:
-        return exact_sums.value(spec.query, release._records(spec))
+        return exact_sums.value(spec.query, map(spec.output.scaled, release._rows(spec)))
     blocks = tables.blocks(spec.file, spec.columns, spec.fill, spec.people)
     return exact_sums.value(
         replace(spec.query, adjacency=adjacency), map(spec.output.scaled, blocks)

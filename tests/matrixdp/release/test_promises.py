@@ -66,7 +66,7 @@ def test_a_refusal_depends_on_bounds_and_never_on_the_value():
 
 def test_any_finite_value_is_clipped_and_none_is_refused(folder):
     assert run(folder) == 0
-    fitted = mdp.PrivatePCA(bounds=(0, 1e-3)).fit([[1e308, -1e308]] * 5)
+    fitted = mdp.PrivatePCA(bounds=(0, 1e-3), even_if_useless=True).fit([[1e308, -1e308]] * 5)
     assert np.isfinite(fitted.components_).all()
 
 
@@ -105,7 +105,7 @@ def test_delta_as_stated_has_room_for_the_law_of_noise(folder):
         assert used + stated.sampler_delta <= stated.delta <= 1e-9
     with pytest.raises(mdp.InputError, match="safe noise on 400 numbers alone"):
         mdp.compare_mechanisms(query, epsilon=20.0, delta=0)
-    fitted = mdp.PrivatePCA(bounds=(-1, 1), delta=1e-9).fit(np.eye(5))
+    fitted = mdp.PrivatePCA(bounds=(-1, 1), delta=1e-9, even_if_useless=True).fit(np.eye(5))
     assert fitted.mechanism_.statement.delta <= 1e-9
     assert run(folder, mechanism="gaussian") == 0
     receipt = harness.read(folder).receipt
@@ -125,7 +125,6 @@ def people(count):
 
 
 PERSON = {"person": "who", "per_person": 3, "adjacency": "add_or_remove", "query": "covariance"}
-PRIVATE = {"bounds": "private", "columns": ["age", "income"], "epsilon": 9.0}
 LACKING = np.full((400, 2), 30.0)
 LACKING[:100] = np.nan
 #: What receipts, messages and details may not show: how many records there are, what they say.
@@ -156,13 +155,10 @@ SAME = [
 SAME += [
     ({**PERSON, **keys}, [*map(people, (0, 1, 40, 300))]) for keys in ({}, {"mechanism": "clipped"})
 ]
-SAME += [(PRIVATE, [np.random.default_rng(0).normal(size=(400, 2)), np.full((400, 2), 50.0)])]
-#: Lines on what the answer shows: a mean beyond its bounds, bounds that were found.
+#: Lines on what the answer shows: a mean beyond its bounds.
 ANSWERS = (
     "note: noise",
     "details:",
-    "note: age was",
-    "note: income was",
     "note: income has no mean",
 )
 

@@ -107,15 +107,16 @@ def test_recommend_shows_all_mechanisms_and_release_takes_the_first(folder, caps
     assert read(folder, "regression", "again").rows == read(folder, "regression").rows
 
 
-def test_an_estimator_takes_the_least_regret_and_warns_of_what_is_useless():
+def test_an_estimator_takes_the_least_regret_and_refuses_what_is_useless():
     records = np.random.default_rng(0).normal(20, 3, (500, 5)).clip(0, 100)
     ridge = mdp.PrivateRidge(epsilon=1.0, bounds=(0, 100), target_bounds=(0, 100))
     ridge.fit(records[:, :4], records[:, 4])
     assert isinstance(ridge.mechanism_, InParts)
     weak = mdp.PrivatePCA(1, epsilon=0.01, bounds=(0, 100))
-    with pytest.warns(UselessWarning, match="noise hides what PrivatePCA releases") as of_fit:
+    with pytest.raises(mdp.InputError, match="hides everything.* even_if_useless=True"):
         weak.fit(records)
+    assert weak.set_params(even_if_useless=True).fit(records).components_.shape == (1, 5)
     query = mdp.MeanQuery(mdp.Box((0,), (1,)), 5)
     with pytest.warns(UselessWarning, match="noise hides what Laplace releases") as of_query:
         mdp.recommend(query, epsilon=0.01, delta=0)
-    assert {warning.filename for warning in [*of_fit, *of_query]} == {__file__}
+    assert {warning.filename for warning in of_query} == {__file__}

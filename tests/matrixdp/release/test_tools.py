@@ -75,11 +75,12 @@ def test_a_search_in_other_processes_needs_an_account(tmp_path, backend):
     grid, folds = {"alpha": [0.0, 1.0]}, {"cv": 2, "refit": False, "n_jobs": 2}
     account = mdp.Account(tmp_path / "people.csv", epsilon=2.0, delta=1e-5)
     with joblib.parallel_config(backend):
-        counted = mdp.PrivateRidge(**SIDES, epsilon=0.5, account=account)
+        more = {"epsilon": 0.5, "account": account, "even_if_useless": True}
+        counted = mdp.PrivateRidge(**SIDES, **more)
         GridSearchCV(counted, grid, **folds).fit(X, Y)
         assert len(account.releases) == 4
         with pytest.raises(ValueError, match="may be fitted once"):
-            GridSearchCV(mdp.PrivateRidge(**SIDES), grid, **folds).fit(X, Y)
+            GridSearchCV(mdp.PrivateRidge(**SIDES, even_if_useless=True), grid, **folds).fit(X, Y)
 
 
 @quiet

@@ -1,5 +1,6 @@
 """The outputs of a release, by the value of the key ``query``."""
 
+from matrixdp.release.outputs.bounds import Bounds
 from matrixdp.release.outputs.components import Components
 from matrixdp.release.outputs.covariance import Covariance
 from matrixdp.release.outputs.mean import Mean
@@ -16,3 +17,8 @@ OUTPUTS: dict[str, type[Output]] = {
 }
 #: What is read of the values present, where a missing one is left out.
 PRESENT: dict[str, type[Output]] = {PresentMean.name: PresentMean}
+
+
+def every() -> dict[str, type[Output]]:
+    """Return the outputs by name, and the one that needs no bounds and finds them."""
+    return {**OUTPUTS, Bounds.name: Bounds}

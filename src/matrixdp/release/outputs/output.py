@@ -8,7 +8,7 @@ stands in a file, and what the noise means for it. To add one: a file with a sub
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -20,6 +20,7 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import Outcome
 from matrixdp.mechanisms.moments import CONSTANT, MeanCovariance, positive, with_constant
+from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, Query
 from matrixdp.release.comparison import Option, variances
@@ -183,6 +184,10 @@ class Output(abc.ABC):
         records: Array = (clipped - self.middle) / self.half
         return with_constant(records) if self.constant else records
 
+    def value(self, blocks: Iterable[Array]) -> Array:
+        """Return the exact value of the query on scaled records in blocks (k, m)."""
+        return exact_sums.value(self.query, blocks)
+
     @property
     def constant(self) -> bool:
         """Whether the query's records hold a constant 1, before their last column."""
@@ -298,7 +303,7 @@ class Output(abc.ABC):
 
     def weight_std(self, option: Option) -> float:
         """Return the standard deviation of the noise of the weight that divides answers, or 0."""
-        release, spread = option.inner, option.variances
+        release, spread = option.release, option.variances
         if not (self.constant and self.weighted):
             return release.weight_std
         variance = spread[CONSTANT, CONSTANT if spread.shape[1] > 1 else 0]
@@ -319,7 +324,7 @@ class Output(abc.ABC):
         a variance. What is of second order in e is a share of at most 8 times the variance of e, up
         to a deviation of ``FAITHFUL``.
         """
-        release = option.inner
+        release = option.release
         spread = option.variances * release.widest.rounding_factor**2
         weight = self.weight_std(option) ** 2
         return self._deviations(spread, release.centre_std, weight, pure=release.mu is None)
@@ -403,7 +408,7 @@ class Output(abc.ABC):
             for size, name in zip(np.sqrt(2 * noise), self.columns, strict=True)
         ]
         smaller = "; less where the private radius is smaller"
-        release = option.inner
+        release = option.release
         return f"noise hides {self.root}s {join(sizes)}{smaller * (release.widest is not release)}"
 
     def noise_in_words(self, option: Option) -> list[str]:

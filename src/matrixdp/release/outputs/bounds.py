@@ -1,0 +1,88 @@
+"""Bounds of columns that nobody knows, see :mod:`matrixdp.mechanisms.private_bounds`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from matrixdp.checks import Array
+from matrixdp.mechanisms import private_bounds
+from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.private_bounds import BETA, OTHERS, SizeQuery
+from matrixdp.privacy.domain import Box
+from matrixdp.privacy.sensitivity import Query
+from matrixdp.release.comparison import Option
+from matrixdp.release.outputs.output import Noisy, Output
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bounds(Output):
+    """Bounds, (m, 2), the lowest and the highest of each column; NaN where none are found."""
+
+    name = "bounds"
+    title = "bounds of columns"
+    query_type: ClassVar[type[Query]] = SizeQuery
+    keys = ("columns",)
+    counts = True
+    leaves_missing_out = True
+    headers = ("lowest", "highest")
+    named_rows = True
+    beyond_bounds = ""
+
+    @classmethod
+    def build_query(
+        cls, box: Box, records: int, adjacency: str, *, per_person: int | None, **others: Any
+    ) -> tuple[Query, Array, Array]:
+        """Return the query of sizes; records are not scaled."""
+        query = SizeQuery.of(box.features, records, adjacency, per_person=per_person)
+        return query, np.zeros(box.features), np.ones(box.features)
+
+    def scaled(self, rows: Array) -> Array:
+        """Return rows (n, m) as they are."""
+        return rows
+
+    @property
+    def constant(self) -> bool:
+        """No constant."""
+        return False
+
+    @property
+    def header(self) -> list[str]:
+        """Names of the numbers of a row."""
+        return [*self.headers]
+
+    def value(self, blocks: Iterable[Array]) -> Array:
+        """Return the numbers of records by their sizes."""
+        assert isinstance(self.query, SizeQuery)
+        return self.query.counts(blocks)
+
+    def answer(self, noisy: Noisy) -> Array:
+        """Return the lowest and highest value of each column, (m, 2)."""
+        sides = private_bounds.bounds(noisy.part, noisy.value)
+        return np.array([pair or (np.nan, np.nan) for pair in sides])
+
+    def table(self, answer: Array) -> tuple[list[str], list[list[Any]]]:
+        """Return the header and a row per column, whose cells are empty where none are found."""
+        header, rows = super().table(answer)
+        return header, [[name, *(("", "") if pair[0] != pair[0] else pair)] for name, *pair in rows]
+
+    def noise_of(self, release: AdditiveMechanism) -> dict[str, Any]:
+        """Return the entries of a receipt on the noise of the counts."""
+        return {
+            "private_bounds": "bounds are the ends of the outermost bins of a noisy histogram over "
+            "powers of two whose counts are above thresholds; what lies beyond them is not said",
+            "thresholds_of_counts": [*private_bounds.thresholds(release)],
+            "noise_std_of_counts": release.noise_std * release.rounding_factor,
+            "probabilities_that_an_empty_bin_is_above": [BETA, OTHERS],
+        }
+
+    def headline(self, option: Option) -> str:
+        """Return what bounds need, in plain words."""
+        count = self.query.n_records
+        return (
+            f"private bounds need about {option.error * count:,.0f} records that share a power of "
+            f"two, and there are {count:,}"
+        )
