@@ -52,7 +52,7 @@ from matrixdp.release.outputs import Components, Output, Regression
 from matrixdp.release.outputs.components import spectrum
 from matrixdp.release.outputs.output import Noisy
 from matrixdp.release.people import bound_contributions
-from matrixdp.release.release import Plan, planned
+from matrixdp.release.release import TRIES, Outdated, Plan, planned
 from matrixdp.release.specification import CLIPPED, RECOMMENDED
 
 #: Mechanisms that add their noise to second moments.
@@ -213,9 +213,22 @@ class _Private(BaseEstimator):
         Raises:
             InputError: noise hides the answer, however much of their bounds columns fill.
         """
+        for last in range(TRIES, -1, -1):
+            plan = self._plan(output, count, parameters, **line)
+            try:
+                self._spend(plan)
+                break
+            except Outdated:
+                if not last:
+                    raise
+        assert plan.option is not None
+        self.mechanism_: AdditiveMechanism | InParts = plan.option.release
+        return self.mechanism_
+
+    def _plan(self, output: Output, count: int, parameters: Mapping[str, Any], **line: Any) -> Plan:
+        """Return the plan of a fit, by the account as it is, or without one for this fit alone."""
         alone = ledger.total({name: parameters[name] for name in ("epsilon", "delta")})
-        state = ledger.begin(alone, ledger.Relation("replace"))
-        name = "the guarantee"
+        state, name = ledger.begin(alone, ledger.Relation("replace")), "the guarantee"
         if self.account is not None:
             state, name = self.account.state(), "the account"
         total = tuple(ledger.terms(state)[0].items())
@@ -223,12 +236,7 @@ class _Private(BaseEstimator):
             *(output.name, output.box, count), **_guarantee(parameters), **line, total=total
         )
         insist = "" if parameters["even_if_useless"] else "even_if_useless=True"
-        plan = planned(spec, self.account, listed, state, name, insist)
-        assert plan.option is not None
-        release = plan.option.release
-        self._spend(plan)
-        self.mechanism_: AdditiveMechanism | InParts = release
-        return release
+        return planned(spec, self.account, listed, state, name, insist)
 
     def _spend(self, plan: Plan) -> None:
         """Charge a fit to the account or count it, after checking that its noise can be drawn."""

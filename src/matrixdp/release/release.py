@@ -38,7 +38,7 @@ from matrixdp.release.specification import Specification
 _NUMBER, _ENTRY, _FILE = 32, 128, 1 << 14
 
 #: How often a release is planned anew where others spend of the same account meanwhile.
-_TRIES = 20
+TRIES = 20
 
 #: Function that returns intervals and other details of a release. They derive from its numbers.
 Details = Callable[[], dict[str, Any]]
@@ -372,7 +372,7 @@ def make(
     Raises:
         InputError: as :func:`plan` and :meth:`Plan.draw`.
     """
-    for last in range(_TRIES, -1, -1):
+    for last in range(TRIES, -1, -1):
         choice = plan(spec, account, even_if_useless=even_if_useless, insist=insist)
         try:
             return choice.draw(out, date=date)
