@@ -293,6 +293,16 @@ def test_the_page_on_the_kept_results_is_short(browser, kept_page):
         assert shown.run(CUT) == []
 
 
+def test_the_first_screen_is_short_and_has_one_picture(browser, kept_page):
+    shown = browser.open(kept_page.as_uri(), 1400)
+    text = "document.querySelector('#top').innerText.replace(/\\s+/g, ' ')"
+    assert 500 < len(shown.run(text)) <= 900
+    bars = "[...document.querySelectorAll('#top figure .row b')].map((one) => one.innerText)"
+    assert {"at most 0.0028", "0.13", "1", "82 to 240"} <= {*shown.run(bars)}
+    assert shown.run("document.querySelectorAll('#top figure').length") == 1
+    assert shown.run("document.querySelector('#top').getBoundingClientRect().bottom") < 900
+
+
 def test_no_table_is_cut_on_a_wide_screen(browser, kept_page):
     shown = browser.open(kept_page.as_uri(), 1400)
     shown.run("document.querySelectorAll('details').forEach((one) => { one.open = true; })")

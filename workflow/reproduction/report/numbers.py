@@ -137,6 +137,8 @@ def _number(
     if isinstance(value, str):
         return Number(value, value, "none", source, file)
     value = float(value) * entry.get("scale", 1)
+    if math.isnan(value):
+        return Number(MISSING, None, rounding, source, file)
     source = f"{reduce} of {source}".removeprefix(" of ")
     return Number(short(value, digits), value, rounding, source, file)
 
