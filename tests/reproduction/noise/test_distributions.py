@@ -180,51 +180,24 @@ FACTORED = [
         (None, 1.5, np.linspace(1, 2, 3), factor(3)), (None, 0.5, np.linspace(1, 2, 4), factor(4))
     )
 ]
-NOISES = [noise for noise in DISTRIBUTIONS.values() if isinstance(noise, Noise)]
-
-
-def white_of(distribution, streams):
-    """Return the white noise of which ``sample`` is made."""
-    if not isinstance(distribution, Noise):
-        return distribution.white_noise(streams)
-    rows, columns = distribution.shape
-    if distribution.unit == safe.NORMAL:
-        drawn = distributions.normals(streams, distribution.shape)
-    else:
-        drawn = distributions.laplaces(streams, rows * columns).reshape(-1, rows, columns)
-    if distribution.symmetric:
-        return drawn[:, *np.triu_indices(rows)]
-    return drawn.reshape(len(streams), -1)
 
 
 def apart(distribution) -> float:
     """Largest difference of ``sample`` and of coloured white noise, in deviations."""
     drawn = distribution.sample(independent(5))
-    white = white_of(distribution, independent(5))
+    white = distribution.white_noise(independent(5))
     coloured = np.stack([distribution.colour(one) for one in white])
     return float(np.abs(coloured - drawn).max() / np.abs(drawn).max())
 
 
-@pytest.mark.parametrize("distribution", [*FACTORED, *NOISES])
+@pytest.mark.parametrize("distribution", FACTORED)
 def test_samples_are_coloured_white_noise_to_rounding(distribution):
     assert apart(distribution) < 1e-14
-    white = white_of(distribution, independent(5))
+    white = distribution.white_noise(independent(5))
     for one in white:
         assert distribution.whiten(distribution.colour(one)) == pytest.approx(one, rel=1e-9)
     trials = white.reshape(5, -1)
     assert len(np.unique(trials)) == trials.size
-
-
-@pytest.mark.parametrize("noise", NOISES)
-def test_variances_are_those_of_coloured_units(noise):
-    unit = 1.0 if noise.unit == safe.NORMAL else 2.0
-    squares = sum(unit * noise.colour(one) ** 2 for one in np.eye(noise.count))
-    assert np.broadcast_to(noise.variances, noise.shape) == pytest.approx(squares, rel=1e-12)
-
-
-class ExactDiagonal(Noise):
-    def sample(self, streams, out=None):
-        return super().sample(streams, out) * (1 - np.eye(self.shape[0]))
 
 
 class ReusedColumn(MatrixNormal):
@@ -233,18 +206,5 @@ class ReusedColumn(MatrixNormal):
         stack[..., 1] = stack[..., 0]
 
 
-class UnevenRows(Noise):
-    def sample(self, streams, out=None):
-        return super().sample(streams, out) * np.linspace(0.999, 1, self.shape[0])[:, None]
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        ExactDiagonal.of(safe.NORMAL, 1.0, (4, 4), symmetric=True),
-        ReusedColumn((3, 4), 2.0),
-        UnevenRows.of(safe.LAPLACE, 0.5, (3, 4)),
-    ],
-)
-def test_a_sampler_that_is_not_coloured_white_noise_is_seen(wrong):
-    assert apart(wrong) > 1e-4
+def test_a_sampler_that_is_not_coloured_white_noise_is_seen():
+    assert apart(ReusedColumn((3, 4), 2.0)) > 1e-4
