@@ -495,6 +495,11 @@ class AdditiveMechanism(Separable):
     weight_std: ClassVar[float] = 0.0
 
     @property
+    def costs(self) -> list[dict[str, Any]]:
+        """What each part spends: there are none."""
+        return []
+
+    @property
     def widest(self) -> AdditiveMechanism:
         """The release itself, whose records are clipped to one domain."""
         return self

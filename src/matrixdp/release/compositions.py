@@ -13,7 +13,6 @@ from matrixdp.mechanisms.base import AdditiveGaussian, AdditiveMechanism, Mechan
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.composed import (
-    Composed,
     ComposedMoments,
     InParts,
     Outcome,
@@ -66,7 +65,7 @@ def _mean_square(release: AdditiveGaussian) -> float:
     return release.query.domain.radius**2 / release.query.features
 
 
-def budget_lines(release: Composed) -> list[str]:
+def budget_lines(release: AdditiveMechanism | InParts) -> list[str]:
     """Return a line on the budget of each part."""
     return [
         f"{part['part']}: {part['share']:.0%} of the budget, mu {part['mu']:.3g}"

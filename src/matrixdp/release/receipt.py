@@ -174,11 +174,8 @@ def _noise(spec: Specification, best: Option) -> dict[str, Any]:
 
 
 def noise_lines(spec: Specification, best: Option) -> list[str]:
-    """Return the noise of each column beside the range of its values, or of each part."""
-    release = best.release
-    if not isinstance(release, AdditiveMechanism):
-        return compositions.budget_lines(release)
-    return spec.output.noise_in_words(best)
+    """Return the budget of each part, and the noise of each column beside its range."""
+    return [*compositions.budget_lines(best.release), *spec.output.noise_in_words(best)]
 
 
 def comparison(spec: Specification, options: Sequence[Option]) -> list[str]:

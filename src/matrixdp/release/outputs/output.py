@@ -431,11 +431,9 @@ class Output(abc.ABC):
                 + f" on values from {plain(low)} to {plain(high)}"
                 + (": do not release this" if least >= (high - low) / 2 else drowns)
             )
-        condition = self.condition(option)
-        return [
-            *lines,
-            f"+- is a standard deviation in {self.unit}" + f", {condition}" * bool(condition),
-        ]
+        radius = "at the largest private radius" * (option.release.widest is not option.release)
+        conditions = [*filter(None, [radius, self.condition(option)])]
+        return [*lines, ", ".join([f"+- is a standard deviation in {self.unit}", *conditions])]
 
     # --- What noise takes from it, simulated -----------------------------------------------------
 
