@@ -392,6 +392,7 @@ def _table_item(table: Table) -> dict[str, Any]:
             ],
         )
         for title, group in table.groups.items()
+        if title not in table.aside
     ]
     texts = [text for _, rows in groups for row in rows for _, text, _ in row]
     note = ""

@@ -17,7 +17,7 @@ that name::
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -74,6 +74,7 @@ class Table:
         frame: what its CSV file has.
         columns: what is shown of a line; without any, it is a CSV file alone.
         groups: lines, each group after a rule and under its title (empty for none).
+        aside: titles of groups that the page leaves to the CSV file.
         warning: what no reader may miss, set in bold before the caption; or empty.
     """
 
@@ -82,6 +83,7 @@ class Table:
     frame: pd.DataFrame = field(default_factory=pd.DataFrame)
     columns: Sequence[Column] = ()
     groups: Mapping[str, Sequence[Line]] = field(default_factory=dict)
+    aside: Collection[str] = ()
     warning: str = ""
 
     def cells(self) -> list[tuple[str, list[list[str]]]]:

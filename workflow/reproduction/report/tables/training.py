@@ -71,6 +71,7 @@ def build(run: Run, experiment: str) -> Table:
         frame=rows,
         columns=columns(epsilons, at, catalogue.label(baseline).lower()),
         groups=lines(rows, pd.Series(titles, rows.index), each=["label"]),
+        aside={*pd.Series(titles, rows.index)[rows["reading"].ne(DEFAULT)]},
     )
 
 
