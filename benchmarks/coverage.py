@@ -26,7 +26,7 @@ from scipy.stats import binom
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
-from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.release import choices, release
 from matrixdp.release.comparison import Option
 from matrixdp.release.specification import Specification, read

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from matrixdp import checks
-from matrixdp.mechanisms.base import AdditiveMechanism, Mechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
+from matrixdp.mechanisms.base import Mechanism
 from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery

@@ -25,7 +25,8 @@ from scipy import optimize, special, stats
 
 import matrixdp.mechanisms
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism, Mechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
+from matrixdp.mechanisms.base import CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import ClippedMoments
 from matrixdp.mechanisms.directional import DirectionalGaussian

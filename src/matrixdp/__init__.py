@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from matrixdp.estimators import Covariance as Covariance
     from matrixdp.estimators import PrivatePCA as PrivatePCA
     from matrixdp.estimators import PrivateRidge as PrivateRidge
-    from matrixdp.mechanisms.base import AdditiveMechanism as AdditiveMechanism
+    from matrixdp.mechanisms.additive import AdditiveMechanism as AdditiveMechanism
     from matrixdp.mechanisms.base import PrivacyStatement as PrivacyStatement
     from matrixdp.mechanisms.directional import DirectionalGaussian as DirectionalGaussian
     from matrixdp.mechanisms.gaussian import AnalyzeGauss as AnalyzeGauss
@@ -67,7 +67,7 @@ _PUBLIC = {
     "AnalyzeGauss": ("mechanisms.gaussian", "AnalyzeGauss"),
     "DirectionalGaussian": ("mechanisms.directional", "DirectionalGaussian"),
     "MinMaxScaled": ("mechanisms.scaled", "MinMaxScaled"),
-    "AdditiveMechanism": ("mechanisms.base", "AdditiveMechanism"),
+    "AdditiveMechanism": ("mechanisms.additive", "AdditiveMechanism"),
     "PrivacyStatement": ("mechanisms.base", "PrivacyStatement"),
     "audit": ("auditing.public", "audit"),
     "AuditResult": ("auditing.public", "AuditResult"),

@@ -31,7 +31,7 @@ from sklearn.utils.validation import (
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.composed import InParts
 from matrixdp.mechanisms.moments import with_constant
 from matrixdp.privacy import exact_sums

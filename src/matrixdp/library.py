@@ -15,6 +15,7 @@ import numpy as np
 #: Modules whose classes are the library's own. Another module is not: a mechanism of one's own is
 #: a file of a package, too.
 MODULES = {
+    "matrixdp.mechanisms.additive",
     "matrixdp.mechanisms.base",
     "matrixdp.mechanisms.centred",
     "matrixdp.mechanisms.clipped",

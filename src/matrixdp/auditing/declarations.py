@@ -20,7 +20,8 @@ from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.auditing.status import NOT_REFUTED, REFUTED
 from matrixdp.mechanisms import proofs
-from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
+from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.noise.distributions import GaussianDistribution
 from matrixdp.noise.value import Noise
 

@@ -7,7 +7,7 @@ import numpy as np
 from matrixdp.auditing import runs
 from matrixdp.auditing.neighbours import Neighbours
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.privacy.sensitivity import RecordsQuery
 
 

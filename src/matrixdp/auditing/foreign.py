@@ -18,7 +18,8 @@ from matrixdp.auditing.functions import BLIND, Findings, Runs, examine
 from matrixdp.auditing.places import Pair
 from matrixdp.auditing.status import NOT_REFUTED, REFUTED
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms.base import AdditiveMechanism, Budget, CalibratedMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
+from matrixdp.mechanisms.base import Budget, CalibratedMechanism
 from matrixdp.noise.distributions import Streams
 from matrixdp.privacy.sensitivity import Query
 

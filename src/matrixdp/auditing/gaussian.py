@@ -11,7 +11,8 @@ from matrixdp.auditing.neighbours import worst
 from matrixdp.auditing.status import REFUTED
 from matrixdp.checks import Array
 from matrixdp.mechanisms import proofs
-from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
+from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.noise.distributions import GaussianDistribution
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian

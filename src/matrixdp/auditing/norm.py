@@ -13,7 +13,7 @@ from matrixdp.auditing.base import ROUNDING, Audit, Scale, gamma_scale, trials_o
 from matrixdp.auditing.neighbours import worst
 from matrixdp.checks import Array
 from matrixdp.mechanisms import proofs
-from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.noise.distributions import NormDistribution, SizedDistribution
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.sensitivity import RecordsQuery

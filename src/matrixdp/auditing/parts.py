@@ -11,7 +11,8 @@ from matrixdp.auditing.base import Audit
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.mechanisms import proofs
-from matrixdp.mechanisms.base import AdditiveGaussian, CalibratedMechanism
+from matrixdp.mechanisms.additive import AdditiveGaussian
+from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.mechanisms.centred import CentredMoments
 from matrixdp.mechanisms.clipped import ChosenByHistogram, shells, squared_move
 from matrixdp.privacy.domain import Ball

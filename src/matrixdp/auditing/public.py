@@ -19,13 +19,8 @@ from matrixdp.auditing import functions, status
 from matrixdp.auditing.base import POWER
 from matrixdp.auditing.releases import Limits, judge_release
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.base import (
-    BrokenPromise,
-    CalibratedMechanism,
-    Mechanism,
-    check_promise,
-    promised,
-)
+from matrixdp.mechanisms.base import BrokenPromise, CalibratedMechanism, Mechanism
+from matrixdp.mechanisms.promise import check_promise, promised
 from matrixdp.privacy.sensitivity import Query
 
 #: Largest number of runs on each neighbour, if none is given.

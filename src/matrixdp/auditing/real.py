@@ -10,7 +10,8 @@ from scipy import special
 
 from matrixdp.auditing.base import ERROR, NO_SCALE, NUMBERS, Scale, gamma_scale
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
+from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.noise import safe
 
 #: Real releases to replay from their bits at most, the numbers that suffice, and the tolerance of

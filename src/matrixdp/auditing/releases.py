@@ -16,7 +16,8 @@ from matrixdp.auditing.norm import NormAudit, is_norm
 from matrixdp.auditing.projection import BlackBoxAudit
 from matrixdp.auditing.status import CERTIFIED, NOT_REFUTED, REFUTED
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
+from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import (
     GaussianDistribution,

@@ -13,7 +13,8 @@ import numpy as np
 from matrixdp import library
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import AdditiveGaussian, AdditiveMechanism, CalibratedMechanism
+from matrixdp.mechanisms.additive import AdditiveGaussian, AdditiveMechanism
+from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import (
     GaussianDistribution,

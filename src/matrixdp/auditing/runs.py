@@ -17,7 +17,7 @@ import numpy as np
 
 from matrixdp.auditing.neighbours import Neighbours, changes
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery
 

@@ -16,7 +16,8 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import AdditiveGaussian, Mechanism
+from matrixdp.mechanisms.additive import AdditiveGaussian
+from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.clipped import (
     ChosenByHistogram,
     PrivatelyClipped,

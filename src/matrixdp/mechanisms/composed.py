@@ -25,14 +25,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from matrixdp.checks import Array, InputError
+from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.base import (
-    AdditiveGaussian,
     CalibratedMechanism,
     Mechanism,
     NoGuarantee,
     PrivacyStatement,
     delta_for_noise,
-    promised,
 )
 from matrixdp.mechanisms.centred import CentredMoments, CentreQuery
 from matrixdp.mechanisms.clipped import (
@@ -43,6 +42,7 @@ from matrixdp.mechanisms.clipped import (
 from matrixdp.mechanisms.moments import MeanCovariance as Estimate
 from matrixdp.mechanisms.moments import positive
 from matrixdp.mechanisms.programs import Part, Question, Records
+from matrixdp.mechanisms.promise import promised
 from matrixdp.noise import safe
 from matrixdp.privacy import exact_sums, gaussian
 from matrixdp.privacy.domain import Ball
@@ -256,7 +256,7 @@ class Composed(abc.ABC):
         """Check that safe noise exists for every part.
 
         Raises:
-            InputError: as :attr:`matrixdp.mechanisms.base.AdditiveMechanism.rounding_factor`.
+            InputError: as :attr:`matrixdp.mechanisms.additive.AdditiveMechanism.rounding_factor`.
         """
         for part in self.parts:
             for release in part.releases:

@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms.base import AdditiveGaussian, Mechanism
+from matrixdp.mechanisms.additive import AdditiveGaussian
+from matrixdp.mechanisms.base import Mechanism
 from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian

@@ -23,7 +23,7 @@ def widths(noise: Noise, level: float, *, rounding_factor: float = 1.0) -> Array
         noise: the noise.
         level: probability between 0 and 1.
         rounding_factor: factor of safe noise, see
-            `matrixdp.mechanisms.base.AdditiveMechanism.rounding_factor`.
+            `matrixdp.mechanisms.additive.AdditiveMechanism.rounding_factor`.
 
     Returns:
         Bounds (m, n), a view where columns are alike.

@@ -24,7 +24,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError, plural
-from matrixdp.mechanisms.base import AdditiveGaussian, AdditiveMechanism, Budget, Mechanism
+from matrixdp.mechanisms.additive import AdditiveGaussian, AdditiveMechanism
+from matrixdp.mechanisms.base import Budget, Mechanism
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.noise import safe
@@ -176,7 +177,7 @@ def thresholds(release: AdditiveMechanism) -> tuple[float, float]:
     """Return what any empty bin of all exceeds with probability ``BETA``, and with ``OTHERS``.
 
     Raises:
-        InputError: as :attr:`matrixdp.mechanisms.base.AdditiveMechanism.rounding_factor`.
+        InputError: as :attr:`matrixdp.mechanisms.additive.AdditiveMechanism.rounding_factor`.
     """
     # An interval has two sides.
     lone, other = (float(release.interval(1 - 2 * beta)[0, 0]) for beta in (BETA, OTHERS))

@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism
+from matrixdp.mechanisms.additive import AdditiveGaussian
+from matrixdp.mechanisms.base import Budget, CalibratedMechanism
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import NoiseDistribution, Streams
 from matrixdp.noise.value import Noise

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms.base import AdditiveMechanism, Mechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
+from matrixdp.mechanisms.base import Mechanism
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.present import PresentMeanQuery

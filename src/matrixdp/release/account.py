@@ -14,7 +14,7 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.composed import Composed
 from matrixdp.release import durable, ledger, specification, tables
 

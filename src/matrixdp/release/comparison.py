@@ -11,17 +11,13 @@ import numpy as np
 from matrixdp import checks, library
 from matrixdp.auditing.status import CERTIFIED, DECLARED
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms.base import (
-    UNAUDITED,
-    AdditiveMechanism,
-    Mechanism,
-    delta_for_noise,
-    promised,
-)
+from matrixdp.mechanisms.additive import AdditiveMechanism
+from matrixdp.mechanisms.base import UNAUDITED, Mechanism, delta_for_noise
 from matrixdp.mechanisms.composed import InParts
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
+from matrixdp.mechanisms.promise import promised
 from matrixdp.mechanisms.scaled import MinMaxScaled, units
 from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery

@@ -39,7 +39,8 @@ from scipy.special import ndtri_exp
 from matrixdp import checks
 from matrixdp.checks import InputError
 from matrixdp.mechanisms import proofs
-from matrixdp.mechanisms.base import UNAUDITED, AdditiveMechanism, NoGuarantee
+from matrixdp.mechanisms.additive import AdditiveMechanism
+from matrixdp.mechanisms.base import UNAUDITED, NoGuarantee
 from matrixdp.mechanisms.composed import Composed
 from matrixdp.noise import safe
 from matrixdp.privacy import gaussian

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.clipped import ShellQuery
 from matrixdp.mechanisms.composed import ComposedMoments, InParts
 from matrixdp.mechanisms.moments import MeanCovariance, unprojected, with_constant

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.noise import safe
 from matrixdp.privacy import gaussian

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrixdp.checks import Array, InputError, plural
-from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.composed import InParts
 from matrixdp.release import (
     choices,

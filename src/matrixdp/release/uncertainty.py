@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.moments import CONSTANT, MeanCovariance
 
 #: Probability of the intervals that files state.

@@ -16,7 +16,7 @@ from matrixdp.auditing import composition, real
 from matrixdp.auditing.base import Finding, Scale
 from matrixdp.auditing.neighbours import random_records, worst
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms.base import AdditiveGaussian
+from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.clipped import ShellQuery
 from matrixdp.mechanisms.composed import Composed
 from matrixdp.mechanisms.programs import Part

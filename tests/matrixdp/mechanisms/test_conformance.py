@@ -8,7 +8,8 @@ import conformance
 import pytest
 from conformance import Case
 
-from matrixdp.mechanisms.base import AdditiveGaussian, Mechanism
+from matrixdp.mechanisms.additive import AdditiveGaussian
+from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.gaussian import Gaussian
 

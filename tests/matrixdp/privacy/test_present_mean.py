@@ -11,7 +11,7 @@ import pytest
 import matrixdp as mdp
 from matrixdp.auditing import releases
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import exact_sums

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import matrixdp as mdp
-from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.mechanisms.private_bounds import thresholds

@@ -15,7 +15,7 @@ import matrixdp as mdp
 from matrixdp import cli
 from matrixdp.checks import InputError
 from matrixdp.mechanisms import private_bounds
-from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.release import choices
 from matrixdp.release.outputs import OUTPUTS
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import matrixdp as mdp
-from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.composed import Composed
 from matrixdp.noise import safe
 from matrixdp.privacy import exact_sums

@@ -7,7 +7,7 @@ import pytest
 
 from matrixdp.auditing import declarations, releases, status
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.base import AdditiveGaussian, AdditiveMechanism
+from matrixdp.mechanisms.additive import AdditiveGaussian, AdditiveMechanism
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.noise import distributions
 from matrixdp.privacy import gaussian

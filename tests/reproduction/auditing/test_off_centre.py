@@ -8,7 +8,7 @@ import pytest
 from matrixdp.auditing import runs
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.releases import Limits, audit_of, judge, judge_release
-from matrixdp.mechanisms.base import AdditiveGaussian
+from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import ADJACENCIES, MeanQuery

@@ -28,7 +28,8 @@ from matrixdp.auditing import sensitivities
 from matrixdp.auditing.neighbours import SIDES, changes, worst
 from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.auditing.releases import audit_of
-from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism, Mechanism, NoGuarantee
+from matrixdp.mechanisms.additive import AdditiveMechanism
+from matrixdp.mechanisms.base import CalibratedMechanism, Mechanism, NoGuarantee
 from matrixdp.mechanisms.centred import CentredMoments, mean_query
 from matrixdp.mechanisms.clipped import ChosenByHistogram, shells
 from matrixdp.mechanisms.composed import Composed

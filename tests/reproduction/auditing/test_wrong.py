@@ -10,7 +10,7 @@ from matrixdp.auditing import releases
 from matrixdp.auditing.status import CERTIFIED, NOT_REFUTED, REFUTED
 from matrixdp.auditing.status import of as status_of
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.privacy import gaussian
 from reproduction.auditing import experiment
 from reproduction.experiments import study

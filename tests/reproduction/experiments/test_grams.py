@@ -11,7 +11,7 @@ from noisesamples import ALPHA, factor, repeated
 from scipy import stats
 
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.base import AdditiveGaussian
+from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.privacy.sensitivity import Box, RecordsQuery
 from reproduction.experiments import grams

@@ -7,7 +7,7 @@ import pytest
 from rowframes import frame, run
 
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.base import AdditiveGaussian
+from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.noise import distributions
 from reproduction import discovery, job_settings

@@ -14,7 +14,8 @@ from registryqueries import built
 import matrixdp.mechanisms
 from matrixdp.auditing.releases import audit_of
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism, NoGuarantee
+from matrixdp.mechanisms.additive import AdditiveMechanism
+from matrixdp.mechanisms.base import CalibratedMechanism, NoGuarantee
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import NoiseDistribution
 from matrixdp.noise.value import Noise

@@ -17,7 +17,7 @@ import pytest
 from packages import ROOT
 
 from matrixdp import cli
-from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.release import ledger
 from matrixdp.release.uncertainty import LEVEL
 from matrixdp.version import VERSION

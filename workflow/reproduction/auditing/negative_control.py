@@ -17,7 +17,8 @@ from matrixdp.auditing.blackbox import Statistic, prove
 from matrixdp.auditing.projection import BlackBoxAudit
 from matrixdp.auditing.releases import ROUNDING, audit_of
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms.base import AdditiveGaussian, CalibratedMechanism
+from matrixdp.mechanisms.additive import AdditiveGaussian
+from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.mechanisms.clipped import PUBLIC, ClippedMoments
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace

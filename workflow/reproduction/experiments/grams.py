@@ -22,7 +22,8 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import AdditiveGaussian, CalibratedMechanism
+from matrixdp.mechanisms.additive import AdditiveGaussian
+from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import NoiseDistribution, Streams, normals
 from matrixdp.noise.value import Noise

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
-from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
 from reproduction.data.prepared import Dataset, load
 from reproduction.experiments import readings, study
 from reproduction.experiments.tasks.base import Task

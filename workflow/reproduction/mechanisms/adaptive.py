@@ -19,7 +19,8 @@ import numpy as np
 from scipy import special
 
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Mechanism
+from matrixdp.mechanisms.additive import AdditiveGaussian
+from matrixdp.mechanisms.base import Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.clipped import Chosen, clipped, halvings, tallies
 from matrixdp.mechanisms.gaussian import independent_triangle
 from matrixdp.mechanisms.programs import Ask, Program, Records, Step

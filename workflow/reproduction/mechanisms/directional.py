@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms.base import AdditiveGaussian
+from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.noise.distributions import Streams
 from matrixdp.noise.value import Noise

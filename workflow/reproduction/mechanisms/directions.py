@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import AdditiveGaussian
+from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.gaussian import AnalyzeGauss
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 

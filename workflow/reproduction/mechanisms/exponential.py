@@ -13,7 +13,8 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism, Mechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
+from matrixdp.mechanisms.base import CalibratedMechanism, Mechanism
 from matrixdp.noise.distributions import NormDistribution, Streams
 from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery, SecondMomentQuery
 from reproduction.bingham import Bingham

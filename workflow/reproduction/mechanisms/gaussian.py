@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from matrixdp.mechanisms.base import AdditiveGaussian
+from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian, standard_deviation
 from matrixdp.privacy.sensitivity import Mu, Query, SecondMomentQuery
 from reproduction.mechanisms.base import MechanismEntry

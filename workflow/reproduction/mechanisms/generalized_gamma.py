@@ -12,7 +12,8 @@ from functools import partial
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import AdditiveMechanism, Mechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
+from matrixdp.mechanisms.base import Mechanism
 from matrixdp.noise.distributions import SizedDistribution, Streams, mirror_upper, normals
 from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery, SecondMomentQuery
 from reproduction.mechanisms.base import MechanismEntry

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.noise.distributions import NoiseDistribution, Streams, normals
 from matrixdp.privacy.sensitivity import Query
 

@@ -12,7 +12,8 @@ import numpy as np
 from scipy import stats
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
+from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.quadratic import sign_vectors

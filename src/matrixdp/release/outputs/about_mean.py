@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.moments import unprojected
 from matrixdp.privacy.sensitivity import SecondMomentQuery
 from matrixdp.release.outputs.output import Noisy, Output

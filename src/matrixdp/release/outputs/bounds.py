@@ -10,7 +10,7 @@ import numpy as np
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms import private_bounds
-from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.private_bounds import BETA, OTHERS, SizeQuery
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import Query

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.moments import CONSTANT, LEAST
 from matrixdp.privacy.sensitivity import MeanQuery, Query
 from matrixdp.release.outputs.output import NEAREST, Noisy, Output

@@ -17,7 +17,7 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.composed import Outcome
 from matrixdp.mechanisms.moments import CONSTANT, MeanCovariance, positive, with_constant
 from matrixdp.privacy import exact_sums

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import lambertw, ndtri
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.noise import safe
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.present import PresentMeanQuery

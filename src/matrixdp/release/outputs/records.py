@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.privacy.sensitivity import RecordsQuery
 from matrixdp.release.outputs.output import Noisy, Output
 from matrixdp.release.outputs.words import by_name

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import AdditiveMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.moments import MeanCovariance
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery

@@ -12,7 +12,8 @@ import numpy as np
 
 from matrix_noise.staircase import gathered, spread
 from matrixdp import checks
-from matrixdp.mechanisms.base import AdditiveMechanism, Mechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
+from matrixdp.mechanisms.base import Mechanism
 from matrixdp.noise.distributions import NoiseDistribution
 from matrixdp.privacy.sensitivity import MeanQuery, RecordsQuery, SecondMomentQuery
 

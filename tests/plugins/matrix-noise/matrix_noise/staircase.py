@@ -14,7 +14,8 @@ import numpy as np
 from scipy import optimize, special
 
 from matrixdp import checks
-from matrixdp.mechanisms.base import AdditiveMechanism, Mechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
+from matrixdp.mechanisms.base import Mechanism
 from matrixdp.noise.distributions import NoiseDistribution
 from matrixdp.privacy.sensitivity import MeanQuery, RecordsQuery, SecondMomentQuery
 

@@ -15,13 +15,8 @@ from scipy import stats
 
 from matrixdp.auditing.norm import size_of
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import (
-    AdditiveGaussian,
-    AdditiveMechanism,
-    Budget,
-    CalibratedMechanism,
-    Mechanism,
-)
+from matrixdp.mechanisms.additive import AdditiveGaussian, AdditiveMechanism
+from matrixdp.mechanisms.base import Budget, CalibratedMechanism, Mechanism
 from matrixdp.noise.distributions import GaussianDistribution, NoiseDistribution, Streams, normals
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian

@@ -28,7 +28,8 @@ from wrong.base import (
 )
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
+from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import NormDistribution, Streams
 from matrixdp.noise.value import Noise

@@ -10,7 +10,8 @@ import numpy as np
 from wrong.base import Case, alternating, event, projection, unlike
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Mechanism
+from matrixdp.mechanisms.additive import AdditiveGaussian
+from matrixdp.mechanisms.base import Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.centred import Centred, CentredMoments
 from matrixdp.mechanisms.clipped import ChosenByHistogram, PrivatelyClipped, Selection, shells
 from matrixdp.mechanisms.programs import Ask, Records

@@ -22,7 +22,8 @@ from wrong.base import (
     unlike,
 )
 
-from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
+from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian

@@ -1,0 +1,312 @@
+"""Value plus noise: a release for real use, with its rounding, its statement and its intervals."""
+
+from __future__ import annotations
+
+import functools
+import os
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from matrixdp import checks, library
+from matrixdp.checks import Array, InputError
+from matrixdp.mechanisms import intervals
+from matrixdp.mechanisms.base import NoGuarantee, PrivacyStatement, Separable, delta_for_noise
+from matrixdp.noise import safe
+from matrixdp.noise.distributions import (
+    GaussianDistribution,
+    NoiseDistribution,
+    Streams,
+    laplaces,
+    normals,
+)
+from matrixdp.noise.value import Noise
+from matrixdp.privacy import exact_sums, gaussian
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdditiveMechanism(Separable):
+    """Value plus ``noise`` of a distribution that does not depend on the value.
+
+    Noise that another author's class whitens and colours is not drawn by that class: a simulated
+    release is then ``colour(whiten(value) + N)``, as a real one is, with white noise N of the
+    library. It is a function of whiten(value) + N, and as private, whatever ``colour`` does.
+
+    >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), n_records=400)
+    >>> release = mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6)
+    >>> release.epsilon_delivered <= 1, f"{release.noise_std:.4f}", f"{release.mu:.4f}"
+    (True, '0.0211', '0.2367')
+    """
+
+    noise: Noise | NoiseDistribution
+
+    @property
+    def stream(self) -> str:
+        """Name of the noise distribution in keys of random streams."""
+        return self.noise.stream
+
+    @property
+    def noise_name(self) -> str:
+        """Name of the noise's family of distributions, in sentences."""
+        if isinstance(self.noise, Noise):
+            return "Gaussian" if self.noise.unit == safe.NORMAL else "Laplace"
+        return type(self.noise).__name__.removesuffix("Noise")
+
+    @property
+    def coloured(self) -> bool:
+        """Whether simulated noise is coloured white noise, and not drawn by the distribution."""
+        whitens = isinstance(self.noise, Noise | GaussianDistribution)
+        return whitens and not library.plain(self.noise)
+
+    def _draw(self, value: Array, streams: Streams) -> Array:
+        if self.coloured:
+            return self._combined(value, self._noise(streams))
+        noisy = self.noise.sample(streams)
+        # In place: a new array takes as long as the noise.
+        noisy += value
+        return noisy
+
+    def _noise(self, streams: Streams) -> Array:
+        if not self.coloured:
+            return self.noise.sample(streams)
+        assert isinstance(self.noise, Noise | GaussianDistribution)
+        count = self.noise.whiten(np.zeros(self.noise.shape)).size
+        if isinstance(self.noise, Noise) and self.noise.unit == safe.LAPLACE:
+            return laplaces(streams, count)
+        return normals(streams, (count,))
+
+    def _combined(self, value: Array, noise: Array) -> Array:
+        if not self.coloured:
+            if noise.shape[1:] != value.shape[-2:]:
+                # Numpy would share the noise of an entry between entries.
+                raise InputError(
+                    f"noise has shape {noise.shape[1:]} for a value of shape {value.shape[-2:]}; "
+                    "give it the shape of the query"
+                )
+            return noise + value
+        distribution = self.noise
+        assert isinstance(distribution, Noise | GaussianDistribution)
+        # A value that all trials share is whitened once.
+        values = value[None] if value.ndim == 2 else value
+        centres = [np.ravel(distribution.whiten(exact)) for exact in values]
+        centres *= len(noise) // len(centres)
+        pairs = zip(centres, noise, strict=True)
+        return np.stack([distribution.colour(centre + white) for centre, white in pairs])
+
+    def release(self, records: ArrayLike) -> Array:
+        """Return one release for real use, of records that are first clipped to the public bounds.
+
+        Args:
+            records: one per row, (n, m); a missing value (NaN) counts as the middle of its bounds.
+
+        Returns:
+            The released value; a noisy matrix of records has one record per row again.
+
+        Raises:
+            InputError: as :func:`matrixdp.privacy.exact_sums.value` and :meth:`release_value`. No
+                number that float64 holds raises it; what is no number does, which tells of a
+                record.
+        """
+        return self.release_value(exact_sums.value(self.query, [records]))
+
+    def release_value(self, value: Array) -> Array:
+        """Return a value plus noise that is safe against floating-point attacks.
+
+        Both are added as integer multiples of a step (see :mod:`matrixdp.noise.safe`). The sum is a
+        rounding of the ideal release, and as private. Its guarantee is :attr:`statement`. The noise
+        is larger by the factor :attr:`rounding_factor`, at usual budgets by a millionth or less.
+
+        Args:
+            value: result of :func:`matrixdp.privacy.exact_sums.value`.
+
+        Raises:
+            InputError: as :attr:`rounding_factor`; whether it is raised never depends on the value.
+        """
+        noisy = self.add_noise(value, os.urandom)
+        if self.query.output_type == "matrix":
+            return noisy.T
+        return noisy
+
+    def add_noise(self, value: Array, bits: safe.Bits) -> Array:
+        """Return a value plus safe noise from a source of random bits, which audits replace."""
+        distribution, unit, _ = self.whitened
+        rounding_factor = self.rounding_factor
+        # Clipping takes neighbours no further apart. It affects only values beyond the public
+        # bounds, which a private number of records allows.
+        reach = 1 / safe.STEP / self._roundings
+        white = np.clip(distribution.whiten(value), -reach, reach)
+        steps = safe.rounded(white / rounding_factor) + safe.noise(unit, white.size, bits)
+        return distribution.colour(steps * np.float64(rounding_factor * safe.STEP))
+
+    @property
+    def rounding_factor(self) -> float:
+        """Factor of safe noise over ideal noise.
+
+        It covers the rounding of the value, and the sampler's part of delta. With whitened entries
+        of absolute value at most L, each of k roundings before the last one moves an entry by at
+        most 2^-53 L. So k L <= 2^26 costs at most one step of 2^-26 for two neighbours together.
+        The rounding to whole steps costs another.
+
+        Raises:
+            InputError: there is no safe noise of this distribution, or delta is too small for the
+                sampler. Or float64 cannot hold the noise beside the largest value in the bounds.
+            NoGuarantee: the release does not deliver the guarantee that it claims.
+        """
+        distribution, unit, budget = self.whitened
+        limit = self._limit
+        side = self.query.domain.magnitudes[:, None]
+        matrix = not distribution.symmetric
+        largest = np.broadcast_to(side if matrix else side * side.T, self.noise.shape)
+        white = distribution.largest(largest)
+        # A record changes one column of a matrix, or all independent entries of second moments.
+        changed = white.size
+        if matrix and distribution.identical_columns:
+            changed = min(changed, self.query.group * self.query.features)
+        shift = 2 * safe.STEP * (np.sqrt(changed) if unit == safe.NORMAL else changed)
+        if self._products:
+            # Errors of products with a basis grow with unequal sizes, and unequal feature units.
+            spread = float(np.max(distribution.size) / np.min(distribution.size))
+            spread *= (side.max() / side.min()) ** self._products
+            shift += limit * spread * max(self.noise.shape) * 2.0**-46
+        if self.query.rounding:
+            # Each of two neighbours may be off by so much.
+            shift += 2 * float(
+                np.linalg.norm(distribution.whiten(np.full(self.noise.shape, self.query.rounding)))
+            )
+        if not (shift <= limit / 2 and white.max() * self._roundings <= 1 / safe.STEP):
+            raise InputError(
+                f"noise of {self.noise_std:.3g} cannot be added safely to values of up to "
+                f"{largest.max():.3g}; choose an epsilon nearer to 1, or bounds about 0"
+            )
+        return float(budget / (limit - shift))
+
+    @property
+    def _products(self) -> int:
+        """Number of products with a basis that whiten a value."""
+        distribution, _, _ = self.whitened
+        return 0 if distribution.basis is None else 1 + distribution.symmetric
+
+    @property
+    def _roundings(self) -> int:
+        """Bound on the rounding error of a whitened entry, in ulps of the largest one."""
+        return _ROUNDINGS + self._products * self.noise.shape[0]
+
+    @property
+    def _limit(self) -> float:
+        """Largest distance of whitened neighbours for which delta covers the sampler's part."""
+        _, unit, budget = self.whitened
+        delta = delta_for_noise(self.epsilon_delivered, self.delta, self.numbers)
+        if unit == safe.LAPLACE:
+            return budget
+        return min(budget, _largest_mu(self.epsilon_delivered, delta))
+
+    @property
+    def statement(self) -> PrivacyStatement:
+        """The guarantee of :meth:`release`, if :attr:`rounding_factor` exists."""
+        mu = None if self.mu is None else self._limit
+        spare = self.extra_delta
+        return PrivacyStatement(
+            self.epsilon_delivered,
+            self.delta or spare,
+            mu,
+            spare,
+            self.query.adjacency,
+            self.query.per_person,
+        )
+
+    def interval(self, level: float = 0.95) -> Array:
+        """Return simultaneous bounds on the noise of :meth:`release` in each entry.
+
+        All entries of the exact value on clipped records lie within these distances of the released
+        ones with probability ``level``. Effects of clipping and of sampling the records are not
+        covered.
+
+        Args:
+            level: probability between 0 and 1.
+
+        Returns:
+            Bounds in the shape of :meth:`release`: (m, m) for second moments, otherwise one row
+            per record.
+
+        Raises:
+            InputError: as :attr:`rounding_factor`, or the level is out of range.
+
+        >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), n_records=400)
+        >>> mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6).interval(0.95).round(4)
+        array([[0.0473, 0.0473]])
+        """
+        checks.open_unit(level=level)
+        distribution, _, _ = self.whitened
+        widths = intervals.widths(distribution, level, rounding_factor=self.rounding_factor)
+        return widths if distribution.symmetric else widths.T
+
+    #: Noise of a mean that was released before, and of the number of records over the stated one:
+    #: none. A release in parts has both, and several radii.
+    centre_std: ClassVar[float] = 0.0
+    weight_std: ClassVar[float] = 0.0
+
+    @property
+    def costs(self) -> list[dict[str, Any]]:
+        """What each part spends: there are none."""
+        return []
+
+    @property
+    def widest(self) -> AdditiveMechanism:
+        """The release itself, whose records are clipped to one domain."""
+        return self
+
+    @property
+    def numbers(self) -> int:
+        """Upper bound on the random numbers that :meth:`release_value` draws."""
+        rows, columns = self.noise.shape
+        return rows * columns
+
+    @property
+    def extra_delta(self) -> float:
+        """The sampler's part of delta, at ``epsilon_delivered``."""
+        return safe.extra_delta(self.epsilon_delivered, self.numbers)
+
+    @property
+    def whitened(self) -> tuple[Noise, str, float]:
+        """The noise, the law of its independent numbers, and the whitened sensitivity."""
+        if not self.epsilon_delivered <= self.epsilon * (1 + 1e-9) + 1e-11:
+            raise NoGuarantee(
+                f"the noise delivers epsilon {self.epsilon_delivered:.4g} and not {self.epsilon:g}"
+                "; it is for simulation alone, so release nothing with it"
+            )
+        noise, symmetric = self.noise, self.query.output_type != "matrix"
+        # Another author's class may whiten otherwise from call to call.
+        if type(noise) is not Noise or noise.shape != self.query.shape:
+            raise InputError(
+                f"there is no safe noise for {type(noise).__name__}; take a mechanism with "
+                "Gaussian or Laplace noise, a matrixdp.noise.value.Noise of the query's shape"
+            )
+        if noise.symmetric != symmetric:
+            kind = "symmetric" if symmetric else "not symmetric"
+            raise InputError(f"the noise does not suit {self.query.name}; make it {kind}")
+        if noise.unit == safe.LAPLACE:
+            return noise, safe.LAPLACE, self.epsilon_delivered
+        if self.mu is None:
+            raise InputError("the noise is Gaussian and states no mu; give it")
+        return noise, safe.NORMAL, self.mu
+
+
+@functools.lru_cache
+def _largest_mu(epsilon: float, delta: float) -> float:
+    """Return the largest mu of a guarantee, which each of many releases asks for."""
+    return float(gaussian.mu(epsilon, delta))
+
+
+#: Bound on the roundings of a whitened entry without dense factors: three in the exact value, at
+#: most three in whitening, one in the rounding factor.
+_ROUNDINGS = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdditiveGaussian(AdditiveMechanism):
+    """Value plus Gaussian noise; it always has a ``mu``."""
+
+    mu: float
+    noise: Noise | GaussianDistribution
