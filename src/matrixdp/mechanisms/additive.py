@@ -25,6 +25,9 @@ from matrixdp.noise.distributions import (
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import exact_sums, gaussian
 
+# What an inherited field is annotated with, which documentation looks up here.
+from matrixdp.privacy.sensitivity import Query as Query
+
 
 @dataclass(frozen=True, kw_only=True)
 class AdditiveMechanism(Separable):

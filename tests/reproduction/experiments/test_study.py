@@ -9,14 +9,13 @@ from rowframes import frame, run
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.gaussian import Gaussian
-from matrixdp.noise import distributions
 from reproduction import discovery, job_settings
 from reproduction.data import load, store
 from reproduction.experiments import study
 from reproduction.experiments.tasks.components import AllComponents, FirstComponent
 from reproduction.experiments.tasks.regression import Regression
 from reproduction.job_settings import Settings
-from reproduction.mechanisms import registry
+from reproduction.mechanisms import noise, registry
 from reproduction.mechanisms.base import MechanismEntry
 from reproduction.trials import COLUMNS
 
@@ -174,14 +173,14 @@ def test_one_law_under_two_names_gives_the_same_values(task, data):
 @pytest.fixture
 def drawn(monkeypatch):
     """Every trial of standard normals that is drawn, as bytes."""
-    found, normals = [], distributions.normals
+    found, normals = [], noise.normals
 
     def spy(*arguments):
         stack = normals(*arguments)
         found.extend(trial.tobytes() for trial in stack)
         return stack
 
-    monkeypatch.setattr(distributions, "normals", spy)
+    monkeypatch.setattr(noise, "normals", spy)
     return found
 
 

@@ -32,6 +32,12 @@ class GaussianByEntry(Gaussian):
         return AdditiveGaussian.from_mu(mu, budget, query=query, noise=noise, noise_std=sigma)
 
 
+class OrthogonalEnsemble(Gaussian):
+    """The library's Gaussian noise on second moments, where alone it is this ensemble."""
+
+    queries = frozenset({SecondMomentQuery})
+
+
 class IMGM(GaussianByEntry):
     """Improved matrix Gaussian mechanism (Yang et al., arXiv 2104.14808), by its Algorithm 1.
 
@@ -49,5 +55,5 @@ MECHANISMS = {
     "analyze_gauss": MechanismEntry(partial(AnalyzeGauss, "2014")),
     "analyze_gauss_2006": MechanismEntry(partial(AnalyzeGauss, "2006")),
     "analyze_gauss_analytic": MechanismEntry(partial(AnalyzeGauss, "analytic")),
-    "goe": MechanismEntry(Gaussian),
+    "goe": MechanismEntry(OrthogonalEnsemble),
 }

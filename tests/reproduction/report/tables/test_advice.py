@@ -198,5 +198,5 @@ def test_a_rule_made_on_the_data_needs_evidence_from_other_data(advised):
 def test_what_is_offered_is_what_a_specification_can_name():
     built = {name: entry.build() for name, entry in registry().items() if not entry.parameters}
     named = {name for name, mechanism in built.items() if specification.key_of(mechanism)}
-    # Noise by entry is that of ``gaussian`` for records and means.
-    assert {*catalogue.section("offered")} == {*named, "analytic_gaussian"}
+    # Both are ``gaussian``: for records and means, and for second moments.
+    assert {*catalogue.section("offered")} == {*named, "analytic_gaussian", "goe"}
