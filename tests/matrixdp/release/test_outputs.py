@@ -13,6 +13,7 @@ from matrixdp.checks import Array
 from matrixdp.release import outputs
 from matrixdp.release.fits import UselessWarning
 from matrixdp.release.outputs.output import DOUBTS, Noisy
+from matrixdp.release.outputs.words import plain
 
 BOUNDS = {"age": [0, 120], "income": [0, 200_000]}
 #: Incomes of 400 people, most of them far below what the bounds allow.
@@ -74,6 +75,9 @@ def test_an_answer_that_may_be_noise_says_so(
     (*_, doubt) = answer.details[DOUBTS]
     assert after in doubt
     assert f"note: {doubt}\n" in printed.err
+    if keys["query"] == "covariance":
+        # It is the number of the answer, of whatever the noise made of it.
+        assert f"{plain(np.sqrt(answer.numbers[1, 2]), 3)}: it hides" in doubt
 
 
 @pytest.mark.parametrize("keys", [keys for keys, *_ in HIDDEN])

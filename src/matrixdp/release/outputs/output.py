@@ -267,7 +267,8 @@ class Output(abc.ABC):
         """
         if not self.root:
             return []
-        numbers = np.diagonal(noisy.value) * self.sizes
+        answer = self.answer(noisy)[:, -len(self.columns) :]
+        numbers = np.diagonal(answer)
         hidden = 2 * self._noise_of(noisy) * self.sizes
         return [
             f"noise may be all there is in the {self.root} of {name}, "
