@@ -13,8 +13,8 @@ import numpy as np
 from matrixdp.checks import InputError
 from matrixdp.release import bounds, missing, release, specification, tables
 from matrixdp.release.account import Account
+from matrixdp.release.answers import Answer
 from matrixdp.release.outputs import Bounds
-from matrixdp.release.release import Answer
 
 #: Keys of a specification that say nothing of records in memory.
 _OF_FILES = ("file", "separator", "decimal")
@@ -53,7 +53,7 @@ def make_release(
 
     Returns:
         ``answer``, ``details``, ``receipt``, ``page`` and ``notes``, see
-        :class:`~matrixdp.release.release.Answer`.
+        :class:`~matrixdp.release.answers.Answer`.
 
     Raises:
         InputError: as `matrixdp release`; no message shows a value of the records.

@@ -18,7 +18,7 @@ from matrixdp.checks import InputError
 from matrixdp.cli import release
 from matrixdp.noise import safe
 from matrixdp.release import durable, ledger
-from matrixdp.release.release import Answer
+from matrixdp.release.answers import Answer
 
 #: A release by pure noise, one in parts, whose answer has a file more, and one of bounds.
 PURE = {"epsilon": 1.0, "delta": None, "total": {"epsilon": 2.0, "delta": 0}}

@@ -1,0 +1,108 @@
+"""The answer of a release: its table, its receipt and what stands beside them, and their files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from matrixdp.checks import Array
+from matrixdp.release import private_bounds, receipt_page
+from matrixdp.release.outputs import Bounds
+
+
+@dataclass(frozen=True, repr=False)
+class Answer:
+    """What a release says; all of it may be shown.
+
+    Attributes:
+        query: a name of a query in specifications.
+        header: names of the table's columns; the first one is empty where rows have names.
+        rows: its rows, which then begin with their names. An empty text is an empty cell.
+        details: what depends on the answer: intervals, means beyond their bounds, parts; empty
+            where the receipt has all.
+        receipt: the guarantee and the noise.
+        notes: messages for the owner of the records, a sentence each.
+        paths: paths by role, of what was written: ``release``, ``receipt``, ``page``, ``details``,
+            and of the ``account``.
+    """
+
+    query: str
+    header: list[str]
+    rows: list[list[Any]]
+    details: dict[str, Any]
+    receipt: dict[str, Any]
+    notes: list[str] = field(default_factory=list)
+    paths: dict[str, Path] = field(default_factory=dict)
+
+    @property
+    def answer(self) -> Any:
+        """The numbers: a data frame of pandas, or without pandas a dictionary of the same.
+
+        It has ``columns``, ``index`` (names of the rows, or None) and ``values``, an array (rows,
+        columns). Bounds are a dictionary of (lowest, highest) by column, of those that were found.
+        """
+        if self.query == Bounds.name:
+            return {name: (low, high) for name, low, high in self.rows if low != ""}
+        first = self.header[0] == ""
+        index = [row[0] for row in self.rows] if first else None
+        cells = [[np.nan if cell == "" else cell for cell in row[first:]] for row in self.rows]
+        values: Array = np.array(cells, dtype=float)
+        try:
+            import pandas as pd
+        except ImportError:
+            return {"columns": self.header[first:], "index": index, "values": values}
+        return pd.DataFrame(values, columns=self.header[first:], index=index)
+
+    @property
+    def page(self) -> str:
+        """The receipt as Markdown."""
+        return receipt_page.markdown(self.receipt, self.query)
+
+    @property
+    def says(self) -> str:
+        """The size of the noise, in plain words."""
+        return str(self.receipt["says"])
+
+    def files(self) -> dict[str, str]:
+        """Return the texts of its files by name."""
+        texts = {
+            ".toml" if self.query == Bounds.name else ".csv": self._text(),
+            ".receipt.json": json.dumps(self.receipt, indent=2) + "\n",
+            ".receipt.md": self.page,
+        }
+        if self.details:
+            texts[".details.json"] = json.dumps(self.details, indent=2) + "\n"
+        return {f"{self.query}{suffix}": text for suffix, text in texts.items()}
+
+    def _text(self) -> str:
+        """Return the table as text: of bounds TOML, otherwise CSV."""
+        if self.query == Bounds.name:
+            return private_bounds.text(self.rows, private_bounds.identifier(self.receipt["digest"]))
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([self.header, *self.rows])
+        return text.getvalue()
+
+    def content(self) -> dict[str, Any]:
+        """Return what an account stores, from which the answer can be made again."""
+        names = ("query", "header", "rows", "details", "receipt")
+        return {name: getattr(self, name) for name in names}
+
+    def __repr__(self) -> str:
+        return f"{self._text() if self.query == Bounds.name else self.answer}\n{self.says}"
+
+
+def file_names(query_name: str) -> dict[str, str]:
+    """Return the names of the files that an answer may have, by role."""
+    suffixes = {
+        "release": ".toml" if query_name == Bounds.name else ".csv",
+        "receipt": ".receipt.json",
+        "page": ".receipt.md",
+        "details": ".details.json",
+    }
+    return {role: f"{query_name}{suffix}" for role, suffix in suffixes.items()}
