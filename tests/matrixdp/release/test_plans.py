@@ -6,6 +6,7 @@ import os
 import pickle
 import re
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from itertools import chain, product
 
 import harness
@@ -179,7 +180,7 @@ def doors(folder, capsys, query, epsilon, delta, side):
     if query in QUERIES and option.error < 1:
         asked = getattr(mdp, QUERIES[query])(mdp.Box.cube(3, *side), COUNT)
         yield "mdp.recommend", mdp.compare_mechanisms(asked, **budget)[0]
-    if query in ESTIMATORS:
+    if query in ESTIMATORS and find_spec("sklearn"):
         sides = {"bounds": side}
         if query == "regression":
             sides["target_bounds"] = side
@@ -222,3 +223,17 @@ def test_one_request_has_one_mechanism_and_one_refusal_at_every_door(
         else:
             assert type(one) is type(option.release), door
             assert one.mu == option.release.mu, door
+
+
+def test_a_door_with_a_rule_of_its_own_is_seen(tmp_path, capsys, monkeypatch):
+    estimators = pytest.importorskip("matrixdp.estimators", exc_type=ImportError)
+    whole = estimators.planned
+    monkeypatch.setattr(
+        estimators,
+        "planned",
+        lambda spec, account, listed, *rest: whole(spec, account, listed[-1:], *rest),
+    )
+    with pytest.raises(AssertionError):
+        test_one_request_has_one_mechanism_and_one_refusal_at_every_door(
+            tmp_path, capsys, "covariance", 1.0, 1e-6, (0.0, 1.0)
+        )
