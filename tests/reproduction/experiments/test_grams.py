@@ -13,12 +13,23 @@ from scipy import stats
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.gaussian import Gaussian
+from matrixdp.noise import safe
+from matrixdp.noise.value import Noise
 from matrixdp.privacy.sensitivity import Box, RecordsQuery
 from reproduction.experiments import grams
 from reproduction.mechanisms.noise import ColumnL2Exponential, MatrixNormal
 
 TRIALS = 20_000
-FACTORS = {"number": 0.5, "diagonal": [0.5, 1.0, 2.0], "dense": factor(3)}
+SIZES = np.array([0.5, 1.0, 2.0])
+BASIS = np.linalg.qr(factor(3, 3))[0]
+#: Noise of n records times a scale, by its row factor.
+NOISES: dict[str, Callable[[int, float], Noise | MatrixNormal]] = {
+    "number": lambda n, scale: MatrixNormal((3, n), 0.5 * scale),
+    "diagonal": lambda n, scale: MatrixNormal((3, n), scale * SIZES),
+    "dense": lambda n, scale: MatrixNormal((3, n), scale * factor(3)),
+    "sizes": lambda n, scale: Noise(safe.NORMAL, scale * SIZES[:, None], (3, n)),
+    "basis": lambda n, scale: Noise(safe.NORMAL, scale * SIZES[:, None], (3, n), basis=BASIS),
+}
 
 # Functions of a stack of Gram matrices, one number each.
 FUNCTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -31,10 +42,10 @@ FUNCTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
-def release(row_factor: object, n: int) -> AdditiveGaussian:
+def release(name: str, n: int, scale: float = 1.0) -> AdditiveGaussian:
     query = RecordsQuery(Box.cube(3, -1, 1), n)
     calibrated = Gaussian().calibrate(query, epsilon=1, delta=1e-3)
-    return replace(calibrated, noise=MatrixNormal((3, n), row_factor))
+    return replace(calibrated, noise=NOISES[name](n, scale))
 
 
 def records(n: int) -> np.ndarray:
@@ -54,28 +65,28 @@ def p_value(one: np.ndarray, other: np.ndarray) -> float:
     return len(FUNCTIONS) * min(stats.ks_2samp(*pair).pvalue for pair in pairs)
 
 
-@pytest.mark.parametrize("name", FACTORS)
+@pytest.mark.parametrize("name", NOISES)
 @pytest.mark.parametrize("n", [6, 60])
 def test_gram_matrices_have_the_law_of_the_release_and_one_percent_of_scale_is_seen(name, n):
-    value, drawn = records(n), release(FACTORS[name], n)
+    value, drawn = records(n), release(name, n)
     full = drawn.simulate(value, repeated(TRIALS, 5))
     full = full @ np.swapaxes(full, 1, 2)
     assert p_value(full, reduced(drawn, value, 6)) > ALPHA
     if n == 60:
         for wrong in (0.99, 1.01):
-            scaled = release(wrong * np.asarray(FACTORS[name]), n)
+            scaled = release(name, n, wrong)
             assert p_value(full, reduced(scaled, value, 6)) < ALPHA
     # Nor does the law without the records pass, or that of a record more.
     assert p_value(full, reduced(drawn, 0.9 * value, 6)) < ALPHA
-    more = release(FACTORS[name], n + 1)
+    more = release(name, n + 1)
     assert p_value(full, reduced(more, np.pad(value, ((0, 0), (0, 1))), 6)) < ALPHA
 
 
 def test_what_is_not_reducible_is_drawn_in_full():
     cases = {
-        "few records": release(1.0, 5),
-        "a factor of columns": replace(release(1.0, 6), noise=MatrixNormal((3, 6), 1.0, 2.0)),
-        "other noise": replace(release(1.0, 6), noise=ColumnL2Exponential((3, 6), 1.0)),
+        "few records": release("number", 5),
+        "a factor of columns": replace(release("number", 6), noise=MatrixNormal((3, 6), 1.0, 2.0)),
+        "other noise": replace(release("number", 6), noise=ColumnL2Exponential((3, 6), 1.0)),
     }
     for drawn in cases.values():
         value = records(drawn.query.n_records)
@@ -87,4 +98,4 @@ def test_what_is_not_reducible_is_drawn_in_full():
 
 def test_values_outside_the_public_bounds_are_refused():
     with pytest.raises(InputError, match="outside its public bounds"):
-        next(grams.simulate_all(release(1.0, 6), [2 + records(6)], lambda: repeated(2)))
+        next(grams.simulate_all(release("number", 6), [2 + records(6)], lambda: repeated(2)))
