@@ -21,6 +21,9 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
+#: Limits of ranges and norms: sensitivities contain fourth powers of them.
+SMALLEST, LARGEST = 1e-70, 1e70
+
 
 class InputError(ValueError):
     """Input that cannot be used; the message is one sentence that names the remedy.
@@ -119,6 +122,17 @@ def number(**argument: str) -> float:
         return positive(**{name: float(str(value))})
     except ValueError:
         raise InputError(f"{name} is {value!r}; it must be a finite number above 0") from None
+
+
+def size(**argument: object) -> float:
+    """Return the value if it is a finite number above 0 whose fourth power float64 can hold."""
+    name, _ = _single(argument)
+    number = positive(**argument)
+    if not SMALLEST <= number <= LARGEST:
+        raise InputError(
+            f"{name} is {number:g}; choose a unit in which it is from {SMALLEST:g} to {LARGEST:g}"
+        )
+    return number
 
 
 def not_negative(**argument: object) -> float:

@@ -185,7 +185,7 @@ class _Private(BaseEstimator):
         "account": _account,
         "per_person": _optional(checks.count),
         "missing": _optional(partial(checks.choice, (MIDDLE, REFUSE))),
-        "max_norm": _optional(checks.positive),
+        "max_norm": _optional(checks.size),
         "even_if_useless": checks.flag,
     }
 
@@ -579,8 +579,10 @@ def _in_units(
     spec = specification.fit(query_name, box, len(rows), **_guarantee(parameters), **line)
     if parameters["max_norm"] is None:
         return spec.output, np.nan_to_num(box.scaled(rows), nan=0.0)
-    inside = np.clip(np.where(np.isnan(rows), box.middle, rows), box.lower, box.upper)
-    return spec.output, (inside - spec.middle) / spec.half
+    # No warning may depend on a record.
+    with np.errstate(all="ignore"):
+        inside = np.clip(np.where(np.isnan(rows), box.middle, rows), box.lower, box.upper)
+        return spec.output, (inside - spec.middle) / spec.half
 
 
 def _columns(estimator: BaseEstimator, X: ArrayLike) -> list[Any]:

@@ -35,11 +35,11 @@ class Box:
                 f"lower[{i}] is {lower[i]} and upper[{i}] is {upper[i]}; "
                 "each lower bound must be below its upper bound"
             )
-        # Sensitivities contain fourth powers of the bounds.
-        if np.abs([lower, upper]).max() > 1e70 or (upper - lower).min() < 1e-70:
+        largest = np.abs([lower, upper]).max()
+        if largest > checks.LARGEST or (upper - lower).min() < checks.SMALLEST:
             raise InputError(
                 f"bounds are from {lower.min():g} to {upper.max():g}; choose a unit in which none "
-                "is beyond 1e70, and no range below 1e-70"
+                f"is beyond {checks.LARGEST:g}, and no range below {checks.SMALLEST:g}"
             )
         object.__setattr__(self, "lower", tuple(lower.tolist()))
         object.__setattr__(self, "upper", tuple(upper.tolist()))
@@ -115,11 +115,7 @@ class Ball:
     nonnegative = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", checks.positive(radius=self.radius))
-        if not 1e-70 <= self.radius <= 1e70:
-            raise InputError(
-                f"radius is {self.radius:g}; choose a unit in which it is from 1e-70 to 1e70"
-            )
+        object.__setattr__(self, "radius", checks.size(radius=self.radius))
         object.__setattr__(self, "features", checks.count(features=self.features))
 
     @property

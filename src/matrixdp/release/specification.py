@@ -272,7 +272,7 @@ KEYS = {
     "number": Key(checks.count, None, OWN),
     "alpha": Key(checks.not_negative, 0.0, OWN),
     "intercept": Key(_flag, True, OWN),
-    "max_norm": Key(checks.positive, None, WITHIN),
+    "max_norm": Key(checks.size, None, WITHIN),
     "adjacency": Key(partial(checks.choice, RELATIONS), "replace"),
     "person": Key(_text),
     "per_person": Key(checks.count),

@@ -167,7 +167,7 @@ class Output(abc.ABC):
         domain, middle, half = cls._units(box, features)
         if max_norm is not None:
             middle = np.zeros(box.features)
-            half = np.full(box.features, checks.positive(max_norm=max_norm))
+            half = np.full(box.features, checks.size(max_norm=max_norm))
             domain = Ball(np.sqrt(2) if constant else 1, features)
         query = cls.query_type(domain, records, adjacency, per_person=per_person)
         return query, middle, half
@@ -179,9 +179,10 @@ class Output(abc.ABC):
 
     def scaled(self, rows: Array) -> Array:
         """Return the records of the query from rows (n, m) in the columns' units."""
-        # Clip first: a huge value would overflow below.
-        clipped = np.clip(rows, self.box.lower, self.box.upper)
-        records: Array = (clipped - self.middle) / self.half
+        # Clip first: a huge value would overflow below. No warning may depend on a record.
+        with np.errstate(all="ignore"):
+            clipped = np.clip(rows, self.box.lower, self.box.upper)
+            records: Array = (clipped - self.middle) / self.half
         return with_constant(records) if self.constant else records
 
     def value(self, blocks: Iterable[Array]) -> Array:
