@@ -51,6 +51,10 @@ def release(source, /, **settings):
     return mdp.make_release(source, **stated | settings)
 
 
+def found(source, /, **settings):
+    return mdp.private_bounds(source, **{"epsilon": 2.0, "missing": "refuse"} | settings)
+
+
 def masked(numbers):
     mask = [False, True, False][: len(numbers)]
     return np.ma.array(np.array(numbers), mask=mask)
@@ -91,6 +95,7 @@ def names(tmp_path, monkeypatch):
         "frame": frame,
         "gaussian": gaussian,
         "grouped": mdp.MeanQuery(PLANE, 40, per_person=4),
+        "half_character": frame.set_axis(pd.Index(["a", "b", "\ud800"], dtype=object), axis=1),
         "lacking": lacking,
         "pca": estimator(mdp.PrivatePCA, account),
         "ridge": estimator(mdp.PrivateRidge, account, target_bounds=(0, 3)),

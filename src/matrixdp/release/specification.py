@@ -496,6 +496,7 @@ def _specification(
     else:
         names = _columns(output_type, target, [*values["bounds"]])
         box = Box(*zip(*(values["bounds"][name] for name in names), strict=True))
+    _check_texts(names)
     mechanism = _mechanism(output_type, values["mechanism"], delta)
     people = _people(table, values, names)
     number = _number(values["number"], names)
@@ -534,6 +535,17 @@ def _specification(
         label=values["label"],
         dialect=_dialect(values),
     )
+
+
+def _check_texts(names: list[str]) -> None:
+    """Check that accounts and answers can hold the names of columns.
+
+    Raises:
+        InputError: one has a lone half of a character, which no file holds.
+    """
+    for name in names:
+        if any("\ud800" <= character <= "\udfff" for character in name):
+            raise InputError(f"there is a column {name!r}, which UTF-8 cannot write; rename it")
 
 
 def _dialect(values: Mapping[str, Any]) -> tables.Dialect:
