@@ -5,6 +5,7 @@ Neither sentence nor traceback shows a value of records: a text with "secret", a
 
 from datetime import date
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import mechanismqueries
@@ -55,6 +56,10 @@ def found(source, /, **settings):
     return mdp.private_bounds(source, **{"epsilon": 2.0, "missing": "refuse"} | settings)
 
 
+def spent(account):
+    return account.spend(calibrate(mdp.Gaussian(), PLANE_MEAN))
+
+
 def masked(numbers):
     mask = [False, True, False][: len(numbers)]
     return np.ma.array(np.array(numbers), mask=mask)
@@ -88,6 +93,7 @@ def names(tmp_path, monkeypatch):
         "checks": checks,
         "date": date,
         "Decimal": Decimal,
+        "Fraction": Fraction,
         "exact_sums": exact_sums,
         "far": mdp.MeanQuery(mdp.Box((0.0,), (1e9,)), 10**9),
         "fitted": FITTED,
@@ -147,6 +153,8 @@ def test_what_is_valid_is_not_refused(names):
         "Directional((0.6, 0.4))",
         "covariance().fit(X)",
         "release(frame)",
+        'release(frame, epsilon=Decimal("2"), delta=Fraction(1, 10**6), records=np.array(400.0))',
+        'spent(mdp.Account("b.json", **TOTAL, sampler=Decimal("1e-8")))',
         "pca().fit(frame)",
     ):
         with pytest.raises((AssertionError, pytest.fail.Exception)):

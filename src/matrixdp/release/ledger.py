@@ -201,14 +201,15 @@ def total(spec: Mapping[str, Any]) -> dict[str, float]:
     epsilon, delta = checks.positive(**{"total.epsilon": spec["epsilon"]}), spec["delta"]
     if delta != 0:
         delta = checks.open_unit(**{"total.delta": delta})
-    pure = spec.get("pure", 0)
-    if pure != 0 and checks.positive(**{"total.pure": pure}) >= epsilon:
+    pure = checks.not_negative(**{"total.pure": spec.get("pure", 0)})
+    if pure >= epsilon:
         raise InputError(f"total.pure is {pure:g}; it must be below total.epsilon = {epsilon:g}")
     most = delta or _SAMPLER
     sampler = spec.get("sampler", min(_SAMPLER, delta / _SAMPLER_PART) if delta else _SAMPLER)
-    if checks.positive(**{"total.sampler": sampler}) > most or sampler == delta:
+    sampler = checks.positive(**{"total.sampler": sampler})
+    if sampler > most or sampler == delta:
         raise InputError(f"total.sampler is {sampler:g}; it must be below {most:g}")
-    return {"epsilon": epsilon, "delta": float(delta), "pure": float(pure), "sampler": sampler}
+    return {"epsilon": epsilon, "delta": float(delta), "pure": pure, "sampler": sampler}
 
 
 def in_words(total: Mapping[str, Any]) -> str:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from decimal import Decimal
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from matrixdp import checks
 from matrixdp.checks import InputError
 from matrixdp.release import bounds, missing, release, specification, tables
 from matrixdp.release.account import Account
@@ -107,6 +111,7 @@ def _released(
     settings: dict[str, Any],
 ) -> Answer:
     """Make a release of a file or of records in memory."""
+    even_if_useless = checks.flag(even_if_useless=even_if_useless)
     if isinstance(source, str | os.PathLike):
         if settings or account is not None:
             name = next(iter(settings), "account")
@@ -140,7 +145,10 @@ def _specification(frame: Any, settings: dict[str, Any]) -> specification.Specif
     table |= {key: str(table[key]) for key in ("person", "target") if key in table}
     labels = [label for label in tables.labels(frame) if str(label) != table.get("person")]
     if table.get("query") == Bounds.name:
-        table["columns"] = [*map(str, table.get("columns", labels))]
+        columns = table.get("columns", labels)
+        if isinstance(columns, Iterable) and not isinstance(columns, str | bytes):
+            columns = [*map(str, columns)]
+        table["columns"] = columns
     else:
         table["bounds"] = _sides(settings.get("bounds"), labels)
     if "records" not in table:
@@ -176,7 +184,13 @@ def _plain(value: Any, name: str) -> Any:
                 f"{name} has the key {twice[0]!r} twice, as a text and as a number; leave one out"
             )
         return {str(key): _plain(item, name) for key, item in value.items()}
-    return value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        value = value.item()
+    if isinstance(value, Real | Decimal) and not isinstance(value, int | float):
+        # What is no finite number stays, for its check to refuse.
+        with contextlib.suppress(ValueError, OverflowError):
+            return int(value) if isinstance(value, Integral) else float(value)
+    return value
 
 
 def _account(
