@@ -80,8 +80,8 @@ def build(run: Run) -> Figure:
         title="One record beside the noise that it needs, and beside MVG's",
         caption=(
             "Noise on one entry at the same guarantee, beside the range of the entry: first "
-            "exactly calibrated, then MVG's, in the experiment, direction and share where MVG "
-            "comes closest. Both have the same shape over directions. Each panel is to scale."
+            "exactly calibrated, then MVG's, at the direction and share where it comes closest in "
+            "this experiment. Both have the same shape over directions. Each panel is to scale."
         ),
         frame=tidy(run),
         draw=draw,

@@ -12,6 +12,9 @@ from reproduction.report import comparisons, summary
 from reproduction.report.audit_status import NOT_PRIVATE
 from reproduction.report.page.run import Run, trials
 
+#: A standard private training, which a card shows where the advice names none.
+STANDARD = "pld_gaussian"
+
 #: The ends of the scale; a value beyond them is drawn as an arrow at the end.
 LOW, HIGH = -0.25, 1.15
 
@@ -51,6 +54,8 @@ class Mark:
 @dataclass(frozen=True)
 class Card:
     """An experiment with the papers' mechanisms, and the best private mechanism by the advice.
+
+    Where the advice names none, private training has the standard one in its place.
 
     ``place`` is that of the reading that is shown among all of its readings, ``better`` are the
     labels of the papers' mechanisms that clearly beat the baseline.
@@ -98,7 +103,8 @@ def cards(run: Run) -> list[Card]:
         zero, nonprivate = means[baseline], means["nonprivate"]
         stands, published = run.verdicts(name, mechanisms), paper_values(run, about, means)
         best = advice[name]["best_mechanism"] if name in advice else ""
-        names = [*([catalogue.RANDOM] if published else []), *mechanisms, best]
+        standard = STANDARD if about.perturbation == "gradients" and not best else best
+        names = [*([catalogue.RANDOM] if published else []), *mechanisms, standard]
         kinds = {catalogue.RANDOM: "baseline", best: "best"}
         places = {key: dot((mean - zero) / (nonprivate - zero)) for key, mean in means.items()}
         # The paper's random guess lies at ours, by the scale.

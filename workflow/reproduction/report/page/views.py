@@ -71,8 +71,9 @@ def ledger(table: pd.DataFrame, errors: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-#: So much of a reason is shown.
+#: So many clauses of a reason are shown, and those that weaken the verdict, wherever they stand.
 CLAUSES = 2
+WEAKEN = ("in the unit that we suspect", "meets it too", "in direction alone")
 
 #: Kinds of rows, as the titles of their groups name them.
 KINDS = ("claims", "errata", "readings")
@@ -81,7 +82,11 @@ KINDS = ("claims", "errata", "readings")
 def _claim(row: Mapping[str, Any]) -> dict[str, Any]:
     # What else decides it is printed by its command.
     first, *_ = _SENTENCE.split(row["reason"], maxsplit=1)
-    why = "; ".join(first.split("; ")[:CLAUSES])
+    why = "; ".join(
+        clause
+        for number, clause in enumerate(first.split("; "))
+        if number < CLAUSES or any(words in clause for words in WEAKEN)
+    )
     counts = f"counts with {row['same_as']}" if row["same_as"] else ""
     return {
         "id": row["id"],

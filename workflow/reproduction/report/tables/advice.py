@@ -342,8 +342,8 @@ def choice(
             return ""
         if catalogue.experiment(row["experiment"]).perturbation == "gradients":
             return "no file: a training"
-        key = catalogue.section("offered").get(row["best_mechanism"])
-        return f'`mechanism = "{key}"`' if key else "not offered by `matrixdp release`"
+        keys = catalogue.section("offered").get(row["best_mechanism"])
+        return f"`{keys}`" if keys else "not offered by `matrixdp release`"
 
     def ties(row: Mapping[str, Any]) -> str:
         return format_value(row["tied_with"]) or "none"
