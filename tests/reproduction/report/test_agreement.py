@@ -160,4 +160,4 @@ def test_in_one_family_for_all_the_last_mechanism_would_move_others(monkeypatch)
     monkeypatch.setattr(catalogue, "of_papers", lambda: every)
     tests, verdicts = sum(moved_by(*run) for run in runs)
     assert tests > 1000
-    assert verdicts > 10
+    assert verdicts > 0
