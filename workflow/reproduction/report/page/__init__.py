@@ -12,7 +12,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -81,78 +81,109 @@ def build(
     Raises:
         InputError: a file is damaged.
     """
-    outputs = Run(files)
-    config, said = outputs.settings, Sentences(files)
-    only = [] if job_settings.on_papers(config) else outputs.runs()
-    order, names = [*sections.SECTIONS], sections.present(files)
-    if only:
-        order = [
-            *(_section(name, outputs) for name in only),
-            *(entry for entry in order if entry.id in PART_SECTIONS),
-        ]
-    names = [name for name in names if name not in sections.ASIDE]
-    arrangement = sections.arrange(order, names)
-    present = {name for chapter in arrangement for name in chapter.results}
+    outputs, sentences = Run(files), Sentences(files)
+    only = [] if job_settings.on_papers(outputs.settings) else outputs.runs()
+    arrangement = _arrangement(outputs, only, sections.present(files))
     data, provenance = appendix.provenance(files)
-    facts = dict(machine.facts() if run is None else run)
     words = {
-        "config": config,
+        "config": outputs.settings,
         "options": options,
         "folder": shlex.quote(os.fspath(folder)),
         "only": only,
         "table": _table(outputs.runs()[0], outputs),
         "advice": _advised(outputs),
-        **said.names(),
+        **sentences.names(),
     }
     claims = outputs.table("claims")
+    present = {name for chapter in arrangement for name in chapter.results}
+    facts = dict(machine.facts() if run is None else run)
     with inputs.file_errors(_TABLES):
         added = _added(outputs, data, facts, present, words)
+        health = _health(outputs)
     if len(claims):
         added["ledger"] = [_ledger(outputs, claims, present)]
+    evidence = _evidence(files, present, outputs, sentences.headlines())
+    chapters = []
+    for chapter in arrangement:
+        items = [evidence[name] for name in chapter.results]
+        items += added.get(chapter.section.builtin, ())
+        commands = [_with_command(item, folder, options) for item in items]
+        chapters.append(_chapter(chapter, commands, words))
+    statuses = _statuses(provenance)
+    marks = [(catalogue.mark(status), names) for status, names in statuses.items()]
+    verdicts = prose.html(_text("in_short", words))
+    has_picture = verdicts and not only and "simulated" not in statuses
+    return _render(
+        "page.html.j2",
+        {
+            "sections": [chapter for chapter in chapters if not only or _is_filled(chapter)],
+            "verdicts": verdicts,
+            "trials": outputs.trials(),
+            "enough": ENOUGH,
+            "only": [catalogue.experiment(name).title for name in only],
+            "statuses": {status: _titles(provenance, status) for status in sorted(statuses)},
+            "marks": [(mark, names) for mark, names in marks if mark.text],
+            "health": health,
+            "picture": (
+                Markup(_render("delivered.html.j2", sentences.names())) if has_picture else ""
+            ),
+            "style": _source("style.css"),
+            "script": _source("page.js"),
+            **sentences.names(),
+        },
+    )
+
+
+def _arrangement(outputs: Run, only: list[str], names: list[str]) -> list[sections.Chapter]:
+    """Return the sections of the page with their results, of ``names``.
+
+    ``only`` are the experiments of a run that is on none of the papers' experiments.
+    """
+    order = [*sections.SECTIONS]
+    if only:
+        order = [
+            *(_section(name, outputs) for name in only),
+            *(entry for entry in order if entry.id in PART_SECTIONS),
+        ]
+    return sections.arrange(order, [name for name in names if name not in sections.ASIDE])
+
+
+def _evidence(
+    files: Files, names: Collection[str], outputs: Run, headlines: Mapping[str, str]
+) -> dict[str, dict[str, Any]]:
+    """Return the items of tables and figures by name, with headlines and what they leave out."""
     differences = {
         _table(name, outputs): prose.html(catalogue.experiment(name).differences)
         for name in outputs.runs()
     }
-    chapters, headlines = [], said.headlines()
-    for chapter in arrangement:
-        items = [
-            _item(files, name) | {"headline": headlines.get(name, "")} for name in chapter.results
-        ]
-        items += added.get(chapter.section.builtin, ())
-        for item in (item for item in items if "file" in item):
-            target = shlex.quote(os.path.join(folder, item["file"]))
-            item["path"] = os.path.join(folder, item["data"])
-            item["command"] = f"snakemake {target} {options}".strip()
-            item["differences"] = differences.get(item["name"], "")
-        chapters.append(_chapter(chapter, items, words))
-    if only:
-        chapters = [chapter for chapter in chapters if _is_filled(chapter)]
+    return {
+        name: _item(files, name)
+        | {"headline": headlines.get(name, ""), "differences": differences.get(name, "")}
+        for name in names
+    }
+
+
+def _with_command(
+    item: Mapping[str, Any], folder: str | os.PathLike, options: str
+) -> dict[str, Any]:
+    """Return an item with the path of its data and the command that makes it, if it has a file."""
+    if "file" not in item:
+        return dict(item)
+    target = shlex.quote(os.path.join(folder, item["file"]))
+    return {
+        "differences": "",
+        **item,
+        "path": os.path.join(folder, item["data"]),
+        "command": f"snakemake {target} {options}".strip(),
+    }
+
+
+def _statuses(provenance: list[dict[str, Any]]) -> dict[str, list[str]]:
+    """Return the names of the data sets by status."""
     statuses: dict[str, list[str]] = {}
     for source in provenance:
         statuses.setdefault(str(source.get("status")), []).append(source["name"])
-    marks = [(catalogue.mark(status), names) for status, names in statuses.items()]
-    with inputs.file_errors(_TABLES):
-        health = _health(outputs)
-    verdicts = prose.html(_text("in_short", words))
-    drawn = verdicts and not only and "simulated" not in statuses
-    return (
-        _environment()
-        .get_template("page.html.j2")
-        .render(
-            sections=chapters,
-            verdicts=verdicts,
-            trials=outputs.trials(),
-            enough=ENOUGH,
-            only=[catalogue.experiment(name).title for name in only],
-            statuses={status: _titles(provenance, status) for status in sorted(statuses)},
-            marks=[(mark, names) for mark, names in marks if mark.text],
-            health=health,
-            picture=Markup(_render("delivered.html.j2", said.names())) if drawn else "",
-            style=_source("style.css"),
-            script=_source("page.js"),
-            **said.names(),
-        )
-    )
+    return statuses
 
 
 def _advised(outputs: Run) -> list[dict[str, str]]:
