@@ -41,7 +41,7 @@ class GaussianAudit(Audit):
     """An audit by the exact curve at mu, the norm of the worst whitened change.
 
     The noise is of a class of the library, whose samples are coloured white noise
-    (``tests/matrixdp/noise/test_distributions.py``). The supremum over neighbours is then proven
+    (``tests/matrixdp/noise/test_value.py``). The supremum over neighbours is then proven
     where :func:`matrixdp.mechanisms.proofs.mu` bounds it.
 
     A likelihood ratio of Gaussians is a function of one linear statistic: the projection of the
