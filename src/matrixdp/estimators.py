@@ -47,13 +47,13 @@ from matrixdp.release.account import Account
 from matrixdp.release.bounds import Bounds
 from matrixdp.release.fits import OneFit as _OneFit
 from matrixdp.release.fits import warn_of_doubts, warn_of_scores, warn_of_selection
+from matrixdp.release.keys import CLIPPED, RECOMMENDED
 from matrixdp.release.missing import MIDDLE, REFUSE
 from matrixdp.release.outputs import Components, Output, Regression
 from matrixdp.release.outputs.components import spectrum
 from matrixdp.release.outputs.output import Noisy
 from matrixdp.release.people import bound_contributions
 from matrixdp.release.release import TRIES, Outdated, Plan, planned
-from matrixdp.release.specification import CLIPPED, RECOMMENDED
 
 #: Mechanisms that add their noise to second moments.
 ADDITIVE = ("laplace", "gaussian", "analyze_gauss")

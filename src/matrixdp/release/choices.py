@@ -21,6 +21,7 @@ from matrixdp.privacy.domain import Box
 from matrixdp.release import (
     comparison,
     compositions,
+    keys,
     ledger,
     missing,
     outlooks,
@@ -95,9 +96,9 @@ def ordered(spec: Specification, listed: Sequence[Option]) -> list[Option]:
 def candidates(spec: Specification) -> list[Option]:
     """Return what :func:`options` compares, additive noise first."""
     ranking = by_noise(spec)
-    if spec.mechanism != specification.RECOMMENDED or not spec.delta:
+    if spec.mechanism != keys.RECOMMENDED or not spec.delta:
         return ranking
-    for name in specification.IN_PARTS if _simulates(spec) else ():
+    for name in keys.IN_PARTS if _simulates(spec) else ():
         with contextlib.suppress(InputError):
             ranking += compositions.options(spec.by(name), _usable(spec))
     return ranking
@@ -116,13 +117,9 @@ def by_noise(spec: Specification) -> list[Option]:
     delta = _usable(spec)
     if spec.output_type is Bounds:
         ranking = private_bounds.options(spec, delta)
-    elif spec.mechanism in specification.IN_PARTS:
+    elif spec.mechanism in keys.IN_PARTS:
         return compositions.options(spec, delta)
-    elif (
-        spec.output_type.leaves_missing_out
-        and spec.mechanism == specification.RECOMMENDED
-        and delta
-    ):
+    elif spec.output_type.leaves_missing_out and spec.mechanism == keys.RECOMMENDED and delta:
         # Each noise has a weight of the counts that suits it.
         variants = [_ranking(spec.by(name), delta) for name in ("laplace", "gaussian")]
         ranking = sorted(itertools.chain(*variants), key=lambda option: option.error)
@@ -147,9 +144,7 @@ def _ranking(spec: Specification, delta: float) -> list[Option]:
         epsilon=spec.epsilon,
         delta=delta,
         mechanisms=[
-            mechanism
-            for name, mechanism in specification.MECHANISMS.items()
-            if name == spec.mechanism
+            mechanism for name, mechanism in keys.MECHANISMS.items() if name == spec.mechanism
         ],
     )
 
@@ -212,7 +207,7 @@ def _remedy(spec: Specification, account: ledger.Account) -> str:
     """Return a phrase that proposes a release that would fit."""
     if spec.mu is not None:
         return "leave a [[release]] out, or give it less weight"
-    free = spec.by(specification.RECOMMENDED)
+    free = spec.by(keys.RECOMMENDED)
     if spec.mechanism != free.mechanism and _fits(free, account):
         return 'mechanism = "recommend" would fit'
     for share in np.arange(0.95, 0.01, -0.05):

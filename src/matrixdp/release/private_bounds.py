@@ -17,8 +17,9 @@ from matrixdp.mechanisms.base import delta_for_noise
 from matrixdp.mechanisms.private_bounds import SizeQuery
 from matrixdp.release import ledger
 from matrixdp.release.comparison import Option, variances
+from matrixdp.release.keys import RECOMMENDED
 from matrixdp.release.outputs import Bounds
-from matrixdp.release.specification import RECOMMENDED, Specification, key_of
+from matrixdp.release.specification import Specification, key_of
 
 #: Factor that keeps a release slightly small, so that rounding never overspends its account.
 _BELOW = 1 - 1e-9

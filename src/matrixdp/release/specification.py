@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,8 +16,6 @@ from matrixdp.checks import Array, InputError, nearest
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
-from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian
-from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.private_bounds import LARGEST
 from matrixdp.mechanisms.scaled import MinMaxScaled
 from matrixdp.privacy import gaussian
@@ -29,17 +26,18 @@ from matrixdp.privacy.sensitivity import (
     SecondMomentQuery,
 )
 from matrixdp.release import ledger, missing, tables, toml
+from matrixdp.release.keys import (
+    CLIPPED,
+    IN_PARTS,
+    KEYS,
+    MECHANISMS,
+    NEEDED,
+    RECOMMENDED,
+    SYMMETRIC,
+    check_total,
+)
 from matrixdp.release.outputs import OUTPUTS, PRESENT, Bounds, Output, every
 from matrixdp.release.people import People
-
-#: Neighbouring relations of a specification; queries in Python have another, zero_out.
-RELATIONS = ("replace", ADD_OR_REMOVE)
-RECOMMENDED = "recommend"
-MECHANISMS: dict[str, Mechanism] = {
-    "laplace": Laplace(),
-    "gaussian": Gaussian(),
-    "analyze_gauss": AnalyzeGauss(),
-}
 
 #: The keys of a ``[[release]]``, in a file with several releases.
 _EACH = (
@@ -50,13 +48,6 @@ _EACH = (
 _BELOW = 1 - 1e-9
 #: Largest size of a bound that is found.
 _END = 2.0 ** (LARGEST + 1)
-#: Mechanisms for second moments only.
-_SYMMETRIC = ("analyze_gauss", "clipped")
-#: Second moments of records that are clipped to a private radius. Queries about the mean clip about
-#: a private mean, see :mod:`matrixdp.mechanisms.composed`.
-CLIPPED = "clipped"
-#: Mechanisms that release in parts.
-IN_PARTS = (CLIPPED,)
 
 
 @dataclass(frozen=True)
@@ -80,7 +71,7 @@ class Specification:
     #: Epsilon and delta of this release; a delta of 0 asks for pure DP.
     epsilon: float
     delta: float
-    #: A key of ``MECHANISMS``, one of ``IN_PARTS`` or ``recommend``.
+    #: A name in :mod:`matrixdp.release.keys`: of ``MECHANISMS``, of ``IN_PARTS``, or ``recommend``.
     mechanism: str
     #: Name of the column that a regression predicts, or empty.
     target: str
@@ -155,132 +146,6 @@ class Specification:
     def relation(self) -> ledger.Relation:
         """The neighbouring relation of the guarantee."""
         return ledger.Relation(self.query.adjacency, self.people.column if self.people else "")
-
-
-def _text(**argument: object) -> str:
-    """Return a text on one line."""
-    ((name, value),) = argument.items()
-    if not isinstance(value, str) or not value or not value.isprintable():
-        raise InputError(
-            f"{name} is {value!r}; it must be a text on one line, with a backslash in single "
-            "quotes alone"
-        )
-    return value
-
-
-def _flag(**argument: object) -> bool:
-    ((name, value),) = argument.items()
-    if not isinstance(value, bool):
-        raise InputError(f"{name} is {value!r}; it must be true or false")
-    return value
-
-
-def _total(**argument: Any) -> dict[str, float]:
-    """Return the total of an account; the parts that it reserves are stated in Python alone."""
-    ((_, stated),) = argument.items()
-    if isinstance(stated, dict) and set(stated) - {"epsilon", "delta"}:
-        raise InputError(f"total is {stated!r}; give {{epsilon = ..., delta = ...}}")
-    return ledger.total(stated)
-
-
-def _bounds(*, bounds: object) -> dict[str, list[float]]:
-    """Return the bounds [lowest, highest] by column."""
-    if not isinstance(bounds, dict) or not bounds:
-        raise InputError(f"bounds is {bounds!r}; give a table of column = [lowest, highest]")
-    for name, sides in bounds.items():
-        if not isinstance(sides, list) or len(sides) != 2:
-            raise InputError(f"bounds.{name} is {sides!r}; it must be [lowest, highest]")
-        low, high = (checks.finite(**{f"bounds.{name}": side}) for side in sides)
-        if low >= high:
-            raise InputError(f"bounds.{name} is {sides}; the lowest must be below the highest")
-    return bounds
-
-
-def _names(*, columns: object) -> list[str]:
-    """Return a list of different texts."""
-    texts = isinstance(columns, list) and all(isinstance(name, str) for name in columns)
-    if not texts or not 0 < len(set(columns)) == len(columns):  # type: ignore[call-overload, arg-type]
-        raise InputError(
-            f'columns is {columns!r}; give different names, as columns = ["age", "bmi"]'
-        )
-    return columns  # type: ignore[return-value]
-
-
-def _mark(allowed: Collection[str], **argument: object) -> str:
-    """Return one of the marks between values or digits."""
-    ((name, value),) = argument.items()
-    if not isinstance(value, str) or value not in allowed:
-        marks = ", ".join(map(json.dumps, allowed))
-        raise InputError(f"{name} is {value!r}; it must be one of {marks}, in double quotes")
-    return value
-
-
-#: The default of a key that must be stated.
-NEEDED = object()
-
-
-class Key(NamedTuple):
-    """A key of the file.
-
-    Attributes:
-        check: returns the value as a release uses it, from the key and what is stated.
-        default: the value where nothing is stated, or ``NEEDED``.
-        outputs: which outputs have the key: ``all``, those ``within`` bounds, or those whose
-            ``keys`` have it (``own``).
-        remedy: what to do where it is missing.
-    """
-
-    check: Callable[..., Any]
-    default: Any = None
-    outputs: str = "all"
-    remedy: str = "add it (see `matrixdp release --help`)"
-
-    def allows(self, name: str, output_type: type[Output]) -> bool:
-        """Return whether an output has the key of this name."""
-        if self.outputs == OWN:
-            return name in output_type.keys
-        return self.outputs != WITHIN or output_type is not Bounds
-
-
-#: Which outputs have a key.
-WITHIN, OWN = "within", "own"
-
-#: All keys. What several of them must be together, :func:`_specification` checks.
-KEYS = {
-    "file": Key(_text, NEEDED),
-    "query": Key(lambda *, query: checks.choice(every(), query=query), NEEDED),
-    "records": Key(checks.count, NEEDED),
-    "epsilon": Key(checks.positive, NEEDED),
-    "bounds": Key(
-        _bounds,
-        NEEDED,
-        WITHIN,
-        "add a table of column = [lowest, highest]; `matrixdp bounds` finds some in private",
-    ),
-    "columns": Key(
-        _names,
-        NEEDED,
-        OWN,
-        'add those whose bounds to find, as columns = ["age", "bmi"]',
-    ),
-    "delta": Key(checks.delta, 0.0),
-    "total": Key(_total),
-    "account": Key(_text),
-    "label": Key(_text, ""),
-    "mechanism": Key(partial(checks.choice, (RECOMMENDED, *MECHANISMS, *IN_PARTS)), RECOMMENDED),
-    "target": Key(_text, NEEDED, OWN, "add that of the columns that is predicted"),
-    "number": Key(checks.count, None, OWN),
-    "alpha": Key(checks.not_negative, 0.0, OWN),
-    "intercept": Key(_flag, True, OWN),
-    "max_norm": Key(checks.size, None, WITHIN),
-    "adjacency": Key(partial(checks.choice, RELATIONS), "replace"),
-    "person": Key(_text),
-    "per_person": Key(checks.count),
-    # Checked beside the bounds, within which a value lies.
-    "missing": Key(lambda *, missing: missing, missing.MIDDLE),
-    "separator": Key(partial(_mark, tables.SEPARATORS)),
-    "decimal": Key(partial(_mark, tables.DECIMALS)),
-}
 
 
 def key_of(mechanism: Mechanism) -> str:
@@ -392,7 +257,7 @@ def read_all(path: Path) -> list[Specification]:
                     "their weights; leave it out"
                 )
     try:
-        total = _total(total=table["total"])
+        total = check_total(total=table["total"])
         weights = [
             checks.positive(**{"weight of a release": entry.pop("weight", 1)}) for entry in entries
         ]
@@ -603,7 +468,7 @@ def _columns(output_type: type[Output], target: str, names: list[str]) -> list[s
 
 def _mechanism(output_type: type[Output], mechanism: str, delta: float) -> str:
     """Return the name of a mechanism that answers this output at this delta."""
-    if mechanism in _SYMMETRIC and output_type.query_type is not SecondMomentQuery:
+    if mechanism in SYMMETRIC and output_type.query_type is not SecondMomentQuery:
         raise InputError(
             f"mechanism is {mechanism!r}, which answers queries on second moments alone; take "
             f"laplace or gaussian for the query {output_type.name!r}"

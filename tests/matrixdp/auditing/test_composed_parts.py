@@ -25,7 +25,7 @@ from matrixdp.privacy.sensitivity import (
     MeanQuery,
     SecondMomentQuery,
 )
-from matrixdp.release import specification
+from matrixdp.release import keys
 
 BUDGET = {"epsilon": 1.0, "delta": 0.01}
 PER_PERSON = 2
@@ -64,9 +64,9 @@ def test_every_mechanism_of_a_specification_is_searched():
     """Those of one part are public, see test_searches.py; of those in parts this file has all."""
     import matrixdp as mdp
 
-    one_part = {type(one).__name__ for one in specification.MECHANISMS.values()}
+    one_part = {type(one).__name__ for one in keys.MECHANISMS.values()}
     assert one_part <= {*mdp.__all__}
-    assert {*specification.IN_PARTS} == {specification.CLIPPED}
+    assert {*keys.IN_PARTS} == {keys.CLIPPED}
 
 
 def shrunk(release, name, factor):

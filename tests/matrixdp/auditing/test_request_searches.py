@@ -19,17 +19,18 @@ from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.composed import Composed
 from matrixdp.privacy import exact_sums
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, Ball, SecondMomentQuery
-from matrixdp.release import choices, outlooks, specification
+from matrixdp.release import choices, outlooks
 from matrixdp.release.choices import by_noise as options
-from matrixdp.release.outputs import OUTPUTS
-from matrixdp.release.specification import (
+from matrixdp.release.keys import (
     CLIPPED,
     IN_PARTS,
     MECHANISMS,
     RECOMMENDED,
     RELATIONS,
-    read,
+    SYMMETRIC,
 )
+from matrixdp.release.outputs import OUTPUTS
+from matrixdp.release.specification import read
 
 #: Bounds of three columns, and what else a specification says of them.
 BOUNDS = {
@@ -112,7 +113,7 @@ def test_no_neighbours_are_further_apart_than_the_receipt_says(query, mechanism,
         if query == "records" and per_person and adjacency != ADD_OR_REMOVE:
             # Records are alone here: columns of several are searched in test_searches.py.
             continue
-        if mechanism in specification._SYMMETRIC and not second_moments:
+        if mechanism in SYMMETRIC and not second_moments:
             refused = "answers queries on second moments alone"
         elif adjacency == ADD_OR_REMOVE and (
             query == "records" or (query == "second_moments" and mechanism != CLIPPED)

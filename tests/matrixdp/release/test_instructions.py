@@ -8,7 +8,7 @@ import pandas as pd
 from packages import ROOT
 
 from matrixdp import cli
-from matrixdp.release import specification
+from matrixdp.release import keys
 
 SHORT = (ROOT / "src/matrixdp/README.md").read_text(encoding="utf-8")
 DOCS = (ROOT / "src/matrixdp/own_matrix.md").read_text(encoding="utf-8")
@@ -63,6 +63,6 @@ def test_python_of_the_library_alone(capsys):
 
 
 def test_every_key_of_a_specification_is_explained():
-    keys = re.findall(r"^\| `(\w+)` \|", DOCS, re.MULTILINE)
-    assert {*keys} == {*specification.KEYS}
+    names = re.findall(r"^\| `(\w+)` \|", DOCS, re.MULTILINE)
+    assert {*names} == {*keys.KEYS}
     assert "](own_matrix.md)" in SHORT
