@@ -12,20 +12,17 @@ import numpy as np
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.moments import unprojected
-from matrixdp.privacy.sensitivity import SecondMomentQuery
-from matrixdp.release.outputs.output import Noisy, Output
+from matrixdp.release.outputs.output import Noisy
+from matrixdp.release.outputs.products import Products
 from matrixdp.release.uncertainty import MomentNoise
 
 
 @dataclass(frozen=True, kw_only=True)
-class AboutMean(Output, abc.ABC):
+class AboutMean(Products, abc.ABC):
     """An answer from second moments of records with a constant 1, or about a private mean."""
 
-    query_type = SecondMomentQuery
     about_mean = True
     counts = True
-    unit = "the squared unit of the column"
-    cell = "mean square"
 
     def noisy(
         self, part: AdditiveMechanism, value: Array, noise: Callable[[], MomentNoise]
@@ -46,19 +43,6 @@ class AboutMean(Output, abc.ABC):
     @abc.abstractmethod
     def _interval(self, noisy: Noisy) -> dict[str, Any]:
         """Return the intervals of an answer of records in a box, whose number is public."""
-
-    @property
-    def sizes(self) -> Array:
-        """Squared units of the columns."""
-        return self.half**2
-
-    @property
-    def _ends(self) -> tuple[Array, Array]:
-        return np.zeros(len(self.half)), self.sizes
-
-    @property
-    def _noise_key(self) -> str:
-        return "noise_std_of_mean_squares_in_the_squared_unit_of_the_column"
 
 
 class Spread(AboutMean, abc.ABC):

@@ -11,26 +11,23 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.moments import MeanCovariance
 from matrixdp.privacy.domain import Ball, Box
-from matrixdp.privacy.sensitivity import SecondMomentQuery
-from matrixdp.release.outputs.output import Noisy, Output
+from matrixdp.release.outputs.output import Noisy
+from matrixdp.release.outputs.products import Products
 from matrixdp.release.outputs.words import table
 from matrixdp.release.uncertainty import ALONE, KEY, LEVEL
 
 
 @dataclass(frozen=True, kw_only=True)
-class SecondMoments(Output):
+class SecondMoments(Products):
     """Second moments about zero, (m, m)."""
 
     name = "second_moments"
     title = "mean products of every two columns"
-    query_type = SecondMomentQuery
     named_rows = True
     read_as_values = True
     has_details = True
     number, small = "mean square", "mean square"
-    unit = "the squared unit of the column"
     root = "root mean square"
-    cell = "mean square"
     loss_unit = "relative error"
     lost = 0.3
 
@@ -53,19 +50,6 @@ class SecondMoments(Output):
         widths = part.interval(LEVEL) * np.outer(self.half, self.half)
         key = f"{ALONE if shrinks else KEY}_plus_or_minus"
         return {key: table(self.columns, widths)}
-
-    @property
-    def sizes(self) -> Array:
-        """Squared units of the columns."""
-        return self.half**2
-
-    @property
-    def _ends(self) -> tuple[Array, Array]:
-        return np.zeros(len(self.half)), self.sizes
-
-    @property
-    def _noise_key(self) -> str:
-        return "noise_std_of_mean_squares_in_the_squared_unit_of_the_column"
 
     def loss(self, rows: Array, estimate: MeanCovariance, std: Array) -> float:
         """Return the Frobenius norm of the error, over that of the exact matrix."""
