@@ -26,6 +26,7 @@ _BELOW = 1 - 1e-9
 #: What a receipt says of bounds; the beginning of what it says of bounds that were found.
 STATED = "stated by you"
 _FOUND = "found in private by the charge"
+_CLIPPED = "clipping not covered by intervals"
 #: Digits of the identifier of a charge that are shown.
 _DIGITS = 12
 
@@ -85,34 +86,37 @@ def identifier(receipt: str) -> str:
 
 
 def charges(spec: Specification, path: Path, account: Mapping[str, Any]) -> dict[str, str]:
-    """Return the charge that found the bounds of a column, by column, for those that were found.
+    """Return by which charge the bounds of a column were found, by column, for those that were.
+
+    Of bounds that were changed afterwards one end may be as it was found. An end of 0 says nothing.
 
     Args:
         spec: specification of a release.
         path: path of the account.
         account: its content.
     """
-    found = {}
+    found: dict[tuple[str, int, float], str] = {}
     for charge in account["releases"] if spec.query_name != Bounds.name else ():
         if (
             charge.get("query") == Bounds.name
             and (file := path.with_name(charge["answer"])).is_file()
         ):
             content = ledger.content(file)
-            for row in content["rows"]:
-                found[tuple(row)] = identifier(charge["receipt"])
-    rows = zip(spec.columns, spec.box.lower, spec.box.upper, strict=True)
-    return {row[0]: found[row] for row in rows if row in found}
+            for name, *ends in content["rows"]:
+                found |= {(name, *end): identifier(charge["receipt"]) for end in enumerate(ends)}
+    words = {}
+    for name, *ends in zip(spec.columns, spec.box.lower, spec.box.upper, strict=True):
+        sources = [found.get((name, *end), "") for end in enumerate(ends)]
+        if sources[0] and sources[0] == sources[1]:
+            words[name] = f"{_FOUND} {sources[0]}, {_CLIPPED}"
+        elif named := [source for source, end in zip(sources, ends, strict=True) if source and end]:
+            words[name] = f"one end {_FOUND} {named[0]}, {_CLIPPED}"
+    return words
 
 
 def origins(spec: Specification, found: Mapping[str, str]) -> dict[str, str]:
-    """Return where the bounds of each column come from, for a receipt."""
-    return {
-        name: f"{_FOUND} {found[name]}, clipping not covered by intervals"
-        if name in found
-        else STATED
-        for name in spec.columns
-    }
+    """Return where the bounds of each column come from, for a receipt; ``found`` of charges."""
+    return {name: found.get(name, STATED) for name in spec.columns}
 
 
 def in_words(statement: Mapping[str, Any]) -> str:

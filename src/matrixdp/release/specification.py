@@ -241,6 +241,9 @@ def read_all(path: Path) -> list[Specification]:
         InputError: as :func:`read`, or two releases have one name.
     """
     table = toml.load(path)
+    if "columns" in table:
+        # A file that `matrixdp bounds` reads, at any other door.
+        table.setdefault("query", Bounds.name)
     entries = table.pop("release", None)
     _check_place(path, table)
     if entries is None:

@@ -91,7 +91,23 @@ def test_a_receipt_says_which_bounds_were_found_and_which_are_stated(folder, cap
     assert {*harness.read(folder, query, "b").receipt["origin_of_bounds"].values()} == {
         "stated by you"
     }
-    assert len(charges(folder)) == 3
+    # One end may be changed afterwards; the other one is still of the records.
+    end = tomllib.loads(text)["bounds"]["age"][1]
+    assert paste(folder, f"[bounds]\nage = [-1, {end!r}]\nincome = [0, 1]", query, "c", **more) == 0
+    origins = harness.read(folder, query, "c").receipt["origin_of_bounds"]
+    assert origins["age"].startswith(f"one end found in private by the charge {charge}")
+    assert origins["income"] == "stated by you"
+    assert len(charges(folder)) == 4
+
+
+@pytest.mark.parametrize("verb", ["recommend", "account", "release"])
+def test_a_file_of_bounds_is_one_at_every_door(folder, capsys, monkeypatch, verb):
+    monkeypatch.chdir(folder)
+    find(folder, capsys)
+    file = folder / "limits.toml"
+    assert "query" not in tomllib.loads(file.read_text(encoding="utf-8"))
+    assert cli.main([verb, str(file)]) == 0
+    assert len(charges(folder)) == 1
 
 
 def test_bounds_that_are_found_serve_records_in_memory(tmp_path):
