@@ -14,7 +14,7 @@ import refusals
 
 from matrixdp import cli
 from matrixdp.checks import InputError
-from matrixdp.release import specification, tables
+from matrixdp.release import ledger, specification, tables
 
 TABLES = Path(__file__).with_name("refusals.toml")
 VALID = """file = "people.csv"
@@ -147,12 +147,15 @@ def test_words(folder, capsys, monkeypatch, words, says):
     Path("spec.toml").write_text(VALID)
     Path("lost.toml").write_text(VALID.replace("people.csv", "lost.csv"))
     Path("below.toml").write_text(f'account = "nope/books.json"\n{VALID}')
+    Path("begun.toml").write_text(f'account = "begun.json"\n{VALID}')
+    total = ledger.total({"epsilon": 2.0, "delta": 1e-6})
     Path("people.tsv").write_text("age\tincome\n1\t2\n")
     for name, content in (
         ("broken", "{"),
         ("nested", "[" * 100_000),
         ("list", "[]"),
         ("lacking", '{"format": 1}'),
+        ("begun", json.dumps(ledger.begin(total, ledger.Relation("zero_out")))),
     ):
         Path(f"{name}.json").write_text(content)
     Path("taken/.mean.csv.part").mkdir(parents=True)
