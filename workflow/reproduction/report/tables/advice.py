@@ -40,6 +40,7 @@ COLUMNS = (
     *("tied_with", "baseline", "baseline_error", "beats_baseline", "nonprivate"),
     *("noise_std", "epsilon_delivered", "n_trials", "held_out", "place"),
     *("data_status", "experiment", "best_mechanism", "runner_up_mechanism"),
+    *("offer_mechanism", "offer_error"),
 )
 
 #: Columns of the best row in the summary.
@@ -91,7 +92,8 @@ def build(run: Run) -> Table:
     ``place`` is that of the default reading among all, at the tables' epsilon.
     Without such evidence the mechanism is not advised. A person's records are such other data, and
     each mechanism there says what a specification names it. Of the best row and those that it does
-    not beat, the simplest that ``matrixdp release`` offers is the best one.
+    not beat, the simplest that ``matrixdp release`` offers is the best one. ``offer_mechanism`` has
+    the least error of those that it offers.
     """
     title = "Advice for every task and budget"
     rows = [row for name in run.each("summary") for row in _rows(name, run)]
@@ -207,13 +209,19 @@ def _best(
     means = rows.set_index("mechanism")["mean"]
     ranked = sorted(distinct, key=lambda name: -means[name] if larger else means[name])
     offers = [name for name in distinct if {name, *alike[name]} & {*offered}]
+    offer = next((name for name in ranked if name in offers), None)
     leader = _leader(ranked, offers, pairs, baseline)
     ranked.sort(key=lambda name: name != leader)
     searched = {*rows.loc[rows["audit_status"].eq(NOT_REFUTED), "mechanism"]}
     labels = {name: _join_names({name, *alike[name]}, searched) for name in distinct}
     of_best = rows[rows["mechanism"].eq(leader)].iloc[0][[*OF_BEST]]
     contests = pairs[pairs["mechanism"].eq(leader)].set_index("against")
-    return {**of_best, **_against_others(ranked, labels, means, contests, baseline)}
+    return {
+        **of_best,
+        **_against_others(ranked, labels, means, contests, baseline),
+        "offer_mechanism": offer or "",
+        "offer_error": means[offer] if offer else nan,
+    }
 
 
 def _against_others(
@@ -342,8 +350,12 @@ def choice(
             return ""
         if catalogue.experiment(row["experiment"]).perturbation == "gradients":
             return "no file: a training"
-        keys = catalogue.section("offered").get(row["best_mechanism"])
-        return f"`{keys}`" if keys else "not offered by `matrixdp release`"
+        offered = catalogue.section("offered")
+        if keys := offered.get(row["best_mechanism"]):
+            return f"`{keys}`"
+        keys = offered.get(format_value(row["offer_mechanism"]))
+        instead = f"; `{keys}` is: {short(row['offer_error'] * metric(row).scale)}" if keys else ""
+        return f"not offered by `matrixdp release`{instead}"
 
     def ties(row: Mapping[str, Any]) -> str:
         return format_value(row["tied_with"]) or "none"
