@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import fcntl
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,19 +8,11 @@ from tinyproject import ROOT, TinyProject, clone
 
 
 @pytest.fixture(scope="session")
-def once(tmp_path_factory: pytest.TempPathFactory) -> Callable:
+def once(common: Callable[..., Path]) -> Callable:
     """Return a function that makes a folder once for all test processes."""
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
     def make(name: str, fill: Callable[[Path], object]) -> TinyProject:
-        with open(shared / f"{name}.lock", "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            done = shared / f"{name}.done"
-            if not done.exists():
-                fill(shared / name)
-                done.touch()
-        return TinyProject(shared / name)
+        return TinyProject(common(name, lambda folder: fill(folder / "project")) / "project")
 
     return make
 
