@@ -4,8 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from matrixdp.release import specification
 from reproduction import catalogue
+from reproduction.mechanisms import registry
 from reproduction.report import advisable
+from reproduction.report.tables import advice
 
 GOOD = {
     "experiment": "regression",
@@ -51,3 +54,18 @@ def test_a_mechanism_may_be_advised_if_it_may_at_every_epsilon():
     rows = advisable.joined(rows)
     assert advisable.of_all(rows[:1]) == advisable.YES
     assert advisable.of_all(rows) == advisable.DELIVERS_MORE
+
+
+def test_of_private_training_only_what_is_private_is_advised():
+    """Schemes of no paper's definition, or that nothing vouches for, are no option."""
+    names = ["pld_gaussian", "gaussian_2014", "mvg_code", "imgm_amplified", "of_tomorrow"]
+    rows = pd.DataFrame({"mechanism": [*names, "majority", "nonprivate"]})
+    released = advice._released_by(catalogue.experiment("adult"), rows, None)
+    assert released == dict.fromkeys(names[:2], "gradients")
+
+
+def test_what_is_offered_is_what_a_specification_can_name():
+    built = {name: entry.build() for name, entry in registry().items() if not entry.parameters}
+    named = {name for name, mechanism in built.items() if specification.key_of(mechanism)}
+    # Both are ``gaussian``: for records and means, and for second moments.
+    assert {*catalogue.section("offered")} == {*named, "analytic_gaussian", "goe"}
