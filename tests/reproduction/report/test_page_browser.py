@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
-
 import chromium
 import pytest
-import runfiles
 from packages import KEPT
-from samplerun import put, write
+from samplerun import write
 
 from reproduction.report import inputs, page
 
@@ -35,52 +32,26 @@ def html(tmp_path_factory):
 def load(browser, html, tmp_path):
     """Return a function that loads the page, changed or not, in a window of some width."""
 
-    def run(change=lambda text: text, width=1280, text=html, at=""):
+    def run(change=lambda text: text, width=1280, at=""):
         file = tmp_path / "report.html"
-        file.write_text(change(text), encoding="utf-8")
+        file.write_text(change(html), encoding="utf-8")
         shown = browser.open(file.as_uri() + at, width)
         if not at:
-            opened = "document.querySelectorAll('.evidence').forEach((one) => { one.open = true; })"
-            shown.run(opened)
+            shown.run(OPEN)
         return shown
 
     return run
 
 
-CLAIMS = """id,paper,place,claim,claim_type,verdict,reason,shown_by
-M1,MVG,Section 1,one,theorem,reproduced,It holds. And more is said of Eq. (1),figures/figure4_left
-M2,MVG,Section 2,two,experiment,not reproduced,<b>no</b>,figures/curves_regression
-I1,IMGM,Section 3,three,identity,reproduced only under <i>some</i>,perhaps,theory/exact
-"""
-
-
 @pytest.fixture(scope="module")
-def run(tmp_path_factory, root):
-    """Return a run with several experiments and epsilons, trainings, advice and claims."""
-    known, root = root, tmp_path_factory.mktemp("whole") / "results"
-    shutil.copytree(known, root, ignore=shutil.ignore_patterns("trials", "tables"))
-    head, *rows = CLAIMS.splitlines()
-    empty = ("statistic,evidence,effect,effect_low,effect_high,margin,power,p,p_corrected",)
-    empty += ("readings_holding,readings_total,data_status,experiments",)
-    empty += ("effect_zeros,alike,met_by,beaten_by",)
-    commas = "," * (1 + ",".join(empty).count(","))
-    put(root / "claims.csv", "\n".join([",".join((head, *empty)), *(row + commas for row in rows)]))
-    runfiles.write(root, "tables/advice", "figures/curves_regression")
-    return root
+def kept_page(tmp_path_factory):
+    """Return the file of the page on the kept results."""
+    file = tmp_path_factory.mktemp("kept") / "page.html"
+    page.write(inputs.below(KEPT), file, run={})
+    return file
 
 
-@pytest.fixture(scope="module")
-def text(run):
-    """Return the page on the whole run."""
-    return page.build(inputs.below(run), run={})
-
-
-@pytest.fixture
-def whole(load, text):
-    """Return a function that loads the page on the whole run."""
-    return lambda *args, **options: load(*args, **options, text=text)
-
-
+OPEN = "document.querySelectorAll('.evidence').forEach((one) => { one.open = true; })"
 DECODED = """Promise.all([...document.images].map(
     (image) => image.decode().then(() => image.naturalWidth > 0, () => false)))"""
 OVERFLOW = "document.documentElement.scrollWidth - innerWidth"
@@ -88,11 +59,11 @@ COLUMN = """[...document.querySelectorAll('#tables-table3 tbody tr:not(.group)')
     .map((row) => row.cells[{0}].dataset.value ?? row.cells[{0}].textContent)"""
 
 
-def test_the_page_loads_without_errors_and_without_network(load):
-    shown = load()
-    assert shown.run(DECODED) == [True]
-    assert shown.errors() == []
-    assert shown.requests() == []
+def test_the_page_loads_without_errors_and_without_network(load, browser, kept_page):
+    for shown in (load(), browser.open(kept_page.as_uri())):
+        assert {*shown.run(DECODED)} == {True}
+        assert shown.errors() == []
+        assert shown.requests() == []
 
 
 def test_the_checks_would_notice(load):
@@ -213,56 +184,6 @@ def test_the_page_works_without_scripts(load):
     assert shown.run(buttons) == 0
 
 
-def test_the_whole_page_loads_without_errors_and_without_network(whole):
-    shown = whole()
-    assert shown.errors() == []
-    assert shown.requests() == []
-
-
-@pytest.mark.parametrize("width", [1400, 900, 390])
-def test_nothing_that_moves_is_wider_than_the_window(whole, width):
-    assert whole(width=width).run(OVERFLOW) <= 0
-
-
-@pytest.mark.parametrize(("width", "kind"), [(1400, "wide"), (900, "wide"), (390, "narrow")])
-def test_a_figure_fits_the_window_and_its_headline_is_not_cut(whole, width, kind):
-    shown = whole(width=width)
-    images = "[...document.querySelectorAll('.paper img')].filter((one) => one.offsetParent)"
-    assert shown.run(f"{images}.map((one) => one.className)") == [kind]
-    assert shown.run(f"{images}.every((one) => one.getBoundingClientRect().right <= innerWidth)")
-    heads = "[...document.querySelectorAll('figure h3')]"
-    assert shown.run(f"{heads}.every((one) => one.scrollWidth <= one.clientWidth)")
-    # Eight points in the drawing are as many on the screen, or little fewer.
-    size = f"{images}[0].getBoundingClientRect().width / {images}[0].getAttribute('width')"
-    assert shown.run(size) > 0.85
-
-
-@pytest.mark.parametrize(("theme", "filtered"), [("light", False), ("dark", True)])
-def test_figures_are_dark_in_the_dark(whole, theme, filtered):
-    shown = whole()
-    shown.run(f"document.documentElement.dataset.theme = '{theme}'")
-    used = shown.run("getComputedStyle(document.querySelector('.paper')).filter")
-    assert (used != "none") == filtered
-
-
-def test_bars_count_the_claims_and_texts_are_no_markup(whole):
-    shown = whole()
-    bars = (
-        "[...document.querySelectorAll('.tally')].map((one) => one.innerText.split(/\\s*\\n\\s*/))"
-    )
-    assert shown.run(bars) == [
-        ["theorems", "1"],
-        ["claims on experiments", "1"],
-        ["other statements", "1"],
-    ]
-    assert "<b>no</b>" in shown.run("document.querySelector('#claim-M2').innerText")
-    assert (
-        shown.run("document.querySelector('#claim-M2 a:not([href*=claim])').hash")
-        == "#figures-curves-regression"
-    )
-    assert "make claim ID=M2" in shown.run("document.querySelector('#claim-M2 .do').innerText")
-
-
 #: Window -> how many screens of it the page on the kept results may have.
 LENGTH = {(1400, 900): 7, (390, 844): 12}
 #: Rows of the ledger that can be seen.
@@ -274,19 +195,30 @@ CUT = """[...document.querySelectorAll('.card, .mark .label, .row .label, h1, h2
     .map((part) => part.textContent)"""
 
 
-@pytest.fixture(scope="module")
-def kept_page(tmp_path_factory):
-    """Return the file of the page on the kept results."""
-    file = tmp_path_factory.mktemp("kept") / "page.html"
-    page.write(inputs.below(KEPT), file, run={})
-    return file
+@pytest.mark.parametrize(("width", "kind"), [(1400, "wide"), (900, "wide"), (390, "narrow")])
+def test_a_figure_fits_the_window(browser, kept_page, width, kind):
+    shown = browser.open(kept_page.as_uri(), width)
+    shown.run(OPEN)
+    images = "[...document.querySelectorAll('.paper img')].filter((one) => one.offsetParent)"
+    assert {*shown.run(f"{images}.map((one) => one.className)")} == {kind}
+    # Eight points in a drawing are as many on the screen, or little fewer.
+    place = "one.getBoundingClientRect()"
+    assert shown.run(f"{images}.every((one) => {place}.right <= innerWidth)")
+    assert shown.run(f"{images}.every((one) => {place}.width > 0.85 * one.getAttribute('width'))")
+
+
+@pytest.mark.parametrize(("theme", "filtered"), [("light", False), ("dark", True)])
+def test_figures_are_dark_in_the_dark(browser, kept_page, theme, filtered):
+    shown = browser.open(kept_page.as_uri())
+    shown.run(f"document.documentElement.dataset.theme = '{theme}'")
+    used = shown.run("getComputedStyle(document.querySelector('.paper')).filter")
+    assert (used != "none") == filtered
 
 
 def test_the_page_on_the_kept_results_is_short(browser, kept_page):
-    file = kept_page
-    assert file.stat().st_size < 3.5e6
+    assert kept_page.stat().st_size < 3.5e6
     for window, screens in LENGTH.items():
-        shown = browser.open(file.as_uri(), *window)
+        shown = browser.open(kept_page.as_uri(), *window)
         height = shown.run("document.documentElement.scrollHeight")
         assert height <= screens * window[1], window
         assert shown.run(OVERFLOW) <= 0
@@ -328,9 +260,9 @@ def test_the_ledger_can_be_filtered(browser, kept_page):
     assert all(line.startswith("claim-I") for line in shown.run(LINES))
 
 
-def test_what_is_folded_opens_for_its_address(whole):
+def test_what_is_folded_opens_for_its_address(load):
     folded = '<details id="outer"><p>x</p><details><p id="inside">y</p></details></details></main>'
-    shown = whole(lambda text: text.replace("</main>", folded), at="#inside")
+    shown = load(lambda text: text.replace("</main>", folded), at="#inside")
     seen = "document.getElementById('inside').checkVisibility()"
     assert shown.run(seen)
     shown.run("document.getElementById('outer').open = false")
