@@ -58,67 +58,6 @@ def test_results_are_those_printed(name):
         assert row["delta"] == ("-" if not private else "0" if pure else "1/n")
 
 
-_GRADIENTS = (
-    "DP-SGD: sampling with probability q, gradients clipped by their l2 norm, averaged over a lot"
-)
-_FEATURES = "SGD, 256 random inputs in each iteration"
-_BOTH = f"gradients: {_GRADIENTS}; features: {_FEATURES}"
-#: Item -> cell of each experiment, in the order of the columns in print; empty where the paper is
-#: silent. What no table has stands in the sections on the experiments.
-SET_UPS = {
-    "table1": {
-        "": "mnist | cifar10 | cora | adult | svhn | imdb",
-        "model": "LeNet | VGG-16 | GCN-Mixed | MLP | AlexNet | BiLSTM",
-        "training": "55,000 | 50,000 | 1,140 | 32,561 | 73,257 | 25,000",
-        "testing": "5,000 | 10,000 | 1,000 | 16,281 | 26,032 | 25,000",
-        "lot": "1,024 | 1,024 | 200 | 512 | 1024 | 256",
-        "type1_epochs": "100 | 30 | 50 | 50 | 60 | -",
-        "type2_epochs": "50 | 50 | - | - | 20 | 10",
-        "gradient_shape": "1,024 x 84 | 1,024 x 512 | 1,436 x 16 | 105 x 12 | 4096 x 512 | -",
-        "feature_shape": "256 x 400 | 256 x 512 | - | - | 1024 x 1024 | 256 x 150",
-        "protected": " | ".join(["the training data"] * 6),
-        "optimiser": " | ".join([_BOTH, _BOTH, _GRADIENTS, _GRADIENTS, _BOTH, _FEATURES]),
-        "metric": " | ".join(["testing accuracy"] * 6),
-        "epsilon": "gradients: 0.01 to 1 | gradients: 0.01 to 1 | 0.01 to 1 | 0.01 to 1"
-        " | gradients: 0.01 to 1 | ",
-        "delta": " | ".join(["0.00001"] * 6),
-    },
-    "table2": {
-        "": "regression | first_pc | covariance",
-        "task": "Regression | 1st P.C. | Covariance est.",
-        "dataset": "Liver | Movement | CTG",
-        "samples": "248 | 10,176 | 2,126",
-        "features": "6 | 4 | 21",
-        "query": "X | X X^T / n | X",
-        "query_size": "6 x 248 | 4 x 4 | 21 x 2126",
-        "metric": "RMSE | Delta rho (Eq. 28) | RSS (Eq. 29)",
-        "algorithm": "1 | 2 | 1",
-        "directions": "Domain knowledge / SVD | Inspection on data collection setup"
-        " | Domain knowledge",
-        "scaling": "features centred | features centred | ",
-        "bounds": "[-1, 1] | [-100, 100] | [0, 1]",
-        "adjacency": " | ".join(["differ by one record"] * 3),
-        "epsilon": "1 | 1 | 1",
-        "delta": "1/n | 1/n | 1/n",
-        "trials": "100 | 100 | 100",
-    },
-}
-
-
-@pytest.mark.parametrize("name", SET_UPS)
-def test_set_ups_are_those_printed(name):
-    printed = {
-        (item, experiment): cell
-        for item, cells in SET_UPS[name].items()
-        for experiment, cell in zip(SET_UPS[name][""].split(" | "), cells.split(" | "), strict=True)
-        if item and cell
-    }
-    table = inputs.read(f"published/{name}", FILES)
-    assert table.set_index(["item", "experiment"])["value"].to_dict() == printed
-    assert len(table) == len(printed)
-    assert table["place"].str.match(r"(Table|Sections?) \d").all()
-
-
 _MVG = "MVG using the {} allocation strategy"
 #: The names of the rows in print, in their order.
 METHODS = {
