@@ -1,4 +1,4 @@
-"""What two places of the kept results state is one number, and one verdict."""
+"""The verdicts on the kept results follow their means, and their families of tests."""
 
 import numpy as np
 import pandas as pd
@@ -7,9 +7,7 @@ from packages import KEPT
 
 from reproduction import catalogue, job_settings
 from reproduction.report import comparisons, inputs
-from reproduction.report.tables import comparison
 
-TABLES = {"regression": "table3", "first_pc": "table4", "covariance": "table5"}
 KEYS = ["mechanism", "direction", "configuration"]
 
 
@@ -21,75 +19,6 @@ def text(frame, *columns):
     return frame.assign(
         **{name: frame[name].astype(object).fillna("").astype(str) for name in columns}
     )
-
-
-def private(frame, means="mean"):
-    """Return the rows at epsilon 1 of mechanisms, one each."""
-    rows = frame[frame["epsilon"].eq(1) & frame[means].notna()]
-    rows = text(rows[~rows["mechanism"].isin(catalogue.BASELINES)], *KEYS)
-    # A share that was fixed in public may be the chosen one too.
-    rows = rows.drop_duplicates(KEYS).set_index(KEYS)
-    # A table has words of its own for a row that no test tells from the baseline.
-    return rows.replace({"against_baseline": {comparison.AT_BASELINE: comparisons.EVEN}})
-
-
-def disagreements(experiment, table, figure, compared):
-    """Return which private rows at epsilon 1 have another verdict or mean in two places."""
-    printed, drawn = private(table), private(figure[figure["role"].eq("mechanism")])
-    baseline = next(iter({*catalogue.BASELINES} & {*trivial(table)}), "")
-    judged = text(comparisons.against(compared, baseline), *KEYS, "verdict")
-    judged = judged[judged["epsilon"].eq(1)].drop_duplicates(KEYS).set_index(KEYS)["verdict"]
-    verdicts = text(printed, "against_baseline")["against_baseline"]
-    wrong = [key for key in printed.index if key in judged.index and judged[key] != verdicts[key]]
-    both = printed.join(text(drawn, "against_baseline"), how="inner", suffixes=("", "_drawn"))
-    apart = both["against_baseline"].fillna("").ne(both["against_baseline_drawn"])
-    apart |= ~np.isclose(both["mean"], both["mean_drawn"], rtol=1e-9)
-    return [*wrong, *both.index[apart]], len(both)
-
-
-def trivial(table):
-    """Return the baseline that verdicts are against: the best one that costs no privacy."""
-    rows = table[table["mechanism"].isin(catalogue.BASELINES)]
-    rows = rows[~rows["mechanism"].str.startswith(("nonprivate", "clipped"))]
-    return [rows.sort_values("mean")["mechanism"].iloc[0]]
-
-
-@pytest.mark.parametrize("experiment", TABLES)
-def test_a_row_has_one_verdict_in_table_figure_and_comparisons(experiment):
-    parts = [
-        kept(f"tables/{TABLES[experiment]}"),
-        kept(f"figures/data/curves_{experiment}"),
-        kept(f"comparisons/{experiment}"),
-    ]
-    wrong, count = disagreements(experiment, *parts)
-    assert (wrong, count > 15) == ([], True)
-
-
-def test_prices_are_those_of_the_comparisons_in_table_and_figure():
-    table = kept("tables/price").set_index(["experiment", "mechanism"])
-    drawn = kept("figures/data/price").set_index(["experiment", "mechanism"])
-    shared = drawn.join(table, how="inner", suffixes=("", "_table"))
-    assert len(shared) == len(drawn) > 20
-    for name in ("price", "low", "high"):
-        pd.testing.assert_series_equal(
-            shared[name], shared[f"{name}_table"], check_names=False, rtol=1e-5
-        )
-    for experiment in TABLES:
-        rows = kept(f"comparisons/{experiment}")
-        rows = rows[rows["comparison"].eq(comparisons.PRICE)].set_index("mechanism")["difference"]
-        known = table.loc[experiment]["price"]
-        assert known.to_numpy() == pytest.approx(rows[known.index].to_numpy(), rel=1e-5)
-
-
-def test_the_advice_follows_the_comparisons():
-    advice = kept("tables/advice")
-    for experiment in TABLES:
-        pairs = comparisons.oriented(kept(f"comparisons/{experiment}"))
-        verdicts = text(pairs, "verdict").set_index(["mechanism", "against", "epsilon"])["verdict"]
-        for row in advice[advice["experiment"].eq(experiment)].itertuples():
-            verdict = verdicts[row.best_mechanism, row.baseline, row.epsilon]
-            values = {*np.atleast_1d(verdict)}
-            assert (values == {comparisons.BETTER}) == bool(row.beats_baseline), row
 
 
 RUNS = sorted(path.stem for path in (KEPT / "comparisons").glob("*.csv"))
@@ -122,26 +51,21 @@ def contradictions(pairs):
     return pairs[apart | (sign * pairs["difference"] <= 0)]
 
 
-@pytest.mark.parametrize("name", RUNS)
-def test_no_kept_verdict_contradicts_its_means(name):
-    pairs = kept(f"comparisons/{name}")
-    assert contradictions(pairs).empty
-    # Each verdict has one of its own: the other word, the other median, none.
-    ordered = pairs[pairs["verdict"].isin([comparisons.BETTER, comparisons.WORSE])]
-    others = {comparisons.BETTER: comparisons.WORSE, comparisons.WORSE: comparisons.BETTER}
-    for wrong in (
-        ordered.assign(verdict=ordered["verdict"].map(others)),
-        ordered.assign(difference=-ordered["difference"]),
-        ordered.assign(difference=0.0),
-    ):
-        assert len(contradictions(wrong)) == len(ordered)
-
-
 @pytest.mark.parametrize("folder", [".", "quick"])
 def test_no_verdict_on_kept_trials_contradicts_their_means(folder):
+    others = {comparisons.BETTER: comparisons.WORSE, comparisons.WORSE: comparisons.BETTER}
     for name in RUNS:
         compared, order, _ = in_order(name, folder)
-        assert contradictions(comparisons.judged(compared, order)).empty
+        judged = comparisons.judged(compared, order)
+        assert contradictions(judged).empty
+        # Each verdict has one of its own: the other word, the other median, none.
+        ordered = judged[judged["verdict"].isin([*others])]
+        for wrong in (
+            ordered.assign(verdict=ordered["verdict"].map(others)),
+            ordered.assign(difference=-ordered["difference"]),
+            ordered.assign(difference=0.0),
+        ):
+            assert len(contradictions(wrong)) == len(ordered)
 
 
 @pytest.mark.parametrize("name", RUNS)

@@ -50,11 +50,3 @@ def test_a_table_that_cannot_be_is_one_sentence(name, message, tmp_path):
     with pytest.raises(InputError, match=message):
         tables.write(name, runfiles.files(KEPT, "tables/table4"), tmp_path / "table.csv")
     assert not [*tmp_path.iterdir()]
-
-
-@pytest.mark.parametrize("name", ["settings", "comparisons/regression"])
-def test_a_file_that_is_missing_is_named(name, tmp_path):
-    files = runfiles.files(KEPT, "tables/table3")
-    del files[name]
-    with pytest.raises(InputError, match=f"^{name} is not among the files of this step; run"):
-        tables.write("table3", files, tmp_path / "table3.csv")

@@ -15,7 +15,7 @@ from samplerun import SVG, draw, put, settle, write
 from matrixdp.checks import InputError
 from reproduction import cli
 from reproduction.report import inputs, page
-from reproduction.report.page import machine, pictures, prose, sections
+from reproduction.report.page import machine, pictures, prose
 
 RUN = {"Git commit": "0123abc", "Processor": "a processor"}
 
@@ -200,11 +200,6 @@ def test_an_experiment_of_tomorrow_has_a_place(sample, tmp_path):
     html = page.build(inputs.below(root), run=RUN)
     assert 'id="tables-tomorrow"' in section(html, "further")
     assert html.index('id="imgm"') < html.index('id="further"') < html.index('id="claims"')
-
-
-def test_each_section_has_an_anchor_of_its_own():
-    anchors = [section.id for section in sections.SECTIONS]
-    assert len({*anchors}) == len(anchors)
 
 
 # Facts on the run

@@ -45,17 +45,6 @@ def test_the_place_of_the_default_reading(saved, means, place, metric):
     assert summary.place_of_default(table.iloc[:0], "1") == ""
 
 
-def test_large_samples_use_the_papers_interval(saved):
-    rng = np.random.default_rng(1)
-    values = rng.normal(3, 2, 30)
-    row = summary.summarise([saved(trials("laplace", values))]).iloc[0]
-    assert row["mean"] == pytest.approx(sum(values) / 30, rel=1e-14)
-    spread = np.sqrt(((values - values.mean()) ** 2).sum() / 29)
-    assert row["sd"] == pytest.approx(spread, rel=1e-13)
-    assert row["ci95"] == pytest.approx(1.96 * spread / np.sqrt(30), rel=1e-13)
-    assert row["n_trials"] == 30
-
-
 @pytest.mark.parametrize(("n", "quantile"), [(2, 12.7062047), (5, 2.7764451), (29, 2.0484071)])
 def test_small_samples_use_students_t(saved, n, quantile):
     values = np.random.default_rng(n).normal(size=n)
@@ -68,44 +57,6 @@ def test_one_trial_has_no_interval(saved):
     assert row["mean"] == 0.25
     assert np.isnan(row["ci95"])
     assert np.isnan(row["sd"])
-
-
-def test_the_choice_is_made_on_select_trials_alone(saved):
-    parts = []
-    # The report trials would choose tau = 0.95, the select trials choose 0.55.
-    for tau, shown, tried in (("0.55", 5, 1), ("0.75", 3, 2), ("0.95", 1, 3)):
-        at = {"configuration": f"tau={tau}", "direction": "a"}
-        parts += [trials("mvg_binary", [shown, shown + 0.5], **at)]
-        parts += [trials("mvg_binary", [tried, tried + 1.0], phase="select", **at)]
-    # Another direction has its own choice; a configuration that stands alone is chosen.
-    for tau, tried in (("0.55", 9), ("0.75", 8)):
-        at = {"configuration": f"tau={tau}", "direction": "b"}
-        parts += [trials("mvg_binary", [1.0, 2.0], **at)]
-        parts += [trials("mvg_binary", [tried, tried], phase="select", **at)]
-    parts += [trials("laplace", [1.0, 2.0])]
-    table = summary.summarise([saved(*parts)])
-    chosen = table[table["chosen"]][["mechanism", "direction", "configuration"]]
-    assert chosen.to_numpy().tolist() == [
-        ["laplace", "", ""],
-        ["mvg_binary", "a", "tau=0.55"],
-        ["mvg_binary", "b", "tau=0.75"],
-    ]
-    row = only(table, direction="a", configuration="tau=0.55")
-    assert (row["mean"], row["select_mean"], row["n_trials"]) == (5.25, 1.5, 2)
-
-
-def test_tables_show_what_was_chosen_in_the_first_direction(saved):
-    parts = [trials("laplace", [1.0, 2.0])]
-    for direction in ("a", "dp_svd"):
-        for tau, tried in (("0.55", 2.0), ("0.95", 1.0)):
-            at = {"configuration": f"tau={tau}", "direction": direction}
-            parts += [trials("mvg_binary", [1.0, 2.0], **at)]
-            parts += [trials("mvg_binary", [tried, tried], phase="select", **at)]
-    shown = summary.table_rows(summary.summarise([saved(*parts)]))
-    assert shown[["mechanism", "direction", "configuration"]].to_numpy().tolist() == [
-        ["laplace", "", ""],
-        ["mvg_binary", "a", "tau=0.95"],
-    ]
 
 
 def test_each_epsilon_has_its_own_choice_and_ties_take_the_smaller_variant(saved):

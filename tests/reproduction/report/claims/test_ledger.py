@@ -185,21 +185,6 @@ def test_a_run_is_judged_the_same_each_time(run):
     assert table.loc["I8", "reason"].startswith("not run: experiment imdb was not run")
 
 
-def test_claims_of_an_experiment_with_a_run_of_its_own_name_its_command(run):
-    settings = {"experiments": {}, "table_epsilon": "1", "training": {"imdb": {}}}
-    (run.folder / "settings.yaml").write_text(yaml.safe_dump(settings))
-    files = inputs.below(run.folder)
-    paths = [run.folder / "claims.csv", run.folder / "claims_comparisons.csv"]
-    claims.write(files, *paths, vocabulary=KNOWN)
-    table = pd.read_csv(paths[0], keep_default_na=False).set_index("id")
-    of_mnist = [one.id for one in definitions.read(KNOWN) if "mnist" in one.experiments]
-    assert of_mnist
-    for name in of_mnist:
-        assert table.loc[name, "verdict"] == "undecided"
-        assert table.loc[name, "reason"].startswith("not run: `make mnist`. ")
-    assert table.loc["I8", "reason"].startswith("not run: experiment imdb was not run")
-
-
 def test_an_amount_counts_with_the_order_of_the_same_pairs_alone():
     claims = [claim for claim in definitions.read(KNOWN) if claim.comparisons]
     pairs = {claim.id: {(c.first, c.second) for c in claim.comparisons} for claim in claims}

@@ -142,11 +142,6 @@ def test_a_figure_of_refusals_says_so_and_draws(name, root, tmp_path):
     assert figure.caption
 
 
-def test_an_unknown_figure_has_a_neighbour(root, tmp_path):
-    with pytest.raises(InputError, match="figure is 'figure3_'; did you mean 'figure3'"):
-        figures.write("figure3_", inputs.below(root), tmp_path / "figure3_.svg")
-
-
 def test_redrawing_compares_bytes_and_names_what_is_lacking(root, saved, tmp_path, capsys):
     for name in ("summary", "comparisons", "audit"):
         shutil.copytree(root / name, tmp_path / name)
