@@ -8,8 +8,7 @@ from scipy import integrate, optimize, stats
 
 from reproduction import theory
 from reproduction.discovery import collect
-from reproduction.mechanisms import mvg
-from reproduction.theory import exact, exact_errata, exact_imgm, exact_mvg, leakage, radii, samplers
+from reproduction.theory import exact, exact_errata, leakage
 from reproduction.theory.numbers import Number
 
 #: Checks of claims that are wrong as printed, and of errata: their numbers must not all hold.
@@ -25,15 +24,6 @@ def table():
 
 def values(table, check):
     return table["value"][table["check"] == check].to_numpy()
-
-
-@pytest.fixture
-def stream():
-    return np.random.default_rng(3)
-
-
-def failing(check, stream):
-    return [number for number in check(stream) if not number.holds]
 
 
 def test_every_check_decides_as_it_should(table):
@@ -144,67 +134,6 @@ def test_the_powers_of_section_6_4(table):
 )
 def test_a_number_holds_within_its_tolerance(relation, value, holds):
     assert Number("", value, relation, 1.0, 0.1).holds is holds
-
-
-def test_too_little_mvg_noise_fails(monkeypatch, stream):
-    original = exact_mvg.MVG._limit
-    monkeypatch.setattr(exact_mvg.MVG, "_limit", lambda *args: 10 * original(*args))
-    assert failing(exact_mvg.theorem_2, stream)
-    assert failing(exact_mvg.budgets, stream)
-
-
-def test_a_wrong_root_fails(monkeypatch, stream):
-    original = exact_mvg.largest_phi
-    monkeypatch.setattr(exact_mvg, "largest_phi", lambda *args: 10 * original(*args))
-    assert failing(exact_mvg.theorem_2, stream)
-    assert failing(exact_mvg.theorem_3, stream)
-
-
-@pytest.mark.parametrize("factor", [0.999, 1.001])
-def test_a_wrong_budget_fails(monkeypatch, stream, factor):
-    original = exact_imgm.gaussian.mu
-    monkeypatch.setattr(exact_imgm.gaussian, "mu", lambda *args: factor * original(*args))
-    assert failing(exact_imgm.lemma_3, stream)
-    assert failing(exact_imgm.composition, stream)
-    assert failing(exact_imgm.no_budget, stream)
-
-
-def test_swapped_theorems_fail(monkeypatch, stream):
-    def swapped(*arguments, **options):
-        constants = mvg.coefficients(*arguments, **options)
-        return constants._replace(alpha=constants.omega, omega=constants.alpha)
-
-    monkeypatch.setattr(exact_mvg, "coefficients", swapped)
-    assert failing(exact_mvg.theorem_4, stream)
-
-
-def test_a_bad_allocation_fails(monkeypatch, stream):
-    equal = lambda spectrum, budget: np.full(len(spectrum), budget / len(spectrum))  # noqa: E731
-    monkeypatch.setattr(exact_mvg, "water_filling", equal)
-    assert failing(exact_mvg.filled_optimum, stream)
-
-
-def test_exchanged_factors_fail(monkeypatch, stream):
-    original = samplers.kronecker_normal
-
-    def exchanged(streams, sigma, psi):
-        return original(streams, psi, sigma).reshape(-1, len(sigma), len(psi))
-
-    monkeypatch.setattr(samplers, "kronecker_normal", exchanged)
-    assert failing(exact_mvg.same_distribution, stream)
-
-
-def test_an_exponential_radius_fails(monkeypatch, stream):
-    original = radii.vectors
-
-    def wrong(d, draws, stream):
-        drawn = original(d, draws, stream)
-        radius = stream.standard_exponential(draws) * np.sqrt(d)
-        return drawn / np.linalg.norm(drawn, axis=0) * radius
-
-    monkeypatch.setattr(radii, "vectors", wrong)
-    assert failing(radii.erlang, stream)
-    assert failing(radii.vector_noise_is_private, stream)
 
 
 @pytest.mark.parametrize("distribution", [stats.norm(scale=0.3**0.5), leakage.Lattice(0.3, 2.0)])
