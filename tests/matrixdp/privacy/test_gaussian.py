@@ -8,7 +8,6 @@ import pytest
 from exactness import same_integers
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import erf
 
 from matrixdp.privacy import gaussian
 
@@ -60,50 +59,6 @@ def pairs() -> list[tuple[float, float]]:
     return GRID + list(zip(epsilons.tolist(), deltas.tolist(), strict=True))
 
 
-#: Epsilons, and mu at each delta, from a bracketing solver on log_ndtr checked with 50 digits.
-TABLE_EPSILONS = [0.1, 0.5, 0.8, 1, 2, 5, 10]
-TABLE = [
-    (
-        1e-5,
-        "0.0325207841 0.1422105587 0.2186862240 0.2680511232 "
-        "0.5015516892 1.1212418238 2.0004456204",
-    ),
-    (
-        1 / 248,
-        "0.0788408620 0.2669158066 0.3870818078 0.4620580646 "
-        "0.7989599713 1.6154700219 2.6795294629",
-    ),
-    (
-        1 / 2126,
-        "0.0504190150 0.1980588206 0.2966917431 0.3592930736 "
-        "0.6477736565 1.3775623399 2.3652766357",
-    ),
-    (
-        1 / 10176,
-        "0.0407191966 0.1694079488 0.2572508530 0.3134739174 "
-        "0.5758981891 1.2551751392 2.1948181955",
-    ),
-    (
-        1e-6,
-        "0.0275446502 0.1241061490 0.1923786701 0.2367043807 "
-        "0.4483347404 1.0203571451 1.8481322058",
-    ),
-]
-
-
-@pytest.mark.parametrize(("delta", "numbers"), TABLE)
-def test_values_of_another_solver(delta, numbers):
-    mus = np.array([*map(float, numbers.split())])
-    assert gaussian.mu(TABLE_EPSILONS, delta) == pytest.approx(mus, rel=1e-12, abs=6e-11)
-    assert gaussian.epsilon(delta, mus) == pytest.approx(TABLE_EPSILONS, abs=1e-8)
-
-
-@pytest.mark.parametrize(("constant", "real"), [(1.25, 2.265e-5), (2, 1.364e-5)])
-def test_delta_of_the_classical_formula_at_epsilon_10(constant, real):
-    mu = 10 / np.sqrt(2 * np.log(constant / 1e-5))
-    assert gaussian.delta(10, mu) == pytest.approx(real, rel=4e-4)
-
-
 def test_mu_is_safe_and_exact_to_the_promise(pairs):
     epsilons, deltas = np.transpose(pairs)
     for epsilon, delta, mu in zip(epsilons, deltas, gaussian.mu(epsilons, deltas), strict=True):
@@ -139,23 +94,6 @@ def test_epsilon_is_safe_and_exact_to_the_promise(pairs, factor):
         assert lower <= 0 or exact(lower, mu) > mp.mpf(delta)
 
 
-def test_a_delta_that_the_error_function_cannot_see():
-    mu = gaussian.mu(1, 1e-30)
-    x1, x2 = 1 / mu - mu / 2, 1 / mu + mu / 2
-    naive = 0.5 * (erf(-x1 / np.sqrt(2)) - np.e * erf(-x2 / np.sqrt(2)) + 1 - np.e)
-    assert abs(naive) < 1e-15  # only rounding is left of it, so a solver on it stops anywhere
-    assert exact(1, mu) <= mp.mpf(1e-30) < exact(1, mu * (1 + PROMISED))
-    assert gaussian.epsilon(1e-30, mu) == pytest.approx(1, rel=1e-12)
-
-
-def test_epsilon_0_has_a_closed_form():
-    deltas = np.array(DELTAS)
-    closed = [float(mp.sqrt(8) * mp.erfinv(mp.mpf(d))) for d in DELTAS if d > 1e-14]
-    assert gaussian.mu(0, deltas[deltas > 1e-14]) == pytest.approx(closed, rel=1e-12)
-    small = deltas[deltas < 1e-14]
-    assert gaussian.mu(0, small) == pytest.approx(np.sqrt(2 * np.pi) * small, rel=1e-12)
-
-
 @pytest.mark.parametrize(("epsilon", "log_delta"), [(1, -1e4), (0.01, -800), (50, -2e3), (0, -690)])
 def test_log_delta_reaches_below_every_float(epsilon, log_delta):
     mu = mu_at(epsilon, log_delta)
@@ -187,18 +125,6 @@ def test_round_trips(epsilon, log_delta):
     if log_delta < -0.5:
         assert again == pytest.approx(epsilon, rel=1e-12, abs=1e-12)
     assert gaussian.log_delta(again, mu) <= log_delta
-
-
-@settings(deadline=None)  # other work on the machine must not fail it
-@given(mu=st.floats(1e-6, 100), log_delta=st.floats(-690, -0.7))
-def test_round_trip_from_mu(mu, log_delta):
-    epsilon = epsilon_at(log_delta, mu)
-    assert gaussian.log_delta(epsilon, mu) <= log_delta
-    again = mu_at(epsilon, log_delta)
-    if epsilon > 0:
-        assert again == pytest.approx(mu, rel=1e-6)
-    else:
-        assert again >= mu * (1 - 1e-12)
 
 
 @pytest.mark.parametrize("delta", DELTAS)

@@ -8,14 +8,8 @@ from numpy.random import default_rng
 from scipy.stats import chi2
 
 from matrixdp.checks import InputError
-from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import ADJACENCIES
 from reproduction.privacy import sketching
-
-
-def lift(leverage):
-    """w / R of a leverage s = R^2 / (w^2 + R^2)."""
-    return np.sqrt(1 / leverage - 1)
 
 
 def delta_of(epsilon, leverage, rows, adjacency):
@@ -189,20 +183,6 @@ def chi_square_rule(rows):
     end = chi2.isf(1e-14, rows)
     x = end * (nodes + 1) / 2
     return x, weights * chi2.pdf(x, rows) * end / 2
-
-
-def test_a_sketch_of_many_rows_is_a_gaussian_mechanism():
-    for epsilon, delta in [(0.1, 1e-5), (1.0, 1e-5), (2.0, 1 / 248)]:
-        mu = gaussian.mu(epsilon, delta)
-        for adjacency, factor in [("zero_out", 0.5), ("replace", 1.0)]:
-            errors = [
-                sketching.leverage(epsilon, delta, rows, adjacency) * np.sqrt(factor * rows) / mu
-                - 1
-                for rows in (6250, 100_000)
-            ]
-            # The limit is approached at least as fast as 1 / sqrt(rows).
-            assert abs(errors[1]) < 0.016
-            assert abs(errors[1]) < 0.3 * abs(errors[0])
 
 
 # --- shape and safety ------------------------------------------------------------------------
