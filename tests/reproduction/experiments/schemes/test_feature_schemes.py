@@ -33,14 +33,6 @@ def test_only_what_is_marked_exceeds_its_nominal_epsilon(name):
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
-def test_imgm_is_the_analytic_gaussian_mechanism_to_the_last_bit(epsilon):
-    assert calibrated("imgm", epsilon) == calibrated("analytic_gaussian", epsilon)
-    assert calibrated("imgm_amplified", epsilon) == calibrated(
-        "analytic_gaussian_amplified", epsilon
-    )
-
-
-@pytest.mark.parametrize("epsilon", EPSILONS)
 def test_only_schemes_that_are_the_same_have_one_noise(epsilon):
     noise = {name: calibrated(name, epsilon) for name in SCHEMES}
     for one, other in itertools.permutations(SCHEMES, 2):
@@ -103,7 +95,8 @@ def test_mvg_at_the_papers_amplified_budget():
 def test_blocks_of_any_size_need_the_same_gaussian_noise():
     for name in ("analytic_gaussian", "imgm"):
         whole = Features(features=150, records=25000, lot=25000)
-        assert calibrated(name, 1.0, whole).noise_std == calibrated(name, 1.0).noise_std
+        small = calibrated(name, 1.0).noise_std
+        assert calibrated(name, 1.0, whole).noise_std == pytest.approx(small, rel=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq, minimize
+from scipy.optimize import brentq
 
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import NoGuarantee
@@ -31,39 +31,6 @@ CORA = Gradients(
 SCHEMES = schemes.registry("gradients")
 WORDS = catalogue.schemes("gradients")
 PLANS = {"adult": ADULT, "cora": CORA}
-
-
-def best_strategy(workload):
-    """Return X = A^T A for the best strategy A of the matrix mechanism, found numerically.
-
-    A strategy of unit sensitivity has columns of norm at most 1; its total squared error for the
-    workload W is proportional to tr(W X^-1 W^T) (Li et al., VLDB Journal 2015). For the average,
-    W = (1, ..., 1) / n, the optimum is X = 1 1^T, of A = (1, ..., 1): the error is at least 1 / n^2
-    (v^T X v <= |v|_1^2 for every v, and w^T X^-1 w >= 2 v^T w - v^T X v), and this reaches it. The
-    matrix mechanism then adds Gaussian noise of sensitivity 1 to the sum and divides it by n: it is
-    the Gaussian mechanism.
-
-    Args:
-        workload: queries by records, shape (k, n), for small n.
-    """
-    w = np.asarray(workload, dtype=float)
-    n = w.shape[1]
-
-    def error(flat):
-        columns = flat.reshape(n, n)
-        norms = np.linalg.norm(columns, axis=0)
-        unit = columns / norms
-        # A trace of the identity keeps the optimum, which may be singular, off the edge.
-        solved = np.linalg.solve(unit.T @ unit + 1e-7 * np.eye(n), w.T)
-        slope = -2 * unit @ solved @ solved.T
-        slope = (slope - unit * (unit * slope).sum(axis=0)) / norms
-        return float((w.T * solved).sum()), slope.ravel()
-
-    start = np.eye(n) + 0.1 * np.cos(np.arange(n * n)).reshape(n, n)
-    found = minimize(error, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 5000})
-    columns = found.x.reshape(n, n)
-    columns /= np.linalg.norm(columns, axis=0)
-    return columns.T @ columns
 
 
 class Calibrated(dict):
@@ -190,28 +157,6 @@ def test_the_codes_noise_on_a_lot_is_that_of_all_its_batches():
             assert variance(name, plan) == pytest.approx(512 / batch * of_a_lot, rel=1e-9)
 
 
-def test_the_division_by_the_root_of_the_batch_destroys_privacy(noise):
-    assert noise["adult", "imgm_code", 0.1].epsilon_delivered > 3
-    assert noise["adult", "imgm_code", 1.0].epsilon_delivered > 600
-    found = SCHEMES["imgm_code"].calibrate(replace(ADULT, batch=256), epsilon=1.0, delta=DELTA)
-    assert found.epsilon_delivered == pytest.approx(221.1, rel=1e-3)
-
-
-def test_mvg_shapes_its_noise_over_the_rows_of_matrices(noise):
-    binary = noise["adult", "mvg_binary", 1.0].deviations
-    alike = noise["adult", "mvg_iid", 1.0].deviations
-    hidden = binary["hidden"]
-    assert hidden.shape == (105, 1)
-    # Precisions go by the root of the shares 0.75 / 2 and 0.25 / 103.
-    assert (hidden[2:] / hidden[:2].mean())[0] == pytest.approx((0.375 * 103 / 0.25) ** 0.25)
-    assert isinstance(binary["output_bias"], float), "two rows are all alike"
-    assert binary["output_bias"] == alike["output_bias"]
-    assert all(isinstance(value, float) for value in alike.values())
-    # Each matrix alone spends the same l2 norm of the precisions, whatever its shares.
-    norm = np.linalg.norm(hidden**-2.0)
-    assert norm == pytest.approx(np.sqrt(105) * alike["hidden"] ** -2)
-
-
 def most_of_one(epsilon, delta, releases, rate=1.0):
     """Return the (epsilon, delta) of one of many releases that allows Gaussian noise the most mu.
 
@@ -273,15 +218,6 @@ def test_everything_scales_with_the_clipping_norm(noise):
         assert two.epsilon_delivered == pytest.approx(one.epsilon_delivered, rel=1e-6)
 
 
-@pytest.mark.parametrize("records", [2, 3, 5])
-def test_the_matrix_mechanism_on_an_average_is_the_gaussian_mechanism(noise, records):
-    found = best_strategy(np.full((1, records), 1 / records))
-    np.testing.assert_allclose(found, np.ones((records, records)), atol=1e-4)
-    for epsilon in EPSILONS:
-        ours = noise["adult", "matrix_mechanism", epsilon].deviations
-        assert ours == noise["adult", "gaussian_2014", epsilon].deviations
-
-
 def test_only_schemes_that_are_the_same_have_one_noise(noise):
     batches = replace(ADULT, batch=256)
     at_1 = {name: each.calibrate(batches, epsilon=1, delta=DELTA) for name, each in SCHEMES.items()}
@@ -295,11 +231,6 @@ def test_only_schemes_that_are_the_same_have_one_noise(noise):
     for one, other in pairs:
         for plan, epsilon in itertools.product(PLANS, EPSILONS):
             assert noise[plan, one, epsilon].equals(noise[plan, other, epsilon])
-
-
-def test_the_best_strategy_for_single_answers_is_to_give_them():
-    # Orthogonal queries of single records; the search would find a better strategy if there was.
-    np.testing.assert_allclose(best_strategy(np.eye(3)), np.eye(3), atol=1e-4)
 
 
 def test_who_cannot_reach_a_budget_says_so():
