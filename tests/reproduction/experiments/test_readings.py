@@ -296,15 +296,6 @@ def test_a_mechanism_varies_only_over_knobs_that_act_on_it():
     )
 
 
-def test_scalings_are_data_of_their_own(data):
-    other = replace(data, matrix=data.matrix / 2)
-    pair = {"default": replace(data, name="ctg"), "centred": replace(other, name="ctg")}
-    settings = replace(SETTINGS, experiment="covariance")
-    table = sweep(AllComponents(), "random", pair, settings)
-    # Variances are a quarter, and their squares a sixteenth.
-    np.testing.assert_allclose(values(table, "ctg=centred"), values(table) / 16)
-
-
 # From trials to tables
 
 
@@ -322,7 +313,7 @@ def test_rows_that_others_stand_for_are_told_without_running_twice(data, tmp_pat
         by_name.loc[("knorm_frob", "exponential=l2")],
     )
     assert theirs["ran"] == "knorm_l2"
-    assert theirs["mean"] == ours["mean"]
+    assert theirs["mean"] == pytest.approx(ours["mean"], rel=1e-12)
     # Questions that do not act are empty; no row has changed two.
     assert (theirs["exponential"], theirs["zeta"], ours["exponential"]) == ("l2", "", "")
     assert ("knorm_l2", "factor_two=half") in by_name.index

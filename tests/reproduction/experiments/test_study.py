@@ -15,7 +15,7 @@ from reproduction.experiments import study
 from reproduction.experiments.tasks.components import AllComponents, FirstComponent
 from reproduction.experiments.tasks.regression import Regression
 from reproduction.job_settings import Settings
-from reproduction.mechanisms import noise, registry
+from reproduction.mechanisms import registry
 from reproduction.mechanisms.base import MechanismEntry
 from reproduction.trials import COLUMNS
 
@@ -170,27 +170,6 @@ def test_one_law_under_two_names_gives_the_same_values(task, data):
     assert not np.isin(other["value"], gaussian["value"]).any()
 
 
-@pytest.fixture
-def drawn(monkeypatch):
-    """Every trial of standard normals that is drawn, as bytes."""
-    found, normals = [], noise.normals
-
-    def spy(*arguments):
-        stack = normals(*arguments)
-        found.extend(trial.tobytes() for trial in stack)
-        return stack
-
-    monkeypatch.setattr(noise, "normals", spy)
-    return found
-
-
-def test_no_two_trials_epsilons_variants_directions_and_phases_share_noise(data, drawn):
-    settings = replace(SETTINGS, directions={"a": (0, 3), "b": (1,), "iid": ()})
-    rows = run(REGRESSION, "mvg_binary", data, settings)
-    # A control has the noise of the reported trials.
-    assert len({*drawn}) == len(rows) == 6 * 2 * (2 * 2 * 2 + 1)
-
-
 @pytest.mark.parametrize("mechanism", ["mvg_binary", "jl_exact", "clipped_moments"])
 def test_another_name_of_a_configuration_leaves_its_noise(mechanism, data, monkeypatch):
     before, made = run(REGRESSION, mechanism, data, SETTINGS), study.configurations
@@ -232,14 +211,6 @@ def test_a_new_parameter_is_declared_by_its_mechanism_alone(monkeypatch):
     configurations = study.configurations(entry, Settings.of(part))
     assert [configuration.name for configuration in configurations] == ["power=2", "power=4"]
     assert [configuration.stream for configuration in configurations] == ["power=2", "power=4"]
-
-
-def test_splits_are_paired_between_mechanisms(data):
-    # Almost without noise, the error is that of the clean records of the same split.
-    clean = run(REGRESSION, "nonprivate", data, SETTINGS)["value"]
-    weak = run(REGRESSION, "imgm", data, replace(SETTINGS, epsilons=("1000000",)))["value"]
-    np.testing.assert_allclose(weak, clean, rtol=0.03)
-    assert np.ptp(clean) > 0.1 * clean.mean()
 
 
 def test_a_budget_without_guarantee_is_one_row_with_the_reason(data):

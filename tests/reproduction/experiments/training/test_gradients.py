@@ -1,5 +1,3 @@
-from dataclasses import dataclass
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,7 +7,6 @@ from exampleloss import losses
 
 from reproduction.experiments.training import batches, gradients
 from reproduction.experiments.training.models import pairs
-from reproduction.privacy import banded
 
 #: Pictures take long; test_whole_trials.py has a step on them.
 small = pytest.mark.parametrize("model", ["perceptron", "graph"], indirect=True)
@@ -47,11 +44,6 @@ def norms_and_sum(model, params, lot, weights):
     return norms, weighted(weights)
 
 
-@jax.jit
-def full_gradient(model, params, lot):
-    return jax.grad(lambda p: losses(model, p, lot).sum())(params)
-
-
 def clipped(model, params, lot, clip, size=None):
     size = len(lot) if size is None else size
     return flat(clipped_sum(model, params, jnp.asarray(lot), size, clip))
@@ -64,13 +56,6 @@ def test_norms_and_sums_are_those_of_single_gradients(model, params):
     norms, weighted = norms_and_sum(model, params, lot, weights)
     np.testing.assert_allclose(norms, np.linalg.norm(each, axis=1), rtol=2e-5)
     np.testing.assert_allclose(flat(weighted), weights @ each, rtol=1e-4, atol=1e-4)
-
-
-@small
-def test_unclipped_gradients_sum_to_that_of_the_full_batch(model, params):
-    lot = jnp.arange(len(model.labels))
-    full = flat(full_gradient(model, params, lot))
-    np.testing.assert_allclose(clipped(model, params, lot, np.inf), full, rtol=1e-4, atol=1e-4)
 
 
 @small
@@ -116,67 +101,6 @@ def test_pairs_of_a_row():
         (0, 2, 2),
         (2, 1, 1),
     ]
-
-
-@jax.tree_util.register_dataclass
-@dataclass(frozen=True, eq=False)
-class Flat:
-    """A loss that does not depend on the parameters, so that steps are made of noise alone."""
-
-    labels: jax.Array
-
-    def gradients(self, params, lot):
-        return jnp.zeros(len(lot)), lambda weights: jax.tree.map(
-            lambda value: value * weights.sum() * 0, params
-        )
-
-
-def noises(key, deviations, shapes, expected=50.0, steps=1, bands=1):
-    """Return the noise on the sums of the compiled run, from the parameters that it ends with."""
-    zero = {name: jnp.zeros(shape) for name, shape in shapes.items()}
-    lots = np.zeros((steps, 64), np.int32)
-    sizes = np.full(steps, 40, np.int32)
-    found = gradients.descend(
-        *(Flat(jnp.zeros(64)), zero, lots, sizes, 1.0, expected, deviations),
-        *(np.float32(banded.coefficients(bands)), key),
-    )
-    # A first Nesterov step goes (1 + momentum) times the gradient.
-    first = gradients.RATE * (1 + gradients.MOMENTUM) / expected
-    return {name: -np.asarray(value, np.float64) / first for name, value in found.items()}
-
-
-SHAPES = {"first": (400, 500), "second": (3, 60_000)}
-
-
-def test_noise_is_fresh_in_every_parameter_step_and_key():
-    deviations = dict.fromkeys(SHAPES, jnp.float32(1))
-    shapes = {"first": (300, 300), "second": (300, 300)}
-    one, other = (noises(jax.random.key(k), deviations, shapes) for k in (0, 1))
-    for a, b in ((one["first"], one["second"]), (one["first"], other["first"])):
-        assert abs(np.corrcoef(a.ravel(), b.ravel())[0, 1]) < 4.5 / 300
-    # After two steps, w = -r (1 + m) (z1 + z2) - r m^2 z1: fresh noise adds in squares.
-    two = noises(jax.random.key(0), deviations, shapes, steps=2)["first"]
-    m = gradients.MOMENTUM
-    fresh = np.hypot(1 + m + m**2, 1 + m) / (1 + m)
-    assert two.std() == pytest.approx(fresh, rel=0.01)
-
-
-def test_lots_are_poisson_samples():
-    examples, rate, steps = 40, 0.3, 20_000
-    lots, sizes = batches.poisson(np.random.default_rng(6), examples, rate, steps)
-    joined = np.zeros((steps, examples))
-    for step in range(steps):
-        lot = lots[step, : sizes[step]]
-        assert len(np.unique(lot)) == len(lot)
-        joined[step, lot] = 1
-    error = 4.5 * np.sqrt(rate * (1 - rate) / steps)
-    np.testing.assert_allclose(joined.mean(axis=0), rate, atol=error)
-    correlations = np.corrcoef(joined.T)[~np.eye(examples, dtype=bool)]
-    assert abs(correlations).max() < 4.5 / np.sqrt(steps)
-    again = np.corrcoef(joined[:-1].ravel(), joined[1:].ravel())[0, 1]
-    assert abs(again) < 4.5 / np.sqrt(joined.size)
-    # Lots of a fixed size would have correlations of -1 / (examples - 1), and sizes that are equal.
-    assert sizes.var() == pytest.approx(examples * rate * (1 - rate), rel=0.05)
 
 
 @pytest.mark.parametrize(("examples", "rate"), [(100, 1.0), (5, 0.01), (2000, 0.5)])

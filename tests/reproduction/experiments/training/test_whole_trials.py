@@ -176,6 +176,15 @@ def test_every_parameter_gets_the_noise_of_the_row(probe, scheme, epsilon, name)
         assert not is_deviation(wrong * noise, deviation)
 
 
+def test_noise_is_fresh_in_every_parameter_and_trial(probe):
+    params = probe["imgm"].params["5"]
+    names = ("hidden", "hidden_bias")
+    first, second = (noise_of(params, name).reshape(TRIALS, -1)[:, :400] for name in names)
+    for one, other in ((first, second), (first[1:], first[:-1])):
+        correlation = np.corrcoef(one.ravel(), other.ravel())[0, 1]
+        assert abs(correlation) < 5 / np.sqrt(one.size)
+
+
 def test_rows_with_noise_of_their_own_get_it(probe):
     shapes = Marks(SIZES, SIZES, SIZES).shapes
     plan = gradients.Gradients(records=RECORDS, lot=LOT, epochs=EPOCHS, clip=CLIP, shapes=shapes)
