@@ -138,29 +138,6 @@ def test_trials_that_cannot_run_are_refused(
     assert not (results / "trials").exists()
 
 
-def test_damaged_data_are_one_sentence(call, results):
-    words = trials_words(results, "random", settings(), "first_pc")
-    matrix = results / "data" / "movement" / "matrix.npy"
-    matrix.write_bytes(matrix.read_bytes()[:-8])
-    assert_refused(call(*words), "delete it and run `snakemake data`")
-    matrix.with_name("provenance.json").write_text("{")
-    assert_refused(call(*words), "delete it and run `snakemake data`")
-    assert not (results / "trials").exists()
-
-
-@pytest.mark.parametrize("verb", ["prepare", "trials"])
-def test_a_place_that_cannot_be_written(verb, call, results):
-    (results / "file").touch()
-    blocked = results / "file" / "there"
-    words = {
-        "prepare": ["prepare", "liver", "--source", "simulated", "--out"],
-        "trials": trials_words(results, "zero", settings())[:-1],
-    }
-    outcome = call(*words[verb], blocked)
-    assert_refused(outcome, f"{blocked}")
-    assert "cannot be written" in outcome[2]
-
-
 def test_from_trials_to_a_table(call, trials, results):
     rows = ["nonprivate", "laplace", "imgm"]
     chosen = settings(mechanisms=rows)

@@ -66,11 +66,6 @@ def test_no_result_rests_on_words_versions_or_the_report(verb):
     ]
 
 
-def test_the_version_is_code_of_what_shows_it_alone():
-    assert "matrixdp/version.py" in names("report.page.crate")
-    assert "matrixdp/version.py" not in names("cli.summary", "report.tables.price")
-
-
 def test_audits_are_those_of_the_releases_of_a_mechanism():
     assert imports.audits("mechanisms.jl") == ["auditing.sketch"]
     assert imports.audits("mechanisms.laplace", "cli.audit") == []

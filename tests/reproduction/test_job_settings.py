@@ -85,16 +85,6 @@ def test_a_part_survives_the_command_line_with_its_order():
     )
 
 
-def test_trials_of_an_experiment_go_before_those_of_all():
-    settings = {**RESOLVED, "experiments": {**RESOLVED["experiments"]}}
-    settings["experiments"]["first_pc"] = {**settings["experiments"]["first_pc"], "trials": 7}
-    assert job_settings.trials(settings, "first_pc", "goe")["trials"] == 7
-    assert (
-        job_settings.trials(settings, "covariance", "imgm")["trials"]
-        == RESOLVED["experiment_defaults"]["trials"]
-    )
-
-
 def test_what_trains_on_its_data_has_no_features():
     with pytest.raises(InputError, match="adult trains on its data as they are; it has no extr"):
         job_settings.extraction(RESOLVED, "adult")
