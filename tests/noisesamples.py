@@ -36,14 +36,6 @@ def two_sided(distribution: stats.rv_frozen, statistic: float) -> float:
     return 2 * min(distribution.cdf(statistic), distribution.sf(statistic))
 
 
-def covariance_score(sample: np.ndarray, covariance: np.ndarray) -> float:
-    """Largest standardised error of the second moments of centred normals, (trials, d)."""
-    moments = sample.T @ sample / len(sample)
-    variances = np.diag(covariance)
-    error = np.sqrt((np.outer(variances, variances) + covariance**2) / len(sample))
-    return float(np.abs((moments - covariance) / error).max())
-
-
 ROWS, BASIS = np.array([[1.0], [2.0], [3.0]]), np.linalg.qr(factor(3, 1))[0]
 DISTRIBUTIONS = {
     "rows": MatrixNormal((3, 5), [1.0, 2.0, 3.0]),

@@ -1,9 +1,6 @@
-from itertools import product
-
 import numpy as np
 import pytest
 from mechanismqueries import CTG, LIVER, MOVEMENT, budget
-from scipy.optimize import minimize
 
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import Gaussian
@@ -82,35 +79,6 @@ def test_equal_shares_on_a_square_are_the_gaussian_orthogonal_ensemble():
     release = DirectionalGaussian().calibrate(MOVEMENT, **budget(MOVEMENT))
     expected = Gaussian().calibrate(MOVEMENT, **budget(MOVEMENT))
     assert release.noise_std == pytest.approx(expected.noise_std)
-
-
-@pytest.mark.parametrize("m", [2, 3])
-def test_no_covariance_beats_the_diagonal_optimum(m):
-    """Nelder-Mead over all covariances, each scaled to the same exact mu by all sign vectors."""
-    rng = np.random.default_rng(m)
-    widths, weights = rng.uniform(0.5, 3, m), rng.uniform(0.2, 5, m)
-    signs = np.array(list(product([-1, 1], repeat=m))) * widths
-    lower = np.tril_indices(m)
-
-    def cost(entries):
-        root = np.zeros((m, m))
-        root[lower] = entries
-        if abs(np.prod(np.diag(root))) < 1e-9:
-            return np.inf
-        mu = np.linalg.norm(np.linalg.solve(root, signs.T), axis=0).max()
-        return weights @ (root @ root.T).diagonal() * mu**2
-
-    best = min(
-        minimize(
-            cost,
-            np.eye(m)[lower] + 0.3 * rng.standard_normal(len(lower[0])),
-            method="Nelder-Mead",
-            options={"maxiter": 3000, "maxfev": 3000, "xatol": 1e-8, "fatol": 1e-10},
-        ).fun
-        for _ in range(4)
-    )
-    optimum = (widths @ np.sqrt(weights)) ** 2
-    assert optimum * (1 - 1e-9) <= best <= optimum * 1.001
 
 
 @pytest.mark.parametrize("kind", [RecordsQuery, SecondMomentQuery])

@@ -4,7 +4,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from mechanismqueries import LIVER, budget, streams
-from scipy.optimize import minimize
 
 from matrixdp.privacy.sensitivity import SecondMomentQuery
 from reproduction.mechanisms.allocation import (
@@ -24,10 +23,6 @@ spectra = arrays(float, st.integers(1, 8), elements=st.floats(1e-6, 1e6)).map(
     lambda values: np.sort(values)[::-1]
 )
 budgets = st.floats(1e-12, 1e6)
-
-
-def gain(eigenvalues, u):
-    return np.log1p(eigenvalues * u).sum(axis=-1)
 
 
 @pytest.mark.parametrize(
@@ -69,35 +64,6 @@ def test_quadratic_filling_satisfies_its_optimality_conditions(eigenvalues, norm
     assert norm * (1 - 1e-9) <= np.linalg.norm(u) <= norm * (1 + 1e-12)
     ratio = eigenvalues / (1 + eigenvalues * u) / u
     np.testing.assert_allclose(ratio, ratio[0], rtol=1e-9)
-
-
-@pytest.mark.parametrize("total", [0.01, 0.3, 5])
-def test_both_fillings_against_a_numerical_optimiser(total):
-    def best(constraint):
-        return -minimize(
-            lambda u: -gain(LIVER_SPECTRUM, u),
-            np.full(6, total / 6),
-            bounds=[(0, None)] * 6,
-            constraints={"type": "ineq", "fun": constraint},
-            method="SLSQP",
-            options={"ftol": 1e-14, "maxiter": 500},
-        ).fun
-
-    l1 = gain(LIVER_SPECTRUM, water_filling(LIVER_SPECTRUM, total))
-    l2 = gain(LIVER_SPECTRUM, quadratic_filling(LIVER_SPECTRUM, total))
-    assert l1 == pytest.approx(best(lambda u: total - u.sum()), rel=1e-6)
-    assert l2 == pytest.approx(best(lambda u: total**2 - u @ u), rel=1e-6)
-    assert l2 > l1
-
-
-def test_the_printed_closed_form_is_negative_at_the_papers_parameters():
-    """Eq. (25) takes the water level over all directions, filled or not."""
-    floors = 1 / LIVER_SPECTRUM
-    printed = (LIVER_BUDGET + floors.sum()) / 6 - floors
-    np.testing.assert_allclose(printed, (0.183, 0.164, 0.107, 0.048, -0.114, -0.388), atol=1.5e-3)
-    u = water_filling(LIVER_SPECTRUM, LIVER_BUDGET)
-    assert u.tolist() == [LIVER_BUDGET, 0, 0, 0, 0, 0]
-    assert (quadratic_filling(LIVER_SPECTRUM, LIVER_BUDGET) > 0).all()
 
 
 def test_fillings_work_on_stacks_of_spectra():

@@ -9,12 +9,8 @@ import pytest
 from exactness import same_draws
 from noisesamples import (
     DISTRIBUTIONS,
-    covariance_score,
-    factor,
     independent,
-    repeated,
 )
-from scipy import stats
 
 from matrixdp.checks import InputError
 from matrixdp.noise import distributions
@@ -25,30 +21,6 @@ from reproduction.mechanisms.noise import (
     FrobeniusExponential,
     MatrixNormal,
 )
-from reproduction.theory import samplers
-
-# Normals
-
-
-def test_covariance_is_the_kronecker_product():
-    a, b = factor(3), factor(4, 1)
-    sigma, psi = a @ a.T, b @ b.T
-    factored = MatrixNormal((3, 4), a, b).sample(repeated(40_000))
-    joint = samplers.kronecker_normal(repeated(40_000, 1), sigma, psi)
-    for sample in (factored, joint):
-        by_columns = np.swapaxes(sample, 1, 2).reshape(-1, 12)
-        assert covariance_score(by_columns, np.kron(psi, sigma)) < 5
-        # Neither a transposed factor nor the other order of the product passes.
-        assert covariance_score(by_columns, np.kron(psi, a.T @ a)) > 20
-        assert covariance_score(by_columns, np.kron(b.T @ b, sigma)) > 20
-        assert covariance_score(sample.reshape(-1, 12), np.kron(psi, sigma)) > 20
-    direction = np.random.default_rng(2).normal(size=(3, 4))
-    projections = [np.sum(sample * direction, axis=(1, 2)) for sample in (factored, joint)]
-    assert stats.ks_2samp(*projections).pvalue > 1e-3
-    std = np.sqrt(np.sum(direction * (sigma @ direction @ psi)))
-    for projection in projections:
-        assert stats.kstest(projection / std, "norm").pvalue > 1e-3
-
 
 # One stream per trial, and input
 
