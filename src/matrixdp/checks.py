@@ -184,6 +184,17 @@ def choice(allowed: Iterable[str], **argument: object) -> str:
     return str(value)
 
 
+def text(**argument: object) -> str:
+    """Return the value if it is a text on one line, which can be stored and printed."""
+    name, value = _single(argument)
+    if not isinstance(value, str) or not value or not value.isprintable():
+        raise InputError(
+            f"{name} is {value!r}; it must be a text on one line, with a backslash in single "
+            "quotes alone"
+        )
+    return value
+
+
 def nearest(value: object, allowed: Iterable[str]) -> str:
     """Return the end of a message: the valid name closest to ``value``, and all valid names."""
     options = [str(option) for option in allowed]

@@ -88,7 +88,8 @@ class Account:
         person: str | None = "",
     ) -> None:
         checks.choice(_RELATIONS, adjacency=adjacency)
-        relation = ledger.Relation(adjacency, "" if person is None else str(person))
+        person = "" if person is None else str(person)
+        relation = ledger.Relation(adjacency, person and checks.text(person=person))
         if not isinstance(path, str | bytes | os.PathLike):
             raise InputError(
                 f"path is a {type(path).__name__}; give that of the file of records, or of the "
@@ -322,9 +323,10 @@ class Account:
                 f"{'without' if query.per_person else 'with'} per_person"
             )
         # Unlike any request of the command line: the answer of this one is stored nowhere.
-        request = f"python {secrets.token_hex(8)}"
+        request = f"{ledger.PYTHON}{secrets.token_hex(8)}"
         name = specification.name_of(query)
-        charge = {"date": ledger.today(), "query": name, "label": str(label)}
+        label = checks.text(label=label) if label else ""
+        charge = {"date": ledger.today(), "query": name, "label": label}
         return {**charge, "request": request, "answer": "", **ledger.entry(release)}
 
     def __copy__(self) -> Self:

@@ -83,7 +83,7 @@ class Answer:
     def _text(self) -> str:
         """Return the table as text: of bounds TOML, otherwise CSV."""
         if self.query == Bounds.name:
-            return private_bounds.text(self.rows, private_bounds.identifier(self.receipt["digest"]))
+            return private_bounds.text(self.rows, self.receipt)
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows([self.header, *self.rows])
         return text.getvalue()

@@ -33,17 +33,6 @@ CLIPPED = "clipped"
 IN_PARTS = (CLIPPED,)
 
 
-def _text(**argument: object) -> str:
-    """Return a text on one line."""
-    ((name, value),) = argument.items()
-    if not isinstance(value, str) or not value or not value.isprintable():
-        raise InputError(
-            f"{name} is {value!r}; it must be a text on one line, with a backslash in single "
-            "quotes alone"
-        )
-    return value
-
-
 def _flag(**argument: object) -> bool:
     ((name, value),) = argument.items()
     if not isinstance(value, bool):
@@ -123,7 +112,7 @@ WITHIN, OWN = "within", "own"
 
 #: All keys. What several of them must be together, :mod:`matrixdp.release.specification` checks.
 KEYS = {
-    "file": Key(_text, NEEDED),
+    "file": Key(checks.text, NEEDED),
     "query": Key(lambda *, query: checks.choice(every(), query=query), NEEDED),
     "records": Key(checks.count, NEEDED),
     "epsilon": Key(checks.positive, NEEDED),
@@ -141,16 +130,16 @@ KEYS = {
     ),
     "delta": Key(checks.delta, 0.0),
     "total": Key(check_total),
-    "account": Key(_text),
-    "label": Key(_text, ""),
+    "account": Key(checks.text),
+    "label": Key(checks.text, ""),
     "mechanism": Key(partial(checks.choice, (RECOMMENDED, *MECHANISMS, *IN_PARTS)), RECOMMENDED),
-    "target": Key(_text, NEEDED, OWN, "add that of the columns that is predicted"),
+    "target": Key(checks.text, NEEDED, OWN, "add that of the columns that is predicted"),
     "number": Key(checks.count, None, OWN),
     "alpha": Key(checks.not_negative, 0.0, OWN),
     "intercept": Key(_flag, True, OWN),
     "max_norm": Key(checks.size, None, WITHIN),
     "adjacency": Key(partial(checks.choice, RELATIONS), "replace"),
-    "person": Key(_text),
+    "person": Key(checks.text),
     "per_person": Key(checks.count),
     # Checked beside the bounds, within which a value lies.
     "missing": Key(lambda *, missing: missing, missing.MIDDLE),

@@ -45,6 +45,7 @@ from matrixdp.mechanisms.composed import Composed
 from matrixdp.noise import safe
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.quadratic import UPWARDS
+from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES
 from matrixdp.release import durable, tables
 
 Account = dict[str, Any]
@@ -57,6 +58,12 @@ FORMAT = 1
 
 #: Suffix of an account's name, after that of its file.
 SUFFIX = ".privacy.json"
+
+#: Beginning of the request of a charge that Python made, of no file.
+PYTHON = "python "
+
+#: What else a charge may say of its release.
+_OPTIONAL = ("query", "label", "date", "file", "receipt")
 
 #: Largest number of releases that :func:`room` counts.
 MANY = 1000
@@ -316,22 +323,33 @@ def read(path: Path) -> Account | None:
 def _account(stored: Mapping[str, Any]) -> Account:
     """Return the checked account in a file's content."""
     numbers, relation = terms(stored)
-    releases = [
-        {
-            **release,
-            "mu": checks.positive(mu=release["mu"]),
-            "pure_epsilon": release["pure_epsilon"]
-            and checks.positive(pure_epsilon=release["pure_epsilon"]),
-            "numbers": checks.count(numbers=release["numbers"]),
-            "request": str(release["request"]),
-            "answer": str(release["answer"]),
-        }
-        for release in stored["releases"]
-    ]
-    account = {**begin(total(numbers), relation), "releases": releases}
+    checks.choice((*ADJACENCIES, ADD_OR_REMOVE), neighbours=relation.neighbours)
+    # Whatever is in it can be printed.
+    json.dumps(stored, ensure_ascii=False).encode()
+    account = {
+        **begin(total(numbers), relation),
+        "releases": [_charge(release) for release in stored["releases"]],
+    }
     if stored["rule"] != account["rule"]:
         raise ValueError(f"its rule is {stored['rule']!r}, not {account['rule']!r}")
     return account
+
+
+def _charge(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a checked charge of an account's content."""
+    pure, request, answer = stored["pure_epsilon"], stored["request"], stored["answer"]
+    for key in ("request", "answer", *_OPTIONAL):
+        if not isinstance(stored.get(key, ""), str):
+            raise TypeError(f"{key} is no text")
+    # The answer to what Python spends by itself is stored nowhere.
+    if answer or not request.startswith(PYTHON):
+        Path("account").with_name(answer)
+    return {
+        **stored,
+        "mu": checks.positive(mu=stored["mu"]),
+        "pure_epsilon": None if pure is None else checks.positive(pure_epsilon=pure),
+        "numbers": checks.count(numbers=stored["numbers"]),
+    }
 
 
 def check(release: AdditiveMechanism | Composed) -> None:
@@ -512,9 +530,9 @@ def rooms(account: Account, costs: Sequence[Mapping[str, Any]]) -> list[int | No
     return [None if excess(then) else max(room(then, cost) for cost in costs) for then in after]
 
 
-def digest(request: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of a request, equal for equal requests."""
-    return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
+def digest(content: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of a content of JSON, such as a request, equal for equal ones."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 @contextlib.contextmanager
@@ -545,13 +563,17 @@ def answers(path: Path, account: Account, request: str) -> list[Path]:
 
 
 def content(answer: Path) -> dict[str, Any]:
-    """Return an answer as it is stored.
+    """Return an answer as :func:`store` wrote it.
 
     Raises:
-        InputError: the answer cannot be read.
+        InputError: the answer cannot be read, or was changed.
     """
     with checks.as_input_error(f"{answer} cannot be read ({{why}}); restore it, as it is paid for"):
-        return {**json.loads(answer.read_text(encoding="utf-8-sig"))}
+        stored = json.loads(answer.read_text(encoding="utf-8-sig"))
+        result: dict[str, Any] = stored["answer"]
+        if stored["sha256"] != digest(result):
+            raise ValueError("it is not as it was stored")
+    return result
 
 
 @contextlib.contextmanager
@@ -592,4 +614,5 @@ def store(path: Path, name: str, content: Mapping[str, Any]) -> None:
     """
     file = path.with_name(name)
     with durable.explain(file, "free some space; the charge stays in the account"):
-        durable.write(file, json.dumps(content, ensure_ascii=False), 0o600)
+        stored = {"answer": content, "sha256": digest(content)}
+        durable.write(file, json.dumps(stored, ensure_ascii=False), 0o600)

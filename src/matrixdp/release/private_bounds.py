@@ -15,7 +15,7 @@ from typing import Any
 from matrixdp.mechanisms import private_bounds
 from matrixdp.mechanisms.base import delta_for_noise
 from matrixdp.mechanisms.private_bounds import SizeQuery
-from matrixdp.release import ledger
+from matrixdp.release import ledger, missing
 from matrixdp.release.comparison import Option, variances
 from matrixdp.release.keys import RECOMMENDED
 from matrixdp.release.outputs import Bounds
@@ -27,6 +27,8 @@ _BELOW = 1 - 1e-9
 STATED = "stated by you"
 _FOUND = "found in private by the charge"
 _CLIPPED = "clipping not covered by intervals"
+#: What it says where nobody can tell.
+_UNKNOWN = "stated by you or found in private, which nobody can tell"
 #: Digits of the identifier of a charge that are shown.
 _DIGITS = 12
 
@@ -54,14 +56,16 @@ def options(spec: Specification, delta: float) -> list[Option]:
     return sorted(listed, key=lambda option: option.error)
 
 
-def text(rows: Sequence[Sequence[Any]], charge: str) -> str:
+def text(rows: Sequence[Sequence[Any]], statement: Mapping[str, Any]) -> str:
     """Return the table of a specification with bounds that were found.
 
     Args:
         rows: name, lowest and highest of each column, both empty where none were found.
-        charge: identifier of the charge.
+        statement: the receipt.
     """
-    lines = [f"[bounds]  # found in private by the charge {charge}"]
+    charge = _identifier(statement["digest"])
+    counted = f"by the charge {charge}" if "charge" in statement else "and counted by no account"
+    lines = [f"[bounds]  # found in private {counted}"]
     for name, low, high in rows:
         key = json.dumps(name, ensure_ascii=False)
         lacking = f"# {key} has no bounds: state some, or leave it out"
@@ -80,15 +84,16 @@ def failure(rows: Sequence[Sequence[Any]]) -> list[str]:
     ]
 
 
-def identifier(receipt: str) -> str:
+def _identifier(receipt: str) -> str:
     """Return what is shown of the digest of a charge's receipt."""
     return receipt[:_DIGITS]
 
 
-def charges(spec: Specification, path: Path, account: Mapping[str, Any]) -> dict[str, str]:
-    """Return by which charge the bounds of a column were found, by column, for those that were.
+def origins(spec: Specification, path: Path, account: Mapping[str, Any]) -> dict[str, str]:
+    """Return where the bounds of each column come from, for a receipt.
 
     Of bounds that were changed afterwards one end may be as it was found. An end of 0 says nothing.
+    Nobody can tell where an account lost the answer of a charge, or Python spent it by itself.
 
     Args:
         spec: specification of a release.
@@ -96,35 +101,52 @@ def charges(spec: Specification, path: Path, account: Mapping[str, Any]) -> dict
         account: its content.
     """
     found: dict[tuple[str, int, float], str] = {}
+    otherwise = STATED
     for charge in account["releases"] if spec.query_name != Bounds.name else ():
-        if (
-            charge.get("query") == Bounds.name
-            and (file := path.with_name(charge["answer"])).is_file()
-        ):
-            content = ledger.content(file)
-            for name, *ends in content["rows"]:
-                found |= {(name, *end): identifier(charge["receipt"]) for end in enumerate(ends)}
+        if charge.get("query") not in (Bounds.name, SizeQuery.name):
+            continue
+        file = path.with_name(charge["answer"] or "no answer")
+        if not file.is_file():
+            otherwise = f"{_UNKNOWN}: {file.name} is not there"
+            continue
+        content = ledger.content(file)
+        source = f"{_FOUND} {_identifier(charge['receipt'])}{_rule(spec, content['receipt'])}"
+        for name, *ends in content["rows"]:
+            found |= {(name, *end): f"{source}, {_CLIPPED}" for end in enumerate(ends)}
     words = {}
     for name, *ends in zip(spec.columns, spec.box.lower, spec.box.upper, strict=True):
         sources = [found.get((name, *end), "") for end in enumerate(ends)]
+        named = [source for source, end in zip(sources, ends, strict=True) if source and end]
+        words[name] = f"one end {named[0]}" if named else otherwise
         if sources[0] and sources[0] == sources[1]:
-            words[name] = f"{_FOUND} {sources[0]}, {_CLIPPED}"
-        elif named := [source for source, end in zip(sources, ends, strict=True) if source and end]:
-            words[name] = f"one end {_FOUND} {named[0]}, {_CLIPPED}"
+            words[name] = sources[0]
     return words
 
 
-def origins(spec: Specification, found: Mapping[str, str]) -> dict[str, str]:
-    """Return where the bounds of each column come from, for a receipt; ``found`` of charges."""
-    return {name: found.get(name, STATED) for name in spec.columns}
+def _rule(spec: Specification, statement: Mapping[str, Any]) -> str:
+    """Return how the receipt of bounds treats a missing value otherwise than a release does.
+
+    An account has one neighbouring relation, and one column of people.
+    """
+    refused = statement["missing"] == "refused"
+    if refused == (spec.terms.get("missing") == missing.REFUSE):
+        return ""
+    return f", where a missing value {'would have ended it' if refused else 'was left out'}"
 
 
 def in_words(statement: Mapping[str, Any]) -> str:
-    """Return a sentence on the bounds of a receipt that were found; nothing where none were."""
-    names = [name for name, word in (statement["origin_of_bounds"] or {}).items() if word != STATED]
-    if not names:
-        return ""
-    return (
-        f"bounds of {', '.join(names)} were found in private: what clipping to them takes is no "
-        "noise, and no interval covers it"
-    )
+    """Return sentences on the bounds of a receipt that were not stated; nothing where all were."""
+    words = statement["origin_of_bounds"]
+    unknown = [name for name in words if words[name].startswith(_UNKNOWN)]
+    names = [name for name in words if words[name] != STATED and name not in unknown]
+    sentences = []
+    if unknown:
+        sentences = [
+            f"nobody can tell whether bounds of {', '.join(unknown)} were found in private"
+        ]
+    if names:
+        sentences.append(
+            f"bounds of {', '.join(names)} were found in private: what clipping to them takes is "
+            "no noise, and no interval covers it"
+        )
+    return "; ".join(sentences)

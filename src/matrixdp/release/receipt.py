@@ -80,11 +80,17 @@ def _curve(mu: float, numbers: int) -> list[list[float]]:
 
 
 def build(
-    spec: Specification, best: Option, date: str, found: Mapping[str, str] | None = None
+    spec: Specification,
+    best: Option,
+    date: str,
+    charge: int | None = None,
+    origins: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Return the receipt of a release; all of it is public, and nothing depends on the data.
 
-    ``found`` has the charges by which columns got their bounds.
+    ``charge`` is the place of the charge in its account, from 1, so that no two receipts of an
+    account have one digest. ``origins`` are those of the bounds, all of them stated where no
+    account can tell.
 
     Of the file it has the name alone. A checksum, a size or a time would be a function of the
     records: who knows all of them but one could try that one until it agrees.
@@ -93,6 +99,7 @@ def build(
     terms = {
         "format": ledger.FORMAT,
         "date": date,
+        **({} if charge is None else {"charge": charge}),
         "file": spec.file.name if spec.frame is None else None,
         **spec.terms,
         "missing": _missing(spec),
@@ -111,7 +118,7 @@ def build(
         "curve": curve,
         **_noise(spec, best),
         "says": says(spec, best),
-        "origin_of_bounds": private_bounds.origins(spec, found or {}),
+        "origin_of_bounds": origins or dict.fromkeys(spec.columns, private_bounds.STATED),
         "rule_for_missing_values": missing.in_words(
             spec.columns, spec.fill, left_out=spec.leaves_missing_out
         ),

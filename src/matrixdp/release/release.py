@@ -114,11 +114,11 @@ class Plan:
     def _choice(self, state: ledger.Account, name: object) -> Option:
         return choices.choose(self.spec, self.listed, state, name)[0][0]
 
-    def _answer(self, date: str, found: Mapping[str, str], more: Mapping[str, Any]) -> _Pending:
+    def _answer(self, date: str, more: Mapping[str, Any], **of_account: Any) -> _Pending:
         """Read the records, and return what draws the answer, with the sizes of its files."""
         assert self.option is not None
         spec, option = choices.spec_of(self.spec, self.option), self.option
-        statement = {**receipt.build(spec, option, date, found), **more}
+        statement = {**receipt.build(spec, option, date, **of_account), **more}
         draw = prepare(spec, option.release, spec.output)
 
         def finish() -> Answer:
@@ -139,7 +139,7 @@ class Plan:
     def _alone(self, date: str) -> Answer:
         assert self.option is not None
         ledger.check(self.option.release)
-        return self._answer(date, {}, {}).finish()
+        return self._answer(date, {}).finish()
 
     def _charge(
         self,
@@ -161,7 +161,12 @@ class Plan:
             "total_of_the_account": ledger.in_words(state["total"]),
             "epsilon_of_all_releases_so_far": ledger.total_epsilon(ledger.add(state, entry)),
         }
-        pending = self._answer(date, private_bounds.charges(spec, path, state), more)
+        pending = self._answer(
+            date,
+            more,
+            charge=len(state["releases"]) + 1,
+            origins=private_bounds.origins(spec, path, state),
+        )
         entry["receipt"] = pending.statement["digest"]
         sizes = pending.sizes
         files = {name: sizes[role] for role, name in file_names(spec.query_name).items()}

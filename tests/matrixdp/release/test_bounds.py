@@ -124,6 +124,62 @@ def test_bounds_that_are_found_serve_records_in_memory(tmp_path):
     assert alone.receipt["origin_of_bounds"]["1"] == "stated by you"
 
 
+def test_each_charge_has_a_name_of_its_own(tmp_path):
+    rows = np.random.default_rng(0).uniform(20, 60, (2000, 1))
+    account = mdp.Account(tmp_path / "a.json", epsilon=9.0, delta=1e-5)
+    first, second = (
+        mdp.private_bounds(rows, epsilon=1, missing="refuse", account=account) for _ in range(2)
+    )
+    assert first.answer == second.answer
+    receipts = [charge["receipt"] for charge in account.releases]
+    texts = [answer.files()["bounds.toml"].partition("\n")[0] for answer in (first, second)]
+    assert texts == [f"[bounds]  # found in private by the charge {r[:12]}" for r in receipts]
+    assert len({*texts}) == 2
+    alone = mdp.private_bounds(rows, epsilon=1, missing="refuse").files()["bounds.toml"]
+    assert alone.startswith("[bounds]  # found in private and counted by no account\n")
+
+
+def test_of_an_answer_that_is_gone_nobody_can_tell_whether_bounds_were_found(folder, capsys):
+    text = find(folder, capsys).out
+    (charge,) = charges(folder)
+    (folder / charge["answer"]).unlink()
+    assert paste(folder, text) == 0
+    says = "nobody can tell whether bounds of age, income were found in private"
+    assert says in capsys.readouterr().err
+    answer = harness.read(folder)
+    assert says[1:] in answer.page
+    assert {*answer.receipt["origin_of_bounds"].values()} == {
+        f"stated by you or found in private, which nobody can tell: {charge['answer']} is not there"
+    }
+
+
+#: Rules for missing values of bounds and of a release within them, and what a receipt says of it.
+RULES = [
+    ("refuse", "refuse", ""),
+    ("middle", "present", ""),
+    ("refuse", "middle", ", where a missing value would have ended it"),
+    ("present", "refuse", ", where a missing value was left out"),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "says"), RULES)
+def test_a_receipt_says_where_bounds_were_found_by_another_rule(
+    folder, capsys, first, second, says
+):
+    text = find(folder, capsys, missing=first).out
+    (charge,) = charges(folder)
+    assert paste(folder, text, missing=second) == 0
+    assert harness.read(folder).receipt["origin_of_bounds"]["age"] == (
+        f"found in private by the charge {charge['receipt'][:12]}{says}, "
+        "clipping not covered by intervals"
+    )
+    # Whom an account protects, and against what, is fixed when it begins.
+    keys = {"person": "age", "per_person": 2, "adjacency": "replace"}
+    for other in ({"adjacency": "add_or_remove"}, keys):
+        assert paste(folder, text.replace("age", "aged"), out="other", **other) == 2
+        assert "was begun with total" in capsys.readouterr().err
+
+
 def test_a_column_without_bounds_is_said_and_the_charge_stays(folder, capsys):
     harness.save(folder / "people.csv", [[50.0, np.nan]] * 2000)
     for _ in range(2):

@@ -1,7 +1,6 @@
 """A release that is killed after any step: never an answer uncharged, never two for a charge."""
 
 import errno
-import json
 import os
 import signal
 import subprocess
@@ -93,7 +92,7 @@ def state(folder):
     """Return the charges, the answers that are kept, and the files that are published."""
     charges = harness.charges(folder)
     kept = {
-        one["answer"]: Answer(**json.loads((folder / one["answer"]).read_text())).files()
+        one["answer"]: Answer(**ledger.content(folder / one["answer"])).files()
         for one in charges
         if (folder / one["answer"]).exists()
     }

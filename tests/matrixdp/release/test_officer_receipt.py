@@ -115,9 +115,11 @@ def test_no_hash_and_no_size_of_the_records_is_written(folder):
     for name in ("md5", "sha1", "sha256", "sha512", "blake2b"):
         assert hashlib.new(name, records).hexdigest()[:12] not in text
     assert not re.search(rf"\b{len(records)}\b", text)
-    # Those of the request and of the receipt, which are public, and no more.
+    # Those of the request, of the receipt and of the answer, which are public, and no more.
     (charge,) = charges(folder)
-    assert {*re.findall(r"\b[0-9a-f]{64}\b", text)} == {charge["request"], charge["receipt"]}
+    answer = json.loads((folder / charge["answer"]).read_text())["sha256"]
+    public = {charge["request"], charge["receipt"], answer}
+    assert {*re.findall(r"\b[0-9a-f]{64}\b", text)} == public
 
 
 def test_an_account_of_a_later_format_is_refused_in_one_sentence(folder, capsys):

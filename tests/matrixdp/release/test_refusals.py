@@ -164,6 +164,48 @@ def test_words(folder, capsys, monkeypatch, words, says):
     refusals.command(cli.main, words.split(), folder, capsys, says)
 
 
+# --- Stored files -------------------------------------------------------------------------------
+
+OF_MANY = {"records": 2000, "total": {"epsilon": 9.0, "delta": 1e-5}}
+BOUNDS = harness.text(query="bounds", bounds=None, columns=["age", "income"], **OF_MANY)
+#: Fields of a stored answer, or of its charge, that are changed, or the whole text of the answer;
+#: and parts of the sentence.
+STORED = [
+    *(("answer", text, "restore it, as it is paid for") for text in ("{}", "[]", "{", "[" * 99999)),
+    ("answer", {"rows": [["age", 0, 1]]}, "it is not as it was stored"),
+    *(("charge", {"answer": name}, "is no account of releases") for name in ("", ".", "a/b", None)),
+    *(("charge", {key: 0}, f"{key} is 0; it must be") for key in ("mu", "pure_epsilon", "numbers")),
+    ("charge", {"label": "\ud800"}, "is no account of releases"),
+    ("charge", {"request": None, "answer": ""}, "is no account of releases"),
+    ("total", {"neighbours": "none"}, "neighbours is 'none'"),
+    ("total", {"delta": 2}, "total.delta is 2"),
+]
+
+
+@pytest.mark.parametrize(("part", "change", "says"), STORED)
+def test_a_stored_file_that_was_changed(tmp_path, capsys, part, change, says):
+    harness.save(tmp_path / "people.csv", np.ones((2000, 2)))
+    (tmp_path / "limits.toml").write_text(BOUNDS)
+    words = ["release", str(tmp_path / "limits.toml"), "--out", str(tmp_path / "limits")]
+    assert cli.main(words) == 0
+    capsys.readouterr()
+    account = tmp_path / "people.csv.privacy.json"
+    content = json.loads(account.read_text())
+    (charge,) = content["releases"]
+    answer = tmp_path / charge["answer"]
+    verbs = ("account", "recommend", "release")
+    if part == "answer":
+        stored = json.loads(answer.read_text())
+        stored["answer"] |= change if isinstance(change, dict) else {}
+        answer.write_text(change if isinstance(change, str) else json.dumps(stored))
+        refusals.command(cli.main, words, tmp_path, capsys, [says])
+        verbs = ("release",)
+    else:
+        (charge if part == "charge" else content["total"]).update(change)
+        account.write_text(json.dumps(content))
+    refused(tmp_path, capsys, harness.text(**OF_MANY), [says], verbs)
+
+
 # --- Files of records ---------------------------------------------------------------------------
 
 TEXT = "age,income\n" + "20.5,1500\n30,1507.25\n" * 200
