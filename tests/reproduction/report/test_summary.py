@@ -59,6 +59,20 @@ def test_one_trial_has_no_interval(saved):
     assert np.isnan(row["sd"])
 
 
+def test_tables_show_what_was_chosen_in_the_first_direction(saved):
+    parts = [trials("laplace", [1.0, 2.0])]
+    for direction in ("a", "dp_svd"):
+        for tau, tried in (("0.55", 2.0), ("0.95", 1.0)):
+            at = {"configuration": f"tau={tau}", "direction": direction}
+            parts += [trials("mvg_binary", [1.0, 2.0], **at)]
+            parts += [trials("mvg_binary", [tried, tried], phase="select", **at)]
+    shown = summary.table_rows(summary.summarise([saved(*parts)]))
+    assert shown[["mechanism", "direction", "configuration"]].to_numpy().tolist() == [
+        ["laplace", "", ""],
+        ["mvg_binary", "a", "tau=0.95"],
+    ]
+
+
 def test_each_epsilon_has_its_own_choice_and_ties_take_the_smaller_variant(saved):
     parts = []
     for epsilon, best in (("1", "20"), ("10", "8")):
