@@ -1,14 +1,11 @@
-"""Two mechanisms that are not private: each states its own density, and a false epsilon."""
+"""A mechanism that is not private: it states its own density, and a false epsilon."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 import numpy as np
-from matrix_noise.elliptical import EllipticalLaplace
 from matrix_noise.staircase import Staircase, StaircaseNoise, best_gamma, spread
-
-from matrixdp.privacy.sensitivity import SecondMomentQuery
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,15 +47,3 @@ class StaircaseByEntry(Staircase):
             noise.shape, epsilon, noise.size, best_gamma(epsilon, 1), noise.symmetric
         )
         return replace(right, noise=wrong)
-
-
-class EllipticalOfColumn(EllipticalLaplace):
-    """A scale that forgets that a record changes all columns: that of its largest one alone."""
-
-    def noise(self, query, axes, scale, symmetric):
-        """Return too little noise."""
-        if isinstance(query, SecondMomentQuery):
-            short = query.triangle_l2_sensitivity / query.l2_sensitivity
-        else:
-            short = 1 / np.sqrt(query.features)
-        return super().noise(query, axes, short * scale, symmetric)

@@ -1,1 +1,1 @@
-"""Noise of density in steps, and of density in ellipses: pure differential privacy."""
+"""Noise of density in steps: pure differential privacy."""
