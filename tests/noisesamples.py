@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import stats
 
 from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
@@ -30,10 +29,6 @@ def repeated(trials: int, seed: int = 0) -> list[np.random.Generator]:
 def factor(size: int, seed: int = 0, trials: tuple[int, ...] = ()) -> np.ndarray:
     """Well conditioned and not symmetric, so that A A^T and A^T A differ."""
     return np.eye(size) + 0.4 * np.random.default_rng(seed).normal(size=(*trials, size, size))
-
-
-def two_sided(distribution: stats.rv_frozen, statistic: float) -> float:
-    return 2 * min(distribution.cdf(statistic), distribution.sf(statistic))
 
 
 ROWS, BASIS = np.array([[1.0], [2.0], [3.0]]), np.linalg.qr(factor(3, 1))[0]

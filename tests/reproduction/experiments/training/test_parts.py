@@ -16,7 +16,6 @@ from reproduction.trials import SAME_AS
 PART = {"experiment": "adult", "dataset": "adult", "seed": 7, "trials": 2, "lot": 20, "epochs": 2}
 SCHEME = {"clip": 0.5, "epsilons": ["1", "2"], "delta": "0.00001"}
 IMDB = {**PART, **SCHEME, "experiment": "imdb", "dataset": "imdb", "clip": None}
-CLASSICAL = "gaussian_2014"
 
 
 @pytest.fixture(autouse=True)
