@@ -34,21 +34,16 @@ def test_a_bad_setting(setting, sentence, fresh):
     assert not (fresh.folder / "results").exists()
 
 
-def test_an_unknown_target(fresh):
-    outcome = fresh.snakemake("tabel3")
-    assert_refused(outcome, "No rule to produce tabel3", noise=20)
-    assert not (fresh.folder / "results").exists()
-
-
 @pytest.mark.parametrize(
     "target",
     [
+        "tabel3",
         "results/trials/regression/default/nosuch.csv.gz",
         "results/audit/regression/nosuch.csv",
         "results/data/liver/nosuch/matrix.npy",
     ],
 )
-def test_a_result_of_nothing_that_is_configured(target, fresh):
+def test_a_target_of_nothing_that_is_configured(target, fresh):
     outcome = fresh.snakemake(target)
     assert_refused(outcome, f"No rule to produce {target}", noise=20)
     assert not (fresh.folder / "results").exists()

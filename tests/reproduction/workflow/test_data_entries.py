@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 import yaml
-from tinyproject import TINY
 
 
 @pytest.mark.nightly
@@ -29,12 +28,3 @@ def test_a_file_that_is_not_there_ends_a_dry_run(fresh, tmp_path):
         assert "Traceback" not in outcome.output
     (tmp_path / "bupa.data").write_text("1\n")
     assert plan(DATA_MIRROR=str(tmp_path)).code == 0
-    # What only its bytes can tell is one sentence of the job.
-    mirror = {"DATA_MIRROR": str(tmp_path)}
-    outcome = fresh.snakemake("results/data/liver/matrix.npy", "-c1", **mirror)
-    assert outcome.code == 1
-    assert "replace it in data.mirror" in outcome.output
-    assert "Traceback" not in outcome.output
-    entries["liver"]["shape"] = [345]
-    assert "shape is [345]; it must be a list of 2" in plan().output
-    assert TINY["data"] == {"source": "simulated"}

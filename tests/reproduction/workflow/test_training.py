@@ -104,14 +104,3 @@ def test_a_scheme_that_fails_takes_no_other_with_it(trained, tmp_path):
     assert outcome.code != 0
     made = {file.name for file in (project.folder / "results/trials/adult/default").iterdir()}
     assert made == {"nonprivate.csv.gz"}
-
-
-def test_a_lot_larger_than_the_data_is_one_sentence(trained, tmp_path):
-    project = trained.copy(tmp_path / "my project")
-    setting = overlay(tmp_path, training={"adult": {"lot": 300}})
-    outcome = project.snakemake("results/summary/adult.csv", "-c1", *setting)
-    assert outcome.code == 1
-    assert outcome.output.splitlines()[-1].endswith(
-        "lot is 300; make it 256, the number of records, or less"
-    )
-    assert "Building DAG" not in outcome.output
