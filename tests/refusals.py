@@ -14,6 +14,11 @@ from typing import Any
 import pytest
 
 
+def tables(path: Path) -> list[str]:
+    """Return the names of the tables of a TOML file."""
+    return [*tomllib.loads(path.read_text(encoding="utf-8"))]
+
+
 def rows(path: Path, table: str) -> list[Any]:
     """Return the rows of a table of a TOML file, each an input and the parts of its sentence."""
     content = tomllib.loads(path.read_text(encoding="utf-8"))[table]

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from exactness import same_copies
 
-from matrixdp.checks import InputError
 from reproduction.data.scaling import METHODS, scale
 
 RECORDS = np.array([[1.0, -2.0], [2.0, 0.5], [6.0, 0.0]])
@@ -56,16 +55,3 @@ def test_results_lie_in_the_box_exactly(method):
         assert scaled.matrix.flags.c_contiguous
         assert (scaled.matrix >= scaled.lower[:, None]).all()
         assert (scaled.matrix <= scaled.upper[:, None]).all()
-
-
-def test_bad_input_is_named():
-    with pytest.raises(InputError, match="method is 'minmax'; did you mean 'min_max'"):
-        scale(RECORDS, NAMES, method="minmax")
-    with pytest.raises(InputError, match="rows is 4; there are only 3 records"):
-        scale(RECORDS, NAMES, method="clip", rows=4)
-    with pytest.raises(InputError, match=r"feature b is 7\.0 in every record"):
-        scale(np.array([[1.0, 7.0], [2.0, 7.0]]), NAMES, method="min_max")
-    with pytest.raises(InputError, match="nan at index"):
-        scale(np.array([[1.0, np.nan], [2.0, 7.0]]), NAMES, method="min_max")
-    with pytest.raises(InputError, match="must end in any x 2"):
-        scale(np.ones((3, 3)), NAMES, method="clip")

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.linalg import toeplitz
 
-from matrixdp.checks import InputError
 from reproduction.privacy import banded
 
 
@@ -98,8 +97,3 @@ def test_as_many_bands_as_lots_have_the_least_noise_on_prefix_sums(lots, epochs)
     fewer = (1, *range(2, lots, max(1, lots // 8)))
     best = min(prefix_deviation(bands, lots * epochs) for bands in fewer)
     assert prefix_deviation(lots, lots * epochs) < best * (1.015 if epochs == 1 else 1)
-
-
-def test_bad_bands():
-    with pytest.raises(InputError, match="bands is 0; it must be a whole number of at least 1"):
-        banded.coefficients(0)

@@ -156,21 +156,6 @@ def test_epsilon_undoes_scale() -> None:
     assert gamma.epsilon(0.1, 1e6, 1.5, 6) == 0
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"power": 0.9}, "power is 0.9; it must be a number from 1 to 100"),
-        ({"delta": 1e-20}, "delta is 1e-20; it must be a number from 1e-15 to below 1"),
-        ({"epsilon": 0}, "epsilon is 0; it must be a finite number above 0"),
-        ({"dimension": 0}, "dimension is 0; it must be a whole number of at least 1"),
-    ],
-)
-def test_what_is_out_of_range_is_said(wrong: dict, message: str) -> None:
-    given = {"epsilon": 1.0, "delta": 1e-5, "power": 1.25, "dimension": 6} | wrong
-    with pytest.raises(InputError, match=message):
-        gamma.scale(**given)
-
-
 @pytest.mark.filterwarnings("error")
 def test_an_epsilon_that_rounding_would_spoil_is_refused() -> None:
     # At 1e-12 and this delta the scale would have a delta of 1.5e-13.

@@ -5,7 +5,6 @@ import itertools
 import numpy as np
 import pytest
 
-from matrixdp.checks import InputError
 from matrixdp.privacy import gaussian
 from reproduction import catalogue
 from reproduction.experiments import schemes
@@ -97,15 +96,3 @@ def test_blocks_of_any_size_need_the_same_gaussian_noise():
         whole = Features(features=150, records=25000, lot=25000)
         small = calibrated(name, 1.0).noise_std
         assert calibrated(name, 1.0, whole).noise_std == pytest.approx(small, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"lot": 30000}, "lot is 30000; it must be at most the number of training records"),
-        ({"features": 0}, "features is 0; it must be a whole number of at least 1"),
-    ],
-)
-def test_bad_plans(change, message):
-    with pytest.raises(InputError, match=message):
-        Features(**{"features": 150, "records": 25000, "lot": 256} | change)

@@ -241,24 +241,6 @@ def test_who_cannot_reach_a_budget_says_so():
         SCHEMES["gaussian_2014"].calibrate(few, epsilon=10, delta=DELTA)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"lot": 40000}, "lot is 40000; it must be at most the number of training records, 32561"),
-        ({"lot": 0}, "lot is 0; it must be a whole number of at least 1"),
-        ({"clip": 0}, "clip is 0; it must be a finite number above 0"),
-        ({"epochs": 0.5}, "epochs is 0.5; it must be a whole number"),
-        ({"shapes": {}}, "shapes are empty; give the shape of at least one parameter"),
-        ({"batch": 513}, "batch is 513; it must be at most the lot, 512"),
-        ({"batch": 0}, "batch is 0; it must be a whole number of at least 1"),
-    ],
-)
-def test_bad_plans(change, message):
-    fields = {name: getattr(ADULT, name) for name in ("records", "lot", "epochs", "clip", "shapes")}
-    with pytest.raises(InputError, match=message):
-        Gradients(**fields | change)
-
-
 def test_bad_budgets_and_kinds():
     for scheme in SCHEMES.values():
         with pytest.raises(InputError, match="epsilon is -1; it must be"):

@@ -7,7 +7,6 @@ import pytest
 from rowframes import run
 from sklearn.kernel_ridge import KernelRidge
 
-from matrixdp.checks import InputError
 from reproduction.experiments.readings import adjusted, find
 from reproduction.experiments.tasks.components import FirstComponent
 from reproduction.experiments.tasks.regression import (
@@ -114,15 +113,3 @@ def test_the_singular_vector_is_that_of_the_matrix_as_it_is(data):
             top = symmetric if vector == "symmetric" else singular
             expected = np.linalg.eigvalsh(moments)[-1] - top @ moments @ top
             assert score[t] == pytest.approx(expected, abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("make", "sentence"),
-    [
-        (lambda: replace(REGRESSION, kernel="rbff"), "kernel is 'rbff'; did you mean 'rbf'"),
-        (lambda: FirstComponent("singulr"), "vector is 'singulr'; did you mean 'singular'"),
-    ],
-)
-def test_a_bad_option_is_one_sentence(make, sentence):
-    with pytest.raises(InputError, match=sentence):
-        make()

@@ -5,7 +5,6 @@ import pytest
 from exactness import same_copies
 from sklearn.kernel_ridge import KernelRidge
 
-from matrixdp.checks import InputError
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.privacy.domain import Ball
@@ -110,12 +109,6 @@ def test_zero_and_random_predictors(matrix):
     guess = instance.baseline("random", streams(0, "noise", trials=range(400)), CUBE)
     # A uniform guess on [-1, 1] has variance 1/3 and is independent of the truth.
     assert np.mean(guess**2 - truth) == pytest.approx(1 / 3, abs=0.01)
-
-
-@pytest.mark.parametrize(("train", "sentence"), [(345, "leave at least one"), (0, "train is 0")])
-def test_bad_split(matrix, train, sentence):
-    with pytest.raises(InputError, match=sentence):
-        Regression(target=5, train=train).instance(matrix, split_streams())
 
 
 def test_second_moments_get_the_public_ridge_of_their_noise(matrix):
