@@ -8,9 +8,28 @@ import threading
 import warnings
 from collections.abc import Sequence
 from types import FrameType
-from typing import Self
+from typing import Any, Self
 
 from matrixdp.checks import InputError
+from matrixdp.privacy import exact_sums
+
+#: Beginnings of scikit-learn's messages that show shapes and names of columns, but no value.
+_HARMLESS = (
+    "Sparse data",
+    "Found array",
+    "Found input",
+    "Expected n",
+    "The feature names",
+    "X has",
+)
+#: Replacements of messages that show values, or do not say what to do, by their beginnings.
+_SENTENCES = {
+    "Complex data not supported": "Complex data not supported: {name} must hold real numbers",
+    "Expected 2D array": "{name} is no table. Reshape your data: one record per row",
+    "Expected a 2-dimensional": "{name} is a column and no table; give a data frame of records",
+    "Feature names are only": "{name} has names of columns of several types; make all of them "
+    "texts, as by {name}.columns.astype(str)",
+}
 
 
 class OneFit:
@@ -54,7 +73,7 @@ class ExactScoreWarning(UserWarning):
 
 
 class UselessWarning(UserWarning):
-    """Noise hides what an estimator releases, by simulations from public facts alone."""
+    """Noise may be all there is in a number that an estimator released."""
 
 
 class UnauditedWarning(UserWarning):
@@ -122,3 +141,18 @@ def warn_of_selection(name: str) -> None:
             warn_of_scores(name)
             return
         frame = frame.f_back
+
+
+def without_values(error: Exception, values: Any, name: str) -> Exception:
+    """Return an error of the same type whose message shows no value of the records."""
+    text = str(error)
+    if text.startswith(_HARMLESS):
+        return type(error)(text)
+    error_type = TypeError if isinstance(error, TypeError) else InputError
+    for start, sentence in _SENTENCES.items():
+        if text.startswith(start):
+            return error_type(sentence.format(name=name))
+    return error_type(
+        f"{name} has {exact_sums.obstacle(values)}; each argument must be a string or a real "
+        "number that float() reads"
+    )

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import matrixdp as mdp
-from matrixdp import estimators
+from matrixdp.estimator import Private
 from matrixdp.release import fits
 
 WIDE = {"bounds": (-10.0, 10.0), "missing": "middle", "even_if_useless": True}
@@ -38,14 +38,14 @@ EXCEPTIONS = {
     expected_failed_checks=lambda estimator: EXCEPTIONS,
 )
 def test_estimator_checks(estimator, check, monkeypatch):
-    spend = estimators._Private._spend
+    spend = Private._spend
 
     def repeated(self, release):
         # Many checks compare two fits.
         monkeypatch.setattr(os, "urandom", np.random.default_rng(0).bytes)
         spend(self, release)
 
-    monkeypatch.setattr(estimators._Private, "_spend", repeated)
+    monkeypatch.setattr(Private, "_spend", repeated)
     monkeypatch.setattr(fits.OneFit, "spend", lambda *_: None)
     # Checks of other kinds of estimators (array libraries, fits without chance) leave by this.
     with contextlib.suppress(SkipTest):
@@ -177,9 +177,7 @@ def test_masked_numbers_are_missing(data, kind, monkeypatch):
     X, y = (np.array(part, dtype=float) for part in data)
     hidden = np.arange(X.size).reshape(X.shape) % 7 == 0
     given = []
-    monkeypatch.setattr(
-        estimators._Private, "_counting", lambda self, rows, *_: given.append(rows) or rows
-    )
+    monkeypatch.setattr(Private, "_counting", lambda self, rows, *_: given.append(rows) or rows)
     for numbers, target in (
         (np.where(hidden, np.nan, X), np.where(hidden[:, 0], np.nan, y)),
         (np.ma.array(X, mask=hidden), np.ma.array(y, mask=hidden[:, 0])),

@@ -218,18 +218,18 @@ def test_one_request_has_one_mechanism_and_one_refusal_at_every_door(
             assert one["epsilon_at_delta"] == option.release.epsilon_delivered, door
         elif isinstance(one, float):
             assert one == choices.ledger.cost(option.release), door
-        elif door == "mdp.recommend":
-            assert one.name == option.name
+        elif isinstance(one, Option):
+            assert (one.name, one.error) == (option.name, option.error), door
         else:
             assert type(one) is type(option.release), door
             assert one.mu == option.release.mu, door
 
 
 def test_a_door_with_a_rule_of_its_own_is_seen(tmp_path, capsys, monkeypatch):
-    estimators = pytest.importorskip("matrixdp.estimators", exc_type=ImportError)
-    whole = estimators.planned
+    estimator = pytest.importorskip("matrixdp.estimator", exc_type=ImportError)
+    whole = estimator.planned
     monkeypatch.setattr(
-        estimators,
+        estimator,
         "planned",
         lambda spec, account, listed, *rest: whole(spec, account, listed[-1:], *rest),
     )
