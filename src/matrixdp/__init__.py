@@ -11,7 +11,7 @@ An :class:`Account` (diffprivlib's accountant) adds up the releases of each. The
 >>> import matrixdp as mdp, numpy as np
 >>> records = np.random.default_rng(1).uniform((0, 0), (120, 200_000), (400, 2))
 >>> query = mdp.SecondMomentQuery(mdp.Box((0, 0), (120, 200_000)), n_records=400)
->>> mechanism = mdp.recommend(query, epsilon=1, delta=1e-6)
+>>> mechanism = mdp.compare_mechanisms(query, epsilon=1, delta=1e-6)[0].mechanism
 >>> calibrated = mechanism.calibrate(query, epsilon=1, delta=1e-6)
 >>> calibrated.release(records).shape
 (2, 2)
@@ -46,10 +46,10 @@ if TYPE_CHECKING:
     from matrixdp.release.account import Account as Account
     from matrixdp.release.comparison import Option as Option
     from matrixdp.release.comparison import compare_mechanisms as compare_mechanisms
-    from matrixdp.release.comparison import recommend as recommend
     from matrixdp.release.people import bound_contributions as bound_contributions
     from matrixdp.release.publications import make_release as make_release
     from matrixdp.release.publications import private_bounds as private_bounds
+    from matrixdp.release.publications import recommend as recommend
     from matrixdp.version import VERSION as __version__
 
 #: Public names in the order of use, with module and attribute; they are imported on first use.
@@ -59,7 +59,6 @@ _PUBLIC = {
     "RecordsQuery": ("privacy.sensitivity", "RecordsQuery"),
     "MeanQuery": ("privacy.sensitivity", "MeanQuery"),
     "SecondMomentQuery": ("privacy.sensitivity", "SecondMomentQuery"),
-    "recommend": ("release.comparison", "recommend"),
     "compare_mechanisms": ("release.comparison", "compare_mechanisms"),
     "Option": ("release.comparison", "Option"),
     "Gaussian": ("mechanisms.gaussian", "Gaussian"),
@@ -71,6 +70,7 @@ _PUBLIC = {
     "PrivacyStatement": ("mechanisms.base", "PrivacyStatement"),
     "audit": ("auditing.public", "audit"),
     "AuditResult": ("auditing.public", "AuditResult"),
+    "recommend": ("release.publications", "recommend"),
     "private_bounds": ("release.publications", "private_bounds"),
     "make_release": ("release.publications", "make_release"),
     "bound_contributions": ("release.people", "bound_contributions"),

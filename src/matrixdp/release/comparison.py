@@ -1,10 +1,9 @@
-"""Recommendation of the mechanism with the least noise for a query, from public facts alone."""
+"""Comparison of the mechanisms for a query by their noise, from public facts alone."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,6 @@ from matrixdp.mechanisms.promise import promised
 from matrixdp.mechanisms.scaled import MinMaxScaled, units
 from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
-from matrixdp.release.fits import warn_of_author, warn_of_noise
 
 
 @dataclass(frozen=True)
@@ -40,6 +38,7 @@ class Option:
             taken at its word: audit it first.
         losses: what noise takes from the answer where records fill little or much of their bounds,
             simulated, see :mod:`matrixdp.release.outlooks`; empty where nothing was simulated.
+        says: what the noise means for an answer, in its unit; of :func:`matrixdp.recommend` alone.
 
     >>> query = mdp.MeanQuery(mdp.Box((0, 0), (1, 1)), 400)
     >>> mdp.compare_mechanisms(query, epsilon=1, delta=1e-6)[0].name
@@ -51,6 +50,7 @@ class Option:
     variances: Array
     error: float
     losses: tuple[float, ...] = ()
+    says: str = ""
     status: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -59,7 +59,8 @@ class Option:
 
     def __str__(self) -> str:
         about = self.status if self.status == CERTIFIED else UNAUDITED.removeprefix("; ")
-        return f"{self.name}: noise of {self.error:.2%} of half the range; {about}"
+        noise = self.says or f"noise of {self.error:.2%} of half the range"
+        return f"{self.name}: {noise}; {about}"
 
     @property
     def name(self) -> str:
@@ -80,10 +81,11 @@ def compare_mechanisms(
 ) -> list[Option]:
     """Return the mechanisms that answer a query with safe noise, the least noise first.
 
-    No data are read: errors follow from the calibration. Mechanisms with the same noise
-    distribution are listed once. The delta of safe noise is set aside before calibration. Where
-    columns have ranges of several sizes, each mechanism works in units of the ranges: see
-    :class:`~matrixdp.mechanisms.scaled.MinMaxScaled`.
+    It compares noise alone, for a query of your own; :func:`matrixdp.recommend` has the rule by
+    which releases take a mechanism. No data are read: errors follow from the calibration.
+    Mechanisms with the same noise distribution are listed once. The delta of safe noise is set
+    aside before calibration. Where columns have ranges of several sizes, each mechanism works in
+    units of the ranges: see :class:`~matrixdp.mechanisms.scaled.MinMaxScaled`.
 
     Args:
         query: the query, with its public bounds.
@@ -136,26 +138,6 @@ def compare_mechanisms(
         error = float(np.sqrt(np.average(spread / sizes**2, weights=shares)))
         ranking.append(Option(mechanism, release, spread, error))
     return sorted(ranking, key=lambda option: option.error)
-
-
-def recommend(query: Query, **arguments: Any) -> Mechanism:
-    """Return the first mechanism of :func:`compare_mechanisms`, which has the least noise.
-
-    Arguments and errors are the same.
-
-    Warns:
-        UselessWarning: the noise is half of the range that the bounds allow, or more.
-        UnauditedWarning: a class of another author declares the guarantee.
-
-    >>> mdp.recommend(mdp.RecordsQuery(mdp.Ball(1.0, features=50), 400), epsilon=1, delta=1e-6)
-    Gaussian(calibration='analytic')
-    """
-    best = compare_mechanisms(query, **arguments)[0]
-    if best.error >= 1:
-        warn_of_noise(best.name, calls=2)
-    if best.status != CERTIFIED:
-        warn_of_author(best.name, calls=2)
-    return best.mechanism
 
 
 def _weights(query: Query, importance: Sequence[float] | None) -> Array:

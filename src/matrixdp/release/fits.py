@@ -76,34 +76,6 @@ class UselessWarning(UserWarning):
     """Noise may be all there is in a number that an estimator released."""
 
 
-class UnauditedWarning(UserWarning):
-    """The guarantee of what is recommended is declared by a class of another author."""
-
-
-def warn_of_author(name: str, *, calls: int) -> None:
-    """Warn the program that is this many calls above that nothing has tested a mechanism."""
-    warnings.warn(
-        f"{name} declares its guarantee by its own class, and less noise ranks first: audit it "
-        "before a release, see mdp.audit",
-        UnauditedWarning,
-        stacklevel=calls + 1,
-    )
-
-
-def warn_of_noise(name: str, *, calls: int) -> None:
-    """Warn the program that is this many calls above that what it releases will be useless.
-
-    A refusal would end programs that run today, and what is useless is a judgement: whoever wants
-    one makes the warning an error, which comes before the charge.
-    """
-    warnings.warn(
-        f"noise hides what {name} releases, also where records fill their bounds: give a larger "
-        "epsilon, narrower bounds, fewer columns or more records",
-        UselessWarning,
-        stacklevel=calls + 1,
-    )
-
-
 def warn_of_doubts(doubts: Sequence[str], *, calls: int) -> None:
     """Warn the program that is this many calls above of released numbers that may be noise."""
     if doubts:

@@ -15,10 +15,21 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import InputError
-from matrixdp.release import bounds, missing, release, specification, tables
+from matrixdp.release import (
+    bounds,
+    choices,
+    ledger,
+    missing,
+    receipt,
+    release,
+    specification,
+    tables,
+)
 from matrixdp.release.account import Account
 from matrixdp.release.answers import Answer
+from matrixdp.release.comparison import Option
 from matrixdp.release.outputs import Bounds
+from matrixdp.release.specification import Specification
 
 #: Keys of a specification that say nothing of records in memory.
 _OF_FILES = ("file", "separator", "decimal")
@@ -103,6 +114,55 @@ def private_bounds(
     return _released(source, account, out, even_if_useless, settings)
 
 
+def recommend(
+    source: Any, *, account: str | os.PathLike | Account | None = None, **settings: Any
+) -> list[Option]:
+    """Return the mechanisms for a release, the one that it takes first, as `matrixdp recommend`.
+
+    This is the rule of every door: of what fits the account, the least regret over records that
+    fill little or much of their bounds, see :mod:`matrixdp.release.outlooks`. No value of the
+    records is read, and nothing is charged.
+
+    Args:
+        source, account, settings: as of :func:`make_release`. Of an array or a data frame only its
+            columns and its number of rows count.
+
+    Returns:
+        Options; ``print(option)`` says what the noise of each means for the answer, in its unit.
+
+    Raises:
+        InputError: as :func:`make_release`; no mechanism fits the account.
+
+    >>> records = np.zeros((2126, 21))
+    >>> public = {"bounds": (0, 1), "epsilon": 1, "missing": "refuse"}
+    >>> print(mdp.recommend(records[:, :2], query="mean", **public)[0])
+    Laplace: noise of +- 0.00133 in the mean of 0, +- 0.00133 in the mean of 1; certified
+    """
+    spec = _request(source, account, settings)
+    if spec.in_file:
+        ranked = choices.rank(spec)
+    else:
+        books = _account(spec, account)
+        state = choices.alone(spec) if books is None else books.state()
+        spec = replace(spec, total=ledger.terms(state)[0])
+        name = "the guarantee" if books is None else "the account"
+        ranked = choices.choose(spec, choices.possible(spec, state), state, name)
+    return [
+        replace(option, says=receipt.says(choices.spec_of(spec, option), option))
+        for option, _ in ranked
+    ]
+
+
+def _request(source: Any, account: object, settings: dict[str, Any]) -> Specification:
+    """Return the specification of a release of a file or of records in memory."""
+    if not isinstance(source, str | os.PathLike):
+        return _specification(source, settings)
+    if settings or account is not None:
+        name = next(iter(settings), "account")
+        raise InputError(f"{name} has no meaning beside {source}; state it in that TOML file")
+    return specification.read(Path(source))
+
+
 def _released(
     source: Any,
     account: str | os.PathLike | Account | None,
@@ -112,23 +172,19 @@ def _released(
 ) -> Answer:
     """Make a release of a file or of records in memory."""
     even_if_useless = checks.flag(even_if_useless=even_if_useless)
-    if isinstance(source, str | os.PathLike):
-        if settings or account is not None:
-            name = next(iter(settings), "account")
-            raise InputError(f"{name} has no meaning beside {source}; state it in that TOML file")
-        spec = specification.read(Path(source))
+    spec = _request(source, account, settings)
+    if spec.in_file:
         folder = None if out is None else Path(out)
         return release.make(spec, folder, even_if_useless=even_if_useless)
     if out is not None:
         raise InputError("out has no meaning for records in memory; save the answer yourself")
-    spec = _specification(source, settings)
     books = _account(spec, account)
     return release.make(
         spec, None, books, even_if_useless=even_if_useless, insist="even_if_useless=True"
     )
 
 
-def _specification(frame: Any, settings: dict[str, Any]) -> specification.Specification:
+def _specification(frame: Any, settings: dict[str, Any]) -> Specification:
     """Return the specification that the settings of records in memory make."""
     if not (hasattr(frame, "columns") or isinstance(frame, np.ndarray)):
         raise InputError(
@@ -193,9 +249,7 @@ def _plain(value: Any, name: str) -> Any:
     return value
 
 
-def _account(
-    spec: specification.Specification, account: str | os.PathLike | Account | None
-) -> Account | None:
+def _account(spec: Specification, account: str | os.PathLike | Account | None) -> Account | None:
     if isinstance(account, Account) or account is None:
         if spec.total:
             raise InputError(

@@ -7,7 +7,7 @@ import pytest
 
 import matrixdp as mdp
 from matrixdp.mechanisms.base import CalibratedMechanism, Mechanism
-from matrixdp.release import fits, ledger, specification
+from matrixdp.release import ledger, specification
 from matrixdp.release.choices import candidates
 
 QUERY = mdp.SecondMomentQuery(mdp.Ball(1.0, features=3), 400)
@@ -74,11 +74,6 @@ def test_another_authors_query_is_declared():
     release = mdp.Gaussian().calibrate(QUERY, **BUDGET)
     assert release.of_library
     assert not replace(release, query=Queries(QUERY.domain, 400)).of_library
-
-
-def test_to_recommend_one_warns():
-    with pytest.warns(fits.UnauditedWarning, match="Weak declares its guarantee"):
-        assert mdp.recommend(QUERY, **BUDGET, mechanisms=[Weak(), mdp.Gaussian()]) == Weak()
 
 
 def test_an_account_notes_it(tmp_path):

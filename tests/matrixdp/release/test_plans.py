@@ -17,6 +17,7 @@ import matrixdp as mdp
 from matrixdp import cli
 from matrixdp.noise import safe
 from matrixdp.release import choices, release, specification
+from matrixdp.release.comparison import Option
 from matrixdp.release.outputs import every
 from matrixdp.release.release import Outdated, plan
 
@@ -141,7 +142,6 @@ REQUESTS = [
     )
 ]
 NAMES, COUNT = ("0", "1", "2"), 400
-QUERIES = {"records": "IdentityQuery", "mean": "MeanQuery", "second_moments": "SecondMomentQuery"}
 ESTIMATORS = {"covariance": "Covariance", "components": "PrivatePCA", "regression": "PrivateRidge"}
 
 
@@ -169,6 +169,10 @@ def doors(folder, capsys, query, epsilon, delta, side):
     option = choices.rank(specification.read(path))[0][0]
     yield "recommend", option
     account = mdp.Account(folder / f"{epsilon}.json", **budget)
+    requests = [(path, {}), (rows, table), (rows, {**table, "account": account})]
+    listed = [mdp.recommend(source, **more)[0] for source, more in requests]
+    if "do not release" not in listed[0].says:
+        yield from zip(["mdp.recommend", "of a frame", "with account"], listed, strict=True)
     make = mdp.private_bounds if query == "bounds" else mdp.make_release
     settings = {
         name: value
@@ -177,9 +181,6 @@ def doors(folder, capsys, query, epsilon, delta, side):
     }
     for door, more in (("frame", {}), ("frame with account", {"account": account})):
         yield door, attempt(lambda more=more: make(rows, **settings, **more).receipt)
-    if query in QUERIES and option.error < 1:
-        asked = getattr(mdp, QUERIES[query])(mdp.Box.cube(3, *side), COUNT)
-        yield "mdp.recommend", mdp.compare_mechanisms(asked, **budget)[0]
     if query in ESTIMATORS and find_spec("sklearn"):
         sides = {"bounds": side}
         if query == "regression":

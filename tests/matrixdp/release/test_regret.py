@@ -9,7 +9,6 @@ from harness import charges, read, run
 import matrixdp as mdp
 from matrixdp.mechanisms.composed import InParts
 from matrixdp.release import choices, compositions, outlooks, specification
-from matrixdp.release.fits import UselessWarning
 from matrixdp.release.outputs import OUTPUTS
 
 COMPARED = ["second_moments", "covariance", "components", "regression"]
@@ -116,7 +115,3 @@ def test_an_estimator_takes_the_least_regret_and_refuses_what_is_useless():
     with pytest.raises(mdp.InputError, match="hides everything.* even_if_useless=True"):
         weak.fit(records)
     assert weak.set_params(even_if_useless=True).fit(records).components_.shape == (1, 5)
-    query = mdp.MeanQuery(mdp.Box((0,), (1,)), 5)
-    with pytest.warns(UselessWarning, match="noise hides what Laplace releases") as of_query:
-        mdp.recommend(query, epsilon=0.01, delta=0)
-    assert {warning.filename for warning in of_query} == {__file__}
