@@ -74,15 +74,12 @@ class _Query:
       the record itself;
     - ``l1_sensitivity`` and ``l2_sensitivity``: largest change of the value in the entrywise l1 and
       the Frobenius norm;
-    - ``max_norm``: largest Frobenius norm of the value over the public domain (gamma of Table 1);
+    - ``max_norm``: largest Frobenius norm of the value (gamma of the MVG paper's Table 1);
     - ``directional_mu(variances, directions=None)``: mu of directional Gaussian noise. Its
       variances (m,) are above 0. Its directions (m, m) are orthonormal, one per column; None is the
       standard basis;
-    - ``rounding``: largest error of a computed value, beyond the roundings of exact sums;
-    - ``check(value)``: the value as an array; InputError if it is outside the public bounds, which
-      a sum over a private number of records does not have;
-    - ``value(records)``: the exact value on a data matrix (..., m, n). Records longer than a ball's
-      radius are first clipped. A box does not clip: ``check`` refuses values outside.
+    - ``value(records)``: the exact value on a data matrix (..., m, n), of records clipped to a
+      ball. A box does not clip: ``check(value)`` refuses values outside.
 
     Args:
         domain: public bounds of one record.
@@ -143,24 +140,22 @@ class _Query:
 
 
 class _ShiftQuery(_Query):
-    """A query in which one record shifts one column, by its values over ``divisor``."""
+    """A query in which one record shifts one column: by its values, or 1 / n of them."""
 
     output_type = "matrix"
 
-    @property
-    def divisor(self) -> int:
-        """Number of records for a mean, 1 for the identity query."""
-        return 1
+    #: Whether the value is the mean of the columns, and not all of them.
+    is_mean = False
 
     @property
     def _shared(self) -> float:
         """Divisor of one record's largest change that gives the group's change in l2."""
-        return float(1 / np.sqrt(self.group))
+        return self.people if self.is_mean else float(1 / np.sqrt(self.group))
 
     @property
     def shape(self) -> tuple[int, int]:
         """m x 1 for a mean, m x n otherwise."""
-        return self.features, self.n_records // self.divisor
+        return self.features, 1 if self.is_mean else self.n_records
 
     @property
     def sides(self) -> Array:
@@ -183,10 +178,7 @@ class _ShiftQuery(_Query):
 
     @property
     def l2_sensitivity(self) -> float:
-        """L2 sensitivity: the norm of ``sides``, for a ball its diameter (``replace``) or radius.
-
-        For a mean these are divided by n.
-        """
+        """L2 sensitivity: the norm of ``sides``, a ball's diameter or radius; over n for a mean."""
         if isinstance(self.domain, Ball):
             return (2 if self.adjacency == "replace" else 1) * self.domain.radius / self._shared
         return float(np.linalg.norm(self.sides))
@@ -216,7 +208,7 @@ class _ShiftQuery(_Query):
             _check_bounds("the l2 norm of a record", norms, 0.0, self.domain.radius * ROUNDING)
         else:
             # A mean has rounding errors, records do not.
-            slack = (ROUNDING - 1) * self.domain.magnitudes * (self.divisor > 1)
+            slack = (ROUNDING - 1) * self.domain.magnitudes * self.is_mean
             lower, upper = self.domain.lower - slack, self.domain.upper + slack
             axes = tuple(axis for axis in range(matrix.ndim) if axis != matrix.ndim - 2)
             _check_bounds("the smallest value of a feature", matrix.min(axis=axes), lower, upper)
@@ -264,15 +256,7 @@ class MeanQuery(_ShiftQuery):
     """
 
     name = "mean"
-
-    @property
-    def divisor(self) -> int:
-        """Number of records, n."""
-        return self.n_records
-
-    @property
-    def _shared(self) -> float:
-        return self.people
+    is_mean = True
 
     @property
     def max_norm(self) -> float:
@@ -311,11 +295,6 @@ class SecondMomentQuery(_Query):
         return self.features == 1 or self.domain.nonnegative
 
     @property
-    def _equal_cube(self) -> bool:
-        side = float(self.domain.magnitudes[0])
-        return self.domain == Box.cube(self.features, -side, side)
-
-    @property
     def l1_sensitivity(self) -> float:
         """L1 sensitivity over all entries: (sum_i c_i)^2 / n in a box, m times l2 in a ball.
 
@@ -347,17 +326,13 @@ class SecondMomentQuery(_Query):
         Replacing a record gives at most sqrt(2) R^2 / n. Two orthogonal records of full norm attain
         it: in a ball, and in [-c, c]^m for even m. In [0, c]^m x' = 0 stays the worst.
         """
-        return self._isotropic_mu.value
+        # With unit variances mu is the Frobenius norm of the change.
+        return self.directional_mu(np.ones(self.features)).value
 
     @property
     def l2_exact(self) -> bool:
         """Whether some neighbours attain ``l2_sensitivity``; otherwise it is an upper bound."""
-        return self._isotropic_mu.attained
-
-    @property
-    def _isotropic_mu(self) -> Mu:
-        # With unit variances mu is the Frobenius norm of the change.
-        return self.directional_mu(np.ones(self.features))
+        return self.directional_mu(np.ones(self.features)).attained
 
     @property
     def triangle_l2_sensitivity(self) -> float:
@@ -375,7 +350,8 @@ class SecondMomentQuery(_Query):
         if self.adjacency != "replace" or self._one_sided:
             square = (total + (squares**2).sum()) / 2
         else:
-            square = (self.l2_sensitivity * self.people) ** 2 / 2 if self._equal_cube else total
+            is_cube = self.domain.symmetric and not np.ptp(self.domain.magnitudes)
+            square = (self.l2_sensitivity * self.people) ** 2 / 2 if is_cube else total
         return float(np.sqrt(square)) / self.people
 
     @property
@@ -385,12 +361,9 @@ class SecondMomentQuery(_Query):
         The sign vectors of ``l2_sensitivity`` leave the diagonal unchanged, which gives the upper
         triangle 1 / sqrt(2) of it.
         """
-        if isinstance(self.domain, Ball) or self.adjacency != "replace" or self._one_sided:
-            return self.l2_exact
-        return (
-            self.l2_exact
-            and self.triangle_l2_sensitivity <= self.l2_sensitivity / np.sqrt(2) * UPWARDS
-        )
+        whole = isinstance(self.domain, Ball) or self.adjacency != "replace" or self._one_sided
+        half = self.l2_sensitivity / np.sqrt(2) * UPWARDS
+        return self.l2_exact and (whole or self.triangle_l2_sensitivity <= half)
 
     @property
     def max_norm(self) -> float:
@@ -466,10 +439,10 @@ def _precisions(variances: ArrayLike, features: int) -> Array:
 
 def _check_bounds(label: str, values: Array, lower: ArrayLike, upper: ArrayLike) -> None:
     lower, upper = np.broadcast_to(lower, values.shape), np.broadcast_to(upper, values.shape)
-    for index in np.argwhere((values < lower) | (values > upper)):
+    for index in np.argwhere((values < lower) | (values > upper)).tolist():
         i = tuple(index)
         raise InputError(
-            f"{label} is {values[i]} at index {tuple(int(k) for k in i)}, "
+            f"{label} is {values[i]} at index {i}, "
             f"outside its public bounds [{lower[i]}, {upper[i]}]; "
             "clip the data or widen the declared bounds first"
         )

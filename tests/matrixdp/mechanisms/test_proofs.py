@@ -22,7 +22,7 @@ def changes(query):
     if isinstance(query, SecondMomentQuery):
         values = corners[:, :, None] * corners[:, None, :] / query.n_records
     else:
-        values = corners[:, :, None] / query.divisor
+        values = corners[:, :, None] / (query.n_records if query.is_mean else 1)
     pairs = itertools.combinations(range(len(values)), 2)
     return np.array([values[i] - values[j] for i, j in pairs])
 
