@@ -197,7 +197,7 @@ class PrivateRidge(RegressorMixin, Private):
         self.coef_, self.intercept_ = answer[:-1], float(answer[-1])
         errors = np.full(len(output.half), np.nan)
         if parameters["max_norm"] is None:
-            errors = output.standard_errors(noisy.noise(), noisy.estimate, noisy.std)
+            errors = output.standard_errors(noisy.noise(), noisy.estimate, noisy.part.noise_std)
         self.coef_std_, self.intercept_std_ = errors[:-1], float(errors[-1])
         warn_of_doubts(output.doubts_of(self.coef_, self.coef_std_), calls=2)
         return self

@@ -324,7 +324,7 @@ def _notes(
     notes, left_out = [], spec.leaves_missing_out
     if missing.can_occur(spec.file) and (left_out or not np.isnan(spec.fill).any()):
         notes.append(missing.in_words(spec.columns, spec.fill, left_out=left_out))
-    if spec.output_type.read_as_values and "radius_in_half_ranges" in details:
+    if spec.output_type.root and "radius_in_half_ranges" in details:
         notes.append(
             "records beyond a radius that was found in private are shrunk to it: where their noisy "
             "share, which is in the details, is large, these numbers may be several times too "

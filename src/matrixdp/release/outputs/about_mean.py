@@ -50,17 +50,12 @@ class Spread(AboutMean, abc.ABC):
 
     number, small = "variance", "variance"
     root = "standard deviation"
-    read_as_values = True
 
     def _spread(
         self, least: Array, largest: Array, mean: Array, square: int
     ) -> tuple[Array, Array]:
         least = least + square * mean**2
         return least, least + 4 * mean * self.constant
-
-    @property
-    def _noise_key(self) -> str:
-        return f"noise_std_of_variances_in_{self.unit}".replace(" ", "_")
 
 
 def possible(covariance: Array) -> Array:

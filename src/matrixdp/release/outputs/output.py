@@ -74,11 +74,6 @@ class Noisy:
     outcome: Outcome | None = None
     shrinks: bool = False
 
-    @property
-    def std(self) -> float:
-        """Standard deviation of the noise of an entry of the moments."""
-        return self.part.noise_std
-
     @cached_property
     def estimate(self) -> MeanCovariance:
         """Mean and covariance, projected to positive semi-definite."""
@@ -123,8 +118,6 @@ class Output(abc.ABC):
     named_rows: ClassVar[bool] = False
     #: What is said of numbers beyond their bounds; empty where there are none.
     beyond_bounds: ClassVar[str] = STAYS
-    #: Whether numbers are read as values, so that what clipping takes from them matters.
-    read_as_values: ClassVar[bool] = False
     #: Whether details of an answer depend on it, beside intervals.
     has_details: ClassVar[bool] = False
     #: Entries of a receipt on what changes an answer and is no noise.
@@ -134,7 +127,8 @@ class Output(abc.ABC):
     number: ClassVar[str] = ""
     unit: ClassVar[str] = "the unit of the column"
     small: ClassVar[str] = ""
-    #: What the square root of a column's number is; empty where nobody asks for it.
+    #: What the square root of a column's number is, of a number that is read as a value and not as
+    #: a coefficient or direction; empty elsewhere.
     root: ClassVar[str] = ""
     #: The number in a sentence, where it is not "the ...".
     number_phrase: ClassVar[str] = ""
@@ -397,7 +391,7 @@ class Output(abc.ABC):
 
         It is that of the worst case of :meth:`deviations`.
         """
-        noise = self.deviations(option)[1] * self.sizes
+        noise, release = self.deviations(option)[1] * self.sizes, option.release
         if not self.root:
             phrase = self.number_phrase or f"the {self.number}"
             sizes = [
@@ -410,7 +404,6 @@ class Output(abc.ABC):
             for size, name in zip(np.sqrt(2 * noise), self.columns, strict=True)
         ]
         smaller = "; less where the private radius is smaller"
-        release = option.release
         return f"noise hides {self.root}s {join(sizes)}{smaller * (release.widest is not release)}"
 
     def noise_in_words(self, option: Option) -> list[str]:

@@ -95,9 +95,8 @@ class PresentMean(Mean):
         adjacency: str,
         *,
         mechanism: str,
-        in_parts: bool,
         per_person: int | None,
-        max_norm: object,
+        **others: Any,
     ) -> tuple[Query, Array, Array]:
         """Return the query of sums and counts; each noise has a weight of the counts."""
         query = PresentMeanQuery.of(

@@ -31,4 +31,4 @@ class Products(Output, abc.ABC):
 
     @property
     def _noise_key(self) -> str:
-        return "noise_std_of_mean_squares_in_the_squared_unit_of_the_column"
+        return f"noise_std_of_{self.number or 'mean square'}s_in_{self.unit}".replace(" ", "_")

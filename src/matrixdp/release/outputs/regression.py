@@ -67,7 +67,7 @@ class Regression(AboutMean):
 
     def answer(self, noisy: Noisy) -> Array:
         """Return coefficients and, last, the intercept, (1, m), in the columns' units."""
-        return np.append(*self.line(noisy.estimate, noisy.std))[None]
+        return np.append(*self.line(noisy.estimate, noisy.part.noise_std))[None]
 
     def line(self, estimate: MeanCovariance, std: float | Array) -> tuple[Array, Array]:
         """Return coefficients (..., m - 1) and intercept (...), in records' units.
@@ -112,15 +112,15 @@ class Regression(AboutMean):
         return coefficients, offset if self.intercept else 0 * offset
 
     def _interval(self, noisy: Noisy) -> dict[str, Any]:
-        errors = self.standard_errors(noisy.noise(), noisy.estimate, noisy.std)
+        errors = self.standard_errors(noisy.noise(), noisy.estimate, noisy.part.noise_std)
         return {**NO_INTERVAL, ERRORS: by_name(self.header, errors)}
 
     def doubts(self, noisy: Noisy) -> list[str]:
         """Return a sentence on the coefficients that may be noise alone."""
         if not self.has_intervals:
             return []
-        slopes = self.line(noisy.estimate, noisy.std)[0]
-        errors = self.standard_errors(noisy.noise(), noisy.estimate, noisy.std)[:-1]
+        slopes = self.line(noisy.estimate, noisy.part.noise_std)[0]
+        errors = self.standard_errors(noisy.noise(), noisy.estimate, noisy.part.noise_std)[:-1]
         return self.doubts_of(slopes, errors)
 
     def doubts_of(self, slopes: Array, errors: Array) -> list[str]:

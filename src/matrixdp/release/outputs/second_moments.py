@@ -24,7 +24,6 @@ class SecondMoments(Products):
     name = "second_moments"
     title = "mean products of every two columns"
     named_rows = True
-    read_as_values = True
     has_details = True
     number, small = "mean square", "mean square"
     root = "root mean square"

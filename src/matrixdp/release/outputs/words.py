@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from matrixdp.checks import Array
+from matrixdp.checks import Array, plural
 
 #: Largest number of columns in a line.
 _MOST = 4
@@ -24,7 +24,8 @@ def table(names: Sequence[str], matrix: Array) -> dict[str, Any]:
 def join(phrases: Sequence[str]) -> str:
     """Return the first phrases, one for each column."""
     remainder = len(phrases) - _MOST
-    return ", ".join(phrases[:_MOST]) + f", and {remainder} more columns" * (remainder > 0)
+    end = f", and {plural(remainder, 'more column')}" if remainder > 0 else ""
+    return ", ".join(phrases[:_MOST]) + end
 
 
 def plain(number: float, digits: int = 6) -> str:
