@@ -33,7 +33,7 @@ from matrixdp.release import (
     ledger,
 )
 from matrixdp.release.account import Account
-from matrixdp.release.bounds import Bounds
+from matrixdp.release.bounds import BoundsLike
 from matrixdp.release.fits import OneFit as _OneFit
 from matrixdp.release.fits import (
     warn_of_selection,
@@ -144,7 +144,7 @@ class Private(BaseEstimator):
 
     epsilon: float = 1.0
     delta: float = 1e-6
-    bounds: Bounds | None = None
+    bounds: BoundsLike | None = None
     mechanism: str = RECOMMENDED
     account: Account | None = None
     per_person: int | None = None

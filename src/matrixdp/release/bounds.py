@@ -10,7 +10,7 @@ import numpy as np
 from matrixdp.checks import InputError, nearest, plural, short
 
 #: Public (lowest, highest): of all columns alike, of each in a list, or by column.
-Bounds = tuple[float, float] | Sequence[tuple[float, float]] | Mapping[Any, tuple[float, float]]
+BoundsLike = tuple[float, float] | Sequence[tuple[float, float]] | Mapping[Any, tuple[float, float]]
 
 
 def check_names(columns: Sequence[Any]) -> None:
@@ -25,7 +25,7 @@ def check_names(columns: Sequence[Any]) -> None:
 
 
 def by_column(
-    bounds: Bounds | None, columns: Sequence[Any], name: str = "bounds"
+    bounds: BoundsLike | None, columns: Sequence[Any], name: str = "bounds"
 ) -> dict[Any, tuple[float, float]]:
     """Return the bounds (lowest, highest) of each column, in the order of ``columns``.
 
