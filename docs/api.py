@@ -60,7 +60,8 @@ def explained(one: type) -> str:
         if base.__module__.startswith("matrixdp.") and base not in PUBLIC.values() and base.__doc__
     ]
     found = (re.search(r"^(Args|Attributes):.*", text, re.DOTALL | re.MULTILINE) for text in texts)
-    return "".join(f"\n\n{match[0]}" for match in found if match)
+    stated = inspect.cleandoc(one.__doc__ or "")
+    return "".join(f"\n\n{match[0]}" for match in found if match and match[0] not in stated)
 
 
 if __name__ == "__main__":

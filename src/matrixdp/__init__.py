@@ -3,6 +3,7 @@
 Three ways lead from records, one per row, to a release:
 
 - :func:`make_release`, as on the command line, for an answer with its intervals and receipt;
+  :func:`recommend` says before what its noise will be, and costs nothing;
 - :class:`Covariance`, :class:`PrivatePCA` and :class:`PrivateRidge` in scikit-learn's pipelines;
 - a query and a mechanism, for what has no name there, such as a mechanism of your own.
 
@@ -87,7 +88,9 @@ _PUBLIC["__version__"] = ("version", "VERSION")
 
 def __getattr__(name: str) -> object:
     if name not in _PUBLIC:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        near = [public for public in __all__ if name and name.lower() in public.lower()]
+        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
     module, attribute = _PUBLIC[name]
     try:
         return getattr(importlib.import_module(f"{__name__}.{module}"), attribute)

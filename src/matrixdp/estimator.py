@@ -20,7 +20,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from matrixdp import checks
+from matrixdp import checks, docs
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.composed import InParts
@@ -164,6 +164,10 @@ class Private(BaseEstimator):
         "max_norm": optional(checks.size),
         "even_if_useless": checks.flag,
     }
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        docs.inherit_arguments(cls, Private)
 
     def __post_init__(self) -> None:
         # Clones and copies share it; it begins in the process that makes the estimator.

@@ -1,7 +1,7 @@
-"""Rank the mechanisms for a query by their noise, from public facts alone.
+"""List the mechanisms for a release and their noise, from public facts alone.
 
-The specification is that of `matrixdp release`. The account limits the mechanisms to those that
-fit. The file of records is never read.
+The first one is what `matrixdp release` takes of the same specification. The account limits the
+mechanisms to those that fit. The file of records is never read.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def run(
     *,
     json: bool = False,
 ) -> None:
-    """List the mechanisms, the least noise first, with details on the first one.
+    """List the mechanisms, the one that is taken first, with details on it.
 
     Args:
         specification: TOML file that specifies the release

@@ -39,7 +39,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from matrixdp import checks
+from matrixdp import checks, docs
 from matrixdp.checks import Array, InputError
 from matrixdp.privacy.domain import Ball, Box, block_rows, squared_norms
 from matrixdp.privacy.quadratic import UPWARDS, largest_difference, largest_form
@@ -69,9 +69,8 @@ class _Query:
     Each query has a ``name``, its ``output_type`` (as ``CalibratedMechanism.output_type``), the
     ``shape`` of its value, and:
 
-    - ``sides``: half-widths (m,) of a box that decides the privacy of directional noise. For the
-      identity query and the mean it bounds the shift of the column that changes, for second moments
-      the record itself;
+    - ``sides``: half-widths (m,) of a box for directional noise: of the shift of the column that
+      changes for records and means, of the record itself for second moments;
     - ``l1_sensitivity`` and ``l2_sensitivity``: largest change of the value in the entrywise l1 and
       the Frobenius norm;
     - ``max_norm``: largest Frobenius norm of the value (gamma of the MVG paper's Table 1);
@@ -85,7 +84,7 @@ class _Query:
         domain: public bounds of one record.
         n_records: public number of records, n; under ``add_or_remove`` a public guess of it, which
             divides sums.
-        adjacency: ``replace``, ``zero_out`` or ``add_or_remove``, see the docstring of this module.
+        adjacency: ``replace`` by any record, ``zero_out`` by a null record, or ``add_or_remove``.
         per_person: largest number of records of one person, where neighbours differ in all of
             these; None where they differ in one record.
     """
@@ -99,6 +98,9 @@ class _Query:
     def rounding(self) -> float:
         """Largest error of a computed value beyond the roundings of exact sums."""
         return 0.0
+
+    def __init_subclass__(cls) -> None:
+        docs.inherit_arguments(cls, _Query)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n_records", checks.count(n_records=self.n_records))

@@ -59,12 +59,13 @@ def make_release(
             of its file; a new one needs ``total={"epsilon": ..., "delta": ...}``.
         out: folder for the files of the release of a TOML file, if they are wanted.
         even_if_useless: whether to pay for a release whose noise hides everything.
-        settings: for records in memory, the keys of a TOML file, see own_matrix.md: ``query``,
-            ``bounds``, ``epsilon`` and ``missing`` are needed, and ``delta``, ``mechanism``,
-            ``target``, ``label`` and the like are as there. ``bounds`` is a dictionary ``{column:
-            (lowest, highest)}``, which selects the columns, or has one of the other forms of an
-            estimator's. ``records`` is the number of rows, which counts as public; under
-            ``add_or_remove`` and with ``person`` it must be stated.
+        settings: for records in memory, the keys of a TOML file, see own_matrix.md. Needed are
+            ``query`` ("records", "mean", "second_moments", "covariance", "components" or
+            "regression" with a ``target``), ``bounds``, ``epsilon`` and ``missing`` ("refuse" or
+            "middle"). ``delta``, ``mechanism``, ``label`` and the like are as there. ``bounds`` is
+            a dictionary ``{column: (lowest, highest)}``, which selects the columns, or has one of
+            the other forms of an estimator's. ``records`` is the number of rows, which counts as
+            public; under ``add_or_remove`` and with ``person`` it must be stated.
 
     Returns:
         ``answer``, ``details``, ``receipt``, ``page`` and ``notes``, see
