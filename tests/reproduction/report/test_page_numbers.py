@@ -118,3 +118,6 @@ def test_the_best_mechanism_is_the_one_of_the_advice_and_few_trials_have_none(ro
     assert not any(mark.role == "best" or mark.stands for mark in card.marks)
     assert (card.trials, card.better) == (9, [])
     assert "regression" not in run.advice()
+    runfiles.write(folder, "tables/advice")
+    rows = pd.read_csv(folder / "tables/advice.csv").query("experiment == 'regression'")
+    assert {*rows["outcome"]} == {"few"}
