@@ -259,7 +259,7 @@ class Account:
         after = ledger.add(account, charge)
         if excess := ledger.excess(after):
             raise InputError(
-                f"the account allows {ledger.in_words(account['total'])} in all, and with this "
+                f"the account allows {ledger.phrase(account['total'])} in all, and with this "
                 f"release {excess}; calibrate it for less, or release nothing more"
             )
         if location.file:
@@ -345,7 +345,7 @@ class Account:
         )
 
     def __repr__(self) -> str:
-        total = ledger.in_words(self._first["total"])
+        total = ledger.phrase(self._first["total"])
         return f"Account(epsilon {self.spent:.4g} spent of {total})"
 
 

@@ -196,7 +196,7 @@ def choose(
     if most is None:
         after = [ledger.add(account, charge) for charge in charges]
         raise InputError(
-            f"{name} allows {ledger.in_words(account['total'])} in all, and with this release "
+            f"{name} allows {ledger.phrase(account['total'])} in all, and with this release "
             f"{ledger.excess(min(after, key=ledger.total_epsilon))}; {_remedy(spec, account)}"
         )
     fitting = [option for option, room in zip(listed, rooms, strict=True) if room == most]

@@ -219,7 +219,7 @@ def total(spec: Mapping[str, Any]) -> dict[str, float]:
     return {"epsilon": epsilon, "delta": float(delta), "pure": pure, "sampler": sampler}
 
 
-def in_words(total: Mapping[str, Any]) -> str:
+def phrase(total: Mapping[str, Any]) -> str:
     """Return the epsilon and delta of a total; a pure total has the delta of the sampler."""
     if total["delta"]:
         return f"(epsilon {total['epsilon']:g}, delta {total['delta']:g})"
@@ -407,7 +407,7 @@ def check_terms(
         was, states = ("none" if value == "" else value for value in (first[name], second[name]))
         remedy = "leave total out" if name in ("pure", "sampler") else "state the same"
         raise InputError(
-            f"{path} was begun with total {in_words(first)} and {name} = {was}, not {states}; "
+            f"{path} was begun with total {phrase(first)} and {name} = {was}, not {states}; "
             f"{remedy}"
         )
 
@@ -503,7 +503,7 @@ def summary(account: Account) -> list[str]:
     """Return lines of text: the total, the charge of each release, and what is left."""
     total, releases = account["total"], account["releases"]
     lines = [
-        f"total: {in_words(total)} of all releases together, neighbours {total['neighbours']}"
+        f"total: {phrase(total)} of all releases together, neighbours {total['neighbours']}"
         + f" of whole people, by the column {total['person']!r}" * bool(total["person"]),
         f"spent: epsilon {total_epsilon(account):.4g} in {checks.plural(len(releases), 'release')}",
     ]

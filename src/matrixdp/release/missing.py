@@ -64,7 +64,7 @@ def fill(box: Box, names: Sequence[str], rule: object) -> Array:
     return values
 
 
-def in_words(names: Sequence[str], values: Array, *, left_out: bool) -> str:
+def describe_fill(names: Sequence[str], values: Array, *, left_out: bool) -> str:
     """Return what becomes of a missing value, by column; it is public.
 
     Args:

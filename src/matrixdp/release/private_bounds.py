@@ -134,7 +134,7 @@ def _rule(spec: Specification, statement: Mapping[str, Any]) -> str:
     return f", where a missing value {'would have ended it' if refused else 'was left out'}"
 
 
-def in_words(statement: Mapping[str, Any]) -> str:
+def describe_origin(statement: Mapping[str, Any]) -> str:
     """Return sentences on the bounds of a receipt that were not stated; nothing where all were."""
     words = statement["origin_of_bounds"]
     unknown = [name for name in words if words[name].startswith(_UNKNOWN)]

@@ -119,7 +119,7 @@ def build(
         **_noise(spec, best),
         "says": says(spec, best),
         "origin_of_bounds": origins or dict.fromkeys(spec.columns, private_bounds.STATED),
-        "rule_for_missing_values": missing.in_words(
+        "rule_for_missing_values": missing.describe_fill(
             spec.columns, spec.fill, left_out=spec.leaves_missing_out
         ),
         "beyond_bounds": spec.output.beyond_bounds or None,

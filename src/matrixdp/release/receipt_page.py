@@ -143,7 +143,7 @@ def _rules(statement: Mapping[str, Any]) -> Iterator[str]:
     if "bounds" not in statement:
         return
     yield "A value beyond its bounds counted as the nearest bound."
-    if found := private_bounds.in_words(statement):
+    if found := private_bounds.describe_origin(statement):
         yield f"{found[0].upper()}{found[1:]}."
     if beyond := statement["beyond_bounds"]:
         yield f"{beyond[0].upper()}{beyond[1:]}."

@@ -158,7 +158,7 @@ class Plan:
         if request:
             entry |= {"file": spec.file.name, "request": request}
         more = {
-            "total_of_the_account": ledger.in_words(state["total"]),
+            "total_of_the_account": ledger.phrase(state["total"]),
             "epsilon_of_all_releases_so_far": ledger.total_epsilon(ledger.add(state, entry)),
         }
         pending = self._answer(
@@ -323,14 +323,14 @@ def _notes(
         return private_bounds.failure(rows)
     notes, left_out = [], spec.leaves_missing_out
     if missing.can_occur(spec.file) and (left_out or not np.isnan(spec.fill).any()):
-        notes.append(missing.in_words(spec.columns, spec.fill, left_out=left_out))
+        notes.append(missing.describe_fill(spec.columns, spec.fill, left_out=left_out))
     if spec.output_type.root and "radius_in_half_ranges" in details:
         notes.append(
             "records beyond a radius that was found in private are shrunk to it: where their noisy "
             "share, which is in the details, is large, these numbers may be several times too "
             'small; mechanism = "analyze_gauss" has more noise and none of this'
         )
-    if found := private_bounds.in_words(statement):
+    if found := private_bounds.describe_origin(statement):
         notes.append(found)
     if clipped := details.get(UNCLIPPED, {}):
         notes.append(
@@ -361,7 +361,7 @@ def make_all(
                 pass
     if excess := ledger.excess(after):
         raise InputError(
-            f"{path} allows {ledger.in_words(account['total'])} in all, and with these releases "
+            f"{path} allows {ledger.phrase(account['total'])} in all, and with these releases "
             f"{excess}; leave one out"
         )
     folders = [out and out / spec.name for spec in specs]

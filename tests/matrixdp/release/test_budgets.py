@@ -51,7 +51,7 @@ def test_of_pure_releases_together_the_sampler_has_a_delta_of_at_most_its_cap():
     query = mdp.RecordsQuery(mdp.Box.cube(10, 0.0, 1.0), 100_000)
     one = calibrated(query, mdp.Laplace(), 4.0)
     books = account(epsilon=100.0, delta=0, sampler=1e-6)
-    assert "delta at most 1e-06" in ledger.in_words(books["total"])
+    assert "delta at most 1e-06" in ledger.phrase(books["total"])
     assert one.extra_delta < 1e-6
     books = account(epsilon=5.0, delta=0)
     entry = {**ledger.entry(one), "pure_epsilon": 0.01}
