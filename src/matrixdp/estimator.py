@@ -196,13 +196,16 @@ class Private(BaseEstimator):
         Raises:
             InputError: noise hides the answer, however much of their bounds columns fill.
         """
+        names = map(str, getattr(self, "feature_names_in_", range(self.n_features_in_)))
+        columns = (*names, "y")[: box.features]
         # A missing value that counts is the middle of its bounds.
         filled = np.where(np.isnan(rows), box.middle, rows)
         for last in range(TRIES, -1, -1):
             plan = self._plan(name, box, len(rows), parameters, **line)
             assert plan.option is not None
             release: AdditiveMechanism | InParts = plan.option.release
-            output = replace(choices.spec_of(plan.spec, plan.option).output, query=release.query)
+            output = choices.spec_of(plan.spec, plan.option).output
+            output = replace(output, query=release.query, columns=columns)
             draw = compositions.prepare(output, release, partial(map, output.scaled, [filled]))
             try:
                 self._spend(plan)

@@ -38,7 +38,8 @@ class Option:
             taken at its word: audit it first.
         losses: what noise takes from the answer where records fill little or much of their bounds,
             simulated, see :mod:`matrixdp.release.outlooks`; empty where nothing was simulated.
-        says: what the noise means for an answer, in its unit; of :func:`matrixdp.recommend` alone.
+        says: the key of the mechanism, as ``mechanism=`` takes it, and what its noise means for an
+            answer, in its unit; of :func:`matrixdp.recommend` alone.
 
     >>> query = mdp.MeanQuery(mdp.Box((0, 0), (1, 1)), 400)
     >>> mdp.compare_mechanisms(query, epsilon=1, delta=1e-6)[0].name
@@ -59,8 +60,8 @@ class Option:
 
     def __str__(self) -> str:
         about = self.status if self.status == CERTIFIED else UNAUDITED.removeprefix("; ")
-        noise = self.says or f"noise of {self.error:.2%} of half the range"
-        return f"{self.name}: {noise}; {about}"
+        noise = self.says or f"{self.name}: noise of {self.error:.2%} of half the range"
+        return f"{noise}; {about}"
 
     @property
     def name(self) -> str:

@@ -129,7 +129,8 @@ def recommend(
             columns and its number of rows count.
 
     Returns:
-        Options; ``print(option)`` says what the noise of each means for the answer, in its unit.
+        Options; ``print(option)`` gives the key for ``mechanism=`` of each, and what its noise
+        means for the answer, in its unit.
 
     Raises:
         InputError: as :func:`make_release`; no mechanism fits the account.
@@ -137,7 +138,7 @@ def recommend(
     >>> records = np.zeros((2126, 21))
     >>> public = {"bounds": (0, 1), "epsilon": 1, "missing": "refuse"}
     >>> print(mdp.recommend(records[:, :2], query="mean", **public)[0])
-    Laplace: noise of +- 0.00133 in the mean of 0, +- 0.00133 in the mean of 1; certified
+    laplace: noise of +- 0.00133 in the mean of 0, +- 0.00133 in the mean of 1; certified
     """
     spec = _request(source, account, settings)
     if spec.in_file:
@@ -148,10 +149,12 @@ def recommend(
         spec = replace(spec, total=ledger.terms(state)[0])
         name = "the guarantee" if books is None else "the account"
         ranked = choices.choose(spec, choices.possible(spec, state), state, name)
-    return [
-        replace(option, says=receipt.says(choices.spec_of(spec, option), option))
-        for option, _ in ranked
-    ]
+    options = []
+    for option, _ in ranked:
+        says = receipt.says(choices.spec_of(spec, option), option)
+        key = specification.key_of(option.mechanism)
+        options.append(replace(option, says=f"{key}: {says}"))
+    return options
 
 
 def _request(source: Any, account: object, settings: dict[str, Any]) -> Specification:

@@ -90,6 +90,14 @@ def test_an_answer_far_above_its_noise_says_nothing(tmp_path, capsys, keys):
     assert "noise may be" not in capsys.readouterr().err
 
 
+def test_an_estimator_names_the_column_of_a_number_that_may_be_noise():
+    pytest.importorskip("sklearn")
+    frame = pytest.importorskip("pandas").DataFrame(INCOMES, columns=["age", "income"])
+    weak = mdp.Covariance(epsilon=0.5, bounds={"age": (0, 120), "income": (0, 200_000)})
+    with pytest.warns(UselessWarning, match="standard deviation of income"):
+        weak.fit(frame)
+
+
 def test_an_estimator_warns_of_numbers_that_may_be_noise():
     pytest.importorskip("sklearn")
     bounds, line = {0: (0, 120), 1: (0, 200_000)}, {0: (0, 120)}
