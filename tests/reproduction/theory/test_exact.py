@@ -8,7 +8,7 @@ from scipy import integrate, optimize, stats
 
 from reproduction import theory
 from reproduction.discovery import collect
-from reproduction.theory import exact, exact_errata, leakage
+from reproduction.theory import exact, exact_errata, exact_mvg, leakage
 from reproduction.theory.numbers import Number
 
 #: Checks of claims that are wrong as printed, and of errata: their numbers must not all hold.
@@ -134,6 +134,13 @@ def test_the_powers_of_section_6_4(table):
 )
 def test_a_number_holds_within_its_tolerance(relation, value, holds):
     assert Number("", value, relation, 1.0, 0.1).holds is holds
+
+
+def test_too_little_mvg_noise_fails(monkeypatch):
+    original = exact_mvg.MVG._limit
+    monkeypatch.setattr(exact_mvg.MVG, "_limit", lambda *args: 10 * original(*args))
+    for check in (exact_mvg.theorem_2, exact_mvg.budgets):
+        assert not all(number.holds for number in check(np.random.default_rng(3)))
 
 
 @pytest.mark.parametrize("distribution", [stats.norm(scale=0.3**0.5), leakage.Lattice(0.3, 2.0)])
