@@ -5,16 +5,16 @@ Let w_k be f_k over that deviation. For any two data sets X and X' and any draws
 z'_k = z_k + w_k(X) - w_k(X') give the same noisy answers, and so the same release (a randomness
 alignment; Zhang & Kifer, POPL 2017). The size of w_k(X) - w_k(X') on neighbours is the part's mu.
 
-A program that omits or shrinks a part's noise gives another release on X' with the draws z'. So
-does a program that reads the data once more. The check needs no neighbours: data sets far apart
-show most. The stream of draws accepts only the declared kinds and numbers of draws.
+So a program that gets the same noisy answers on X' must ask the same and release the same. One that
+uses an exact answer, or reads the data once more, does not. The check needs no neighbours: data
+sets far apart show most.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,9 +23,7 @@ from matrixdp.auditing.base import ROUNDING, Finding, is_gaussian
 from matrixdp.auditing.neighbours import farthest, random_records, worst
 from matrixdp.checks import Array
 from matrixdp.mechanisms import proofs
-from matrixdp.mechanisms.programs import Program, Question, Records, Step
-from matrixdp.noise.distributions import NoiseDistribution
-from matrixdp.noise.value import Noise as NoiseValue
+from matrixdp.mechanisms.programs import Ask, Program, Question, Records, Step
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import (
     Query,
@@ -46,76 +44,105 @@ CLOSE = 1e-6
 #: Resolution and range of the search for a change, in deviations.
 RESOLUTION, FARTHEST = 1e-3, 1e5
 
-#: Relative error of a part's noise, of either sign, that replays detect with a probability of at
-#: least .95; ``tests/matrixdp/auditing/test_composition.py`` measures it.
+#: Missing share of a part's noise that replays detect with a probability of at least .95;
+#: ``tests/matrixdp/auditing/test_composition.py`` measures it.
 SHORTFALL = 0.01
 
-#: Function from a part's exact value over its deviation, and the type of noise, ``normal`` or
-#: ``laplace``, to the noisy one.
-Answer = Callable[[Array, str], Array]
-
-
-class Draw(NamedTuple):
-    """Numbers of unit scale that a part draws from its stream."""
-
-    noise_type: str
-    numbers: Array
+#: Function of records (m, n) and of what answers questions, to the release.
+Run = Callable[[Array, Ask], Array]
 
 
 class Undeclared(Exception):
-    """A release draws other numbers from its stream than its parts declare."""
-
-
-class Script(np.random.Generator):
-    """A stream that returns draws fixed in advance."""
-
-    def __init__(self, draws: list[Draw]) -> None:
-        super().__init__(np.random.PCG64(0))
-        self._draws = iter(draws)
-        self._untouched = self.bit_generator.state
-
-    def _next(self, noise_type: str, size: int) -> Array:
-        draw = next(self._draws, None)
-        if draw is None or draw.noise_type != noise_type or draw.numbers.size != size:
-            raise Undeclared
-        return draw.numbers
-
-    def standard_normal(self, size: Any = None, dtype: Any = float, out: Any = None) -> Any:
-        """Return the next draw, of normal numbers."""
-        shape = np.shape(out) if out is not None else np.zeros(size or ()).shape
-        numbers = self._next("normal", int(np.prod(shape))).reshape(shape)
-        if out is None:
-            return numbers.copy()
-        out[...] = numbers
-        return out
-
-    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        """Return the next draw, of Laplace numbers."""
-        shape = np.zeros(size or ()).shape
-        return loc + scale * self._next("laplace", int(np.prod(shape))).reshape(shape)
-
-    def finish(self) -> None:
-        """Raise Undeclared if draws are left, or if the release bypassed this class."""
-        if next(self._draws, None) or self.bit_generator.state != self._untouched:
-            raise Undeclared
+    """A program asks for other answers than on other records, or for values without clipping."""
 
 
 class Noise(NamedTuple):
     """Noise of all parts at a size; one part's numbers are shifted along a direction."""
 
     seed: int
-    size: float
+    size: float = 1.0
     part: int = -1
     shift: float = 0.0
 
-    def draw(self, noise_type: str, shape: tuple[int, ...], part: int) -> Draw:
+    def numbers(self, part: int, question: Question, count: int) -> Array:
         """Return the numbers of a part, by its place."""
         stream = np.random.default_rng([self.seed, part])
-        numbers = (stream.standard_normal if noise_type == "normal" else stream.laplace)(size=shape)
-        numbers = self.size * np.asarray(numbers)
+        draw = stream.standard_normal if is_gaussian(question.noise) else stream.laplace
+        numbers = self.size * np.asarray(draw(size=count))
         if part == self.part:
-            numbers += self.shift * stream.standard_normal(shape)
-        return Draw(noise_type, numbers)
+            numbers += self.shift * stream.standard_normal(count)
+        return numbers
+
+
+class Answers:
+    """Noisy answers to the questions of a program: with noise, or those of another run again.
+
+    Args:
+        noise: the noise; None where answers are repeated.
+        repeated: the run whose answers are repeated.
+        shift: what is added to the exact answers of a step, in its unit, and subtracted from the
+            noisy ones: nothing where entries are compared alone.
+
+    Attributes:
+        parts: what was asked.
+        noisy: whitened noisy answers.
+        numbers: noise in them.
+    """
+
+    def __init__(
+        self, noise: Noise | None = None, repeated: Answers | None = None, shift: float = 0.0
+    ) -> None:
+        self._noise, self._repeated, self._shift = noise, repeated, shift
+        self.parts: list[Question] = []
+        self.noisy: list[Array] = []
+        self.numbers: list[Array] = []
+
+    def __call__(self, question: Question, value: Array) -> Array:
+        """Return the noisy answer to a question.
+
+        Raises:
+            Undeclared: the run whose answers are repeated had no such question.
+        """
+        place, noise = len(self.parts), question.noise
+        moved = self._shift * question.unit if isinstance(question, Step) else 0.0
+        white = np.ravel(noise.whiten(value + moved))  # type: ignore[union-attr]
+        if self._noise is not None:
+            noisy = white + self._noise.numbers(place, question, white.size)
+        else:
+            assert self._repeated is not None
+            if place == len(self._repeated.noisy):
+                raise Undeclared
+            noisy = self._repeated.noisy[place]
+            if noisy.shape != white.shape:
+                raise Undeclared
+        self.parts.append(question)
+        self.noisy.append(noisy)
+        self.numbers.append(noisy - white)
+        return np.asarray(noise.colour(noisy)) - moved  # type: ignore[union-attr]
+
+    @property
+    def mu(self) -> float:
+        """What all parts spend: what the library proves of their noise, or else they state."""
+
+        def spent(part: Question) -> float:
+            if isinstance(part, Step):
+                return part.mu
+            proven = proofs.part_mu(part.query, part.noise)
+            return part.mu if np.isnan(proven) else proven
+
+        return float(np.linalg.norm([spent(part) for part in self.parts]))
+
+    def apart(self, other: Answers) -> float:
+        """Return the distance of the normal numbers from those of another run."""
+        return float(
+            np.linalg.norm(
+                [
+                    np.linalg.norm(new - old)
+                    for part, new, old in zip(self.parts, self.numbers, other.numbers, strict=True)
+                    if is_gaussian(part.noise)
+                ]
+            )
+        )
 
 
 def executed(release: Program, stream: np.random.Generator, most: int | None = None) -> Finding:
@@ -126,27 +153,43 @@ def executed(release: Program, stream: np.random.Generator, most: int | None = N
     spend more together than the release declares.
 
     Args:
-        release: a composed release, whose program runs with other noise.
+        release: a composed release.
         stream: source of data sets and noise.
         most: largest number of pairs of data sets that are far apart, and of neighbours. None for
             ``PAIRS`` and ``NEIGHBOURS``.
     """
-    query = release.query
     pairs, neighbours = PAIRS, NEIGHBOURS
     if most is not None:
         pairs, neighbours = min(most, pairs), min(most, neighbours)
+    try:
+        other = _others(release, stream, pairs)
+        mu = _largest_mu(release, stream, neighbours)
+    except Undeclared:
+        other, mu = 1.0, 0.0
+    return Finding(other, mu / float(release.mu or np.nan), SHORTFALL)
+
+
+def _others(release: Program, stream: np.random.Generator, pairs: int) -> float:
+    """Return the share of replays on data sets far apart that give another release."""
     others, moves = [], dict[int, bool]()
     for number in range(pairs):
-        first, second = (random_records(query, stream) for _ in range(2))
+        first, second = (random_records(release.query, stream) for _ in range(2))
         noise = Noise(int(stream.integers(2**32)), SIZES[number % len(SIZES)])
-        trials, (*_, parts) = [noise], _scripted(release, first, noise)
-        spent = not _mu(parts) <= (release.mu or np.inf) * (1 + ROUNDING)
+        _, answers = _run(release, first, noise)
+        trials = [noise]
+        spent = not answers.mu <= (release.mu or np.inf) * (1 + ROUNDING)
         if number < CHANGES:
-            for part in range(len(parts)):
+            for part in range(len(answers.parts)):
                 shaken = noise._replace(part=part)
                 trials += _change(release, first, shaken)
                 moves[part] = moves.get(part, False) or _moves(release, first, shaken)
         others += [spent or _replay(release, first, second, trial) is None for trial in trials]
+    return float(np.mean(others)) or float(not all(moves.values()))
+
+
+def _largest_mu(release: Program, stream: np.random.Generator, neighbours: int) -> float:
+    """Return the largest mu of all normal parts together on neighbours."""
+    query = release.query
     moments = SecondMomentQuery(query.domain, query.n_records, query.adjacency)
     extremes = [farthest(query), farthest(moments)]
     if hasattr(query, "measures"):
@@ -157,49 +200,30 @@ def executed(release: Program, stream: np.random.Generator, most: int | None = N
         first = random_records(query, stream)
         second = first.copy()
         first[:, 0], second[:, 0] = extremes[number % len(extremes)][:2]
-        noise = Noise(int(stream.integers(2**32)), 1.0)
+        noise = Noise(int(stream.integers(2**32)))
         mus.append(_replay(release, first, second, noise) or 0.0)
-    other = float(np.mean(others)) or float(not all(moves.values()))
-    return Finding(other, max(mus) / float(release.mu or np.nan), SHORTFALL)
+    return max(mus)
 
 
-def _scripted(
-    release: Program, records: Array, noise: Noise
-) -> tuple[list[Draw], list[Array], list[Question]]:
-    """Return the draws of all parts, their noisy answers, and the parts themselves."""
-    draws: list[Draw] = []
-    noisy: list[Array] = []
-
-    def answer(white: Array, noise_type: str) -> Array:
-        draws.append(noise.draw(noise_type, np.shape(white), len(draws)))
-        noisy.append(white + draws[-1].numbers)
-        return noisy[-1]
-
-    parts = _replayed(release, records, answer)
-    return draws, noisy, parts
+def _run(
+    release: Program, records: Array, noise: Noise | None, repeated: Answers | None = None
+) -> tuple[Array, Answers]:
+    """Return what a program releases of records (m, n), and its answers."""
+    # What is added depends on the records, so that a step that shows it gives another release.
+    shift = 10 * float((records**2).sum(axis=0).mean()) / release.query.domain.radius**2
+    answers = Answers(noise, repeated, shift)
+    outcome = release.run(_Clipped(_clipped(release.query, records)), answers)
+    return release.released(outcome), answers
 
 
-def _run(release: Program, records: Array, draws: list[Draw]) -> Array | None:
-    """Return the release under these draws; None if it consumes other draws."""
-    script = Script(draws)
-    try:
-        released = release.simulate(release.query.value(records), [script])[0]
-        script.finish()
-    except Undeclared:
-        return None
-    return released
-
-
-def _same(first: Array | None, second: Array | None) -> bool:
-    if first is None or second is None:
-        return False
+def _same(first: Array, second: Array) -> bool:
     return bool(np.abs(first - second).max() <= CLOSE * np.abs(first).max())
 
 
 def _moves(release: Program, records: Array, noise: Noise) -> bool:
     """Return whether far larger noise of a part, in either direction, changes the release."""
     start, *far = (
-        _run(release, records, _scripted(release, records, noise._replace(shift=shift))[0])
+        _run(release, records, noise._replace(shift=shift))[0]
         for shift in (0.0, FARTHEST, -FARTHEST)
     )
     return not all(_same(start, other) for other in far)
@@ -208,9 +232,8 @@ def _moves(release: Program, records: Array, noise: Noise) -> bool:
 def _change(release: Program, records: Array, noise: Noise) -> list[Noise]:
     """Return noise just before and after a change of the release; empty without a change."""
 
-    def released(shift: float) -> Array | None:
-        moved = noise._replace(shift=shift)
-        return _run(release, records, _scripted(release, records, moved)[0])
+    def released(shift: float) -> Array:
+        return _run(release, records, noise._replace(shift=shift))[0]
 
     start, low = released(0.0), RESOLUTION
     if not _same(start, released(low)):
@@ -229,31 +252,16 @@ def _change(release: Program, records: Array, noise: Noise) -> list[Noise]:
 def _replay(release: Program, first: Array, second: Array, noise: Noise) -> float | None:
     """Return the distance between the draws of two data sets with the same noisy answers.
 
-    It is None if their releases differ.
+    It is None if the questions or the releases differ.
     """
-    draws, noisy, _ = _scripted(release, first, noise)
-    moved: list[Draw] = []
-
-    def repeat(white: Array, noise_type: str) -> Array:
-        place = len(moved)
-        if place == len(noisy) or np.shape(white) != np.shape(noisy[place]):
-            raise Undeclared
-        moved.append(Draw(noise_type, noisy[place] - white))
-        return noisy[place]
-
+    released, answers = _run(release, first, noise)
     try:
-        _replayed(release, second, repeat)
+        again, repeated = _run(release, second, None, answers)
     except Undeclared:
         return None
-    same = len(moved) == len(draws)
-    if not (same and _same(_run(release, first, draws), _run(release, second, moved))):
+    if len(repeated.parts) != len(answers.parts) or not _same(released, again):
         return None
-    apart = [
-        float(np.linalg.norm(new.numbers - old.numbers))
-        for old, new in zip(draws, moved, strict=True)
-        if new.noise_type == "normal"
-    ]
-    return float(np.linalg.norm(apart))
+    return repeated.apart(answers)
 
 
 def _clipped(query: Query, records: Array) -> Array:
@@ -266,55 +274,22 @@ def _clipped(query: Query, records: Array) -> Array:
 
 @dataclass(frozen=True)
 class _Clipped(Records):
-    """Records (m, n) whose second moments are computed here, independently of the query."""
+    """Records (m, n) whose second moments are computed here too, independently of the query."""
 
     columns: Array
 
     def value(self, query: Query) -> Array:
-        """Return the exact value of a query."""
-        if isinstance(query, SecondMomentQuery):
-            return second_moments(_clipped(query, self.columns))
-        return query.value(self.columns)
+        """Return the exact value of a query.
+
+        Raises:
+            Undeclared: they are not the second moments of clipped records.
+        """
+        value = query.value(self.columns)
+        moments = isinstance(query, SecondMomentQuery)
+        if moments and not _same(second_moments(_clipped(query, self.columns)), value):
+            raise Undeclared
+        return value
 
     def about(self, centre: Array) -> _Clipped:
         """Return the records minus a centre (m,)."""
         return _Clipped(self.columns - centre[:, None])
-
-
-def _replayed(release: Program, records: Array, answer: Answer) -> list[Question]:
-    """Run a program on records, with noise from ``answer``; return the parts that it asks."""
-    parts: list[Question] = []
-    # A shift that depends on the data, which cancels where entries are compared alone.
-    shift = 10 * float((records**2).sum(axis=0).mean()) / release.query.domain.radius**2
-
-    def ask(question: Question, value: Array) -> Array:
-        parts.append(question)
-        noise: Any = question.noise
-        if isinstance(question, Step):
-            value = value + shift * question.unit
-        white, entries = np.zeros(noise.shape), _drawn(noise)
-        white[entries] = noise.whiten(value)
-        noise_type = "normal" if is_gaussian(noise) else "laplace"
-        return noise.colour(answer(white, noise_type)[entries])
-
-    release.run(_Clipped(_clipped(release.query, records)), ask)
-    return parts
-
-
-def _mu(parts: list[Question]) -> float:
-    """Return what parts spend together: what the library proves of their noise, or they state."""
-
-    def spent(part: Question) -> float:
-        if isinstance(part, Step):
-            return part.mu
-        proven = proofs.part_mu(part.query, part.noise)
-        return part.mu if np.isnan(proven) else proven
-
-    return float(np.linalg.norm([spent(part) for part in parts]))
-
-
-def _drawn(noise: NoiseValue | NoiseDistribution) -> Array:
-    """Return which of the numbers (m, n) that a sampler draws enter its noise."""
-    every = np.ones(noise.shape, dtype=bool)
-    symmetric = isinstance(noise, NoiseValue) and noise.symmetric
-    return np.triu(every) if symmetric else every

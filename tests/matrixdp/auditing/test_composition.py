@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from exactness import same_copies
 from mechanismqueries import LIVER_MOMENTS
 
 from matrixdp.auditing import composition
@@ -21,19 +20,3 @@ def executed(release, seed=0):
 def test_a_ball_is_enforced_on_records_before_they_are_counted(query):
     release = PrivatelyClipped().calibrate(query, epsilon=1.0, delta=0.01)
     assert executed(release).other == 0
-
-
-def test_a_stream_that_is_asked_for_other_draws_says_so():
-    draws = [composition.Draw("normal", np.arange(3.0))]
-    with pytest.raises(composition.Undeclared):
-        composition.Script(draws).laplace(size=3)
-    with pytest.raises(composition.Undeclared):
-        composition.Script(draws).standard_normal(size=4)
-    with pytest.raises(composition.Undeclared):
-        composition.Script(draws).finish()
-    script = composition.Script(draws)
-    assert same_copies(script.standard_normal(out=np.empty((1, 3))), [np.arange(3.0)])
-    script.finish()
-    script.uniform()
-    with pytest.raises(composition.Undeclared):
-        script.finish()

@@ -59,19 +59,6 @@ def executed(release, most=None):
     return composition.executed(release, np.random.default_rng(0), most)
 
 
-def declared_as(release, declared):
-    """Return a release that draws as one release, and declares the program of another."""
-
-    class Other(type(release)):
-        def run(self, records, ask):
-            return declared.run(records, ask)
-
-        def _draw(self, value, streams):
-            return release._draw(value, streams)
-
-    return Other(**values_of(release))
-
-
 #: How much of the declared mu replays on neighbours reach: of three parts of equal mu^2, in a ball
 #: no neighbours move more than one far (sqrt(1/3)), and a radius costs a tenth of mu^2 before.
 REACHED = {"adassp, public": 0.55, "adassp, private": 0.45}
@@ -113,7 +100,7 @@ PARTS = {
     ),
     ("search", "trace"): times("trace_std"),
     ("search", "search"): lambda r, f: replace(r, search=r.search / f),
-    ("search", "moments"): times("rest"),
+    ("search", "moments"): lambda r, f: replace(r, rest=r.rest / f),
     ("centred", "mean"): times("centre_std"),
     ("centred", "counts"): lambda r, f: replace(r, about=times("count_std")(r.about, f)),
     ("adassp, private", "counts"): times("count_std"),
@@ -209,15 +196,13 @@ def unclipped_equations(release):
     wrong = at_every_radius(
         lambda r, _: replace(r, query=EQUATIONS, design=replace(r.design, query=EQUATIONS.design))
     )
-    return declared_as(wrong(release, 1.0), release)
+    return wrong(release, 1.0)
 
 
 def wrong_releases():
     """Yield wrong releases by name."""
     for (name, part), change in PARTS.items():
-        for factor in (1 - composition.SHORTFALL, 1 + composition.SHORTFALL):
-            release = RELEASES[name]
-            yield f"{name}: {part} x {factor}", declared_as(change(release, factor), release)
+        yield f"{name}: less {part}", change(RELEASES[name], 1 - composition.SHORTFALL)
     for name, part in (
         ("histogram", "lengths"),
         ("centred", "mean"),
@@ -242,9 +227,9 @@ def wrong_releases():
     "release",
     nightly_but(
         (
-            "histogram: counts x 0.99",
-            "centred: mean x 1.01",
-            "mvg: noise x 0.99",
+            "histogram: less counts",
+            "centred: less mean",
+            "mvg: less noise",
             "adassp: less products than stated",
             "histogram: reads without a question",
             "search: step 0 exact",
