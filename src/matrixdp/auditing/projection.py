@@ -13,7 +13,8 @@ from matrixdp.auditing import composition, runs
 from matrixdp.auditing.base import COST, ROUNDING, Audit, Finding, Scale
 from matrixdp.auditing.blackbox import strength
 from matrixdp.auditing.gaussian import PURE, epsilon_of, waste_of
-from matrixdp.auditing.neighbours import farthest, frobenius
+from matrixdp.auditing.neighbours import farthest
+from matrixdp.auditing.statistics import of_centres
 from matrixdp.checks import Array
 from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.base import CalibratedMechanism
@@ -65,26 +66,8 @@ class BlackBoxAudit(Audit):
 
     @property
     def _statistics(self) -> dict[str, Callable[[Array], Array]]:
-        """Statistics of released values (k, ...) by name.
-
-        They are the projection on the change, the norm, the distances from either value and the
-        extreme entries. For square matrices, extreme eigenvalues of the differences show the
-        support.
-        """
-        first, second = self._answers
-        statistics: dict[str, Callable[[Array], Array]] = {
-            "projection on the change": lambda y: np.einsum("kij,ij->k", y, first - second),
-            "norm": frobenius,
-            "largest entry": lambda y: y.max(axis=(1, 2)),
-            "least entry": lambda y: y.min(axis=(1, 2)),
-        }
-        for number, answer in enumerate((first, second), 1):
-            statistics[f"distance from value {number}"] = partial(_distance, answer)
-            if answer.shape[0] == answer.shape[1]:
-                for which, index in (("least", 0), ("largest", -1)):
-                    name = f"{which} eigenvalue of the distance from value {number}"
-                    statistics[name] = partial(_eigenvalue, answer, index)
-        return statistics
+        """Statistics of flat released values (k, d) by name."""
+        return of_centres([np.ravel(answer) for answer in self._answers], self._answers[0].shape)
 
     def _evaluate(self, names: Sequence[str], count: int, stream: Generator) -> tuple[Array, Array]:
         """Return the named statistics of runs on each neighbour, shape (names, count) each."""
@@ -94,21 +77,13 @@ class BlackBoxAudit(Audit):
             released = self.release.simulate(value, [stream] * count)
             if released.ndim == 2:
                 released = released[:, :, None] * released[:, None, :]
-            return np.stack([statistic(released) for statistic in statistics])
+            flat = released.reshape(len(released), -1)
+            return np.stack([statistic(flat) for statistic in statistics])
 
         first, second = (
             runs.in_blocks(partial(part, value), count, self._numbers) for value in self._values
         )
         return first, second
-
-
-def _distance(value: Array, released: Array) -> Array:
-    return frobenius(released - value)
-
-
-def _eigenvalue(value: Array, index: int, released: Array) -> Array:
-    """Return an eigenvalue, by its position in ascending order, of the difference from a value."""
-    return np.asarray(np.linalg.eigvalsh(released - value)[:, index])
 
 
 class ComposedAudit(BlackBoxAudit):

@@ -100,25 +100,40 @@ def _where_answered(statistic: Callable[[Array], Array], pilots: Array) -> Stati
     return evaluate
 
 
-def _of_answers(
-    sides: Sequence[Array], centres: Sequence[Array], shape: tuple[int, ...]
+def of_centres(
+    centres: Sequence[Array], shape: tuple[int, ...]
 ) -> dict[str, Callable[[Array], Array]]:
-    """Return statistics of flat answers (k, d)."""
-    size = sides[0].shape[1]
-    change = centres[0] - centres[1]
+    """Return statistics of flat answers (k, d) by name, which need no runs.
+
+    Args:
+        centres: answers without noise (d,).
+        shape: shape (r, c) of an answer. Of square ones, extreme eigenvalues of the differences
+            show the support.
+    """
     result: dict[str, Callable[[Array], Array]] = {
-        "the projection on the change": _linear(change),
+        "the projection on the change": _linear(centres[0] - centres[1]),
         "the norm": lambda y: np.linalg.norm(y, axis=1),
         "the largest entry": lambda y: y.max(axis=1),
         "the least entry": lambda y: y.min(axis=1),
     }
     for number, centre in enumerate(centres, 1):
         result[f"the distance from answer {number}"] = _distance(centre)
-        result[f"the least distance of an entry from answer {number}"] = _nearest(centre)
         if shape[0] == shape[1] > 1:
             for which, index in (("least", 0), ("largest", -1)):
                 name = f"the {which} eigenvalue of the distance from answer {number}"
                 result[name] = _eigenvalue(centre, index, shape)
+    return result
+
+
+def _of_answers(
+    sides: Sequence[Array], centres: Sequence[Array], shape: tuple[int, ...]
+) -> dict[str, Callable[[Array], Array]]:
+    """Return statistics of flat answers (k, d)."""
+    size = sides[0].shape[1]
+    change = centres[0] - centres[1]
+    result = of_centres(centres, shape)
+    for number, centre in enumerate(centres, 1):
+        result[f"the least distance of an entry from answer {number}"] = _nearest(centre)
     for order in (1, 2):
         # Likelihood ratios of noise whose density depends on such a norm.
         result[f"the difference of l{order} distances"] = _nearer(centres, order)
