@@ -273,20 +273,13 @@ def judge(
     """Return the facts of an audit of a function, by the names of ``public.AuditResult``."""
     claim = Budget(epsilon, delta)
     findings = examine(Runs(function), query, claim, generators[:4], runs)
-    return facts(findings, claim)
-
-
-def facts(findings: Findings, claim: Budget) -> dict[str, Any]:
-    """Return findings by the names of ``public.AuditResult``."""
-    proof = findings.proof
     return {
         "verdict": findings.verdict(claim),
         "tool": findings.tool,
         "epsilon_attained": findings.attained,
-        "epsilon_lower": proof.epsilon,
-        "epsilon_largest": proof.largest,
-        "upper": None,
-        "runs": proof.runs,
+        "epsilon_lower": findings.proof.epsilon,
+        "epsilon_largest": findings.proof.largest,
+        "runs": findings.proof.runs,
         "shortfall": float("nan") if np.isnan(findings.attained) else ANY,
         "tried": findings.tried,
         "unseen": BLIND,

@@ -71,13 +71,13 @@ class AuditResult:
     epsilon: float
     delta: float
     tool: str
-    upper: float | None
-    epsilon_attained: float
-    epsilon_lower: float
-    epsilon_largest: float
-    runs: int
-    shortfall: float
-    tried: str
+    upper: float | None = None
+    epsilon_attained: float = float("nan")
+    epsilon_lower: float = 0.0
+    epsilon_largest: float = float("nan")
+    runs: int = 0
+    shortfall: float = float("nan")
+    tried: str = ""
     unseen: str
     seed: int
 
@@ -205,7 +205,6 @@ def _judge_class(
 ) -> dict[str, Any]:
     """Return the facts of an :class:`AuditResult` on a mechanism."""
     name = type(mechanism).__name__
-    nothing = float("nan")
     with checks.as_input_error(f"{name} cannot be audited: {{why}}"):
         try:
             if isinstance(mechanism, CalibratedMechanism):
@@ -215,18 +214,8 @@ def _judge_class(
                 for _ in range(1 if library.plain(mechanism) else CALIBRATIONS):
                     release = promised(mechanism, query, epsilon=epsilon, delta=delta)
         except BrokenPromise as error:
-            return {
-                "verdict": f"{status.REFUTED}: {error}",
-                "tool": "promise",
-                "upper": None,
-                "epsilon_attained": nothing,
-                "epsilon_lower": 0.0,
-                "epsilon_largest": nothing,
-                "runs": 0,
-                "shortfall": nothing,
-                "tried": "",
-                "unseen": "all else: it was not run",
-            }
+            refused = f"{status.REFUTED}: {error}"
+            return {"verdict": refused, "tool": "promise", "unseen": "all else: it was not run"}
         row = judge_release(release, query, generators, Limits(runs=runs))
     verdict, unseen = str(row["verdict"]), str(row["note"]) or functions.BLIND
     upper = None
@@ -240,14 +229,10 @@ def _judge_class(
             verdict += "passes, and another may not; audit the one that you use"
             upper = None
     fields = ("tool", "epsilon_attained", "epsilon_largest", "runs", "shortfall")
-    return {
-        "verdict": verdict,
-        **{name: row[name] for name in fields},
-        "epsilon_lower": row["epsilon_certified"],
-        "upper": upper,
-        "tried": row.get("tried", ""),
-        "unseen": unseen,
-    }
+    stated = {"verdict": verdict, "upper": upper, "unseen": unseen, "tried": row.get("tried", "")}
+    return (
+        {name: row[name] for name in fields} | stated | {"epsilon_lower": row["epsilon_certified"]}
+    )
 
 
 def _missing(share: float) -> str:
