@@ -147,6 +147,25 @@ def random_records(query: Query, stream: np.random.Generator) -> Array:
     return np.clip(lengths * corner, lower, upper)
 
 
+def edge_records(query: Query, count: int, stream: np.random.Generator) -> Array:
+    """Return random records of the domain, most of them near its edges, shape (m, count)."""
+    place = stream.beta(0.5, 0.5, (query.features, count))
+    if isinstance(query.domain, Ball):
+        return query.domain.clip(2 * query.domain.radius * (2 * place - 1))
+    lower, upper = (np.array(side)[:, None] for side in (query.domain.lower, query.domain.upper))
+    return np.asarray(lower + (upper - lower) * place)
+
+
+def inner_records(query: Query, count: int, stream: np.random.Generator) -> Array:
+    """Return random records anywhere in the domain, uniform in it, shape (m, count)."""
+    if isinstance(query.domain, Ball):
+        rays = stream.standard_normal((query.features, count))
+        lengths = query.domain.radius * stream.random(count) ** (1 / query.features)
+        return np.asarray(rays * lengths / np.linalg.norm(rays, axis=0))
+    lower, upper = (np.array(side)[:, None] for side in (query.domain.lower, query.domain.upper))
+    return np.asarray(lower + (upper - lower) * stream.random((query.features, count)))
+
+
 @functools.cache
 def farthest(query: Query) -> Neighbours:
     """Return the neighbours of the largest change in the Frobenius norm, by one search a query."""

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from matrixdp.auditing.neighbours import farthest
-from matrixdp.auditing.replay import edge_records, inner_records
+from matrixdp.auditing.neighbours import edge_records, farthest, inner_records
 from matrixdp.checks import Array, InputError
 from matrixdp.privacy.sensitivity import Query
 

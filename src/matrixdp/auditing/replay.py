@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from matrixdp import library
-from matrixdp.auditing.neighbours import farthest
+from matrixdp.auditing.neighbours import edge_records, farthest
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveGaussian, AdditiveMechanism
 from matrixdp.mechanisms.base import CalibratedMechanism
@@ -22,7 +22,6 @@ from matrixdp.noise.distributions import (
     NormDistribution,
 )
 from matrixdp.noise.value import Noise
-from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import Query
 
 #: Number of random pairs of a record and its replacement, besides the worst pair of the search.
@@ -110,22 +109,3 @@ def _length(distribution: Noise | NoiseDistribution, change: Array) -> float:
         return float(np.linalg.norm(distribution.whiten(change)))
     assert isinstance(distribution, NormDistribution)
     return float(np.max(distribution.size(change)))
-
-
-def edge_records(query: Query, count: int, stream: np.random.Generator) -> Array:
-    """Return random records of the domain, most of them near its edges, shape (m, count)."""
-    place = stream.beta(0.5, 0.5, (query.features, count))
-    if isinstance(query.domain, Ball):
-        return query.domain.clip(2 * query.domain.radius * (2 * place - 1))
-    lower, upper = (np.array(side)[:, None] for side in (query.domain.lower, query.domain.upper))
-    return np.asarray(lower + (upper - lower) * place)
-
-
-def inner_records(query: Query, count: int, stream: np.random.Generator) -> Array:
-    """Return random records anywhere in the domain, uniform in it, shape (m, count)."""
-    if isinstance(query.domain, Ball):
-        rays = stream.standard_normal((query.features, count))
-        lengths = query.domain.radius * stream.random(count) ** (1 / query.features)
-        return np.asarray(rays * lengths / np.linalg.norm(rays, axis=0))
-    lower, upper = (np.array(side)[:, None] for side in (query.domain.lower, query.domain.upper))
-    return np.asarray(lower + (upper - lower) * stream.random((query.features, count)))
