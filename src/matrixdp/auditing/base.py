@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import abc
 import importlib
+from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import special
 
+from matrixdp.auditing.blackbox import Proof
 from matrixdp.auditing.evidence import ERROR
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import CalibratedMechanism
@@ -138,6 +140,36 @@ class Audit(abc.ABC):
         """Number of runs on each neighbour: ``needed``, or a few where an exact tool decides."""
         few = np.clip(COST / self.cost, 1000, RUNS)
         return int(few if self.needed is None else min(self.needed, MOST / self.cost))
+
+
+#: Columns of an audit's row that are NaN where an audit does not have them.
+NUMBERS_OF_ROW = (
+    *("epsilon_attained", "epsilon_bound", "mu", "scale", "scale_low", "scale_high", "real_scale"),
+    *("executed", "shortfall", "replayed", "noise_inflation", "rescaled_std"),
+)
+
+
+def row(
+    release: CalibratedMechanism,
+    tool: str,
+    verdict: str,
+    proofs: Sequence[Proof] = (),
+    **others: Any,
+) -> dict[str, Any]:
+    """Return the columns of an audit of a release, with the largest numbers of some black boxes."""
+    return {
+        "delta": release.delta,
+        "noise_std": release.noise_std,
+        "tool": tool,
+        "verdict": verdict,
+        "note": "",
+        "runs": max((proof.runs for proof in proofs), default=0),
+        "epsilon_certified": max((proof.epsilon for proof in proofs), default=0.0),
+        "epsilon_largest": max((proof.largest for proof in proofs), default=float("nan")),
+        "refuted": any(proof.refuted for proof in proofs),
+        **dict.fromkeys(NUMBERS_OF_ROW, float("nan")),
+        **others,
+    }
 
 
 def is_gaussian(noise: Noise | NoiseDistribution) -> bool:

@@ -12,7 +12,6 @@ sets far apart show most.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -21,9 +20,10 @@ import numpy as np
 from matrixdp.auditing import sensitivities
 from matrixdp.auditing.base import ROUNDING, Finding, is_gaussian
 from matrixdp.auditing.neighbours import farthest, random_records, worst
+from matrixdp.auditing.status import REFUTED
 from matrixdp.checks import Array
 from matrixdp.mechanisms import proofs
-from matrixdp.mechanisms.programs import Ask, Program, Question, Records, Step
+from matrixdp.mechanisms.programs import Program, Question, Records, Step
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import (
     Query,
@@ -48,8 +48,8 @@ RESOLUTION, FARTHEST = 1e-3, 1e5
 #: ``tests/matrixdp/auditing/test_composition.py`` measures it.
 SHORTFALL = 0.01
 
-#: Function of records (m, n) and of what answers questions, to the release.
-Run = Callable[[Array, Ask], Array]
+#: The verdict where neighbours differ by more than declared.
+REPLAYED = f"{REFUTED}: a replay on two neighbours shows it"
 
 
 class Undeclared(Exception):

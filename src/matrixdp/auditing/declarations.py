@@ -12,18 +12,20 @@ from typing import NamedTuple
 import numpy as np
 
 from matrixdp import library
-from matrixdp.auditing import draws
+from matrixdp.auditing import runs
 from matrixdp.auditing.base import ERROR, ROUNDING, Audit, is_gaussian
 from matrixdp.auditing.functions import Findings
 from matrixdp.auditing.gaussian import PURE, GaussianAudit
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.auditing.status import NOT_REFUTED, REFUTED
+from matrixdp.checks import Array
 from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.noise.distributions import GaussianDistribution
 from matrixdp.noise.value import Noise
+from matrixdp.privacy.sensitivity import RecordsQuery
 
 #: Relative tolerance of a size of noise that is computed in two ways.
 CLOSE = 1e-6
@@ -121,8 +123,8 @@ def deviation(release: AdditiveMechanism, stream: np.random.Generator) -> Deviat
             # Laplace numbers of scale 1 have variance 2.
             exact = float(np.sqrt(squares / size * (1 if is_gaussian(noise) else 2)))
             return Deviation(exact, exact)
-    value = draws.value_within(release, farthest(release.query))
-    sample = draws.noise_of(release, value, DRAWS, stream)
+    value = _value(release)
+    sample = release.simulate(value, [stream] * DRAWS) - value
     mean = float(np.sqrt((sample**2).mean()))
     if not is_gaussian(noise):
         return Deviation(mean / FACTOR, mean * FACTOR)
@@ -130,3 +132,12 @@ def deviation(release: AdditiveMechanism, stream: np.random.Generator) -> Deviat
     share = np.log(2 / ERROR) / DRAWS
     above, below = 1 + 2 * np.sqrt(share) + 2 * share, 1 - 2 * np.sqrt(share)
     return Deviation(mean / float(np.sqrt(above)), mean / float(np.sqrt(below)))
+
+
+def _value(release: AdditiveMechanism) -> Array:
+    """Return a value of the query within the public bounds: all records are one."""
+    query, other = release.query, farthest(release.query).other
+    if not isinstance(query, RecordsQuery):
+        return runs.within(query, runs.value_of(query, other))
+    column = np.reshape(other, (-1, query.features))[:1].T
+    return np.tile(column, query.n_records)

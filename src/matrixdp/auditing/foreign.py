@@ -3,7 +3,8 @@
 Nothing that a class says of itself counts for it; a density that its noise states in
 ``log_density`` helps to choose the event that runs are bet on. What a user calls is run:
 ``release``, and where it has one ``simulate`` and the noise's ``sample``, whose draws can be
-replayed. What it declares beside its claim is held to what is attained.
+replayed. A program of parts is replayed with the same noisy answers. What a class declares beside
+its claim is held to what is attained.
 """
 
 from __future__ import annotations
@@ -13,13 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from matrixdp.auditing import declarations, real
-from matrixdp.auditing.functions import BLIND, Findings, Runs, examine
+from matrixdp.auditing import composition, declarations, real
+from matrixdp.auditing.answers import Runs
+from matrixdp.auditing.base import ROUNDING, row
+from matrixdp.auditing.functions import ANY, BLIND, Findings, examine
 from matrixdp.auditing.places import Pair
 from matrixdp.auditing.status import NOT_REFUTED, REFUTED
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.base import Budget, CalibratedMechanism
+from matrixdp.mechanisms.programs import Program
 from matrixdp.noise.distributions import Streams
 from matrixdp.privacy.sensitivity import Query
 
@@ -84,6 +88,7 @@ def judge(
     source: Query,
     generators: list[np.random.Generator],
     runs: int,
+    pairs: int | None = None,
 ) -> dict[str, Any]:
     """Return the columns of an audit, see :func:`matrixdp.auditing.releases.judge`.
 
@@ -92,6 +97,7 @@ def judge(
         source: the query whose records it gets.
         generators: seven streams.
         runs: largest number of counted runs on each neighbour, by each door.
+        pairs: of data sets that replays of a program try, see :func:`composition.executed`.
 
     Raises:
         InputError: the class never simulates a release.
@@ -104,6 +110,10 @@ def judge(
         if factor < 1 - real.CLOSE:
             words = f"a real release has {factor:.3g} of the noise it needs"
             return _row(release, [], f"{REFUTED}: {words}")
+    if isinstance(release, Program):
+        finding = composition.executed(release, generators[5], pairs)
+        if finding.mu > 1 + ROUNDING:
+            return _row(release, [], composition.REPLAYED)
     claim = Budget(release.epsilon, release.delta)
     results: list[Findings] = []
     for number, (name, door) in enumerate(doors(release).items()):
@@ -127,31 +137,16 @@ def judge(
 
 def _row(release: CalibratedMechanism, results: list[Findings], verdict: str) -> dict[str, Any]:
     """Return the columns of an audit, of what the doors showed."""
-    nothing = float("nan")
     attained = [result.attained for result in results if not np.isnan(result.attained)]
-    proofs = [result.proof for result in results]
     computed = len(attained) == len(results) > 0
-    return {
-        "delta": release.delta,
-        "noise_std": release.noise_std,
-        "tool": "replay of draws" if attained else "black box",
-        "epsilon_attained": max(attained, default=nothing),
-        "epsilon_bound": nothing,
-        "mu": max((result.mu for result in results), default=nothing),
-        "runs": max((proof.runs for proof in proofs), default=0),
-        "epsilon_certified": max((proof.epsilon for proof in proofs), default=0.0),
-        "epsilon_largest": max((proof.largest for proof in proofs), default=nothing),
-        "refuted": any(proof.refuted for proof in proofs),
-        "scale": nothing,
-        "scale_low": nothing,
-        "scale_high": nothing,
-        "real_scale": nothing,
-        "executed": nothing,
-        "shortfall": 1e-9 if computed else nothing,
-        "replayed": nothing,
-        "noise_inflation": nothing,
-        "rescaled_std": nothing,
-        "verdict": verdict,
-        "note": BLIND,
-        "tried": "; ".join(dict.fromkeys(result.tried for result in results)),
-    }
+    return row(
+        release,
+        "replay of draws" if attained else "black box",
+        verdict,
+        [result.proof for result in results],
+        epsilon_attained=max(attained, default=float("nan")),
+        mu=max((result.mu for result in results), default=float("nan")),
+        shortfall=ANY if computed else float("nan"),
+        note=BLIND,
+        tried="; ".join(dict.fromkeys(result.tried for result in results)),
+    )

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from matrixdp import library
-from matrixdp.auditing import draws, runs
+from matrixdp.auditing import runs
 from matrixdp.auditing.base import ROUNDING, Audit, Scale, gamma_scale, trials_of
 from matrixdp.auditing.neighbours import worst
 from matrixdp.checks import Array
@@ -116,13 +116,7 @@ class NormAudit(Audit):
         """Test the sum of norms of the full query's noise."""
         m, n = self.release.query.shape
         trials = trials_of(m * n)
-        total = self._size(self._draws(trials, stream)).sum()
+        total = self._size(self.release.noise.sample([stream] * trials)).sum()
         noise = self._distribution
         free = noise.count if isinstance(noise, Noise) else noise.gamma_shape
         return gamma_scale(float(total), float(trials * free))
-
-    def _draws(self, count: int, stream: np.random.Generator) -> Array:
-        if library.owns(self.release):
-            return self.release.noise.sample([stream] * count)
-        value = draws.value_within(self.release, self._pair)
-        return draws.noise_of(self.release, value, count, stream)

@@ -9,8 +9,9 @@ import numpy as np
 
 from matrixdp import library
 from matrixdp.auditing import declarations, foreign, parts, real, replay
-from matrixdp.auditing.base import COST, ROUNDING, TIGHT, Audit, Finding, Scale, declared
+from matrixdp.auditing.base import COST, ROUNDING, TIGHT, Audit, Finding, Scale, declared, row
 from matrixdp.auditing.blackbox import Proof, prove
+from matrixdp.auditing.composition import REPLAYED as REPLAYED
 from matrixdp.auditing.gaussian import PURE, GaussianAudit
 from matrixdp.auditing.norm import NormAudit, is_norm
 from matrixdp.auditing.projection import BlackBoxAudit
@@ -22,13 +23,9 @@ from matrixdp.noise import safe
 from matrixdp.noise.distributions import (
     GaussianDistribution,
     NormDistribution,
-    SizedDistribution,
 )
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.sensitivity import Query, RecordsQuery
-
-#: The verdict where neighbours differ by more than declared.
-REPLAYED = f"{REFUTED}: a replay on two neighbours shows it"
 
 #: Runs of a release of another author on each neighbour, where nothing limits them.
 MOST = 20_000
@@ -108,41 +105,19 @@ def judge_release(
         limits: limits on the audit.
     """
     if not library.plain(release):
-        return _of_another_author(release, source, generators, limits)
+        numbers = 4.0 * float(np.prod(release.query.shape))
+        runs = int(limits.runs or np.clip(COST / numbers, 1000, MOST))
+        if limits.numbers:
+            runs = min(runs, max(1, int(limits.numbers // numbers)))
+        return foreign.judge(release, source, generators, runs, limits.pairs)
     audit = audit_of(release, generators[0])
-    row = judge(audit, [*generators[1:4], *generators[5:]], limits)
+    columns = judge(audit, [*generators[1:4], *generators[5:]], limits)
     replayed = replay.ratio(release, source, generators[4], limits.pairs)
     if not np.isnan(replayed):
-        row["replayed"] = replayed
+        columns["replayed"] = replayed
     if replayed > 1 + ROUNDING:
-        row["verdict"] = REPLAYED
-    return row
-
-
-def _of_another_author(
-    release: CalibratedMechanism,
-    source: Query,
-    generators: list[np.random.Generator],
-    limits: Limits,
-) -> dict[str, object]:
-    """Return the columns of the audit of a class of another author, as functions.
-
-    Where it builds on a class whose parts, or the law of whose noise, the library knows, tests of
-    these come first.
-    """
-    known = library.audit_of(release) or isinstance(release, parts.COMPOSED)
-    noise = release.noise if isinstance(release, AdditiveMechanism) else None
-    sized = isinstance(noise, SizedDistribution)
-    if known or sized:
-        audit = audit_of(release, generators[0])
-        row = judge(audit, [*generators[1:4], *generators[5:]], limits)
-        if str(row["verdict"]).startswith(REFUTED):
-            return row
-    numbers = 4.0 * float(np.prod(release.query.shape))
-    runs = int(limits.runs or np.clip(COST / numbers, 1000, MOST))
-    if limits.numbers:
-        runs = min(runs, max(1, int(limits.numbers // numbers)))
-    return foreign.judge(release, source, generators, runs)
+        columns["verdict"] = REPLAYED
+    return columns
 
 
 def judge(
@@ -171,29 +146,25 @@ def judge(
     )
     flaws = [*audit.flaws(own), *declarations.flaws(audit, own)]
     stated = verdict(release.epsilon, audit, [scale, real_scale], finding, proof, flaws)
-    return {
-        "delta": release.delta,
-        "noise_std": release.noise_std,
-        "tool": audit.tool,
-        "epsilon_attained": audit.attained,
-        "epsilon_bound": audit.bound,
-        "mu": audit.mu,
-        "runs": proof.runs,
-        "epsilon_certified": proof.epsilon,
-        "epsilon_largest": proof.largest,
-        "refuted": proof.refuted,
-        "scale": scale.ratio,
-        "scale_low": scale.low,
-        "scale_high": scale.high,
-        "real_scale": real_scale.ratio,
-        "executed": np.nan if finding is None else 1 - finding.other,
-        "shortfall": shortfall(scale, real_scale, finding),
-        "replayed": np.nan if finding is None else finding.mu,
-        "noise_inflation": audit.noise_inflation,
-        "rescaled_std": release.noise_std / audit.noise_inflation,
-        "verdict": stated,
-        "note": note(audit, proof, stated),
-    }
+    return row(
+        release,
+        audit.tool,
+        stated,
+        [proof],
+        epsilon_attained=audit.attained,
+        epsilon_bound=audit.bound,
+        mu=audit.mu,
+        scale=scale.ratio,
+        scale_low=scale.low,
+        scale_high=scale.high,
+        real_scale=real_scale.ratio,
+        executed=np.nan if finding is None else 1 - finding.other,
+        shortfall=shortfall(scale, real_scale, finding),
+        replayed=np.nan if finding is None else finding.mu,
+        noise_inflation=audit.noise_inflation,
+        rescaled_std=release.noise_std / audit.noise_inflation,
+        note=note(audit, proof, stated),
+    )
 
 
 def note(audit: Audit, proof: Proof, stated: str) -> str:
