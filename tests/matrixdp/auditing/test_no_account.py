@@ -7,6 +7,7 @@ import matrixdp as mdp
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-6}
 QUERY = mdp.MeanQuery(mdp.Box((0.0,), (1.0,)), 50)
+REQUEST = {"query": "mean", "bounds": (0, 1), "missing": "refuse", **BUDGET}
 RELEASE = mdp.Gaussian().calibrate(QUERY, **BUDGET)
 
 
@@ -29,7 +30,10 @@ FREE = {
     "audit of a function": lambda: mdp.audit(noisy_mean, QUERY, epsilon=1.0, runs=500),
     "simulation": simulate,
     "comparison": lambda: mdp.compare_mechanisms(QUERY, **BUDGET),
-    "recommendation": lambda: mdp.recommend(QUERY, **BUDGET),
+    "recommendation": lambda: mdp.recommend(np.zeros((50, 1)), **REQUEST),
+    "recommendation for the account": lambda: mdp.recommend(
+        np.zeros((50, 1)), account="account.json", **REQUEST
+    ),
 }
 
 
