@@ -115,15 +115,6 @@ def positive(**argument: object) -> float:
     return _number(argument, "a finite number above 0", lambda x: 0 < x < np.inf)
 
 
-def number(**argument: str) -> float:
-    """Return the number in a text, if it is finite and above 0."""
-    name, value = _single(argument)
-    try:
-        return positive(**{name: float(str(value))})
-    except ValueError:
-        raise InputError(f"{name} is {value!r}; it must be a finite number above 0") from None
-
-
 def size(**argument: object) -> float:
     """Return the value if it is a finite number above 0 whose fourth power float64 can hold."""
     name, _ = _single(argument)

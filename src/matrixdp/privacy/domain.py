@@ -73,12 +73,6 @@ class Box:
         """Return the records, one per column (..., m, n), within the bounds."""
         return np.clip(records, np.array(self.lower)[:, None], np.array(self.upper)[:, None])
 
-    def scaled(self, rows: Array) -> Array:
-        """Return records (n, m), clipped, and in half ranges around the middle."""
-        # A missing value (NaN) may be one that warns.
-        with np.errstate(invalid="ignore"):
-            return (np.clip(rows, self.lower, self.upper) - self.middle) / (self.widths / 2)
-
     @property
     def radius(self) -> float:
         """Largest l2 norm of a record."""

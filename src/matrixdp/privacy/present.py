@@ -122,12 +122,6 @@ class PresentMeanQuery(MeanQuery):
         """Return the sums and weighted counts of records (..., 2m, n), over n."""
         return super().value(np.swapaxes(self.states(np.swapaxes(records, -1, -2)), -1, -2))
 
-    def ratios(self, sums_and_counts: Array) -> Array:
-        """Return S_j / C_j within [-1, 1] from a value or a release (..., 2m); NaN without any."""
-        sums, counts = np.split(sums_and_counts, 2, axis=-1)
-        counts = np.where(counts > 0, counts, np.nan)
-        return np.clip(self.weight * sums / counts, -1, 1)
-
 
 def _domain(columns: int, weight: float) -> Box | None:
     """Return the box of what a record adds, None for a weight below 1 or no columns."""

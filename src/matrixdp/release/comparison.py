@@ -112,13 +112,7 @@ def compare_mechanisms(
     # Slightly less, so that rounding does not decide whether a release fits its account.
     remainder = delta_for_noise(epsilon, delta, int(np.prod(query.shape))) * (1 - 1e-9)
     important = _weights(query, importance)
-    candidates: list[Mechanism] = list(mechanisms or [Laplace()])
-    if not pure and not mechanisms:
-        candidates.append(Gaussian())
-        if isinstance(query, SecondMomentQuery):
-            candidates.append(AnalyzeGauss())
-        if np.ptp(important):
-            candidates.append(DirectionalGaussian(weights=tuple(important)))
+    candidates = [*mechanisms] if mechanisms else _candidates(query, important, pure=pure)
     half = units(query)
     if np.ptp(half):
         candidates = [MinMaxScaled(mechanism) for mechanism in candidates]
@@ -139,6 +133,15 @@ def compare_mechanisms(
         error = float(np.sqrt(np.average(spread / sizes**2, weights=shares)))
         ranking.append(Option(mechanism, release, spread, error))
     return sorted(ranking, key=lambda option: option.error)
+
+
+def _candidates(query: Query, important: Array, *, pure: bool) -> list[Mechanism]:
+    """Return the library's mechanisms that serve a query."""
+    if pure:
+        return [Laplace()]
+    of_moments = [AnalyzeGauss()] if isinstance(query, SecondMomentQuery) else []
+    shaped = [DirectionalGaussian(weights=tuple(important))] if np.ptp(important) else []
+    return [Laplace(), Gaussian(), *of_moments, *shaped]
 
 
 def _weights(query: Query, importance: Sequence[float] | None) -> Array:
