@@ -16,7 +16,7 @@ from scipy import special
 from matrixdp.auditing.answers import Runs
 from matrixdp.auditing.gaussian import epsilon_of
 from matrixdp.auditing.places import Pair
-from matrixdp.auditing.recorder import CLOSE, MoreNumbers, Recorder
+from matrixdp.auditing.recorder import EQUAL, MoreNumbers, Recorder
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import Budget
 
@@ -204,7 +204,7 @@ def _affine(law: _Law, pairs: Sequence[Pair]) -> tuple[Array, list[list[Array]]]
     for _ in range(PROBES):
         noise = law.draw(stream)
         part = law.answer(base, noise) - start
-        if np.abs(part - matrix @ noise).max() > CLOSE * (np.abs(part).max() + np.abs(start).max()):
+        if np.abs(part - matrix @ noise).max() > EQUAL * (np.abs(part).max() + np.abs(start).max()):
             raise _NotAffine
     centres, dependent = [], False
     for number, pair in enumerate(pairs):
@@ -215,7 +215,7 @@ def _affine(law: _Law, pairs: Sequence[Pair]) -> tuple[Array, list[list[Array]]]
                 noise = factor * law.draw(stream)
                 part = law.answer(records, noise) - centre
                 far = law.answer(records, 2 * noise) - centre
-                close = CLOSE * (np.abs(part).max() + np.abs(centre).max())
+                close = EQUAL * (np.abs(part).max() + np.abs(centre).max())
                 if np.abs(far - 2 * part).max() > 2 * close:
                     raise _NotAffine
                 dependent |= bool(np.abs(part - matrix @ noise).max() > close)
@@ -241,7 +241,7 @@ def beyond(runs: Runs, pair: Pair, claim: Budget) -> tuple[Pair, str] | None:
     except _NotAffine:
         return None
     for (centre, scale, *ends), (other, _, *others) in (sides, sides[::-1]):
-        size = CLOSE * (np.abs(centre).max() + np.abs(other).max())
+        size = EQUAL * (np.abs(centre).max() + np.abs(other).max())
         for sign, end, limit in zip((1, -1), ends, others, strict=True):
             outside = sign * (end - limit) > size
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -275,7 +275,7 @@ def _ends(law: _Law, records: Array) -> tuple[Array, Array, Array, Array]:
         for _ in range(PROBES):
             noise = factor * law.draw(stream)
             model = np.clip(centre + slopes * noise[numbers], bottom, top)
-            close = CLOSE * (np.abs(model).max() + np.abs(centre).max())
+            close = EQUAL * (np.abs(model).max() + np.abs(centre).max())
             if np.abs(law.answer(records, noise) - model).max() > close:
                 raise _NotAffine
     return centre, np.abs(slopes), top, bottom

@@ -25,9 +25,12 @@ from matrixdp.noise import safe
 from matrixdp.noise.distributions import GaussianDistribution, NoiseDistribution
 from matrixdp.noise.value import Noise
 
+#: Relative difference of two computations of one size that counts as none.
+CLOSE = 1e-6
+
 #: Scale tests: approximate number of draws, and the power that defines the smallest detectable
 #: shortfall. Their error probability is ``ERROR``.
-NUMBERS, POWER = 450_000, 0.95
+SCALE_DRAWS, POWER = 450_000, 0.95
 
 #: A release is tight if it leaves at most this share of epsilon, or of the noise, unused.
 TIGHT = 1e-3
@@ -200,4 +203,4 @@ def gamma_scale(total: float, shape: float, root: bool = False) -> Scale:
 
 def trials_of(numbers_each: float) -> int:
     """Return the number of draws of a scale test, for draws of ``numbers_each`` numbers."""
-    return max(3, int(NUMBERS / numbers_each))
+    return max(3, int(SCALE_DRAWS / numbers_each))

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from matrixdp.auditing import sensitivities
-from matrixdp.auditing.base import ROUNDING, Finding, is_gaussian
+from matrixdp.auditing.base import CLOSE, ROUNDING, Finding, is_gaussian
 from matrixdp.auditing.neighbours import farthest, random_records, worst
 from matrixdp.auditing.status import REFUTED
 from matrixdp.checks import Array
@@ -37,9 +37,6 @@ PAIRS, NEIGHBOURS, CHANGES = 16, 12, 6
 
 #: Sizes of the replayed noise, used in turn: small noise reveals the effect of the data.
 SIZES = 1.0, 1e-3
-
-#: Largest difference of two replays of one release, over its size.
-CLOSE = 1e-6
 
 #: Resolution and range of the search for a change, in deviations.
 RESOLUTION, FARTHEST = 1e-3, 1e5

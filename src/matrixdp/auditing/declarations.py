@@ -13,7 +13,7 @@ import numpy as np
 
 from matrixdp import library
 from matrixdp.auditing import runs
-from matrixdp.auditing.base import ERROR, ROUNDING, Audit, is_gaussian
+from matrixdp.auditing.base import CLOSE, ERROR, ROUNDING, Audit, is_gaussian
 from matrixdp.auditing.functions import Findings
 from matrixdp.auditing.gaussian import PURE, GaussianAudit
 from matrixdp.auditing.neighbours import farthest
@@ -26,9 +26,6 @@ from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.noise.distributions import GaussianDistribution
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.sensitivity import RecordsQuery
-
-#: Relative tolerance of a size of noise that is computed in two ways.
-CLOSE = 1e-6
 
 #: Numbers of coloured unit vectors, by which a class's noise is measured exactly, and draws by
 #: which it is measured beyond.

@@ -16,7 +16,7 @@ import numpy as np
 
 from matrixdp.auditing import composition, declarations, real
 from matrixdp.auditing.answers import Runs
-from matrixdp.auditing.base import ROUNDING, row
+from matrixdp.auditing.base import CLOSE, ROUNDING, row
 from matrixdp.auditing.functions import ANY, BLIND, Findings, examine
 from matrixdp.auditing.places import Pair
 from matrixdp.auditing.status import NOT_REFUTED, REFUTED
@@ -107,7 +107,7 @@ def judge(
         return _row(release, [], f"{REFUTED}: its noise has shape {shapes}")
     if isinstance(release, AdditiveMechanism):
         factor = real.factor(release, generators[4])
-        if factor < 1 - real.CLOSE:
+        if factor < 1 - CLOSE:
             words = f"a real release has {factor:.3g} of the noise it needs"
             return _row(release, [], f"{REFUTED}: {words}")
     if isinstance(release, Program):

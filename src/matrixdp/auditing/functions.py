@@ -41,7 +41,7 @@ COMPARED, FEW = 3, 100
 
 #: Pilot runs on a pair that is bet on at most, and the numbers that they may have; pairs that are
 #: bet on at most, the second one and later ones above a strength.
-PILOT, NUMBERS, BETS, STRONG = 1000, 1e7, 3, 4.0
+PILOT, PILOT_NUMBERS, BETS, STRONG = 1000, 1e7, 3, 4.0
 
 #: Runs that are bet on where epsilon is computed, and pairs on which cuts of the noise are sought.
 CONFIRMED, ENDS = 2000, 5
@@ -175,11 +175,11 @@ def _bet(
     Pilot runs fit statistics, others choose one of them, and bets are on further runs.
     """
     size = math.prod(runs.shape or ())
-    held = int(np.clip(min(NUMBERS / size, count), FEW, PILOT)) // (5 if runs.slow else 1)
+    held = int(np.clip(min(PILOT_NUMBERS / size, count), FEW, PILOT)) // (5 if runs.slow else 1)
     centres = None if affine is None else affine.centres_of(pair)
     fitted = runs.fit(pair, held, streams[3], centres)
     name, statistic, _ = _choose(fitted, runs.pair(pair, held, streams[3]), claim)
-    step = max(1, int(NUMBERS / 10 / size))
+    step = max(1, int(PILOT_NUMBERS / 10 / size))
 
     def evaluate(number: int, stream: Generator) -> tuple[Array, Array]:
         parts = []

@@ -23,7 +23,7 @@ from matrixdp.privacy.sensitivity import Query
 
 #: Largest number of places at which a data set of one kind changes, least number, and numbers of
 #: all data sets of a kind.
-PLACES, FEWEST, NUMBERS = 128, 8, 5e5
+PLACES, FEWEST, PLACE_NUMBERS = 128, 8, 5e5
 
 #: Random pairs beside: of records near the edges, and of records anywhere in bounds.
 RANDOM, INSIDE = 8, 16
@@ -126,7 +126,7 @@ class Places:
             "records at the first edge": high,
             "records at the second edge": low,
         }
-        most = int(np.clip(NUMBERS / (n * query.features), FEWEST, PLACES))
+        most = int(np.clip(PLACE_NUMBERS / (n * query.features), FEWEST, PLACES))
         chosen = self._chosen(starts, most, stream)
         self.pairs = [self._pair(kinds[among], 0, self._one, among) for among in kinds]
         for number in range(RANDOM):

@@ -8,15 +8,14 @@ from collections.abc import Callable
 import numpy as np
 from scipy import special
 
-from matrixdp.auditing.base import ERROR, NO_SCALE, NUMBERS, Scale, gamma_scale
+from matrixdp.auditing.base import CLOSE, ERROR, NO_SCALE, SCALE_DRAWS, Scale, gamma_scale
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.noise import safe
 
-#: Real releases to replay from their bits at most, the numbers that suffice, and the tolerance of
-#: their agreement, in deviations.
-RELEASES, REPLAYED, CLOSE = 8, 1000, 1e-6
+#: Real releases to replay from their bits at most, and the numbers that suffice.
+RELEASES, REPLAYED = 8, 1000
 
 
 def scale(release: CalibratedMechanism, stream: np.random.Generator) -> Scale:
@@ -73,10 +72,10 @@ def factor(release: AdditiveMechanism, stream: np.random.Generator) -> float:
 def _of_sampler(unit: str, sampler: Callable[..., safe.Whole]) -> Scale:
     """Return the test of a sampler, which all releases with noise of this unit have in common."""
     bits = np.random.default_rng(0).bytes
-    sample = np.asarray(sampler(unit, NUMBERS, bits) * safe.STEP, float)
+    sample = np.asarray(sampler(unit, SCALE_DRAWS, bits) * safe.STEP, float)
     normal = unit == safe.NORMAL
     total = sample @ sample / 2 if normal else np.abs(sample).sum()
-    result = gamma_scale(float(total), NUMBERS / (2 if normal else 1), root=normal)
+    result = gamma_scale(float(total), SCALE_DRAWS / (2 if normal else 1), root=normal)
     return result._replace(another_distribution=not _follows(sample, normal))
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from matrixdp.checks import Array
 
 #: Relative difference at which two parameters of a draw are equal.
-CLOSE = 1e-9
+EQUAL = 1e-9
 
 #: Parameters of a draw that may depend on the records: the location of noise, and what is shuffled.
 _PLACES: dict[str, tuple[str, ...]] = dict.fromkeys(
@@ -222,11 +222,11 @@ for _name in vars(Generator):
 def _equal(first: Any, second: Any) -> bool:
     """Return whether two parameters are equal up to rounding."""
     if isinstance(first, float) and isinstance(second, float):
-        return math.isclose(first, second, rel_tol=CLOSE) or (
+        return math.isclose(first, second, rel_tol=EQUAL) or (
             math.isnan(first) and math.isnan(second)
         )
     try:
         one, other = np.asarray(first, float), np.asarray(second, float)
     except (TypeError, ValueError):
         return bool(first == second)
-    return one.shape == other.shape and np.allclose(one, other, rtol=CLOSE, atol=0, equal_nan=True)
+    return one.shape == other.shape and np.allclose(one, other, rtol=EQUAL, atol=0, equal_nan=True)

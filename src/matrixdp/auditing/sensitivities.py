@@ -7,12 +7,13 @@ from collections.abc import Callable
 import numpy as np
 
 from matrixdp import library
+from matrixdp.auditing.base import CLOSE
 from matrixdp.auditing.neighbours import Neighbours, frobenius, random_records, worst
 from matrixdp.checks import Array
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 
-#: Relative error of two computations of a norm, and of a search that attains the declared value.
-ROUNDING, CLOSE = 1e-9, 1e-6
+#: Relative error of two computations of a norm.
+ROUNDING = 1e-9
 
 
 #: A declared sensitivity, and the norm of changes (..., m, n') -> (...) that it is about.

@@ -41,7 +41,7 @@ from matrixdp.privacy.sensitivity import (
 )
 
 #: Numbers of records about their means at a time: 2 MB, which stay in the processor's cache.
-NUMBERS = 1 << 18
+BLOCK_NUMBERS = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class CentredMoments(Program):
     def _draw(self, value: Array, streams: Streams) -> Array:
         m, n = self.query.shape
         noisy = np.empty((len(streams), m, m))
-        step = max(1, NUMBERS // (m * n))
+        step = max(1, BLOCK_NUMBERS // (m * n))
         for start in range(0, len(streams), step):
             block = slice(start, start + step)
             records = value[block] if value.ndim == 3 else value
