@@ -14,6 +14,7 @@ import numpy as np
 
 from matrixdp.auditing import composition, real
 from matrixdp.auditing.base import Finding, Scale
+from matrixdp.auditing.composition import Answers, Noise, Undeclared
 from matrixdp.auditing.neighbours import random_records, worst
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveGaussian
@@ -27,27 +28,6 @@ from matrixdp.privacy.sensitivity import MeanQuery
 #: ``SIZES`` are the sizes, used in turn, of the records that neighbours share.
 PAIRS, NEIGHBOURS = 16, 12
 SIZES = 1.0, 0.1, 0.01
-
-
-class Answers:
-    """Noisy answers of parts, with noise from a seed or repeated from an earlier run."""
-
-    def __init__(self, seed: int, noisy: list[Array] | None = None) -> None:
-        self._stream = np.random.default_rng(seed)
-        self._repeated = None if noisy is None else iter(noisy)
-        #: Noisy answers, and whitened exact answers, in the order of the parts.
-        self.noisy: list[Array] = []
-        self.white: list[Array] = []
-
-    def __call__(self, part: AdditiveGaussian, value: Array) -> Array:
-        """Return the noisy answer of a part."""
-        self.white.append(part.noise.whiten(value))
-        if self._repeated is None:
-            noise = self._stream.standard_normal(self.white[-1].shape)
-            self.noisy.append(value + part.noise.colour(noise))
-        else:
-            self.noisy.append(next(self._repeated))
-        return self.noisy[-1]
 
 
 def executed(release: Composed, stream: np.random.Generator) -> Finding:
@@ -96,18 +76,17 @@ def scale(release: Composed, stream: np.random.Generator) -> Scale:
 
 def _apart(release: Composed, first: Array, second: Array, seed: int) -> float | None:
     """Return the distance of the parts' answers over their noise; None if releases differ."""
+    answers = Answers(Noise(seed))
+    repeated = Answers(repeated=answers)
     try:
-        answers = Answers(seed)
         released = release.run(lambda: [first.T], answers)
-        repeated = Answers(seed, answers.noisy)
         again = release.run(lambda: [second.T], repeated)
-    except (InputError, StopIteration):
+    except (InputError, Undeclared):
         # A part out of order, or one that the first run did not ask for.
         return None
-    if len(answers.white) != len(release.parts) or not _same(released, again):
+    if len(answers.parts) != len(release.parts) or not _same(released, again):
         return None
-    pairs = zip(answers.white, repeated.white, strict=True)
-    return float(np.linalg.norm([np.linalg.norm(before - after) for before, after in pairs]))
+    return repeated.apart(answers)
 
 
 def _same(first: tuple[Any, ...], second: tuple[Any, ...]) -> bool:
