@@ -4,6 +4,7 @@ import sys
 from dataclasses import replace
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
@@ -99,16 +100,21 @@ def test_a_run_does_not_depend_on_the_others_of_its_job(experiment, adult, featu
         )
 
 
+def unmoved(model, initial, *others):
+    """Return the initial parameters under every key, as if no step were taken."""
+    return {name: jnp.stack([value] * len(others[-1])) for name, value in initial.items()}
+
+
 def test_schemes_share_examples_weights_and_noise_and_trials_and_epsilons_no_noise(
     adult, monkeypatch
 ):
     seen = []
 
-    def spy(model, initial, lots, sizes, clip, expected, deviations, bands, key):
-        seen.append((np.asarray(initial["hidden"]).tobytes(), lots.tobytes(), key))
-        return initial
+    def spy(model, initial, lots, sizes, clip, expected, deviations, bands, keys):
+        seen.extend((np.asarray(initial["hidden"]).tobytes(), lots.tobytes(), key) for key in keys)
+        return unmoved(model, initial, keys)
 
-    monkeypatch.setattr(gradients, "descend", spy)
+    monkeypatch.setattr(gradients, "descend_each", spy)
     for scheme in ("nonprivate", "imgm", "analytic_gaussian"):
         run(ADULT, scheme, adult, SETTINGS)
     assert len(seen) == 10
@@ -126,7 +132,8 @@ def test_readings_differ_in_bias_and_in_the_scale_of_test_features():
     private = rng.uniform(-1, 1, (40, 3)).astype(np.float32)
     labels = (private[:, 0] > 0.3).astype(np.int32)
     lots = rng.integers(40, size=(60, 8)).astype(np.int32)
-    found = classify(private, labels, lots, np.zeros(3, np.float32), jax.random.key(0))
+    normals = rng.standard_normal(private.shape, np.float32)
+    found = classify(private, labels, lots, np.zeros(3, np.float32), normals)
     assert set(found) == set(READINGS)
     for reading, (weights, bias) in found.items():
         expected = np.zeros((4, 2))
@@ -137,7 +144,7 @@ def test_readings_differ_in_bias_and_in_the_scale_of_test_features():
             expected -= RATE * inputs[lot].T @ (shares - np.eye(2)[labels[lot]]) / 8
         np.testing.assert_allclose(np.vstack([weights, bias]), expected, atol=1e-5)
     # The same noise for all; only what is not divided keeps the scale of training.
-    noisy = classify(private, labels, lots, np.full(3, 7, np.float32), jax.random.key(0))
+    noisy = classify(private, labels, lots, np.full(3, 7, np.float32), normals)
     (divided, bias), (undivided, same) = (noisy[reading] for reading in READINGS[1:])
     np.testing.assert_allclose(divided * np.sqrt(50), undivided, rtol=1e-5)
     np.testing.assert_allclose(bias, same)
@@ -162,7 +169,7 @@ def test_records_limit_the_training_records_alone(adult):
 
 def test_the_noise_of_batches_adds_up_on_their_lot(adult, monkeypatch):
     monkeypatch.setattr(base, "load", lambda *_, **__: adult)
-    monkeypatch.setattr(gradients, "descend", lambda model, initial, *rest: initial)
+    monkeypatch.setattr(gradients, "descend_each", unmoved)
     part = {"experiment": "adult", "dataset": "adult", "seed": 7, "trials": 1}
     part |= {"lot": 50, "epochs": 1, "epsilons": ["2"], "delta": 1e-5}
 

@@ -78,9 +78,9 @@ def test_the_lengths_of_generalized_gamma_noise_follow_its_distribution(monkeypa
     monkeypatch.setattr(examples, "_features", lambda place: data)
     classify, seen = features.classify, []
 
-    def watched(private, labels, lots, deviation, key, radii, classes):
+    def watched(private, labels, lots, deviation, normals, radii, *others):
         seen.append(np.asarray(radii, np.float64))
-        return classify(private, labels, lots, deviation, key, radii, classes)
+        return classify(private, labels, lots, deviation, normals, radii, *others)
 
     monkeypatch.setattr(features, "classify", watched)
     part = {"experiment": "imdb", "dataset": "imdb", "seed": 4, "trials": 1, "lot": 20_000}

@@ -40,9 +40,11 @@ from reproduction.trials import (
     assigned,
 )
 
-#: Function that trains once and returns the test accuracy by reading of the paper. Its arguments
-#: are the noise (None: no privacy) and the random key of the noise.
-Score = Callable[[SchemeNoise | None, jax.Array], Mapping[str, float]]
+#: Function that trains once under each noise of a scheme (None: no privacy), and returns the test
+#: accuracies by reading of the paper. Its arguments are the noises, and a stream for each.
+Score = Callable[
+    [Sequence[SchemeNoise | None], Sequence[np.random.Generator]], Sequence[Mapping[str, float]]
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,13 +229,13 @@ def _scores(
     scores: dict[str, list[Mapping[str, float]]] = {token: [] for token in noises}
     trials = range(settings.trials)
     splits = streams(settings.seed, "split", settings.experiment, "report", trials=trials)
-    with progress(len(trials) * len(noises), name) as advance:
+    with progress(len(trials), name) as advance:
         for trial, split in zip(trials, splits, strict=True):
-            score = trainer.trial(split)
-            for token, noise in noises.items():
-                (stream,) = _noise_streams(token, settings, [trial])
-                scores[token].append(score(noise, key(stream)))
-                advance()
+            of_noise = [_noise_streams(token, settings, [trial])[0] for token in noises]
+            each = trainer.trial(split)([*noises.values()], of_noise) if noises else []
+            for token, accuracies in zip(noises, each, strict=True):
+                scores[token].append(accuracies)
+            advance()
     return scores
 
 

@@ -8,7 +8,7 @@ lot. Adding or removing one example changes the sum by at most the clipping norm
 from __future__ import annotations
 
 import copy
-import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import jax
@@ -16,13 +16,12 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 from jax import Array
-from numpy.typing import NDArray
 
 from reproduction.data.prepared import Arrays
 from reproduction.experiments.schemes.base import SchemeNoise
 from reproduction.experiments.schemes.gradients import Gradients
 from reproduction.experiments.training import batches
-from reproduction.experiments.training.base import Score, Trainer, Training, at_least
+from reproduction.experiments.training.base import Score, Trainer, Training, at_least, key
 from reproduction.experiments.training.examples import accuracy
 from reproduction.experiments.training.models import GraphNetwork, LeNet, Model, Params, Perceptron
 from reproduction.privacy import banded
@@ -97,6 +96,11 @@ def descend(
     return params
 
 
+#: The same under several noises at once, which stack their deviations and keys: each step reads the
+#: examples of its lot once for all.
+descend_each = jax.jit(jax.vmap(descend, in_axes=(None, None, None, None, None, None, 0, None, 0)))
+
+
 @dataclass(frozen=True, kw_only=True)
 class PrivateGradients(Training):
     """Training on private gradients.
@@ -129,31 +133,32 @@ class PrivateGradients(Training):
         def trial(stream: np.random.Generator) -> Score:
             initial = model.initial(stream)
 
-            # Cached: all schemes with the same arrangement of lots get the same examples.
-            @functools.cache
-            def draw_lots(fixed_order: bool) -> tuple[NDArray, NDArray]:
+            def score(
+                noises: Sequence[SchemeNoise | None], streams: Sequence[np.random.Generator]
+            ) -> list[dict[str, float]]:
+                # All noises of a scheme have one arrangement of lots.
+                arrangement: Gradients = noises[0].plan if noises[0] else plan
+                # All schemes with the same arrangement get the same examples.
                 lot_stream = copy.deepcopy(stream)
-                if fixed_order:
-                    return batches.in_turn(lot_stream, plan.records, plan.lots, plan.epochs)
-                return batches.poisson(lot_stream, plan.records, plan.rate, plan.steps)
-
-            def score(noise: SchemeNoise | None, key: Array) -> dict[str, float]:
-                arrangement: Gradients = noise.plan if noise else plan
-                # Always a float, so that one compilation serves with and without privacy.
-                clip = float(plan.clip if noise else np.inf)
+                if arrangement.fixed_order:
+                    lots = batches.in_turn(lot_stream, plan.records, plan.lots, plan.epochs)
+                else:
+                    lots = batches.poisson(lot_stream, plan.records, plan.rate, plan.steps)
+                clip = float(plan.clip if noises[0] else np.inf)
                 deviations = {
-                    name: at_least(noise.deviations[name] if noise else 0) for name in plan.shapes
+                    name: np.stack(
+                        [at_least(noise.deviations[name] if noise else 0) for noise in noises]
+                    )
+                    for name in plan.shapes
                 }
                 bands = banded.coefficients(arrangement.bands).astype(np.float32)
-                arguments = (
-                    *draw_lots(arrangement.fixed_order),
-                    clip,
-                    arrangement.expected,
-                    deviations,
-                    bands,
+                keys = jnp.stack([key(each) for each in streams])
+                arguments = *lots, clip, arrangement.expected, deviations, bands, keys
+                trained = descend_each(model, initial, *arguments)
+                each = (
+                    {name: value[k] for name, value in trained.items()} for k in range(len(keys))
                 )
-                params = descend(model, initial, *arguments, key)
-                return {DEFAULT: accuracy(model.logits(params), test_labels)}
+                return [{DEFAULT: accuracy(model.logits(params), test_labels)} for params in each]
 
             return score
 
