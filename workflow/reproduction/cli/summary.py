@@ -24,5 +24,7 @@ def run(files: Sequence[str], *, settings: str = "", out: str, comparisons: str)
     if digests := job.get("digests"):
         summary.check_settings(files, digests)
     same_as = job.get("same_as", {})
-    summary.write(files, out, same_as)
-    compared.write(files, out, comparisons, job.get("fixed", {}), same_as)
+    # Once for both: an experiment has millions.
+    rows = summary.read_rows(files, same_as)
+    summary.write(rows, out, same_as)
+    compared.write(rows, out, comparisons, job.get("fixed", {}), same_as)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -47,7 +47,7 @@ SHARED, EQUAL = 2, 1e-9
 
 
 def table(
-    trial_files: Iterable[str | os.PathLike],
+    source: summary.Source,
     results: pd.DataFrame,
     fixed: Mapping[str, str] | None = None,
     same_as: Mapping[str, str] | None = None,
@@ -62,8 +62,8 @@ def table(
     :func:`judged` explains ``p_corrected`` and ``verdict``.
 
     Args:
-        trial_files: trial files of one experiment, at least those behind its summary, in the order
-            of the configuration, which families depend on.
+        source: trial files of one experiment, at least those behind its summary, in the order of
+            the configuration, which families depend on; or their rows.
         results: the summary, as :func:`reproduction.report.summary.read` returns it.
         fixed: the publicly fixed configuration of mechanisms by name, such as ``tau=0.75``.
         same_as: by scheme that is not run the one whose rows it has.
@@ -71,7 +71,7 @@ def table(
     readings = {*results["reading"]}
     reading = summary.DEFAULT if summary.DEFAULT in readings else min(readings)
     results = results[results["reading"].eq(reading) & results["n_trials"].gt(0)]
-    rows = summary.read_rows(trial_files, same_as)
+    rows = summary.read_rows(source, same_as)
     rows = rows[rows["phase"].eq("report") & rows["reading"].eq(reading)]
     rows = rows[[*ROW, "trial", "value"]].astype(dict.fromkeys(ROW, str))
     values = contrasts.frame(rows, ROW)
@@ -193,7 +193,7 @@ def promised(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def write(
-    trial_files: Iterable[str | os.PathLike],
+    source: summary.Source,
     summary_file: str | os.PathLike,
     out: str | os.PathLike,
     fixed: Mapping[str, str] | None = None,
@@ -204,7 +204,7 @@ def write(
     Raises:
         InputError: a file is damaged.
     """
-    compared = table(trial_files, summary.read(summary_file), fixed, same_as)
+    compared = table(source, summary.read(summary_file), fixed, same_as)
     text = compared.to_csv(index=False, lineterminator="\n", float_format="%.6g")
     files.write_text(out, text)
 

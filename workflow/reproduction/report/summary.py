@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -47,26 +48,31 @@ SKIPPED, NO_GUARANTEE = "skipped", "no guarantee"
 #: none.
 DIRECTIONS = ("a", "dp_svd", "")
 
+#: Trial files in any order, or their rows as :func:`read_rows` returns them.
+Source: TypeAlias = Iterable[str | os.PathLike] | pd.DataFrame
 
-def read_rows(
-    trial_files: Iterable[str | os.PathLike], same_as: Mapping[str, str] | None = None
-) -> pd.DataFrame:
+
+def read_rows(source: Source, same_as: Mapping[str, str] | None = None) -> pd.DataFrame:
     """Return the rows of trial files, and under each name of ``same_as`` those of its value.
 
-    Rows of the phase ``control`` are left out. ``KEYS`` and the phase are categories, which take a
-    byte a row: an experiment has millions.
+    Rows that were read are returned as they are. Those of the phase ``control`` are left out.
+    ``KEYS`` and the phase are categories, which take a byte a row: an experiment has millions.
 
     Raises:
         InputError: a file is damaged.
     """
+    if isinstance(source, pd.DataFrame):
+        return source
     parts, copies = [], []
-    for path in trial_files:
+    for path in source:
         rows = read_trials(path)
         rows = rows[rows["phase"].ne(CONTROL)].astype(dict.fromkeys((*KEYS, "phase"), "category"))
         parts.append(rows)
         for name, other in (same_as or {}).items():
             copied = rows[rows["mechanism"].eq(other)]
             copies.append(copied.assign(mechanism=pd.Categorical([name] * len(copied))))
+    if not parts:
+        raise InputError("trial_files are empty; give at least one trial file")
     frames = [*parts, *copies]
     for name in (*KEYS, "phase"):
         every = sorted({text for rows in frames for text in rows[name].cat.categories})
@@ -74,9 +80,7 @@ def read_rows(
     return pd.concat(frames, ignore_index=True)
 
 
-def summarise(
-    trial_files: Iterable[str | os.PathLike], same_as: Mapping[str, str] | None = None
-) -> pd.DataFrame:
+def summarise(source: Source, same_as: Mapping[str, str] | None = None) -> pd.DataFrame:
     """Return a row per mechanism, configuration, direction, reading and epsilon (``COLUMNS``).
 
     ``mean``, ``sd``, ``ci95`` and ``n_trials`` are over the report trials. Heavy-tailed ones
@@ -87,17 +91,14 @@ def summarise(
     are ignored.
 
     Args:
-        trial_files: trial files (CSV, gzipped if the name ends in .gz), in any order.
+        source: trial files (CSV, gzipped if the name ends in .gz), or their rows.
         same_as: by scheme that is not run the one whose rows it has.
 
     Raises:
         InputError: there is no file, one is damaged, a trial occurs twice, or original and
             simulated data are mixed.
     """
-    paths = [os.fspath(path) for path in trial_files]
-    if not paths:
-        raise InputError("trial_files are empty; give at least one trial file")
-    rows = read_rows(paths, same_as)
+    rows = read_rows(source, same_as)
     statuses = sorted(rows["data_status"].unique())
     if len(statuses) != 1:
         raise InputError(
@@ -147,13 +148,9 @@ def check_settings(trial_files: Sequence[str], digests: Sequence[str]) -> None:
             raise InputError(f"{path} is of other settings; delete it and run again")
 
 
-def write(
-    trial_files: Iterable[str | os.PathLike],
-    out: str | os.PathLike,
-    same_as: Mapping[str, str] | None = None,
-) -> None:
-    """Write the summary of ``trial_files`` to the CSV ``out`` (see :func:`summarise`)."""
-    text = summarise(trial_files, same_as).to_csv(index=False, lineterminator="\n")
+def write(source: Source, out: str | os.PathLike, same_as: Mapping[str, str] | None = None) -> None:
+    """Write the summary of trial files to the CSV ``out`` (see :func:`summarise`)."""
+    text = summarise(source, same_as).to_csv(index=False, lineterminator="\n")
     files.write_text(out, text)
 
 
