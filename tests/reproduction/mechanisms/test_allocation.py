@@ -10,6 +10,7 @@ from reproduction.mechanisms.allocation import (
     Binary,
     MaxPNR,
     Shares,
+    printed_formula,
     quadratic_filling,
     water_filling,
 )
@@ -64,6 +65,15 @@ def test_quadratic_filling_satisfies_its_optimality_conditions(eigenvalues, norm
     assert norm * (1 - 1e-9) <= np.linalg.norm(u) <= norm * (1 + 1e-12)
     ratio = eigenvalues / (1 + eigenvalues * u) / u
     np.testing.assert_allclose(ratio, ratio[0], rtol=1e-9)
+
+
+def test_the_printed_closed_form_is_negative_at_the_papers_parameters():
+    """Eq. (25) takes the water level over all directions, filled or not."""
+    printed = printed_formula(LIVER_SPECTRUM, LIVER_BUDGET)
+    np.testing.assert_allclose(printed, (0.183, 0.164, 0.107, 0.048, -0.114, -0.388), atol=1.5e-3)
+    u = water_filling(LIVER_SPECTRUM, LIVER_BUDGET)
+    assert u.tolist() == [LIVER_BUDGET, 0, 0, 0, 0, 0]
+    assert (quadratic_filling(LIVER_SPECTRUM, LIVER_BUDGET) > 0).all()
 
 
 def test_fillings_work_on_stacks_of_spectra():
