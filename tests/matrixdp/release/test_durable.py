@@ -18,6 +18,7 @@ from matrixdp.cli import release
 from matrixdp.noise import safe
 from matrixdp.release import durable, ledger
 from matrixdp.release.answers import Answer
+from matrixdp.release.release import charges, make
 
 #: A release by pure noise, one in parts, whose answer has a file more, and one of bounds.
 PURE = {"epsilon": 1.0, "delta": None, "total": {"epsilon": 2.0, "delta": 0}}
@@ -200,6 +201,25 @@ def test_numbers_that_are_written_in_another_way_are_the_same_request(folder):
     words = ["release", str(folder / "spec.toml"), "--out", str(folder / "second")]
     assert cli.main(words) == 0
     assert len(state(folder)[0]) == 1
+
+
+def test_another_value_of_any_key_is_another_request(folder):
+    rows = np.column_stack([harness.ROWS, np.arange(len(harness.ROWS))])
+    harness.save(folder / "people.csv", rows, ("age", "income", "who"))
+    keys = {"person": "who", "per_person": 1, "adjacency": "replace"}
+    first = harness.spec(folder, **keys)
+    make(first, folder / "out")
+    assert charges([first]) == [1]
+    for other in (
+        {"per_person": 2},
+        {"adjacency": "add_or_remove"},
+        {"separator": ";"},
+        {"missing": "middle"},
+        {"label": "anew"},
+        {"epsilon": 1.5},
+        {"query": "covariance"},
+    ):
+        assert charges([harness.spec(folder, **keys | other)]) == [0], other
 
 
 @pytest.mark.parametrize("place", ["out", "folder"])
