@@ -46,14 +46,14 @@ class Scale(NamedTuple):
     Attributes:
         ratio: size of the sampled noise over that of the declared distribution.
         low, high: acceptance region of the ratio.
-        shortfall: smallest share of missing noise that the test detects with power ``POWER``.
+        detectable_effect: smallest share of missing noise that is detected with power ``POWER``.
         another_distribution: whether the noise has another distribution, whatever its size.
     """
 
     ratio: float
     low: float
     high: float
-    shortfall: float = float("nan")
+    detectable_effect: float = float("nan")
     another_distribution: bool = False
 
     @property
@@ -70,12 +70,12 @@ class Finding(NamedTuple):
     Attributes:
         other: share of replays with the same noisy answers that give another release.
         mu: largest mu of all Gaussian parts together on neighbours, over the declared mu.
-        shortfall: as ``Scale.shortfall``, for the noise of every part.
+        detectable_effect: as ``Scale.detectable_effect``, for the noise of every part.
     """
 
     other: float
     mu: float
-    shortfall: float
+    detectable_effect: float
 
 
 #: Result for noise without a scale test.
@@ -98,7 +98,7 @@ class Audit(abc.ABC):
             None where it need not.
         proven: whether the library draws the noise from a distribution that it knows, and proves
             the claimed epsilon for all neighbours.
-        unseen: what the tests of a release that is not proven do not see.
+        limitations: what the tests of a release that is not proven do not see.
         words: the rest of the verdict where no test objects; empty for the usual one.
     """
 
@@ -112,7 +112,7 @@ class Audit(abc.ABC):
     needed: float | None = None
     proven: bool = False
     words: str = ""
-    unseen: str = (
+    limitations: str = (
         "a black box sees no rare events: no cut far out, no noise of few digits, no other answer "
         "to one value"
     )
@@ -148,7 +148,7 @@ class Audit(abc.ABC):
 #: Columns of an audit's row that are NaN where an audit does not have them.
 NUMBERS_OF_ROW = (
     *("epsilon_attained", "epsilon_bound", "mu", "scale", "scale_low", "scale_high", "real_scale"),
-    *("executed", "shortfall", "replayed", "noise_inflation", "rescaled_std"),
+    *("executed", "detectable_effect", "replayed", "noise_inflation", "rescaled_std"),
 )
 
 

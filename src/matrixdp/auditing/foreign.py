@@ -146,7 +146,7 @@ def _row(release: CalibratedMechanism, results: list[Findings], verdict: str) ->
         [result.proof for result in results],
         epsilon_attained=max(attained, default=float("nan")),
         mu=max((result.mu for result in results), default=float("nan")),
-        shortfall=ANY if computed else float("nan"),
+        detectable_effect=ANY if computed else float("nan"),
         note=BLIND,
         tried="; ".join(dict.fromkeys(result.tried for result in results)),
     )

@@ -280,7 +280,7 @@ def judge(
         "epsilon_lower": findings.proof.epsilon,
         "epsilon_largest": findings.proof.largest,
         "runs": findings.proof.runs,
-        "shortfall": float("nan") if np.isnan(findings.attained) else ANY,
+        "detectable_effect": float("nan") if np.isnan(findings.attained) else ANY,
         "tried": findings.tried,
-        "unseen": BLIND,
+        "limitations": BLIND,
     }

@@ -54,10 +54,10 @@ class AuditResult:
         epsilon_lower: lower bound that runs prove, at 95 % confidence.
         epsilon_largest: largest bound that these runs could have proved.
         runs: number of counted runs on each neighbour.
-        shortfall: smallest share of missing noise that is detected with a probability of 95 %; NaN
-            if unknown.
+        detectable_effect: smallest share of missing noise that is detected with a probability of
+            95 %; NaN if unknown.
         tried: how many neighbours and places were tried; empty for a mechanism of the library.
-        unseen: what the audit does not see.
+        limitations: what the audit does not see.
         seed: seed of the audit.
 
     >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), n_records=400)
@@ -76,9 +76,9 @@ class AuditResult:
     epsilon_lower: float = 0.0
     epsilon_largest: float = float("nan")
     runs: int = 0
-    shortfall: float = float("nan")
+    detectable_effect: float = float("nan")
     tried: str = ""
-    unseen: str
+    limitations: str
     seed: int
 
     @property
@@ -104,14 +104,14 @@ class AuditResult:
         if self.runs:
             runs = f"{self.runs} runs, which could have shown epsilon {self.epsilon_largest:.3g}"
             tried.append(runs)
-        if not math.isnan(self.shortfall):
-            tried.append(_missing(self.shortfall))
+        if not math.isnan(self.detectable_effect):
+            tried.append(_missing(self.detectable_effect))
         return "\n".join(
             (
                 f"{self.verdict} (claim: {claim}; {self.tool})",
                 f"epsilon at least {self.lower:.4g}, {how}; at most: {upper}; "
                 f"tried: {'; '.join(tried) or 'nothing'}",
-                f"not seen: {self.unseen}",
+                f"not seen: {self.limitations}",
             )
         )
 
@@ -215,21 +215,30 @@ def _judge_class(
                     release = promised(mechanism, query, epsilon=epsilon, delta=delta)
         except BrokenPromise as error:
             refused = f"{status.REFUTED}: {error}"
-            return {"verdict": refused, "tool": "promise", "unseen": "all else: it was not run"}
+            return {
+                "verdict": refused,
+                "tool": "promise",
+                "limitations": "all else: it was not run",
+            }
         row = judge_release(release, query, generators, Limits(runs=runs))
-    verdict, unseen = str(row["verdict"]), str(row["note"]) or functions.BLIND
+    verdict, limitations = str(row["verdict"]), str(row["note"]) or functions.BLIND
     upper = None
     if verdict.startswith(status.CERTIFIED):
         verdict += f" for this calibrated {type(release).__name__}"
-        upper, unseen = release.epsilon, CERTIFIED
+        upper, limitations = release.epsilon, CERTIFIED
         # What another author's class calibrates once, it may not calibrate again; the certificate
         # of an object does not rest on who has calibrated it.
         if not (library.plain(mechanism) and (release.of_library or release is mechanism)):
             verdict = f"{status.NOT_REFUTED}: a calibrated {type(release).__name__} of this class "
             verdict += "passes, and another may not; audit the one that you use"
             upper = None
-    fields = ("tool", "epsilon_attained", "epsilon_largest", "runs", "shortfall")
-    stated = {"verdict": verdict, "upper": upper, "unseen": unseen, "tried": row.get("tried", "")}
+    fields = ("tool", "epsilon_attained", "epsilon_largest", "runs", "detectable_effect")
+    stated = {
+        "verdict": verdict,
+        "upper": upper,
+        "limitations": limitations,
+        "tried": row.get("tried", ""),
+    }
     return (
         {name: row[name] for name in fields} | stated | {"epsilon_lower": row["epsilon_certified"]}
     )

@@ -159,7 +159,7 @@ def judge(
         scale_high=scale.high,
         real_scale=real_scale.ratio,
         executed=np.nan if finding is None else 1 - finding.other,
-        shortfall=shortfall(scale, real_scale, finding),
+        detectable_effect=detectable_effect(scale, real_scale, finding),
         replayed=np.nan if finding is None else finding.mu,
         noise_inflation=audit.noise_inflation,
         rescaled_std=release.noise_std / audit.noise_inflation,
@@ -170,7 +170,7 @@ def judge(
 def note(audit: Audit, proof: Proof, stated: str) -> str:
     """Return a note on what the tests of a release do not see; empty where they suffice."""
     if stated.startswith(NOT_REFUTED):
-        return audit.unseen
+        return audit.limitations
     if audit.needed is None or proof.limit >= audit.needed or proof.refuted:
         return ""
     return (
@@ -180,13 +180,13 @@ def note(audit: Audit, proof: Proof, stated: str) -> str:
     )
 
 
-def shortfall(scale: Scale, real_scale: Scale, finding: Finding | None) -> float:
+def detectable_effect(scale: Scale, real_scale: Scale, finding: Finding | None) -> float:
     """Return the smallest share of missing noise that all tests detect with power ``base.POWER``.
 
     It is NaN where only the black box tests the noise.
     """
-    weakest = max(np.nan_to_num([scale.shortfall, real_scale.shortfall]))
-    weakest = max(weakest, 0.0 if finding is None else finding.shortfall)
+    weakest = max(np.nan_to_num([scale.detectable_effect, real_scale.detectable_effect]))
+    weakest = max(weakest, 0.0 if finding is None else finding.detectable_effect)
     return weakest or float("nan")
 
 

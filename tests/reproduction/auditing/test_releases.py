@@ -304,7 +304,7 @@ def test_a_release_of_the_wishart_mechanism_does_what_its_neighbour_cannot():
 def test_every_row_states_a_power_of_one_percent():
     for mechanism, query in ((Gaussian(), LIVER), (Laplace(), LIVER), (Gaussian(), LIVER_MOMENTS)):
         row = judged(mechanism, query)
-        assert 0 < row["shortfall"] < 0.01
+        assert 0 < row["detectable_effect"] < 0.01
         assert row["real_scale"] == pytest.approx(1, abs=0.01)
 
 

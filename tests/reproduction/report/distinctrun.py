@@ -292,7 +292,7 @@ def _audit(experiment: str) -> pd.DataFrame:
     rng = np.random.default_rng(5)
     names = [name for name in MECHANISMS[experiment] for _ in range(2)]
     numbers = ("epsilon_attained", "epsilon_bound", "mu", "noise_std", "rescaled_std")
-    numbers += ("epsilon_certified", "epsilon_largest", "noise_inflation", "shortfall")
+    numbers += ("epsilon_certified", "epsilon_largest", "noise_inflation", "detectable_effect")
     return pd.DataFrame(
         {
             "experiment": experiment,

@@ -97,8 +97,8 @@ class DirectionAudit(Audit):
         expected = mean_spread(concentration, m)
         low, high = (side / expected for side in mean_limits(concentration, m, DRAWS, ERROR))
         error = float(spread.std() / np.sqrt(DRAWS)) / expected
-        shortfall = max(1 - low, high - 1) + float(special.ndtri(POWER)) * error
-        return Scale(float(spread.mean()) / expected, low, high, shortfall)
+        detectable_effect = max(1 - low, high - 1) + float(special.ndtri(POWER)) * error
+        return Scale(float(spread.mean()) / expected, low, high, detectable_effect)
 
 
 @functools.cache

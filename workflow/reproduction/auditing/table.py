@@ -13,7 +13,7 @@ COLUMNS = (
     ["experiment", "mechanism", "configuration", "direction", "query", "adjacency", "records"]
     + ["epsilon", "delta", "noise_std", "tool", "epsilon_attained", "epsilon_bound", "mu"]
     + ["runs", "epsilon_certified", "epsilon_largest", "refuted"]
-    + ["scale", "scale_low", "scale_high", "real_scale", "executed", "shortfall"]
+    + ["scale", "scale_low", "scale_high", "real_scale", "executed", "detectable_effect"]
     + ["noise_inflation", "rescaled_std", "replayed", "verdict", "note"]
 )
 

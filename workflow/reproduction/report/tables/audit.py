@@ -137,7 +137,7 @@ def inflation(rows: pd.DataFrame) -> str:
 
 def _shortfall(rows: pd.DataFrame) -> float:
     """Return the least share of missing noise that the audit would detect; NaN for none."""
-    return float(_judged(rows[rows["subject"].eq(RELEASE)])["shortfall"].max(skipna=False))
+    return float(_judged(rows[rows["subject"].eq(RELEASE)])["detectable_effect"].max(skipna=False))
 
 
 def _power(rows: pd.DataFrame) -> str:
