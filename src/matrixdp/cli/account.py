@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from matrixdp.release.ledger import Account, AccountFile
+    from matrixdp.release.ledger import Account
+    from matrixdp.release.storage import AccountFile
 
 
 #: Keys of a charge by which a release finds its files.
@@ -27,10 +28,10 @@ def run(file: str, *, json: bool = False) -> None:
         json: print one JSON object instead of text
     """
     from matrixdp import cli
-    from matrixdp.release import ledger
+    from matrixdp.release import ledger, storage
 
     path, records = _find(Path(file))
-    account = ledger.read(path)
+    account = storage.read(path)
     if account is None:
         _check_new(path, records)
     if json:
@@ -47,13 +48,13 @@ def run(file: str, *, json: bool = False) -> None:
 
 def _find(file: Path) -> AccountFile:
     """Return the account that a release would charge."""
-    from matrixdp.release import ledger
-    from matrixdp.release.specification import read_all
+    from matrixdp.release import storage
+    from matrixdp.release.parser import read_all
 
     if not _is_specification(file):
-        return ledger.find(file)
+        return storage.find(file)
     spec = read_all(file)[0]
-    return ledger.AccountFile(ledger.account_path(spec.file, spec.account), spec.file)
+    return storage.AccountFile(storage.account_path(spec.file, spec.account), spec.file)
 
 
 def _is_specification(file: Path) -> bool:
@@ -76,12 +77,12 @@ def _check_new(path: Path, records: Path | None) -> None:
     import os
 
     from matrixdp.checks import InputError
-    from matrixdp.release import ledger, tables
+    from matrixdp.release import storage, tables
 
     if records is None:
         raise InputError(f"{path} is not there; give the file of records, or its account")
     tables.check(records)
-    beside = Path(f"{records.resolve()}{ledger.SUFFIX}")
+    beside = Path(f"{records.resolve()}{storage.SUFFIX}")
     if os.path.lexists(beside):
         raise InputError(
             f"{path} is not there, though {beside} links to it; restore it, as a new account would "

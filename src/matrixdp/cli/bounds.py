@@ -37,7 +37,7 @@ def run(
 
     from matrixdp import cli
     from matrixdp.release import release
-    from matrixdp.release.specification import read_bounds
+    from matrixdp.release.parser import read_bounds
 
     spec = read_bounds(Path(specification))
     result = release.make(spec, None if out is None else Path(out), even_if_useless=even_if_useless)

@@ -30,7 +30,7 @@ def run(
 
     from matrixdp import cli
     from matrixdp.release import choices, receipt
-    from matrixdp.release.specification import read_all
+    from matrixdp.release.parser import read_all
 
     specs, contents, firsts = read_all(Path(specification)), [], []
     for spec in specs:

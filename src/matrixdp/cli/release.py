@@ -60,7 +60,7 @@ def run(
     try:
         from matrixdp.checks import InputError
         from matrixdp.release import release
-        from matrixdp.release.specification import read_all
+        from matrixdp.release.parser import read_all
 
         specs, folder = read_all(Path(specification)), Path(out)
         if folder.is_file():

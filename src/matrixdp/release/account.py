@@ -16,7 +16,7 @@ from matrixdp import checks
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.composed import Composed
-from matrixdp.release import durable, ledger, specification, tables
+from matrixdp.release import durable, ledger, specification, storage, tables
 
 #: What an account can be charged for.
 Release = AdditiveMechanism | Composed
@@ -129,7 +129,7 @@ class Account:
         """Read the account, or begin a new one for the total in ``terms`` or ``alone``."""
         durable.check()
         location = self._location()
-        stored = ledger.read(location.path)
+        stored = storage.read(location.path)
         if stored is None and location.file:
             tables.check(location.file)
         if stored is not None:
@@ -146,21 +146,21 @@ class Account:
         self._seen = None if stored is None else _requests(stored)
         self._lock = threading.Lock()
 
-    def _location(self) -> ledger.AccountFile:
+    def _location(self) -> storage.AccountFile:
         """Return where the account lies now."""
         if self._in_file:
-            return ledger.AccountFile(ledger.account_path(self._path, self._stated), self._path)
-        return ledger.find(self._path)
+            return storage.AccountFile(storage.account_path(self._path, self._stated), self._path)
+        return storage.find(self._path)
 
     @contextlib.contextmanager
-    def open(self) -> Iterator[tuple[ledger.Account, ledger.AccountFile]]:
+    def open(self) -> Iterator[tuple[ledger.Account, storage.AccountFile]]:
         """Yield the account and its file, locked meanwhile.
 
         Raises:
             InputError: as :meth:`_read`; or the account's location changes just now.
         """
         location = self._location()
-        with ledger.lock(location.path):
+        with storage.lock(location.path):
             if self._location() != location:
                 raise InputError(
                     f"the account of {self._path} was begun elsewhere just now; try again"
@@ -174,7 +174,7 @@ class Account:
             InputError: the file has vanished, its total has changed, or it lacks releases.
         """
         # Before the file is read: meanwhile another thread may see more releases.
-        seen, stored = self._seen, ledger.read(path)
+        seen, stored = self._seen, storage.read(path)
         if stored is None and seen is not None:
             raise InputError(
                 f"{path} is no longer there; restore it, as a new one would forget what is spent"
@@ -203,14 +203,9 @@ class Account:
         """Path of the account's file now, without links."""
         return self._location().path
 
-    @property
-    def _now(self) -> ledger.Account:
-        """The current account, read anew from its file; raises as :meth:`_read`."""
-        return self._read(self.path)
-
     def state(self) -> ledger.Account:
         """Return the current account, read anew from its file; raises as :meth:`_read`."""
-        return self._now
+        return self._read(self.path)
 
     @property
     def total(self) -> dict[str, Any]:
@@ -220,22 +215,22 @@ class Account:
     @property
     def spent(self) -> float:
         """An upper bound of the epsilon of all releases so far, at the total's delta."""
-        return ledger.total_epsilon(self._now)
+        return ledger.total_epsilon(self.state())
 
     @property
     def left(self) -> float:
         """The epsilon of the largest release that still fits, at the total's usable delta."""
-        account = self._now
+        account = self.state()
         return ledger.left(account, pure=not ledger.usable_delta(account["total"]))
 
     @property
     def releases(self) -> list[dict[str, Any]]:
         """The charges of all releases: mu, epsilon of a pure one, how many numbers, the date."""
-        return [dict(release) for release in self._now["releases"]]
+        return [dict(release) for release in self.state()["releases"]]
 
     def room(self, release: Release) -> int:
         """Return how many further copies of a release fit, 1000 at most."""
-        return ledger.room(self._now, self.entry(release, ""))
+        return ledger.room(self.state(), self.entry(release, ""))
 
     def spend(self, release: Release, label: str = "") -> None:
         """Charge a release; sample it only then.
@@ -249,7 +244,7 @@ class Account:
             self.charge(self.admit(account, location, charge), location)
 
     def admit(
-        self, account: ledger.Account, location: ledger.AccountFile, charge: Mapping[str, Any]
+        self, account: ledger.Account, location: storage.AccountFile, charge: Mapping[str, Any]
     ) -> ledger.Account:
         """Return the account after a charge, within :meth:`open`, which marks its place.
 
@@ -263,12 +258,12 @@ class Account:
                 f"release {excess}; calibrate it for less, or release nothing more"
             )
         if location.file:
-            ledger.mark(location.file, location.path)
+            storage.mark(location.file, location.path)
         return after
 
-    def charge(self, after: ledger.Account, location: ledger.AccountFile) -> None:
+    def charge(self, after: ledger.Account, location: storage.AccountFile) -> None:
         """Write what :meth:`admit` returns to the disk; only then may noise be drawn."""
-        ledger.charge(location.path, after)
+        storage.charge(location.path, after)
         self._see(_requests(after))
 
     def events(self) -> dict[str, Any]:
@@ -287,7 +282,7 @@ class Account:
         understate the releases, and must not be used. Where the account protects people,
         dp_accounting's "one" stands for one person.
         """
-        account = self._now
+        account = self.state()
         name, apart = _RELATIONS[account["total"]["neighbours"]]
         events = []
         for release in account["releases"]:

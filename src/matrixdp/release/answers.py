@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from matrixdp.checks import Array
-from matrixdp.release import private_bounds, receipt_page
+from matrixdp.checks import Array, InputError
+from matrixdp.release import durable, private_bounds, receipt_page
 from matrixdp.release.outputs import Bounds
 
 
@@ -72,13 +74,18 @@ class Answer:
     def files(self) -> dict[str, str]:
         """Return the texts of its files by name."""
         texts = {
-            ".toml" if self.query == Bounds.name else ".csv": self._text(),
-            ".receipt.json": json.dumps(self.receipt, indent=2) + "\n",
-            ".receipt.md": self.page,
+            "release": self._text(),
+            "receipt": json.dumps(self.receipt, indent=2) + "\n",
+            "page": self.page,
+            "details": json.dumps(self.details, indent=2) + "\n" if self.details else "",
         }
-        if self.details:
-            texts[".details.json"] = json.dumps(self.details, indent=2) + "\n"
-        return {f"{self.query}{suffix}": text for suffix, text in texts.items()}
+        names = file_names(self.query)
+        return {names[role]: text for role, text in texts.items() if text}
+
+    def paths_in(self, out: Path | None) -> dict[str, Path]:
+        """Return the paths of its files in a folder, by role; none without a folder."""
+        names, texts = file_names(self.query), self.files()
+        return {role: out / name for role, name in names.items() if out and name in texts}
 
     def _text(self) -> str:
         """Return the table as text: of bounds TOML, otherwise CSV."""
@@ -106,3 +113,46 @@ def file_names(query_name: str) -> dict[str, str]:
         "details": ".details.json",
     }
     return {role: f"{query_name}{suffix}" for role, suffix in suffixes.items()}
+
+
+@contextlib.contextmanager
+def claim(
+    out: Path | None, sizes: Mapping[str, int], texts: Mapping[str, str] | None = None
+) -> Iterator[None]:
+    """Lock a folder and reserve disk space for new files; existing files are never replaced.
+
+    Raises:
+        InputError: one of the files exists with other content than ``texts``, or the folder cannot
+            hold them.
+    """
+    if out is None:
+        yield
+        return
+    files = {name: out / name for name in sizes}
+    with contextlib.ExitStack() as stack:
+        with durable.explain(out, "free some space, or give another --out"):
+            out.mkdir(parents=True, exist_ok=True)
+            # Some file systems cannot lock folders; the account keeps a copy of each answer.
+            with contextlib.suppress(OSError):
+                stack.enter_context(durable.lock(out))
+            for name, file in files.items():
+                if file.exists() and not (texts and file.read_bytes() == texts[name].encode()):
+                    raise InputError(f"{file} is there already; move it, or give another --out")
+            for name, file in files.items():
+                stack.callback(durable.release, file)
+                durable.reserve(file, sizes[name])
+        yield
+
+
+def publish(out: Path | None, texts: Mapping[str, str]) -> None:
+    """Write the files of an answer to a folder that :func:`claim` holds; none without a folder.
+
+    Raises:
+        InputError: one cannot be written.
+    """
+    if out is None:
+        return
+    remedy = "the answer is kept beside the account; ask again with another --out, at no cost"
+    for name, text in texts.items():
+        with durable.explain(out / name, remedy):
+            durable.write(out / name, text)

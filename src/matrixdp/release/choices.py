@@ -27,6 +27,7 @@ from matrixdp.release import (
     outlooks,
     private_bounds,
     specification,
+    storage,
 )
 from matrixdp.release.comparison import Option
 from matrixdp.release.outputs import Bounds
@@ -283,8 +284,8 @@ def together(specs: Sequence[Specification], firsts: Sequence[Option]) -> str:
 
 def account_of(spec: Specification) -> tuple[Path, ledger.Account]:
     """Return the path of a file's account and the account itself, a new one if none exists."""
-    path = ledger.account_path(spec.file, spec.account)
-    account = ledger.read(path) or alone(spec)
+    path = storage.account_path(spec.file, spec.account)
+    account = storage.read(path) or alone(spec)
     ledger.check_terms(path, account, spec.total, spec.relation)
     return path, account
 
@@ -300,7 +301,7 @@ def proposal(spec: Specification) -> str:
 
     Every release states the rule for missing values, and the first one of an account its total.
     """
-    if spec.total or ledger.account_path(spec.file, spec.account).exists():
+    if spec.total or storage.account_path(spec.file, spec.account).exists():
         stated = "missing" in spec.terms or not missing.can_occur(spec.file)
         return "" if stated else missing.UNSTATED
     return (

@@ -13,7 +13,7 @@ from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE
-from matrixdp.release import ledger, missing, tables
+from matrixdp.release import ledger, missing, readers
 from matrixdp.release.outputs import Bounds, Output, every
 
 #: Neighbouring relations of a specification; queries in Python have another, zero_out.
@@ -143,6 +143,6 @@ KEYS = {
     "per_person": Key(checks.count),
     # Checked beside the bounds, within which a value lies.
     "missing": Key(lambda *, missing: missing, missing.MIDDLE),
-    "separator": Key(partial(_mark, tables.SEPARATORS)),
-    "decimal": Key(partial(_mark, tables.DECIMALS)),
+    "separator": Key(partial(_mark, readers.SEPARATORS)),
+    "decimal": Key(partial(_mark, readers.DECIMALS)),
 }

@@ -13,23 +13,13 @@ The distribution of safe noise has a total variation distance T from the ideal o
 of all releases. This adds (1 + e^epsilon) T to delta at the epsilon of the total. A part of delta,
 ``sampler``, is reserved for this from the start and caps it for all releases together. Nobody can
 then trade mu against the number of released numbers. A pure total has this part as its whole delta.
-
-A release is a transaction under the account's lock. The charge is on the disk before noise is
-drawn, and the answer is on the disk, beside the account, before anybody sees it. An answer belongs
-to one charge; a repeated request gets the answer that was paid for.
 """
 
 from __future__ import annotations
 
-import contextlib
 import datetime
-import glob
-import hashlib
-import json
 import math
-import os
-import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,8 +35,6 @@ from matrixdp.mechanisms.composed import Composed
 from matrixdp.noise import safe
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.quadratic import UPWARDS
-from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES
-from matrixdp.release import durable, tables
 
 Account = dict[str, Any]
 
@@ -56,22 +44,11 @@ _SAMPLER_PART, _SAMPLER = 100, 1e-6
 #: Format of accounts and receipts.
 FORMAT = 1
 
-#: Suffix of an account's name, after that of its file.
-SUFFIX = ".privacy.json"
-
 #: Beginning of the request of a charge that Python made, of no file.
 PYTHON = "python "
 
-#: What else a charge may say of its release.
-_OPTIONAL = ("query", "label", "date", "file", "receipt")
-
 #: Largest number of releases that :func:`room` counts.
 MANY = 1000
-
-_REMEDY = (
-    'free some space, or state account = "..." in a folder that you may write to, on a disk that '
-    "has locks"
-)
 
 
 class Relation(NamedTuple):
@@ -85,105 +62,6 @@ class Relation(NamedTuple):
 
     neighbours: str
     person: str = ""
-
-
-def account_path(file: Path, account: Path | None) -> Path:
-    """Return the path of a file's account: the stated one, or the one beside the file.
-
-    A symbolic link stands for its target.
-
-    Raises:
-        InputError: the file has several names (hard links) and no account is stated, another
-            account lies beside it, or the account itself has several names.
-    """
-    with checks.as_input_error(
-        f"{checks.short(str(file))} cannot be looked up ({{why}}); correct it"
-    ):
-        target, beside = file.resolve(), _beside(file)
-        path = (account or beside).resolve()
-        if account and os.path.lexists(beside) and path != beside.resolve():
-            raise InputError(f'{beside} is the account of {file}; state account = "{beside}"')
-        if not account and target.is_file() and target.stat().st_nlink > 1:
-            raise InputError(
-                f"{file} is one of {target.stat().st_nlink} names (hard links) of the same file, "
-                'and each could begin an account; state account = "...", the same for all of them'
-            )
-        check_names(path)
-        return path
-
-
-class AccountFile(NamedTuple):
-    """Where an account lies.
-
-    Attributes:
-        path: path of the account, without links.
-        file: file of records that the account belongs to, if the path that was stated names it.
-    """
-
-    path: Path
-    file: Path | None
-
-
-def find(path: Path) -> AccountFile:
-    """Return where the account lies that a path stands for: of a file of records, or of itself.
-
-    A path named like the account of a file, as ``people.csv.privacy.json`` beside ``people.csv``,
-    stands for the account of that file, which may lie elsewhere. A path with the suffix of no file
-    of records, and with no such file beside it, is the account itself, as of an array.
-
-    Raises:
-        InputError: as :func:`account_path`.
-    """
-    if tables.suffix(path) in tables.SUFFIXES:
-        return AccountFile(account_path(path, None), path)
-    with checks.as_input_error(
-        f"{checks.short(str(path))} cannot be looked up ({{why}}); correct it"
-    ):
-        if path.is_dir():
-            raise InputError(f"{path} is a folder; give a file of records, or an account")
-        file = path.with_name(path.name.removesuffix(SUFFIX))
-        if path.name.endswith(SUFFIX) and tables.suffix(file) in tables.SUFFIXES and file.is_file():
-            # Only an account that exists is a choice among those that the file's names could begin.
-            return AccountFile(account_path(file, path if os.path.lexists(path) else None), file)
-        itself = path.resolve()
-        check_names(itself)
-        return AccountFile(itself, None)
-
-
-def check_names(path: Path) -> None:
-    """Check that an account has one name; writing it would turn hard links into separate accounts.
-
-    Raises:
-        InputError: it has several names.
-    """
-    if path.is_file() and path.stat().st_nlink > 1:
-        raise InputError(
-            f"{path} is an account with {path.stat().st_nlink} names (hard links); put a copy of "
-            "it in its place if the others are backups, and remove them if not"
-        )
-
-
-def _beside(file: Path) -> Path:
-    target = file.resolve()
-    return target.with_name(f"{target.name}{SUFFIX}")
-
-
-def mark(file: Path, path: Path) -> None:
-    """Link to an account in another folder from beside the file, if the file's folder is writable.
-
-    A later specification without an account then finds it, and one with another is refused.
-
-    Raises:
-        InputError: another account was begun in the meantime.
-    """
-    beside = _beside(file)
-    if beside.resolve() == path:
-        return
-    with contextlib.suppress(OSError), durable.lock(beside.with_name(f"{beside.name}.lock")):
-        if not os.path.lexists(beside):
-            beside.symlink_to(os.path.relpath(path, beside.parent))
-    if os.path.lexists(beside) and beside.resolve() != path:
-        raise InputError(f'{beside} is the account of {file}; state account = "{beside}"')
 
 
 def total(spec: Mapping[str, Any]) -> dict[str, float]:
@@ -287,69 +165,6 @@ def terms(account: Mapping[str, Any]) -> tuple[dict[str, float], Relation]:
     numbers = dict(account["total"])
     relation = Relation(str(numbers.pop("neighbours")), str(numbers.pop("person")))
     return numbers, relation
-
-
-def read(path: Path) -> Account | None:
-    """Return the account in a file, or None where the file does not exist.
-
-    Raises:
-        InputError: the file is no account, or one of a later format.
-    """
-    try:
-        stored = json.loads(path.read_text(encoding="utf-8-sig"))
-        number = checks.count(format=stored["format"])
-        account = _account(stored) if number <= FORMAT else None
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise InputError(
-            f"{path} cannot be read ({checks.why(error)}); correct it, or get leave to read it"
-        ) from None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise InputError(
-            f"{path} is no account of releases ({checks.why(error)}); give the path of one, or "
-            "restore it if it was, as a new one would forget what is spent"
-        ) from None
-    if account is None:
-        raise InputError(
-            f"{path} has the format {number}, and this version of matrixdp reads formats up to "
-            f"{FORMAT}; install a newer one"
-        )
-    if not math.isfinite(total_epsilon(account)):
-        raise InputError(f"{path} is no account of releases ({excess(account)}); restore it")
-    return account
-
-
-def _account(stored: Mapping[str, Any]) -> Account:
-    """Return the checked account in a file's content."""
-    numbers, relation = terms(stored)
-    checks.choice((*ADJACENCIES, ADD_OR_REMOVE), neighbours=relation.neighbours)
-    # Whatever is in it can be printed.
-    json.dumps(stored, ensure_ascii=False).encode()
-    account = {
-        **begin(total(numbers), relation),
-        "releases": [_charge(release) for release in stored["releases"]],
-    }
-    if stored["rule"] != account["rule"]:
-        raise ValueError(f"its rule is {stored['rule']!r}, not {account['rule']!r}")
-    return account
-
-
-def _charge(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a checked charge of an account's content."""
-    pure, request, answer = stored["pure_epsilon"], stored["request"], stored["answer"]
-    for key in ("request", "answer", *_OPTIONAL):
-        if not isinstance(stored.get(key, ""), str):
-            raise TypeError(f"{key} is no text")
-    # The answer to what Python spends by itself is stored nowhere.
-    if answer or not request.startswith(PYTHON):
-        Path("account").with_name(answer)
-    return {
-        **stored,
-        "mu": checks.positive(mu=stored["mu"]),
-        "pure_epsilon": None if pure is None else checks.positive(pure_epsilon=pure),
-        "numbers": checks.count(numbers=stored["numbers"]),
-    }
 
 
 def check(release: AdditiveMechanism | Composed) -> None:
@@ -528,91 +343,3 @@ def rooms(account: Account, costs: Sequence[Mapping[str, Any]]) -> list[int | No
     """
     after = [add(account, cost) for cost in costs]
     return [None if excess(then) else max(room(then, cost) for cost in costs) for then in after]
-
-
-def digest(content: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of a content of JSON, such as a request, equal for equal ones."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
-@contextlib.contextmanager
-def lock(path: Path) -> Iterator[None]:
-    """Lock an account against other releases.
-
-    Raises:
-        InputError: its folder cannot be written.
-    """
-    with contextlib.ExitStack() as stack:
-        with durable.explain(path, _REMEDY):
-            stack.enter_context(durable.lock(path.with_name(f"{path.name}.lock")))
-        yield
-
-
-def answers(path: Path, account: Account, request: str) -> list[Path]:
-    """Return the paths of the answers to a request, the latest charge first.
-
-    After a crash an answer may be missing.
-
-    Args:
-        path: path of the account.
-        account: its content.
-        request: digest of the request.
-    """
-    names = [release["answer"] for release in account["releases"] if release["request"] == request]
-    return [path.with_name(name) for name in reversed(names)]
-
-
-def content(answer: Path) -> dict[str, Any]:
-    """Return an answer as :func:`store` wrote it.
-
-    Raises:
-        InputError: the answer cannot be read, or was changed.
-    """
-    with checks.as_input_error(f"{answer} cannot be read ({{why}}); restore it, as it is paid for"):
-        stored = json.loads(answer.read_text(encoding="utf-8-sig"))
-        result: dict[str, Any] = stored["answer"]
-        if stored["sha256"] != digest(result):
-            raise ValueError("it is not as it was stored")
-    return result
-
-
-@contextlib.contextmanager
-def reserve(path: Path, size: int) -> Iterator[str]:
-    """Reserve disk space for an answer, yield its file name, and free unused space at the end.
-
-    Raises:
-        InputError: there is no space, or the folder cannot be written.
-    """
-    name = f"{path.stem}.{secrets.token_hex(8)}.json"
-    file = path.with_name(name)
-    try:
-        with durable.explain(path, _REMEDY):
-            # Leftovers of killed releases: the lock is held here, so nobody is writing them.
-            for stale in path.parent.glob(f".{glob.escape(path.stem)}.{'?' * 16}.json.part"):
-                stale.unlink(missing_ok=True)
-            durable.reserve(file, size, 0o600)
-        yield name
-    finally:
-        durable.release(file)
-
-
-def charge(path: Path, account: Account) -> None:
-    """Write an account with its new charge to the disk; only then may noise be drawn.
-
-    Raises:
-        InputError: the account cannot be written.
-    """
-    with durable.explain(path, _REMEDY):
-        durable.write(path, json.dumps(account, indent=2) + "\n")
-
-
-def store(path: Path, name: str, content: Mapping[str, Any]) -> None:
-    """Write the answer of a charge to the disk, readable by its owner only.
-
-    Raises:
-        InputError: the answer cannot be written; the charge stays.
-    """
-    file = path.with_name(name)
-    with durable.explain(file, "free some space; the charge stays in the account"):
-        stored = {"answer": content, "sha256": digest(content)}
-        durable.write(file, json.dumps(stored, ensure_ascii=False), 0o600)

@@ -15,7 +15,7 @@ from typing import Any
 from matrixdp.mechanisms import private_bounds
 from matrixdp.mechanisms.base import delta_for_noise
 from matrixdp.mechanisms.private_bounds import SizeQuery
-from matrixdp.release import ledger, missing
+from matrixdp.release import missing, storage
 from matrixdp.release.comparison import Option, variances
 from matrixdp.release.keys import RECOMMENDED
 from matrixdp.release.outputs import Bounds
@@ -109,7 +109,7 @@ def origins(spec: Specification, path: Path, account: Mapping[str, Any]) -> dict
         if not file.is_file():
             otherwise = f"{_UNKNOWN}: {file.name} is not there"
             continue
-        content = ledger.content(file)
+        content = storage.content(file)
         source = f"{_FOUND} {_identifier(charge['receipt'])}{_rule(spec, content['receipt'])}"
         for name, *ends in content["rows"]:
             found |= {(name, *end): f"{source}, {_CLIPPED}" for end in enumerate(ends)}

@@ -20,6 +20,7 @@ from matrixdp.release import (
     choices,
     ledger,
     missing,
+    parser,
     receipt,
     release,
     specification,
@@ -164,7 +165,7 @@ def _request(source: Any, account: object, settings: dict[str, Any]) -> Specific
     if settings or account is not None:
         name = next(iter(settings), "account")
         raise InputError(f"{name} has no meaning beside {source}; state it in that TOML file")
-    return specification.read(Path(source))
+    return parser.read(Path(source))
 
 
 def _released(
@@ -219,7 +220,7 @@ def _specification(frame: Any, settings: dict[str, Any]) -> Specification:
             )
         table["records"] = len(frame)
     name = Path("the data frame" if hasattr(frame, "columns") else "the array")
-    spec = specification.from_table(name, {**table, "file": str(name)})
+    spec = parser.from_table(name, {**table, "file": str(name)})
     return replace(spec, frame=frame)
 
 

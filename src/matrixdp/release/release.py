@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,11 +21,13 @@ from matrixdp.release import (
     ledger,
     missing,
     private_bounds,
+    readers,
     receipt,
+    storage,
     tables,
 )
 from matrixdp.release.account import Account
-from matrixdp.release.answers import Answer, file_names
+from matrixdp.release.answers import Answer, claim, file_names, publish
 from matrixdp.release.comparison import Option
 from matrixdp.release.outputs import Bounds, Output
 from matrixdp.release.outputs.output import DOUBTS, UNCLIPPED
@@ -82,7 +83,7 @@ class Plan:
             return self._alone(date)
         with self.account.open() as (state, location):
             path, request = location.path, _digest(self.spec, location.path)
-            charges = ledger.answers(path, state, request) if request else []
+            charges = storage.answers(path, state, request) if request else []
             if stored := next((file for file in charges if file.exists()), None):
                 return self._again(stored, out, path)
             if self.option is None or self.option is not self._choice(state, path):
@@ -95,7 +96,7 @@ class Plan:
             answer.notes.append(
                 "an earlier run of the same request ended before its answer; its charge stays"
             )
-        return replace(answer, paths=_paths(answer, out, path))
+        return replace(answer, paths={**answer.paths_in(out), "account": path})
 
     def charge(self, label: str = "") -> None:
         """Charge the release to its account; whoever calls it draws the noise only then.
@@ -144,7 +145,7 @@ class Plan:
     def _charge(
         self,
         state: ledger.Account,
-        location: ledger.AccountFile,
+        location: storage.AccountFile,
         request: str,
         out: Path | None,
         date: str,
@@ -170,21 +171,21 @@ class Plan:
         entry["receipt"] = pending.statement["digest"]
         sizes = pending.sizes
         files = {name: sizes[role] for role, name in file_names(spec.query_name).items()}
-        with ledger.reserve(path, sum(sizes.values())) as name, _claim(out, files):
+        with storage.reserve(path, sum(sizes.values())) as name, claim(out, files):
             after = self.account.admit(state, location, {**entry, "answer": name})
             with durable.defer_signals():
                 self.account.charge(after, location)
                 answer = pending.finish()
-                ledger.store(path, name, answer.content())
-                _publish(out, answer.files())
+                storage.store(path, name, answer.content())
+                publish(out, answer.files())
         return answer
 
     def _again(self, stored: Path, out: Path | None, path: Path) -> Answer:
         """Return an answer that is stored already."""
-        spec, answer = self.spec, Answer(**ledger.content(stored))
+        spec, answer = self.spec, Answer(**storage.content(stored))
         texts = answer.files()
-        with _claim(out, {name: len(text.encode()) for name, text in texts.items()}, texts):
-            _publish(out, texts)
+        with claim(out, {name: len(text.encode()) for name, text in texts.items()}, texts):
+            publish(out, texts)
         notes = [
             *receipt.cautions(spec),
             "this is the answer of an earlier run of the same request, not charged",
@@ -195,7 +196,7 @@ class Plan:
                 'release, add label = "..."'
             )
         notes += _notes(spec, answer.rows, answer.details, answer.receipt)
-        return replace(answer, notes=notes, paths=_paths(answer, out, path))
+        return replace(answer, notes=notes, paths={**answer.paths_in(out), "account": path})
 
 
 class _Pending(NamedTuple):
@@ -233,7 +234,7 @@ def plan(
         account = Account.of(spec)
         name = account.path
         state = account.state()
-        if any(one.exists() for one in ledger.answers(name, state, _digest(spec, name))):
+        if any(one.exists() for one in storage.answers(name, state, _digest(spec, name))):
             return Plan(spec, account)
         if sentence := choices.proposal(spec):
             raise InputError(sentence)
@@ -306,7 +307,7 @@ def make(
 
 def _digest(spec: Specification, account: Path) -> str:
     """Return the digest of a request; empty of records in memory, whose answers have no name."""
-    return ledger.digest(_request(spec, account.parent)) if spec.in_file else ""
+    return storage.digest(_request(spec, account.parent)) if spec.in_file else ""
 
 
 def _notes(
@@ -371,11 +372,10 @@ def make_all(
 
 def charges(specs: Sequence[Specification]) -> list[int]:
     """Return how often the account of several releases was charged for each."""
-    path = ledger.account_path(specs[0].file, specs[0].account)
-    if (account := ledger.read(path)) is None:
+    path = storage.account_path(specs[0].file, specs[0].account)
+    if (account := storage.read(path)) is None:
         return [0] * len(specs)
-    requests = [ledger.digest(_request(spec, path.parent)) for spec in specs]
-    return [len(ledger.answers(path, account, request)) for request in requests]
+    return [len(storage.answers(path, account, _digest(spec, path))) for spec in specs]
 
 
 def _request(spec: Specification, folder: Path) -> dict[str, Any]:
@@ -395,53 +395,8 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
         **({"leaves_missing_out": True} if spec.leaves_missing_out else {}),
         **spec.output.options,
         **({"person": [*spec.people]} if spec.people else {}),
-        **({"dialect": [*spec.dialect]} if spec.dialect != tables.USUAL else {}),
+        **({"dialect": [*spec.dialect]} if spec.dialect != readers.USUAL else {}),
     }
-
-
-def _paths(answer: Answer, out: Path | None, account: Path) -> dict[str, Path]:
-    """Return the paths of what was written, by role."""
-    texts = answer.files() if out else {}
-    names = {role: name for role, name in file_names(answer.query).items() if name in texts}
-    return {**{role: out / name for role, name in names.items() if out}, "account": account}
-
-
-@contextlib.contextmanager
-def _claim(
-    out: Path | None, sizes: Mapping[str, int], texts: Mapping[str, str] | None = None
-) -> Iterator[None]:
-    """Lock a folder and reserve disk space for new files; existing files are never replaced.
-
-    Raises:
-        InputError: one of the files exists with other content than ``texts``, or the folder cannot
-            hold them.
-    """
-    if out is None:
-        yield
-        return
-    files = {name: out / name for name in sizes}
-    with contextlib.ExitStack() as stack:
-        with durable.explain(out, "free some space, or give another --out"):
-            out.mkdir(parents=True, exist_ok=True)
-            # Some file systems cannot lock folders; the account keeps a copy of each answer.
-            with contextlib.suppress(OSError):
-                stack.enter_context(durable.lock(out))
-            for name, file in files.items():
-                if file.exists() and not (texts and file.read_bytes() == texts[name].encode()):
-                    raise InputError(f"{file} is there already; move it, or give another --out")
-            for name, file in files.items():
-                stack.callback(durable.release, file)
-                durable.reserve(file, sizes[name])
-        yield
-
-
-def _publish(out: Path | None, texts: Mapping[str, str]) -> None:
-    if out is None:
-        return
-    remedy = "the answer is kept beside the account; ask again with another --out, at no cost"
-    for name, text in texts.items():
-        with durable.explain(out / name, remedy):
-            durable.write(out / name, text)
 
 
 def prepare(

@@ -1,53 +1,30 @@
-"""The specification of a release: a small TOML file that a person writes."""
+"""The specification of a release: what is asked of which records, in public."""
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from matrixdp import checks
-from matrixdp.checks import Array, InputError, nearest
+from matrixdp.checks import Array
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
-from matrixdp.mechanisms.private_bounds import LARGEST
 from matrixdp.mechanisms.scaled import MinMaxScaled
-from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import (
-    ADD_OR_REMOVE,
     Query,
-    SecondMomentQuery,
 )
-from matrixdp.release import ledger, missing, tables, toml
+from matrixdp.release import ledger, missing, readers
 from matrixdp.release.keys import (
     CLIPPED,
     IN_PARTS,
-    KEYS,
     MECHANISMS,
-    NEEDED,
     RECOMMENDED,
-    SYMMETRIC,
-    check_total,
 )
-from matrixdp.release.outputs import OUTPUTS, PRESENT, Bounds, Output, every
+from matrixdp.release.outputs import OUTPUTS, Output
 from matrixdp.release.people import People
-
-#: The keys of a ``[[release]]``, in a file with several releases.
-_EACH = (
-    *("query", "weight", "bounds", "label", "mechanism", "target", "number"),
-    *("alpha", "intercept", "max_norm", "missing"),
-)
-#: Factor that keeps shares slightly small, so that rounding never overspends the total.
-_BELOW = 1 - 1e-9
-#: Largest size of a bound that is found.
-_END = 2.0 ** (LARGEST + 1)
 
 
 @dataclass(frozen=True)
@@ -95,7 +72,7 @@ class Specification:
     #: Text that makes a request new that otherwise equals an earlier one.
     label: str = ""
     #: How a file of CSV is written.
-    dialect: tables.Dialect = tables.USUAL
+    dialect: readers.Dialect = readers.USUAL
     #: Records in memory, a data frame or an array, in place of those in ``file``, its name.
     frame: Any = field(default=None, compare=False, repr=False)
 
@@ -130,7 +107,7 @@ class Specification:
 
     def by(self, mechanism: str) -> Specification:
         """Return the same release by another mechanism, with the query that this one answers."""
-        query, middle, half = _build_query(
+        query, middle, half = build_query(
             *(self.output_type, mechanism, self.box, self.query.n_records, self.query.adjacency),
             per_person=self.query.per_person,
             max_norm=self.terms.get("max_norm"),
@@ -177,7 +154,7 @@ def fit(
 ) -> Specification:
     """Return the specification of a release of an array, without a file; a target comes last."""
     output_type = OUTPUTS[query_name]
-    query, middle, half = _build_query(
+    query, middle, half = build_query(
         *(output_type, mechanism, box, records, "replace"),
         per_person=per_person,
         max_norm=max_norm,
@@ -203,317 +180,7 @@ def fit(
     )
 
 
-def read(path: Path) -> Specification:
-    """Return the specification in a file; relative paths in it are relative to its folder.
-
-    Raises:
-        InputError: the file is not TOML, it has several releases, or a key is missing, unknown or
-            out of range.
-    """
-    specs = read_all(path)
-    if len(specs) > 1:
-        raise InputError(f"{path} asks for {len(specs)} releases; give a file for one")
-    return specs[0]
-
-
-def read_bounds(path: Path) -> Specification:
-    """Return the specification of bounds in a file; its query may be left out.
-
-    Raises:
-        InputError: as :func:`read`, or the file asks for something else.
-    """
-    table = toml.load(path)
-    if table.setdefault("query", Bounds.name) != Bounds.name:
-        raise InputError(
-            f"{path}: query is {table['query']!r}, and bounds are found before, by a file of their "
-            'own with columns = ["age", "bmi"] and an epsilon of their own'
-        )
-    return from_table(path, table)
-
-
-def read_all(path: Path) -> list[Specification]:
-    """Return one specification for each ``[[release]]`` of a file, or for the whole file.
-
-    The releases share the total in proportion to their weights. The shares are of mu^2 where the
-    total has a delta, otherwise of epsilon.
-
-    Raises:
-        InputError: as :func:`read`, or two releases have one name.
-    """
-    table = toml.load(path)
-    if "columns" in table:
-        # A file that `matrixdp bounds` reads, at any other door.
-        table.setdefault("query", Bounds.name)
-    entries = table.pop("release", None)
-    _check_place(path, table)
-    if entries is None:
-        return [from_table(path, table)]
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise InputError(f"{path}: release is no list of tables; write [[release]] above each")
-    for entry in entries:
-        _check_place(path, entry)
-    for key in ("epsilon", "delta"):
-        for part in (table, *entries):
-            if key in part:
-                raise InputError(
-                    f"{path}: {key} has no meaning beside [[release]], which share the total by "
-                    "their weights; leave it out"
-                )
-    try:
-        total = check_total(total=table["total"])
-        weights = [
-            checks.positive(**{"weight of a release": entry.pop("weight", 1)}) for entry in entries
-        ]
-    except KeyError:
-        raise InputError(f"{path}: total is missing; add it, as all [[release]] share it") from None
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
-    specs = []
-    for entry, weight in zip(entries, weights, strict=True):
-        for key in entry:
-            if key not in _EACH:
-                raise InputError(f"{path}: {key} is unknown in [[release]]; {nearest(key, _EACH)}")
-        part = _part(total, weight / math.fsum(weights))
-        specs.append(replace(from_table(path, {**table, **entry, **part}), mu=_mu(part)))
-    names = [spec.name for spec in specs]
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(
-                f"{path}: two releases have the name {name}; give each a label of its own"
-            )
-        if Path(name).name != name or name == "..":
-            raise InputError(f"{path}: label is {name!r}; it must be fit for the name of a folder")
-    return specs
-
-
-def _part(total: Mapping[str, float], share: float) -> dict[str, float]:
-    """Return the epsilon and delta of a release that gets a share of a total."""
-    delta = ledger.usable_delta(total)
-    if not delta:
-        return {"epsilon": total["epsilon"] * share * _BELOW}
-    whole = gaussian.mu(total["epsilon"] - total["pure"], delta)
-    return {"epsilon": gaussian.epsilon(delta, whole * math.sqrt(share) * _BELOW), "delta": delta}
-
-
-def _mu(part: Mapping[str, float]) -> float | None:
-    """Return the mu of a share of the total, rounded up; None for a pure share."""
-    return gaussian.mu(part["epsilon"], part["delta"]) / _BELOW if "delta" in part else None
-
-
-def from_table(path: Path, table: dict[str, Any]) -> Specification:
-    """Return the specification in a table of keys; errors name the file at ``path``."""
-    for key in ("bounds", "missing"):
-        _check_dots(path, key, table.get(key))
-    try:
-        return _specification(path, table, _values(table))
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
-
-
-def _values(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the value of each key of a file as its check returns it, or its default.
-
-    Raises:
-        InputError: a key is unknown, missing, out of range, or has no meaning for the query.
-    """
-    for name in table:
-        if name not in KEYS:
-            raise InputError(f"{name} is unknown; {nearest(name, KEYS)}")
-    output_type = every()[checks.choice(every(), query=table.get("query", "mean"))]
-    values = {}
-    for name, key in KEYS.items():
-        allowed = key.allows(name, output_type)
-        if name in table and not allowed:
-            raise InputError(
-                f"{name} has no meaning for the query {output_type.name!r}; leave it out"
-            )
-        if name in table:
-            values[name] = key.check(**{name: table[name]})
-        elif key.default is NEEDED and allowed:
-            raise InputError(f"{name} is missing; {key.remedy}")
-        else:
-            values[name] = None if key.default is NEEDED else key.default
-    return values
-
-
-def _check_dots(path: Path, key: str, table: object) -> None:
-    """Check that no column's name has a dot outside quotes, where it begins a table.
-
-    Raises:
-        InputError: one does.
-    """
-    table = table if isinstance(table, dict) else {}
-    for name, value in table.items():
-        while isinstance(value, dict) and value:
-            part, value = next(iter(value.items()))
-            name = f"{name}.{part}"
-        if name not in table and (key != "bounds" or isinstance(value, list)):
-            raise InputError(
-                f"{path}: {key} has the name {name}, whose dot begins a table; put the name in "
-                f'quotes, as "{name}" = {json.dumps(value, default=str)}'
-            )
-
-
-def _specification(
-    path: Path, table: Mapping[str, Any], values: Mapping[str, Any]
-) -> Specification:
-    """Return the specification of checked values; those of several keys must fit each other."""
-    output_type, delta, target = every()[values["query"]], values["delta"], values["target"] or ""
-    if output_type is Bounds:
-        names, box = values["columns"], Box.cube(len(values["columns"]), -_END, _END)
-    else:
-        names = _columns(output_type, target, [*values["bounds"]])
-        box = Box(*zip(*(values["bounds"][name] for name in names), strict=True))
-    _check_texts(names)
-    mechanism = _mechanism(output_type, values["mechanism"], delta)
-    people = _people(table, values, names)
-    number = _number(values["number"], names)
-    rule = values["missing"]
-    fill = missing.fill(box, names, rule)
-    if output_type is Bounds:
-        fill = np.full_like(fill, np.nan)
-    elif rule == missing.PRESENT:
-        output_type = _of_present_values(output_type, values)
-    query, middle, half = _build_query(
-        *(output_type, mechanism, box, values["records"]),
-        _adjacency(output_type, mechanism, values["adjacency"]),
-        per_person=people.most if people else None,
-        max_norm=values["max_norm"],
-    )
-    return Specification(
-        file=path.parent / values["file"],
-        output_type=output_type,
-        columns=tuple(names),
-        box=box,
-        terms={key: value for key, value in table.items() if key not in ("file", "account")},
-        query=query,
-        middle=middle,
-        half=half,
-        epsilon=values["epsilon"],
-        delta=delta,
-        mechanism=mechanism,
-        target=target,
-        total=values["total"],
-        fill=fill,
-        account=values["account"] and path.parent / values["account"],
-        number=number,
-        people=people,
-        alpha=values["alpha"] or 0.0,
-        intercept=values["intercept"] is not False,
-        label=values["label"],
-        dialect=_dialect(values),
-    )
-
-
-def _check_texts(names: list[str]) -> None:
-    """Check that accounts and answers can hold the names of columns.
-
-    Raises:
-        InputError: one has a lone half of a character, which no file holds.
-    """
-    for name in names:
-        if any("\ud800" <= character <= "\udfff" for character in name):
-            raise InputError(f"there is a column {name!r}, which UTF-8 cannot write; rename it")
-
-
-def _dialect(values: Mapping[str, Any]) -> tables.Dialect:
-    """Return how the file is written; only a file of CSV is written in several ways."""
-    names = [name for name in ("separator", "decimal") if values[name]]
-    for name in names:
-        if tables.suffix(Path(values["file"])) != ".csv":
-            tables.check_format(Path(values["file"]))
-            raise InputError(f"{name} has a meaning for files of CSV alone; leave it out")
-    dialect = tables.Dialect(**{name: values[name] for name in names})
-    if dialect.separator != tables.USUAL.separator and "decimal" not in names:
-        # Refused when the file is read, which may have another separator than is stated.
-        dialect = dialect._replace(decimal="")
-    if dialect.separator == dialect.decimal:
-        raise InputError(
-            'decimal is ",", and values are separated by commas too; state separator = ";", or '
-            "the one that the file has"
-        )
-    return dialect
-
-
-def _check_place(path: Path, table: Mapping[str, Any]) -> None:
-    """Check that no key of the specification stands below ``[bounds]``, which would own it.
-
-    Raises:
-        InputError: one does, and it has no bounds, as a column of this name would.
-    """
-    bounds = table.get("bounds")
-    for key, value in bounds.items() if isinstance(bounds, dict) else ():
-        pair = isinstance(value, list) and len(value) == 2
-        if not pair and key in (*KEYS, "weight", "release"):
-            raise InputError(
-                f"{path}: {key} stands below [bounds], as if it were a column; move it up, above "
-                "the line [bounds]"
-            )
-
-
-def _columns(output_type: type[Output], target: str, names: list[str]) -> list[str]:
-    """Return the columns, the target of a regression last."""
-    # The intercept takes the place of the target. An empty name heads the names of rows.
-    taken = {"", *output_type.headers} & {*names}
-    for name in taken - ({target} if target else set()):
-        raise InputError(
-            f"bounds has the column {name!r}, and the answer of the query {output_type.name!r} uses"
-            " this name itself; rename the column"
-        )
-    if target and target not in names:
-        raise InputError(f"target is {target!r}; it must be one of the columns {', '.join(names)}")
-    if target and len(names) < 2:
-        raise InputError(
-            f"bounds has the target {target!r} alone; add a column that explains it to the bounds"
-        )
-    return [name for name in names if name != target] + [target] * bool(target)
-
-
-def _mechanism(output_type: type[Output], mechanism: str, delta: float) -> str:
-    """Return the name of a mechanism that answers this output at this delta."""
-    if mechanism in SYMMETRIC and output_type.query_type is not SecondMomentQuery:
-        raise InputError(
-            f"mechanism is {mechanism!r}, which answers queries on second moments alone; take "
-            f"laplace or gaussian for the query {output_type.name!r}"
-        )
-    if not delta and mechanism not in (RECOMMENDED, "laplace"):
-        raise InputError(f"delta is 0, and {mechanism} needs one; state a delta, or take laplace")
-    return mechanism
-
-
-def _adjacency(output_type: type[Output], mechanism: str, adjacency: str) -> str:
-    """Return the neighbouring relation, where the mechanism can answer the query under it."""
-    counting = [name for name, output in OUTPUTS.items() if output.counts]
-    if adjacency == ADD_OR_REMOVE and not output_type.counts and mechanism != CLIPPED:
-        raise InputError(
-            f"adjacency is {adjacency!r}, which serves the queries {', '.join(counting)}, and "
-            "second_moments by the mechanism 'clipped'; take replace"
-        )
-    return adjacency
-
-
-def _number(stated: int | None, names: list[str]) -> int:
-    """Return the number of principal components; all of them unless stated."""
-    number = len(names) if stated is None else stated
-    if number > len(names):
-        raise InputError(f"number is {number}; it must be from 1 to {len(names)}")
-    return number
-
-
-def _of_present_values(output_type: type[Output], values: Mapping[str, Any]) -> type[Output]:
-    """Return the output that leaves missing values out, where the other keys allow it."""
-    rule, leaving = missing.PRESENT, PRESENT.get(output_type.name)
-    if leaving is None:
-        raise InputError(
-            f"missing is {rule!r}, which serves the query 'mean' alone; take {missing.MIDDLE!r}, "
-            f"{missing.REFUSE!r} or a table of column = value for {output_type.name!r}"
-        )
-    if values["max_norm"]:
-        raise InputError(f"max_norm has no meaning beside missing = {rule!r}; leave it out")
-    return leaving
-
-
-def _build_query(
+def build_query(
     output_type: type[Output],
     mechanism: str,
     box: Box,
@@ -531,27 +198,3 @@ def _build_query(
         per_person=per_person,
         max_norm=max_norm,
     )
-
-
-def _people(table: Mapping[str, Any], values: Mapping[str, Any], names: list[str]) -> People | None:
-    """Return whose records count, where the specification of the columns ``names`` says it."""
-    person, most = values["person"], values["per_person"]
-    if person is None and most is None:
-        return None
-    for key in ("person", "per_person"):
-        if values[key] is None:
-            raise InputError(
-                f"{key} is missing; person names the column of people, and per_person how many "
-                "records of each count"
-            )
-    if person in names:
-        raise InputError(
-            f"person is {person!r}, which is among the bounds; a column that names people is not "
-            "released, so leave it out of them"
-        )
-    if "adjacency" not in table:
-        raise InputError(
-            "adjacency is missing beside person; add_or_remove hides who is in the file and with "
-            "how many records, replace hides their values alone, so state one"
-        )
-    return People(person, most)

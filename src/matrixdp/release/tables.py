@@ -1,49 +1,18 @@
-"""Records, read in blocks: files (CSV, NPY, NPZ or Parquet), data frames and arrays."""
+"""Records, read in blocks: files (CSV, NPY or Parquet), data frames and arrays."""
 
 from __future__ import annotations
 
-import csv
-import difflib
-import itertools
 import re
 from collections.abc import Iterator, Sequence
-from decimal import Decimal
-from numbers import Integral, Real
+from numbers import Integral
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from matrixdp.checks import Array, InputError, as_input_error, plural, why
-from matrixdp.privacy.domain import block_rows
-from matrixdp.release.people import MISSING, FirstRecords, People, as_objects
-
-#: Messages show no values, as they end up in logs. A refused release reveals something about a
-#: record, and so does leaving records out.
-_REMEDY = (
-    "turn dates and words into numbers without marks of thousands, leave a missing value empty, "
-    "and leave no record out for what is in it"
-)
-
-#: Records per block, at most: enough that the overhead per block is small.
-_ROWS = 1 << 14
-
-#: Values of CSV, in small letters, that other formats have as booleans.
-_BOOLEANS = {"true": 1.0, "false": 0.0}
-
-
-class Dialect(NamedTuple):
-    """How a file of CSV is written, in public.
-
-    Attributes:
-        separator: what stands between two values of a line, one of ``SEPARATORS``.
-        decimal: what stands before the decimals of a number, one of ``DECIMALS``; empty where it is
-            not stated, beside a separator that leaves it open.
-    """
-
-    separator: str = ","
-    decimal: str = "."
-
+from matrixdp.checks import Array, InputError, as_input_error
+from matrixdp.release import readers
+from matrixdp.release.people import FirstRecords, People
 
 #: Suffixes of any text; then those of files that are not read, and what to do with these.
 _TEXTS = (".txt", ".dat", ".data", ".asc", ".psv", "")
@@ -71,32 +40,8 @@ _SIGNATURES = {
     b"<!doctype html": ("", "a web page", "download the file itself"),
     b"<html": ("", "a web page", "download the file itself"),
 }
-#: Errors of the csv module, by a part of their texts: what is there, and the remedy.
-_ERRORS = {
-    "new-line character": (
-        "a carriage return that ends no line",
-        "save it as UTF-8, with line feeds at the ends of lines",
-    ),
-    "unexpected end": ("quotes that do not close", "close them, and double a quote within quotes"),
-    "field larger": ("quotes that do not close", "close them, and double a quote within quotes"),
-    "expected after": ("text after closing quotes", "double a quote within quotes"),
-}
-#: The line by which a spreadsheet states a separator; other marks that may stand between names.
-_SEP, _MARKS = re.compile(r'"?sep=', re.IGNORECASE), re.compile(r"[^\w\"'.-]")
 #: What a shell, another system or a browser would resolve in a path.
 _UNRESOLVED = re.compile(r"(^|/)~|[$%\\]|\b[a-z][a-z0-9]+:/")
-#: Characters of a line that are looked at for names.
-_LONGEST = 1 << 16
-
-#: Of a file that nothing is stated of.
-USUAL = Dialect()
-#: Names of the values that ``separator`` may have.
-SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-#: The values that ``decimal`` may have.
-DECIMALS = (".", ",")
-
-#: Records (k, m), and the identifiers of their people, empty unless they are asked for.
-_Block = tuple[Array, Sequence[object]]
 
 
 def suffix(path: Path) -> str:
@@ -111,10 +56,10 @@ def check_format(path: Path) -> None:
         InputError: it has not; the remedy depends on what it has.
     """
     kind = suffix(path)
-    if kind not in _READERS:
+    if kind not in readers.READERS:
         remedies = (text for kinds, text in _CONVERSIONS.items() if kind in kinds)
         remedy = next(remedies, "convert it to one of these")
-        raise InputError(f"{path} is no {', '.join(_READERS)} file; {remedy}")
+        raise InputError(f"{path} is no {', '.join(readers.READERS)} file; {remedy}")
 
 
 def check(path: Path) -> None:
@@ -145,7 +90,7 @@ def blocks(
     columns: Sequence[str],
     fill: Array | None = None,
     people: People | None = None,
-    dialect: Dialect = USUAL,
+    dialect: readers.Dialect = readers.USUAL,
     *,
     keep_missing: bool = False,
 ) -> Iterator[Array]:
@@ -172,7 +117,7 @@ def blocks(
     with as_input_error(
         f"{path} cannot be read as {kind[1:].upper()} ({{why}})", remedy=f"save it {remedy_words}"
     ):
-        parts = _READERS[kind](path, columns, people.column if people else "", dialect)
+        parts = readers.READERS[kind](path, columns, people.column if people else "", dialect)
         yield from _complete(path, parts, columns, fill, people, keep_missing)
 
 
@@ -197,7 +142,9 @@ def frame_blocks(
     Raises:
         InputError: as :func:`blocks`. No message shows a value.
     """
-    parts = _frame(frame, name, columns, people.column if people else "")
+    parts = readers.frame_blocks(
+        frame, labels(frame), name, columns, people.column if people else ""
+    )
     yield from _complete(name, parts, columns, fill, people, keep_missing)
 
 
@@ -223,7 +170,7 @@ def labels(frame: Any) -> list[Any]:
 
 def _complete(
     path: Path,
-    parts: Iterator[_Block],
+    parts: Iterator[readers.Block],
     columns: Sequence[str],
     fill: Array | None,
     people: People | None,
@@ -247,317 +194,7 @@ def _complete(
         first += len(block)
 
 
-def _csv(path: Path, columns: Sequence[str], person: str, dialect: Dialect) -> Iterator[_Block]:
-    # A line feed alone ends a line, also after a carriage return. Were a carriage return an end
-    # too, then whether a line feed is one would depend on the line before.
-    with path.open(newline="\n", encoding="utf-8-sig") as file:
-        first = file.readline()
-        if "\r" in first.rstrip("\r\n"):
-            raise InputError(
-                f"{path} has a carriage return within its first line; save it with line feeds at "
-                "the ends of lines"
-            )
-        if "\0" in first:
-            raise InputError(f"{path} has zero bytes in its first line; save it as UTF-8")
-        file.seek(0)
-        lines = csv.reader(file, strict=True, delimiter=dialect.separator)
-        header = next((line for line in _lines(path, lines) if line), [])
-        names = {*columns, person} - {""}
-        if not names <= {*header}:
-            _check_header(path, header, names, dialect)
-        places = _columns(path, header, columns, "column name")
-        place = _column(path, header, person, "column name")
-        if not dialect.decimal:
-            raise InputError(
-                f"{path} has {SEPARATORS[dialect.separator]} between its columns, and decimal is "
-                'not stated, so that 1.500 may be 1500; state decimal = "," or decimal = "."'
-            )
-        # No more of a line stays than its cells in the columns.
-        records = (
-            (
-                np.array([_number(line[i], dialect, path, header[i], record) for i in places]),
-                line[place],
-            )
-            for record, line in _records(path, lines, len(header), dialect)
-        )
-        while block := list(itertools.islice(records, block_rows(len(columns), _ROWS))):
-            rows, names = zip(*block, strict=True)
-            yield np.array(rows), names if person else []
-
-
-def _check_header(path: Path, header: list[str], names: set[str], dialect: Dialect) -> None:
-    """Refuse a first line without the names of all columns, if it is seen what it is.
-
-    It may be a record, so no message quotes it. A separator is named where it gives these names.
-
-    Raises:
-        InputError: with the remedy.
-    """
-    with path.open(newline="\n", encoding="utf-8-sig") as file:
-        starts = [line.rstrip("\r\n")[:_LONGEST] for line in itertools.islice(file, 20)]
-    for (place, line), separator in itertools.product(enumerate(starts), SEPARATORS):
-        if names <= {*next(csv.reader([line], delimiter=separator), [])}:
-            remedies = []
-            if any(starts[:place]):
-                finding = "the line sep= of a spreadsheet first" * bool(_SEP.match(starts[0]))
-                finding = finding or f"the names of its columns in line {place + 1}"
-                remedies.append("delete what is above the names of the columns")
-            else:
-                finding = f"{SEPARATORS[separator]} between its columns"
-            if separator != dialect.separator:
-                remedies.append(_keys_for(separator))
-            if remedies:
-                raise InputError(f"{path} has {finding}; {', and '.join(remedies)}")
-    if len(header) == 1:
-        for separator, name in SEPARATORS.items():
-            if separator != dialect.separator and separator in header[0]:
-                raise InputError(f"{path} has {name} between its columns; {_keys_for(separator)}")
-        for mark in dict.fromkeys(_MARKS.findall(header[0])):
-            if names <= {part.strip(" \"'") for part in header[0].split(mark)}:
-                name = "blanks" if mark == " " else repr(mark)
-                raise InputError(f"{path} has {name} between its columns; save it with commas")
-    if header and all(map(_is_number, header)):
-        raise InputError(
-            f"{path} has numbers alone in its first line; write the names of the columns there"
-        )
-
-
-def _keys_for(separator: str) -> str:
-    """Return what to state of a file with a separator."""
-    if separator == USUAL.separator:
-        return "leave separator and decimal out"
-    text = "\\t" if separator == "\t" else separator
-    return f'state separator = "{text}", and decimal = "," or "." as its numbers have it'
-
-
-def _is_number(text: str) -> bool:
-    try:
-        _value(text.replace(",", "."), USUAL)
-    except ValueError:
-        return False
-    return True
-
-
-def _lines(path: Path, lines: Any) -> Iterator[list[str]]:
-    """Yield the values of each further line of a reader of CSV, the names' line included.
-
-    Raises:
-        InputError: a record, or the names, go on in the next line. One line, that closes a quote,
-            would then decide whether others are records.
-    """
-    number = lines.line_num
-    while True:
-        number += 1
-        try:
-            line = next(lines, None)
-        except csv.Error as error:
-            finding, remedy = next(
-                (words for start, words in _ERRORS.items() if start in str(error)),
-                (why(error), "save it anew"),
-            )
-            raise InputError(f"{path} has {finding} in line {number}; {remedy}") from None
-        if line is None:
-            return
-        if lines.line_num != number:
-            raise InputError(
-                f"{path} has a line break within quotes in line {number}; write the names of the "
-                "columns on one line, and each record on one"
-            )
-        yield line
-
-
-def _records(
-    path: Path, lines: Any, columns: int, dialect: Dialect
-) -> Iterator[tuple[int, list[str]]]:
-    """Yield the records of a reader of CSV with their numbers from 1.
-
-    A line is read alike wherever it stands, and whatever the others are: as one record, or as none
-    if it is empty. In a file of one column an empty line is a record with a missing value, as a
-    line of blanks and one of empty quotes are.
-    """
-    lines = (line or [""] for line in _lines(path, lines) if line or columns == 1)
-    for record, line in enumerate(lines, 1):
-        if len(line) != columns:
-            raise InputError(
-                f"{path} has {len(line)} of {columns} values in record {record}; put "
-                f"{SEPARATORS[dialect.separator]} between, and text with them in quotes"
-            )
-        yield record, line
-
-
-def _number(cell: str, dialect: Dialect, path: Path, column: str, record: int) -> float:
-    """Return the number in a cell, by this cell alone; NaN where it is missing."""
-    try:
-        return _value(cell, dialect)
-    except ValueError:
-        text = cell.strip().lower()
-    if text in MISSING:
-        return np.nan
-    if text in _BOOLEANS:
-        return _BOOLEANS[text]
-    wrong_mark = next(mark for mark in DECIMALS if mark != dialect.decimal)
-    if wrong_mark in text and _is_number(text):
-        decimals = f'state decimal = "{wrong_mark}" if it stands before decimals'
-        if wrong_mark == dialect.separator:
-            decimals = f'write "{dialect.decimal}" where it stands before decimals'
-        raise InputError(
-            f"{path} has no number in record {record}, column {column!r}, with the decimal "
-            f'"{dialect.decimal}"; delete "{wrong_mark}" where it marks thousands, or {decimals}'
-        )
-    raise InputError(f"{path} has no number in record {record}, column {column!r}; {_REMEDY}")
-
-
-def _value(cell: str, dialect: Dialect) -> float:
-    """Return the number that a cell states in ASCII, as 1.5, 15e-1 or inf.
-
-    Raises:
-        ValueError: it states none; marks of thousands, of Python or of a country, are no part of
-            a number, and neither are the digits of other scripts.
-    """
-    if dialect.decimal != ".":
-        if "." in cell:
-            raise ValueError
-        cell = cell.replace(dialect.decimal, ".")
-    if "_" in cell or not (cell.isascii() or cell.strip().isascii()):
-        raise ValueError
-    return float(cell)
-
-
-def _npy(path: Path, columns: Sequence[str], person: str, _: Dialect) -> Iterator[_Block]:
-    array = np.load(path, mmap_mode="r", allow_pickle=False)
-    if array.ndim != 2 or array.dtype.kind not in "fiub":
-        raise InputError(
-            f"{path} holds {plural(array.ndim, 'dimension')} of {_kind(array.dtype)}; give a table "
-            "of numbers, one record per row"
-        )
-    header = [*map(str, range(array.shape[1]))]
-    places = _columns(path, header, columns, "column number")
-    place = _column(path, header, person, "column number")
-    step = block_rows(len(columns), _ROWS)
-    for start in range(0, len(array), step):
-        rows = array[start : start + step]
-        # As numbers of the file, which float64 need not tell apart.
-        names = as_objects(rows[:, place]) if person else []
-        yield _numbers(rows[:, places]), names
-
-
-def _parquet(path: Path, columns: Sequence[str], person: str, _: Dialect) -> Iterator[_Block]:
-    try:
-        from pyarrow import parquet, types
-    except ImportError as error:
-        raise InputError(
-            f"{path} needs the package pyarrow ({why(error)}); install it, or save the file as CSV"
-        ) from None
-    # A row group at a time: otherwise the whole file is read ahead.
-    with parquet.ParquetFile(path, pre_buffer=False) as file:
-        _columns(path, file.schema_arrow.names, columns, "column")
-        _column(path, file.schema_arrow.names, person, "column")
-        for column in columns:
-            kind = file.schema_arrow.field(column).type
-            kind = kind.value_type if types.is_dictionary(kind) else kind
-            numbers = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
-            if not any(matches(kind) for matches in (*numbers, types.is_null)):
-                raise InputError(
-                    f"{path} has {kind} in column {column!r}; every value must be a number, so "
-                    "turn dates and words into numbers"
-                )
-        step = block_rows(len(columns), _ROWS)
-        for batch in file.iter_batches(step, columns=[*columns, *([person] if person else [])]):
-            parts = [batch.column(name).to_numpy(zero_copy_only=False) for name in columns]
-            names = batch.column(person).to_pylist() if person else []
-            yield np.stack([_numbers(part) for part in parts], axis=1), names
-
-
-def _frame(frame: Any, name: Path, columns: Sequence[str], person: str) -> Iterator[_Block]:
-    columns_of = labels(frame)
-    header, kind = [*map(str, columns_of)], "column name"
-    places = _columns(name, header, columns, kind)
-    place = _column(name, header, person, kind)
-    cells = {
-        # Not the function of numpy.ma, which copies what is not masked.
-        i: np.asanyarray(frame[columns_of[i]] if hasattr(frame, "columns") else frame[:, i])
-        for i in {*places, *([place] if person else [])}
-    }
-    for i, column in zip(places, columns, strict=True):
-        if cells[i].shape != (len(frame),):
-            raise InputError(
-                f"{name} has no single column {column!r}; give a data frame or an array with one "
-                "record per row, and no numpy.matrix"
-            )
-        if cells[i].dtype.kind not in "fiubO":
-            raise InputError(f"{name} has {_kind(cells[i].dtype)} in column {column!r}; {_REMEDY}")
-    step = block_rows(len(columns), _ROWS)
-    for start in range(0, len(frame), step):
-        part = slice(start, start + step)
-        rows = [
-            _cells(cells[i][part], name, column, start + 1)
-            for i, column in zip(places, columns, strict=True)
-        ]
-        yield np.stack(rows, axis=1), as_objects(cells[place][part]) if person else []
-
-
-def _kind(dtype: Any) -> str:
-    """Return what a type holds; its name would tell how long the longest text is."""
-    kinds = {"U": "texts", "S": "texts", "M": "dates", "m": "durations", "c": "complex numbers"}
-    return kinds.get(dtype.kind, "numbers" if dtype.kind in "fiub" else "objects")
-
-
-def _cells(values: Any, name: Path, column: str, first: int) -> Array:
-    """Return cells of a column in float64, NaN where they are missing."""
-    if values.dtype.kind != "O":
-        return np.where(np.ma.getmaskarray(values), np.nan, _numbers(np.ma.getdata(values)))
-    numbers = [*map(_float, values.tolist())]
-    if None in numbers:
-        record = first + numbers.index(None)
-        raise InputError(f"{name} has no number in record {record}, column {column!r}; {_REMEDY}")
-    return np.array(numbers, dtype=np.float64)
-
-
-def _float(cell: Any) -> float | None:
-    """Return the number in a cell, NaN if it is missing, None if it is neither."""
-    # The latter is the missing value of pandas, which has no other sign without importing it.
-    if cell is None or type(cell).__name__ == "NAType":
-        return np.nan
-    number: Any = cell if isinstance(cell, Real | Decimal | np.bool) else None
-    try:
-        return None if number is None else float(number)
-    except OverflowError:
-        return np.inf if number > 0 else -np.inf
-    except ValueError:
-        # A signalling NaN of decimal.
-        return np.nan
-
-
-def _numbers(values: Array) -> Array:
-    """Return values in float64, by rows; a warning would show that one is beyond float64."""
-    with np.errstate(all="ignore"):
-        return np.array(values, dtype=np.float64, order="C")
-
-
-def _column(path: Path, header: Sequence[str], person: str, kind: str) -> int:
-    """Return the place of the column that names people, 0 where nobody asks for it."""
-    return _columns(path, header, [person], kind)[0] if person else 0
-
-
-def _columns(path: Path, header: Sequence[str], columns: Sequence[str], kind: str) -> list[int]:
-    for column in columns:
-        if not header:
-            raise InputError(f"{path} is empty; give a file of records with the column {column!r}")
-        if column not in header:
-            # Quote only a header cell that is close to the public name: the line may be a record.
-            alike = [name for name in header if name.strip().lower() == column.strip().lower()]
-            near = alike or difflib.get_close_matches(column, header, n=1, cutoff=0.8)
-            hint = f"did you mean {near[0]!r}?" if near else "correct the name, or the file"
-            if kind == "column number":
-                hint = "columns of an array go by their numbers from 0"
-            raise InputError(f"{path} has no {column!r} among {plural(len(header), kind)}; {hint}")
-        if list(header).count(column) > 1:
-            raise InputError(f"{path} has the column {column!r} twice; rename one")
-    return [list(header).index(column) for column in columns]
-
-
-_READERS = {".csv": _csv, ".npy": _npy, ".parquet": _parquet}
 #: Suffixes of files of records.
-SUFFIXES = tuple(_READERS)
+SUFFIXES = tuple(readers.READERS)
 #: Suffixes that no specification and no account has, and no file of records that is read.
 OTHERS = {kind for kinds in _CONVERSIONS for kind in kinds} - {*_TEXTS}

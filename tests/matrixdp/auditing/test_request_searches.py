@@ -30,7 +30,7 @@ from matrixdp.release.keys import (
     SYMMETRIC,
 )
 from matrixdp.release.outputs import OUTPUTS
-from matrixdp.release.specification import read
+from matrixdp.release.parser import read
 
 #: Bounds of three columns, and what else a specification says of them.
 BOUNDS = {

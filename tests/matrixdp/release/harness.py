@@ -14,7 +14,7 @@ import numpy as np
 
 from matrixdp import cli
 from matrixdp.auditing import evidence
-from matrixdp.release import specification
+from matrixdp.release import parser, specification
 
 #: 400 records of ages and incomes, some of them beyond their bounds.
 ROWS = np.column_stack([np.linspace(0, 130, 400), np.linspace(3e5, 0, 400)])
@@ -70,7 +70,7 @@ def write(folder: Path, **keys: Any) -> Path:
 
 def spec(folder: Path, **keys: Any) -> specification.Specification:
     """Return a specification as the library reads it."""
-    return specification.read(write(folder, **keys))
+    return parser.read(write(folder, **keys))
 
 
 def run(

@@ -17,9 +17,9 @@ from matrixdp import cli
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.privacy import gaussian
-from matrixdp.release import choices, ledger, specification
+from matrixdp.release import choices, ledger, specification, storage
+from matrixdp.release.parser import read
 from matrixdp.release.release import make
-from matrixdp.release.specification import read
 
 TOTAL = {"epsilon": 2.0, "delta": 1e-5}
 BUDGET = {"epsilon": 1.0, "delta": 1e-6}
@@ -171,7 +171,7 @@ def test_the_account_of_a_file_is_shared_with_the_command_line(folder):
     account.spend(mean(1.0), label="by hand")
     assert run(folder, **GAUSSIAN) == 0
     assert [charge["label"] for charge in charges(folder)] == ["by hand", ""]
-    assert account.spent == mdp.Account(path).spent == ledger.total_epsilon(ledger.read(path))
+    assert account.spent == mdp.Account(path).spent == ledger.total_epsilon(storage.read(path))
     assert account.total["person"] == ""
     # What does not fit, or states another total, charges nothing.
     with pytest.raises(mdp.InputError, match="the account allows .epsilon 2, delta 1e-05. in all"):

@@ -14,13 +14,13 @@ import pytest
 
 import matrixdp as mdp
 from matrixdp import cli
-from matrixdp.release import durable, ledger
+from matrixdp.release import durable, ledger, storage
 from matrixdp.release.release import make
 
 TOTAL = {"epsilon": 1.0, "delta": 0}
 ONE = mdp.Laplace().calibrate(mdp.MeanQuery(mdp.Box((0.0,), (1.0,)), 50), epsilon=1.0)
 HALF = mdp.Laplace().calibrate(ONE.query, epsilon=0.5)
-NAME = "people.csv" + ledger.SUFFIX
+NAME = "people.csv" + storage.SUFFIX
 
 
 #: A specification of all of the total.

@@ -8,7 +8,7 @@ import matrixdp as mdp
 from matrixdp.mechanisms.composed import InParts
 from matrixdp.release import choices
 from matrixdp.release.outputs import OUTPUTS
-from matrixdp.release.specification import read
+from matrixdp.release.parser import read
 
 CENTRED = ["mean", "covariance", "components", "regression"]
 QUERIES = ["records", "second_moments", *CENTRED]

@@ -8,14 +8,14 @@ from harness import run
 
 import matrixdp as mdp
 from matrixdp.privacy import gaussian
-from matrixdp.release import ledger
+from matrixdp.release import ledger, storage
 
 TOTAL = {"epsilon": 4, "delta": 1e-5}
 RECORDS = np.random.default_rng(0).uniform(0, 1, (400, 3))
 
 
 def books(folder):
-    return ledger.read(folder / "people.csv.privacy.json")
+    return storage.read(folder / "people.csv.privacy.json")
 
 
 def test_recommendations_for_what_is_planned_fit_together(folder):

@@ -16,7 +16,7 @@ from matrixdp import __main__, cli
 from matrixdp.checks import InputError
 from matrixdp.cli import release
 from matrixdp.noise import safe
-from matrixdp.release import durable, ledger
+from matrixdp.release import durable, storage
 from matrixdp.release.answers import Answer
 from matrixdp.release.release import charges, make
 
@@ -40,7 +40,7 @@ import os, shutil, sys
 from pathlib import Path
 from matrixdp import cli
 from matrixdp.noise import safe
-from matrixdp.release import release
+from matrixdp.release import release, storage
 
 def child(folder, last):
     count = 0
@@ -93,7 +93,7 @@ def state(folder):
     """Return the charges, the answers that are kept, and the files that are published."""
     charges = harness.charges(folder)
     kept = {
-        one["answer"]: Answer(**ledger.content(folder / one["answer"])).files()
+        one["answer"]: Answer(**storage.content(folder / one["answer"])).files()
         for one in charges
         if (folder / one["answer"]).exists()
     }
@@ -280,7 +280,7 @@ def interrupted(folder, monkeypatch, capsys):
 
 
 def test_an_interrupt_before_the_charge_costs_nothing(folder, monkeypatch, capsys, interrupt):
-    monkeypatch.setattr(ledger, "mark", interrupt)
+    monkeypatch.setattr(storage, "mark", interrupt)
     sentence = interrupted(folder, monkeypatch, capsys)
     assert sentence == "matrixdp: interrupted; nothing was charged\n"
     assert state(folder) == ([], {}, {})
@@ -289,7 +289,7 @@ def test_an_interrupt_before_the_charge_costs_nothing(folder, monkeypatch, capsy
     assert __main__.main() == 130
 
 
-@pytest.mark.parametrize("step", [(safe, "noise"), (ledger, "store"), (release, "_print")])
+@pytest.mark.parametrize("step", [(safe, "noise"), (storage, "store"), (release, "_print")])
 def test_who_interrupts_after_the_charge_still_gets_the_answer(
     folder, monkeypatch, capsys, interrupt, step
 ):

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import matrixdp as mdp
-from matrixdp.release import ledger
+from matrixdp.release import storage
 
 BOUNDS = {"age": (0, 120), "income": (0, 200_000), "score": (-3, 5)}
 
@@ -78,7 +78,7 @@ def test_a_release_of_a_data_frame_is_that_of_the_command_line(people, tmp_path,
     assert memory.page.startswith("# ")
     (charge,), (other,) = (
         harness.charges(tmp_path),
-        ledger.read(tmp_path / "a.json")["releases"],
+        storage.read(tmp_path / "a.json")["releases"],
     )
     assert charge["mu"] == pytest.approx(other["mu"])
     assert charge["numbers"] == other["numbers"]

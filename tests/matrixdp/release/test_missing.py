@@ -12,7 +12,7 @@ import matrixdp as mdp
 from matrixdp import cli
 from matrixdp.cli import release as verb
 from matrixdp.privacy import exact_sums
-from matrixdp.release import choices, ledger, release, tables
+from matrixdp.release import choices, release, storage, tables
 
 #: A mean of four ages.
 AGES = {
@@ -99,7 +99,7 @@ def test_a_rule_that_is_stated_leaves_the_request_as_it_was(folder):
         release._request(harness.spec(folder, **{**AGES, "missing": rule}), folder)
         for rule in (None, "middle", {"age": 5})
     ]
-    assert len({*map(ledger.digest, requests)}) == 1
+    assert len({*map(storage.digest, requests)}) == 1
 
 
 def test_the_console_and_the_receipt_say_what_a_missing_value_becomes(tmp_path, capsys):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import matrixdp as mdp
 from matrixdp.checks import InputError
-from matrixdp.release import tables
+from matrixdp.release import readers, tables
 from matrixdp.release.fits import UselessWarning
 from matrixdp.release.people import People
 
@@ -20,7 +20,7 @@ from matrixdp.release.people import People
 LINES = ["", " ", "\t", "1", "2", "NA", '""', '"3"', '"4', '5"', '"', '"",""', '","', "6,7", ","]
 LINES += ["true", "FALSE", "1_0", "6;7", "1.5", "1;5,2", "6|7"]
 #: How files are written; the texts have the characters of the first, and swap them for others.
-DIALECTS = [tables.USUAL, tables.Dialect(";", ","), tables.Dialect("\t"), tables.Dialect("|")]
+DIALECTS = [readers.USUAL, readers.Dialect(";", ","), readers.Dialect("\t"), readers.Dialect("|")]
 #: Names of one column and of two, also with quotes that nothing closes in their line.
 HEADERS = {
     1: ["a", '"a"', '"a', 'a"'],
@@ -38,10 +38,10 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(tables, "_ROWS", 3)
+    monkeypatch.setattr(readers, "_ROWS", 3)
 
 
-def records(path, columns, dialect=tables.USUAL):
+def records(path, columns, dialect=readers.USUAL):
     """Return the bytes of each record that is read, in order, or None where a file is refused."""
     try:
         blocks = list(tables.blocks(path, columns, np.full(len(columns), 9.0), None, dialect))
@@ -98,7 +98,7 @@ def _translated(text, dialect):
     return text.translate(str.maketrans({",": dialect.separator, dialect.separator: ","}))
 
 
-def found(folder, files, dialect=tables.USUAL):
+def found(folder, files, dialect=readers.USUAL):
     """Return how far the records of two files of CSV are apart, 0 if one of them is refused.
 
     Only the last column is read, so that a text in the other one is no reason to refuse a file.
@@ -147,17 +147,17 @@ def test_a_cell_is_read_alike_whatever_the_others_are(folder, small_blocks, line
 
 def test_a_decimal_that_is_guessed_lets_a_line_decide_on_others(folder, monkeypatch):
     """A decimal comma in one line would make others numbers, or end the release."""
-    honest, commas = tables._value, set()
+    honest, commas = readers._value, set()
 
     def guess(cell, dialect):
         if "," in cell:
             commas.add(cell)
-        return honest(cell, tables.Dialect(";", ",") if commas else dialect)
+        return honest(cell, readers.Dialect(";", ",") if commas else dialect)
 
-    monkeypatch.setattr(tables, "_value", guess)
-    assert others_decide(folder, ["2.5", "1,5"], tables.Dialect("|"))
+    monkeypatch.setattr(readers, "_value", guess)
+    assert others_decide(folder, ["2.5", "1,5"], readers.Dialect("|"))
     monkeypatch.undo()
-    assert not others_decide(folder, ["2.5", "1,5"], tables.Dialect("|"))
+    assert not others_decide(folder, ["2.5", "1,5"], readers.Dialect("|"))
 
 
 def but_at_the_end(path, lines, columns, dialect):
@@ -171,7 +171,7 @@ def but_at_the_end(path, lines, columns, dialect):
 
 
 def test_the_search_finds_a_rule_by_which_a_line_decides_on_earlier_ones(folder, monkeypatch):
-    monkeypatch.setattr(tables, "_records", but_at_the_end)
+    monkeypatch.setattr(readers, "_records", but_at_the_end)
     settings = hypothesis.settings(
         max_examples=5000, derandomize=True, database=None, phases=[hypothesis.Phase.generate]
     )
@@ -188,7 +188,7 @@ def test_no_line_decides_whether_later_ones_are_records(folder, monkeypatch):
     with pytest.raises(InputError, match="line break within quotes in line 2; write the names of"):
         list(tables.blocks(_written(folder, files[1]), ("b",)))
     rule = lambda path, lines, columns, dialect: enumerate(filter(None, lines), 1)  # noqa: E731
-    monkeypatch.setattr(tables, "_records", rule)
+    monkeypatch.setattr(readers, "_records", rule)
     assert found(folder, files) > 1
 
 
@@ -201,12 +201,12 @@ def test_no_line_decides_how_long_the_names_go_on(folder, monkeypatch):
     for text in (*files[1:], 'b,"note\n', 'b,"no\nte"\n1,2\n'):
         with pytest.raises(InputError, match="quotes.* in line 1;"):
             list(tables.blocks(_written(folder, text), ("b",)))
-    monkeypatch.setattr(tables, "_lines", lambda path, lines: lines)
+    monkeypatch.setattr(readers, "_lines", lambda path, lines: lines)
     assert found(folder, files) > 1
 
 
 def test_the_search_finds_names_that_go_on(folder, monkeypatch):
-    monkeypatch.setattr(tables, "_lines", lambda path, lines: lines)
+    monkeypatch.setattr(readers, "_lines", lambda path, lines: lines)
     settings = hypothesis.settings(
         max_examples=5000, derandomize=True, database=None, phases=[hypothesis.Phase.generate]
     )

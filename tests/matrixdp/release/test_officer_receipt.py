@@ -12,7 +12,7 @@ from harness import charges
 
 import matrixdp as mdp
 from matrixdp import cli
-from matrixdp.release import ledger, receipt_page
+from matrixdp.release import ledger, receipt_page, storage
 from matrixdp.release.release import make
 
 DATE = "2031-02-03"
@@ -133,4 +133,4 @@ def test_an_account_of_a_later_format_is_refused_in_one_sentence(folder, capsys)
     refusals.command(cli.main, ["account", folder / "people.csv"], folder, capsys, says)
     for wrong in ("two", 0, True, None):
         path.write_text(json.dumps(later | {"format": wrong}))
-        refusals.call(lambda: ledger.read(path), folder, ["is no account of releases"])
+        refusals.call(lambda: storage.read(path), folder, ["is no account of releases"])

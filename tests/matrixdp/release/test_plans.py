@@ -16,7 +16,7 @@ import pytest
 import matrixdp as mdp
 from matrixdp import cli
 from matrixdp.noise import safe
-from matrixdp.release import choices, release, specification
+from matrixdp.release import choices, parser, release, specification
 from matrixdp.release.comparison import Option
 from matrixdp.release.outputs import every
 from matrixdp.release.release import Outdated, plan
@@ -35,7 +35,7 @@ def in_memory(query="mean", rows=harness.ROWS, **keys):
     table = {**harness.VALID, **BUDGET, "query": query, **keys, "total": None}
     table = {key: value for key, value in table.items() if value is not None}
     renamed = {str(k): pair for k, pair in enumerate(table.pop("bounds", {}).values())}
-    spec = specification.from_table(
+    spec = parser.from_table(
         harness.Path("the array"), {**table, **({"bounds": renamed} if renamed else {})}
     )
     return specification.replace(spec, frame=rows)
@@ -166,7 +166,7 @@ def doors(folder, capsys, query, epsilon, delta, side):
     cli.main(["recommend", str(path)])
     capsys.readouterr()
     (folder / "rows.npy.privacy.json").unlink(missing_ok=True)
-    option = choices.rank(specification.read(path))[0][0]
+    option = choices.rank(parser.read(path))[0][0]
     yield "recommend", option
     account = mdp.Account(folder / f"{epsilon}.json", **budget)
     requests = [(path, {}), (rows, table), (rows, {**table, "account": account})]

@@ -14,7 +14,7 @@ import refusals
 
 from matrixdp import cli
 from matrixdp.checks import InputError
-from matrixdp.release import ledger, specification, tables
+from matrixdp.release import ledger, parser, tables
 
 TABLES = Path(__file__).with_name("refusals.toml")
 VALID = """file = "people.csv"
@@ -109,7 +109,7 @@ def test_a_specification_that_is_no_toml_and_its_remedy_works(folder, capsys, ch
     if ", as in " in sentence and "\n" not in line and name != "[bounds]":
         lines[place] = sentence.partition(", as in ")[2]
         (folder / "spec.toml").write_text("\n".join(lines))
-        specification.read(folder / "spec.toml")
+        parser.read(folder / "spec.toml")
 
 
 LONG = [
@@ -376,12 +376,12 @@ def test_the_same_sentence_is_an_exception_in_python(folder):
     path = folder / "spec.toml"
     path.write_text(changed(["epsilon = -1"]))
     says = ["epsilon is -1", "finite number above 0"]
-    refusals.call(lambda: specification.read(path), folder, says, kinds=InputError)
+    refusals.call(lambda: parser.read(path), folder, says, kinds=InputError)
 
 
 def test_a_byte_order_mark_is_skipped(folder):
     path = folder / "spec.toml"
     for encoding in ("utf-8", "utf-8-sig"):
         path.write_text(VALID, encoding=encoding)
-        assert specification.read(path).columns == ("age", "income")
+        assert parser.read(path).columns == ("age", "income")
     assert cli.main(["account", str(path.rename(folder / "spec"))]) == 0

@@ -12,7 +12,7 @@ from exactness import same_copies
 import matrixdp as mdp
 from matrixdp.checks import InputError
 from matrixdp.privacy import exact_sums
-from matrixdp.release import ledger, tables
+from matrixdp.release import readers, storage, tables
 
 ROWS = np.arange(40_000.0).reshape(20_000, 2)
 
@@ -196,20 +196,20 @@ def test_parquet_is_not_read_ahead(tmp_path):
 
 # --- Numbers as hospitals write them ------------------------------------------------------------
 
-GERMAN = tables.Dialect(";", ",")
+GERMAN = readers.Dialect(";", ",")
 
 
-def read_text(path, text, dialect=tables.USUAL, columns=("a",)):
+def read_text(path, text, dialect=readers.USUAL, columns=("a",)):
     """Return the values of a text of CSV as rows; missing ones are 9."""
     path.write_text(text, encoding="utf-8")
     fill = np.full(len(columns), 9.0)
     return np.concatenate([*tables.blocks(path, columns, fill, None, dialect)]).tolist()
 
 
-@pytest.mark.parametrize("separator", tables.SEPARATORS)
+@pytest.mark.parametrize("separator", readers.SEPARATORS)
 def test_a_file_is_read_by_its_separator(tmp_path, separator):
     text = "a,b\n1.5,x\n,\n-2e-1,y\n".replace(",", separator)
-    dialect = tables.Dialect(separator)
+    dialect = readers.Dialect(separator)
     assert read_text(tmp_path / "x.csv", text, dialect) == [[1.5], [9], [-0.2]]
 
 
@@ -235,7 +235,7 @@ def test_booleans_are_numbers_in_every_format_whatever_the_case_of_a_suffix(tmp_
         with path.open("wb") as file:
             np.save(file, np.array([[True], [False], [False], [True]]))
     assert read(path, ("0",)).tolist() == [[1], [0], [0], [1]]
-    assert ledger.find(path) == (path.with_name(f"{path.name}{ledger.SUFFIX}"), path)
+    assert storage.find(path) == (path.with_name(f"{path.name}{storage.SUFFIX}"), path)
 
 
 def test_a_column_may_have_the_name_of_a_key(folder):
