@@ -330,14 +330,14 @@ class Account:
     def __deepcopy__(self, memo: object) -> Self:
         return self
 
-    def __reduce__(self) -> str | tuple[Any, ...]:
-        return _reopen, (
-            self._path,
-            self._in_file,
-            self._stated,
-            *ledger.terms(self._first),
-            self._seen,
-        )
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._begin(*ledger.terms(self._first))
+        # A pickle must not forget what the account had seen.
+        self._seen = self._seen if state["_seen"] is None else state["_seen"]
 
     def __repr__(self) -> str:
         total = ledger.phrase(self._first["total"])
@@ -347,19 +347,3 @@ class Account:
 def _requests(account: ledger.Account) -> list[str]:
     """Return the requests of an account's releases, in their order."""
     return [release["request"] for release in account["releases"]]
-
-
-def _reopen(
-    path: Path,
-    in_file: bool,
-    stated: Path | None,
-    terms: dict[str, float],
-    relation: ledger.Relation,
-    seen: list[str] | None = None,
-) -> Account:
-    account = Account.__new__(Account)
-    account._path, account._in_file, account._stated = path, in_file, stated
-    account._begin(terms, relation)
-    # A pickle must not forget what the account had seen.
-    account._seen = seen if seen is not None else account._seen
-    return account

@@ -192,10 +192,13 @@ def choose(
         InputError: no option fits the account; the message proposes one that would.
     """
     charges = [ledger.entry(option.release) for option in listed]
-    rooms = ledger.rooms(account, charges)
+    after = [ledger.add(account, charge) for charge in charges]
+    rooms = [
+        None if ledger.excess(then) else max(ledger.room(then, charge) for charge in charges)
+        for then in after
+    ]
     most = max((room for room in rooms if room is not None), default=None)
     if most is None:
-        after = [ledger.add(account, charge) for charge in charges]
         raise InputError(
             f"{name} allows {ledger.phrase(account['total'])} in all, and with this release "
             f"{ledger.excess(min(after, key=ledger.total_epsilon))}; {_remedy(spec, account)}"

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -334,12 +334,3 @@ def summary(account: Account) -> list[str]:
         lines.append(f"left: a release of epsilon {room:.4g} at delta {delta:.4g}")
     lines.append(f"left: a pure release of epsilon {left(account, pure=True):.4g}")
     return lines
-
-
-def rooms(account: Account, costs: Sequence[Mapping[str, Any]]) -> list[int | None]:
-    """Return for each of several charges how many more of the cheapest would fit after it.
-
-    A charge that does not fit itself has None.
-    """
-    after = [add(account, cost) for cost in costs]
-    return [None if excess(then) else max(room(then, cost) for cost in costs) for then in after]

@@ -23,6 +23,7 @@ from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, SecondMomentQuery
 from matrixdp.release import ledger, missing, readers, tables, toml
 from matrixdp.release.keys import (
     CLIPPED,
+    IN_PARTS,
     KEYS,
     NEEDED,
     RECOMMENDED,
@@ -31,7 +32,7 @@ from matrixdp.release.keys import (
 )
 from matrixdp.release.outputs import OUTPUTS, PRESENT, Bounds, Output, every
 from matrixdp.release.people import People
-from matrixdp.release.specification import Specification, build_query
+from matrixdp.release.specification import Specification
 
 #: The keys of a ``[[release]]``, in a file with several releases.
 _EACH = (
@@ -89,6 +90,31 @@ def read_all(path: Path) -> list[Specification]:
     _check_place(path, table)
     if entries is None:
         return [from_table(path, table)]
+    specs = []
+    for part, entry in zip(_parts(path, table, entries), entries, strict=True):
+        for key in entry:
+            if key not in _EACH:
+                raise InputError(f"{path}: {key} is unknown in [[release]]; {nearest(key, _EACH)}")
+        specs.append(replace(from_table(path, {**table, **entry, **part}), mu=_mu(part)))
+    names = [spec.name for spec in specs]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(
+                f"{path}: two releases have the name {name}; give each a label of its own"
+            )
+        if Path(name).name != name or name == "..":
+            raise InputError(f"{path}: label is {name!r}; it must be fit for the name of a folder")
+    return specs
+
+
+def _parts(
+    path: Path, table: Mapping[str, Any], entries: list[dict[str, Any]]
+) -> list[dict[str, float]]:
+    """Return the epsilon and delta of each ``[[release]]``, whose weights are taken out.
+
+    Raises:
+        InputError: the total is missing, an entry is no table, or one states what they share.
+    """
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise InputError(f"{path}: release is no list of tables; write [[release]] above each")
     for entry in entries:
@@ -109,22 +135,7 @@ def read_all(path: Path) -> list[Specification]:
         raise InputError(f"{path}: total is missing; add it, as all [[release]] share it") from None
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    specs = []
-    for entry, weight in zip(entries, weights, strict=True):
-        for key in entry:
-            if key not in _EACH:
-                raise InputError(f"{path}: {key} is unknown in [[release]]; {nearest(key, _EACH)}")
-        part = _part(total, weight / math.fsum(weights))
-        specs.append(replace(from_table(path, {**table, **entry, **part}), mu=_mu(part)))
-    names = [spec.name for spec in specs]
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(
-                f"{path}: two releases have the name {name}; give each a label of its own"
-            )
-        if Path(name).name != name or name == "..":
-            raise InputError(f"{path}: label is {name!r}; it must be fit for the name of a folder")
-    return specs
+    return [_part(total, weight / math.fsum(weights)) for weight in weights]
 
 
 def _part(total: Mapping[str, float], share: float) -> dict[str, float]:
@@ -215,9 +226,10 @@ def _specification(
         fill = np.full_like(fill, np.nan)
     elif rule == missing.PRESENT:
         output_type = _of_present_values(output_type, values)
-    query, middle, half = build_query(
-        *(output_type, mechanism, box, values["records"]),
-        _adjacency(output_type, mechanism, values["adjacency"]),
+    query, middle, half = output_type.build_query(
+        *(box, values["records"], _adjacency(output_type, mechanism, values["adjacency"])),
+        mechanism=mechanism,
+        in_parts=mechanism in IN_PARTS,
         per_person=people.most if people else None,
         max_norm=values["max_norm"],
     )

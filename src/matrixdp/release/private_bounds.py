@@ -63,9 +63,9 @@ def text(rows: Sequence[Sequence[Any]], statement: Mapping[str, Any]) -> str:
         rows: name, lowest and highest of each column, both empty where none were found.
         statement: the receipt.
     """
-    charge = _identifier(statement["digest"])
-    counted = f"by the charge {charge}" if "charge" in statement else "and counted by no account"
-    lines = [f"[bounds]  # found in private {counted}"]
+    charge = f"by the charge {statement['digest'][:_DIGITS]}"
+    count = charge if "charge" in statement else "and counted by no account"
+    lines = [f"[bounds]  # found in private {count}"]
     for name, low, high in rows:
         key = json.dumps(name, ensure_ascii=False)
         lacking = f"# {key} has no bounds: state some, or leave it out"
@@ -82,11 +82,6 @@ def failure(rows: Sequence[Sequence[Any]]) -> list[str]:
         f"no bounds were found for {', '.join(lacking)}, and the charge stays; state public "
         "bounds, or take fewer columns or a larger epsilon"
     ]
-
-
-def _identifier(receipt: str) -> str:
-    """Return what is shown of the digest of a charge's receipt."""
-    return receipt[:_DIGITS]
 
 
 def origins(spec: Specification, path: Path, account: Mapping[str, Any]) -> dict[str, str]:
@@ -110,7 +105,7 @@ def origins(spec: Specification, path: Path, account: Mapping[str, Any]) -> dict
             otherwise = f"{_UNKNOWN}: {file.name} is not there"
             continue
         content = storage.content(file)
-        source = f"{_FOUND} {_identifier(charge['receipt'])}{_rule(spec, content['receipt'])}"
+        source = f"{_FOUND} {charge['receipt'][:_DIGITS]}{_rule(spec, content['receipt'])}"
         for name, *ends in content["rows"]:
             found |= {(name, *end): f"{source}, {_CLIPPED}" for end in enumerate(ends)}
     words = {}

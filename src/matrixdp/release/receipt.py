@@ -96,18 +96,7 @@ def build(
     records: who knows all of them but one could try that one until it agrees.
     """
     release, extra = best.release, best.release.extra_delta
-    terms = {
-        "format": ledger.FORMAT,
-        "date": date,
-        **({} if charge is None else {"charge": charge}),
-        "file": spec.file.name if spec.frame is None else None,
-        **spec.terms,
-        "missing": _missing(spec),
-        "neighbours": (_PEOPLE if spec.people else _NEIGHBOURS)[spec.query.adjacency],
-        "records_that_count": counting_rule(spec) or None,
-        "mechanism": specification.key_of(best.mechanism),
-        "delta": spec.delta or extra,
-    }
+    terms = _terms(spec, best, date, charge)
     text = json.dumps(terms, sort_keys=True)
     curve = _curve(release.mu, release.numbers) if release.mu is not None else []
     return {
@@ -133,6 +122,22 @@ def build(
             "numpy": np.__version__,
             "python": platform.python_version(),
         },
+    }
+
+
+def _terms(spec: Specification, best: Option, date: str, charge: int | None) -> dict[str, Any]:
+    """Return what a receipt states of the request, whose digest it has."""
+    return {
+        "format": ledger.FORMAT,
+        "date": date,
+        **({} if charge is None else {"charge": charge}),
+        "file": spec.file.name if spec.frame is None else None,
+        **spec.terms,
+        "missing": _missing(spec),
+        "neighbours": (_PEOPLE if spec.people else _NEIGHBOURS)[spec.query.adjacency],
+        "records_that_count": counting_rule(spec) or None,
+        "mechanism": specification.key_of(best.mechanism),
+        "delta": spec.delta or best.release.extra_delta,
     }
 
 

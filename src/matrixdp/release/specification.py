@@ -107,8 +107,10 @@ class Specification:
 
     def by(self, mechanism: str) -> Specification:
         """Return the same release by another mechanism, with the query that this one answers."""
-        query, middle, half = build_query(
-            *(self.output_type, mechanism, self.box, self.query.n_records, self.query.adjacency),
+        query, middle, half = self.output_type.build_query(
+            *(self.box, self.query.n_records, self.query.adjacency),
+            mechanism=mechanism,
+            in_parts=mechanism in IN_PARTS,
             per_person=self.query.per_person,
             max_norm=self.terms.get("max_norm"),
         )
@@ -154,8 +156,10 @@ def fit(
 ) -> Specification:
     """Return the specification of a release of an array, without a file; a target comes last."""
     output_type = OUTPUTS[query_name]
-    query, middle, half = build_query(
-        *(output_type, mechanism, box, records, "replace"),
+    query, middle, half = output_type.build_query(
+        *(box, records, "replace"),
+        mechanism=mechanism,
+        in_parts=mechanism in IN_PARTS,
         per_person=per_person,
         max_norm=max_norm,
     )
@@ -177,24 +181,4 @@ def fit(
         number=box.features,
         alpha=alpha,
         intercept=intercept,
-    )
-
-
-def build_query(
-    output_type: type[Output],
-    mechanism: str,
-    box: Box,
-    records: int,
-    adjacency: str,
-    *,
-    per_person: int | None,
-    max_norm: object,
-) -> tuple[Query, Array, Array]:
-    """Return the query of a mechanism, and the middle and unit (m,) of its records' columns."""
-    return output_type.build_query(
-        *(box, records, adjacency),
-        mechanism=mechanism,
-        in_parts=mechanism in IN_PARTS,
-        per_person=per_person,
-        max_norm=max_norm,
     )
