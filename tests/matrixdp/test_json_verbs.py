@@ -66,6 +66,14 @@ def test_a_release_says_its_numbers_notes_and_paths(folder, run):
     assert {**again, "notes": [missing]} == one
 
 
+def test_bounds_are_an_object_of_pairs_by_column(folder, run):
+    text = SPECIFICATION.replace("missing", 'columns = ["age", "income"]\nepsilon = 1.0\nmissing')
+    (folder / "limits.toml").write_text(text)
+    content = run("bounds", "limits.toml")
+    assert content["bounds"] == {"age": [32.0, 64.0], "income": [32768.0, 131072.0]}
+    assert (content["notes"], content["receipt"]["query"]) == ([], "bounds")
+
+
 def test_several_releases_are_one_object(run):
     releases = run("release", "several.toml", "--even-if-useless")["releases"]
     assert [one["name"] for one in releases] == ["mean", "both"]

@@ -11,6 +11,7 @@ from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.privacy.domain import Box
 from matrixdp.release import tables
+from matrixdp.release.outputs import words
 
 #: Values of ``missing``: a missing value gets the middle of its bounds, or ends the release. An
 #: ended release reveals something about one record, as does a cell that is not a number.
@@ -80,4 +81,4 @@ def describe_fill(names: Sequence[str], values: Array, *, left_out: bool) -> str
     if np.isnan(values).any():
         return "a missing value ends the release"
     parts = [f"{name} {value:.10g}" for name, value in zip(names, values, strict=True)]
-    return f"a missing value counts as {', '.join(parts)}, towards which it moves the answer"
+    return f"a missing value counts as {words.join(parts)}, towards which it moves the answer"

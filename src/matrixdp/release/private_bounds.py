@@ -19,6 +19,7 @@ from matrixdp.release import missing, storage
 from matrixdp.release.comparison import Option, variances
 from matrixdp.release.keys import RECOMMENDED
 from matrixdp.release.outputs import Bounds
+from matrixdp.release.outputs.words import join
 from matrixdp.release.specification import Specification, key_of
 
 #: Factor that keeps a release slightly small, so that rounding never overspends its account.
@@ -136,12 +137,10 @@ def describe_origin(statement: Mapping[str, Any]) -> str:
     names = [name for name in words if words[name] != STATED and name not in unknown]
     sentences = []
     if unknown:
-        sentences = [
-            f"nobody can tell whether bounds of {', '.join(unknown)} were found in private"
-        ]
+        sentences = [f"nobody can tell whether bounds of {join(unknown)} were found in private"]
     if names:
         sentences.append(
-            f"bounds of {', '.join(names)} were found in private: what clipping to them takes is "
+            f"bounds of {join(names)} were found in private: what clipping to them takes is "
             "no noise, and no interval covers it"
         )
     return "; ".join(sentences)

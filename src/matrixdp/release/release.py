@@ -29,12 +29,15 @@ from matrixdp.release import (
 from matrixdp.release.account import Account
 from matrixdp.release.answers import Answer, claim, file_names, publish
 from matrixdp.release.comparison import Option
-from matrixdp.release.outputs import Bounds, Output
+from matrixdp.release.outputs import Bounds, Output, words
 from matrixdp.release.outputs.output import DOUBTS, UNCLIPPED
 from matrixdp.release.specification import Specification
 
 #: Upper bounds in bytes: a number as text, an interval in JSON, all else in a file.
 _NUMBER, _ENTRY, _FILE = 32, 128, 1 << 14
+
+#: Largest number of notes of one kind.
+_SENTENCES = 4
 
 #: How often a release is planned anew where others spend of the same account meanwhile.
 TRIES = 20
@@ -335,10 +338,15 @@ def _notes(
         notes.append(found)
     if clipped := details.get(UNCLIPPED, {}):
         notes.append(
-            f"noise took the mean of {', '.join(clipped)} beyond its bounds, and the answer has "
-            f"the nearest bound; {UNCLIPPED} in the details has it as the noise left it"
+            f"noise took the mean of {words.join([*clipped])} beyond its bounds, and the answer "
+            f"has the nearest bound; {UNCLIPPED} in the details has it as the noise left it"
         )
-    return [*notes, *details.get("empty", []), *details.get(DOUBTS, [])]
+    for key in ("empty", DOUBTS):
+        sentences = details.get(key, [])
+        notes += sentences[:_SENTENCES]
+        if more := len(sentences[_SENTENCES:]):
+            notes.append(f"the same holds of {more} more; {key} in the details has all of them")
+    return notes
 
 
 def make_all(

@@ -27,6 +27,9 @@ def test_gaussian_budgets_add_in_squares():
     books = account(epsilon=2.0, delta=1.1e-6)
     count = int((gaussian.mu(2.0, 1e-6) / gaussian.mu(0.5, 1e-6)) ** 2)
     assert count <= ledger.room(books, ledger.entry(calibrated(epsilon=0.5))) <= count + 2
+    # Three of epsilon 1, at a tenth of the total's delta, as the page on releases says.
+    three = ledger.add(account(epsilon=2.0, delta=1e-5), ledger.entry(calibrated(epsilon=1.0)), 3)
+    assert f"{ledger.total_epsilon(three):.1f}" == "1.6"
 
 
 def test_pure_epsilon_as_mu_is_where_the_trade_offs_meet():

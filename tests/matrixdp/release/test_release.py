@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from harness import ROWS, charges, read, run
 
+import matrixdp as mdp
 from matrixdp import cli
 from matrixdp.privacy import gaussian
 
@@ -160,3 +161,16 @@ def test_another_dialect_of_the_same_numbers_gives_the_same_answer(
     assert len(charges(folder)) == (1 if (separator, decimal) == (",", ".") else 2)
     assert read(folder).numbers == pytest.approx(read(folder, out="plain").numbers)
     assert harness.spec(folder, **keys).columns == ("age", "income")
+
+
+@pytest.mark.parametrize("query", ["mean", "covariance"])
+def test_of_many_columns_notes_name_the_first_and_the_details_have_all(query):
+    rows = np.random.default_rng(0).uniform(0, 1, (60, 40))
+    settings = {"epsilon": 1.0, "missing": "middle", "even_if_useless": True}
+    answer = mdp.make_release(rows, query=query, bounds=(0, 1), **settings)
+    assert 0 < len(answer.notes) < 10
+    assert max(map(len, answer.notes)) < 500
+    assert "and 36 more columns" in answer.notes[0]
+    doubts = answer.details.get("may_be_noise_alone", [])
+    assert len(doubts) in (0, 40)
+    assert (f"of {len(doubts) - 4} more; may_be" in answer.notes[-1]) == bool(doubts)
