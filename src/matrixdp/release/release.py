@@ -83,7 +83,9 @@ class Plan:
         """
         date = date or ledger.today()
         if self.account is None:
-            return self._alone(date)
+            assert self.option is not None
+            ledger.check(self.option.release)
+            return self._answer(date, {}).finish()
         with self.account.open() as (state, location):
             path, request = location.path, _digest(self.spec, location.path)
             charges = storage.answers(path, state, request) if request else []
@@ -140,11 +142,6 @@ class Plan:
         sizes = {"release": table, "receipt": page, "page": page, "details": details}
         return _Pending(statement, sizes, finish)
 
-    def _alone(self, date: str) -> Answer:
-        assert self.option is not None
-        ledger.check(self.option.release)
-        return self._answer(date, {}).finish()
-
     def _charge(
         self,
         state: ledger.Account,
@@ -165,12 +162,8 @@ class Plan:
             "total_of_the_account": ledger.phrase(state["total"]),
             "epsilon_of_all_releases_so_far": ledger.total_epsilon(ledger.add(state, entry)),
         }
-        pending = self._answer(
-            date,
-            more,
-            charge=len(state["releases"]) + 1,
-            origins=private_bounds.origins(spec, path, state),
-        )
+        origins = private_bounds.origins(spec, path, state)
+        pending = self._answer(date, more, charge=len(state["releases"]) + 1, origins=origins)
         entry["receipt"] = pending.statement["digest"]
         sizes = pending.sizes
         files = {name: sizes[role] for role, name in file_names(spec.query_name).items()}
