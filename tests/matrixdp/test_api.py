@@ -2,7 +2,9 @@
 
 import doctest
 import importlib
+import inspect
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -23,6 +25,22 @@ MODULES = [
 @pytest.mark.parametrize("name", mdp.__all__)
 def test_a_public_name_has_an_example(name):
     assert ">>> " in (getattr(mdp, name).__doc__ or "")
+
+
+@pytest.mark.parametrize("name", ["Covariance", "PrivatePCA", "PrivateRidge", "MeanQuery"])
+def test_help_explains_the_arguments_of_a_base(name):
+    if name != "MeanQuery":
+        pytest.importorskip("sklearn")
+    arguments = inspect.signature(getattr(mdp, name)).parameters
+    assert all(re.search(rf"\b{one}\b", getattr(mdp, name).__doc__) for one in arguments)
+
+
+def test_a_name_that_is_near_says_which_one_is_meant():
+    importlib.import_module("matrixdp.release")
+    with pytest.raises(TypeError, match="call matrixdp.make_release"):
+        mdp.release("people.toml")
+    with pytest.raises(AttributeError, match="did you mean PrivateRidge"):
+        _ = mdp.ridge
 
 
 @pytest.mark.parametrize("name", MODULES)
