@@ -136,7 +136,7 @@ class PrivateFeatures(Training):
                 # One shape for all schemes, to compile once.
                 deviations = noise.deviations["features"] if noise else 0
                 deviation = np.broadcast_to(np.ravel(at_least(deviations)), features)
-                # By NumPy, which draws normals in a third of the time that jax takes.
+                # By NumPy, which draws normals in half the time that jax takes.
                 normals = stream.standard_normal(private.shape, np.float32)
                 radii = _radii(noise, records, stream) if noise else None
                 classifiers = classify(
