@@ -20,6 +20,10 @@ from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.estimator import FitAlone, Private, optional, read, read_records, read_target
 from matrixdp.release import bounds
+
+# Annotations of inherited parameters are read here.
+from matrixdp.release.account import Account  # noqa: F401
+from matrixdp.release.bounds import BoundsLike  # noqa: F401
 from matrixdp.release.fits import warn_of_doubts, warn_of_scores
 from matrixdp.release.outputs import Components, Regression
 from matrixdp.release.outputs.components import spectrum
