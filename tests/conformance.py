@@ -406,9 +406,6 @@ def check_trials(case: Case) -> None:
         alone = release.simulate(values[k], streams(4)[k : k + 1])[0]
         np.testing.assert_allclose(alone, together[k], **close)
         assert not np.allclose(alone, release.simulate(values[k], streams(1, seed=9))[0])
-    first, last = release.simulate_all([values[0], values[3]], lambda: streams(4))
-    np.testing.assert_allclose(first[0], together[0], **close)
-    np.testing.assert_allclose(last[3], together[3], **close)
 
 
 def check_noise_falls_with_epsilon(case: Case) -> None:

@@ -18,10 +18,10 @@ import yaml
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from matrixdp.mechanisms.base import CalibratedMechanism, Separable
 from reproduction import cli, config, discovery, job_settings
 from reproduction.auditing import negative_control
 from reproduction.data import datasets, store
+from reproduction.experiments import draws
 from reproduction.experiments.tasks.regression import Regression
 from reproduction.trials import CONTROL
 
@@ -100,8 +100,7 @@ def ran(request, tmp_path_factory):
 
     folder = results / "trials"
     with pytest.MonkeyPatch.context() as patch:
-        for kind in (CalibratedMechanism, Separable):
-            patch.setattr(kind, "simulate_all", noting(kind.simulate_all))
+        patch.setattr(draws, "simulate_all", noting(draws.simulate_all))
         for name in MECHANISMS:
             run_trials(results, chosen, name, folder)
     frames = [pd.read_csv(folder / f"{name}.csv.gz", dtype={"epsilon": str}) for name in MECHANISMS]

@@ -13,7 +13,12 @@ from numpy.typing import ArrayLike
 from matrixdp import checks, library
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms import intervals
-from matrixdp.mechanisms.base import NoGuarantee, PrivacyStatement, Separable, delta_for_noise
+from matrixdp.mechanisms.base import (
+    CalibratedMechanism,
+    NoGuarantee,
+    PrivacyStatement,
+    delta_for_noise,
+)
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import (
     GaussianDistribution,
@@ -30,7 +35,7 @@ from matrixdp.privacy.sensitivity import Query as Query
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdditiveMechanism(Separable):
+class AdditiveMechanism(CalibratedMechanism):
     """Value plus ``noise`` of a distribution that does not depend on the value.
 
     Noise that another author's class whitens and colours is not drawn by that class: a simulated
@@ -44,11 +49,6 @@ class AdditiveMechanism(Separable):
     """
 
     noise: Noise | NoiseDistribution
-
-    @property
-    def stream(self) -> str:
-        """Name of the noise distribution in keys of random streams."""
-        return self.noise.stream
 
     @property
     def noise_name(self) -> str:
@@ -65,13 +65,15 @@ class AdditiveMechanism(Separable):
 
     def _draw(self, value: Array, streams: Streams) -> Array:
         if self.coloured:
-            return self._combined(value, self._noise(streams))
-        noisy = self.noise.sample(streams)
+            return self.combined(value, self.draw_noise(streams))
+        noisy = self.draw_noise(streams)
+        _check_shape(noisy, value)
         # In place: a new array takes as long as the noise.
         noisy += value
         return noisy
 
-    def _noise(self, streams: Streams) -> Array:
+    def draw_noise(self, streams: Streams) -> Array:
+        """Return the noise of one simulated release per stream."""
         if not self.coloured:
             return self.noise.sample(streams)
         assert isinstance(self.noise, Noise | GaussianDistribution)
@@ -80,14 +82,10 @@ class AdditiveMechanism(Separable):
             return laplaces(streams, count)
         return normals(streams, (count,))
 
-    def _combined(self, value: Array, noise: Array) -> Array:
+    def combined(self, value: Array, noise: Array) -> Array:
+        """Return one simulated release per draw of the noise."""
         if not self.coloured:
-            if noise.shape[1:] != value.shape[-2:]:
-                # Numpy would share the noise of an entry between entries.
-                raise InputError(
-                    f"noise has shape {noise.shape[1:]} for a value of shape {value.shape[-2:]}; "
-                    "give it the shape of the query"
-                )
+            _check_shape(noise, value)
             return noise + value
         distribution = self.noise
         assert isinstance(distribution, Noise | GaussianDistribution)
@@ -294,6 +292,15 @@ class AdditiveMechanism(Separable):
         if self.mu is None:
             raise InputError("the noise is Gaussian and states no mu; give it")
         return noise, safe.NORMAL, self.mu
+
+
+def _check_shape(noise: Array, value: Array) -> None:
+    """Refuse noise (trials, m, n) whose entries numpy would share between those of a value."""
+    if noise.shape[1:] != value.shape[-2:]:
+        raise InputError(
+            f"noise has shape {noise.shape[1:]} for a value of shape {value.shape[-2:]}; give it "
+            "the shape of the query"
+        )
 
 
 @functools.lru_cache

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import abc
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -146,15 +146,6 @@ class CalibratedMechanism(abc.ABC):
         return cls(**budget._asdict(), **others)
 
     @property
-    def stream(self) -> str:
-        """Name of the noise in keys of random streams.
-
-        Each of ours is written, so that a class may be renamed; by default it is the class's name.
-        Releases with identically distributed noise have the same name.
-        """
-        return type(self).__name__
-
-    @property
     def noise_name(self) -> str:
         """Name of the noise in sentences."""
         return type(self).__name__
@@ -212,18 +203,6 @@ class CalibratedMechanism(abc.ABC):
         """
         return self._draw(self._checked(value, streams), streams)
 
-    def simulate_all(
-        self, values: Iterable[ArrayLike], streams: Callable[[], Streams]
-    ) -> Iterator[Array]:
-        """Yield simulated releases of several values under the same noise; see :meth:`simulate`.
-
-        Args:
-            values: as ``value`` of :meth:`simulate`, each.
-            streams: returns the Generators, in the same state each time.
-        """
-        for value in values:
-            yield self.simulate(value, streams())
-
     def _checked(self, value: ArrayLike, streams: Streams) -> Array:
         exact = self.query.check(value)
         if not len(streams):
@@ -238,31 +217,6 @@ class CalibratedMechanism(abc.ABC):
     @abc.abstractmethod
     def _draw(self, value: Array, streams: Streams) -> Array:
         """Return one simulated release per stream; ``value`` has been checked."""
-
-
-class Separable(CalibratedMechanism):
-    """A release that combines its value with noise of a distribution that does not depend on it."""
-
-    @abc.abstractmethod
-    def _noise(self, streams: Streams) -> Array:
-        """Return one draw of the noise per stream."""
-
-    @abc.abstractmethod
-    def _combined(self, value: Array, noise: Array) -> Array:
-        """Return one release per draw of the noise."""
-
-    def _draw(self, value: Array, streams: Streams) -> Array:
-        return self._combined(value, self._noise(streams))
-
-    def simulate_all(
-        self, values: Iterable[ArrayLike], streams: Callable[[], Streams]
-    ) -> Iterator[Array]:
-        """Yield simulated releases of several values; the noise, the same, is drawn once."""
-        generators = streams()
-        # Before any noise, a value outside the public bounds is refused.
-        exact = [self._checked(value, generators) for value in values]
-        noise = self._noise(generators)
-        return (self._combined(value, noise) for value in exact)
 
 
 def _signed(calibrate: Callable[..., Any]) -> Callable[..., Any]:

@@ -79,7 +79,6 @@ class CentredMoments(Program):
     centre_std: float
     about: AdditiveGaussian | ChosenByHistogram
     output_type = "second_moments"
-    stream = "CentredMoments"
 
     @cached_property
     def mean(self) -> AdditiveGaussian:

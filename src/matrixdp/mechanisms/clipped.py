@@ -214,7 +214,6 @@ class ChosenByHistogram(Chosen):
 
     candidates: tuple[AdditiveGaussian, ...]
     count_std: float
-    stream = "ChosenByHistogram"
 
     @property
     def private_count(self) -> bool:

@@ -56,14 +56,6 @@ class NoiseDistribution(abc.ABC):
         """Draw one trial per stream into an array (trials, m, n)."""
 
     @property
-    def stream(self) -> str:
-        """Name of the distribution in keys of random streams.
-
-        Each of ours is written, so that a class may be renamed; by default it is the class's name.
-        """
-        return type(self).__name__
-
-    @property
     def identical_columns(self) -> bool:
         """Whether columns are independent and identically distributed, for any number of them."""
         return False

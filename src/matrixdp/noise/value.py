@@ -150,12 +150,6 @@ class Noise:
             raise InputError("noise along directions has no units by column")
         return Noise(self.unit, self.size * units, self.shape, self.symmetric, self.basis)
 
-    @property
-    def stream(self) -> str:
-        """Name in keys of random streams."""
-        kind = {safe.NORMAL: "MatrixNormal", safe.LAPLACE: "Laplace"}[self.unit]
-        return f"Symmetric{kind.removeprefix('Matrix')}" if self.symmetric else kind
-
     def sample(self, streams: Streams, out: Array | None = None) -> Array:
         """Return one draw per stream, shape (trials, m, n)."""
         stack = stacked(streams, self.shape, out)

@@ -175,12 +175,6 @@ def test_a_simulated_release_colours_white_noise_of_the_library_as_a_real_one_do
     streams = [np.random.default_rng(seed) for seed in range(4)]
     whole = distributions.normals(streams, (6,)).reshape(4, 2, 3)
     assert drawn == pytest.approx(value + 2.0 * whole)
-    shared = foreign.simulate_all(
-        [value, -value], lambda: [np.random.default_rng(seed) for seed in range(4)]
-    )
-    first, second = shared
-    assert first == pytest.approx(drawn)
-    assert first - second == pytest.approx(np.broadcast_to(2 * value, first.shape))
     moments = SecondMomentQuery(Box.cube(3, -1, 1), 20)
     laplace = Laplace().calibrate(moments, epsilon=1.0)
     exact = replace(laplace, noise=ExactDiagonal(**vars(laplace.noise)))

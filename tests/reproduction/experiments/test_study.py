@@ -7,11 +7,10 @@ import pytest
 from rowframes import frame, run
 
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.gaussian import Gaussian
 from reproduction import discovery, job_settings
 from reproduction.data import load, store
-from reproduction.experiments import study
+from reproduction.experiments import draws, study
 from reproduction.experiments.tasks.components import AllComponents, FirstComponent
 from reproduction.experiments.tasks.regression import Regression
 from reproduction.job_settings import Settings
@@ -86,7 +85,7 @@ def test_a_release_gets_the_value_of_its_own_query(data, monkeypatch):
         seen[release.query] = values[0]  # the other one is the control's
         return (np.broadcast_to(value, (6, *release.query.shape)) for value in values)
 
-    monkeypatch.setattr(AdditiveGaussian, "simulate_all", simulate_all)
+    monkeypatch.setattr(draws, "simulate_all", simulate_all)
     run(AllComponents(), "clipped_moments", data, SETTINGS)
     assert len(seen) == 2
     for query, value in seen.items():

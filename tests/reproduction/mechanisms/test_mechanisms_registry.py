@@ -6,6 +6,8 @@ import inspect
 import itertools
 import pkgutil
 import sys
+from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,12 +18,16 @@ from matrixdp.auditing.releases import audit_of
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.base import CalibratedMechanism, NoGuarantee
-from matrixdp.noise import safe
+from matrixdp.mechanisms.clipped import PrivatelyClipped
+from matrixdp.mechanisms.gaussian import Gaussian
+from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.noise.distributions import NoiseDistribution
-from matrixdp.noise.value import Noise
 from matrixdp.privacy.sensitivity import Ball, Box, RecordsQuery, SecondMomentQuery
 from reproduction import mechanisms
-from reproduction.mechanisms.directional import Averaged
+from reproduction.experiments import draws
+from reproduction.mechanisms.directional import AllocatedGaussian, Averaged
+from reproduction.mechanisms.exponential import PPCA
+from reproduction.mechanisms.mvg import MVG
 
 
 @pytest.mark.parametrize(
@@ -70,25 +76,15 @@ STREAMS = {
     *("MatrixNormal", "NonPrivateRankOne", "NonPrivateWishart", "SymmetricGeneralizedGamma"),
     *("AlongPrivateDirections", "CentredMoments", "ChosenByHistogram", "ChosenBySearch"),
     *("PrincipalDirection", "RidgedByHistogram", "RidgedEquations", "Sketch", "Spectrum"),
-    "SearchNoise",
+    *("SearchNoise", "SymmetricNormal", "Laplace", "SymmetricLaplace", "SymmetrisedNormal"),
 }
-
-
-def test_noise_of_the_library_has_the_names_of_its_streams():
-    names = {
-        Noise.of(unit, 1.0, (2, 2), symmetric).stream
-        for unit in (safe.NORMAL, safe.LAPLACE)
-        for symmetric in (False, True)
-    }
-    assert names == {"MatrixNormal", "SymmetricNormal", "Laplace", "SymmetricLaplace"}
-    assert Averaged.stream == "SymmetrisedNormal"
 
 
 def below(kind):
     return {kind}.union(*map(below, kind.__subclasses__()))
 
 
-def test_every_class_that_is_simulated_writes_the_name_of_its_streams():
+def test_every_class_that_is_simulated_has_the_name_of_its_streams():
     for package in (matrixdp.mechanisms, mechanisms):
         for module in pkgutil.iter_modules(package.__path__):
             importlib.import_module(f"{package.__name__}.{module.name}")
@@ -101,11 +97,33 @@ def test_every_class_that_is_simulated_writes_the_name_of_its_streams():
         and getattr(sys.modules[kind.__module__], kind.__name__, None) is kind
         and not (inspect.isabstract(kind) or kind.__name__.startswith("_"))
     ]
-    missing = [kind.__name__ for kind in classes if "stream" not in vars(kind)]
-    assert not missing
-    names = [kind.stream for kind in classes]
-    assert len(set(names)) == len(names)
+    of_study = [kind for kind in classes if kind.__module__.startswith("reproduction.")]
+    assert all("stream" in vars(kind) for kind in of_study)
+    names = [getattr(kind, "stream", kind.__name__) for kind in classes]
+    names += [Averaged.stream, *draws.NAMES.values()]
+    # The matrix normal noise of both is one.
+    assert Counter(names) - Counter(STREAMS) == {"MatrixNormal": 1}
     assert set(names) == STREAMS
+
+
+RECORDS, MOMENTS = RecordsQuery(Box.cube(2, -1, 1), 20), SecondMomentQuery(Box.cube(2, -1, 1), 20)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "query", "name"),
+    [
+        (Gaussian(), RECORDS, "MatrixNormal"),
+        (Gaussian(), MOMENTS, "SymmetricNormal"),
+        (Laplace(), RECORDS, "Laplace"),
+        (Laplace(), MOMENTS, "SymmetricLaplace"),
+        (AllocatedGaussian(), MOMENTS, "SymmetrisedNormal"),
+        (MVG(), RECORDS, "MatrixNormal"),
+        (PrivatelyClipped(), MOMENTS, "ChosenByHistogram"),
+        (PPCA(), MOMENTS, "PrincipalDirection"),
+    ],
+)
+def test_noise_of_one_distribution_has_one_name_of_streams(mechanism, query, name):
+    assert draws.noise_name(mechanism.calibrate(query, epsilon=1.0, delta=0.01)) == name
 
 
 def test_a_class_of_others_has_its_name_in_keys_of_streams():
@@ -113,4 +131,5 @@ def test_a_class_of_others_has_its_name_in_keys_of_streams():
         def _draw(self, streams, stack):
             stack[...] = 0
 
-    assert Nameless((1, 1)).stream == "Nameless"
+    release = Gaussian().calibrate(RECORDS, epsilon=1.0, delta=0.01)
+    assert draws.noise_name(replace(release, noise=Nameless((2, 20)))) == "Nameless"

@@ -27,6 +27,7 @@ from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import NoiseDistribution, Streams, normals
 from matrixdp.noise.value import Noise
+from reproduction.experiments import draws
 from reproduction.mechanisms.noise import MatrixNormal, both_sides
 
 
@@ -61,11 +62,12 @@ def simulate_all(
 ) -> Iterator[Array]:
     """Yield, for several values under the same noise, matrices with Gram matrices of the release.
 
-    Args and errors are those of :meth:`CalibratedMechanism.simulate_all`, which also serves the
-    releases that are not reducible. The matrices have the shape (trials, *shape(release)).
+    Args and errors are those of :func:`reproduction.experiments.draws.simulate_all`, which also
+    serves the releases that are not reducible. The matrices have the shape (trials,
+    *shape(release)).
     """
     if not is_reducible(release):
-        yield from release.simulate_all(values, streams)
+        yield from draws.simulate_all(release, values, streams)
         return
     # Before any noise, a value outside the public bounds is refused.
     exact = [release.query.check(value) for value in values]

@@ -68,9 +68,7 @@ def _factor(
     trials = range(min(settings.trials, STACK // int(np.prod(case.query.shape))))
     instance = task.instance(data.matrix, study.splits(settings.seed, data, "report", trials))
     value = case.query.value(instance.matrix)
-    streams = case.noise(settings, "report", trials)
-    (released,) = release.simulate_all([value], lambda: streams)
-    noise = released - value
+    noise = release.simulate(value, case.noise(settings, "report", trials)) - value
 
     def excess(power: float) -> float:
         scale = 2.0**power

@@ -25,7 +25,7 @@ from matrixdp.mechanisms.base import BrokenPromise, CalibratedMechanism, Mechani
 from matrixdp.mechanisms.promise import promised
 from matrixdp.privacy.sensitivity import Box, Query, RecordsQuery, second_moments
 from reproduction.data.prepared import Dataset, load
-from reproduction.experiments import grams, readings, tasks
+from reproduction.experiments import draws, grams, readings, tasks
 from reproduction.experiments.progress import progress
 from reproduction.experiments.readings import (
     FROM_DATA,
@@ -297,7 +297,8 @@ class Case:
         """Return one stream per trial, the same for releases with the same kind of noise."""
         assert self.release is not None
         direction = self.configuration.direction if self.configuration.directed else ""
-        key = (self.release.stream, direction, self.configuration.stream, self.epsilon, phase)
+        kind = draws.noise_name(self.release)
+        key = (kind, direction, self.configuration.stream, self.epsilon, phase)
         return streams(settings.seed, "noise", settings.experiment, *key, trials=trials)
 
 
@@ -440,7 +441,7 @@ def _scores(
                 samples = (
                     grams.simulate_all(release, *stacks)
                     if reduced
-                    else release.simulate_all(*stacks)
+                    else draws.simulate_all(release, *stacks)
                 )
                 for scores, released in zip(results, samples, strict=True):
                     shared: Shared = {}

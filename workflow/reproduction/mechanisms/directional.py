@@ -43,16 +43,14 @@ class Averaged(AdditiveGaussian):
 
     stream = "SymmetrisedNormal"
 
-    def _noise(self, streams: Streams) -> Array:
+    def draw_noise(self, streams: Streams) -> Array:
+        """Return the symmetric parts of normal noise, one per stream."""
         assert isinstance(self.noise, Noise)
         factor, basis = np.sqrt(np.diag(self.noise.size)), self.noise.basis
         factor = factor if basis is None else basis * factor
         stack = MatrixNormal(self.noise.shape, factor, factor).sample(streams)
         stack += np.swapaxes(stack, 1, 2).copy()
         return np.asarray(stack / 2)
-
-    def _draw(self, value: Array, streams: Streams) -> Array:
-        return self._combined(value, self._noise(streams))
 
 
 MECHANISMS = {

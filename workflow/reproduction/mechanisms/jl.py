@@ -14,7 +14,7 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms.base import Mechanism, NoGuarantee, Separable
+from matrixdp.mechanisms.base import CalibratedMechanism, Mechanism, NoGuarantee
 from matrixdp.noise.distributions import Streams, normals
 from matrixdp.privacy.sensitivity import Query, RecordsQuery, SecondMomentQuery
 from reproduction.mechanisms.base import MechanismEntry
@@ -22,7 +22,7 @@ from reproduction.privacy import sketching
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sketch(Separable):
+class Sketch(CalibratedMechanism):
     """r pseudo-records Y = C N / sqrt(r), with C C^T = X X^T + w^2 I and N standard normal, m x r.
 
     E[Y Y^T] = X X^T + w^2 I. The columns of Y are distributed as r Gaussian combinations of the
@@ -33,10 +33,12 @@ class Sketch(Separable):
     output_type = "sketch"
     stream = "Sketch"
 
-    def _noise(self, streams: Streams) -> Array:
+    def draw_noise(self, streams: Streams) -> Array:
+        """Return N, one draw per stream."""
         return normals(streams, (self.query.features, self.sketch_size))
 
-    def _combined(self, value: Array, noise: Array) -> Array:
+    def combined(self, value: Array, noise: Array) -> Array:
+        """Return one sketch per draw of N."""
         moments = self.query.n_records * value
         smallest = float(np.linalg.eigvalsh(moments).min())
         # The lift hides a record only where it comes on top of something positive semidefinite.
@@ -47,6 +49,9 @@ class Sketch(Separable):
             )
         factor = np.linalg.cholesky(moments + self.ridge * np.eye(self.query.features))
         return np.asarray(factor / np.sqrt(self.sketch_size) @ noise)
+
+    def _draw(self, value: Array, streams: Streams) -> Array:
+        return self.combined(value, self.draw_noise(streams))
 
 
 @dataclass(frozen=True)
