@@ -123,7 +123,6 @@ class CalibratedMechanism(abc.ABC):
             is not Gaussian.
         noise_std: root mean square over the released entries of the noise standard deviation;
             NaN where a release is not value plus noise.
-        ridge: known multiple of the identity inside a sketch's Gram matrix, 0 elsewhere.
         author: class of another author that calibrated it; empty for one of the library.
     """
 
@@ -134,7 +133,6 @@ class CalibratedMechanism(abc.ABC):
     epsilon_exact: bool = False
     mu: float | None = None
     noise_std: float = float("nan")
-    ridge: float = 0.0
     author: str = ""
 
     @classmethod

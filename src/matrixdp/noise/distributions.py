@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
@@ -60,11 +60,6 @@ class NoiseDistribution(abc.ABC):
         """Whether columns are independent and identically distributed, for any number of them."""
         return False
 
-    @property
-    def factors(self) -> tuple[ArrayLike | None, ArrayLike | None]:
-        """Left and right factor, (A, B) of A N B^T with independent entries N; None: identity."""
-        return None, None
-
 
 class GaussianDistribution(NoiseDistribution):
     """Gaussian noise of mean 0: coloured white noise."""
@@ -72,10 +67,6 @@ class GaussianDistribution(NoiseDistribution):
     def _draw(self, streams: Streams, stack: Array) -> None:
         for white, trial in zip(self.white_noise(streams), stack, strict=True):
             trial[...] = self.colour(white)
-
-    def largest(self, z: Array) -> Array:
-        """Return bounds (k,) on the whitened entries of noise with |Z| <= z entrywise, (m, n)."""
-        return self.whiten(z)
 
     @abc.abstractmethod
     def whiten(self, z: Array) -> Array:

@@ -75,7 +75,6 @@ def _factor(
         scores = instance.score(
             value + scale * noise,
             output_type=release.output_type,
-            ridge=release.ridge,
             noise_std=scale * release.noise_std,
         )
         return float(scores.mean()) - printed

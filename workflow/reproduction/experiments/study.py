@@ -437,6 +437,8 @@ def _scores(
                     values[query] = [query.value(each) for each in matrices]
                 noise = functools.partial(case.noise, settings, phase, trials)
                 facts = {"output_type": release.output_type, "noise_std": release.noise_std}
+                # Sketches alone have one.
+                facts["ridge"] = getattr(release, "ridge", 0.0)
                 stacks = values[query], noise
                 samples = (
                     grams.simulate_all(release, *stacks)
@@ -446,9 +448,7 @@ def _scores(
                 for scores, released in zip(results, samples, strict=True):
                     shared: Shared = {}
                     for reading, instance in instances.items():
-                        score = instance.score(
-                            released, shared=shared, ridge=release.ridge, **facts
-                        )
+                        score = instance.score(released, shared=shared, **facts)
                         scores[reading, case][start : start + len(trials)] = score
                 advance()
     return results

@@ -26,9 +26,11 @@ class Sketch(CalibratedMechanism):
     """r pseudo-records Y = C N / sqrt(r), with C C^T = X X^T + w^2 I and N standard normal, m x r.
 
     E[Y Y^T] = X X^T + w^2 I. The columns of Y are distributed as r Gaussian combinations of the
-    lifted records. They cost an m x m Cholesky factor instead of an n x r product.
+    lifted records. They cost an m x m Cholesky factor instead of an n x r product. ``ridge`` is
+    w^2.
     """
 
+    ridge: float
     sketch_size: int
     output_type = "sketch"
     stream = "Sketch"

@@ -82,10 +82,6 @@ class MatrixNormal(GaussianDistribution):
         """A and B."""
         return self.row_factor, self.column_factor
 
-    def largest(self, z: Array) -> Array:
-        """Return |A^-1| z |B^-T|, flat."""
-        return both_sides(z, *self.factors, inverse=True, sizes=True).ravel()
-
     def whiten(self, z: Array) -> Array:
         """Return A^-1 Z B^-T, flat, for factors that are the same in all trials."""
         white = both_sides(z, self.row_factor, self.column_factor, inverse=True)
@@ -235,24 +231,16 @@ def _factor(trials: int, size: int, name: str, value: ArrayLike | None) -> Array
 
 
 def both_sides(
-    z: Array,
-    left: ArrayLike | None,
-    right: ArrayLike | None,
-    inverse: bool = False,
-    sizes: bool = False,
+    z: Array, left: ArrayLike | None, right: ArrayLike | None, inverse: bool = False
 ) -> Array:
-    """Return A Z B^T, or with ``inverse`` A^-1 Z B^-T, for factors of :class:`MatrixNormal`.
-
-    With ``sizes``, the entries of the factors or their inverses are replaced by absolute values.
-    """
+    """Return A Z B^T, or with ``inverse`` A^-1 Z B^-T, for factors of :class:`MatrixNormal`."""
     for factor in (left, right):
         values = np.asarray(1.0 if factor is None else factor, dtype=float)
         if values.ndim == 2:
             values = np.linalg.inv(values) if inverse else values
-            z = (np.abs(values) if sizes else values) @ z
+            z = values @ z
         else:
             values = values[:, None] if values.ndim else values
-            values = np.abs(values) if sizes else values
             z = z / values if inverse else z * values
         z = np.swapaxes(z, -1, -2)
     return z
