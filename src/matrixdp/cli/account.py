@@ -30,7 +30,7 @@ def run(file: str, *, json: bool = False) -> None:
     from matrixdp import cli
     from matrixdp.release import ledger, storage
 
-    path, records = _find(Path(file))
+    path, records, _ = _find(Path(file))
     account = storage.read(path)
     if account is None:
         _check_new(path, records)

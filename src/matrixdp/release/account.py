@@ -160,12 +160,12 @@ class Account:
             InputError: as :meth:`_read`; or the account's location changes just now.
         """
         location = self._location()
-        with storage.lock(location.path):
+        with storage.lock(location.path) as holds:
             if self._location() != location:
                 raise InputError(
                     f"the account of {self._path} was begun elsewhere just now; try again"
                 )
-            yield self._read(location.path), location
+            yield self._read(location.path), location._replace(holds=holds)
 
     def _read(self, path: Path) -> ledger.Account:
         """Return the account in a file.
@@ -262,8 +262,12 @@ class Account:
         return after
 
     def charge(self, after: ledger.Account, location: storage.AccountFile) -> None:
-        """Write what :meth:`admit` returns to the disk; only then may noise be drawn."""
-        storage.charge(location.path, after)
+        """Write what :meth:`admit` returns to the disk; only then may noise be drawn.
+
+        Raises:
+            InputError: the lock of :meth:`open` was deleted, and others may spend meanwhile.
+        """
+        storage.charge(location, after)
         self._see(_requests(after))
 
     def events(self) -> dict[str, Any]:

@@ -7,11 +7,13 @@ final name is always complete and on the disk, whenever the process is killed or
 from __future__ import annotations
 
 import contextlib
+import errno
+import functools
 import os
 import signal
 import stat
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from matrixdp.checks import InputError, why
@@ -26,6 +28,8 @@ _INTERRUPTS = [
 ]
 #: Whoever may write to a folder could plant a link under the name of a temporary file, or a pipe.
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+#: How often a lock is tried anew whose file was deleted meanwhile.
+_TRIES = 100
 
 
 def check() -> None:
@@ -68,8 +72,16 @@ def release(path: Path) -> None:
         part(path).unlink()
 
 
-def write(path: Path, text: str, mode: int = 0o666) -> None:
+def write(
+    path: Path, text: str, mode: int = 0o666, check: Callable[[], None] = lambda: None
+) -> None:
     """Write a file atomically: its temporary file reaches the disk, and is then renamed.
+
+    Args:
+        path: the file.
+        text: its content.
+        mode: its permissions where it is new.
+        check: what is called just before the file is renamed, and may refuse it.
 
     Raises:
         OSError: there is no space, or the folder cannot be written.
@@ -82,6 +94,7 @@ def write(path: Path, text: str, mode: int = 0o666) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+    check()
     os.replace(part(path), path)
     # The name is an entry of the folder, which has to reach the disk too.
     handle = os.open(path.parent, os.O_RDONLY)
@@ -111,8 +124,12 @@ def _fill(handle: int, content: bytes) -> None:
 
 
 @contextlib.contextmanager
-def lock(path: Path) -> Iterator[None]:
+def lock(path: Path) -> Iterator[Callable[[], bool]]:
     """Lock a file, created if necessary, or a folder against other processes and threads.
+
+    Yields:
+        a function that tells whether the lock still holds. Of a file that was deleted others lock
+        a new one under its name.
 
     Raises:
         OSError: it cannot be opened or locked.
@@ -120,12 +137,24 @@ def lock(path: Path) -> Iterator[None]:
     """
     check()
     flags = os.O_RDONLY if path.is_dir() else os.O_RDWR | os.O_CREAT | _NO_LINKS
-    handle = os.open(path, flags, 0o666)
+    for _ in range(_TRIES):
+        handle = os.open(path, flags, 0o666)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            if _is_at(path, handle):
+                yield functools.partial(_is_at, path, handle)
+                return
+        finally:
+            os.close(handle)
+    raise OSError(errno.ESTALE, "its lock is deleted again and again", str(path))
+
+
+def _is_at(path: Path, handle: int) -> bool:
+    """Return whether an open file is the one under a path."""
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
+        return os.path.samestat(os.stat(path), os.fstat(handle))
+    except FileNotFoundError:
+        return False
 
 
 @contextlib.contextmanager

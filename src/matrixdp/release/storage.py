@@ -14,7 +14,7 @@ import json
 import math
 import os
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -67,10 +67,12 @@ class AccountFile(NamedTuple):
     Attributes:
         path: path of the account, without links.
         file: file of records that the account belongs to, if the path that was stated names it.
+        holds: whether the lock of the account holds, see :func:`lock`; without one it does not.
     """
 
     path: Path
     file: Path | None
+    holds: Callable[[], bool] = bool
 
 
 def find(path: Path) -> AccountFile:
@@ -204,16 +206,16 @@ def digest(content: Mapping[str, Any]) -> str:
 
 
 @contextlib.contextmanager
-def lock(path: Path) -> Iterator[None]:
-    """Lock an account against other releases.
+def lock(path: Path) -> Iterator[Callable[[], bool]]:
+    """Lock an account against other releases; yield a function that tells whether this holds.
 
     Raises:
         InputError: its folder cannot be written.
     """
     with contextlib.ExitStack() as stack:
         with durable.explain(path, _REMEDY):
-            stack.enter_context(durable.lock(path.with_name(f"{path.name}.lock")))
-        yield
+            holds = stack.enter_context(durable.lock(path.with_name(f"{path.name}.lock")))
+        yield holds
 
 
 def answers(path: Path, account: Account, request: str) -> list[Path]:
@@ -264,14 +266,36 @@ def reserve(path: Path, size: int) -> Iterator[str]:
         durable.release(file)
 
 
-def charge(path: Path, account: Account) -> None:
+def charge(location: AccountFile, account: Account) -> None:
     """Write an account with its new charge to the disk; only then may noise be drawn.
 
+    Whoever deletes the file of the lock lets others spend meanwhile, whose charges must stay.
+
+    Args:
+        location: where the account lies, within its :func:`lock`.
+        account: its content with the new charge at the end.
+
     Raises:
-        InputError: the account cannot be written.
+        InputError: the account cannot be written, or is not what the new charge was added to.
     """
+    path, before = location.path, account["releases"][:-1]
+    text = json.dumps(account, indent=2) + "\n"
+
+    def require(*, unchanged: bool) -> None:
+        if not (unchanged and location.holds()):
+            raise InputError(
+                f"{path} has changed although it was locked; delete no file whose name ends in "
+                ".lock, and try again"
+            )
+
+    def check() -> None:
+        stored = read(path)
+        require(unchanged=(stored["releases"] if stored else []) == before)
+
     with durable.explain(path, _REMEDY):
-        durable.write(path, json.dumps(account, indent=2) + "\n")
+        durable.write(path, text, check=check)
+        # Others who lock anew write to the same temporary file.
+        require(unchanged=path.read_text(encoding="utf-8") == text)
 
 
 def store(path: Path, name: str, content: Mapping[str, Any]) -> None:

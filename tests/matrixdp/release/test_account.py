@@ -1,5 +1,6 @@
 """The account in Python: what it adds up to, what it refuses, and what dp_accounting says of it."""
 
+import contextlib
 import json
 import os
 import pickle
@@ -20,6 +21,8 @@ from matrixdp.privacy import gaussian
 from matrixdp.release import choices, ledger, specification, storage
 from matrixdp.release.parser import read
 from matrixdp.release.release import make
+
+fcntl = pytest.importorskip("fcntl")
 
 TOTAL = {"epsilon": 2.0, "delta": 1e-5}
 BUDGET = {"epsilon": 1.0, "delta": 1e-6}
@@ -250,6 +253,47 @@ def test_of_many_at_once_only_as_many_pass_as_fit(folder, action):
     for thread in threads:
         thread.join()
     assert len(passed) == len(charges(folder)) == 3
+
+
+@pytest.mark.parametrize("step", ["read", "written", "renamed", "held by another"])
+def test_no_charge_is_lost_where_the_file_of_the_lock_is_deleted(folder, monkeypatch, step):
+    """Whoever was not refused may draw noise, and has a charge."""
+    path = folder / "a.json"
+    first, second = mdp.Account(path, **TOTAL), mdp.Account(path, **TOTAL)
+    first.spend(mean(0.3), "before")
+    done, lock = ["before"], path.with_name("a.json.lock")
+
+    def other():
+        lock.unlink()
+        second.spend(mean(0.3), "second")
+        done.append("second")
+
+    def before(module, name, action):
+        function = getattr(module, name)
+
+        def call(*given):
+            monkeypatch.setattr(module, name, function)
+            action()
+            return function(*given)
+
+        monkeypatch.setattr(module, name, call)
+
+    if step == "held by another":
+        # The file that was waited for is no longer the lock.
+        before(fcntl, "flock", other)
+    with contextlib.suppress(mdp.InputError), first.open() as (state, location):
+        after = first.admit(state, location, first.entry(mean(0.3), "first"))
+        if step == "read":
+            other()
+        elif step == "written":
+            before(os, "fsync", other)
+        elif step == "renamed":
+            before(os, "replace", lock.unlink)
+        first.charge(after, location)
+        done.append("first")
+    labels = [charge["label"] for charge in json.loads(path.read_text())["releases"]]
+    assert {*done} <= {*labels}
+    assert ("first" in done) == (step == "held by another")
 
 
 def test_a_reader_that_is_overtaken_forgets_no_release(folder, monkeypatch):

@@ -88,8 +88,8 @@ def test_a_place_that_changes_before_the_lock_is_refused(folder, monkeypatch):
     @contextlib.contextmanager
     def late(path):
         (folder / "home" / NAME).symlink_to(folder / "other.json")
-        with lock(path):
-            yield
+        with lock(path) as holds:
+            yield holds
 
     monkeypatch.setattr(durable, "lock", late)
     with pytest.raises(mdp.InputError, match="was begun elsewhere just now; try again"):
@@ -223,8 +223,8 @@ def test_of_two_accounts_begun_at_once_one_is_refused(folder, monkeypatch, capsy
     def late(path):
         with contextlib.suppress(FileExistsError):
             (home / NAME).symlink_to("other.json")
-        with lock(path):
-            yield
+        with lock(path) as holds:
+            yield holds
 
     monkeypatch.setattr(durable, "lock", late)
     assert harness.run(home, **ALL) == 2
