@@ -17,8 +17,9 @@ that query are therefore upper bounds:
 
 The noise is larger by about 1 / m than that of second moments without a constant.
 
-Where a ball bounds the records, a long z is shrunk together with its constant. Its weight is the
-square of that factor, and the released entry of the constant is the mean weight.
+Where the number of records is private, the released entry of the constant is their share of the
+stated number, by which the others are divided. Records that a ball shortens together with their
+constant have a mean weight there in the same way: the square of the factor of each.
 """
 
 from __future__ import annotations
@@ -63,8 +64,7 @@ def unprojected(moments: Array, *, weighted: bool = False) -> MeanCovariance:
 
     Args:
         moments: noisy second moments of records with the constant, symmetric, (..., m + 1, m + 1).
-        weighted: whether records were shrunk with their constant. The mean weight is then read
-            from the constant's entry; otherwise it is 1.
+        weighted: whether the mean weight of the constant is read from its entry; otherwise it is 1.
     """
     size = moments.shape[-1]
     columns = np.delete(np.arange(size), CONSTANT)

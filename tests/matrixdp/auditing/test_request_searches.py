@@ -81,10 +81,14 @@ def share(release, constant):
     (sum_i (2 - b_i) sum_i b_i + sum_i (2 - b_i) b_i) / 2 + sum_i b_i. This is concave in b, and
     largest where all b_i = 1 + 1 / (m + 1): at x = 1, x' = -1 / (m + 1). It is then
     (m^2 + 3 m + m / (m + 1)) / 2.
+
+    Noise of one size on the triangle for z in a ball is charged with two axes of length sqrt(2).
+    With a constant, unit vectors at an angle of 120 degrees attain 3/4 of it, sqrt(9/2).
     """
     query = release.query
     if release.mu is not None:
-        return 1.0 if release.epsilon_exact else 0.0
+        in_ball = constant and isinstance(query.domain, Ball)
+        return (0.75 if in_ball else 1.0) if release.epsilon_exact else 0.0
     if isinstance(query.domain, Ball):
         return 0.0
     if query.output_type == "matrix":

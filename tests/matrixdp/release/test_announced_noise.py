@@ -66,7 +66,7 @@ def test_announced_noise_is_that_of_answers(tmp_path, query, mechanism, adjacenc
         if not mean:
             assert (measured <= (1 + TOLERANCE) * least).all()
             assert (
-                measured >= 0.9 * np.sqrt(least**2 - 0.5 * (least**2) * spec.output.weighted)
+                measured >= 0.9 * np.sqrt(least**2 - 0.5 * (least**2) * spec.query.private_count)
             ).all()
     # Half as many records as were stated have twice the noise.
     if adjacency == "add_or_remove":

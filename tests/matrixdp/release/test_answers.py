@@ -236,6 +236,30 @@ def test_a_release_in_python_is_the_answer_of_the_command_line(answer, query):
             assert close(private[:, i], column)
 
 
+@pytest.mark.parametrize("adjacency", ["replace", "add_or_remove"])
+@pytest.mark.parametrize(
+    ("query", "mechanism", "expected"),
+    [("mean", "gaussian", 0.3), ("covariance", "gaussian", 0.09), ("covariance", "clipped", 0.09)],
+)
+def test_a_record_longer_than_max_norm_is_shortened_to_it(query, mechanism, adjacency, expected):
+    """Half of the records are 0 and half of length 10, which count as if they were 0.6 and 0.8."""
+    rows = np.zeros((40_000, 2))
+    rows[::2] = 6.0, 8.0
+    settings = {"mechanism": mechanism, "adjacency": adjacency, "epsilon": 12.0, "delta": 1e-4}
+    made = mdp.make_release(
+        rows,
+        query=query,
+        bounds=(-20, 20),
+        max_norm=1.0,
+        records=len(rows),
+        missing="refuse",
+        **settings,
+    )
+    # A mean stands before each row of a covariance.
+    number = np.ravel(made.answer)[int(query == "covariance")]
+    assert number == pytest.approx(expected, abs=0.01)
+
+
 FITS = ["covariance", "components", "regression"]
 
 

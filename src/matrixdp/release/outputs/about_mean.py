@@ -12,6 +12,7 @@ import numpy as np
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.moments import unprojected
+from matrixdp.privacy.domain import Ball
 from matrixdp.release.outputs.output import Noisy
 from matrixdp.release.outputs.products import Products
 from matrixdp.release.uncertainty import MomentNoise
@@ -28,13 +29,13 @@ class AboutMean(Products, abc.ABC):
         self, part: AdditiveMechanism, value: Array, noise: Callable[[], MomentNoise]
     ) -> Noisy:
         """Return the noisy mean, and the covariance about it as the noise left it."""
-        raw = unprojected(value, weighted=self.weighted)
+        raw = unprojected(value, weighted=self.query.private_count)
         return Noisy(raw.covariance, part, noise, mean=raw.mean, weight=raw.weight)
 
     @property
     def has_intervals(self) -> bool:
         """None where a private number of records divides, or a ball shrinks records."""
-        return not self.weighted
+        return not (self.query.private_count or isinstance(self.query.domain, Ball))
 
     def interval(self, noisy: Noisy) -> dict[str, Any]:
         """Return the intervals of an answer in the records' own units, as files state them."""

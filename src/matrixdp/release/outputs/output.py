@@ -177,7 +177,12 @@ class Output(abc.ABC):
         with np.errstate(all="ignore"):
             clipped = np.clip(rows, self.box.lower, self.box.upper)
             records: Array = (clipped - self.middle) / self.half
-        return with_constant(records) if self.constant else records
+        if not self.constant:
+            return records
+        if isinstance(self.query.domain, Ball):
+            # Before the constant: shrunk together with it, a long record would only weigh less.
+            records = Ball(1.0, len(self.columns)).clip(records.T).T
+        return with_constant(records)
 
     def value(self, blocks: Iterable[Array]) -> Array:
         """Return the exact value of the query on scaled records in blocks (k, m)."""
@@ -187,11 +192,6 @@ class Output(abc.ABC):
     def constant(self) -> bool:
         """Whether the query's records hold a constant 1, before their last column."""
         return self.query.features > len(self.columns)
-
-    @property
-    def weighted(self) -> bool:
-        """Whether the moment of the constant is unknown and must be read from the release."""
-        return self.query.private_count or isinstance(self.query.domain, Ball)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -300,7 +300,7 @@ class Output(abc.ABC):
     def weight_std(self, option: Option) -> float:
         """Return the standard deviation of the noise of the weight that divides answers, or 0."""
         release, spread = option.release, option.variances
-        if not (self.constant and self.weighted):
+        if not (self.constant and self.query.private_count):
             return release.weight_std
         variance = spread[CONSTANT, CONSTANT if spread.shape[1] > 1 else 0]
         return float(release.widest.rounding_factor * np.sqrt(variance))
@@ -374,17 +374,17 @@ class Output(abc.ABC):
 
     def condition(self, option: Option) -> str:
         """Return on what the sizes of noise depend, beside the bounds."""
+        if not self.query.private_count:
+            return ""
         weight = self.weight_std(option)
-        if self.query.private_count:
-            rough = (
-                f"; that number has noise of {weight:.0%} itself, and answers that are divided by "
-                "it may be off by any factor"
-            )
-            return (
-                "if the file has the stated number of records: with half as many it is twice as "
-                "large" + rough * (weight >= FAITHFUL)
-            )
-        return "if max_norm shrinks no record" * (self.constant and self.weighted)
+        rough = (
+            f"; that number has noise of {weight:.0%} itself, and answers that are divided by "
+            "it may be off by any factor"
+        )
+        return (
+            "if the file has the stated number of records: with half as many it is twice as "
+            "large" + rough * (weight >= FAITHFUL)
+        )
 
     def headline(self, option: Option) -> str:
         """Return what the noise means for this output, in its unit, in one line.
