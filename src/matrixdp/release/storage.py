@@ -8,6 +8,7 @@ to one charge; a repeated request gets the answer that was paid for.
 from __future__ import annotations
 
 import contextlib
+import errno
 import glob
 import hashlib
 import json
@@ -30,6 +31,11 @@ SUFFIX = ".privacy.json"
 #: What else a charge may say of its release.
 _OPTIONAL = ("query", "label", "date", "file", "receipt")
 
+#: Beginning of a file that stands for a link, on a disk without links.
+_POINTER = b'{"account": '
+#: Errors of a folder that cannot be written.
+_PROTECTED = errno.EACCES, errno.EPERM, errno.EROFS
+
 _REMEDY = (
     'free some space, or state account = "..." in a folder that you may write to, on a disk that '
     "has locks"
@@ -49,8 +55,8 @@ def account_path(file: Path, account: Path | None) -> Path:
         f"{checks.short(str(file))} cannot be looked up ({{why}}); correct it"
     ):
         target, beside = file.resolve(), _beside(file)
-        path = (account or beside).resolve()
-        if account and os.path.lexists(beside) and path != beside.resolve():
+        path = _follow(account or beside)
+        if account and os.path.lexists(beside) and path != _follow(beside):
             raise InputError(f'{beside} is the account of {file}; state account = "{beside}"')
         if not account and target.is_file() and target.stat().st_nlink > 1:
             raise InputError(
@@ -96,7 +102,7 @@ def find(path: Path) -> AccountFile:
         if path.name.endswith(SUFFIX) and tables.suffix(file) in tables.SUFFIXES and file.is_file():
             # Only an account that exists is a choice among those that the file's names could begin.
             return AccountFile(account_path(file, path if os.path.lexists(path) else None), file)
-        itself = path.resolve()
+        itself = _follow(path)
         check_names(itself)
         return AccountFile(itself, None)
 
@@ -119,22 +125,56 @@ def _beside(file: Path) -> Path:
     return target.with_name(f"{target.name}{SUFFIX}")
 
 
+def _follow(path: Path) -> Path:
+    """Return the path of an account without links, and without files that stand for links."""
+    place = path.resolve()
+    if place.is_file():
+        # What cannot be read is refused where an account is read.
+        with contextlib.suppress(OSError), place.open("rb") as file:
+            if file.read(len(_POINTER)) == _POINTER:
+                return (place.parent / json.loads(place.read_bytes())["account"]).resolve()
+    return place
+
+
 def mark(file: Path, path: Path) -> None:
     """Link to an account in another folder from beside the file, if the file's folder is writable.
 
-    A later specification without an account then finds it, and one with another is refused.
+    A later specification without an account then finds it, and one with another is refused. On a
+    disk without links a small file stands for the link.
 
     Raises:
-        InputError: another account was begun in the meantime.
+        InputError: another account was begun in the meantime, or the disk is full.
     """
     beside = _beside(file)
-    if beside.resolve() == path:
+    if _follow(beside) == path:
         return
-    with contextlib.suppress(OSError), durable.lock(beside.with_name(f"{beside.name}.lock")):
+    link = os.path.relpath(path, beside.parent)
+    with contextlib.ExitStack() as stack:
+        # On a disk without locks no account can be begun beside the file.
+        with contextlib.suppress(OSError):
+            stack.enter_context(durable.lock(beside.with_name(f"{beside.name}.lock")))
         if not os.path.lexists(beside):
-            beside.symlink_to(os.path.relpath(path, beside.parent))
-    if os.path.lexists(beside) and beside.resolve() != path:
+            try:
+                beside.symlink_to(link)
+            except OSError:
+                _write_pointer(beside, link)
+    if os.path.lexists(beside) and _follow(beside) != path:
         raise InputError(f'{beside} is the account of {file}; state account = "{beside}"')
+
+
+def _write_pointer(beside: Path, link: str) -> None:
+    """Write a file that stands for a link, unless its folder cannot be written.
+
+    Raises:
+        InputError: the disk is full.
+    """
+    remedy = "free some space, so that the records stay tied to their account"
+    with durable.explain(beside, remedy):
+        try:
+            durable.write(beside, json.dumps({"account": link}))
+        except OSError as error:
+            if error.errno not in _PROTECTED:
+                raise
 
 
 def read(path: Path) -> Account | None:

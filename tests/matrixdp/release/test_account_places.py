@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import errno
 import json
 import multiprocessing
 import os
@@ -205,15 +206,44 @@ def test_an_account_keeps_its_terms(tmp_path, capsys, first, second, words):
     assert len(harness.charges(tmp_path)) == 2
 
 
-def test_an_account_elsewhere_stays_the_only_one(folder, capsys):
-    home = folder / "home"
-    assert harness.run(home, account="other.json", **ALL) == 0
+def refuse_links(*_):
+    raise OSError(errno.EPERM, "Operation not permitted")
+
+
+@pytest.mark.parametrize("disk", ["with links", "without links", "without links and locks"])
+def test_an_account_elsewhere_stays_the_only_one(folder, capsys, monkeypatch, disk):
+    home, lock = folder / "home", durable.lock
+    (home / "books").mkdir()
+    if disk != "with links":
+        monkeypatch.setattr("pathlib.Path.symlink_to", refuse_links)
+    if disk == "without links and locks":
+        no_locks = lambda path: lock(path) if path.parent != home else refuse_links()  # noqa: E731
+        monkeypatch.setattr(durable, "lock", no_locks)
+    assert harness.run(home, account="books/other.json", **ALL) == 0
     assert harness.run(home, "second", query="second_moments", **ALL) == 2
     assert "would be spent of 1" in capsys.readouterr().err
-    assert harness.run(home, "second", account="third.json", **ALL) == 2
+    assert harness.run(home, "second", account="books/third.json", **ALL) == 2
     assert "is the account of" in capsys.readouterr().err
-    assert not (home / "third.json").exists()
-    assert (home / NAME).readlink().name == "other.json"
+    assert not (home / "books/third.json").exists()
+    assert (home / NAME).is_symlink() == (disk == "with links")
+    for name in (f"home/{NAME}", "home/people.csv", f"links/{NAME}", "home/books/other.json"):
+        assert mdp.Account(folder / name).spent == 1
+    assert len(accounts(folder)) == 1
+
+
+def test_records_are_tied_to_an_account_elsewhere_or_not_charged(folder, capsys, monkeypatch):
+    monkeypatch.setattr("pathlib.Path.symlink_to", refuse_links)
+    write = durable.write
+
+    def full(path, *others, **keys):
+        if path.name == NAME:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(path, *others, **keys)
+
+    monkeypatch.setattr(durable, "write", full)
+    assert harness.run(folder / "home", account="other.json", **ALL) == 2
+    assert "stay tied to their account" in capsys.readouterr().err
+    assert not accounts(folder)
 
 
 def test_of_two_accounts_begun_at_once_one_is_refused(folder, monkeypatch, capsys):
