@@ -117,13 +117,16 @@ def file_names(query_name: str) -> dict[str, str]:
 
 @contextlib.contextmanager
 def claim(
-    out: Path | None, sizes: Mapping[str, int], texts: Mapping[str, str] | None = None
+    out: Path | None,
+    account: Path,
+    sizes: Mapping[str, int],
+    texts: Mapping[str, str] | None = None,
 ) -> Iterator[None]:
     """Lock a folder and reserve disk space for new files; existing files are never replaced.
 
     Raises:
-        InputError: one of the files exists with other content than ``texts``, or the folder cannot
-            hold them.
+        InputError: one of the files exists with other content than ``texts`` or is to become the
+            account, or the folder cannot hold them.
     """
     if out is None:
         yield
@@ -136,6 +139,11 @@ def claim(
             with contextlib.suppress(OSError):
                 stack.enter_context(durable.lock(out))
             for name, file in files.items():
+                if account in (file.resolve(), durable.part(file.resolve())):
+                    raise InputError(
+                        f"{account} is stated as the account, and {file} is a file of the answer; "
+                        "state another account, or give another --out"
+                    )
                 if file.exists() and not (texts and file.read_bytes() == texts[name].encode()):
                     raise InputError(f"{file} is there already; move it, or give another --out")
             for name, file in files.items():

@@ -167,7 +167,7 @@ class Plan:
         entry["receipt"] = pending.statement["digest"]
         sizes = pending.sizes
         files = {name: sizes[role] for role, name in file_names(spec.query_name).items()}
-        with storage.reserve(path, sum(sizes.values())) as name, claim(out, files):
+        with storage.reserve(path, sum(sizes.values())) as name, claim(out, path, files):
             after = self.account.admit(state, location, {**entry, "answer": name})
             with durable.defer_signals():
                 self.account.charge(after, location)
@@ -180,7 +180,8 @@ class Plan:
         """Return an answer that is stored already."""
         spec, answer = self.spec, Answer(**storage.content(stored))
         texts = answer.files()
-        with claim(out, {name: len(text.encode()) for name, text in texts.items()}, texts):
+        sizes = {name: len(text.encode()) for name, text in texts.items()}
+        with claim(out, path, sizes, texts):
             publish(out, texts)
         notes = [
             *receipt.cautions(spec),

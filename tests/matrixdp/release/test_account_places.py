@@ -231,6 +231,20 @@ def test_an_account_elsewhere_stays_the_only_one(folder, capsys, monkeypatch, di
     assert len(accounts(folder)) == 1
 
 
+@pytest.mark.parametrize("name", ["mean.csv", "mean.receipt.json", ".mean.csv.part", "link"])
+def test_an_account_is_no_file_of_its_answers(folder, capsys, name):
+    """The answer would replace it."""
+    home, out = folder / "home", folder / "home/out"
+    out.mkdir()
+    (out / "mean.details.json").symlink_to(out / "link")
+    assert harness.run(home, account=f"out/{name}", **ALL) == 2
+    assert "state another account, or give another --out" in capsys.readouterr().err
+    assert not accounts(folder)
+    (out / "mean.details.json").unlink()
+    assert harness.run(home, "second", account=f"out/{name}", **ALL) == 0
+    assert len(json.loads((out / name).read_text())["releases"]) == 1
+
+
 def test_records_are_tied_to_an_account_elsewhere_or_not_charged(folder, capsys, monkeypatch):
     monkeypatch.setattr("pathlib.Path.symlink_to", refuse_links)
     write = durable.write
