@@ -19,6 +19,7 @@ from matrixdp.mechanisms import centred, clipped, private_bounds
 from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.privacy import exact_sums, gaussian, present, sensitivity
 
+pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
 pytest.importorskip("sklearn")
 

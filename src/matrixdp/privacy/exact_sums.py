@@ -141,9 +141,22 @@ def _kind(values: Any) -> str:
             kind = np.asarray(values).dtype.kind
             return kind if kind in ("m", "M") else ""
         return ""
-    types = [*values.dtypes] if hasattr(values, "columns") else [getattr(values, "dtype", None)]
-    kinds = [getattr(dtype, "kind", "") for dtype in types]
+    types = [*values.dtypes] if _is_frame(values) else [getattr(values, "dtype", None)]
+    if not all(hasattr(entry, "kind") for entry in types):
+        # Types that are not numpy's or pandas': what numpy makes of each column.
+        parts = [values[name] for name in values.columns] if _is_frame(values) else [values]
+        try:
+            types = [np.asarray(part).dtype for part in parts]
+        except np.exceptions.DTypePromotionError:
+            # Of numbers and dates together it makes nothing.
+            return "M"
+    kinds = [getattr(entry, "kind", "") for entry in types]
     return next((kind for kind in kinds if kind in ("c", "m", "M")), "")
+
+
+def _is_frame(values: Any) -> bool:
+    """Return whether values have labels of columns; ``columns`` of other tables hold records."""
+    return hasattr(values, "columns") and hasattr(values, "dtypes")
 
 
 def obstacle(values: Any, before: int = 0) -> str:
@@ -154,11 +167,11 @@ def obstacle(values: Any, before: int = 0) -> str:
         before: number of records before these.
     """
     # Of a data frame its entries say the column.
-    if not hasattr(values, "columns") and (kind := _kind(values)):
+    if not _is_frame(values) and (kind := _kind(values)):
         return "complex numbers" if kind == "c" else "dates"
     if isinstance(values, list | tuple) and len({np.shape(row) for row in values}) > 1:
         return "rows of several lengths"
-    columns = [*getattr(values, "columns", ())]
+    columns = [*values.columns] if _is_frame(values) else []
     for place, entry in np.ndenumerate(np.asarray(values, dtype=object)):
         try:
             if not isinstance(entry, complex | np.complexfloating):
@@ -174,7 +187,7 @@ def obstacle(values: Any, before: int = 0) -> str:
         place_words = [f"record {before + place[0] + 1}"] if place else []
         place_words += [f"column {columns[i] if columns else i!r}" for i in place[1:]]
         return f"{kind} in {', '.join(place_words)}" if place_words else kind
-    return f"a {type(values).__name__} that numpy does not read"
+    return f"the type {type(values).__name__}, for which give a numpy array"
 
 
 def _is_complex(values: Any) -> bool:

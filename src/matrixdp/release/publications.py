@@ -191,7 +191,10 @@ def _released(
 
 def _specification(frame: Any, settings: dict[str, Any]) -> Specification:
     """Return the specification that the settings of records in memory make."""
-    if not (hasattr(frame, "columns") or isinstance(frame, np.ndarray)):
+    # A lazy frame has no length.
+    if not (
+        (hasattr(frame, "columns") and hasattr(frame, "__len__")) or isinstance(frame, np.ndarray)
+    ):
         raise InputError(
             f"source is a {type(frame).__name__}; give the path of a TOML file, a data frame or an "
             "array"
