@@ -33,7 +33,7 @@ from matrixdp.release.outputs import Bounds, Output, words
 from matrixdp.release.outputs.output import DOUBTS, UNCLIPPED
 from matrixdp.release.specification import Specification
 
-#: Upper bounds in bytes: a number as text, an interval in JSON, all else in a file.
+#: Upper bounds in bytes: a number as text, a number with its interval in JSON, all else in a file.
 _NUMBER, _ENTRY, _FILE = 32, 128, 1 << 14
 
 #: Largest number of notes of one kind.
@@ -134,12 +134,17 @@ class Plan:
             notes = [*receipt.cautions(spec), *_notes(spec, rows, details, statement)]
             return Answer(spec.query_name, header, rows, details, statement, notes)
 
-        numbers, page = option.release.numbers, _FILE + 2 * len(json.dumps(statement))
-        table = _FILE + 8 * len("".join(spec.columns)) + _NUMBER * numbers
+        numbers, columns = option.release.numbers, len(spec.columns)
+        names = len(json.dumps(spec.columns))
         beside = spec.output.has_intervals or spec.output.has_details
         beside = beside or isinstance(option.release, InParts)
-        details = table * (1 + len(spec.columns)) + _ENTRY * numbers if beside else _FILE
-        sizes = {"release": table, "receipt": page, "page": page, "details": details}
+        # Numbers and intervals are named by column, or by row and column.
+        entries = _ENTRY * numbers + 2 * names * (2 + numbers // columns)
+        roles = file_names(spec.query_name)
+        texts = Answer(spec.query_name, [], [], {}, statement).files()
+        sizes = {name: len(text.encode()) for name, text in texts.items()}
+        sizes[roles["release"]] = _FILE + 2 * names + _NUMBER * numbers
+        sizes[roles["details"]] = _FILE + entries * beside
         return _Pending(statement, sizes, finish)
 
     def _charge(
@@ -166,8 +171,7 @@ class Plan:
         pending = self._answer(date, more, charge=len(state["releases"]) + 1, origins=origins)
         entry["receipt"] = pending.statement["digest"]
         sizes = pending.sizes
-        files = {name: sizes[role] for role, name in file_names(spec.query_name).items()}
-        with storage.reserve(path, sum(sizes.values())) as name, claim(out, path, files):
+        with storage.reserve(path, sum(sizes.values())) as name, claim(out, path, sizes):
             after = self.account.admit(state, location, {**entry, "answer": name})
             with durable.defer_signals():
                 self.account.charge(after, location)

@@ -240,6 +240,34 @@ def test_a_full_disk_is_refused_before_the_charge(folder, capsys, monkeypatch, p
     assert state(folder) == ([], {}, {})
 
 
+@pytest.mark.parametrize(
+    "keys",
+    [
+        *({"query": query} for query in ("mean", "second_moments", "components", "regression")),
+        *({"query": "covariance", "mechanism": name} for name in ("analyze_gauss", "clipped")),
+        {"query": "mean", "missing": "present"},
+        {**BOUNDS, "columns": [f"column {number} in m²" for number in range(40)]},
+    ],
+)
+def test_space_that_is_reserved_holds_the_files_and_little_more(tmp_path, monkeypatch, keys):
+    names, sizes, reserve = [f"column {number} in m²" for number in range(40)], {}, durable.reserve
+    harness.save(tmp_path / "people.csv", np.random.default_rng(0).random((400, 40)), names)
+
+    def note(path, size, *mode):
+        sizes[path] = size
+        reserve(path, size, *mode)
+
+    monkeypatch.setattr(durable, "reserve", note)
+    keys = {"bounds": {name: [-3.123456789e-5, 123.456] for name in names}, **keys}
+    if keys["query"] == "regression":
+        keys["target"] = names[0]
+    assert harness.run(tmp_path, insist=True, **keys) == 0
+    written = {path: path.stat().st_size for path in sizes if path.exists()}
+    assert len(written) >= 4
+    assert all(sizes[path] >= size for path, size in written.items())
+    assert sum(sizes.values()) < 5 * sum(written.values()) + 1e6
+
+
 def test_an_answer_that_cannot_be_published_is_kept(folder, capsys, monkeypatch):
     replace = os.replace
 
