@@ -51,6 +51,8 @@ def as_input_error(
 ) -> Iterator[None]:
     """Turn any error of a parser or a reader into an InputError; an InputError passes unchanged.
 
+    The new error does not hold the other one.
+
     Args:
         sentence: the message; ``{why}`` in it is replaced by the reason.
         error_type: class of the new error.
@@ -58,6 +60,7 @@ def as_input_error(
     """
     try:
         yield
+        return
     except InputError:
         raise
     except Exception as error:
@@ -65,7 +68,12 @@ def as_input_error(
         if remedy:
             helps = (text for kind, text in _REMEDIES.items() if isinstance(error, kind))
             text += f"; {next(helps, remedy)}"
-        raise error_type(text) from error
+    refusal = error_type(text)
+    try:
+        raise refusal
+    finally:
+        # The error may hold what was read, which may be private.
+        refusal.__context__ = None
 
 
 def why(error: Exception) -> str:

@@ -1,5 +1,6 @@
 """A person's file: what is read of each kind, in blocks, and what is refused in one sentence."""
 
+import csv
 import decimal
 import tracemalloc
 from pathlib import Path
@@ -159,6 +160,9 @@ def test_a_damaged_file_is_one_sentence(tmp_path, suffix, damage):
     with pytest.raises(InputError, match="rows") as told:
         read(path, ("0", "1"))
     assert "\n" not in str(told.value)
+    # An error of decoding holds the records that it read.
+    assert told.value.__cause__ is None
+    assert isinstance(told.value.__context__, csv.Error | None)
 
 
 def test_parquet_takes_every_kind_of_number(tmp_path):
