@@ -68,12 +68,12 @@ class Finding(NamedTuple):
     """Result of replays of a composed release.
 
     Attributes:
-        other: share of replays with the same noisy answers that give another release.
+        differing_share: share of replays with the same noisy answers that give another release.
         mu: largest mu of all Gaussian parts together on neighbours, over the declared mu.
         detectable_effect: as ``Scale.detectable_effect``, for the noise of every part.
     """
 
-    other: float
+    differing_share: float
     mu: float
     detectable_effect: float
 

@@ -250,6 +250,14 @@ def strength(sample: Array, claimed_epsilon: float, delta: float) -> float:
     return float((mean / np.sqrt(square)).max())
 
 
+def _thresholds(sample: Array) -> Array:
+    """Return values of a sample (2, runs), evenly spaced in rank, denser towards both ends."""
+    size = sample.shape[1]
+    rare = np.geomspace(1, size, CANDIDATES // 3)
+    ranks = np.concatenate([np.linspace(0, 2 * size - 1, CANDIDATES), rare - 1, 2 * size - rare])
+    return np.sort(sample, axis=None)[np.unique(ranks.astype(int))]
+
+
 def _candidates(sample: Array) -> tuple[list[Event], Counts, list[Array]]:
     """Return threshold events on a sample, shape (2, runs), of the statistic on both neighbours.
 
@@ -258,12 +266,9 @@ def _candidates(sample: Array) -> tuple[list[Event], Counts, list[Array]]:
         other neighbour, one for each direction: the second neighbour, and the first one negated.
     """
     first, second = sample
-    size = len(first)
-    # Thresholds are evenly spaced in probability, and denser where events are rare.
-    rare = np.geomspace(1, size, CANDIDATES // 3)
-    ranks = np.concatenate([np.linspace(0, 2 * size - 1, CANDIDATES), rare - 1, 2 * size - rare])
-    thresholds = np.sort(sample, axis=None)[np.unique(ranks.astype(int))]
+    size, thresholds = len(first), _thresholds(sample)
     others, hits = [], []
+    # An event is a statistic above a limit; negation turns "below the threshold" into one.
     for likelier, other, limits in ((first, second, thresholds), (-second, -first, -thresholds)):
         # A run of the pair has the event in both if the smaller statistic is above the threshold.
         smaller = np.minimum(likelier, other)
@@ -272,6 +277,7 @@ def _candidates(sample: Array) -> tuple[list[Event], Counts, list[Array]]:
             size - np.searchsorted(np.sort(values), limits, side="right")
             for values in (likelier, other, smaller)
         )
+        # (3, thresholds) in each direction.
         hits.append((both, first_hits - both, second_hits - both))
     both, first_alone, second_alone = np.concatenate(hits, axis=1)
     counts = Counts(both, first_alone, second_alone, size)

@@ -130,7 +130,7 @@ class Answers:
         return float(np.linalg.norm([spent(part) for part in self.parts]))
 
     def apart(self, other: Answers) -> float:
-        """Return the distance of the normal numbers from those of another run."""
+        """Return the distance of the Gaussian draws from those of another run."""
         return float(
             np.linalg.norm(
                 [
@@ -159,11 +159,11 @@ def executed(release: Program, stream: np.random.Generator, most: int | None = N
     if most is not None:
         pairs, neighbours = min(most, pairs), min(most, neighbours)
     try:
-        other = _others(release, stream, pairs)
+        differing = _others(release, stream, pairs)
         mu = _largest_mu(release, stream, neighbours)
     except Undeclared:
-        other, mu = 1.0, 0.0
-    return Finding(other, mu / float(release.mu or np.nan), SHORTFALL)
+        differing, mu = 1.0, 0.0
+    return Finding(differing, mu / float(release.mu or np.nan), SHORTFALL)
 
 
 def _others(release: Program, stream: np.random.Generator, pairs: int) -> float:
@@ -188,6 +188,7 @@ def _largest_mu(release: Program, stream: np.random.Generator, neighbours: int) 
     """Return the largest mu of all normal parts together on neighbours."""
     query = release.query
     moments = SecondMomentQuery(query.domain, query.n_records, query.adjacency)
+    # Parts may answer second moments whatever the query of the release is, as directions do.
     extremes = [farthest(query), farthest(moments)]
     if hasattr(query, "measures"):
         norms = [norm for _, norm in sensitivities.measures(query).values()]
@@ -196,8 +197,10 @@ def _largest_mu(release: Program, stream: np.random.Generator, neighbours: int) 
     for number in range(neighbours):
         first = random_records(query, stream)
         second = first.copy()
-        first[:, 0], second[:, 0] = extremes[number % len(extremes)][:2]
+        pair = extremes[number % len(extremes)]
+        first[:, 0], second[:, 0] = pair.record, pair.other
         noise = Noise(int(stream.integers(2**32)))
+        # None where the second run asks otherwise: such pairs are counted by `_others`.
         mus.append(_replay(release, first, second, noise) or 0.0)
     return max(mus)
 

@@ -52,21 +52,22 @@ def doors(release: CalibratedMechanism) -> dict[str, Runs]:
     if isinstance(release, AdditiveMechanism):
         density = getattr(release.noise, "log_density", None)
 
-    def ratio(pair: Pair) -> Callable[[Array], Array]:
+    def log_ratio(pair: Pair) -> Callable[[Array], Array]:
         assert density is not None
-        log = density
+        log_density = density
         first, second = (query.value(records.T) for records in pair.sides)
 
         def evaluate(answers: Array) -> Array:
             stack = answers.reshape(-1, *query.shape)
-            ratios = np.asarray(log(stack - first), float) - np.asarray(log(stack - second), float)
+            logs = (np.asarray(log_density(stack - value), float) for value in (first, second))
+            ratios = np.subtract(*logs)
             return np.nan_to_num(ratios, nan=0.0, posinf=FAR, neginf=-FAR)
 
         return evaluate
 
-    stated = None if density is None else ratio
+    stated = None if density is None else log_ratio
     result = {"simulate": _runs(simulate, stated)}
-    if isinstance(release, AdditiveMechanism) and release.coloured:
+    if isinstance(release, AdditiveMechanism) and release.drawn_white:
         # No release uses it, and a study may.
         result["noise.sample"] = _runs(sample, stated)
     if hasattr(release, "release"):

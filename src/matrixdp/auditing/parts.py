@@ -61,13 +61,15 @@ def chosen(
     return ComposedAudit(release, [*mus, rest], parts[0], proven)
 
 
-def fits(part: Query, query: Query, adjacency: str, kind: type[Query] = SecondMomentQuery) -> bool:
-    """Return whether a part's query is of a release's records, and as wide as its neighbours.
+def counts_for_release(
+    part: Query, query: Query, adjacency: str, kind: type[Query] = SecondMomentQuery
+) -> bool:
+    """Return whether a sensitivity of a part's query bounds what a release's neighbours change.
 
-    Sensitivities of the part's query, a ``kind``, count for the release only then. A ball clips
-    records to any radius; a box clips none, so that it must be that of the release. The
-    sensitivities of ``add_or_remove`` are those of ``zero_out``, and for the stated number of
-    records so is the sum.
+    The part's query is of class ``kind``, on as many records and features, for as large a group
+    and of the same adjacency. A ball clips records to any radius; a box clips none, so that it must
+    be that of the release. Under ``add_or_remove`` sensitivities are those of ``zero_out``, and
+    sums are divided by the stated number of records, as there.
     """
     same = (adjacency, ADD_OR_REMOVE) if adjacency == "zero_out" else (adjacency,)
     return (
@@ -132,7 +134,7 @@ def _candidate_mus(release: ChosenByHistogram) -> list[float]:
         return [proofs.UNPROVEN]
     for number in range(len(release.candidates)):
         part = release.release_at(number)[1]
-        if not fits(part.query, query, query.adjacency):
+        if not counts_for_release(part.query, query, query.adjacency):
             return [proofs.UNPROVEN]
         mus.append(float(np.linalg.norm(parts_mu(part))))
     return [proofs.UNPROVEN] if np.isnan(mus).any() else mus
@@ -146,7 +148,7 @@ def _about_mean(release: CentredMoments) -> bool:
     """
     query, part = release.query, release.about.query
     if isinstance(release.about, AdditiveGaussian):
-        return type(part.domain) is Ball and fits(part, query, "replace")
+        return type(part.domain) is Ball and counts_for_release(part, query, "replace")
     if not isinstance(release.about, ChosenByHistogram) or type(part) is not RecordsQuery:
         return False
     # It reads the records about the mean, which are at most as long as the domain is wide.

@@ -158,7 +158,7 @@ def judge(
         scale_low=scale.low,
         scale_high=scale.high,
         real_scale=real_scale.ratio,
-        executed=np.nan if finding is None else 1 - finding.other,
+        executed=np.nan if finding is None else 1 - finding.differing_share,
         detectable_effect=detectable_effect(scale, real_scale, finding),
         replayed=np.nan if finding is None else finding.mu,
         noise_inflation=audit.noise_inflation,
@@ -225,7 +225,7 @@ def verdict(
             "of another distribution" in sizes,
             f"{NOT_REFUTED}: the noise has another distribution than declared",
         ),
-        (finding is not None and finding.other > 0, f"{NOT_REFUTED}: {UNDECLARED}"),
+        (finding is not None and finding.differing_share > 0, f"{NOT_REFUTED}: {UNDECLARED}"),
         *((True, flaw) for flaw in flaws),
         (
             audit.tool == "black box",

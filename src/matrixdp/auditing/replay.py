@@ -53,7 +53,7 @@ def ratio(
         return float("nan")
 
     def run(records: Array, noise: np.random.Generator) -> Array:
-        if release.coloured and library.owns(release):
+        if release.drawn_white and library.owns(release):
             # A function of the whitened value plus noise: the answer is not what it hides.
             return release.query.value(records)
         return release.simulate(release.query.value(records), [noise])[0]

@@ -84,8 +84,9 @@ def _content(
         "records_that_count": receipt.counting_rule(spec) or None,
     }
     if spec.output.number:
+        # Whatever epsilon was asked for.
         try:
-            content["price"] = choices.price(spec)
+            content["price"] = choices.epsilon_of_half_error(spec)
         except InputError as problem:
             content["price"], content["no_price"] = None, str(problem)
     return content

@@ -58,13 +58,16 @@ class AdditiveMechanism(CalibratedMechanism):
         return type(self.noise).__name__.removesuffix("Noise")
 
     @property
-    def coloured(self) -> bool:
-        """Whether simulated noise is coloured white noise, and not drawn by the distribution."""
+    def drawn_white(self) -> bool:
+        """Whether a simulation colours white noise, as a release does, of an author's class.
+
+        Its ``whiten`` and ``colour`` are used then, and not its ``sample``.
+        """
         whitens = isinstance(self.noise, Noise | GaussianDistribution)
         return whitens and not library.plain(self.noise)
 
     def _draw(self, value: Array, streams: Streams) -> Array:
-        if self.coloured:
+        if self.drawn_white:
             return self.combined(value, self.draw_noise(streams))
         noisy = self.draw_noise(streams)
         _check_shape(noisy, value)
@@ -74,7 +77,7 @@ class AdditiveMechanism(CalibratedMechanism):
 
     def draw_noise(self, streams: Streams) -> Array:
         """Return the noise of one simulated release per stream."""
-        if not self.coloured:
+        if not self.drawn_white:
             return self.noise.sample(streams)
         assert isinstance(self.noise, Noise | GaussianDistribution)
         count = self.noise.whiten(np.zeros(self.noise.shape)).size
@@ -84,7 +87,7 @@ class AdditiveMechanism(CalibratedMechanism):
 
     def combined(self, value: Array, noise: Array) -> Array:
         """Return one simulated release per draw of the noise."""
-        if not self.coloured:
+        if not self.drawn_white:
             _check_shape(noise, value)
             return noise + value
         distribution = self.noise
@@ -295,7 +298,7 @@ class AdditiveMechanism(CalibratedMechanism):
 
 
 def _check_shape(noise: Array, value: Array) -> None:
-    """Refuse noise (trials, m, n) whose entries numpy would share between those of a value."""
+    """Refuse noise (trials, m, n) that numpy would broadcast over the entries of a value."""
     if noise.shape[1:] != value.shape[-2:]:
         raise InputError(
             f"noise has shape {noise.shape[1:]} for a value of shape {value.shape[-2:]}; give it "

@@ -177,7 +177,7 @@ class Composed(abc.ABC):
     def reads(self, rows: Rows) -> Records:
         """Return the records as the program reads them."""
 
-    def answered(self, records: Records, answer: Answer) -> Any:
+    def run_declared(self, records: Records, answer: Answer) -> Any:
         """Return the outcome of the program, whose questions are the declared parts.
 
         Raises:
@@ -196,9 +196,9 @@ class Composed(abc.ABC):
 
         Raises:
             InputError: as :func:`matrixdp.privacy.exact_sums.value`, :meth:`check` and
-                :meth:`answered`.
+                :meth:`run_declared`.
         """
-        return self.answered(self.reads(rows), answer or safe_answer)
+        return self.run_declared(self.reads(rows), answer or safe_answer)
 
     def prepare(self, rows: Rows) -> Callable[[], Any]:
         """Read the records once, so that bad ones end it; return a function that runs a release."""
@@ -385,8 +385,8 @@ class ComposedMoments(Composed):
         domain = self.query.domain
         return Blocks(lambda: (domain.clip(block.T).T for block in rows()))
 
-    def answered(self, records: Records, answer: Answer) -> Outcome:
-        """Return the outcome of one release, as :meth:`Composed.answered`."""
+    def run_declared(self, records: Records, answer: Answer) -> Outcome:
+        """Return the outcome of one release, as :meth:`Composed.run_declared`."""
         lengths: list[Array] = []
 
         def keep(part: AdditiveGaussian, value: Array) -> Array:
@@ -395,7 +395,7 @@ class ComposedMoments(Composed):
                 lengths.append(noisy[..., 0])
             return noisy
 
-        outcome = super().answered(records, keep)
+        outcome = super().run_declared(records, keep)
         number, n_records = int(outcome.number), self.query.n_records
         release = self.radii[number]
         noise = release.noise_std, release.query.domain.radius

@@ -106,7 +106,7 @@ class Simulation:
 
     def __call__(self, question: Question, value: Array) -> Array:
         """Return the noisy answers to a question, shape (trials, m, n)."""
-        if isinstance(question, AdditiveGaussian) and question.coloured:
+        if isinstance(question, AdditiveGaussian) and question.drawn_white:
             return question.simulate(value, self.streams)
         # Without its check: what a program asks follows from records that were checked.
         noisy = question.noise.sample(self.streams)

@@ -54,7 +54,7 @@ class MinMaxScaled(Mechanism):
 
 
 def units(query: Query) -> Array:
-    """Return the unit of each column, (m,); sums of values present have half ranges already."""
+    """Return the unit of each column, (m,); sums of values present are in half ranges, so 1."""
     domain = query.domain
     if isinstance(query, PresentMeanQuery):
         return np.ones(query.columns)

@@ -314,7 +314,7 @@ def proposal(spec: Specification) -> str:
     )
 
 
-def price(spec: Specification) -> float:
+def epsilon_of_half_error(spec: Specification) -> float:
     """Return the epsilon at which the error of the best option is 1/2; 0 if any epsilon does.
 
     Raises:

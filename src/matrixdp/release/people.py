@@ -142,22 +142,30 @@ def _text(name: str) -> str | None:
     return None if text.lower() in MISSING else text
 
 
-def _number(name: object) -> Hashable:
+def _number(identifier: object) -> Hashable:
     """Return an exact number of Python's own, whose equality and hash agree over all types.
 
     None stands for a missing one, and ``NotImplemented`` for what is no number.
     """
-    if name is None or name is np.ma.masked or type(name).__name__ in ("NAType", "NaTType"):
+    if (
+        identifier is None
+        or identifier is np.ma.masked
+        or type(identifier).__name__ in ("NAType", "NaTType")
+    ):
         return None
-    if isinstance(name, np.longdouble):
+    if isinstance(identifier, np.longdouble):
         # Python has no number as wide.
-        name = Fraction(*name.as_integer_ratio()) if np.isfinite(name) else float(name)
-    if isinstance(name, np.number | np.bool):
-        name = name.item()
-    if not isinstance(name, Number) or not isinstance(name, Hashable):
+        identifier = (
+            Fraction(*identifier.as_integer_ratio())
+            if np.isfinite(identifier)
+            else float(identifier)
+        )
+    if isinstance(identifier, np.number | np.bool):
+        identifier = identifier.item()
+    if not isinstance(identifier, Number) or not isinstance(identifier, Hashable):
         return NotImplemented
     try:
-        return name if name == name else None
+        return identifier if identifier == identifier else None
     except ArithmeticError:
         # A signalling NaN of decimal.
         return None

@@ -91,6 +91,7 @@ class MomentNoise:
             mean: released mean, (m,).
             level: probability that the bound holds for all of them.
         """
+        # Weyl's inequality; each of the two bounds fails with probability (1 - level) / 2.
         part_level = (1 + level) / 2
         size, shift = np.quantile(self._sizes, part_level, axis=1, method="higher").tolist()
         if self._mean_std is not None:

@@ -53,7 +53,7 @@ def executed(release):
 def test_all_cases_are_executed_as_declared_and_tight(case):
     release = built(*CASES[case])
     finding = executed(release)
-    assert finding.other == 0
+    assert finding.differing_share == 0
     assert 0.99 < finding.mu <= 1 + 1e-9
     assert np.linalg.norm([one.mu for one in release.parts]) == pytest.approx(release.mu)
     assert release.statement.epsilon <= BUDGET["epsilon"] * (1 + 1e-9)
@@ -236,7 +236,7 @@ def test_a_question_beyond_the_declared_ones_is_refused_before_its_noise(
         with pytest.raises(InputError, match="asks for more than it declares"):
             run()
         assert len(draws) == answers
-    assert executed(release).other == 1
+    assert executed(release).differing_share == 1
 
 
 class LooksAgain(ComposedMoments):
@@ -268,7 +268,7 @@ BAD = [LooksAgain, ClipsByTheData, AddsNoNoiseToTheMean]
 def test_a_program_that_breaks_its_word_is_found(kind):
     good = built()
     finding = executed(kind(good.query, good.epsilon, good.delta, good.program))
-    assert finding.other > 0 or finding.mu > 1.01
+    assert finding.differing_share > 0 or finding.mu > 1.01
 
 
 def test_the_noise_of_every_part_is_what_is_declared(monkeypatch):

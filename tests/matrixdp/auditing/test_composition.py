@@ -19,4 +19,4 @@ def executed(release, seed=0):
 @pytest.mark.parametrize("query", [LIVER_MOMENTS, replace(LIVER_MOMENTS, domain=Ball(1.0, 6))])
 def test_a_ball_is_enforced_on_records_before_they_are_counted(query):
     release = PrivatelyClipped().calibrate(query, epsilon=1.0, delta=0.01)
-    assert executed(release).other == 0
+    assert executed(release).differing_share == 0

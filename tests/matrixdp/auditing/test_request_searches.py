@@ -153,7 +153,7 @@ def assert_apart(release, values, constant):
 
 def assert_executed_as_declared(release):
     finding = parts.executed(release, np.random.default_rng(0))
-    assert finding.other == 0
+    assert finding.differing_share == 0
     assert 0.99 < finding.mu <= 1 + 1e-9
 
 

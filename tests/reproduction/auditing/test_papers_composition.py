@@ -59,15 +59,15 @@ def executed(release, most=None):
     return composition.executed(release, np.random.default_rng(0), most)
 
 
-#: How much of the declared mu replays on neighbours reach: of three parts of equal mu^2, in a ball
-#: no neighbours move more than one far (sqrt(1/3)), and a radius costs a tenth of mu^2 before.
-REACHED = {"adassp, public": 0.55, "adassp, private": 0.45}
+#: How much of the declared mu replays reach at least. Of three parts of equal mu^2 in a ball no
+#: neighbours move more than one far: sqrt(1/3). Elsewhere the least is .71.
+REACHED = {"adassp, public": 0.55}
 
 
 @pytest.mark.parametrize("name", RELEASES)
 def test_an_honest_composition_is_executed_as_declared(name):
     finding = executed(RELEASES[name])
-    assert finding.other == 0
+    assert finding.differing_share == 0
     assert REACHED.get(name, 0.7) < finding.mu <= 1 + releases.ROUNDING
 
 
@@ -242,19 +242,19 @@ def wrong_releases():
 )
 def test_a_wrong_composition_is_found(release):
     # Few pairs are the first ones of many: what they show, many do. The audit clips by itself.
-    assert executed(release, most=8).other > 0
+    assert executed(release, most=8).differing_share > 0
 
 
 @pytest.mark.parametrize("name", ["adassp, public", "adassp, private"])
 def test_equations_of_records_that_are_not_clipped_are_found(name):
     finding = executed(unclipped_equations(RELEASES[name]))
-    assert finding.other > 0 or finding.mu > 1 + releases.ROUNDING
+    assert finding.differing_share > 0 or finding.mu > 1 + releases.ROUNDING
 
 
 @pytest.mark.parametrize("name", ["histogram", "mvg"])
 def test_a_twin_that_changes_nothing_is_executed_as_declared(name):
     honest = twin(RELEASES[name], 0, lambda ask, part, value: ask(part, value))
-    assert executed(honest, most=4).other == 0
+    assert executed(honest, most=4).differing_share == 0
 
 
 @pytest.mark.parametrize("name", RELEASES)

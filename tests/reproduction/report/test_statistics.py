@@ -82,21 +82,26 @@ def test_a_known_shift_is_found_as_often_as_it_should_and_none_in_one_of_twenty(
         assert found == pytest.approx(expected or power, abs=0.015 if expected else tolerance)
 
 
+def detectable(n, level):
+    """Return the effect, in deviations, that n trials show four times in five."""
+    quantiles = stats.t.ppf([1 - level / 2, 0.8], n - 1)
+    return quantiles.sum() / np.sqrt(n)
+
+
+@pytest.mark.parametrize(("n", "tolerance"), [(5, 0.12), (100, 0.03)])
+@pytest.mark.parametrize("level", [0.05, 0.005])
+def test_a_detectable_effect_is_found_four_times_in_five(n, tolerance, level):
+    noise = np.random.default_rng(n).standard_normal((4000, n))
+    found = estimate(noise + detectable(n, level)).above() < level / 2
+    assert found.mean() == pytest.approx(0.8, abs=tolerance)
+
+
 @pytest.mark.parametrize("n", [5, 100])
 @pytest.mark.parametrize("level", [0.05, 0.005])
-def test_what_trials_could_show_they_show_four_times_in_five(n, level):
-    stream, runs = np.random.default_rng(n), 4000
-    noise = stream.standard_normal((runs, n))
-    # That of the true spread: the estimated one wanders about it.
-    reach = estimate(np.tile([-1.0, 1.0], 50)[:n] if n == 100 else noise[0]).detectable(level)
-    freedom = n - 1
-    exact = (stats.t.ppf(1 - level / 2, freedom) + stats.t.ppf(0.8, freedom)) / np.sqrt(n)
-    if n == 100:
-        assert reach == pytest.approx(exact, rel=0.006)
-    found = estimate(noise + exact)
-    assert (found.above() < level / 2).mean() == pytest.approx(0.8, abs=0.03 if n == 100 else 0.12)
-    sd = noise[0].std(ddof=1)
-    assert n == 100 or reach == pytest.approx(exact * sd)
+def test_a_detectable_effect_is_in_units_of_the_spread_of_the_trials(n, level):
+    trials = np.random.default_rng(n).standard_normal(n)
+    expected = detectable(n, level) * trials.std(ddof=1)
+    assert estimate(trials).detectable(level) == pytest.approx(expected, rel=0.006)
 
 
 def test_many_pairs_at_once_and_trials_that_are_missing(stream):

@@ -47,7 +47,7 @@ def histogram_mu(release: RidgedByHistogram) -> list[float]:
         return [proofs.UNPROVEN]
     mus = []
     for equations in release.equations:
-        if not parts.fits(equations.query, query, query.adjacency, NormalEquations):
+        if not parts.counts_for_release(equations.query, query, query.adjacency, NormalEquations):
             return [proofs.UNPROVEN]
         mus.append(float(np.linalg.norm(equations_mu(equations))))
     worst = proofs.UNPROVEN if np.isnan(mus).any() else max(mus)

@@ -8,7 +8,7 @@ from scipy import special
 from matrixdp import library
 from matrixdp.auditing.base import Audit
 from matrixdp.auditing.neighbours import farthest
-from matrixdp.auditing.parts import fits, parts_mu
+from matrixdp.auditing.parts import counts_for_release, parts_mu
 from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.auditing.releases import audit_of
 from matrixdp.mechanisms import proofs
@@ -45,7 +45,11 @@ def proven_mus(release: ChosenBySearch) -> list[float]:
     if not (library.owns(release) and proofs.owned(query) and query.group == 1):
         return [proofs.UNPROVEN]
     records = type(query) is RecordsQuery and type(source.domain) is type(query.domain)
-    if not (records and source.domain == query.domain and fits(source, query, query.adjacency)):
+    if not (
+        records
+        and source.domain == query.domain
+        and counts_for_release(source, query, query.adjacency)
+    ):
         return [proofs.UNPROVEN]
     rest: list[float] = []
     for number in range(2 * STEPS):

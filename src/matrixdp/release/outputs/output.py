@@ -335,16 +335,24 @@ class Output(abc.ABC):
     def _deviations(
         self, spread: Array, centre_std: float, weight: float, *, pure: bool
     ) -> tuple[Array, Array]:
-        columns, covers = np.arange(len(self.columns)), spread.shape[1] > 1
+        """Return :meth:`deviations` of noise with these variances.
+
+        Args:
+            spread: of entries (m, m) of second moments, or of columns (m, 1).
+            centre_std: deviation of a mean that was released before, or 0.
+            weight: variance of the weight that divides answers, or 0.
+            pure: whether the noise is Laplace noise.
+        """
+        columns, is_matrix = np.arange(len(self.columns)), spread.shape[1] > 1
         mean = np.full(len(columns), centre_std**2)
         if self.constant:
             columns = np.delete(np.arange(len(spread)), CONSTANT)
-            mean = spread[columns, CONSTANT] if covers else mean
-        least = spread[columns, columns if covers else 0] + weight * covers
-        largest = least + weight * (not covers)
+            mean = spread[columns, CONSTANT] if is_matrix else mean
+        least = spread[columns, columns if is_matrix else 0] + weight * is_matrix
+        largest = least + weight * (not is_matrix)
         least, largest = self._spread(least, largest, mean, 5 if pure else 2)
-        second = 1 + 8 * weight
-        return np.sqrt(second * least), np.sqrt(second * largest)
+        second_order = 1 + 8 * weight
+        return np.sqrt(second_order * least), np.sqrt(second_order * largest)
 
     def _spread(
         self, least: Array, largest: Array, mean: Array, square: int

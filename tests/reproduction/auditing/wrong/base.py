@@ -231,7 +231,7 @@ def answers(release: CalibratedMechanism, pair: Pair) -> tuple[Array, Array]:
 def runs_of(release: CalibratedMechanism, value: Array, count: int, seed: int = 0) -> Array:
     """Return releases of a value, with noise of the author's own sampler where there is one."""
     streams = [np.random.default_rng(seed)] * count
-    if isinstance(release, AdditiveMechanism) and release.coloured:
+    if isinstance(release, AdditiveMechanism) and release.drawn_white:
         # A simulated release draws noise of the library in its place.
         return value + release.noise.sample(streams)
     return release.simulate(value, streams)
