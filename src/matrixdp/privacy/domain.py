@@ -41,8 +41,9 @@ class Box:
                 f"bounds are from {lower.min():g} to {upper.max():g}; choose a unit in which none "
                 f"is beyond {checks.LARGEST:g}, and no range below {checks.SMALLEST:g}"
             )
-        object.__setattr__(self, "lower", tuple(lower.tolist()))
-        object.__setattr__(self, "upper", tuple(upper.tolist()))
+        # -0.0 is written as 0.0, so that texts of equal boxes are equal.
+        object.__setattr__(self, "lower", tuple((lower + 0.0).tolist()))
+        object.__setattr__(self, "upper", tuple((upper + 0.0).tolist()))
 
     @classmethod
     def cube(cls, features: int, lower: float, upper: float) -> Box:

@@ -55,7 +55,8 @@ def fill(box: Box, names: Sequence[str], rule: object) -> Array:
             number = checks.finite(**{f"missing.{name}": value})
             if not box.lower[column] <= number <= box.upper[column]:
                 raise InputError(f"missing.{name} is {number:g}; it must lie within bounds.{name}")
-            values[column] = number
+            # -0.0 is 0.0, in the text of a request too.
+            values[column] = number + 0.0
         return values
     if rule != MIDDLE:
         raise InputError(

@@ -197,7 +197,7 @@ def test_a_retry_gives_the_same_bytes_and_is_not_charged(folder, capsys):
 def test_numbers_that_are_written_in_another_way_are_the_same_request(folder):
     assert run(folder) == 0
     text = (folder / "spec.toml").read_text().replace("epsilon = 1.0", "epsilon = 1")
-    (folder / "spec.toml").write_text(text.replace("[0, 120]", "[0.0, 12e1]") + "\n# as before\n")
+    (folder / "spec.toml").write_text(text.replace("[0, 120]", "[-0.0, 12e1]") + "\n# as before\n")
     words = ["release", str(folder / "spec.toml"), "--out", str(folder / "second")]
     assert cli.main(words) == 0
     assert len(state(folder)[0]) == 1

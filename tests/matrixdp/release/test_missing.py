@@ -94,10 +94,11 @@ def test_no_door_puts_a_value_in_place_of_a_missing_one_unstated(folder, capsys,
     assert not (folder / "out").exists()
 
 
-def test_a_rule_that_is_stated_leaves_the_request_as_it_was(folder):
+@pytest.mark.parametrize("rules", [(None, "middle", {"age": 5}), ({"age": 0.0}, {"age": -0.0})])
+def test_a_rule_that_is_stated_leaves_the_request_as_it_was(folder, rules):
     requests = [
         release._request(harness.spec(folder, **{**AGES, "missing": rule}), folder)
-        for rule in (None, "middle", {"age": 5})
+        for rule in rules
     ]
     assert len({*map(storage.digest, requests)}) == 1
 
