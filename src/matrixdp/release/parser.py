@@ -213,6 +213,11 @@ def _specification(
     output_type, delta, target = every()[values["query"]], values["delta"], values["target"] or ""
     if output_type is Bounds:
         names, box = values["columns"], Box.cube(len(values["columns"]), -_END, _END)
+        if "" in names:
+            raise InputError(
+                "columns has the column '', and no query answers for a column without a name; "
+                "rename the column"
+            )
     else:
         names = _columns(output_type, target, [*values["bounds"]])
         box = Box(*zip(*(values["bounds"][name] for name in names), strict=True))

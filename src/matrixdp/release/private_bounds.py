@@ -68,7 +68,8 @@ def text(rows: Sequence[Sequence[Any]], statement: Mapping[str, Any]) -> str:
     count = charge if "charge" in statement else "and counted by no account"
     lines = [f"[bounds]  # found in private {count}"]
     for name, low, high in rows:
-        key = json.dumps(name, ensure_ascii=False)
+        # Of what JSON leaves as it is TOML refuses this character alone.
+        key = json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")
         lacking = f"# {key} has no bounds: state some, or leave it out"
         lines.append(lacking if low == "" else f"{key} = [{low!r}, {high!r}]")
     return "\n".join([*lines, ""])

@@ -18,6 +18,7 @@ from matrixdp.mechanisms import private_bounds
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.release import choices
 from matrixdp.release.outputs import OUTPUTS
+from matrixdp.release.private_bounds import text as table_text
 
 PACKAGE = Path(mdp.__file__).parent
 COLUMNS = ["age", "income"]
@@ -110,6 +111,13 @@ def test_a_file_of_bounds_is_one_at_every_door(folder, capsys, monkeypatch, verb
     assert len(charges(folder)) == 1
 
 
+def test_a_table_of_bounds_is_toml_whatever_the_names_of_its_columns():
+    names = [chr(number) for number in range(1, 1000)]
+    rows = [[name, "", ""] if name.isdigit() else [name, -1.0, 2.0] for name in names]
+    table = tomllib.loads(table_text(rows, {"digest": "0" * 64}))["bounds"]
+    assert table == {name: [-1.0, 2.0] for name in names if not name.isdigit()}
+
+
 def test_bounds_that_are_found_serve_records_in_memory(tmp_path):
     rows = np.random.default_rng(0).uniform(20, 60, (2000, 2))
     account = mdp.Account(tmp_path / "a.json", epsilon=3.0, delta=1e-5)
@@ -178,6 +186,12 @@ def test_a_receipt_says_where_bounds_were_found_by_another_rule(
     for other in ({"adjacency": "add_or_remove"}, keys):
         assert paste(folder, text.replace("age", "aged"), out="other", **other) == 2
         assert "was begun with total" in capsys.readouterr().err
+
+
+def test_a_column_that_no_query_takes_is_refused_before_the_charge(folder, capsys):
+    said = find(folder, capsys, columns=["age", ""], status=2)
+    assert "columns has the column '', and no query answers for" in said.err
+    assert not charges(folder)
 
 
 def test_a_column_without_bounds_is_said_and_the_charge_stays(folder, capsys):
