@@ -104,13 +104,14 @@ def test_recommendations_for_several_releases_are_one_object(folder, run):
 def test_an_account_says_what_is_spent_and_left(folder, run, capsys):
     empty = run("account", "single.toml")
     assert empty == {"account": str(folder / "books.json"), "releases": []}
-    run("release", "single.toml")
+    (released,) = run("release", "single.toml")["releases"]
     says = run("account", "people.csv")
     assert says["account"] == str(folder / "books.json")
     assert says["total"]["epsilon"] == 2
     (charge,) = says["releases"]
     assert charge["query"] == "mean"
-    assert not {"request", "answer", "receipt"} & {*charge}
+    assert charge["receipt"] == released["receipt"]["digest"]
+    assert not {"request", "answer"} & {*charge}
     assert cli.main(["account", "people.csv"]) == 0
     text = capsys.readouterr().out
     assert f"epsilon {charge['epsilon']:.4g} at delta {charge['delta']:.4g}\n" in text

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 #: Keys of a charge by which a release finds its files.
-_INTERNAL = ("request", "answer", "receipt")
+_INTERNAL = ("request", "answer")
 #: Of an account that nothing beside the records links to.
 _ELSEWHERE = "; where a specification names another account, ask by that specification"
 

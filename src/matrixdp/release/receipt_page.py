@@ -77,7 +77,7 @@ def _paragraphs(statement: Mapping[str, Any], files: str) -> Iterator[tuple[str,
     check = f"{files}.receipt.json has all numbers in full"
     if statement["file"]:
         check += ", and a digest that the account notes beside the charge; `matrixdp account "
-        check += f"{shlex.quote(statement['file'])}` lists it"
+        check += f"{shlex.quote(statement['file'])} --json` lists it"
     yield "To check:", f"{check}. Made by matrixdp {statement['version']['matrixdp']}."
 
 
