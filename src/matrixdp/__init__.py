@@ -17,8 +17,9 @@ An :class:`Account` (diffprivlib's accountant) adds up the releases of each. The
 >>> calibrated.release(records).shape
 (2, 2)
 
-Inside, records are columns: a data matrix is m features by n records. Whatever is out of its range
-raises :class:`InputError`; docstrings name the errors beyond that.
+Every function takes records as rows, (n, m); formulas and the ``shape`` of a query have them as
+columns, (m, n). Whatever is out of its range raises :class:`InputError`; docstrings name the errors
+beyond that.
 """
 
 import importlib

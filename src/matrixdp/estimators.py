@@ -24,7 +24,7 @@ from matrixdp.release import bounds
 # Annotations of inherited parameters are read here.
 from matrixdp.release.account import Account  # noqa: F401
 from matrixdp.release.bounds import BoundsLike  # noqa: F401
-from matrixdp.release.fits import warn_of_doubts, warn_of_scores
+from matrixdp.release.fits import warn_of_clipping, warn_of_doubts, warn_of_scores
 from matrixdp.release.outputs import Components, Regression
 from matrixdp.release.outputs.components import spectrum
 
@@ -43,7 +43,7 @@ class Covariance(Private):
         location_: mean, (m,), in the same units, within the bounds.
         raw_covariance_, raw_location_: both as the noise left them.
         eigenvalues_: eigenvalues of ``covariance_``, (m,), the largest first.
-        mechanism_: the calibrated mechanism, with its tight guarantee.
+        mechanism_: the calibrated mechanism; ``mechanism_.statement`` is its guarantee.
 
     >>> X = np.random.default_rng(1).uniform(0, 1, (400, 3))
     >>> estimate = mdp.Covariance(epsilon=1, delta=1e-6, bounds=(0, 1)).fit(X)
@@ -63,6 +63,7 @@ class Covariance(Private):
         self.location_, self.covariance_ = answer[:, 0], answer[:, 1:]
         self.eigenvalues_ = spectrum(self.covariance_)[0]
         warn_of_doubts(output.doubts(noisy), calls=2)
+        warn_of_clipping(noisy, calls=2)
         return self
 
 
@@ -80,11 +81,13 @@ class PrivatePCA(FitAlone, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pr
 
     Attributes:
         components_: components, (n_components, m), of records in half ranges.
-        explained_variance_: their variances, (n_components,), in squared half ranges.
+        explained_variance_: their variances, (n_components,), in squared half ranges. Under
+            ``clipped``, which ``recommend`` may take, they may be several times too small, with a
+            warning; ``analyze_gauss`` shrinks none.
         explained_variance_ratio_: their shares of the total variance, (n_components,).
         mean_, raw_mean_: mean, (m,), in the records' own units, within the bounds and as the noise
             left it.
-        mechanism_: the calibrated mechanism, with its tight guarantee.
+        mechanism_: the calibrated mechanism; ``mechanism_.statement`` is its guarantee.
 
     >>> X = np.random.default_rng(1).uniform(0, 1, (400, 3))
     >>> pca = mdp.PrivatePCA(2, epsilon=1, delta=1e-6, bounds=(0, 1)).fit(X)
@@ -118,6 +121,7 @@ class PrivatePCA(FitAlone, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pr
         self.explained_variance_, self.explained_variance_ratio_ = answer[:, 0], answer[:, 1]
         self.components_ = answer[:, 2:]
         warn_of_doubts(output.doubts(noisy), calls=2)
+        warn_of_clipping(noisy, calls=2)
         return self
 
     def transform(self, X: ArrayLike) -> Array:
@@ -169,7 +173,7 @@ class PrivateRidge(RegressorMixin, Private):
         coef_std_, intercept_std_: their standard errors from the noise alone, to first order. The
             ridge that limits the noise, and the clipping of ``clipped``, are not in them, so that
             they make no interval. NaN with ``max_norm``.
-        mechanism_: the calibrated mechanism, with its tight guarantee.
+        mechanism_: the calibrated mechanism; ``mechanism_.statement`` is its guarantee.
 
     >>> X = np.random.default_rng(1).uniform(0, 1, (400, 3))
     >>> ridge = mdp.PrivateRidge(epsilon=1, delta=1e-6, bounds=(0, 1), target_bounds=(0, 3))

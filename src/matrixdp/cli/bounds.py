@@ -6,6 +6,7 @@ The specification is a small TOML file of its own (own_matrix.md explains every 
     columns = ["age", "bmi"]     # whose bounds to find
     records = 2126               # their number is public
     epsilon = 0.25               # of the bounds alone
+    delta = 1e-6                 # where releases with a delta follow
     total = {epsilon = 2.0, delta = 1e-5}   # of all releases of this file, fixed by the first one
     missing = "middle"           # as in the releases to come
 

@@ -19,8 +19,9 @@ and a weight (default: 1), but no epsilon.
 
 Where people have several rows, person = "patient" names the column that identifies them, and
 per_person = 5 how many rows of each count, the first ones. All rows of one person are then
-protected: under adjacency = "add_or_remove" who is in the file, with how many rows and which
-values, under "replace" the values alone.
+protected, by an adjacency that must be stated: under adjacency = "add_or_remove" who is in the
+file, with how many rows and which values, under "replace" the values alone. Where the l2 norm of
+records has a public bound, max_norm = 1.0 states it, in the columns' own units: less noise.
 
 The account of all releases is beside the file, or at the path account = "...". A new account states
 what becomes of a missing value: under missing = "middle" it gets the middle of its bounds, or a

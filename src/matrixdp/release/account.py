@@ -54,7 +54,8 @@ class Account:
             wherever it lies; or, where records are an array, the account itself, as
             ``survey.privacy.json``.
         epsilon, delta: total of all releases; an existing file states its own.
-        pure: part of epsilon that is reserved for pure releases beside others.
+        pure: part of epsilon that is reserved for pure releases beside others. Without it one pure
+            release, as of ``private_bounds`` without ``delta``, can leave no room for any with one.
         sampler: part of delta for the error of safe noise; None takes a hundredth, 1e-6 at most.
         adjacency: neighbouring relation: ``replace``, ``zero_out`` or ``add_or_remove``.
         person: name of what identifies people, as the column of a file, where neighbours differ in

@@ -101,7 +101,8 @@ class Answer:
         return {name: getattr(self, name) for name in names}
 
     def __repr__(self) -> str:
-        return f"{self._text() if self.query == Bounds.name else self.answer}\n{self.says}"
+        table = self._text() if self.query == Bounds.name else str(self.answer)
+        return "\n".join([table, self.says, *self.notes])
 
 
 def file_names(query_name: str) -> dict[str, str]:

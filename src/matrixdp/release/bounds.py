@@ -42,9 +42,16 @@ def by_column(
         InputError: the bounds are missing, have another form, or could mean two things.
     """
     if bounds is None:
-        raise InputError(f"{name} is None; state the public lowest and highest values")
+        raise InputError(
+            f"{name} is None; state the public lowest and highest values, (-1, 1) with "
+            "max_norm = 1 where norms of records are at most 1"
+        )
     check_names(columns)
     if isinstance(bounds, Mapping):
+        # Bounds that were found call the columns of an array "0", "1", ...
+        numbers = {str(column): column for column in columns if isinstance(column, int)}
+        if not {*numbers.values()} & {*bounds}:
+            bounds = {numbers.get(column, column): ends for column, ends in bounds.items()}
         for column in bounds:
             if column not in columns:
                 raise InputError(f"{name} has the column {column!r}; {nearest(column, columns)}")

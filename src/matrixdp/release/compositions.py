@@ -37,6 +37,12 @@ SHRUNK = (
     "records beyond the radius are shrunk to it, which makes variances, eigenvalues and mean "
     "squares too small; the noisy share of these records does not bound by how much"
 )
+#: What is said of numbers that a radius may make smaller.
+TOO_SMALL = (
+    "records beyond a radius that was found in private are shrunk to it: where their noisy share, "
+    "which is in the details, is large, these numbers may be several times too small; mechanism = "
+    '"analyze_gauss" has more noise and none of this'
+)
 WHOLE = "none: the radius holds all records within the public bounds"
 #: Share of a radius that a sum of squares may lose to rounding.
 _ROUNDING = 1e-12
@@ -132,8 +138,7 @@ def details(output: Output, noisy: Noisy) -> dict[str, Any]:
         "noise_of_moments_in_half_ranges": outcome.moments_std / outcome.weight,
     }
     if noisy.shrinks:
-        share = float(np.clip(outcome.beyond / outcome.weight, 0, 1))
-        content["noisy_share_of_records_beyond_the_radius"] = share
+        content["noisy_share_of_records_beyond_the_radius"] = noisy.share_beyond
         content["noise_of_this_share"] = outcome.beyond_std / outcome.weight
     if outcome.centre_std and "mean" not in output.headers:
         mean = outcome.centre * output.half + output.middle

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from matrixdp.checks import InputError
 from matrixdp.privacy import exact_sums
+from matrixdp.release.outputs.output import Noisy
 
 #: Beginnings of scikit-learn's messages that show shapes and names of columns, but no value.
 _HARMLESS = (
@@ -68,6 +69,10 @@ class OneFit:
         )
 
 
+#: Noisy share of records beyond a radius above which estimators warn.
+MANY = 0.1
+
+
 class ExactScoreWarning(UserWarning):
     """A score of private records is computed without noise, and no epsilon covers it."""
 
@@ -81,6 +86,22 @@ def warn_of_doubts(doubts: Sequence[str], *, calls: int) -> None:
     if doubts:
         rest_words = f", and {len(doubts) - 1} such numbers more" * (len(doubts) > 1)
         warnings.warn(f"{doubts[0]}{rest_words}", UselessWarning, stacklevel=calls + 1)
+
+
+class ClippedWarning(UserWarning):
+    """Many records were shrunk, which makes variances too small by an unknown factor."""
+
+
+def warn_of_clipping(noisy: Noisy, *, calls: int) -> None:
+    """Warn the program that is this many calls above where many records were shrunk."""
+    if noisy.shrinks and noisy.share_beyond > MANY:
+        warnings.warn(
+            f"a noisy share of {noisy.share_beyond:.0%} of the records lies beyond a radius that "
+            "was found in private, and was shrunk to it: variances may be several times too small; "
+            'mechanism="analyze_gauss" has more noise and none of this',
+            ClippedWarning,
+            stacklevel=calls + 1,
+        )
 
 
 #: Names of the estimators whose scores have been warned of in this process.

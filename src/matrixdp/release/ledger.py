@@ -76,7 +76,7 @@ def total(spec: Mapping[str, Any]) -> dict[str, float]:
     Raises:
         InputError: a key is missing or unknown, or a value is out of range.
     """
-    if isinstance(spec, Mapping) and "epsilon" in spec and "delta" not in spec:
+    if isinstance(spec, Mapping) and "epsilon" in spec and spec.get("delta") is None:
         raise InputError(
             "total has no delta; give {epsilon = ..., delta = ...}, with delta = 0 if all releases "
             "are pure, otherwise well below 1 / records, such as 1e-6"
@@ -332,5 +332,10 @@ def summary(account: Account) -> list[str]:
     if delta:
         room = left(account, pure=False)
         lines.append(f"left: a release of epsilon {room:.4g} at delta {delta:.4g}")
+        if not room and not total["pure"] and any(entry["pure_epsilon"] for entry in releases):
+            lines.append(
+                "  as pure releases count far more beside one with a delta; a new account can "
+                "reserve a part of epsilon for them: total.pure"
+            )
     lines.append(f"left: a pure release of epsilon {left(account, pure=True):.4g}")
     return lines

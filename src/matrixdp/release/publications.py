@@ -61,9 +61,11 @@ def make_release(
         out: folder for the files of the release of a TOML file, if they are wanted.
         even_if_useless: whether to pay for a release whose noise hides everything.
         settings: for records in memory, the keys of a TOML file, see own_matrix.md. Needed are
-            ``query`` ("records", "mean", "second_moments", "covariance", "components" or
-            "regression" with a ``target``), ``bounds``, ``epsilon`` and ``missing`` ("refuse" or
-            "middle"). ``delta``, ``mechanism``, ``label`` and the like are as there. ``bounds`` is
+            ``query`` ("records", "mean", "second_moments", "covariance", "components", ``number``
+            of them, or "regression" with a ``target``), ``bounds``, ``epsilon`` and ``missing``
+            ("refuse" or "middle"). ``delta``, ``mechanism``, ``label`` and the like are as there;
+            ``person``, ``per_person`` and ``adjacency`` go together; ``max_norm`` is a public l2
+            norm of records, beside their bounds. ``bounds`` is
             a dictionary ``{column: (lowest, highest)}``, which selects the columns, or has one of
             the other forms of an estimator's. ``records`` is the number of rows, which counts as
             public; under ``add_or_remove`` and with ``person`` it must be stated.
@@ -95,13 +97,15 @@ def private_bounds(
     """Find bounds of columns in private, as `matrixdp bounds` does.
 
     It is a release of its own, whose ``answer`` is a dictionary ``{column: (lowest, highest)}`` of
-    the bounds that were found. Give it to :func:`make_release` as ``bounds``, with the same
-    account: the receipt then says by which charge they were found.
+    the bounds that were found. Give it to :func:`make_release` or an estimator as ``bounds``, with
+    the same account: a receipt then says by which charge they were found.
 
     Args:
         source, account, out, even_if_useless: as of :func:`make_release`.
         settings: for records in memory, the keys of a TOML file: ``columns`` (None takes all),
-            ``epsilon`` and ``missing``, and ``delta``, ``label``, ``person`` and the like.
+            ``epsilon`` and ``missing``, and ``delta``, ``label``, ``person`` and the like. State a
+            ``delta`` where releases with one follow: beside a pure release they may not fit, see
+            ``pure`` of :class:`~matrixdp.release.account.Account`.
 
     Raises:
         InputError: as :func:`make_release`.
@@ -130,8 +134,9 @@ def recommend(
             columns and its number of rows count.
 
     Returns:
-        Options; ``print(option)`` gives the key for ``mechanism=`` of each, and what its noise
-        means for the answer, in its unit.
+        Options by regret, so that the first may have more noise than a later one
+        (``option.error``); ``print(option)`` gives the key for ``mechanism=`` of each, and what its
+        noise means for the answer, in its unit.
 
     Raises:
         InputError: as :func:`make_release`; no mechanism fits the account.

@@ -268,9 +268,13 @@ def planned(
     option = choices.choose(spec, listed, state, name)[0][0]
     answered = choices.spec_of(spec, option)
     if receipt.useless(answered, option) and insist:
+        is_wide = len(spec.columns) > spec.query.n_records
         raise InputError(
-            f"{receipt.says(answered, option)}; give a larger epsilon, narrower bounds or fewer "
-            f"columns, {spec.output.alternative}or pay for it all the same with {insist}"
+            f"{receipt.says(answered, option)}; "
+            + "one row is one record: transpose the table if its columns are records; else "
+            * is_wide
+            + "give a larger epsilon, narrower bounds or fewer columns, "
+            f"{spec.output.alternative}or pay for it all the same with {insist}"
         )
     return Plan(spec, account, listed, option)
 
@@ -327,11 +331,7 @@ def _notes(
     if missing.can_occur(spec.file) and (left_out or not np.isnan(spec.fill).any()):
         notes.append(missing.describe_fill(spec.columns, spec.fill, left_out=left_out))
     if spec.output_type.root and "radius_in_half_ranges" in details:
-        notes.append(
-            "records beyond a radius that was found in private are shrunk to it: where their noisy "
-            "share, which is in the details, is large, these numbers may be several times too "
-            'small; mechanism = "analyze_gauss" has more noise and none of this'
-        )
+        notes.append(compositions.TOO_SMALL)
     if found := private_bounds.describe_origin(statement):
         notes.append(found)
     if clipped := details.get(UNCLIPPED, {}):

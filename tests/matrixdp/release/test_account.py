@@ -203,6 +203,16 @@ def test_an_account_that_another_began_or_that_vanished_is_refused(folder):
     assert not path.exists()
 
 
+def test_an_account_says_why_nothing_is_left_beside_pure_releases(tmp_path):
+    path = tmp_path / "a.json"
+    account = mdp.Account(path, epsilon=1, delta=1e-5)
+    query = mdp.MeanQuery(mdp.Box.cube(2, -1, 1), 40)
+    account.spend(mdp.Laplace().calibrate(query, epsilon=0.25))
+    lines = ledger.summary(account.state())
+    assert lines[-3] == "left: a release of epsilon 0 at delta 9.9e-06"
+    assert "total.pure" in lines[-2]
+
+
 def test_the_command_line_says_what_is_spent_and_left(folder, capsys):
     path = folder / "people.csv.privacy.json"
     assert run(folder, **GAUSSIAN) == 0

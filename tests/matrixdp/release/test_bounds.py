@@ -17,6 +17,7 @@ from matrixdp.checks import InputError
 from matrixdp.mechanisms import private_bounds
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.release import choices
+from matrixdp.release.bounds import by_column as column_bounds
 from matrixdp.release.outputs import OUTPUTS
 from matrixdp.release.private_bounds import text as table_text
 
@@ -127,6 +128,8 @@ def test_bounds_that_are_found_serve_records_in_memory(tmp_path):
     mean = mdp.make_release(rows, query="mean", bounds=bounds.answer, epsilon=1, **terms)
     assert "found in private" in mean.receipt["origin_of_bounds"]["1"]
     assert [charge["query"] for charge in account.releases] == ["bounds", "mean"]
+    # An estimator takes them too: the columns of an array have numbers there.
+    assert column_bounds(bounds.answer, (0, 1)) == {0: (16.0, 64.0), 1: (16.0, 64.0)}
     # Without an account nobody knows.
     alone = mdp.make_release(rows, query="mean", bounds=bounds.answer, epsilon=1, missing="refuse")
     assert alone.receipt["origin_of_bounds"]["1"] == "stated by you"

@@ -11,7 +11,7 @@ import pytest
 import matrixdp as mdp
 from matrixdp.checks import Array
 from matrixdp.release import outputs
-from matrixdp.release.fits import UselessWarning
+from matrixdp.release.fits import ClippedWarning, UselessWarning
 from matrixdp.release.outputs.output import DOUBTS, Noisy
 from matrixdp.release.outputs.words import plain
 
@@ -96,6 +96,19 @@ def test_an_estimator_names_the_column_of_a_number_that_may_be_noise():
     weak = mdp.Covariance(epsilon=0.5, bounds={"age": (0, 120), "income": (0, 200_000)})
     with pytest.warns(UselessWarning, match="standard deviation of income"):
         weak.fit(frame)
+
+
+def test_an_estimator_warns_where_clipping_takes_from_many_records():
+    pytest.importorskip("sklearn")
+    rows = np.random.default_rng(0).normal(0.5, 0.05, (5000, 4))
+    rows[:1500] = np.random.default_rng(1).choice([0.0, 1.0], (1500, 4))
+    keys = {"epsilon": 1.0, "delta": 1e-6, "bounds": (0, 1)}
+    for kind in (mdp.Covariance, mdp.PrivatePCA):
+        with pytest.warns(ClippedWarning, match="several times too small"):
+            kind(**keys, mechanism="clipped").fit(rows)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", ClippedWarning)
+            kind(**keys, mechanism="analyze_gauss").fit(rows)
 
 
 def test_an_estimator_warns_of_numbers_that_may_be_noise():

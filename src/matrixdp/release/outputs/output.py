@@ -80,6 +80,13 @@ class Noisy:
         assert self.mean is not None
         return MeanCovariance(self.mean, positive(self.value), np.asarray(self.weight))
 
+    @property
+    def share_beyond(self) -> float:
+        """Noisy share of the records that a private radius shrinks; 0 where none does."""
+        if self.outcome is None:
+            return 0.0
+        return float(np.clip(self.outcome.beyond / self.outcome.weight, 0, 1))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Output(abc.ABC):
