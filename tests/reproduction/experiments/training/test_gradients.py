@@ -5,7 +5,7 @@ import pytest
 from exactness import same_integers
 from exampleloss import losses
 
-from reproduction.experiments.training import batches, gradients
+from reproduction.experiments.training import batches, gradients, models
 from reproduction.experiments.training.models import pairs
 
 #: Pictures take long; test_whole_trials.py has a step on them.
@@ -49,8 +49,12 @@ def clipped(model, params, lot, clip, size=None):
     return flat(clipped_sum(model, params, jnp.asarray(lot), size, clip))
 
 
-def test_norms_and_sums_are_those_of_single_gradients(model, params):
-    lot = jnp.arange(40)
+@pytest.mark.parametrize("size", [4, 30])
+def test_norms_and_sums_are_those_of_single_gradients(model, params, size, monkeypatch):
+    monkeypatch.setattr(models, "NEAR_BLOCK", 8)
+    lot = jnp.arange(size)
+    model = model.on(np.asarray([lot, lot[::-1]]))
+    assert size == 30 or getattr(model, "near", 0) < 60
     each = singles(model, params, len(lot))
     weights = np.random.default_rng(5).random(len(lot)).astype(np.float32)
     norms, weighted = norms_and_sum(model, params, lot, weights)

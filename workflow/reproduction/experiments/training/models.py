@@ -17,7 +17,7 @@ import abc
 import itertools
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import jax
@@ -32,6 +32,9 @@ Params = dict[str, Array]
 #: Number of hidden units of the Adult network, and of the graph network.
 SIGMOID_UNITS = 12
 GRAPH_UNITS = 16
+
+#: The nodes near a lot of the graph network are padded to a multiple of this.
+NEAR_BLOCK = 256
 
 
 class Model(abc.ABC):
@@ -53,6 +56,14 @@ class Model(abc.ABC):
     def initial(self, stream: np.random.Generator) -> Params:
         """Return initial parameters, as :func:`draw_weights`."""
         return draw_weights(self.shapes, stream)
+
+    def on(self, lots: NDArray) -> Self:
+        """Return the network made ready for these lots, of which it may take no others.
+
+        Args:
+            lots: indices of training examples, shape (steps, k).
+        """
+        return self
 
     @abc.abstractmethod
     def gradients(self, params: Params, lot: Array) -> tuple[Array, Callable[[Array], Params]]:
@@ -326,17 +337,17 @@ class GraphNetwork(Model):
     squared norm of that sum is a sum over pairs of neighbours.
 
     Attributes:
-        aggregated, transposed: A X, nodes x words, and its transpose, stored for a fast product.
+        aggregated: A X, nodes x words.
         rows, test_rows: rows of A for the training and the test nodes.
         labels, test_labels: classes of these nodes, from 0.
         left, right, owner: pairs of neighbours l <= r of every training node: the two nodes, and
             the index of the training example, ascending.
         products: A_il A_ir <(A X)_l, (A X)_r> for every pair, doubled where l < r.
         classes: number of classes.
+        near: number of nodes that a step reads; no lot and its neighbours together have more.
     """
 
     aggregated: Array
-    transposed: Array
     rows: Array
     labels: Array
     test_rows: Array
@@ -346,6 +357,7 @@ class GraphNetwork(Model):
     owner: Array
     products: Array
     classes: int = field(metadata={"static": True})
+    near: int = field(metadata={"static": True})
 
     @classmethod
     def of(cls, arrays: Mapping[str, NDArray]) -> Self:
@@ -359,7 +371,6 @@ class GraphNetwork(Model):
         labels = arrays["labels"].astype(np.int32)
         return cls(
             aggregated=jnp.asarray(aggregated, jnp.float32),
-            transposed=jnp.asarray(np.ascontiguousarray(aggregated.T), jnp.float32),
             rows=jnp.asarray(rows, jnp.float32),
             labels=jnp.asarray(labels[arrays["train"]]),
             test_rows=jnp.asarray(adjacency[arrays["test"]], jnp.float32),
@@ -369,7 +380,16 @@ class GraphNetwork(Model):
             owner=jnp.asarray(owner),
             products=jnp.asarray(np.where(left < right, 2, 1) * products, jnp.float32),
             classes=int(labels.max()) + 1,
+            near=len(aggregated),
         )
+
+    def on(self, lots: NDArray) -> Self:
+        """Return the network with ``near`` as small as these lots allow."""
+        members = np.zeros((len(lots), len(self.labels)), np.float32)
+        np.put_along_axis(members, lots, 1, axis=1)
+        most = int((members @ (np.asarray(self.rows) != 0) > 0).sum(axis=1).max())
+        # In large blocks, so that few trials compile anew.
+        return replace(self, near=min(-(-most // NEAR_BLOCK) * NEAR_BLOCK, len(self.aggregated)))
 
     @property
     def shapes(self) -> dict[str, tuple[int, int]]:
@@ -381,9 +401,14 @@ class GraphNetwork(Model):
 
     def gradients(self, params: Params, lot: Array) -> tuple[Array, Callable[[Array], Params]]:
         """Return norms and weighted sums of single gradients (see :class:`Model`)."""
-        hidden = jax.nn.relu(self.aggregated @ params["hidden"])
+        # A lot's outputs depend on its nodes and their neighbours alone. Zeros pad these to `near`.
+        nodes = len(self.aggregated)
+        rows = self.rows[lot]
+        (near,) = jnp.nonzero(rows.any(axis=0), size=self.near, fill_value=nodes)
+        aggregated = self.aggregated.at[near].get(mode="fill", fill_value=0)
+        around = rows.at[:, near].get(mode="fill", fill_value=0)
+        hidden = jax.nn.relu(aggregated @ params["hidden"])
         active = (hidden > 0).astype(jnp.float32)
-        around = self.rows[lot]
         inner = around @ hidden
         output = inner @ params["output"]
         by_output = jax.vmap(jax.grad(cross_entropy))(output, self.labels[lot])
@@ -392,11 +417,12 @@ class GraphNetwork(Model):
         def weighted(weights: Array) -> Params:
             by_hidden = active * (around.T @ (weights[:, None] * by_inner))
             return {
-                "hidden": self.transposed @ by_hidden,
+                "hidden": aggregated.T @ by_hidden,
                 "output": inner.T @ (weights[:, None] * by_output),
             }
 
-        terms = active[self.left] * active[self.right] * self.products[:, None]
+        everywhere = jnp.zeros((nodes, GRAPH_UNITS)).at[near].set(active, mode="drop")
+        terms = everywhere[self.left] * everywhere[self.right] * self.products[:, None]
         sums = jax.ops.segment_sum(terms, self.owner, len(self.labels), indices_are_sorted=True)
         squares = _squares(inner) * _squares(by_output) + (by_inner**2 * sums[lot]).sum(axis=1)
         return jnp.sqrt(squares), weighted
