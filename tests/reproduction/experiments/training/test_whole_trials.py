@@ -254,7 +254,6 @@ def final(bands, steps):
     return np.linalg.norm(response(steps) @ np.linalg.inv(strategy))
 
 
-@pytest.mark.nightly
 def test_a_fixed_order_shows_every_record_once_an_epoch_in_the_same_place(monkeypatch):
     """Two lots of 500 in each of three epochs; the privacy is worked out from what was drawn."""
     lot, epochs, bands = 500, 3, 2
