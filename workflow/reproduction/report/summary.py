@@ -168,14 +168,17 @@ def read(path: str | os.PathLike) -> pd.DataFrame:
     return table[list(COLUMNS)]
 
 
-def read_trials(path: str | os.PathLike) -> pd.DataFrame:
-    """Return the rows of a trial file, with the columns that summaries need.
+def read_trials(
+    path: str | os.PathLike, columns: Iterable[str] = (*TEXT, *NUMBERS)
+) -> pd.DataFrame:
+    """Return the rows of a trial file with some columns, by default those that summaries need.
+
+    The fewer columns, the faster. Epsilon, phase, trial and value must be among them.
 
     Raises:
         InputError: the file is damaged, has no rows, or has a trial without a finite result.
     """
-    types: dict[str, type] = dict.fromkeys(TEXT, str) | dict.fromkeys(NUMBERS, float)
-    rows = _read_csv(path, types, "trial")
+    rows = _read_csv(path, {name: float if name in NUMBERS else str for name in columns}, "trial")
     if rows.empty:
         raise InputError(f"{path} holds no rows; delete it and run again, which makes it anew")
     trials = rows[rows["trial"].notna()]

@@ -152,6 +152,7 @@ class Trials:
         name = next((name for name in names if name in self._files), "")
         if not name:
             raise NotRun(f"the trials of {mechanism} in {experiment} are missing")
-        rows = summary.read_trials(self._files[name])
+        columns = ["phase", *KEYS, "reading", "trial", "value"]
+        rows = summary.read_trials(self._files[name], columns)
         rows = rows[rows["phase"].isin([REPORT, CONTROL]) & rows["reading"].eq(summary.DEFAULT)]
         return contrasts.frame(rows, ["phase", *KEYS])
