@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 from jax import Array
+from jax.flatten_util import ravel_pytree
 
 from reproduction.data.prepared import Arrays
 from reproduction.experiments.schemes.base import SchemeNoise
@@ -70,27 +71,26 @@ def descend(
     optimiser = optax.sgd(
         optax.exponential_decay(RATE, DECAY_STEPS, DECAY, staircase=True), MOMENTUM, nesterov=True
     )
+    flat, by_name = ravel_pytree(initial)
 
     def step(state: tuple, inputs: tuple) -> tuple[tuple, None]:
         params, memory, past = state
         lot, size, key = inputs
         total = clipped_sum(model, params, lot, size, clip)
-        gradient, recent = {}, {}
-        for name, name_key in zip(total, jax.random.split(key, len(total)), strict=True):
-            noise = jax.random.normal(name_key, total[name].shape)
-            if len(bands) > 1:
-                noise = (noise - jnp.tensordot(bands[1:], past[name], 1)) / bands[0]
-                recent[name] = jnp.concatenate([noise[None], past[name][:-1]])
-            gradient[name] = (total[name] + deviations[name] * noise) / expected
+        # One draw for all parameters: one for each takes five times as long for the perceptron.
+        noise = jax.random.normal(key, flat.shape)
+        if len(bands) > 1:
+            noise = (noise - jnp.tensordot(bands[1:], past, 1)) / bands[0]
+            past = jnp.concatenate([noise[None], past[:-1]])
+        gradient = {
+            name: (total[name] + deviations[name] * value) / expected
+            for name, value in by_name(noise).items()
+        }
         changes, memory = optimiser.update(gradient, memory, params)
-        return (optax.apply_updates(params, changes), memory, recent), None
+        return (optax.apply_updates(params, changes), memory, past), None
 
     # Noise of the last b - 1 steps, the latest first.
-    past = {
-        name: jnp.zeros((len(bands) - 1, *value.shape))
-        for name, value in initial.items()
-        if len(bands) > 1
-    }
+    past = jnp.zeros((len(bands) - 1, len(flat)))
     start = initial, optimiser.init(initial), past
     (params, _, _), _ = jax.lax.scan(step, start, (lots, sizes, jax.random.split(key, len(lots))))
     return params
