@@ -106,6 +106,16 @@ def test_the_smallest_eigenvalue_is_0_beyond_the_reach_on_which_its_rounding_res
         assert query.of(trace * share * np.eye(5)) == pytest.approx(value, abs=1e-9)
 
 
+def test_noise_covers_the_rounding_of_the_smallest_eigenvalue_at_both_neighbours():
+    release = calibrated().smallest
+    shifts = []
+    for order in (1, 10_000):
+        one = replace(release, query=replace(release.query, order=order))
+        shifts.append(one._limit - one.whitened[2] / one.rounding_factor)
+    rounding = one.query.rounding / release.noise_std
+    assert shifts[1] - shifts[0] == pytest.approx(2 * rounding, rel=1e-3)
+
+
 @pytest.mark.parametrize("adjacency", ["replace", "zero_out", "add_or_remove"])
 @pytest.mark.parametrize("times", [5, 20])
 def test_the_private_radius_has_noise_for_all_records_of_a_person(times, adjacency):
