@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import csv
 import gzip
-import io
 import os
+import re
 import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -67,6 +67,9 @@ CONTROL = "control"
 Block = Mapping[str, Any]
 Rows = Sequence[Block]
 
+#: Characters of a text that stands in quotes in a CSV file.
+_QUOTED = re.compile('[,"\\r\\n]')
+
 
 def assigned(rows: Rows, **values: object) -> Rows:
     """Return the rows with columns that have one value for all of them."""
@@ -79,13 +82,10 @@ def columns(rows: Rows, names: Sequence[str] = COLUMNS) -> dict[str, list]:
     Whole numbers become floats in a column with empty cells or fractions, as in pandas.
     """
     table: dict[str, list] = {name: [] for name in names}
-    for block in rows:
-        cells = {name: _cells(value) for name, value in block.items()}
-        length = max((len(value) for value in cells.values() if isinstance(value, list)), default=1)
-        for name, column in table.items():
-            value = cells.get(name)
-            column += value if isinstance(value, list) else [value] * length
-    return {name: _as_floats(column) for name, column in table.items()}
+    for length, block in _blocks(rows, names):
+        for name, value in block.items():
+            table[name] += value if isinstance(value, list) else [value] * length
+    return table
 
 
 def write(rows: Rows, path: str | os.PathLike) -> None:
@@ -121,11 +121,43 @@ def write_csv(rows: Rows, columns: Sequence[str], path: str | os.PathLike) -> No
 
 
 def _text(rows: Rows, names: Sequence[str]) -> str:
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows(zip(*columns(rows, names).values(), strict=True))
-    return stream.getvalue()
+    lines = [",".join(map(_field, names))]
+    for length, block in _blocks(rows, names):
+        # Most columns of a block have one value: its text is made once, not once a row.
+        fields = (
+            map(_field, value) if isinstance(value, list) else [_field(value)] * length
+            for value in block.values()
+        )
+        lines += map(",".join, zip(*fields, strict=True))
+    return "\n".join([*lines, ""])
+
+
+def _field(cell: Any) -> str:
+    """Return a cell as the text that stands in a CSV file."""
+    text = "" if cell is None else str(cell)
+    if isinstance(cell, float) or not _QUOTED.search(text):
+        return text
+    return '"{}"'.format(text.replace('"', '""'))
+
+
+def _blocks(rows: Rows, names: Sequence[str]) -> list[tuple[int, dict[str, Any]]]:
+    """Return of each block its number of rows, and by column a list of cells or one for all."""
+    blocks: list[tuple[int, dict[str, Any]]] = []
+    kinds: dict[str, set[type]] = {name: set() for name in names}
+    for block in rows:
+        cells = {name: _cells(value) for name, value in block.items()}
+        length = max((len(value) for value in cells.values() if isinstance(value, list)), default=1)
+        # An empty list is no row.
+        if length == 0:
+            continue
+        blocks.append((length, {name: cells.get(name) for name in names}))
+        for name, value in blocks[-1][1].items():
+            kinds[name] |= {*map(type, value if isinstance(value, list) else [value])}
+    for name, of in kinds.items():
+        if int in of and of <= {int, float, type(None)} and len(of) > 1:
+            for _, block in blocks:
+                block[name] = _as_float(block[name])
+    return blocks
 
 
 def _cells(value: Any) -> Any:
@@ -137,7 +169,7 @@ def _cells(value: Any) -> Any:
     return plain if plain == plain else None
 
 
-def _as_floats(cells: list) -> list:
-    kinds = set(map(type, cells))
-    mixed = int in kinds and kinds <= {int, float, type(None)} and len(kinds) > 1
-    return [None if cell is None else float(cell) for cell in cells] if mixed else cells
+def _as_float(value: Any) -> Any:
+    if isinstance(value, list):
+        return [*map(_as_float, value)]
+    return None if value is None else float(value)
