@@ -42,7 +42,7 @@ from matrixdp.release.fits import (
 from matrixdp.release.keys import CLIPPED, RECOMMENDED
 from matrixdp.release.missing import MIDDLE, REFUSE
 from matrixdp.release.outputs import Output
-from matrixdp.release.outputs.output import Noisy
+from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.people import bound_contributions
 from matrixdp.release.release import TRIES, Outdated, Plan, planned
 

@@ -22,7 +22,8 @@ from matrixdp.mechanisms.composed import (
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
 from matrixdp.release import comparison
-from matrixdp.release.outputs.output import Noisy, Output
+from matrixdp.release.outputs.noisy import Noisy
+from matrixdp.release.outputs.output import Output
 from matrixdp.release.outputs.words import by_name
 from matrixdp.release.specification import Specification
 from matrixdp.release.uncertainty import MomentNoise

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from matrixdp.checks import InputError
 from matrixdp.privacy import exact_sums
-from matrixdp.release.outputs.output import Noisy
+from matrixdp.release.outputs.noisy import Noisy
 
 #: Beginnings of scikit-learn's messages that show shapes and names of columns, but no value.
 _HARMLESS = (

@@ -269,12 +269,10 @@ def planned(
     answered = choices.spec_of(spec, option)
     if receipt.useless(answered, option) and insist:
         is_wide = len(spec.columns) > spec.query.n_records
+        transpose = "transpose the table if its columns are records, or " * is_wide
         raise InputError(
-            f"{receipt.says(answered, option)}; "
-            + "one row is one record: transpose the table if its columns are records; else "
-            * is_wide
-            + "give a larger epsilon, narrower bounds or fewer columns, "
-            f"{spec.output.alternative}or pay for it all the same with {insist}"
+            f"{receipt.says(answered, option)}; {transpose}give a larger epsilon, narrower bounds "
+            f"or fewer columns, {spec.output.alternative}or pay for it all the same with {insist}"
         )
     return Plan(spec, account, listed, option)
 

@@ -12,7 +12,8 @@ import matrixdp as mdp
 from matrixdp.checks import Array
 from matrixdp.release import outputs
 from matrixdp.release.fits import ClippedWarning, UselessWarning
-from matrixdp.release.outputs.output import DOUBTS, Noisy
+from matrixdp.release.outputs.noisy import Noisy
+from matrixdp.release.outputs.output import DOUBTS
 from matrixdp.release.outputs.words import plain
 
 BOUNDS = {"age": [0, 120], "income": [0, 200_000]}

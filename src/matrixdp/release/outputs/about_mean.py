@@ -13,7 +13,7 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.moments import unprojected
 from matrixdp.privacy.domain import Ball
-from matrixdp.release.outputs.output import Noisy
+from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.outputs.products import Products
 from matrixdp.release.uncertainty import MomentNoise
 

@@ -15,7 +15,8 @@ from matrixdp.mechanisms.private_bounds import BETA, OTHERS, SizeQuery
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import Query
 from matrixdp.release.comparison import Option
-from matrixdp.release.outputs.output import Noisy, Output
+from matrixdp.release.outputs.noisy import Noisy
+from matrixdp.release.outputs.output import Output
 
 
 @dataclass(frozen=True, kw_only=True)

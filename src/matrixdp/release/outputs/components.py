@@ -12,7 +12,8 @@ from matrixdp.mechanisms.moments import MeanCovariance, positive
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.release.comparison import Option
 from matrixdp.release.outputs.about_mean import Spread, exact_covariance, possible
-from matrixdp.release.outputs.output import CORRELATION, SIMULATED, Noisy
+from matrixdp.release.outputs.noisy import Noisy
+from matrixdp.release.outputs.output import CORRELATION, SIMULATED
 from matrixdp.release.outputs.words import plain
 from matrixdp.release.uncertainty import ALONE, KEY, eigenvalues
 

@@ -10,7 +10,8 @@ import numpy as np
 from matrixdp.checks import Array
 from matrixdp.mechanisms.moments import MeanCovariance, positive
 from matrixdp.release.outputs.about_mean import Spread, exact_covariance, possible
-from matrixdp.release.outputs.output import NEAREST, Noisy
+from matrixdp.release.outputs.noisy import Noisy
+from matrixdp.release.outputs.output import NEAREST
 from matrixdp.release.outputs.second_moments import relative_error
 from matrixdp.release.outputs.words import by_name, table
 from matrixdp.release.uncertainty import ALONE, KEY

@@ -12,7 +12,8 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.moments import CONSTANT, LEAST
 from matrixdp.privacy.sensitivity import MeanQuery, Query
-from matrixdp.release.outputs.output import NEAREST, Noisy, Output
+from matrixdp.release.outputs.noisy import Noisy
+from matrixdp.release.outputs.output import NEAREST, Output
 from matrixdp.release.outputs.words import by_name
 from matrixdp.release.uncertainty import KEY, LEVEL, MomentNoise
 

@@ -23,7 +23,7 @@ from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import Query
 from matrixdp.release.comparison import Option
 from matrixdp.release.outputs.mean import Mean
-from matrixdp.release.outputs.output import Noisy
+from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.outputs.words import by_name
 from matrixdp.release.uncertainty import KEY, LEVEL, MomentNoise
 

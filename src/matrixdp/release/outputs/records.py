@@ -8,7 +8,8 @@ from typing import Any
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.privacy.sensitivity import RecordsQuery
-from matrixdp.release.outputs.output import Noisy, Output
+from matrixdp.release.outputs.noisy import Noisy
+from matrixdp.release.outputs.output import Output
 from matrixdp.release.outputs.words import by_name
 from matrixdp.release.uncertainty import KEY, LEVEL
 

@@ -14,7 +14,8 @@ from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.privacy.domain import Ball
 from matrixdp.release.comparison import Option
 from matrixdp.release.outputs.about_mean import AboutMean
-from matrixdp.release.outputs.output import EXPLAINED, SIMULATED, Noisy
+from matrixdp.release.outputs.noisy import Noisy
+from matrixdp.release.outputs.output import EXPLAINED, SIMULATED
 from matrixdp.release.outputs.words import by_name
 from matrixdp.release.uncertainty import MomentNoise
 

@@ -11,7 +11,7 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.moments import MeanCovariance
 from matrixdp.privacy.domain import Ball, Box
-from matrixdp.release.outputs.output import Noisy
+from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.outputs.products import Products
 from matrixdp.release.outputs.words import table
 from matrixdp.release.uncertainty import ALONE, KEY, LEVEL
