@@ -25,7 +25,7 @@ tests = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 .PHONY: all quick mnist images plan claim verify reference kept-page kept-article texts check-figures docs test
 .PHONY: test-all mutants bench lint slurm clean help setup
-all: setup ## every table, figure and the report, in about half an hour on two idle cores
+all: setup ## every table, figure and the report, in about 20 minutes on two idle cores
 	@$(snakemake) $(ARGS)
 quick: setup ## the same with few trials, to see that everything works, in about 3 minutes
 	@$(snakemake) $(ARGS) --configfile workflow/config/quick.yaml

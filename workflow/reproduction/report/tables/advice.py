@@ -61,8 +61,7 @@ CHOICE = "What to use at ε = {}"
 CHOICES = (
     "The best mechanism whose guarantee the audit certifies or tests. Those that need a parameter "
     "chosen by results are left out. Where others tie with it, the simplest that `matrixdp "
-    "release` offers. No clear difference means that these trials do not tell two apart, not that "
-    "they are equal. ±: half of the 95 % interval. Larger is better for accuracy, smaller for all "
+    "release` offers. ±: half of the 95 % interval. Larger is better for accuracy, smaller for all "
     "else."
 )
 
