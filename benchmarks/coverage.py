@@ -29,7 +29,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.release import choices, release
 from matrixdp.release.comparison import Option
-from matrixdp.release.specification import Specification, read
+from matrixdp.release.parser import read
+from matrixdp.release.specification import Specification
 from matrixdp.release.uncertainty import KEY, LEVEL
 
 ROOT = Path(__file__).resolve().parents[1]
