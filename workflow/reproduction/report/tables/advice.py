@@ -353,7 +353,9 @@ def choice(
         if keys := offered.get(row["best_mechanism"]):
             return f"`{keys}`"
         keys = offered.get(format_value(row["offer_mechanism"]))
-        instead = f"; `{keys}` is: {short(row['offer_error'] * metric(row).scale)}" if keys else ""
+        instead = (
+            f"; its best, `{keys}`: {short(row['offer_error'] * metric(row).scale)}" if keys else ""
+        )
         return f"not offered by `matrixdp release`{instead}"
 
     def ties(row: Mapping[str, Any]) -> str:
