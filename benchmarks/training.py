@@ -137,7 +137,7 @@ def cases(name: str, model: Model, lot: int, steps: int, target: float) -> list[
     initial = model.initial(rng)
     examples = len(model.labels)
     lots, sizes = batches.poisson(rng, examples, lot / examples, steps)
-    model = model.on(lots)
+    model = model.for_lots(lots)
     deviations = dict.fromkeys(model.shapes, np.float32(3))
     key, bands = jax.random.key(0), np.ones(1, np.float32)
 

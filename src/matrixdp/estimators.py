@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.estimator import FitAlone, Private, optional, read, read_records, read_target
+from matrixdp.estimator_base import FitAlone, Private, optional, read, read_records, read_target
 from matrixdp.release import bounds
 
 # Annotations of inherited parameters are read here.

@@ -153,8 +153,8 @@ def _blocks(rows: Rows, names: Sequence[str]) -> list[tuple[int, dict[str, Any]]
         blocks.append((length, {name: cells.get(name) for name in names}))
         for name, value in blocks[-1][1].items():
             kinds[name] |= {*map(type, value if isinstance(value, list) else [value])}
-    for name, of in kinds.items():
-        if int in of and of <= {int, float, type(None)} and len(of) > 1:
+    for name, types in kinds.items():
+        if int in types and types <= {int, float, type(None)} and len(types) > 1:
             for _, block in blocks:
                 block[name] = _as_float(block[name])
     return blocks

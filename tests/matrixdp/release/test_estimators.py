@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import matrixdp as mdp
-from matrixdp.estimator import Private
+from matrixdp.estimator_base import Private
 from matrixdp.release import fits
 
 WIDE = {"bounds": (-10.0, 10.0), "missing": "middle", "even_if_useless": True}

@@ -227,7 +227,7 @@ def test_one_request_has_one_mechanism_and_one_refusal_at_every_door(
 
 
 def test_a_door_with_a_rule_of_its_own_is_seen(tmp_path, capsys, monkeypatch):
-    estimator = pytest.importorskip("matrixdp.estimator", exc_type=ImportError)
+    estimator = pytest.importorskip("matrixdp.estimator_base", exc_type=ImportError)
     whole = estimator.planned
     monkeypatch.setattr(
         estimator,

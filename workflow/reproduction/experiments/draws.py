@@ -51,10 +51,11 @@ def simulate_all(
     Raises:
         InputError: as :meth:`matrixdp.mechanisms.base.CalibratedMechanism.simulate`.
     """
-    apart: Any = release
-    if not hasattr(apart, "draw_noise"):
+    # Of a release that draws its noise apart from the value.
+    separable: Any = release
+    if not hasattr(separable, "draw_noise"):
         return (release.simulate(value, streams()) for value in values)
     # Before any noise, a value outside the public bounds is refused.
     exact = [release.query.check(value) for value in values]
-    noise = apart.draw_noise(streams())
-    return (apart.combined(value, noise) for value in exact)
+    noise = separable.draw_noise(streams())
+    return (separable.combined(value, noise) for value in exact)

@@ -53,7 +53,7 @@ def clipped(model, params, lot, clip, size=None):
 def test_norms_and_sums_are_those_of_single_gradients(model, params, size, monkeypatch):
     monkeypatch.setattr(models, "NEAR_BLOCK", 8)
     lot = jnp.arange(size)
-    model = model.on(np.asarray([lot, lot[::-1]]))
+    model = model.for_lots(np.asarray([lot, lot[::-1]]))
     assert size == 30 or getattr(model, "near", 0) < 60
     each = singles(model, params, len(lot))
     weights = np.random.default_rng(5).random(len(lot)).astype(np.float32)

@@ -154,7 +154,7 @@ class PrivateGradients(Training):
                 bands = banded.coefficients(arrangement.bands).astype(np.float32)
                 keys = jnp.stack([key(each) for each in streams])
                 arguments = *lots, clip, arrangement.expected, deviations, bands, keys
-                trained = descend_each(model.on(lots[0]), initial, *arguments)
+                trained = descend_each(model.for_lots(lots[0]), initial, *arguments)
                 each = (
                     {name: value[k] for name, value in trained.items()} for k in range(len(keys))
                 )

@@ -57,7 +57,7 @@ class Model(abc.ABC):
         """Return initial parameters, as :func:`draw_weights`."""
         return draw_weights(self.shapes, stream)
 
-    def on(self, lots: NDArray) -> Self:
+    def for_lots(self, lots: NDArray) -> Self:
         """Return the network made ready for these lots, of which it may take no others.
 
         Args:
@@ -409,7 +409,7 @@ class GraphNetwork(Model):
             near=len(aggregated),
         )
 
-    def on(self, lots: NDArray) -> Self:
+    def for_lots(self, lots: NDArray) -> Self:
         """Return the network with ``near`` as small as these lots allow."""
         members = np.zeros((len(lots), len(self.labels)), np.float32)
         np.put_along_axis(members, lots, 1, axis=1)
