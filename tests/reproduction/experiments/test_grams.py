@@ -17,6 +17,8 @@ from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.sensitivity import Box, RecordsQuery
 from reproduction.experiments import grams
+from reproduction.experiments.tasks.components import AllComponents
+from reproduction.experiments.tasks.regression import Regression
 from reproduction.mechanisms.noise import ColumnL2Exponential, MatrixNormal
 
 TRIALS = 20_000
@@ -54,7 +56,8 @@ def records(n: int) -> np.ndarray:
 
 
 def reduced(drawn: AdditiveGaussian, value: np.ndarray, seed: int) -> np.ndarray:
-    (stack,) = grams.simulate_all(drawn, [value], lambda: repeated(TRIALS, seed))
+    triangles = [grams.triangle(drawn.query, value)]
+    (stack,) = grams.simulate_all(drawn, triangles, lambda: repeated(TRIALS, seed))
     assert stack.shape == (TRIALS, *grams.shape(drawn)) == (TRIALS, 3, 6)
     return stack @ np.swapaxes(stack, 1, 2)
 
@@ -88,14 +91,26 @@ def test_what_is_not_reducible_is_drawn_in_full():
         "a factor of columns": replace(release("number", 6), noise=MatrixNormal((3, 6), 1.0, 2.0)),
         "other noise": replace(release("number", 6), noise=ColumnL2Exponential((3, 6), 1.0)),
     }
+    assert grams.is_reducible(release("number", 6))
     for drawn in cases.values():
-        value = records(drawn.query.n_records)
-        stacks = grams.simulate_all(drawn, [value], lambda: repeated(2))
-        expected = drawn.simulate(value, repeated(2))
-        np.testing.assert_allclose(next(stacks), expected, rtol=1e-12)
-        assert grams.shape(drawn) == value.shape
+        assert not grams.is_reducible(drawn)
+        assert grams.shape(drawn) == drawn.query.shape
+
+
+TASKS = [AllComponents(), *(Regression(1, 8, kernel=kernel) for kernel in ("linear", "rbf"))]
+TASKS.append(Regression(1, 8, clip_released=True))
+
+
+@pytest.mark.parametrize("task", TASKS, ids=str)
+def test_a_task_reads_gram_matrices_where_a_rotation_of_released_records_leaves_its_score(task):
+    generator = np.random.default_rng(0)
+    instance = task.instance(generator.uniform(-1, 1, (3, 12)), generator.spawn(5))
+    released = generator.normal(size=(5, 3, 8))
+    turned = released @ np.linalg.qr(generator.normal(size=(8, 8)))[0]
+    one, other = (instance.score(each, output_type="matrix") for each in (released, turned))
+    assert task.reads_gram == np.allclose(one, other, rtol=1e-9)
 
 
 def test_values_outside_the_public_bounds_are_refused():
     with pytest.raises(InputError, match="outside its public bounds"):
-        next(grams.simulate_all(release("number", 6), [2 + records(6)], lambda: repeated(2)))
+        grams.triangle(release("number", 6).query, 2 + records(6))

@@ -27,7 +27,7 @@ from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import NoiseDistribution, Streams, normals
 from matrixdp.noise.value import Noise
-from reproduction.experiments import draws
+from matrixdp.privacy.sensitivity import Query
 from reproduction.mechanisms.noise import MatrixNormal, both_sides
 
 
@@ -52,33 +52,40 @@ def _row_factor(noise: Noise | NoiseDistribution) -> Array | None:
 
 
 def shape(release: CalibratedMechanism) -> tuple[int, int]:
-    """Return the shape of a trial of :func:`simulate_all`."""
+    """Return the shape of a trial of a task that reads Gram matrices alone."""
     m, n = release.query.shape
     return (m, 2 * m) if is_reducible(release) else (m, n)
 
 
+def triangle(query: Query, value: Array) -> Array:
+    """Return R^T of records (..., m, n), shape (..., m, m).
+
+    Raises:
+        InputError: the value is outside the public bounds of the query.
+    """
+    records = np.swapaxes(query.check(value), -1, -2)
+    return np.swapaxes(np.linalg.qr(records, mode="r"), -1, -2)
+
+
 def simulate_all(
-    release: CalibratedMechanism, values: Iterable[Array], streams: Callable[[], Streams]
+    release: CalibratedMechanism, triangles: Iterable[Array], streams: Callable[[], Streams]
 ) -> Iterator[Array]:
     """Yield, for several values under the same noise, matrices with Gram matrices of the release.
 
-    Args and errors are those of :func:`reproduction.experiments.draws.simulate_all`, which also
-    serves the releases that are not reducible. The matrices have the shape (trials,
-    *shape(release)).
+    Args:
+        release: a reducible release.
+        triangles: results of :func:`triangle`, each for all trials or with one per trial.
+        streams: returns one Generator per trial.
+
+    Yields:
+        Matrices of shape (trials, m, 2m).
     """
-    if not is_reducible(release):
-        yield from draws.simulate_all(release, values, streams)
-        return
-    # Before any noise, a value outside the public bounds is refused.
-    exact = [release.query.check(value) for value in values]
     assert isinstance(release, AdditiveGaussian)
     m, n = release.noise.shape
     noise = both_sides(white_noise(streams(), m, n), _row_factor(release.noise), None)
-    for value in exact:
+    for triangular in triangles:
         released = noise.copy()
-        released[:, :, :m] += np.swapaxes(
-            np.linalg.qr(np.swapaxes(value, -1, -2), mode="r"), -1, -2
-        )
+        released[:, :, :m] += triangular
         yield released
 
 
@@ -86,7 +93,8 @@ def white_noise(streams: Streams, m: int, n: int) -> Array:
     """Return [N Q, L] of standard normal N (m, n) for each stream, shape (trials, m, 2m)."""
     below = np.tril_indices(m, -1)
     drawn = normals(streams, (m * m + len(below[0]),))
-    squares = np.stack([stream.chisquare(n - m - np.arange(m)) for stream in streams])
+    degrees = n - m - np.arange(m)
+    squares = np.stack([stream.chisquare(degrees) for stream in streams])
     white = np.zeros((len(streams), m, 2 * m))
     white[:, :, :m] = drawn[:, : m * m].reshape(-1, m, m)
     white[:, below[0], m + below[1]] = drawn[:, m * m :]

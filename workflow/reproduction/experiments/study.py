@@ -429,22 +429,24 @@ def _scores(
             }
             matrix = next(iter(instances.values())).matrix
             matrices = [matrix, np.zeros(matrix.shape[-2:])][: len(results)]
-            values: dict[Query, list[Array]] = {}
+            # Many cases have one query: what they start from is made once.
+            exact: dict[Query, list[Array]] = {}
+            triangles: dict[Query, list[Array]] = {}
             start = trials.start - numbers.start
             for case, release in releases.items():
                 query = release.query
-                if query not in values:
-                    values[query] = [query.value(each) for each in matrices]
+                if query not in exact:
+                    exact[query] = [query.value(each) for each in matrices]
                 noise = functools.partial(case.noise, settings, phase, trials)
                 facts = {"output_type": release.output_type, "noise_std": release.noise_std}
                 # Sketches alone have one.
                 facts["ridge"] = getattr(release, "ridge", 0.0)
-                stacks = values[query], noise
-                samples = (
-                    grams.simulate_all(release, *stacks)
-                    if reduced
-                    else draws.simulate_all(release, *stacks)
-                )
+                if reduced and grams.is_reducible(release):
+                    if query not in triangles:
+                        triangles[query] = [grams.triangle(query, each) for each in exact[query]]
+                    samples = grams.simulate_all(release, triangles[query], noise)
+                else:
+                    samples = draws.simulate_all(release, exact[query], noise)
                 for scores, released in zip(results, samples, strict=True):
                     shared: Shared = {}
                     for reading, instance in instances.items():

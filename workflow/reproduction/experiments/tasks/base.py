@@ -82,20 +82,25 @@ class Task(abc.ABC):
         queries: names of the queries that it can use, the paper's query first.
         baselines: names of its baselines.
         splits: whether each trial splits the data anew; otherwise all trials share the records.
-        reads_gram: whether scores of released records Y depend on Y Y^T alone, so that trials may
-            draw less than Y (:mod:`reproduction.experiments.grams`).
     """
 
     metric: ClassVar[str]
     queries: ClassVar[tuple[str, ...]]
     baselines: ClassVar[tuple[str, ...]]
     splits: ClassVar[bool] = False
-    reads_gram: ClassVar[bool] = False
 
     @property
     @abc.abstractmethod
     def accepts(self) -> frozenset[str]:
         """Types of releases (``CalibratedMechanism.output_type``) that the task can use."""
+
+    @property
+    def reads_gram(self) -> bool:
+        """Whether scores of released records Y depend on Y Y^T alone.
+
+        Trials may then draw less than Y (:mod:`reproduction.experiments.grams`).
+        """
+        return False
 
     def records(self, matrix: Array) -> int:
         """Return the number of private records in the data (m, n)."""

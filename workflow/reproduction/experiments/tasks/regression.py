@@ -118,8 +118,12 @@ class Regression(Task):
         It does not for the other options: the pseudo-records of a sketch lie in no box, and
         distances between them have no meaning.
         """
-        from_gram = self.kernel == "linear" and not self.clip_released
-        return frozenset({"matrix", "second_moments", "sketch"} if from_gram else {"matrix"})
+        return frozenset({"matrix", "second_moments", "sketch"} if self.reads_gram else {"matrix"})
+
+    @property
+    def reads_gram(self) -> bool:
+        """Whether a rotation of the released records leaves the score as it is."""
+        return self.kernel == "linear" and not self.clip_released
 
     def tuned(self, matrix: Array, streams: Streams) -> Self:
         """Return the task with the penalty that has the smallest mean error without noise."""
