@@ -86,24 +86,6 @@ def test_the_library_is_all_its_modules_and_none_of_the_study():
     assert "reproduction/mechanisms/jl.py" not in files
 
 
-def test_every_text_that_is_named_is_there_and_read_by_its_module():
-    for module, patterns in imports.TEXTS.items():
-        (file,) = (path for path in imports.files(module) if imports_name(path) == module)
-        for pattern in patterns:
-            found = [*imports.PACKAGE.parent.glob(pattern)]
-            assert found
-            standin = found[0].stem == file.stem
-            assert standin or "*" in pattern or found[0].name in file.read_text()
-
-
-def imports_name(path):
-    if path.suffix != ".py" or not path.is_relative_to(imports.PACKAGE):
-        return ""
-    return ".".join(path.relative_to(imports.PACKAGE).with_suffix("").parts).removesuffix(
-        ".__init__"
-    )
-
-
 def test_types_alone_are_no_need_and_an_unknown_module_is_an_error():
     assert "matrixdp/release/comparison.py" not in names("files")
     with pytest.raises(Exception, match="nothing"):

@@ -253,19 +253,6 @@ def test_a_proxy_that_wants_a_login_is_said_to_be_that(scheme, server, tmp_path,
     sentence(raised)
 
 
-def test_an_interruption_leaves_nothing(server, tmp_path, monkeypatch):
-    import requests
-
-    def break_off(self, chunk_size):
-        yield b"half"
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(requests.Response, "iter_content", break_off)
-    with pytest.raises(KeyboardInterrupt):
-        fetch(listed(server.gives("/a.data", DATA)), tmp_path)
-    assert names(tmp_path) == []
-
-
 def test_a_folder_that_cannot_be_written_is_one_sentence(server, tmp_path):
     (tmp_path / "file").write_text("no folder")
     with pytest.raises(InputError, match=r"file/a\.data cannot be written \(.*choose a") as raised:
