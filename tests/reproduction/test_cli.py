@@ -126,6 +126,10 @@ def test_words_are_refused(words, says, capsys, tmp_path):
         ("laplace", "regression", {}, {"dataset": "ctg"}, "needs the data set ctg, but was given"),
         ("mvg_binary", "regression", {"train": 345}, {}, "train is 345 for 345 records; leave"),
         ("mvg_binary", "regression", {"directions": {}}, {}, "direction has no values; name at"),
+        ("mvg_binary", "regression", {}, {"grids": {}}, "tau has no values; name at least one"),
+        ("laplace", "regression", {}, {"trials": 0}, "trials is 0; it must be a whole number"),
+        ("laplace", "regression", {}, {"target": "drink"}, "'drink'; did you mean 'drinks'?"),
+        ("laplace", "regression", {}, {"features": ["sgptt", "drinks"]}, "did you mean 'sgpt'?"),
         ("random", "covariance", {}, {}, "delete it and run `snakemake data`"),
     ],
 )

@@ -96,6 +96,9 @@ REFUSED = [
     ("sketch_multiples", [0.5], "sketch_multiples[0] is 0.5; it must be a number from 1 to 1,000"),
     ("sketch_multiples", [1e12], "sketch_multiples[0] is 1000000000000.0; "),
     ("reading", "zeta=litral", "did you mean 'literal'"),
+    ("reading", "zeta_litral", "reading is 'zeta_litral'; did you mean 'zeta_literal'"),
+    ("reading", {"zetta": "literal"}, "reading is 'zetta'; did you mean 'zeta'"),
+    ("reading", "zeta=literal+zeta=sqrt", "it may have each question once"),
     ("reading", 3, "reading is 3; it must be a text or a mapping: a name from workflow/readings"),
     ("reading", "zeta_literal", "reading is zeta=literal, and its results need a folder of their"),
     ("data/source", "orignal", "data.source is 'orignal'; did you mean 'original'"),
@@ -229,24 +232,25 @@ def check_data(entries):
     return models.check(datasets.Entries, copy.deepcopy(entries), "workflow/datasets.yaml")
 
 
-@pytest.mark.parametrize(("path", "value", "says"), [(row[0], row[1], row[2:]) for row in REFUSED])
-def test_a_wrong_setting_is_one_sentence(path, value, says):
-    text = refusal(config.resolve, changed(SHIPPED, path, value))
-    assert text.startswith("config.yaml")
-    assert [part for part in says if part not in text] == [], text
-
-
-@pytest.mark.parametrize(("path", "value", "says"), [(r[0], r[1], r[2:]) for r in REFUSED_CSV])
-def test_a_wrong_file_of_ones_own_is_one_sentence(path, value, says):
-    text = refusal(resolve_csv, path, value)
-    assert text.startswith("config.yaml: datasets.cellar")
-    assert [part for part in says if part not in text] == [], text
-
-
-@pytest.mark.parametrize(("path", "value", "says"), [(r[0], r[1], r[2:]) for r in REFUSED_DATA])
-def test_a_wrong_data_set_is_one_sentence(path, value, says):
-    text = refusal(check_data, changed(DATA, f"liver/{path}", value))
-    assert text.startswith("workflow/datasets.yaml: liver")
+@pytest.mark.parametrize(
+    ("start", "check", "path", "value", "says"),
+    [
+        (start, check, row[0], row[1], row[2:])
+        for start, check, rows in (
+            ("config.yaml", lambda *row: config.resolve(changed(SHIPPED, *row)), REFUSED),
+            ("config.yaml: datasets.cellar", resolve_csv, REFUSED_CSV),
+            (
+                "workflow/datasets.yaml: liver",
+                lambda path, value: check_data(changed(DATA, f"liver/{path}", value)),
+                REFUSED_DATA,
+            ),
+        )
+        for row in rows
+    ],
+)
+def test_what_is_wrong_in_a_file_is_one_sentence(start, check, path, value, says):
+    text = refusal(check, path, value)
+    assert text.startswith(start)
     assert [part for part in says if part not in text] == [], text
 
 

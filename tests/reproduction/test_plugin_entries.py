@@ -97,8 +97,3 @@ def test_two_packages_with_one_name_are_both_named(site):
         discovery.mechanisms()
     assert "matrix-noise 1.0" in str(error.value)
     assert "other-noise 1.0" in str(error.value)
-
-
-def test_a_name_that_no_package_has_says_how_to_get_it():
-    with pytest.raises(InputError, match="mechanism is 'lapace'; did you mean 'laplace'"):
-        mechanisms.find("lapace")

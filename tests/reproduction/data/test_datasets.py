@@ -2,9 +2,8 @@ import re
 
 import pytest
 
-from matrixdp.checks import InputError
 from reproduction.data import datasets
-from reproduction.data.datasets import find, parse
+from reproduction.data.datasets import find
 
 
 @pytest.mark.parametrize("name", datasets.entries())
@@ -29,12 +28,3 @@ STATED = {
 def test_large_files_have_the_checksums_that_others_state():
     files = [find(name).files for name in ("imdb", "cifar10", "svhn")]
     assert {name: file.sha256 for each in files for name, file in each.items()} == STATED
-
-
-def test_a_name_and_an_entry_of_a_command_are_checked():
-    with pytest.raises(InputError, match="dataset is 'livr'; did you mean 'liver'"):
-        find("livr")
-    with pytest.raises(
-        InputError, match=r"the entry 'liver' of datasets\.yaml has the unknown key"
-    ):
-        parse("liver", {**datasets.entries()["liver"], "colums": []})

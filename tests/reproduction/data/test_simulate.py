@@ -3,7 +3,6 @@ import pytest
 import yaml
 from exactness import same_integers
 
-from matrixdp.checks import InputError
 from reproduction.data import datasets, simulate
 from reproduction.data.simulate import LEVELS, load_summary, spearman
 from reproduction.data.store import prepare
@@ -59,11 +58,6 @@ def test_facts_of_known_data():
     assert yaml.safe_load(simulate.as_yaml(facts)) == facts
     made = simulate.simulate(facts, rng)
     assert np.abs(spearman(made) - spearman(records)).max() < 0.02
-
-
-def test_a_set_without_facts_is_named():
-    with pytest.raises(InputError, match="'svhn'; it has no stand-in"):
-        load_summary("svhn")
 
 
 def test_stand_ins_prepare_within_their_bounds(tmp_path):

@@ -7,9 +7,8 @@ import yaml
 from packages import ROOT
 from rowframes import run, sweep
 
-from matrixdp.checks import InputError
 from matrixdp.privacy.sensitivity import Box, RecordsQuery, SecondMomentQuery
-from reproduction import config, discovery
+from reproduction import discovery
 from reproduction.data.datasets import specs
 from reproduction.experiments import readings, study
 from reproduction.experiments.readings import (
@@ -77,23 +76,6 @@ def test_a_reading_has_one_name(given, name):
     assert find(find(given).name) == find(given)
 
 
-@pytest.mark.parametrize(
-    ("bad", "sentence"),
-    [
-        ("zeta_litral", "reading is 'zeta_litral'; did you mean 'zeta_literal'"),
-        ({"zetta": "literal"}, "reading is 'zetta'; did you mean 'zeta'"),
-        ("zeta=litral", "reading.zeta is 'litral'; did you mean 'literal'"),
-        ("zeta=literal+zeta=sqrt", "each question once"),
-    ],
-)
-def test_a_bad_name_is_one_sentence(bad, sentence):
-    with pytest.raises(InputError, match=sentence) as raised:
-        find(bad)
-    assert "\n" not in str(raised.value)
-    with pytest.raises(InputError, match=f"config.yaml: {sentence}|config.yaml: reading"):
-        config.resolve({**SHIPPED, "reading": bad})
-
-
 # The catalogue
 
 
@@ -148,26 +130,6 @@ def test_a_parameter_changes_where_it_is_and_nowhere_else(question):
             ]
             differ = {place for place in plain if before[place] is not after[place]}
             assert differ == {question.acts_on} & before.keys()
-
-
-def release(mechanism, query, reading, epsilon=1.0):
-    return adjusted(mechanism, find(reading).parameters).calibrate(
-        query, epsilon=epsilon, delta=1 / query.n_records
-    )
-
-
-def test_zeta_and_sensitivity_give_the_noise_that_was_worked_out_by_hand():
-    # phi = 4 eps / (beta + sqrt(beta^2 + 8 A eps)) with the papers' sizes, worked out apart.
-    liver = RecordsQuery(Box.cube(6, -1, 1), 248)
-    assert release(MVG(), liver, "default").noise_std == pytest.approx(18988.2, rel=1e-5)
-    assert release(MVG(), liver, "zeta=literal").noise_std == pytest.approx(777909, rel=1e-5)
-    movement = SecondMomentQuery(Box.cube(4, -1, 1), 10176)
-    third = MVG(theorem=3)
-    assert release(third, movement, "default").noise_std == pytest.approx(0.255416, rel=1e-5)
-    assert release(third, movement, "zeta=literal").noise_std == pytest.approx(0.491562, rel=1e-5)
-    # Where the linear term is small, noise goes with the root of the sensitivity.
-    ratio = release(third, movement, "tight").noise_std / 0.255416
-    assert 2**-0.5 < ratio < 2**-0.25
 
 
 def test_readings_that_are_not_private_say_so_and_the_others_keep_their_guarantee(data):

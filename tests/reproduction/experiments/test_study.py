@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 from rowframes import frame, run
 
-from matrixdp.checks import InputError
 from matrixdp.mechanisms.gaussian import Gaussian
 from reproduction import discovery, job_settings
 from reproduction.data import load, store
@@ -236,21 +235,6 @@ def test_a_mechanism_that_promises_less_than_is_asked_is_one_row_with_the_reason
     )
 
 
-def test_bad_settings_are_one_sentence(data):
-    with pytest.raises(InputError, match="trials is 0"):
-        run(REGRESSION, "laplace", data, replace(SETTINGS, trials=0))
-    with pytest.raises(InputError, match="mechanism is 'laplac'; did you mean 'laplace'"):
-        run(REGRESSION, "laplac", data, SETTINGS)
-    with pytest.raises(InputError, match="tau has no values"):
-        run(REGRESSION, "mvg_binary", data, replace(SETTINGS, grids={}))
-
-
-def test_values_outside_the_public_bounds_are_refused_before_any_noise(data):
-    bad = replace(data, matrix=data.matrix * 1.5)
-    with pytest.raises(InputError, match="outside its public bounds"):
-        run(REGRESSION, "laplace", bad, SETTINGS)
-
-
 # From the configuration
 
 PART = {
@@ -291,20 +275,6 @@ def test_names_in_the_configuration_become_places_among_the_features_that_are_ke
     assert (settings.directions["a"], settings.delta) == ((1, 0), 0.01)
     assert settings.reading == "kernel=rbf+ridge=chosen"
     assert study.queries(task, data, settings)["identity"].n_records == 248
-
-
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"task": "regresion"}, "task is 'regresion'; did you mean 'regression'"),
-        ({"target": "drink"}, "target is 'drink'; did you mean 'drinks'"),
-        ({"features": ["sgptt", "drinks"]}, "features is 'sgptt'; did you mean 'sgpt'"),
-        ({"dataset": "ctg"}, "needs the data set ctg, but was given liver"),
-    ],
-)
-def test_what_cannot_be_prepared_is_one_sentence(changes, sentence, folder):
-    with pytest.raises(InputError, match=sentence):
-        study.prepared({**PART, "directions": {}, **changes}, load(folder / "liver"))
 
 
 def test_a_reading_and_a_sweep_find_their_scaling_of_the_data(folder):

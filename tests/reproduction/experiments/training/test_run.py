@@ -217,22 +217,6 @@ def test_noise_beyond_float32_is_said(graph):
     assert rows["value"].isna().all()
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"lot": 0}, "lot is 0"),
-        ({"lot": 301}, "lot is 301"),
-        ({"epochs": 0}, "epochs is 0"),
-        ({"clip": 0.0}, "clip is 0.0"),
-        ({"clip": -1.0}, "clip is -1.0"),
-        ({"records": 0}, "records is 0"),
-    ],
-)
-def test_bad_settings_are_said_in_one_sentence(change, said, adult):
-    with pytest.raises(InputError, match=said):
-        run(replace(ADULT, **change), "imgm", adult, SETTINGS)
-
-
 def test_bad_data_and_names_are_said_in_one_sentence(adult, table):
     with pytest.raises(InputError, match="did you mean 'imgm'"):
         run(ADULT, "imgn", adult, SETTINGS)
