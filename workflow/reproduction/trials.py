@@ -67,6 +67,9 @@ CONTROL = "control"
 Block = Mapping[str, Any]
 Rows = Sequence[Block]
 
+#: Types of cells whose text is that of ``str``.
+_PLAIN = {bool, int, float}
+
 #: Characters of a text that stands in quotes in a CSV file.
 _QUOTED = re.compile('[,"\\r\\n]')
 
@@ -93,8 +96,8 @@ def write(rows: Rows, path: str | os.PathLike) -> None:
     with (
         files.replacing(path) as temporary,
         open(temporary, "wb") as raw,
-        # No name and no time in the gzip header.
-        gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as stream,
+        # No name and no time in the gzip header. Level 6 takes twice as long for a twelfth less.
+        gzip.GzipFile("", "wb", compresslevel=3, fileobj=raw, mtime=0) as stream,
     ):
         stream.write(_text(rows, COLUMNS).encode())
 
@@ -124,11 +127,16 @@ def _text(rows: Rows, names: Sequence[str]) -> str:
     lines = [",".join(map(_field, names))]
     for length, block in _blocks(rows, names):
         # Most columns of a block have one value: its text is made once, not once a row.
-        fields = (
-            map(_field, value) if isinstance(value, list) else [_field(value)] * length
-            for value in block.values()
-        )
-        lines += map(",".join, zip(*fields, strict=True))
+        fields, varying = [], []
+        for value in block.values():
+            if isinstance(value, list):
+                fields.append("%s")
+                varying.append(value if {*map(type, value)} <= _PLAIN else map(_field, value))
+            else:
+                fields.append(_field(value).replace("%", "%%"))
+        row = ",".join(fields)
+        each = zip(*varying, strict=True) if varying else [()] * length
+        lines += map(row.__mod__, each)
     return "\n".join([*lines, ""])
 
 
@@ -164,6 +172,10 @@ def _cells(value: Any) -> Any:
     """Return an array or a list as a list of cells, a single value as a cell."""
     plain = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(plain, list):
+        # NumPy compares all numbers of an array at once.
+        whole = getattr(value, "ndim", 0) == 1 and value.dtype.kind in "iuf"
+        if whole and (value == value).all():
+            return plain
         return [_cells(each) for each in plain]
     # Only NaN differs from itself.
     return plain if plain == plain else None
