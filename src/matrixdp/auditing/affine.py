@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import special
@@ -16,7 +17,7 @@ from scipy import special
 from matrixdp.auditing.answers import Runs
 from matrixdp.auditing.gaussian import epsilon_of
 from matrixdp.auditing.places import Pair
-from matrixdp.auditing.recorder import EQUAL, MoreNumbers, Recorder
+from matrixdp.auditing.recorder import EQUAL, Recorder
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import Budget
 
@@ -29,6 +30,9 @@ DRAWS, MATRIX = 2000, 4e6
 #: Draws, and factors of a draw, at which an affine answer is tried. Of answers that are no such
 #: for a share of 5 % of the noise, one in 10^6 is taken for affine.
 PROBES, FACTORS = 270, (1.0, 10.0, 100.0)
+
+#: Pairs on which cuts of the noise are sought.
+CUT = 5
 
 #: The number that shows cuts of the noise, and the least probability of an event beyond, which
 #: numbers of 64 bits have.
@@ -83,15 +87,18 @@ class _Law:
     laplace: bool
 
     @classmethod
-    def of(cls, runs: Runs, records: Array) -> _Law | None:
-        """Return the law of what is drawn on records; None for another, or for too many numbers."""
+    def of(cls, runs: Runs, records: Array) -> _Law:
+        """Return the law of what is drawn on records.
+
+        Raises:
+            _NotAffine: it is another one, or there are too many numbers.
+        """
         recorder = Recorder(0)
         answer, failure = runs(records, recorder)
         tape = recorder.tape
-        if failure or not tape.plain or tape.signs is not None or len(tape.laws) != 1:
-            return None
-        if not 0 < tape.count <= min(DRAWS, MATRIX / answer.size):
-            return None
+        plain = not failure and tape.plain and tape.signs is None and len(tape.laws) == 1
+        if not plain or not 0 < tape.count <= min(DRAWS, MATRIX / answer.size):
+            raise _NotAffine
         return cls(runs, tape.count, tape.laws == {"laplace"})
 
     def draw(self, stream: np.random.Generator) -> Array:
@@ -105,10 +112,7 @@ class _Law:
             _NotAffine: there is none, or it takes other numbers.
         """
         chosen = Recorder(0, noise)
-        try:
-            answer, failure = self.runs(records, chosen)
-        except MoreNumbers:
-            raise _NotAffine from None
+        answer, failure = self.runs(records, chosen)
         if failure or not chosen.tape.finished:
             raise _NotAffine
         return answer.ravel()
@@ -120,71 +124,70 @@ class _Law:
         return centre, np.stack(units, axis=1)
 
 
-@dataclass(frozen=True)
-class Affine:
-    """An answer c(records) + A z with standard normal, or Laplace, numbers z.
+class Computed(NamedTuple):
+    """The largest epsilon that neighbours attain, as computed from the noise.
 
     Attributes:
-        matrix: A (d, numbers), the same for all records that were tried.
-        laplace: whether numbers are Laplace ones.
-        centres: c of both neighbours (d,), by pair.
+        attained: the epsilon.
+        pair: the neighbours.
+        event: what tells them apart, in words; empty where the claim holds on them.
+        centres: their answers without noise (d,); None for an answer that is cut.
+        mu: Gaussian-DP parameter that neighbours attain; NaN for other noise.
     """
 
-    matrix: Array
-    laplace: bool
-    pairs: Sequence[Pair]
-    centres: list[list[Array]]
+    attained: float
+    pair: Pair
+    event: str
+    centres: list[Array] | None = None
+    mu: float = float("nan")
 
-    def centres_of(self, pair: Pair) -> list[Array]:
-        """Return the answers without noise to a pair."""
-        return next(c for p, c in zip(self.pairs, self.centres, strict=True) if p is pair)
 
-    @classmethod
-    def of(cls, runs: Runs, pairs: Sequence[Pair]) -> Affine | None:
-        """Return the affine answer of a function; None where it is no such.
+def computed(runs: Runs, pairs: Sequence[Pair], claim: Budget) -> Computed | None:
+    """Return the largest epsilon that neighbours attain; None where runs alone tell.
 
-        Raises:
-            DependentNoise: A depends on the records.
-        """
+    An answer is c(records) + A z with standard normal, or Laplace, numbers z. The privacy loss of a
+    pair is that of the shift c - c' (Dong, Roth & Su 2022). Nothing is computed where Laplace
+    numbers outnumber what the answer shows of them.
+
+    Raises:
+        DependentNoise: A depends on the records.
+    """
+    try:
         law = _Law.of(runs, pairs[0].first)
-        if law is None:
-            return None
-        try:
-            matrix, centres = _affine(law, pairs)
-        except _NotAffine:
-            return None
-        return cls(matrix, law.laplace, pairs, centres)
+        matrix, centres = _affine(law, pairs)
+    except _NotAffine:
+        return next(filter(None, (_cut(runs, pair, claim) for pair in pairs[:CUT])), None)
+    sizes = _sizes(matrix, centres, law.laplace)
+    if not sizes:
+        return None
+    losses = sizes if law.laplace else [epsilon_of(claim.delta, mu) for mu in sizes]
+    worst = int(np.argmax(losses))
+    event = f"they attain epsilon {losses[worst]:.4g}, as computed from the noise"
+    return Computed(
+        losses[worst],
+        pairs[worst],
+        event if losses[worst] > claim.epsilon else "",
+        centres[worst],
+        float("nan") if law.laplace else max(sizes),
+    )
 
-    def losses(self, claim: Budget) -> list[float]:
-        """Return the epsilon that each pair attains.
 
-        A privacy loss is that of the shift c - c' (Dong, Roth & Su 2022). The list is empty where
-        Laplace numbers outnumber what the answer shows of them.
-        """
-        if self.laplace:
-            return self._sizes(1)
-        return [epsilon_of(claim.delta, mu) for mu in self._sizes(2)]
-
-    @property
-    def mu(self) -> float:
-        """Largest norm of a shift in terms of normal numbers; NaN for Laplace ones."""
-        return float("nan") if self.laplace else max(self._sizes(2))
-
-    def _sizes(self, order: int) -> list[float]:
-        """Return the norm of each pair's shift in terms of the numbers."""
-        left, values, right = np.linalg.svd(self.matrix, full_matrices=False)
-        seen = values > 1e-10 * values[0]
-        if self.laplace and seen.sum() < np.any(self.matrix != 0, axis=0).sum():
-            return []
-        sizes = []
-        for first, second in self.centres:
-            change = first - second
-            part = left[:, seen].T @ change
-            rest = np.linalg.norm(change - left[:, seen] @ part)
-            numbers = right[seen].T @ (part / values[seen])
-            exact = rest > EXACT * max(np.abs(first).max(), np.abs(second).max())
-            sizes.append(float("inf") if exact else float(np.linalg.norm(numbers, order)))
-        return sizes
+def _sizes(matrix: Array, centres: Sequence[Sequence[Array]], laplace: bool) -> list[float]:
+    """Return the norm of each pair's shift in terms of the numbers; empty where it is unknown."""
+    left, values, right = np.linalg.svd(matrix, full_matrices=False)
+    seen = values > 1e-10 * values[0]
+    if laplace and seen.sum() < np.any(matrix != 0, axis=0).sum():
+        return []
+    sizes = []
+    for first, second in centres:
+        change = first - second
+        part = left[:, seen].T @ change
+        rest = np.linalg.norm(change - left[:, seen] @ part)
+        numbers = right[seen].T @ (part / values[seen])
+        exact = rest > EXACT * max(np.abs(first).max(), np.abs(second).max())
+        size = np.linalg.norm(numbers, 1 if laplace else 2)
+        sizes.append(float("inf") if exact else float(size))
+    return sizes
 
 
 def _affine(law: _Law, pairs: Sequence[Pair]) -> tuple[Array, list[list[Array]]]:
@@ -226,17 +229,15 @@ def _affine(law: _Law, pairs: Sequence[Pair]) -> tuple[Array, list[list[Array]]]
     return matrix, centres
 
 
-def beyond(runs: Runs, pair: Pair, claim: Budget) -> tuple[Pair, str] | None:
-    """Return a pair and an event that only one side has, more often than delta; None for none.
+def _cut(runs: Runs, pair: Pair, claim: Budget) -> Computed | None:
+    """Return an event that only one side has, more often than delta; None for none.
 
     An entry c + a z of one standard normal or Laplace number z each may be cut somewhere. Where the
     cuts of both sides are apart, answers between them exclude a side. Draws of several sizes verify
     the form, also far out.
     """
-    law = _Law.of(runs, pair.first)
-    if law is None:
-        return None
     try:
+        law = _Law.of(runs, pair.first)
         sides = [_ends(law, records) for records in pair.sides]
     except _NotAffine:
         return None
@@ -250,9 +251,11 @@ def beyond(runs: Runs, pair: Pair, claim: Budget) -> tuple[Pair, str] | None:
             entry = int(np.argmax(chances))
             if chances[entry] > max(claim.delta, RARE):
                 words = f"entry {entry} is {'above' if sign > 0 else 'below'} {limit[entry]:.6g}"
-                return pair, (
+                return Computed(
+                    float("inf"),
+                    pair,
                     f"{words} with a probability of {chances[entry]:.2g} on one side and never on "
-                    "the other, as computed from the noise"
+                    "the other, as computed from the noise",
                 )
     return None
 

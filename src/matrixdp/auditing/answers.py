@@ -14,8 +14,7 @@ from numpy.random import Generator
 
 from matrixdp import checks
 from matrixdp.auditing.places import Pair
-from matrixdp.auditing.recorder import MoreNumbers
-from matrixdp.auditing.statistics import Sample, Statistic, statistics
+from matrixdp.auditing.statistics import Sample
 from matrixdp.checks import Array, InputError
 
 #: Largest number of an answer, whose squares are finite.
@@ -30,15 +29,12 @@ class Runs:
         many: function of records and several Generators, which gives as many answers at once.
         slow: whether runs take long, so that fewer choose the neighbours and the event.
         hidden: whether the function takes no Generator and has randomness of its own.
-        density: function of a pair that returns the log likelihood ratio (k,) of answers (k, d),
-            as a class states it; it only helps to choose an event.
         shape: shape of an answer; others are failures.
     """
 
     function: Callable[..., Any]
     many: Callable[[Array, Sequence[Generator]], Array] | None = None
     slow: bool = False
-    density: Callable[[Pair], Callable[[Array], Array]] | None = None
     hidden: bool = field(init=False)
     shape: tuple[int, ...] | None = field(default=None, init=False)
 
@@ -70,8 +66,6 @@ class Runs:
         args = (records.copy(),) if self.hidden else (records.copy(), generator)
         try:
             answer = np.asarray(self.function(*args))
-        except MoreNumbers:
-            raise
         except Exception as error:
             words = "" if self.shape else f": {checks.why(error)}"
             return nothing, f"the function raises an error, {type(error).__name__}{words}"
@@ -106,17 +100,6 @@ class Runs:
         return Sample(
             np.stack([answer for answer, _ in results]), np.array([words for _, words in results])
         )
-
-    def fit(
-        self, pair: Pair, count: int, stream: Generator, centres: Sequence[Array] | None = None
-    ) -> dict[str, Statistic]:
-        """Return statistics by name, fitted to runs on both neighbours."""
-        density = None
-        if self.density is not None:
-            with contextlib.suppress(Exception):
-                density = self.density(pair)
-        first, second = self.pair(pair, count, stream)
-        return statistics(first, second, centres, density)
 
     def pair(self, pair: Pair, count: int, stream: Generator) -> list[Sample]:
         """Return runs on both neighbours; run k of both has the same bits."""

@@ -1,10 +1,9 @@
 """The audit of a calibrated mechanism of another author: as functions, by all doors to its noise.
 
-Nothing that a class says of itself counts for it; a density that its noise states in
-``log_density`` helps to choose the event that runs are bet on. What a user calls is run:
-``release``, and where it has one ``simulate`` and the noise's ``sample``, whose draws can be
-replayed. A program of parts is replayed with the same noisy answers. What a class declares beside
-its claim is held to what is attained.
+Nothing that a class says of itself counts for it. What a user calls is run: ``release``, and where
+it has one ``simulate`` and the noise's ``sample``, whose draws can be replayed. A program of parts
+is replayed with the same noisy answers. What a class declares beside its claim is held to what is
+attained.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from matrixdp.auditing import composition, declarations, real
 from matrixdp.auditing.answers import Runs
 from matrixdp.auditing.base import CLOSE, ROUNDING, row
 from matrixdp.auditing.functions import ANY, BLIND, Findings, examine
-from matrixdp.auditing.places import Pair
 from matrixdp.auditing.status import NOT_REFUTED, REFUTED
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveMechanism
@@ -29,9 +27,6 @@ from matrixdp.privacy.sensitivity import Query
 
 #: Runs of a real release on each neighbour, which draws from the system and takes long.
 REAL = 300
-
-#: Log likelihood ratio where a stated density is 0.
-FAR = 1e4
 
 
 def doors(release: CalibratedMechanism) -> dict[str, Runs]:
@@ -48,40 +43,20 @@ def doors(release: CalibratedMechanism) -> dict[str, Runs]:
     def real(records: Array) -> Array:
         return release.release(records)  # type: ignore[attr-defined]
 
-    density = None
-    if isinstance(release, AdditiveMechanism):
-        density = getattr(release.noise, "log_density", None)
-
-    def log_ratio(pair: Pair) -> Callable[[Array], Array]:
-        assert density is not None
-        log_density = density
-        first, second = (query.value(records.T) for records in pair.sides)
-
-        def evaluate(answers: Array) -> Array:
-            stack = answers.reshape(-1, *query.shape)
-            logs = (np.asarray(log_density(stack - value), float) for value in (first, second))
-            ratios = np.subtract(*logs)
-            return np.nan_to_num(ratios, nan=0.0, posinf=FAR, neginf=-FAR)
-
-        return evaluate
-
-    stated = None if density is None else log_ratio
-    result = {"simulate": _runs(simulate, stated)}
+    result = {"simulate": _runs(simulate)}
     if isinstance(release, AdditiveMechanism) and release.drawn_white:
         # No release uses it, and a study may.
-        result["noise.sample"] = _runs(sample, stated)
+        result["noise.sample"] = _runs(sample)
     if hasattr(release, "release"):
         result["release"] = Runs(real, slow=True)
     return result
 
 
-def _runs(
-    many: Callable[[Array, Streams], Array], density: Callable[[Pair], Any] | None = None
-) -> Runs:
+def _runs(many: Callable[[Array, Streams], Array]) -> Runs:
     def one(records: Array, generator: np.random.Generator) -> Array:
         return many(records, [generator])[0]
 
-    return Runs(one, many, density=density)
+    return Runs(one, many)
 
 
 def judge(

@@ -21,13 +21,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from matrixdp.auditing.affine import Affine, DependentNoise, beyond, objections
+from matrixdp.auditing.affine import DependentNoise, computed, objections
 from matrixdp.auditing.answers import Runs
 from matrixdp.auditing.base import ROUNDING
 from matrixdp.auditing.blackbox import Proof, prove, strength
 from matrixdp.auditing.places import Pair, Places
 from matrixdp.auditing.recorder import Recorder
-from matrixdp.auditing.statistics import Sample, Statistic
+from matrixdp.auditing.statistics import Sample, Statistic, statistics
 from matrixdp.auditing.status import NOT_REFUTED, REFUTED
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import Budget
@@ -43,8 +43,8 @@ COMPARED, FEW = 3, 100
 #: bet on at most, the second one and later ones above a strength.
 PILOT, PILOT_NUMBERS, BETS, STRONG = 1000, 1e7, 3, 4.0
 
-#: Runs that are bet on where epsilon is computed, and pairs on which cuts of the noise are sought.
-CONFIRMED, ENDS = 2000, 5
+#: Runs that are bet on where epsilon is computed.
+CONFIRMED = 2000
 
 #: Values of a statistic that are few, as those of exact repeats are, and the share of the largest
 #: power above which such a statistic is taken.
@@ -119,42 +119,28 @@ def examine(
     """
     places = Places(query, streams[2])
     runs.start(places.pairs)
-    pairs, against, losses, affine = [*places.pairs], [], [], None
+    pairs, against, result = [*places.pairs], list[str](), None
     if not runs.hidden:
         pairs += [*places.steepest(lambda records: _replayed(runs, records))]
         against = objections(runs, pairs)
-    if not runs.hidden and not against:
-        try:
-            affine = Affine.of(runs, pairs)
-        except DependentNoise:
-            against = ["the noise's scale depends on the records"]
-    if affine is not None:
-        losses = affine.losses(claim)
-    attained, ranked = float("nan"), []
-    cut = None
-    if affine is None and not runs.hidden and not against:
-        cut = next(filter(None, (beyond(runs, pair, claim) for pair in pairs[:ENDS])), None)
-    if losses:
-        attained = max(losses)
-        worst = pairs[int(np.argmax(losses))]
-        proof, event = _bet(runs, worst, claim, streams, min(count, CONFIRMED), affine)
-        ranked = [(worst, proof, event)]
-        if attained > claim.epsilon:
-            event = f"they attain epsilon {attained:.4g}, as computed from the noise"
-            ranked = [(worst, proof, event)]
-    elif cut is not None:
-        attained, (worst, event) = float("inf"), cut
-        proof, _ = _bet(runs, worst, claim, streams, min(count, CONFIRMED), None)
-        ranked = [(worst, proof, event)]
-    else:
-        for number, (power, pair) in enumerate(_strongest(runs, pairs, claim, streams[3])):
-            if number and (power < STRONG or ranked[-1][1].refuted or number == BETS):
-                break
-            ranked.append((pair, *_bet(runs, pair, claim, streams, count, None)))
-    pair, proof, event = max(ranked, key=lambda one: (one[1].refuted, one[1].epsilon))
+        if not against:
+            try:
+                result = computed(runs, pairs, claim)
+            except DependentNoise:
+                against = ["the noise's scale depends on the records"]
     tried = f"{len(pairs)} neighbours, at {places.count} of {query.n_records} places"
-    mu = float("nan") if not losses or affine is None else affine.mu
-    return Findings(attained, proof, pair, event, against, tried, mu)
+    if result is not None:
+        confirmed = min(count, CONFIRMED)
+        proof, event = _bet(runs, result.pair, claim, streams, confirmed, result.centres)
+        words = result.event or event
+        return Findings(result.attained, proof, result.pair, words, against, tried, result.mu)
+    bets: list[tuple[Pair, Proof, str]] = []
+    for number, (power, pair) in enumerate(_strongest(runs, pairs, claim, streams[3])):
+        if number and (power < STRONG or bets[-1][1].refuted or number == BETS):
+            break
+        bets.append((pair, *_bet(runs, pair, claim, streams, count)))
+    pair, proof, event = max(bets, key=lambda bet: (bet[1].refuted, bet[1].epsilon))
+    return Findings(float("nan"), proof, pair, event, against, tried)
 
 
 def _replayed(runs: Runs, records: Array) -> Array | None:
@@ -168,16 +154,16 @@ def _bet(
     claim: Budget,
     streams: Sequence[Generator],
     count: int,
-    affine: Affine | None,
+    centres: Sequence[Array] | None = None,
 ) -> tuple[Proof, str]:
     """Return the proof of bets on a pair, and the event that they are about.
 
-    Pilot runs fit statistics, others choose one of them, and bets are on further runs.
+    Pilot runs fit statistics, others choose one of them, and bets are on further runs. ``centres``
+    are answers without noise (d,), where they are known.
     """
     size = math.prod(runs.shape or ())
     held = int(np.clip(min(PILOT_NUMBERS / size, count), FEW, PILOT)) // (5 if runs.slow else 1)
-    centres = None if affine is None else affine.centres_of(pair)
-    fitted = runs.fit(pair, held, streams[3], centres)
+    fitted = statistics(runs.pair(pair, held, streams[3]), centres)
     name, statistic, _ = _choose(fitted, runs.pair(pair, held, streams[3]), claim)
     step = max(1, int(PILOT_NUMBERS / 10 / size))
 
@@ -235,15 +221,12 @@ def _strongest(
         ]
     )
     chosen = dict.fromkeys(range(min(compared, len(pairs))))
-    if runs.density is None:
-        # Of noise with a stated density, many small moves may count as much as a large one.
-        scores = np.delete(scores, 2, axis=1)
     for score in scores.T:
         best = np.argsort(-score, kind="stable")[:compared]
         chosen |= dict.fromkeys(int(number) for number in best if score[number] > 0)
     powers = []
     for number in chosen:
-        fitted = runs.fit(pairs[number], few, stream)
+        fitted = statistics(runs.pair(pairs[number], few, stream))
         samples = runs.pair(pairs[number], few, stream)
         powers.append((_choose(fitted, samples, claim)[2], pairs[number]))
     return sorted(powers, key=lambda one: -one[0])
@@ -258,7 +241,7 @@ def _scores(first: Sample, second: Sample, spread: Array) -> tuple[float, ...]:
     moved = moves.mean(axis=0) / np.maximum(spread, small)
     moved[moves.max(axis=0) <= small] = 0.0
     uneven = np.ptp(moves, axis=0) / np.maximum(spread, small)
-    sizes = (float(np.linalg.norm(moved, order)) for order in (1, 2, np.inf))
+    sizes = (float(np.linalg.norm(moved, order)) for order in (1, np.inf))
     return max(apart), *sizes, float(uneven.max())
 
 

@@ -23,10 +23,6 @@ _PLACES |= {"multivariate_normal": ("mean",), "choice": ("a",)}
 _PLACES |= dict.fromkeys(("shuffle", "permutation", "permuted"), ("x",))
 
 
-class MoreNumbers(Exception):
-    """A function draws more numbers than were chosen."""
-
-
 class Draw(NamedTuple):
     """What a function asks of its Generator: a method, its parameters, the shape of the result."""
 
@@ -55,7 +51,7 @@ class Tape:
     Attributes:
         draws: all draws, in their order.
         laws: ``normal`` and ``laplace``, where such numbers were drawn, and how many of both.
-        plain: whether nothing else was drawn.
+        plain: whether nothing else was drawn, and no more numbers than were chosen.
     """
 
     def __init__(self, noise: Array | None = None) -> None:
@@ -89,10 +85,9 @@ class Tape:
         """Return the next numbers; zeros where none are chosen."""
         self.laws.add(law)
         self.count += count
-        if self._noise is None:
+        if self._noise is None or count > self._noise.size:
+            self.plain &= self._noise is None
             return np.zeros(count)
-        if count > self._noise.size:
-            raise MoreNumbers
         numbers, self._noise = self._noise[:count], self._noise[count:]
         return numbers
 

@@ -6,6 +6,7 @@ They are fitted to pilot runs. Bets on thresholds of a statistic then hold whate
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -50,45 +51,48 @@ class Sample(NamedTuple):
 #: Statistic of runs: (runs,).
 Statistic = Callable[[Sample], Array]
 
+#: Statistic of flat answers (k, d): (k,).
+Number = Callable[[Array], Array]
+
 
 def statistics(
-    first: Sample,
-    second: Sample,
-    centres: Sequence[Array] | None = None,
-    density: Callable[[Array], Array] | None = None,
+    samples: Sequence[Sample], centres: Sequence[Array] | None = None
 ) -> dict[str, Statistic]:
     """Return statistics by name, fitted to runs on two neighbours.
 
     Args:
-        first, second: the runs.
+        samples: the runs on both.
         centres: answers without noise (d,), where they are computed; else medians.
-        density: log likelihood ratio (k,) of answers (k, d) by what a class states of its noise. A
-            false one costs power alone.
     """
     result: dict[str, Statistic] = {}
-    failures = sorted({*first.failures, *second.failures} - {""})
+    failures = sorted({words for sample in samples for words in sample.failures} - {""})
     for words in failures[:SINGLE]:
-        result[f"an event: {words}"] = _fails(words)
+        result[f"an event: {words}"] = partial(_fails, words)
     if failures:
         result["whether an answer fails"] = lambda sample: (sample.failures != "").astype(float)
-    sides = [sample.flat[sample.failures == ""] for sample in (first, second)]
+    sides = [sample.flat[sample.failures == ""] for sample in samples]
     if min(map(len, sides)) < 2:
         return result
-    middles = centres or [np.median(side, axis=0) for side in sides]
-    numbers = _of_answers(sides, middles, first.answers.shape[1:])
-    if density is not None:
-        numbers["the stated density"] = density
+    centres = centres or [np.median(side, axis=0) for side in sides]
+    numbers = of_centres(centres, samples[0].answers.shape[1:])
+    for number, centre in enumerate(centres, 1):
+        name = f"the least distance of an entry from answer {number}"
+        numbers[name] = partial(_distance, centre, -np.inf)
+    for order in (1, 2):
+        # Likelihood ratios of noise whose density depends on such a norm.
+        numbers[f"the difference of l{order} distances"] = partial(_nearer, centres, order)
+    numbers |= _of_entries(sides, centres)
     both = np.concatenate(sides)
     for name, statistic in numbers.items():
         result[name] = _where_answered(statistic, both)
     return result
 
 
-def _fails(words: str) -> Statistic:
-    return lambda sample: (sample.failures == words).astype(float)
+def _fails(words: str, sample: Sample) -> Array:
+    return (sample.failures == words).astype(float)
 
 
-def _where_answered(statistic: Callable[[Array], Array], pilots: Array) -> Statistic:
+def _where_answered(statistic: Number, pilots: Array) -> Statistic:
     values = statistic(pilots)
     least = values.min()
     step = ROUNDED * (values.max() - least) or 1.0
@@ -100,111 +104,79 @@ def _where_answered(statistic: Callable[[Array], Array], pilots: Array) -> Stati
     return evaluate
 
 
-def of_centres(
-    centres: Sequence[Array], shape: tuple[int, ...]
-) -> dict[str, Callable[[Array], Array]]:
-    """Return statistics of flat answers (k, d) by name, which need no runs.
+def of_centres(centres: Sequence[Array], shape: tuple[int, ...]) -> dict[str, Number]:
+    """Return statistics of flat answers by name, which need no runs.
 
     Args:
         centres: answers without noise (d,).
         shape: shape (r, c) of an answer. Of square ones, extreme eigenvalues of the differences
             show the support.
     """
-    result: dict[str, Callable[[Array], Array]] = {
-        "the projection on the change": _linear(centres[0] - centres[1]),
+    change = centres[0] - centres[1]
+    result: dict[str, Number] = {
+        "the projection on the change": lambda y: y @ change,
         "the norm": lambda y: np.linalg.norm(y, axis=1),
         "the largest entry": lambda y: y.max(axis=1),
         "the least entry": lambda y: y.min(axis=1),
     }
     for number, centre in enumerate(centres, 1):
-        result[f"the distance from answer {number}"] = _distance(centre)
+        result[f"the distance from answer {number}"] = partial(_distance, centre, 2)
         if shape[0] == shape[1] > 1:
             for which, index in (("least", 0), ("largest", -1)):
                 name = f"the {which} eigenvalue of the distance from answer {number}"
-                result[name] = _eigenvalue(centre, index, shape)
+                result[name] = partial(_eigenvalue, centre, shape, index)
     return result
 
 
-def _of_answers(
-    sides: Sequence[Array], centres: Sequence[Array], shape: tuple[int, ...]
-) -> dict[str, Callable[[Array], Array]]:
-    """Return statistics of flat answers (k, d)."""
-    size = sides[0].shape[1]
-    change = centres[0] - centres[1]
-    result = of_centres(centres, shape)
-    for number, centre in enumerate(centres, 1):
-        result[f"the least distance of an entry from answer {number}"] = _nearest(centre)
-    for order in (1, 2):
-        # Likelihood ratios of noise whose density depends on such a norm.
-        result[f"the difference of l{order} distances"] = _nearer(centres, order)
-    ratios = [
-        _likelihood(_entry(entry), *(side[:, entry] for side in sides))
-        for entry in range(min(size, REPEATED))
-    ]
-    result["the likelihood of all entries"] = lambda y: np.sum([r(y) for r in ratios], axis=0)
-    result |= discriminants(*sides)
-    moved = np.abs(change) / (sides[0].std(axis=0) + sides[1].std(axis=0) + 1e-300)
-    for entry in np.argsort(-moved, kind="stable")[: min(SINGLE, size)].tolist():
-        result[f"entry {entry}"] = _entry(entry)
+def _eigenvalue(centre: Array, shape: tuple[int, ...], index: int, y: Array) -> Array:
+    return np.asarray(np.linalg.eigvalsh((y - centre).reshape(-1, *shape))[:, index])
+
+
+def _distance(centre: Array, order: float, y: Array) -> Array:
+    return np.asarray(np.linalg.norm(y - centre, order, axis=1))
+
+
+def _nearer(centres: Sequence[Array], order: int, y: Array) -> Array:
+    return _distance(centres[1], order, y) - _distance(centres[0], order, y)
+
+
+def _of_entries(sides: Sequence[Array], centres: Sequence[Array]) -> dict[str, Number]:
+    """Return statistics of flat answers by name, fitted to those of both sides (runs, d)."""
+    ratios = [_likelihood(entry, sides) for entry in range(min(sides[0].shape[1], REPEATED))]
+    result: dict[str, Number] = {
+        "the likelihood of all entries": lambda y: np.sum([r(y) for r in ratios], axis=0)
+    }
+    result |= _discriminants(*sides)
+    moved = np.abs(centres[0] - centres[1]) / (sides[0].std(axis=0) + sides[1].std(axis=0) + 1e-300)
+    for entry in np.argsort(-moved, kind="stable")[:SINGLE].tolist():
+        result[f"entry {entry}"] = partial(_entry, entry)
         for number, centre in enumerate(centres, 1):
-            result[f"the distance of entry {entry} from answer {number}"] = _off(
-                entry, float(centre[entry])
-            )
-        result[f"the likelihood of entry {entry}"] = _likelihood(
-            _entry(entry), *(side[:, entry] for side in sides)
-        )
+            name = f"the distance of entry {entry} from answer {number}"
+            result[name] = partial(_off, entry, centre[entry])
+        result[f"the likelihood of entry {entry}"] = _likelihood(entry, sides)
     return result | _repeats(*sides)
 
 
-def _linear(weights: Array) -> Callable[[Array], Array]:
-    return lambda y: y @ weights
+def _entry(entry: int, y: Array) -> Array:
+    return y[:, entry]
 
 
-def _distance(centre: Array) -> Callable[[Array], Array]:
-    return lambda y: np.linalg.norm(y - centre, axis=1)
+def _off(entry: int, centre: float, y: Array) -> Array:
+    return np.abs(y[:, entry] - centre)
 
 
-def _nearer(centres: Sequence[Array], order: int) -> Callable[[Array], Array]:
-    first, second = centres
-    return lambda y: (
-        np.linalg.norm(y - second, order, axis=1) - np.linalg.norm(y - first, order, axis=1)
-    )
-
-
-def _nearest(centre: Array) -> Callable[[Array], Array]:
-    return lambda y: np.abs(y - centre).min(axis=1)
-
-
-def _eigenvalue(centre: Array, index: int, shape: tuple[int, ...]) -> Callable[[Array], Array]:
-    def eigenvalue(y: Array) -> Array:
-        return np.asarray(np.linalg.eigvalsh((y - centre).reshape(-1, *shape))[:, index])
-
-    return eigenvalue
-
-
-def _entry(entry: int) -> Callable[[Array], Array]:
-    return lambda y: y[:, entry]
-
-
-def _off(entry: int, centre: float) -> Callable[[Array], Array]:
-    return lambda y: np.abs(y[:, entry] - centre)
-
-
-def _likelihood(
-    number: Callable[[Array], Array], first: Array, second: Array
-) -> Callable[[Array], Array]:
-    """Return the log likelihood ratio of a number, by the counts of bins."""
-    both = np.concatenate([first, second])
-    edges = np.unique(np.quantile(both, np.linspace(0, 1, BINS + 1)[1:-1]))
+def _likelihood(entry: int, sides: Sequence[Array]) -> Number:
+    """Return the log likelihood ratio of an entry, by the counts of bins."""
+    values = [side[:, entry] for side in sides]
+    edges = np.unique(np.quantile(np.concatenate(values), np.linspace(0, 1, BINS + 1)[1:-1]))
     counts = [
-        np.bincount(np.searchsorted(edges, side), minlength=len(edges) + 1) + 0.5
-        for side in (first, second)
+        np.bincount(np.searchsorted(edges, side), minlength=len(edges) + 1) + 0.5 for side in values
     ]
     ratio = np.log(counts[0] / counts[1])
-    return lambda y: ratio[np.searchsorted(edges, number(y))]
+    return lambda y: ratio[np.searchsorted(edges, y[:, entry])]
 
 
-def _repeats(first: Array, second: Array) -> dict[str, Callable[[Array], Array]]:
+def _repeats(first: Array, second: Array) -> dict[str, Number]:
     """Return how many entries repeat a value of the first side, less those of the second.
 
     Continuous noise repeats nothing. A part of an answer without noise does, and so does noise on a
@@ -218,21 +190,19 @@ def _repeats(first: Array, second: Array) -> dict[str, Callable[[Array], Array]]
     )
     entries = [int(e) for e in np.argsort(-shares, kind="stable")[:REPEATED] if shares[e] > REPEATS]
 
-    def repeat(entry: int) -> Callable[[Array], Array]:
-        one, other = values[entry]
-        return lambda y: np.subtract(
-            np.isin(y[:, entry], one), np.isin(y[:, entry], other), dtype=float
-        )
+    def repeats(entry: int, y: Array) -> Array:
+        one, other = (np.isin(y[:, entry], side) for side in values[entry])
+        return np.subtract(one, other, dtype=float)
 
-    each = {f"exact repeats of entry {entry}": repeat(entry) for entry in entries}
-    if len(entries) < 2:
-        return each
-    few = dict([*each.items()][:SINGLE])
-    few["exact repeats"] = lambda y: np.sum([count(y) for count in each.values()], axis=0)
-    return few
+    result: dict[str, Number] = {
+        f"exact repeats of entry {entry}": partial(repeats, entry) for entry in entries[:SINGLE]
+    }
+    if len(entries) > 1:
+        result["exact repeats"] = lambda y: np.sum([repeats(e, y) for e in entries], axis=0)
+    return result
 
 
-def discriminants(first: Array, second: Array) -> dict[str, Callable[[Array], Array]]:
+def _discriminants(first: Array, second: Array) -> dict[str, Number]:
     """Return statistics of answers (k, d) by name, fitted to runs (runs, d) on two neighbours."""
     count, size = first.shape
     means = first.mean(axis=0), second.mean(axis=0)
@@ -240,9 +210,9 @@ def discriminants(first: Array, second: Array) -> dict[str, Callable[[Array], Ar
     variances = [side.var(axis=0) for side in (first, second)]
     least = 1e-24 * max(float(np.abs(first).max()) ** 2, 1e-200)
     spread = int(np.argmax(np.abs(np.log((variances[0] + least) / (variances[1] + least)))))
-    result: dict[str, Callable[[Array], Array]] = {
-        "the shift of means": _linear(shift),
-        "the entry whose spread differs most": _off(spread, float(centre[spread])),
+    result: dict[str, Number] = {
+        "the shift of means": lambda y: y @ shift,
+        "the entry whose spread differs most": partial(_off, spread, centre[spread]),
     }
     if size > ENTRIES:
         return result
@@ -256,17 +226,15 @@ def discriminants(first: Array, second: Array) -> dict[str, Callable[[Array], Ar
     floor = max(values[-1], least) * 1e-9 + (
         values.mean() * size / count if size > count / 5 else 0
     )
-    inverse = vectors / np.maximum(values, floor)
-    result["a linear discriminant"] = _linear(inverse @ (vectors.T @ shift))
+    weights = vectors / np.maximum(values, floor) @ (vectors.T @ shift)
+    result["a linear discriminant"] = lambda y: y @ weights
     if RUNS_EACH * size <= count:
+        axes = [np.linalg.eigh(covariance) for covariance in covariances]
 
-        def quadratic(y: Array) -> Array:
-            total = np.zeros(len(y))
-            for sign, mean, covariance in zip((-1, 1), means, covariances, strict=True):
-                values, vectors = np.linalg.eigh(covariance)
-                scaled = (y - mean) @ vectors / np.sqrt(np.maximum(values, floor))
-                total += sign * (scaled**2).sum(axis=1)
-            return total
+        def size_of(y: Array, side: int) -> Array:
+            values, vectors = axes[side]
+            scaled = (y - means[side]) @ vectors / np.sqrt(np.maximum(values, floor))
+            return np.asarray((scaled**2).sum(axis=1))
 
-        result["a quadratic discriminant"] = quadratic
+        result["a quadratic discriminant"] = lambda y: size_of(y, 1) - size_of(y, 0)
     return result
