@@ -98,8 +98,6 @@ class Audit(abc.ABC):
             None where it need not.
         proven: whether the library draws the noise from a distribution that it knows, and proves
             the claimed epsilon for all neighbours.
-        limitations: what the tests of a release that is not proven do not see.
-        words: the rest of the verdict where no test objects; empty for the usual one.
     """
 
     tool: ClassVar[str]
@@ -111,11 +109,6 @@ class Audit(abc.ABC):
     mu: float = float("nan")
     needed: float | None = None
     proven: bool = False
-    words: str = ""
-    limitations: str = (
-        "a black box sees no rare events: no cut far out, no noise of few digits, no other answer "
-        "to one value"
-    )
 
     @abc.abstractmethod
     def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
@@ -128,10 +121,6 @@ class Audit(abc.ABC):
     def executed(self, stream: np.random.Generator, most: int | None = None) -> Finding | None:
         """Return the result of replays of a composed release; None for other releases."""
         return None
-
-    def flaws(self, stream: np.random.Generator) -> list[str]:
-        """Return verdicts on what the release draws, and on what it declares of its noise."""
-        return []
 
     @property
     def reads(self) -> float:

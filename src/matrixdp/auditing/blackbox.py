@@ -191,7 +191,7 @@ def _rejects(wealth: Array, confidence: float) -> bool:
 
 def _edge(counts: Counts, claimed_epsilon: float, delta: float) -> tuple[Array, Array]:
     """Return mean and mean square of a bet's payoff, with an allowance for rare later hits."""
-    slope, (both, first, second, _) = np.exp(claimed_epsilon), counts.checked()
+    slope, (both, first, second, _) = np.exp(claimed_epsilon), counts.outcomes
     rare, runs = UNLIKELY**2, np.asarray(counts.runs)
     mean = (both + first - slope * (both + second)) / runs - delta
     return mean, (both * (1 - slope) ** 2 + first + second * slope**2 + rare) / runs

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from matrixdp import checks
-from matrixdp.checks import Array, InputError
+from matrixdp.checks import Array
 from matrixdp.privacy import gaussian
 
 #: Error probability of all releases of a run together, and their number at most.
@@ -69,17 +69,11 @@ class Counts(NamedTuple):
         both, first, second, _ = map(np.asarray, self)
         return both + first, both + second
 
-    def checked(self) -> tuple[Array, ...]:
-        """Return counts of both, first alone, second alone and neither.
-
-        Raises:
-            InputError: a count is negative.
-        """
+    @property
+    def outcomes(self) -> tuple[Array, ...]:
+        """Return counts of both, first alone, second alone and neither."""
         counts = np.broadcast_arrays(*(np.asarray(count, float) for count in self))
-        parts = (*counts[:3], counts[3] - counts[0] - counts[1] - counts[2])
-        if not all((part >= 0).all() for part in parts):
-            raise InputError(f"counts are {self}; they must be from 0 to the runs")
-        return parts
+        return (*counts[:3], counts[3] - counts[0] - counts[1] - counts[2])
 
 
 def bets(slope: ArrayLike, offset: ArrayLike) -> Array:
@@ -96,7 +90,7 @@ def bets(slope: ArrayLike, offset: ArrayLike) -> Array:
 
 def log_wealth(counts: Counts, against: Array) -> Array:
     """Return the log of the mean wealth of all bets (see :func:`bets`); counts may be arrays."""
-    both, first, second, neither = counts.checked()
+    both, first, second, neither = counts.outcomes
     logs = both * against[0] + first * against[1] + second * against[2] + neither * against[3]
     most = logs.max(axis=0)
     return np.asarray(most + np.log(np.exp(logs - most).mean(axis=0)))

@@ -101,7 +101,3 @@ class GaussianAudit(Audit):
         noise = self.release.noise.sample([stream] * trials)
         white = self._whiten(noise)
         return gamma_scale(float((white**2).sum()) / 2, white.size / 2, root=True)
-
-    def flaws(self, stream: np.random.Generator) -> list[str]:
-        """Return the verdict on a pure claim."""
-        return [] if self.release.delta else [PURE]

@@ -12,7 +12,7 @@ from matrixdp import library
 from matrixdp.auditing import composition, runs
 from matrixdp.auditing.base import COST, ROUNDING, Audit, Finding, Scale
 from matrixdp.auditing.blackbox import strength
-from matrixdp.auditing.gaussian import PURE, epsilon_of, waste_of
+from matrixdp.auditing.gaussian import epsilon_of, waste_of
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.statistics import of_centres
 from matrixdp.checks import Array
@@ -130,10 +130,6 @@ class ComposedAudit(BlackBoxAudit):
     def reads(self) -> float:
         """Number of numbers of the values, on both neighbours together."""
         return 2.0 * self._values[0].size
-
-    def flaws(self, stream: Generator) -> list[str]:
-        """Return the verdict on a pure claim of Gaussian parts."""
-        return [] if self.release.delta else [PURE]
 
     def scale(self, stream: Generator) -> Scale:
         """Test the noise of the released second moments."""
