@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from matrixdp.auditing import sensitivities
 from matrixdp.auditing.base import CLOSE, ROUNDING, Finding, is_gaussian
 from matrixdp.auditing.neighbours import farthest, random_records, worst
 from matrixdp.auditing.status import REFUTED
@@ -190,9 +189,9 @@ def _largest_mu(release: Program, stream: np.random.Generator, neighbours: int) 
     moments = SecondMomentQuery(query.domain, query.n_records, query.adjacency)
     # Parts may answer second moments whatever the query of the release is, as directions do.
     extremes = [farthest(query), farthest(moments)]
-    if hasattr(query, "measures"):
-        norms = [norm for _, norm in sensitivities.measures(query).values()]
-        extremes += [worst(query, norm, stream) for norm in norms]
+    # A query of the study names the norms of its parts.
+    norms = [norm for _, norm in getattr(query, "measures", {}).values()]
+    extremes += [worst(query, norm, stream) for norm in norms]
     mus = [0.0]
     for number in range(neighbours):
         first = random_records(query, stream)

@@ -24,7 +24,6 @@ from mechanismqueries import DOMAINS, RELATIONS
 from nights import nightly_but
 
 import matrixdp as mdp
-from matrixdp.auditing import sensitivities
 from matrixdp.auditing.neighbours import SIDES, changes, worst
 from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.auditing.releases import audit_of
@@ -261,7 +260,7 @@ def _apart(release, query, stream, known):
         return searched(release, stream)[1]
     if isinstance(release, RidgedEquations):
         assert (release.query.adjacency, release.query.group) == (query.adjacency, query.group)
-        norms = sensitivities.measures(release.query)
+        norms = release.query.measures
         eigenvalue, products = (
             worst(release.query, norms[measure][1], stream).size
             for measure in ("smallest eigenvalue of x", "l2, x times y")

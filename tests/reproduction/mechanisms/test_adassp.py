@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from mechanismqueries import streams
 
-from matrixdp.auditing import sensitivities
 from matrixdp.mechanisms.moments import centred, regression, with_constant
 from matrixdp.mechanisms.programs import Value
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import ADJACENCIES, Ball, Box, SecondMomentQuery
+from reproduction.auditing import attacks
 from reproduction.auditing.adassp import equations_mu, histogram_mu
 from reproduction.mechanisms.adassp import AdaSSP, NormalEquations, PrivatelyClippedAdaSSP
 
@@ -30,8 +30,8 @@ def calibrated(query=LIVER, epsilon=1.0):
 
 @pytest.mark.parametrize("query", QUERIES, ids=repr)
 def test_a_search_attains_the_sensitivities_and_no_more(query):
-    for name, measure in sensitivities.measures(query).items():
-        row = sensitivities.attack(query, name, measure, np.random.default_rng(0).spawn(2))
+    for name, measure in attacks.measures(query).items():
+        row = attacks.attack(query, name, measure, np.random.default_rng(0).spawn(2))
         # The triangle's bound is met by two records only if their features split evenly.
         bound = name.startswith("l2, upper") and not query.design.triangle_l2_exact
         assert row["verdict"].startswith("holds" if bound else "holds, attained")
@@ -40,8 +40,8 @@ def test_a_search_attains_the_sensitivities_and_no_more(query):
 def test_a_search_in_a_ball_comes_close_to_the_sensitivities():
     for adjacency in ("replace", "zero_out"):
         query = NormalEquations(Ball(2.0, 4), 30, adjacency, target=1)
-        for name, measure in sensitivities.measures(query).items():
-            row = sensitivities.attack(query, name, measure, np.random.default_rng(0).spawn(2))
+        for name, measure in attacks.measures(query).items():
+            row = attacks.attack(query, name, measure, np.random.default_rng(0).spawn(2))
             assert 0.99 < row["ratio"] <= 1 + 1e-9, name
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from matrixdp import library
-from matrixdp.auditing import parts, sensitivities
+from matrixdp.auditing import parts
 from matrixdp.auditing.base import Audit
+from matrixdp.auditing.neighbours import worst
 from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.auditing.releases import audit_of
 from matrixdp.mechanisms import proofs
@@ -16,7 +17,8 @@ from reproduction.mechanisms.adassp import NormalEquations, RidgedByHistogram, R
 
 def audit_equations(release: RidgedEquations, stream: np.random.Generator) -> Audit:
     """Return the audit of normal equations."""
-    changes = sensitivities.largest_changes(release.query, stream)
+    query = release.query
+    changes = {n: worst(query, norm, stream).size for n, (_, norm) in query.measures.items()}
     first = audit_of(release.design, stream)
     eigenvalue = changes["smallest eigenvalue of x"] / release.eigenvalue_std
     target = changes["l2, x times y"] / release.target_std

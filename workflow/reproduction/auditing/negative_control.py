@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrixdp.auditing import replay, sensitivities
+from matrixdp.auditing import replay
 from matrixdp.auditing.blackbox import Statistic, prove
 from matrixdp.auditing.projection import BlackBoxAudit
 from matrixdp.auditing.releases import ROUNDING, audit_of
@@ -25,6 +25,7 @@ from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.noise.distributions import Streams
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Ball, Box, Query, RecordsQuery, SecondMomentQuery
+from reproduction.auditing import attacks
 from reproduction.mechanisms import wishart
 from reproduction.mechanisms.exponential import PPCA, PrincipalDirection
 from reproduction.mechanisms.gaussian import IMGM
@@ -135,7 +136,7 @@ def _amplified(wrong: bool) -> CalibratedMechanism:
 
 
 def _by_search(query: Query, generators: Generators) -> Outcome:
-    row = sensitivities.attack(query, "l1", sensitivities.measures(query)["l1"], generators)
+    row = attacks.attack(query, "l1", attacks.measures(query)["l1"], generators)
     observation = f"found {row['found']:.4g}, declared {row['declared']:.4g}"
     return Outcome(row["verdict"] == "violated", observation)
 

@@ -3,9 +3,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from matrixdp.auditing import sensitivities
 from matrixdp.auditing.neighbours import changes, worst
 from matrixdp.privacy.sensitivity import Ball, Box, RecordsQuery, SecondMomentQuery
+from reproduction.auditing import attacks
 
 QUERIES = [
     RecordsQuery(Box((-1, 0, 2), (1, 3, 5)), 10),
@@ -26,8 +26,8 @@ def given(seed=0):
 @pytest.mark.parametrize("query", QUERIES, ids=repr)
 def test_the_search_attains_declared_sensitivities_and_never_passes_them(query):
     tolerance = 0.02 if isinstance(query.domain, Ball) else 1e-9
-    for name, measure in sensitivities.measures(query).items():
-        row = sensitivities.attack(query, name, measure, given())
+    for name, measure in attacks.measures(query).items():
+        row = attacks.attack(query, name, measure, given())
         assert row["verdict"].startswith("holds")
         assert row["replayed"] == pytest.approx(row["found"], rel=1e-9)
         if "l1" not in name and query.l2_exact:
@@ -37,9 +37,9 @@ def test_the_search_attains_declared_sensitivities_and_never_passes_them(query):
 @pytest.mark.parametrize("name", ["l1", "l2", "l1, upper triangle", "l2, upper triangle"])
 def test_a_sensitivity_that_is_one_percent_too_small_is_refuted(name):
     query = SecondMomentQuery(Box.cube(4, -1, 1), 10)
-    declared, norm = sensitivities.measures(query)[name]
+    declared, norm = attacks.measures(query)[name]
     for factor, verdict in ((1.0, "holds, attained"), (0.99, "violated")):
-        row = sensitivities.attack(query, name, (factor * declared, norm), given())
+        row = attacks.attack(query, name, (factor * declared, norm), given())
         assert row["verdict"] == verdict
 
 
