@@ -96,7 +96,7 @@ def test_an_audit_is_that_of_an_adopted_class_alone():
     sketch = JohnsonLindenstrauss().calibrate(
         SecondMomentQuery(Box.cube(2, -1, 1), 20), epsilon=1.0, delta=0.01
     )
-    assert library.audit_of(sketch).endswith("audit_sketch")
+    assert library.audit_of(sketch).endswith("SketchAudit")
 
 
 def test_nor_is_an_instance_with_a_method_of_its_own_or_a_class_of_another_module():

@@ -7,14 +7,14 @@ MODULES = (
     *("gaussian", "generalized_gamma", "jl", "mvg", "noise"),
 )
 
-#: Audits of releases that the library does not know, as functions of modules of
-#: :mod:`reproduction.auditing`, by module and class.
+#: Audits of releases that the library does not know, by module and class: functions or classes of
+#: :mod:`reproduction.auditing`, called with the release and a Generator.
 AUDITS = {
     "adaptive:ChosenBySearch": "search:audit_search",
     "adassp:RidgedByHistogram": "adassp:audit_by_histogram",
     "adassp:RidgedEquations": "adassp:audit_equations",
-    "exponential:PrincipalDirection": "direction:audit_direction",
-    "generalized_gamma:GammaRelease": "generalized_gamma:audit_generalized_gamma",
-    "jl:Sketch": "sketch:audit_sketch",
+    "exponential:PrincipalDirection": "direction:DirectionAudit",
+    "generalized_gamma:GammaRelease": "generalized_gamma:GeneralizedGammaAudit",
+    "jl:Sketch": "sketch:SketchAudit",
     "mvg:AlongPrivateDirections": "private_directions:audit_private_directions",
 }

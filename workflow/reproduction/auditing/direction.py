@@ -40,7 +40,7 @@ class DirectionAudit(Audit):
     tool = "maximal loss"
     cost = 80.0
 
-    def __init__(self, release: PrincipalDirection) -> None:
+    def __init__(self, release: PrincipalDirection, _stream: np.random.Generator) -> None:
         self.release: PrincipalDirection = release
         query = release.query
         # One record of a person is some of that person's records.
@@ -158,8 +158,3 @@ def mean_spread(concentration: float, size: int) -> float:
     """Return E[1 - v_1^2] of the density exp(concentration v_1^2) on the sphere."""
     above, below = (_integral(concentration, 0.0, size, power) for power in (1, 0))
     return float(np.exp(above - below))
-
-
-def audit_direction(release: PrincipalDirection, stream: np.random.Generator) -> Audit:
-    """Return the audit of a random direction."""
-    return DirectionAudit(release)

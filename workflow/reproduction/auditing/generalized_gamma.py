@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from matrixdp import library
-from matrixdp.auditing.base import ROUNDING, Audit
+from matrixdp.auditing.base import ROUNDING
 from matrixdp.auditing.norm import NormAudit
 from matrixdp.mechanisms import proofs
 from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery, SecondMomentQuery
@@ -15,11 +15,6 @@ from reproduction.mechanisms.generalized_gamma import (
     SymmetricGeneralizedGamma,
 )
 from reproduction.privacy import generalized_gamma
-
-
-def audit_generalized_gamma(release: GammaRelease, stream: np.random.Generator) -> Audit:
-    """Return the audit of a release with generalized gamma noise."""
-    return GeneralizedGammaAudit(release, release.noise, stream)
 
 
 def length(query: Query, noise: GeneralizedGamma) -> float:
@@ -44,32 +39,23 @@ class GeneralizedGammaAudit(NormAudit):
 
     tool = "exact curve"
 
-    def __init__(
-        self,
-        release: GammaRelease,
-        distribution: GeneralizedGamma,
-        stream: np.random.Generator,
-    ) -> None:
-        super().__init__(release, distribution, stream)
+    def __init__(self, release: GammaRelease, stream: np.random.Generator) -> None:
+        noise = release.noise
+        super().__init__(release, noise, stream)
         # The size of a change is (length / scale)^power.
-        unit, args = (
-            self._pair.size ** (-1 / distribution.power),
-            (distribution.power, distribution.dimension),
-        )
+        unit = self._pair.size ** (-1 / noise.power)
+        args = noise.power, noise.dimension
         self.proven = False
         if not release.delta:
             # The loss of a power above 1 has no bound.
-            pure = distribution.power == 1
-            self.attained = 1 / unit if pure else float("inf")
-            self.bound, self.noise_inflation = (
-                max(self.attained, release.epsilon_delivered),
-                float("nan"),
-            )
+            self.attained = 1 / unit if noise.power == 1 else float("inf")
+            self.bound = max(self.attained, release.epsilon_delivered)
+            self.noise_inflation = float("nan")
             return
         self.attained = generalized_gamma.epsilon(release.delta, unit, *args)
         self.bound = max(self.attained, release.epsilon_delivered)
         self.noise_inflation = unit / generalized_gamma.scale(release.epsilon, release.delta, *args)
-        proven = length(release.query, distribution)
+        proven = length(release.query, noise)
         if library.plain(release) and proven > 0:
             longest = generalized_gamma.epsilon(release.delta, 1 / proven, *args)
             self.proven = longest <= release.epsilon * (1 + ROUNDING)

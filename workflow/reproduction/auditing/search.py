@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy import special
 
@@ -12,6 +14,7 @@ from matrixdp.auditing.parts import counts_for_release, parts_mu
 from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.auditing.releases import audit_of
 from matrixdp.mechanisms import proofs
+from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.privacy.sensitivity import RecordsQuery
 from reproduction.mechanisms.adaptive import ChosenBySearch, SearchNoise, Spectrum
 
@@ -24,17 +27,22 @@ def audit_search(release: ChosenBySearch, stream: np.random.Generator) -> Audit:
     proven = proven_mus(release)
     query = release.query
     steps = []
-    for number in range(2 * STEPS):
-        moments, spectrum = release.release_at(number)
-        assert isinstance(spectrum, Spectrum)
+    for moments, spectrum in _steps(release):
         first = audit_of(moments, stream)
-        spectrum_mu = 0.0
-        if spectrum.eigenvalue_std:
-            spectrum_mu = farthest(spectrum.query).size / spectrum.eigenvalue_std
-        steps.append((float(np.hypot(first.mu, spectrum_mu)), first))
+        apart = spectrum.eigenvalue_std
+        shown = farthest(spectrum.query).size / apart if apart else 0.0
+        steps.append((float(np.hypot(first.mu, shown)), first))
     trace = 1 / (query.n_records * release.trace_std)
     rest = max(mu for mu, _ in steps)
     return ComposedAudit(release, [trace, _search_mu(release), rest], steps[0][1], proven)
+
+
+def _steps(release: ChosenBySearch) -> Iterator[tuple[AdditiveGaussian, Spectrum]]:
+    """Yield the releases of each audited step: of moments, and of their spectrum."""
+    for number in range(2 * STEPS):
+        moments, spectrum = release.release_at(number)
+        assert isinstance(spectrum, Spectrum)
+        yield moments, spectrum
 
 
 def proven_mus(release: ChosenBySearch) -> list[float]:
@@ -45,20 +53,14 @@ def proven_mus(release: ChosenBySearch) -> list[float]:
     if not (library.owns(release) and proofs.owned(query) and query.group == 1):
         return [proofs.UNPROVEN]
     records = type(query) is RecordsQuery and type(source.domain) is type(query.domain)
-    if not (
-        records
-        and source.domain == query.domain
-        and counts_for_release(source, query, query.adjacency)
-    ):
+    same = records and source.domain == query.domain
+    if not (same and counts_for_release(source, query, query.adjacency)):
         return [proofs.UNPROVEN]
-    rest: list[float] = []
-    for number in range(2 * STEPS):
-        moments, spectrum = release.release_at(number)
-        assert isinstance(spectrum, Spectrum)
+    rest = []
+    for moments, spectrum in _steps(release):
         apart = spectrum.eigenvalue_std
-        sensitivity = spectrum.query.l2_sensitivity
-        both = [*parts_mu(moments), sensitivity / apart if apart else 0.0]
-        rest.append(float(np.linalg.norm(both)))
+        shown = spectrum.query.l2_sensitivity / apart if apart else 0.0
+        rest.append(float(np.linalg.norm([*parts_mu(moments), shown])))
     trace = 1 / (query.n_records * release.trace_std)
     return [trace, _search_mu(release), max(rest)]
 

@@ -33,7 +33,7 @@ class SketchAudit(Audit):
 
     tool = "exact curve"
 
-    def __init__(self, release: Sketch) -> None:
+    def __init__(self, release: Sketch, _stream: np.random.Generator) -> None:
         self.release: Sketch = release
         query = release.query
         squared = query.domain.radius**2
@@ -100,8 +100,3 @@ def _longest(domain: Box | Ball) -> Array:
         return np.full(domain.features, domain.radius / np.sqrt(domain.features))
     lower, upper = np.array(domain.lower), np.array(domain.upper)
     return np.where(-lower > upper, lower, upper)
-
-
-def audit_sketch(release: Sketch, stream: np.random.Generator) -> Audit:
-    """Return the audit of a sketch."""
-    return SketchAudit(release)
