@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from mechanismqueries import LIVER
 
-from matrixdp.auditing import releases, replay
-from matrixdp.mechanisms.clipped import ClippedMoments
+from matrixdp.auditing import composition, releases, replay
+from matrixdp.mechanisms.clipped import ClippedMoments, PrivatelyClipped
 from matrixdp.mechanisms.gaussian import Gaussian
-from matrixdp.privacy.sensitivity import Box, SecondMomentQuery, second_moments
+from matrixdp.privacy.sensitivity import Ball, Box, SecondMomentQuery, second_moments
 
 
 def test_neighbours_that_draw_other_noise_are_told():
@@ -43,3 +43,9 @@ def test_records_in_a_box_with_noise_for_a_ball_are_refuted(wrong):
     release = replace(CLIPPED, query=MOMENTS) if wrong else CLIPPED
     attained = releases.audit_of(release, np.random.default_rng(0)).attained
     assert (attained > release.epsilon * (1 + releases.ROUNDING)) == wrong
+
+
+@pytest.mark.parametrize("query", [MOMENTS, replace(MOMENTS, domain=Ball(1.0, 6))])
+def test_a_ball_is_enforced_on_records_before_they_are_counted(query):
+    release = PrivatelyClipped().calibrate(query, epsilon=1.0, delta=0.01)
+    assert composition.executed(release, np.random.default_rng(0)).differing_share == 0

@@ -12,7 +12,6 @@ from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import ADJACENCIES, MeanQuery
-from reproduction.mechanisms.adassp import AdaSSP, NormalEquations
 
 
 class Own(AdditiveGaussian):
@@ -61,10 +60,3 @@ def test_a_value_of_bounds_with_zero_is_that_of_one_record():
     query = MeanQuery(Box((0.0, -1.0), (2.0, 1.0)), 100)
     record = np.array([2.0, -1.0])
     assert runs.value_of(query, record)[:, 0] == pytest.approx(record / 100)
-
-
-@pytest.mark.parametrize("per_person", [None, 3])
-def test_normal_equations_of_a_person_are_proven(per_person):
-    query = NormalEquations(Box.cube(3, -1, 1), 60, target=2, per_person=per_person)
-    release = AdaSSP().calibrate(query, epsilon=1.0, delta=1e-6)
-    assert audit_of(release, np.random.default_rng(0)).proven

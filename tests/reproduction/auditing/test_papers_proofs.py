@@ -1,4 +1,4 @@
-"""Parts of the papers' compositions count only where they fit the records of the release."""
+"""What the study's audits prove, and where they prove nothing."""
 
 from dataclasses import replace
 
@@ -6,12 +6,16 @@ import numpy as np
 import pytest
 from mechanismqueries import BUDGET
 
+from matrixdp.auditing.releases import audit_of
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import RecordsQuery, SecondMomentQuery
 from reproduction.auditing import private_directions, search
 from reproduction.mechanisms.adaptive import AdaptiveCovariance, SearchNoise
+from reproduction.mechanisms.adassp import AdaSSP, NormalEquations
 from reproduction.mechanisms.allocation import MaxPNR
 from reproduction.mechanisms.directions import PrivateDirections
+from reproduction.mechanisms.exponential import PPCA
+from reproduction.mechanisms.jl import JohnsonLindenstrauss
 from reproduction.mechanisms.mvg import MVG
 
 BOX = Box.cube(3, -1, 1)
@@ -57,10 +61,33 @@ def test_the_source_of_a_search_has_the_records_of_the_release():
         assert not within(search.proven_mus(release), release)
 
 
-def test_nothing_is_proven_of_a_person_with_several_records():
-    query = replace(SEARCHED.query, per_person=3)
-    source = replace(SEARCHED.source, per_person=3)
-    assert not within(search.proven_mus(replace(SEARCHED, query=query, source=source)), SEARCHED)
+def proven(release, **changes):
+    return audit_of(replace(release, **changes), np.random.default_rng(0)).proven
+
+
+MOMENTS = SecondMomentQuery(Box.cube(4, -1, 1), 100)
+SKETCH = JohnsonLindenstrauss().calibrate(MOMENTS, **BUDGET)
+DIRECTION = PPCA().calibrate(MOMENTS, epsilon=1.0)
+
+
+@pytest.mark.parametrize("release", [SKETCH, DIRECTION, SEARCHED])
+def test_the_curve_of_one_record_proves_nothing_of_a_person_with_several(release):
+    assert proven(release, query=replace(release.query, per_person=1))
+    assert not proven(release, query=replace(release.query, per_person=3))
+
+
+@pytest.mark.parametrize("per_person", [None, 3])
+def test_normal_equations_of_a_person_are_proven(per_person):
+    query = NormalEquations(BOX, 60, target=2, per_person=per_person)
+    assert proven(AdaSSP().calibrate(query, **BUDGET))
+
+
+@pytest.mark.parametrize("kappa", [-120.0, float("nan"), float("inf")])
+def test_what_is_proven_of_a_direction_holds_whatever_its_exponent(kappa):
+    assert proven(DIRECTION)
+    assert proven(DIRECTION, kappa=-DIRECTION.kappa)
+    with np.errstate(invalid="ignore", over="ignore"):
+        assert not proven(DIRECTION, kappa=kappa)
 
 
 @pytest.mark.parametrize("place", [0, 1])
