@@ -70,12 +70,10 @@ class Finding(NamedTuple):
     Attributes:
         differing_share: share of replays with the same noisy answers that give another release.
         mu: largest mu of all Gaussian parts together on neighbours, over the declared mu.
-        detectable_effect: as ``Scale.detectable_effect``, for the noise of every part.
     """
 
     differing_share: float
     mu: float
-    detectable_effect: float
 
 
 #: Result for noise without a scale test.

@@ -162,7 +162,7 @@ def executed(release: Program, stream: np.random.Generator, most: int | None = N
         mu = _largest_mu(release, stream, neighbours)
     except Undeclared:
         differing, mu = 1.0, 0.0
-    return Finding(differing, mu / float(release.mu or np.nan), SHORTFALL)
+    return Finding(differing, mu / float(release.mu or np.nan))
 
 
 def _others(release: Program, stream: np.random.Generator, pairs: int) -> float:

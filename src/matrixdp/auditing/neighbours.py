@@ -88,20 +88,17 @@ def _pairs(query: PresentMeanQuery, rows: Array) -> Array:
     return np.concatenate([rows[..., :half] * (marks > 0), marks], axis=-1)
 
 
-def worst(
-    query: Query, size: Size, stream: np.random.Generator, starts: Array | None = None
-) -> Neighbours:
+def worst(query: Query, size: Size, stream: np.random.Generator) -> Neighbours:
     """Return the neighbours with the largest change that a search from many starts reaches.
 
     In a box, one coordinate at a time moves to its lower bound, its upper bound or 0, as long as
     that enlarges the change. The best pairs and the starts then move by smaller and smaller steps.
     In a ball, the search accepts random moves that enlarge the change. The result is attained, and
     so a lower bound on the supremum. ``zero_out`` compares with a record of zeros. The records of
-    one person move as one record with as many times the features. ``starts`` are pairs
-    (2, searches, m) at which the search starts; by default, ``STARTS`` of them.
+    one person move as one record with as many times the features.
     """
     sides = SIDES[query.adjacency]
-    pair = _starts(query, stream) if starts is None else starts.copy()
+    pair = _starts(query, stream)
     if sides == 1:
         pair[1] = 0
 

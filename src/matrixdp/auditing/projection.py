@@ -16,7 +16,6 @@ from matrixdp.auditing.gaussian import epsilon_of, waste_of
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.statistics import of_centres
 from matrixdp.checks import Array
-from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.mechanisms.programs import Program
 from matrixdp.privacy.sensitivity import RecordsQuery, SecondMomentQuery
@@ -91,7 +90,7 @@ class ComposedAudit(BlackBoxAudit):
 
     The bound is that of Gaussian mechanisms, whose mu^2 add up. ``mus`` are the mu of the parts, by
     search, and ``proven`` upper bounds that the library proves. ``noisy`` audits the part whose
-    noise has a scale test; None where only replays see the noise.
+    noise has a scale test.
 
     A release of second moments that reads the records runs on those whose second moments differ
     most. Then ``_values`` are records, and statistics compare results with ``_answers``.
@@ -104,8 +103,8 @@ class ComposedAudit(BlackBoxAudit):
         self,
         release: Program,
         mus: Iterable[float],
-        noisy: Audit | None,
-        proven: Iterable[float] = (proofs.UNPROVEN,),
+        noisy: Audit,
+        proven: Iterable[float],
     ) -> None:
         super().__init__(release)
         query = release.query
@@ -133,7 +132,7 @@ class ComposedAudit(BlackBoxAudit):
 
     def scale(self, stream: Generator) -> Scale:
         """Test the noise of the released second moments."""
-        return self._noisy.scale(stream) if self._noisy else super().scale(stream)
+        return self._noisy.scale(stream)
 
     def executed(self, stream: Generator, most: int | None = None) -> Finding:
         """Replay the draws of all parts."""

@@ -12,6 +12,7 @@ from matrixdp.auditing import declarations, foreign, parts, real, replay
 from matrixdp.auditing.base import COST, ROUNDING, TIGHT, Audit, Finding, Scale, declared, row
 from matrixdp.auditing.blackbox import Proof, prove
 from matrixdp.auditing.composition import REPLAYED as REPLAYED
+from matrixdp.auditing.composition import SHORTFALL
 from matrixdp.auditing.gaussian import PURE, GaussianAudit
 from matrixdp.auditing.norm import NormAudit, is_norm
 from matrixdp.auditing.projection import BlackBoxAudit
@@ -192,7 +193,7 @@ def detectable_effect(scale: Scale, real_scale: Scale, finding: Finding | None) 
     It is NaN where only the black box tests the noise.
     """
     weakest = max(np.nan_to_num([scale.detectable_effect, real_scale.detectable_effect]))
-    weakest = max(weakest, 0.0 if finding is None else finding.detectable_effect)
+    weakest = max(weakest, 0.0 if finding is None else SHORTFALL)
     return weakest or float("nan")
 
 

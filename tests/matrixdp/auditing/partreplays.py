@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from matrixdp.auditing import composition, real
+from matrixdp.auditing import real
 from matrixdp.auditing.base import Finding, Scale
 from matrixdp.auditing.composition import Answers, Noise, Undeclared
 from matrixdp.auditing.neighbours import random_records, worst
@@ -61,7 +61,7 @@ def executed(release: Composed, stream: np.random.Generator) -> Finding:
             second = second[:, query.group :]
         apart = _apart(release, first, second, int(stream.integers(2**32)))
         mus.append(np.inf if apart is None else apart)
-    return Finding(float(np.mean(other)), max(mus) / release.mu, composition.SHORTFALL)
+    return Finding(float(np.mean(other)), max(mus) / release.mu)
 
 
 def scale(release: Composed, stream: np.random.Generator) -> Scale:

@@ -331,9 +331,9 @@ class Attained(NamedTuple):
         (Attained(), Scale(1.2, 0.9, 1.1), None, "not refuted: more noise is drawn"),
         (Attained(), Scale(0.8, 0.9, 1.1), None, "refuted: less noise is drawn"),
         (Attained(), OTHER_LAW, None, "not refuted: the noise has another"),
-        (Attained(), NO_SCALE, Finding(0.0, 1.0, 0.01), "certified: wasteful"),
-        (Attained(), NO_SCALE, Finding(0.1, 1.0, 0.01), f"not refuted: {releases.UNDECLARED}"),
-        (Attained(), NO_SCALE, Finding(0.0, 1.01, 0.01), releases.REPLAYED),
+        (Attained(), NO_SCALE, Finding(0.0, 1.0), "certified: wasteful"),
+        (Attained(), NO_SCALE, Finding(0.1, 1.0), f"not refuted: {releases.UNDECLARED}"),
+        (Attained(), NO_SCALE, Finding(0.0, 1.01), releases.REPLAYED),
     ],
 )
 def test_a_verdict_has_the_first_words_that_apply(audit, scale, finding, words):
