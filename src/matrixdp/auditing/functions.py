@@ -253,17 +253,17 @@ def judge(
     generators: Sequence[Generator],
     runs: int,
 ) -> dict[str, Any]:
-    """Return the facts of an audit of a function, by the names of ``public.AuditResult``."""
+    """Return the row of an audit of a function."""
     claim = Budget(epsilon, delta)
     findings = examine(Runs(function), query, claim, generators[:4], runs)
     return {
         "verdict": findings.verdict(claim),
         "tool": findings.tool,
         "epsilon_attained": findings.attained,
-        "epsilon_lower": findings.proof.epsilon,
+        "epsilon_certified": findings.proof.epsilon,
         "epsilon_largest": findings.proof.largest,
         "runs": findings.proof.runs,
         "detectable_effect": float("nan") if np.isnan(findings.attained) else ANY,
         "tried": findings.tried,
-        "limitations": BLIND,
+        "note": BLIND,
     }

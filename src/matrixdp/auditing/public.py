@@ -6,7 +6,6 @@ the study, and functions by :mod:`matrixdp.auditing.functions`.
 
 from __future__ import annotations
 
-import importlib.util
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -28,6 +27,12 @@ RUNS = 20_000
 
 #: How often another author's mechanism is calibrated, of which the last result is judged.
 CALIBRATIONS = 3
+
+#: Columns of an audit's row that a result has under the same name.
+FIELDS = (
+    *("verdict", "tool", "upper", "epsilon_attained", "epsilon_largest", "runs"),
+    *("detectable_effect", "tried"),
+)
 
 #: What the audit of a certified mechanism does not see.
 CERTIFIED = (
@@ -119,18 +124,6 @@ class AuditResult:
         """Return the fields for JSON: None for NaN, and the text ``inf`` for infinity."""
         return {name: _plain(value) for name, value in asdict(self).items()}
 
-    def to_frame(self) -> Any:
-        """Return a pandas data frame of one row, with a column for each field.
-
-        Raises:
-            InputError: pandas is not installed.
-        """
-        if importlib.util.find_spec("pandas") is None:
-            raise InputError("to_frame needs pandas; install it, or take to_dict")
-        import pandas as pd
-
-        return pd.DataFrame([asdict(self)])
-
 
 def audit(
     mechanism: Mechanism | CalibratedMechanism | Callable[..., Any],
@@ -181,7 +174,7 @@ def audit(
     most = RUNS if runs is None else checks.count(runs=runs)
     generators = np.random.default_rng(seed).spawn(7)
     if isinstance(mechanism, Mechanism | CalibratedMechanism):
-        facts = _judge_class(mechanism, query, epsilon, delta, generators, most)
+        row = _judge_class(mechanism, query, epsilon, delta, generators, most)
     elif isinstance(mechanism, type) or not callable(mechanism):
         shown = checks.short(repr(mechanism))
         raise InputError(
@@ -189,9 +182,15 @@ def audit(
             "Gaussian(), or a function of records and a Generator"
         )
     else:
-        facts = functions.judge(mechanism, query, epsilon, delta, generators, most)
+        row = functions.judge(mechanism, query, epsilon, delta, generators, most)
     return AuditResult(
-        status=status.of(facts["verdict"]), epsilon=epsilon, delta=delta, seed=seed, **facts
+        status=status.of(row["verdict"]),
+        epsilon=epsilon,
+        delta=delta,
+        seed=seed,
+        epsilon_lower=row.get("epsilon_certified", 0.0),
+        limitations=row["note"] or functions.BLIND,
+        **{name: row[name] for name in FIELDS if name in row},
     )
 
 
@@ -203,7 +202,7 @@ def _judge_class(
     generators: list[np.random.Generator],
     runs: int,
 ) -> dict[str, Any]:
-    """Return the facts of an :class:`AuditResult` on a mechanism."""
+    """Return the row of an audit of a mechanism."""
     name = type(mechanism).__name__
     with checks.as_input_error(f"{name} cannot be audited: {{why}}"):
         try:
@@ -214,34 +213,22 @@ def _judge_class(
                 for _ in range(1 if library.plain(mechanism) else CALIBRATIONS):
                     release = promised(mechanism, query, epsilon=epsilon, delta=delta)
         except BrokenPromise as error:
-            refused = f"{status.REFUTED}: {error}"
-            return {
-                "verdict": refused,
-                "tool": "promise",
-                "limitations": "all else: it was not run",
-            }
+            words = f"{status.REFUTED}: {error}"
+            return {"verdict": words, "tool": "promise", "note": "all else: it was not run"}
         row = judge_release(release, query, generators, Limits(runs=runs))
-    verdict, limitations = str(row["verdict"]), str(row["note"]) or functions.BLIND
-    upper = None
-    if verdict.startswith(status.CERTIFIED):
-        verdict += f" for this calibrated {type(release).__name__}"
-        upper, limitations = release.epsilon, CERTIFIED
-        # What another author's class calibrates once, it may not calibrate again; the certificate
-        # of an object does not rest on who has calibrated it.
-        if not (library.plain(mechanism) and (release.of_library or release is mechanism)):
-            verdict = f"{status.NOT_REFUTED}: a calibrated {type(release).__name__} of this class "
-            verdict += "passes, and another may not; audit the one that you use"
-            upper = None
-    fields = ("tool", "epsilon_attained", "epsilon_largest", "runs", "detectable_effect")
-    stated = {
-        "verdict": verdict,
-        "upper": upper,
-        "limitations": limitations,
-        "tried": row.get("tried", ""),
-    }
-    return (
-        {name: row[name] for name in fields} | stated | {"epsilon_lower": row["epsilon_certified"]}
+    if not str(row["verdict"]).startswith(status.CERTIFIED):
+        return row
+    kind = type(release).__name__
+    # What another author's class calibrates once, it may not calibrate again; the certificate
+    # of an object does not rest on who has calibrated it.
+    if library.plain(mechanism) and (release.of_library or release is mechanism):
+        certified = f"{row['verdict']} for this calibrated {kind}"
+        return row | {"verdict": certified, "upper": release.epsilon, "note": CERTIFIED}
+    words = (
+        f"{status.NOT_REFUTED}: a calibrated {kind} of this class passes, and another may not; "
+        "audit the one that you use"
     )
+    return row | {"verdict": words, "note": CERTIFIED}
 
 
 def _missing(share: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -102,7 +102,7 @@ def judge_release(
     source: Query,
     generators: list[np.random.Generator],
     limits: Limits = NO_LIMITS,
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Return the columns of all tools for a release, those of :func:`judge` and of the replay.
 
     Args:
