@@ -139,26 +139,20 @@ NUMBERS_OF_ROW = (
 )
 
 
-def row(
-    release: CalibratedMechanism,
-    tool: str,
-    verdict: str,
-    proofs: Sequence[Proof] = (),
-    **others: Any,
-) -> dict[str, Any]:
-    """Return the columns of an audit of a release, with the largest numbers of some black boxes."""
+def row(release: CalibratedMechanism, **columns: Any) -> dict[str, Any]:
+    """Return all columns of an audit of a release."""
+    numbers = dict.fromkeys(NUMBERS_OF_ROW, float("nan"))
+    about = {"delta": release.delta, "noise_std": release.noise_std, "note": ""}
+    return about | numbers | columns
+
+
+def of_proofs(proofs: Sequence[Proof]) -> dict[str, Any]:
+    """Return columns with the largest numbers of some black boxes."""
     return {
-        "delta": release.delta,
-        "noise_std": release.noise_std,
-        "tool": tool,
-        "verdict": verdict,
-        "note": "",
         "runs": max((proof.runs for proof in proofs), default=0),
         "epsilon_certified": max((proof.epsilon for proof in proofs), default=0.0),
         "epsilon_largest": max((proof.largest for proof in proofs), default=float("nan")),
         "refuted": any(proof.refuted for proof in proofs),
-        **dict.fromkeys(NUMBERS_OF_ROW, float("nan")),
-        **others,
     }
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from matrixdp.auditing import composition, declarations, real
 from matrixdp.auditing.answers import Runs
 from matrixdp.auditing.base import CLOSE, ROUNDING, row
-from matrixdp.auditing.functions import ANY, BLIND, Findings, examine
+from matrixdp.auditing.functions import Findings, columns, examine
 from matrixdp.auditing.status import NOT_REFUTED, REFUTED
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveMechanism
@@ -78,18 +78,30 @@ def judge(
     Raises:
         InputError: the class never simulates a release.
     """
+    results, verdict = _judged(release, source, generators, runs, pairs)
+    return row(release, **columns(results, verdict))
+
+
+def _judged(
+    release: CalibratedMechanism,
+    source: Query,
+    generators: list[np.random.Generator],
+    runs: int,
+    pairs: int | None,
+) -> tuple[list[Findings], str]:
+    """Return what the doors showed until one refuted the claim, and the verdict."""
     if isinstance(release, AdditiveMechanism) and release.noise.shape != release.query.shape:
         shapes = f"{release.noise.shape} for a value of shape {release.query.shape}"
-        return _row(release, [], f"{REFUTED}: its noise has shape {shapes}")
+        return [], f"{REFUTED}: its noise has shape {shapes}"
     if isinstance(release, AdditiveMechanism):
         factor = real.factor(release, generators[4])
         if factor < 1 - CLOSE:
             words = f"a real release has {factor:.3g} of the noise it needs"
-            return _row(release, [], f"{REFUTED}: {words}")
+            return [], f"{REFUTED}: {words}"
     if isinstance(release, Program):
         finding = composition.executed(release, generators[5], pairs)
         if finding.mu > 1 + ROUNDING:
-            return _row(release, [], composition.REPLAYED)
+            return [], composition.REPLAYED
     claim = Budget(release.epsilon, release.delta)
     results: list[Findings] = []
     for number, (name, door) in enumerate(doors(release).items()):
@@ -103,26 +115,9 @@ def judge(
             continue
         if results[-1].refutes(claim):
             words = results[-1].verdict(claim)
-            return _row(release, results, f"{words}; by {name}")
+            return results, f"{words}; by {name}"
     flaws = declarations.flaws(declarations.Attained.of(release, results), generators[3])
     flaws.sort(key=lambda flaw: not flaw.startswith(REFUTED))
     against = dict.fromkeys(objection for result in results for objection in result.objections)
     verdict = f"{NOT_REFUTED}{': ' * bool(against)}{'; '.join(against)}"
-    return _row(release, results, (flaws or [verdict])[0])
-
-
-def _row(release: CalibratedMechanism, results: list[Findings], verdict: str) -> dict[str, Any]:
-    """Return the columns of an audit, of what the doors showed."""
-    attained = [result.attained for result in results if not np.isnan(result.attained)]
-    computed = len(attained) == len(results) > 0
-    return row(
-        release,
-        "replay of draws" if attained else "black box",
-        verdict,
-        [result.proof for result in results],
-        epsilon_attained=max(attained, default=float("nan")),
-        mu=max((result.mu for result in results), default=float("nan")),
-        detectable_effect=ANY if computed else float("nan"),
-        note=BLIND,
-        tried="; ".join(dict.fromkeys(result.tried for result in results)),
-    )
+    return results, (flaws or [verdict])[0]

@@ -23,7 +23,7 @@ from numpy.random import Generator
 
 from matrixdp.auditing.affine import DependentNoise, computed, objections
 from matrixdp.auditing.answers import Runs
-from matrixdp.auditing.base import ROUNDING
+from matrixdp.auditing.base import ROUNDING, of_proofs
 from matrixdp.auditing.blackbox import Proof, prove, strength
 from matrixdp.auditing.places import Pair, Places
 from matrixdp.auditing.recorder import Recorder
@@ -80,16 +80,6 @@ class Findings(NamedTuple):
     objections: list[str]
     tried: str
     mu: float = float("nan")
-
-    @property
-    def tool(self) -> str:
-        """Method of the verdict."""
-        return "black box" if np.isnan(self.attained) else "replay of draws"
-
-    @property
-    def lower(self) -> float:
-        """The largest epsilon that is shown."""
-        return max(np.nan_to_num(self.attained, nan=0.0, posinf=np.inf), self.proof.epsilon)
 
     def refutes(self, claim: Budget) -> bool:
         """Return whether the claim does not hold."""
@@ -256,14 +246,20 @@ def judge(
     """Return the row of an audit of a function."""
     claim = Budget(epsilon, delta)
     findings = examine(Runs(function), query, claim, generators[:4], runs)
+    return columns([findings], findings.verdict(claim))
+
+
+def columns(results: Sequence[Findings], verdict: str) -> dict[str, Any]:
+    """Return the columns of an audit, of what some functions showed."""
+    attained = [result.attained for result in results if not np.isnan(result.attained)]
+    computed = len(attained) == len(results) > 0
     return {
-        "verdict": findings.verdict(claim),
-        "tool": findings.tool,
-        "epsilon_attained": findings.attained,
-        "epsilon_certified": findings.proof.epsilon,
-        "epsilon_largest": findings.proof.largest,
-        "runs": findings.proof.runs,
-        "detectable_effect": float("nan") if np.isnan(findings.attained) else ANY,
-        "tried": findings.tried,
+        "verdict": verdict,
+        "tool": "replay of draws" if attained else "black box",
+        **of_proofs([result.proof for result in results]),
+        "epsilon_attained": max(attained, default=float("nan")),
+        "mu": max((result.mu for result in results), default=float("nan")),
+        "detectable_effect": ANY if computed else float("nan"),
         "note": BLIND,
+        "tried": "; ".join(dict.fromkeys(result.tried for result in results)),
     }

@@ -9,7 +9,17 @@ import numpy as np
 
 from matrixdp import library
 from matrixdp.auditing import declarations, foreign, parts, real, replay
-from matrixdp.auditing.base import COST, ROUNDING, TIGHT, Audit, Finding, Scale, declared, row
+from matrixdp.auditing.base import (
+    COST,
+    ROUNDING,
+    TIGHT,
+    Audit,
+    Finding,
+    Scale,
+    declared,
+    of_proofs,
+    row,
+)
 from matrixdp.auditing.blackbox import Proof, prove
 from matrixdp.auditing.composition import REPLAYED as REPLAYED
 from matrixdp.auditing.composition import SHORTFALL
@@ -155,9 +165,9 @@ def judge(
     stated = verdict(release.epsilon, audit, [scale, real_scale], finding, proof, flaws)
     return row(
         release,
-        audit.tool,
-        stated,
-        [proof],
+        tool=audit.tool,
+        verdict=stated,
+        **of_proofs([proof]),
         epsilon_attained=audit.attained,
         epsilon_bound=audit.bound,
         mu=audit.mu,
