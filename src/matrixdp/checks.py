@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import SupportsFloat, cast
+from typing import Any, SupportsFloat, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -76,7 +76,7 @@ def as_input_error(
         refusal.__context__ = None
 
 
-def why(error: Exception) -> str:
+def why(error: BaseException) -> str:
     """Return the reason of an error, in a few words on one line."""
     if isinstance(error, UnicodeDecodeError):
         return f"byte {error.start} is not UTF-8"
@@ -202,11 +202,20 @@ def nearest(value: object, allowed: Iterable[str]) -> str:
     return f"{hint} must be one of {', '.join(options)}"
 
 
+def has_text(values: NDArray[Any]) -> bool:
+    """Return whether an entry of an array is a text, of which numpy would make a number."""
+    if values.dtype.kind == "O":
+        return any(isinstance(value, str | bytes) for value in values.flat)
+    return values.dtype.kind in "SUT"
+
+
 def array(*, shape: Sequence[int | None] | None = None, **argument: ArrayLike) -> Array:
     """Return the value as finite float64; ``shape`` fixes the trailing axes (None: any length)."""
     name, value = _single(argument)
     try:
         result = np.asarray(value, dtype=np.float64)
+        if has_text(np.asarray(value)):
+            raise ValueError
     except (TypeError, ValueError):
         raise InputError(f"{name} is {value!r}; it must be an array of numbers") from None
     if shape is not None:

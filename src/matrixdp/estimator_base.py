@@ -242,9 +242,11 @@ class Private(BaseEstimator):
     def _box(self, X: ArrayLike, *more: tuple[float, float]) -> Box:
         """Return the box of the bounds of X, and of ``more`` columns."""
         # Labels of a data frame that are numbers are names too, not places.
-        columns = [*getattr(X, "columns", range(self.n_features_in_))]
+        columns: list[Any] = [*range(self.n_features_in_)]
         if hasattr(self, "feature_names_in_"):
             columns = [*map(str, self.feature_names_in_)]
+        elif exact_sums.is_frame(X):
+            columns = [*getattr(X, "columns", ())]
         return Box(*zip(*bounds.by_column(self.bounds, columns).values(), *more, strict=True))
 
     def _counting(

@@ -72,6 +72,21 @@ def with_entry(entry):
     return rows
 
 
+class Unreadable:
+    """A data frame of which numpy makes no array, as of whole numbers of 128 bits."""
+
+    columns, dtypes = ["age", "income"], [None, None]
+
+    def __len__(self):
+        return 400
+
+    def __getitem__(self, name):
+        return self
+
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("secret")
+
+
 def estimator(kind, account, **sides):
     return lambda **options: kind(**{"bounds": (0, 1), "account": account, **sides, **options})
 

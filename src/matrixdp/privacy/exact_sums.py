@@ -119,15 +119,34 @@ def filled(values: Any) -> Any:
     """Return values with NaN in place of masked ones, which numpy would read as numbers.
 
     Raises:
-        TypeError: they are dates, which numpy would read as numbers too.
+        TypeError: they are dates or texts, which numpy would read as numbers too, or numpy reads
+            nothing of them.
     """
     if _kind(values) in ("m", "M"):
         raise TypeError("dates are no numbers")
+    if checks.has_text(_read(values)):
+        raise TypeError("texts are no numbers")
     if isinstance(values, list | tuple) and any(isinstance(value, MaskedArray) for value in values):
         values = np.ma.array(values)
     if not isinstance(values, MaskedArray):
         return values
     return np.where(np.ma.getmaskarray(values), np.nan, np.ma.getdata(values))
+
+
+def _read(values: Any, dtype: Any = None) -> Any:
+    """Return the array that numpy makes of values.
+
+    Raises:
+        TypeError, ValueError: it makes none. Errors of other packages become a TypeError.
+    """
+    try:
+        return np.asarray(values, dtype=dtype)
+    except (TypeError, ValueError):
+        raise
+    except Exception:
+        problem = TypeError("numpy does not read it")
+    # Raise outside the handler, whose error may show a value.
+    raise problem
 
 
 def _kind(values: Any) -> str:
@@ -141,12 +160,12 @@ def _kind(values: Any) -> str:
             kind = np.asarray(values).dtype.kind
             return kind if kind in ("m", "M") else ""
         return ""
-    types = [*values.dtypes] if _is_frame(values) else [getattr(values, "dtype", None)]
+    types = [*values.dtypes] if is_frame(values) else [getattr(values, "dtype", None)]
     if not all(hasattr(entry, "kind") for entry in types):
         # Types that are not numpy's or pandas': what numpy makes of each column.
-        parts = [values[name] for name in values.columns] if _is_frame(values) else [values]
+        parts = [values[name] for name in values.columns] if is_frame(values) else [values]
         try:
-            types = [np.asarray(part).dtype for part in parts]
+            types = [_read(part).dtype for part in parts]
         except np.exceptions.DTypePromotionError:
             # Of numbers and dates together it makes nothing.
             return "M"
@@ -154,7 +173,7 @@ def _kind(values: Any) -> str:
     return next((kind for kind in kinds if kind in ("c", "m", "M")), "")
 
 
-def _is_frame(values: Any) -> bool:
+def is_frame(values: Any) -> bool:
     """Return whether values have labels of columns; ``columns`` of other tables hold records."""
     return hasattr(values, "columns") and hasattr(values, "dtypes")
 
@@ -167,27 +186,36 @@ def obstacle(values: Any, before: int = 0) -> str:
         before: number of records before these.
     """
     # Of a data frame its entries say the column.
-    if not _is_frame(values) and (kind := _kind(values)):
-        return "complex numbers" if kind == "c" else "dates"
+    with contextlib.suppress(TypeError, ValueError):
+        if not is_frame(values) and (kind := _kind(values)):
+            return "complex numbers" if kind == "c" else "dates"
     if isinstance(values, list | tuple) and len({np.shape(row) for row in values}) > 1:
         return "rows of several lengths"
-    columns = [*values.columns] if _is_frame(values) else []
-    for place, entry in np.ndenumerate(np.asarray(values, dtype=object)):
+    columns = [*values.columns] if is_frame(values) else []
+    unread = f"the type {type(values).__name__}, for which give a numpy array"
+    try:
+        entries = _read(values, object)
+    except (TypeError, ValueError):
+        return unread
+    for place, entry in np.ndenumerate(entries):
         try:
-            if not isinstance(entry, complex | np.complexfloating):
+            if isinstance(entry, complex | np.complexfloating):
+                kind = "a complex number"
+            elif isinstance(entry, str):
+                kind = "a text"
+            else:
                 float(entry)
-                continue
-            kind = "a complex number"
+                if not isinstance(entry, bytes):
+                    continue
+                kind = "a text of bytes"
         except (TypeError, ValueError):
-            kind = (
-                "a text" if isinstance(entry, str) else f"an entry of type {type(entry).__name__}"
-            )
+            kind = f"an entry of type {type(entry).__name__}"
         except OverflowError:
             kind = "a number beyond float64"
         place_words = [f"record {before + place[0] + 1}"] if place else []
         place_words += [f"column {columns[i] if columns else i!r}" for i in place[1:]]
         return f"{kind} in {', '.join(place_words)}" if place_words else kind
-    return f"the type {type(values).__name__}, for which give a numpy array"
+    return unread
 
 
 def _is_complex(values: Any) -> bool:

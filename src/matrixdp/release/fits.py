@@ -146,6 +146,6 @@ def without_values(error: Exception, values: Any, name: str) -> Exception:
         if text.startswith(start):
             return error_type(sentence.format(name=name))
     return error_type(
-        f"{name} has {exact_sums.obstacle(values)}; each argument must be a string or a real "
-        "number that float() reads"
+        f"{name} has {exact_sums.obstacle(values)}; each argument must be no string, but a real "
+        "number that float64 holds"
     )

@@ -10,6 +10,7 @@ import csv
 import difflib
 import itertools
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from numbers import Real
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrixdp.checks import Array, InputError, plural, why
+from matrixdp.checks import Array, InputError, as_input_error, plural, why
 from matrixdp.privacy.domain import block_rows
 from matrixdp.release.people import MISSING, as_objects
 
@@ -300,14 +301,19 @@ def frame_blocks(
     frame: Any, labels: Sequence[Any], name: Path, columns: Sequence[str], person: str
 ) -> Iterator[Block]:
     """Yield the blocks of a data frame or an array, whose columns have these labels."""
-    header, kind = [*map(str, labels)], "column name"
+    header, is_frame = [*map(str, labels)], hasattr(frame, "columns")
+    kind = "column name" if is_frame else "column number"
     places = _columns(name, header, columns, kind)
     place = _column(name, header, person, kind)
-    cells = {
-        # Not the function of numpy.ma, which copies what is not masked.
-        i: np.asanyarray(frame[labels[i]] if hasattr(frame, "columns") else frame[:, i])
-        for i in {*places, *([place] if person else [])}
-    }
+    cells = {}
+    for i in {*places, *([place] if person else [])}:
+        # An error of another package may show a value. Nothing else is known to be wrong.
+        with as_input_error(
+            f"{name} has values in column {header[i]!r} of which numpy makes no array; convert the "
+            "column, to float64 if it has numbers"
+        ):
+            # Not the function of numpy.ma, which copies what is not masked.
+            cells[i] = np.asanyarray(frame[labels[i]] if is_frame else frame[:, i])
     for i, column in zip(places, columns, strict=True):
         if cells[i].shape != (len(frame),):
             raise InputError(
@@ -375,15 +381,28 @@ def _columns(path: Path, header: Sequence[str], columns: Sequence[str], kind: st
             raise InputError(f"{path} is empty; give a file of records with the column {column!r}")
         if column not in header:
             # Quote only a header cell that is close to the public name: the line may be a record.
-            alike = [name for name in header if name.strip().lower() == column.strip().lower()]
+            alike = [name for name in header if _plain(name) == _plain(column)]
             near = alike or difflib.get_close_matches(column, header, n=1, cutoff=0.8)
             hint = f"did you mean {near[0]!r}?" if near else "correct the name, or the file"
             if kind == "column number":
                 hint = "columns of an array go by their numbers from 0"
+            elif not column.isprintable():
+                hint = "a backslash is one in single quotes alone, so write the name in these"
+            elif alike and _composed(alike[0]) == _composed(column):
+                hint = "copy the name from the file, whose letters are composed otherwise"
             raise InputError(f"{path} has no {column!r} among {plural(len(header), kind)}; {hint}")
         if list(header).count(column) > 1:
             raise InputError(f"{path} has the column {column!r} twice; rename one")
     return [list(header).index(column) for column in columns]
+
+
+def _plain(name: str) -> str:
+    """Return a name without capitals, quotes and blanks around it, and marks that nobody sees."""
+    return _composed(name).replace("\ufeff", "").strip(" \t\"'").lower()
+
+
+def _composed(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
 
 
 #: The reader of each suffix of files.
