@@ -66,7 +66,7 @@ class Runs:
         args = (records.copy(),) if self.hidden else (records.copy(), generator)
         try:
             answer = np.asarray(self.function(*args))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             words = "" if self.shape else f": {checks.why(error)}"
             return nothing, f"the function raises an error, {type(error).__name__}{words}"
         if answer.dtype.kind not in "biuf" or not answer.size:

@@ -114,10 +114,13 @@ def of_varying_length(x, rng):
     return noisy_mean(x, rng)[: 1 + (x[:, 0].mean() > 0.5)]
 
 
-def failing_of_last(x, rng):
-    if x[-1, 0] > 0.9:
-        raise ValueError("out of range")
-    return noisy_mean(x, rng)
+def failing_of_last(error):
+    def release(x, rng):
+        if x[-1, 0] > 0.9:
+            raise error("out of range")
+        return noisy_mean(x, rng)
+
+    return release
 
 
 def failing_at_random(x, rng):
@@ -231,7 +234,8 @@ ROWS = {
         noisy(lambda x: len(np.unique(x, axis=0)), 1),
     ),
     "a shape of the data": (of_varying_length, noisy_mean),
-    "an error of the last record": (failing_of_last, failing_at_random),
+    "an error of the last record": (failing_of_last(ValueError), failing_at_random),
+    "an exit of the last record": (failing_of_last(SystemExit), noisy_mean),
     "an infinity of one record": (not_finite_of_one, abstaining),
     "a checksum": (
         beside(lambda x: zlib.crc32(np.ascontiguousarray(x).tobytes()) % 2),
