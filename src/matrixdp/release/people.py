@@ -27,8 +27,9 @@ from matrixdp.checks import Array, InputError
 #: Texts that hold no value, in small letters.
 MISSING = {"", "na", "n/a", "#n/a", "nan", "null", "none"}
 
-#: Texts that spell a number.
-_DECIMAL = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]*)?(?:[eE][+-]?[0-9]{1,4})?")
+#: Texts that spell a number, and those with marks of thousands.
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
+_THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}([ ,._'’])[0-9]{3}(?:\1[0-9]{3})*")
 
 #: What to do about a missing identifier.
 REMEDY = "give every record a text or a number that names its person"
@@ -57,7 +58,7 @@ class FirstRecords:
         self._most = checks.count(per_person=most)
         self._source, self._column = source, f", column {column!r}" * bool(column)
         self._counts: dict[Hashable, int] = {}
-        self._spellings: dict[Decimal, str] = {}
+        self._spellings: dict[str | Decimal, str] = {}
         self._kind, self._record = "", 0
 
     def keep(self, names: Iterable[object]) -> Array:
@@ -100,14 +101,17 @@ class FirstRecords:
         return person
 
     def _check_spelling(self, text: str) -> None:
-        """Refuse a text that is a number which an earlier text has in other digits."""
-        if _DECIMAL.fullmatch(text):
-            number = Decimal(text.replace(",", "."))
-            if self._spellings.setdefault(number, text) != text:
-                raise self._problem(
-                    "an identifier before in another spelling",
-                    "spell each alike, as 7 and 7.0, or 7 and 07, would be two people",
-                )
+        """Refuse a text that looks like an earlier one, or spells the number of one otherwise."""
+        looks = _looks(text)
+        keys: set[str | Decimal] = {looks, *_numbers(looks)}
+        others = {self._spellings.get(key, text) for key in keys}
+        if others != {text} or (looks != text and looks in self._counts):
+            raise self._problem(
+                "an identifier before in another spelling",
+                "spell each alike, as 7 and 7.0, or 7 and 07, would be two people",
+            )
+        # A text that looks like itself is among the counts.
+        self._spellings |= dict.fromkeys(keys - {text}, text)
 
     def _problem(self, problem: str, remedy: str) -> InputError:
         verb = "have" if self._source == "people" else "has"
@@ -140,6 +144,24 @@ def _text(name: str) -> str | None:
     """
     text = unicodedata.normalize("NFC", str(name).strip())
     return None if text.lower() in MISSING else text
+
+
+def _looks(text: str) -> str:
+    """Return how a text looks: with no invisible characters, and in the usual digits."""
+    if text.isascii():
+        return text
+    text = "".join(letter for letter in text if unicodedata.category(letter) != "Cf")
+    return unicodedata.normalize("NFKC", text).strip()
+
+
+def _numbers(text: str) -> set[Decimal]:
+    """Return the numbers that a text could spell, with a mark of decimals or of thousands."""
+    numbers = set()
+    if _DECIMAL.fullmatch(text):
+        numbers.add(Decimal(text.replace(",", ".")))
+    if mark := _THOUSANDS.fullmatch(text):
+        numbers.add(Decimal(text.replace(mark[1], "")))
+    return numbers
 
 
 def _number(identifier: object) -> Hashable:

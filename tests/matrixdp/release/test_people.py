@@ -129,6 +129,11 @@ OF_TWO_KINDS = [
     (["7", "8", "7", "7.0"], "an identifier before in another spelling"),
     (["07", "8", "07", "7"], "an identifier before in another spelling"),
     (["1500", "8", "8", "1.5E+03"], "an identifier before in another spelling"),
+    (["1500", "8", "8", "1'500"], "an identifier before in another spelling"),
+    (["0.5", "8", "8", ".5"], "an identifier before in another spelling"),
+    (["7", "8", "7", "\uff17"], "an identifier before in another spelling"),
+    (["Ann\u200b", "8", "8", "Ann"], "an identifier before in another spelling"),
+    (["Ann", "8", "8", "\ufeffAnn"], "an identifier before in another spelling"),
     ([7.0, 8.0, 7.0, 2.0**53], "an identifier with more digits than its type holds"),
     (["a", "b", "a", b"a"], "an identifier of the type bytes, no text and no number"),
     (["a", "b", "a", date(2026, 1, 1)], "an identifier of the type date, no text and no number"),
@@ -178,8 +183,8 @@ IN_MEMORY = [read_in_python, read_in_a_frame, read_in_an_array, fit]
     [
         *((read, *case) for read, case in product(IN_MEMORY, OF_TWO_KINDS)),
         # A column of a file has one type.
-        *((read_in_csv, *case) for case in OF_TWO_KINDS[6:9]),
-        *((read_in_parquet, *case) for case in OF_TWO_KINDS[6:9]),
+        *((read_in_csv, *case) for case in OF_TWO_KINDS[6:14]),
+        *((read_in_parquet, *case) for case in OF_TWO_KINDS[6:14]),
     ],
 )
 def test_identifiers_of_two_kinds_are_refused_at_every_door(
