@@ -122,16 +122,26 @@ def call(
     options = vars(parser.parse_args(words))
     verb = options.pop("verb")
     # It imports numpy, which takes a while.
-    from matrixdp.checks import InputError
+    from matrixdp.checks import InputError, why
 
     try:
         run(**options)
+        print(end="", flush=True)
     except InputError as error:
         print(f"{program} {verb}: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:
-        # Who reads the output, such as `head`, has enough. Python would write the rest at its end.
+    except OSError as error:
+        if error.filename is not None:
+            remedy = f"{error.filename} cannot be used ({why(error)}); correct the path"
+            print(f"{program} {verb}: {remedy}", file=sys.stderr)
+            return 2
+        # Python would write the rest of the output at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Who reads it, such as `head`, may have enough.
+        if not isinstance(error, BrokenPipeError):
+            sentence = f"the output cannot be written ({why(error)}); make room for it"
+            print(f"{program} {verb}: {sentence}", file=sys.stderr)
+            return 2
     return 0
 
 

@@ -134,7 +134,7 @@ def claim(
         return
     files = {name: out / name for name in sizes}
     with contextlib.ExitStack() as stack:
-        with durable.explain(out, "free some space, or give another --out"):
+        with durable.explain(out, "{cure}, or give another --out"):
             out.mkdir(parents=True, exist_ok=True)
             # Some file systems cannot lock folders; the account keeps a copy of each answer.
             with contextlib.suppress(OSError):

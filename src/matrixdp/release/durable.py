@@ -157,9 +157,23 @@ def _is_at(path: Path, handle: int) -> bool:
         return False
 
 
+#: What helps against some errors of writing; against others it is space.
+_CURES = {
+    errno.EACCES: "get leave to write there",
+    errno.EEXIST: "move what is there, which may be a link that leads nowhere",
+    errno.ENAMETOOLONG: "take a shorter name",
+    errno.ENOENT: "make its folder first",
+    errno.ENOTDIR: "move the file that stands where a folder should",
+    errno.EPERM: "get leave to write there",
+    errno.EROFS: "get leave to write there",
+}
+
+
 @contextlib.contextmanager
 def explain(path: Path, remedy: str) -> Iterator[None]:
     """Turn an error of the file system into a one-sentence :class:`InputError`.
+
+    ``{cure}`` in ``remedy`` is replaced by what helps against this error.
 
     Raises:
         InputError: with the reason and the remedy.
@@ -167,6 +181,7 @@ def explain(path: Path, remedy: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        remedy = remedy.replace("{cure}", _CURES.get(error.errno or 0, "free some space"))
         raise InputError(f"{path} cannot be written ({why(error)}); {remedy}") from error
 
 

@@ -49,7 +49,7 @@ def fill(box: Box, names: Sequence[str], rule: object) -> Array:
     values = box.middle
     if rule in (REFUSE, PRESENT):
         return np.full_like(values, np.nan)
-    if isinstance(rule, dict) and set(rule) <= set(names):
+    if isinstance(rule, dict) and rule and set(rule) <= set(names):
         for name, value in rule.items():
             column = list(names).index(name)
             number = checks.finite(**{f"missing.{name}": value})

@@ -37,8 +37,7 @@ _POINTER = b'{"account": '
 _PROTECTED = errno.EACCES, errno.EPERM, errno.EROFS
 
 _REMEDY = (
-    'free some space, or state account = "..." in a folder that you may write to, on a disk that '
-    "has locks"
+    '{cure}, or state account = "..." in a folder that you may write to, on a disk that has locks'
 )
 
 
@@ -168,7 +167,7 @@ def _write_pointer(beside: Path, link: str) -> None:
     Raises:
         InputError: the disk is full.
     """
-    remedy = "free some space, so that the records stay tied to their account"
+    remedy = "{cure}, so that the records stay tied to their account"
     with durable.explain(beside, remedy):
         try:
             durable.write(beside, json.dumps({"account": link}))
@@ -345,6 +344,6 @@ def store(path: Path, name: str, content: Mapping[str, Any]) -> None:
         InputError: the answer cannot be written; the charge stays.
     """
     file = path.with_name(name)
-    with durable.explain(file, "free some space; the charge stays in the account"):
+    with durable.explain(file, "{cure}; the charge stays in the account"):
         stored = {"answer": content, "sha256": digest(content)}
         durable.write(file, json.dumps(stored, ensure_ascii=False), 0o600)

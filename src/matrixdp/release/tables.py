@@ -68,7 +68,8 @@ def check(path: Path) -> None:
     Raises:
         InputError: it is not.
     """
-    check_format(path)
+    if not path.is_dir():
+        check_format(path)
     with as_input_error(f"{path} cannot be looked up ({{why}})", remedy="correct the path"):
         if not path.is_file():
             reason = "a folder" if path.is_dir() else "not there, or no file"

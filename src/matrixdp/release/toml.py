@@ -24,7 +24,7 @@ _FIXES = (
         "type the line anew, as a character in it looks like a blank or like nothing",
     ),
     (r"\\", "/", "a backslash begins an escape in double quotes, so write / or single quotes"),
-    (r"^\s*(?://|;|--|%).*", "#", "begin a comment with #"),
+    (r"^\s*(?://|;|--|%)(?!.*=\s*\[).*", "#", "begin a comment with #"),
     (r"[\u2010-\u2015\u2212](?=[0-9.])", "-", "write the minus - of the keyboard"),
     (r"^[^=]*=\s*(?i:null|none|nil)\s*$", "", "leave the entry out"),
     (r":=|==|=>|<-", "=", "write a single ="),
@@ -54,6 +54,7 @@ _FIXES = (
     (r"^\s*([\w.-]+)\s*:\s*$", r"[\1]", "write the name of a table in brackets"),
     (r'^\s*([^"\'=\[][^"=]*?)\s*=', r'"\1" =', "put the name in quotes"),
     (r'^\s*([^"\'\[][^"]*?)\s*=(?=\s*\[)', r'"\1" =', "put the name in quotes"),
+    (r"^\s*([^'\[][^']*?)\s*=(?=\s*\[)", r"'\1' =", "put the name in single quotes"),
     (r"^(\s*[\w-]+|\s*\"[^\"]+\")\s+(?=[^=\s])", r"\1 = ", "write = between a name and its value"),
     (
         r'=\s*([^\s\d"\'\[\]{}#+-][^"\'\[\]{}#]*?)\s*(?=#|$)',

@@ -380,10 +380,10 @@ def test_of_many_into_one_folder_each_that_is_charged_is_published(folder):
 
 def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path):
     (tmp_path / "file").touch()
-    message = r"cannot be written \(not a directory\); give another"
+    message = r"cannot be written \(not a directory\); move the file that .*, or give another"
     with (
         pytest.raises(InputError, match=message),
-        durable.explain(tmp_path / "file/a", "give another"),
+        durable.explain(tmp_path / "file/a", "{cure}, or give another"),
     ):
         durable.write(tmp_path / "file/a", "text")
 

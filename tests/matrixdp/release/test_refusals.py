@@ -141,7 +141,10 @@ def test_a_key_below_the_bounds_is_said_to_move_up(folder, capsys, name):
     refused(folder, capsys, text, [says], ("recommend", "release", "account"))
 
 
-@pytest.mark.parametrize(("words", "says"), refusals.rows(TABLES, "words"))
+LONG_WORDS = (f"release spec.toml --out {'a' * 300}", ["file name too long"])
+
+
+@pytest.mark.parametrize(("words", "says"), [*refusals.rows(TABLES, "words"), LONG_WORDS])
 def test_words(folder, capsys, monkeypatch, words, says):
     monkeypatch.chdir(folder)
     Path("spec.toml").write_text(VALID)
@@ -159,9 +162,19 @@ def test_words(folder, capsys, monkeypatch, words, says):
     ):
         Path(f"{name}.json").write_text(content)
     Path("taken/.mean.csv.part").mkdir(parents=True)
+    Path("dangling").symlink_to("nowhere")
     harness.save(Path("moved.csv"))
     Path("moved.csv.privacy.json").symlink_to("elsewhere.json")
     refusals.command(cli.main, words.split(), folder, capsys, says)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_output_that_cannot_be_written_is_one_sentence(folder, capsys, monkeypatch):
+    (folder / "spec.toml").write_text(VALID)
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr("sys.stdout", full)
+        assert cli.main(["recommend", str(folder / "spec.toml")]) == 2
+    assert "the output cannot be written (no space left on device); make" in capsys.readouterr().err
 
 
 # --- Stored files -------------------------------------------------------------------------------
@@ -253,6 +266,9 @@ CONTENTS = [
     ("smith,jones\n1,2\n", "", "no 'age' among 2 column names; correct"),
     ("71,52000\n1,2\n", "", "has numbers alone in its first line; write the names"),
     ("age,income,age\n1,2,3\n", "", "has the column 'age' twice"),
+    ("'age',income\n1,2\n", "", """did you mean "'age'"?"""),
+    ("gro\u0308ße\n1\n", 'bounds = {"größe" = [0, 3]}', "whose letters are composed otherwise"),
+    ("a\\b\n1\n", r'bounds = {"a\b" = [0, 3]}', "a backslash is one in single quotes alone"),
     (TEXT.replace("age", "Age "), "", "did you mean 'Age '"),
     # Separators and decimals.
     (SEMICOLONS, "", 'has semicolons between its columns; state separator = ";", and'),
