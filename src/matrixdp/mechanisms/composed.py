@@ -39,8 +39,6 @@ from matrixdp.mechanisms.clipped import (
     ShellQuery,
     records_of,
 )
-from matrixdp.mechanisms.moments import MeanCovariance as Estimate
-from matrixdp.mechanisms.moments import positive
 from matrixdp.mechanisms.programs import Part, Question, Records
 from matrixdp.mechanisms.promise import promised
 from matrixdp.noise import safe
@@ -308,11 +306,6 @@ class Outcome(NamedTuple):
     weight: float = 1.0
     beyond: float = 0.0
     beyond_std: float = 0.0
-
-    @property
-    def estimate(self) -> Estimate:
-        """Mean and covariance, projected to positive semi-definite."""
-        return Estimate(self.centre, positive(self.moments / self.weight), np.array(self.weight))
 
 
 @dataclass(frozen=True)
