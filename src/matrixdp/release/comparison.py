@@ -13,7 +13,6 @@ from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.base import UNAUDITED, Mechanism, delta_for_noise
 from matrixdp.mechanisms.composed import InParts
-from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.promise import promised
@@ -32,7 +31,7 @@ class Option:
         variances: upper bounds of the noise's variances, (m, m) for second moments, otherwise
             (m, 1).
         error: noise over half of the range that the public bounds allow, as a root mean square
-            over the entries, weighted by importance. Above 1 noise hides everything.
+            over the entries. Above 1 noise hides everything.
         status: ``certified`` where mechanism, query and noise are of the library, which its audit
             certifies; ``declared`` where a class of another author states the guarantee, which is
             taken at its word: audit it first.
@@ -77,7 +76,6 @@ def compare_mechanisms(
     *,
     epsilon: float,
     delta: float,
-    importance: Sequence[float] | None = None,
     mechanisms: Sequence[Mechanism] | None = None,
 ) -> list[Option]:
     """Return the mechanisms that answer a query with safe noise, the least noise first.
@@ -91,8 +89,6 @@ def compare_mechanisms(
     Args:
         query: the query, with its public bounds.
         epsilon, delta: the guarantee; a delta of 0 keeps only mechanisms of pure DP.
-        importance: weight of each feature's relative error, above 0, (m,); an entry of second
-            moments has the product of its two features' weights.
         mechanisms: mechanisms to compare; None takes all. Those of another author are ``declared``,
             see :attr:`Option.status`.
 
@@ -111,15 +107,12 @@ def compare_mechanisms(
     delta = 0.0 if pure else checks.open_unit(delta=delta)
     # Slightly less, so that rounding does not decide whether a release fits its account.
     remainder = delta_for_noise(epsilon, delta, int(np.prod(query.shape))) * (1 - 1e-9)
-    important = _weights(query, importance)
-    candidates = [*mechanisms] if mechanisms else _candidates(query, important, pure=pure)
+    candidates = [*mechanisms] if mechanisms else _candidates(query, pure=pure)
     half = units(query)
     if np.ptp(half):
         candidates = [MinMaxScaled(mechanism) for mechanism in candidates]
-    sizes, shares = half[:, None], important[:, None]
-    if isinstance(query, SecondMomentQuery):
-        # x_i x_j lies between -c_i c_j and c_i c_j.
-        sizes, shares = sizes * sizes.T, shares * shares.T
+    # x_i x_j lies between -c_i c_j and c_i c_j.
+    sizes = np.outer(half, half) if isinstance(query, SecondMomentQuery) else half[:, None]
     ranking = []
     for mechanism in candidates:
         release = promised(mechanism, query, epsilon=epsilon, delta=0 if pure else remainder)
@@ -130,27 +123,17 @@ def compare_mechanisms(
         if release.delta:
             release = replace(release, delta=delta)
         spread = variances(release)
-        error = float(np.sqrt(np.average(spread / sizes**2, weights=shares)))
+        error = float(np.sqrt(np.mean(spread / sizes**2)))
         ranking.append(Option(mechanism, release, spread, error))
     return sorted(ranking, key=lambda option: option.error)
 
 
-def _candidates(query: Query, important: Array, *, pure: bool) -> list[Mechanism]:
+def _candidates(query: Query, *, pure: bool) -> list[Mechanism]:
     """Return the library's mechanisms that serve a query."""
     if pure:
         return [Laplace()]
     of_moments = [AnalyzeGauss()] if isinstance(query, SecondMomentQuery) else []
-    shaped = [DirectionalGaussian(weights=tuple(important))] if np.ptp(important) else []
-    return [Laplace(), Gaussian(), *of_moments, *shaped]
-
-
-def _weights(query: Query, importance: Sequence[float] | None) -> Array:
-    if importance is None:
-        return np.ones(len(units(query)))
-    weights = checks.array(shape=(query.features,), importance=list(importance))
-    if not (weights > 0).all():
-        raise InputError(f"importance holds {weights.min()}; every weight must be above 0")
-    return weights
+    return [Laplace(), Gaussian(), *of_moments]
 
 
 def variances(release: AdditiveMechanism) -> Array:

@@ -1,4 +1,4 @@
-"""Recommendations: from public facts, the least noise first, and true to a simulation."""
+"""Recommendations: from public facts, the least noise first, in the units of the columns."""
 
 import numpy as np
 import pytest
@@ -9,23 +9,6 @@ from matrixdp.release.comparison import compare_mechanisms
 
 BOX = mdp.Box((0.0, 0.0), (1.0, 200.0))
 GIVEN = {"epsilon": 1, "delta": 1e-6}
-
-
-def test_units_do_not_count_and_importance_does():
-    plain, weighted = (
-        {
-            option.name: option
-            for option in compare_mechanisms(mdp.RecordsQuery(BOX, 50), **GIVEN, importance=one)
-        }
-        for one in (None, (100.0, 1.0))
-    )
-    half = np.array([0.5, 100.0])
-    for option in plain.values():
-        shares = np.sqrt(option.variances[:, 0]) / half
-        assert shares[0] == pytest.approx(shares[1])
-    isotropic, shaped = plain["Gaussian"].variances, weighted["DirectionalGaussian"].variances
-    assert shaped[0, 0] < isotropic[0, 0]
-    assert shaped[1, 0] > isotropic[1, 0]
 
 
 QUERIES = [mdp.RecordsQuery, mdp.MeanQuery, mdp.SecondMomentQuery]
@@ -41,7 +24,6 @@ def test_the_unit_of_a_column_changes_no_noise_in_that_unit(kind, adjacency, del
             kind(mdp.Box(tuple(sides * [-1.0, -1.0, -1.0]), tuple(sides)), 50, adjacency),
             epsilon=1,
             delta=delta,
-            importance=(1.0, 3.0, 1.0),
         )
         for sides in (np.ones(3), sizes)
     )
