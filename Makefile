@@ -87,7 +87,7 @@ help: ## show this list
 
 # The environment. Its stamp has a name by the place and the Python that it is made for. A .venv without
 # any stamp belongs to somebody else: it is filled, never wiped.
-INSTALL = $(if $(UV),uv pip install --quiet --compile-bytecode --python $(BIN)/python,$(BIN)/python -m pip install -qq)
+INSTALL = $(if $(UV),uv pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install -qq)
 STAMP := .venv/stamp.$(shell { pwd; "$(PYTHON)" -V; } 2>&1 | cksum | cut -d ' ' -f 1)
 FAILS = { echo "$(1)" >&2; exit 1; }
 

@@ -89,7 +89,7 @@ def test_setup_is_done_once_and_checks_hashes(folder):
     code, lines = folder.make("setup")
     assert (code, lines) == (0, ["Setting up .venv with uv: half a minute ..."])
     assert folder.noted() == [
-        "pip install --quiet --compile-bytecode --python .venv/bin/python --require-hashes"
+        "pip install --quiet --python .venv/bin/python --require-hashes"
         " -r workflow/requirements.lock"
     ]
     assert folder.make("setup") == (0, [])
