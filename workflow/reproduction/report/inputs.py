@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -141,11 +142,6 @@ def data_sets(files: Files) -> list[Path]:
     return sorted(path for path in map(files.__getitem__, names) if path.name == PROVENANCE)
 
 
-def published(name: str, tables: Mapping[str, Any]) -> pd.DataFrame:
-    """Return a paper's numbers from inputs by name; a frame without rows where it prints none."""
-    return tables.get(f"published/{name}", pd.DataFrame(columns=[*_PRINTED], dtype=str))
-
-
 def provenance(path: Path) -> dict[str, Any]:
     """Return the content of a data set's ``provenance.json``.
 
@@ -157,16 +153,20 @@ def provenance(path: Path) -> dict[str, Any]:
 
 
 class Run(Mapping[str, Any]):
-    """The results of a run by name, read when they are asked for.
+    """The results of a run by name, each read when it is needed.
 
     Args:
-        files: files of the run by name, its settings among them.
+        files: files of the run by name.
     """
 
     def __init__(self, files: Files) -> None:
         self.files = files
-        self.settings: dict[str, Any] = read("settings", files)
         self._statuses: set[str] = set()
+
+    @functools.cached_property
+    def settings(self) -> dict[str, Any]:
+        """The configuration of the run."""
+        return {**read("settings", self.files)}
 
     def __getitem__(self, name: str) -> Any:
         content = read(name, self.files)
@@ -189,6 +189,10 @@ class Run(Mapping[str, Any]):
     def get(self, name: str, default: Any = None) -> Any:
         """Return the content of a file; ``default`` if the run lacks it."""
         return self[name] if name in self.files else default
+
+    def published(self, name: str) -> pd.DataFrame:
+        """Return a paper's numbers; a frame without rows where it prints none."""
+        return self.get(f"published/{name}", pd.DataFrame(columns=[*_PRINTED], dtype=str))
 
     @property
     def status(self) -> str:

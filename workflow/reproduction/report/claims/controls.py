@@ -52,29 +52,20 @@ class Control:
     unit: str = ""
 
 
-def judge(cases: Iterable[Case], trials: Trials, epsilon: str) -> dict[str, Control]:
-    """Return the controls of claims by their id, corrected over all tests of all of them.
-
-    Args:
-        cases: claims with their evidence.
-        trials: trials of the run.
-        epsilon: the tables' epsilon as text.
-    """
+def judge(cases: Iterable[Case], trials: Trials) -> dict[str, Control]:
+    """Return the controls of claims by their id, corrected over all tests of all of them."""
     cases = [case for case in cases if case.n_trials >= ENOUGH]
-    zeros = {case.claim.id: _zeros(case, trials, epsilon) for case in cases}
+    zeros = {case.claim.id: _zeros(case, trials) for case in cases}
     tests = {
         (case.claim.id, kind, row): p
         for case in cases
-        for kind, row, p in _tests(case, zeros[case.claim.id], trials, epsilon)
+        for kind, row, p in _tests(case, zeros[case.claim.id], trials)
     }
     clear: dict[str, dict[tuple[str, Row | None], bool]] = {name: {} for name in zeros}
     for (name, kind, row), p in zip(tests, holm(list(tests.values())), strict=True):
         clear[name][kind, row] = p < LEVEL
-    names = [case.claim.id for case in cases]
-    return {
-        name: _control(case, zeros[name], clear[name])
-        for name, case in zip(names, cases, strict=True)
-    }
+    by_id = {case.claim.id: case for case in cases}
+    return {name: _control(case, zeros[name], clear[name]) for name, case in by_id.items()}
 
 
 def baselines(claim: Claim, trials: Trials) -> list[Row]:
@@ -86,13 +77,13 @@ def baselines(claim: Claim, trials: Trials) -> list[Row]:
 
 
 def _tests(
-    case: Case, zeros: list[Evidence], trials: Trials, epsilon: str
+    case: Case, zeros: list[Evidence], trials: Trials
 ) -> Iterator[tuple[str, Row | None, float]]:
     """Yield the kind of each control, its baseline, and its two-sided p-value."""
     claim, subject = case.claim, case.claim.comparisons[0].first
 
     def test(comparisons: Sequence[Comparison]) -> Case:
-        return weigh(claim, comparisons, trials, epsilon)
+        return weigh(claim, comparisons, trials)
 
     if zeros:
         yield ZEROS, None, _p_alike(case, zeros)
@@ -111,7 +102,7 @@ def _tests(
             yield UNIT_MEETS, row, test(swap_subject(amounts, row)).joint.p_for
 
 
-def _zeros(case: Case, trials: Trials, epsilon: str) -> list[Evidence]:
+def _zeros(case: Case, trials: Trials) -> list[Evidence]:
     """Return the evidence of the same noise on records of zeros; empty without such trials.
 
     Claims about results without privacy, and open ones, have none.
@@ -122,7 +113,7 @@ def _zeros(case: Case, trials: Trials, epsilon: str) -> list[Evidence]:
     if without_noise or case.verdict not in (REPRODUCED, NOT_REPRODUCED):
         return []
     try:
-        on_zeros = weigh(claim, separable(claim, trials), trials, epsilon, CONTROL)
+        on_zeros = weigh(claim, separable(claim, trials), trials, CONTROL)
     except NotRun:
         return []
     return on_zeros.evidence if on_zeros.n_trials >= ENOUGH else []

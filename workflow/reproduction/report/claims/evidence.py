@@ -135,7 +135,6 @@ def weigh(
     claim: Claim,
     comparisons: Sequence[Comparison],
     trials: Trials,
-    epsilon: str,
     phase: str = REPORT,
 ) -> Case:
     """Return a claim with the evidence for comparisons, before any correction.
@@ -144,7 +143,6 @@ def weigh(
         claim: a claim with the test ``compare``.
         comparisons: comparisons of the claim, or others in their place.
         trials: trials of the run.
-        epsilon: the tables' epsilon as text.
         phase: phase of the trials.
 
     Raises:
@@ -158,7 +156,7 @@ def weigh(
             for at in _informative_epsilons(original, claim, trials)
         ]
     else:
-        epsilons = _epsilons(claim, definitions.rows(comparisons), trials, epsilon)
+        epsilons = _epsilons(claim, definitions.rows(comparisons), trials)
         parts = [(comparison, epsilons) for comparison in comparisons]
     if not parts:
         raise NotRun("its rows are better than the baseline at no epsilon that they share")
@@ -167,11 +165,11 @@ def weigh(
     return Case(claim, evidence, combine(p_for, p_against, claim.every))
 
 
-def _epsilons(claim: Claim, rows: Sequence[Row], trials: Trials, epsilon: str) -> tuple[str, ...]:
+def _epsilons(claim: Claim, rows: Sequence[Row], trials: Trials) -> tuple[str, ...]:
     """Return the epsilons of a claim: that of the tables, or those in its scope of all rows."""
     scope = claim.epsilons
     if scope == "table":
-        return (epsilon,)
+        return (trials.epsilon,)
     grids = [grid for grid in map(trials.epsilons, rows) if grid != [""]]
     shared = [token for token in grids[0] if all(token in grid for grid in grids)]
     if scope != "all":

@@ -12,7 +12,7 @@ from reproduction import catalogue
 from reproduction.report import summary
 from reproduction.report.claims import across, controls, exact_claims, intervals
 from reproduction.report.claims.controls import Control, label, swap_subject
-from reproduction.report.claims.definitions import Claim, Comparison, Row
+from reproduction.report.claims.definitions import Claim, Row
 from reproduction.report.claims.evidence import Case, Evidence, weigh
 from reproduction.report.claims.trials import NotRun, Trials
 from reproduction.report.claims.verdicts import (
@@ -53,8 +53,7 @@ class Judge:
 
     def __init__(self, files: Files, *, epsilon: str) -> None:
         self._files = files
-        self._trials = Trials(files)
-        self._epsilon = epsilon
+        self._trials = Trials(files, epsilon)
 
     def judge(self, claims: Sequence[Claim]) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the ledger (``COLUMNS``), and one row per comparison (``COMPARISONS``)."""
@@ -71,13 +70,13 @@ class Judge:
                     findings[claim.id] = _identical(claim)
                 else:
                     comparisons = intervals.separable(claim, self._trials)
-                    cases[claim.id, False] = self._weigh(claim, comparisons)
+                    cases[claim.id, False] = weigh(claim, comparisons, self._trials)
             except NotRun as reason:
                 findings[claim.id] = {"verdict": UNDECIDED, "reason": f"not run: {reason}"}
                 continue
             if (claim.id, False) in cases and claim.otherwise:
                 try:
-                    cases[claim.id, True] = self._weigh(claim, claim.otherwise)
+                    cases[claim.id, True] = weigh(claim, claim.otherwise, self._trials)
                 except NotRun as reason:
                     missing[claim.id] = f"not run: {reason}"
         cases = _corrected(cases)
@@ -85,7 +84,7 @@ class Judge:
         tested = [
             case for case in primary.values() if not exact_claims.argument(case.claim, self._files)
         ]
-        by_claim = controls.judge(tested, self._trials, self._epsilon)
+        by_claim = controls.judge(tested, self._trials)
         for name, case in primary.items():
             other = cases.get((name, True), missing.get(name))
             findings[name] = self._finding(case, other, by_claim.get(name, Control()))
@@ -103,9 +102,6 @@ class Judge:
         table = pd.DataFrame(rows, columns=[*COLUMNS]).astype(counts)
         records = [_record(name, part) for name, case in primary.items() for part in case.evidence]
         return table, pd.DataFrame(records, columns=[*COMPARISONS])
-
-    def _weigh(self, claim: Claim, comparisons: Sequence[Comparison]) -> Case:
-        return weigh(claim, comparisons, self._trials, self._epsilon)
 
     def _finding(self, case: Case, other: Case | str | None, control: Control) -> Finding:
         """Return the verdict on a claim that orders rows, after all checks of its evidence.
@@ -211,7 +207,7 @@ class Judge:
         share = across.share(
             by_reading,
             intervals.separable(claim, self._trials),
-            epsilon=self._epsilon,
+            epsilon=self._trials.epsilon,
             larger=claim.larger,
             every=claim.every,
             baselines=[

@@ -14,7 +14,7 @@ from reproduction.report import comparisons, inputs, summary
 from reproduction.report.claims import definitions
 from reproduction.report.claims.definitions import Claim
 from reproduction.report.claims.judge import Judge
-from reproduction.report.inputs import Files
+from reproduction.report.inputs import Files, Run
 from reproduction.report.markup import short
 
 
@@ -87,10 +87,7 @@ def _rows(claim: Claim, files: Files, epsilon: str, kept: Files) -> list[str]:
             catalogue.experiment(run),
             summary.default(inputs.read(f"summary/{run}", files)),
         )
-        name = f"published/{about.results}"
-        printed = inputs.published(
-            about.results, {name: inputs.read(name, files)} if name in files else {}
-        ).set_index("mechanism")
+        printed = Run(files).published(about.results).set_index("mechanism")
         rows = definitions.rows(claim.comparisons)
         names = {row.mechanism for row in rows if row.experiment == run}
         selection = table["epsilon"].isin(["", epsilon]) & table["mechanism"].isin(names)

@@ -8,9 +8,9 @@ from collections.abc import Collection, Sequence
 import pandas as pd
 
 from reproduction import catalogue
-from reproduction.report import contrasts, inputs, summary
+from reproduction.report import contrasts, summary
 from reproduction.report.claims.definitions import Row
-from reproduction.report.inputs import Files
+from reproduction.report.inputs import Files, Run
 from reproduction.trials import CONTROL, SAME_AS
 
 #: Columns that tell the cells of a mechanism apart.
@@ -31,10 +31,12 @@ class Trials:
 
     Args:
         files: files of the run by name (:mod:`reproduction.report.inputs`).
+        epsilon: the tables' epsilon as text.
     """
 
-    def __init__(self, files: Files) -> None:
-        self._files = files
+    def __init__(self, files: Files, epsilon: str) -> None:
+        self.epsilon = epsilon
+        self._run = Run(files)
         self._summary = functools.cache(self._read_summary)
         self._frame = functools.cache(self._read_frame)
         self._same = functools.cache(self._read_same)
@@ -73,9 +75,7 @@ class Trials:
 
     def published(self, experiment: str) -> pd.DataFrame:
         """Return the numbers that a paper prints of an experiment; without rows if none."""
-        name = f"published/{catalogue.experiment(experiment).results}"
-        tables = {name: inputs.read(name, self._files)} if name in self._files else {}
-        return inputs.published(name.partition("/")[2], tables)
+        return self._run.published(catalogue.experiment(experiment).results)
 
     def same_distribution(self, row: Row, other: Row) -> bool:
         """Return whether the comparisons of an experiment join two mechanisms."""
@@ -126,21 +126,20 @@ class Trials:
         return table[selected & table["chosen"]]
 
     def _read_same(self, experiment: str) -> set[frozenset[str]]:
-        table = inputs.read(self._of_run("comparisons", experiment), self._files)
+        table = self._read("comparisons", experiment)
         table = table[table["same_distribution"].astype(str).eq("True")]
         return {frozenset(pair) for pair in table[["mechanism", "against"]].to_numpy()}
 
     def _read_summary(self, experiment: str) -> pd.DataFrame:
-        table = inputs.read(self._of_run("summary", experiment), self._files)
+        table = self._read("summary", experiment)
         return table[table["reading"] == summary.DEFAULT]
 
-    def _of_run(self, folder: str, experiment: str) -> str:
-        """Return the name of a file of an experiment. NotRun: it is missing."""
-        name = f"{folder}/{experiment}"
-        if name not in self._files:
+    def _read(self, folder: str, experiment: str) -> pd.DataFrame:
+        """Return a table of an experiment. NotRun: it is missing."""
+        if (table := self._run.get(f"{folder}/{experiment}")) is None:
             command = catalogue.experiment(experiment).command
             raise NotRun(f"`{command}`" if command else f"experiment {experiment} was not run")
-        return name
+        return table
 
     def _read_frame(self, experiment: str, mechanism: str) -> pd.DataFrame:
         """Return the trials of a mechanism: a row for each phase and cell, a column per trial."""
@@ -149,10 +148,10 @@ class Trials:
             f"trials/{experiment}/{summary.DEFAULT}/{each}.csv.gz"
             for each in (mechanism, others.get(mechanism, mechanism))
         ]
-        name = next((name for name in names if name in self._files), "")
-        if not name:
+        paths = [self._run.files[name] for name in names if name in self._run]
+        if not paths:
             raise NotRun(f"the trials of {mechanism} in {experiment} are missing")
         columns = ["phase", *KEYS, "reading", "trial", "value"]
-        rows = summary.read_trials(self._files[name], columns)
+        rows = summary.read_trials(paths[0], columns)
         rows = rows[rows["phase"].isin([REPORT, CONTROL]) & rows["reading"].eq(summary.DEFAULT)]
         return contrasts.frame(rows, ["phase", *KEYS])

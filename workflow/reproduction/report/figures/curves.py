@@ -11,7 +11,6 @@ from reproduction.report import (
     audit_status,
     comparisons,
     held_out_table,
-    inputs,
     markup,
     summary,
 )
@@ -32,7 +31,7 @@ def tidy(experiment: str, run: Run) -> pd.DataFrame:
     if not rows["role"].eq("mechanism").any():
         return rows.iloc[:0]
     about = catalogue.experiment(experiment)
-    theirs = frames.published(inputs.published(about.results, run), experiment)
+    theirs = frames.published(run.published(about.results), experiment)
     compared, baseline = run[f"comparisons/{experiment}"], summary.trivial(rows)
     rows = rows.assign(against_baseline=comparisons.verdicts(rows, compared, baseline))
     rows = audit_status.joined(rows, run.get(f"audit/{experiment}"))

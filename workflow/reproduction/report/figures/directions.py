@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 from reproduction import catalogue
-from reproduction.report import audit_status, comparisons, inputs, statistics, summary
+from reproduction.report import audit_status, comparisons, statistics, summary
 from reproduction.report.figures import frames, style
 from reproduction.report.figures.base import Figure
 from reproduction.report.inputs import Run
@@ -33,7 +33,7 @@ def tidy(experiment: str, run: Run) -> pd.DataFrame:
     if ours.empty:
         return ours
     levels = rows[rows["mechanism"].isin(["nonprivate", summary.trivial(rows)])]
-    theirs = frames.published(inputs.published(about.results, run), experiment)
+    theirs = frames.published(run.published(about.results), experiment)
     theirs = theirs[theirs["mechanism"].eq(mechanism)].assign(direction="a")
     favours = ours["direction"].map(lambda name: labels.get(name, f"({name})"))
     ours = _ratios(ours.assign(favours=favours))

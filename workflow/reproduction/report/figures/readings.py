@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 
 from reproduction import catalogue
 from reproduction.experiments import readings
-from reproduction.report import audit_status, inputs, summary
+from reproduction.report import audit_status, summary
 from reproduction.report.figures import frames, style
 from reproduction.report.figures.base import Figure
 from reproduction.report.inputs import Run
@@ -41,7 +41,7 @@ def panel(experiment: str, run: Run) -> pd.DataFrame:
     judged = audit_status.by_mechanism(run.get(f"audit/{experiment}"))
     wrong = rows["ran"].isin(judged.index[audit_status.refuted(judged)])
     rows = rows.assign(private=rows["private"].astype(bool) & ~wrong)
-    table = inputs.published(catalogue.experiment(experiment).results, run)
+    table = run.published(catalogue.experiment(experiment).results)
     # The row's name without the citation at its end.
     rowed = table["method"].str.replace(r" \(.*\)$", "", regex=True)
     theirs = frames.published(table, experiment).assign(row=rowed)

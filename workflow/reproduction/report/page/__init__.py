@@ -12,7 +12,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -81,48 +81,57 @@ def build(
     Raises:
         InputError: a file is damaged.
     """
-    outputs, sentences = Run(files), Sentences(files)
-    only = [] if job_settings.on_papers(outputs.settings) else outputs.runs()
-    arrangement = _arrangement(outputs, only, sections.present(files))
+    outputs, sentences = Run(files, folder, options), Sentences(files)
+    only = [] if job_settings.on_papers(outputs.settings) else outputs.experiments
+    chapters = sections.arrange(_sections(outputs, only), sections.present(files))
     data, provenance = appendix.provenance(files)
     words = {
         "config": outputs.settings,
         "options": options,
         "folder": shlex.quote(os.fspath(folder)),
         "only": only,
-        "table": _table(outputs.runs()[0], outputs),
+        "table": _table(outputs.experiments[0], outputs),
         "advice": _advised(outputs),
         **sentences.names(),
     }
-    claims = outputs.table("claims")
-    present = {name for chapter in arrangement for name in chapter.results}
+    claims, headlines = outputs.table("claims"), sentences.headlines()
+    present = {name for chapter in chapters for name in chapter.results}
     facts = dict(machine.facts() if run is None else run)
     with inputs.file_errors(_TABLES):
         added = _added(outputs, data, facts, present, words)
         health = _health(outputs)
     if len(claims):
         added["ledger"] = [_ledger(outputs, claims, present)]
-    evidence = _evidence(files, present, outputs, sentences.headlines())
-    chapters = []
-    for chapter in arrangement:
-        items = [evidence[name] for name in chapter.results]
-        items += added.get(chapter.section.builtin, ())
-        commands = [_with_command(item, folder, options) for item in items]
-        chapters.append(_chapter(chapter, commands, words))
-    statuses = _statuses(provenance)
-    marks = [(catalogue.mark(status), names) for status, names in statuses.items()]
+    differences = {
+        _table(name, outputs): prose.html(catalogue.experiment(name).differences)
+        for name in outputs.experiments
+    }
+    evidence = {
+        name: _item(outputs, name)
+        | {"headline": headlines.get(name, ""), "differences": differences.get(name, "")}
+        for name in present
+    }
+    statuses: dict[str, list[dict[str, Any]]] = {}
+    for source in provenance:
+        statuses.setdefault(str(source.get("status")), []).append(source)
+    marks = {status: catalogue.mark(status) for status in statuses}
+    contents = [_chapter(chapter, evidence, added, words) for chapter in chapters]
     verdicts = prose.html(_text("in_short", words))
     has_picture = verdicts and not only and "simulated" not in statuses
     return _render(
         "page.html.j2",
         {
-            "sections": [chapter for chapter in chapters if not only or _is_filled(chapter)],
+            "sections": [chapter for chapter in contents if not only or _is_filled(chapter)],
             "verdicts": verdicts,
             "trials": outputs.trials(),
             "enough": ENOUGH,
             "only": [catalogue.experiment(name).title for name in only],
-            "statuses": {status: _titles(provenance, status) for status in sorted(statuses)},
-            "marks": [(mark, names) for mark, names in marks if mark.text],
+            "statuses": {status: _titles(statuses[status]) for status in sorted(statuses)},
+            "marks": [
+                (mark, [source["name"] for source in statuses[status]])
+                for status, mark in marks.items()
+                if mark.text
+            ],
             "health": health,
             "picture": (
                 Markup(_render("delivered.html.j2", sentences.names())) if has_picture else ""
@@ -134,56 +143,15 @@ def build(
     )
 
 
-def _arrangement(outputs: Run, only: list[str], names: list[str]) -> list[sections.Chapter]:
-    """Return the sections of the page with their results, of ``names``.
+def _sections(outputs: Run, only: list[str]) -> list[sections.Section]:
+    """Return the sections of the page.
 
     ``only`` are the experiments of a run that is on none of the papers' experiments.
     """
-    order = [*sections.SECTIONS]
-    if only:
-        order = [
-            *(_section(name, outputs) for name in only),
-            *(entry for entry in order if entry.id in PART_SECTIONS),
-        ]
-    return sections.arrange(order, [name for name in names if name not in sections.ASIDE])
-
-
-def _evidence(
-    files: Files, names: Collection[str], outputs: Run, headlines: Mapping[str, str]
-) -> dict[str, dict[str, Any]]:
-    """Return the items of tables and figures by name, with headlines and what they leave out."""
-    differences = {
-        _table(name, outputs): prose.html(catalogue.experiment(name).differences)
-        for name in outputs.runs()
-    }
-    return {
-        name: _item(files, name)
-        | {"headline": headlines.get(name, ""), "differences": differences.get(name, "")}
-        for name in names
-    }
-
-
-def _with_command(
-    item: Mapping[str, Any], folder: str | os.PathLike, options: str
-) -> dict[str, Any]:
-    """Return an item with the path of its data and the command that makes it, if it has a file."""
-    if "file" not in item:
-        return dict(item)
-    target = shlex.quote(os.path.join(folder, item["file"]))
-    return {
-        "differences": "",
-        **item,
-        "path": os.path.join(folder, item["data"]),
-        "command": f"snakemake {target} {options}".strip(),
-    }
-
-
-def _statuses(provenance: list[dict[str, Any]]) -> dict[str, list[str]]:
-    """Return the names of the data sets by status."""
-    statuses: dict[str, list[str]] = {}
-    for source in provenance:
-        statuses.setdefault(str(source.get("status")), []).append(source["name"])
-    return statuses
+    if not only:
+        return [*sections.SECTIONS]
+    parts = [entry for entry in sections.SECTIONS if entry.id in PART_SECTIONS]
+    return [*(_section(name, outputs) for name in only), *parts]
 
 
 def _advised(outputs: Run) -> list[dict[str, str]]:
@@ -197,9 +165,8 @@ def _advised(outputs: Run) -> list[dict[str, str]]:
     ]
 
 
-def _titles(provenance: list[dict[str, Any]], status: str) -> str:
-    """Return the titles of the data sets with a status, without what explains them."""
-    sources = [source for source in provenance if str(source.get("status")) == status]
+def _titles(sources: list[dict[str, Any]]) -> str:
+    """Return the titles of data sets, without what explains them."""
     titles = [str(source.get("title", source["name"])) for source in sources]
     return ", ".join(re.split(r" \(|,", title)[0] for title in titles)
 
@@ -224,7 +191,7 @@ def _section(name: str, outputs: Run) -> sections.Section:
 def _table(name: str, outputs: Run) -> str:
     """Return the name of the table of an experiment."""
     training = name in (outputs.settings.get("training") or ())
-    return f"tables/{'imgm_' + name if training else catalogue.experiment(name).results}"
+    return f"tables/{f'imgm_{name}' if training else catalogue.experiment(name).results}"
 
 
 def _is_filled(chapter: Mapping[str, Any]) -> bool:
@@ -234,28 +201,25 @@ def _is_filled(chapter: Mapping[str, Any]) -> bool:
 
 
 def _chapter(
-    chapter: sections.Chapter, items: list[dict[str, Any]], words: Mapping[str, Any]
+    chapter: sections.Chapter,
+    evidence: Mapping[str, Any],
+    added: Mapping[str, list[dict[str, Any]]],
+    words: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return what the template shows of a section: text, what the page adds, evidence."""
     about = chapter.section
-    evidence = [item for item in items if item.get("name") in chapter.results]
-    # A name must have a result, but of a part of the run; a pattern may match nothing.
-    missing = [name for name in chapter.missing if not (words["only"] or "*" in name)]
-    commands = {
-        name: catalogue.experiment(name.removeprefix("tables/imgm_")).command for name in missing
-    }
+    # On a part of the papers' experiments, no result is missing.
+    missing = [] if words["only"] else chapter.missing
+    runs = {name: name.removeprefix("tables/imgm_") for name in missing}
+    commands = {name: catalogue.experiment(run).command for name, run in runs.items()}
     return {
         "about": about,
         "text": prose.html(_text(about.id, words)),
-        "added": [item for item in items if item not in evidence],
-        "shown": [item for item in evidence if item["name"] in about.open],
-        "folded": [item for item in evidence if item["name"] not in about.open],
+        "added": added.get(about.builtin, ()),
+        "shown": [evidence[name] for name in chapter.results if name in about.open],
+        "folded": [evidence[name] for name in chapter.results if name not in about.open],
         "missing": [name for name in missing if not commands[name]],
-        "waiting": {
-            name.removeprefix("tables/imgm_"): command
-            for name, command in commands.items()
-            if command
-        },
+        "waiting": {runs[name]: command for name, command in commands.items() if command},
         "bare": bool(chapter.missing) and not chapter.results,
     }
 
@@ -284,31 +248,30 @@ def _environment() -> jinja2.Environment:
     environment.filters |= {"explained": explained, "inline": prose.inline, "slug": _slug}
     environment.filters["marked"] = catalogue.marked
     environment.filters["experiment"] = lambda name: catalogue.experiment(name).title
-    environment.tests["verdict"] = _is_verdict
     environment.globals |= {"bar": delivered.bar, "at": delivered.at, "ticks": delivered.TICKS}
     return environment
 
 
-def _item(files: Files, name: str) -> dict[str, Any]:
+def _item(outputs: Run, name: str) -> dict[str, Any]:
     """Return the template's item for the table or figure ``name``."""
     kind, _, stem = name.partition("/")
     if kind == "figures":
-        content = _figure(files, name)
-        sources = _sources(files, f"{name}.svg", f"figures/data/{stem}")
+        content = _figure(outputs.files, name)
+        sources = _sources(outputs, f"{name}.svg", f"figures/data/{stem}")
     else:
-        content = _table_item(tables.build(stem, files))
-        sources = _sources(files, f"{name}.csv", name)
-    return content | {"id": _slug(name), "name": name} | sources
+        content = _table_item(tables.build(stem, outputs.files))
+        sources = _sources(outputs, f"{name}.csv", name)
+    return content | {"id": _slug(name)} | sources
 
 
-def _sources(files: Files, file: str, data: str) -> dict[str, Any]:
-    """Return the file that a command makes, and its data by name and for download."""
-    download = Markup(pictures.data_uri(inputs.find(data, files)))
-    return {"file": file, "data": f"{data}.csv", "download": download}
-
-
-def _is_verdict(header: str) -> bool:
-    return header in ("Verdict", "Privacy") or header.startswith("Against ")
+def _sources(outputs: Run, file: str, data: str) -> dict[str, Any]:
+    """Return the command that makes a file, and the file's data by path and for download."""
+    target = shlex.quote(os.path.join(outputs.folder, file))
+    return {
+        "path": os.path.join(outputs.folder, f"{data}.csv"),
+        "download": Markup(pictures.data_uri(inputs.find(data, outputs.files))),
+        "command": f"snakemake {target} {outputs.options}".strip(),
+    }
 
 
 def _figure(files: Files, name: str) -> dict[str, Any]:
@@ -344,7 +307,10 @@ def _added(
     ]
     if facts:
         # Without facts on the run the page is the same on every machine.
-        parts.append(_text_item("Machine and packages", of_run) | {"run": True})
+        title = "Machine and packages"
+        parts.append(
+            {"item_type": "text", "id": _slug(title), "title": title, "text": of_run, "run": True}
+        )
     added = {
         "choice": _choices(outputs),
         "parts": [item | {"fold": True} for item in parts],
@@ -383,10 +349,10 @@ def _choices(outputs: Run) -> list[dict[str, Any]]:
     advised = advice.by_topic(outputs.advice())
     if not advised:
         return []
-    metrics = {name: str(rows["metric"].max()) for name, rows in outputs.experiments().items()}
-    table = advice.choice(advised, metrics, outputs.claimed_epsilon)
-    sources = _sources(outputs.files, "tables/advice.csv", "tables/advice")
-    return [_table_item(table) | sources | {"item_type": "choices", "name": "choice"}]
+    metrics = {name: str(rows["metric"].max()) for name, rows in outputs.results.items()}
+    table = advice.choice(advised, metrics, outputs.table_epsilon)
+    sources = _sources(outputs, "tables/advice.csv", "tables/advice")
+    return [_table_item(table) | sources | {"item_type": "choices"}]
 
 
 def _health(outputs: Run) -> dict[str, Any]:
@@ -405,10 +371,6 @@ def _source(name: str) -> Markup:
 
 def _prose_item(title: str, name: str, words: Mapping[str, Any]) -> dict[str, Any]:
     return {"item_type": "prose", "title": title, "html": prose.html(_text(name, words))}
-
-
-def _text_item(title: str, text: str) -> dict[str, Any]:
-    return {"item_type": "text", "id": _slug(title), "title": title, "text": text}
 
 
 def _table_item(table: Table) -> dict[str, Any]:

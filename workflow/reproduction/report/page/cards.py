@@ -88,9 +88,9 @@ def cards(run: Run) -> list[Card]:
         InputError: a file is damaged.
     """
     advice, deck = run.advice(), []
-    for name, rows in run.experiments().items():
+    for name, rows in run.results.items():
         about = catalogue.experiment(name)
-        means = _means(rows, run.claimed_epsilon)
+        means = _means(rows, run)
         baseline = summary.trivial(rows)
         conditions = {
             mechanism: words
@@ -161,9 +161,8 @@ def paper_values(
     }
 
 
-def _means(table: pd.DataFrame, claimed_epsilon: float) -> dict[str, float]:
+def _means(table: pd.DataFrame, run: Run) -> dict[str, float]:
     """Return the means of the baselines and of those at the tables' epsilon."""
-    at = pd.to_numeric(table["epsilon"], errors="coerce")
-    rows = table[at.eq(claimed_epsilon) | table["mechanism"].isin(catalogue.BASELINES)]
+    rows = table[run.at_epsilon(table) | table["mechanism"].isin(catalogue.BASELINES)]
     means = dict(zip(rows["mechanism"], rows["mean"], strict=True))
     return {name: mean for name, mean in means.items() if math.isfinite(mean)}

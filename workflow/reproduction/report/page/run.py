@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 
 import pandas as pd
 
@@ -13,50 +14,39 @@ from reproduction.report.statistics import ENOUGH
 from reproduction.report.tables import audit
 
 
-class Run:
-    """The files of a run; a missing one is an empty frame.
+class Run(inputs.Run):
+    """The files of a run, of which any but the settings may be missing.
 
     Args:
-        files: files of the run by name, its settings among them.
+        files: files of the run by name.
+        folder: the results' folder, as commands on the page have it.
+        options: the end of every command.
     """
 
-    def __init__(self, files: Files) -> None:
-        self.files = files
-        self.settings = inputs.read("settings", files)
-        self.claimed_epsilon = float(self.settings["table_epsilon"])
+    def __init__(
+        self, files: Files, folder: str | os.PathLike = "results", options: str = ""
+    ) -> None:
+        super().__init__(files)
+        self.folder, self.options = folder, options
 
-    def table(self, name: str, at: bool = False) -> pd.DataFrame:
-        """Return an input by its name; with ``at``, only its rows at the tables' epsilon."""
-        if name not in self.files or [*(table := inputs.read(name, self.files))] == ["note"]:
-            return pd.DataFrame()
-        if not at or "epsilon" not in table:
-            return table
-        return table[pd.to_numeric(table["epsilon"], errors="coerce").eq(self.claimed_epsilon)]
+    def table(self, name: str) -> pd.DataFrame:
+        """Return an input by its name; a missing one, or a note on nothing, is an empty frame."""
+        table = self.get(name)
+        return pd.DataFrame() if table is None or [*table] == ["note"] else table
 
-    def runs(self) -> list[str]:
-        """Return the names of all experiments and trainings in the settings."""
-        return [*self.settings["experiments"], *(self.settings.get("training") or ())]
+    def at_epsilon(self, rows: pd.DataFrame) -> pd.Series:
+        """Return a mask of the rows at the tables' epsilon."""
+        return pd.to_numeric(rows["epsilon"], errors="coerce").eq(self.table_epsilon)
 
-    def published(self, name: str) -> pd.DataFrame:
-        """Return a paper's numbers; a frame without rows where it prints none."""
-        file = f"published/{name}"
-        present = {file: inputs.read(file, self.files)} if file in self.files else {}
-        return inputs.published(name, present)
-
-    def experiments(self) -> dict[str, pd.DataFrame]:
-        """Return the table rows of each experiment, in the catalogue's order.
+    @functools.cached_property
+    def results(self) -> dict[str, pd.DataFrame]:
+        """The table rows of each experiment, in the catalogue's order.
 
         Parts of other experiments are left out, and so are those on simulated data, which answer
         nothing about the papers.
         """
-        return {**self._experiments}
-
-    @functools.cached_property
-    def _experiments(self) -> dict[str, pd.DataFrame]:
-        tables, order = {}, [*catalogue.experiments()]
-        for name in sorted(
-            self.runs(), key=lambda name: order.index(name) if name in order else 1000
-        ):
+        tables, order = {}, {name: i for i, name in enumerate(catalogue.experiments())}
+        for name in sorted(self.experiments, key=lambda name: order.get(name, len(order))):
             rows = self.table(f"summary/{name}")
             if rows.empty or catalogue.experiment(name).part_of:
                 continue
@@ -73,11 +63,11 @@ class Run:
 
     def advice(self) -> dict[str, pd.Series]:
         """Return each experiment's advice for the task that allows most; few trials give none."""
-        rows = self.table("tables/advice", at=True)
+        rows = self.table("tables/advice")
         if rows.empty:
             return {}
-        enough = {name for name, rows in self.experiments().items() if trials(rows) >= ENOUGH}
-        rows = rows[rows["experiment"].isin(enough)]
+        enough = {name for name, rows in self.results.items() if trials(rows) >= ENOUGH}
+        rows = rows[self.at_epsilon(rows) & rows["experiment"].isin(enough)]
         return {str(name): group.iloc[-1] for name, group in rows.groupby("experiment", sort=False)}
 
     def verdicts(self, experiment: str, names: list[str]) -> dict[str, str]:
@@ -89,11 +79,10 @@ class Run:
         compared = self.table(f"comparisons/{experiment}")
         if compared.empty:
             return {}
-        rows = self.experiments()[experiment]
-        baseline, at = summary.trivial(rows), pd.to_numeric(rows["epsilon"], errors="coerce")
-        rows = rows[
-            at.eq(self.claimed_epsilon) & rows["mechanism"].isin(names) & rows["mean"].notna()
-        ]
+        rows = self.results[experiment]
+        baseline = summary.trivial(rows)
+        ran = self.at_epsilon(rows) & rows["mean"].notna()
+        rows = rows[ran & rows["mechanism"].isin(names)]
         outcomes = comparisons.verdicts(rows, compared, baseline)
         words = map(audit_status.text, rows.to_dict("records"))
         each = (word or outcome for word, outcome in zip(words, outcomes, strict=True))
@@ -105,9 +94,8 @@ class Run:
         The smallest number at the claimed epsilon, which all answers are on.
         """
         by_count: dict[int, list[str]] = {}
-        for name, rows in self.experiments().items():
-            at = pd.to_numeric(rows["epsilon"], errors="coerce")
-            rows = rows[at.eq(self.claimed_epsilon) | at.isna()]
+        for name, rows in self.results.items():
+            rows = rows[self.at_epsilon(rows) | rows["epsilon"].eq("")]
             by_count.setdefault(trials(rows), []).append(catalogue.experiment(name).name)
         return by_count
 

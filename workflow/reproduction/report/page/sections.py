@@ -8,9 +8,8 @@ experiment of a person's own, stands in the section ``FURTHER``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 
 from reproduction.report.inputs import Files
 
@@ -29,8 +28,8 @@ class Section:
     Attributes:
         id: its anchor, and the name of its text, ``texts/<id>.md``, if there is one.
         title: its heading.
-        show: results in their order, such as ``tables/table3``; ``*`` stands for any characters.
-            They are folded but for those in ``open``.
+        show: results in their order, such as ``tables/table3``. They are folded but for those in
+            ``open``.
         builtin: items that the page itself adds, such as ``parts``; or empty.
         open: names of the results that are unfolded.
     """
@@ -96,40 +95,30 @@ SECTIONS = (
 
 
 def present(files: Files) -> list[str]:
-    """Return the names of all tables and figures among the files of a run."""
-    return sorted(
+    """Return the names of all tables and figures of the page among the files of a run."""
+    names = [
         name.removesuffix(suffix)
         for folder, suffix in KINDS.items()
         for name in files
         # Those in a folder of their own are drawn for telephones.
-        if fnmatchcase(name, f"{folder}/*{suffix}") and name.count("/") == 1
-    )
+        if name.startswith(f"{folder}/") and name.endswith(suffix) and name.count("/") == 1
+    ]
+    return sorted({*names} - {*ASIDE})
 
 
-def arrange(sections: Iterable[Section], names: Iterable[str]) -> list[Chapter]:
+def arrange(sections: Iterable[Section], names: Collection[str]) -> list[Chapter]:
     """Return the sections with their results; what none of them names goes to ``FURTHER``.
-
-    The first section that names a result shows it; results of one pattern are in alphabetical
-    order. Names and patterns that match no result are missing.
 
     Args:
         sections: in their order.
         names: of the existing results.
     """
-    left = every = sorted(names)
-    arrangement = []
+    sections = [*sections]
+    placed = {name for section in sections for name in section.show}
+    further = tuple(name for name in names if name not in placed)
+    chapters = []
     for section in sections:
-        results: list[str] = []
-        missing = []
-        for pattern in section.show:
-            hits = [name for name in left if fnmatchcase(name, pattern)]
-            left = [name for name in left if name not in hits]
-            results += hits
-            if not any(fnmatchcase(name, pattern) for name in every):
-                missing.append(pattern)
-        arrangement.append(Chapter(section, tuple(results), tuple(missing)))
-    arrangement = [
-        replace(entry, results=tuple(left)) if entry.section.id == FURTHER else entry
-        for entry in arrangement
-    ]
-    return [entry for entry in arrangement if entry.section.id != FURTHER or entry.results]
+        results = tuple(name for name in section.show if name in names)
+        missing = tuple(name for name in section.show if name not in names)
+        chapters.append(Chapter(section, further if section.id == FURTHER else results, missing))
+    return [entry for entry in chapters if entry.section.id != FURTHER or further]

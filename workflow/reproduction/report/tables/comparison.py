@@ -17,7 +17,7 @@ import pandas as pd
 
 from reproduction import catalogue, job_settings
 from reproduction.experiments import readings
-from reproduction.report import audit_status, comparisons, inputs, statistics, summary
+from reproduction.report import audit_status, comparisons, statistics, summary
 from reproduction.report.audit_status import NOT_PRIVATE
 from reproduction.report.inputs import Run
 from reproduction.report.markup import interval, result, short, span
@@ -88,7 +88,7 @@ def build(run: Run, experiment: str) -> Table:
     """Return the table of an experiment: the paper's rows, then ours."""
     about, settings = catalogue.experiment(experiment), run.settings
     rows_of_readings = dict(readings.find(settings["reading"]).rows)
-    results, published = run[f"summary/{experiment}"], inputs.published(about.results, run)
+    results, published = run[f"summary/{experiment}"], run.published(about.results)
     published = published.assign(mechanism=published["mechanism"].replace(rows_of_readings))
     level = base(about, results, published, settings["reading"])
     compared, audit = run[f"comparisons/{experiment}"], run.get(f"audit/{experiment}")
