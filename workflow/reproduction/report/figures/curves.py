@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
@@ -73,15 +76,28 @@ def best(rows: pd.DataFrame, epsilon: float) -> list[str]:
 
 
 def draw(frame: pd.DataFrame) -> style.Drawing:
-    """Draw the leading mechanisms, their names beside them."""
+    """Draw the leading mechanisms, their names beside them.
+
+    Crosses at the bottom mark epsilons without a guarantee.
+    """
     frame = frame[frame["leading"]]
     ours, theirs = (frame[frame["role"].eq(role)] for role in ("mechanism", "published"))
     figure, ((axes,),) = style.canvas(4.4)
     finish(axes, frame)
     if not ours["mean"].notna().any():
         style.say(axes, "no guarantee at any ε")
-    members = [(name, _label(part), part) for name, part in frames.ordered(ours)]
-    style.against_epsilon(axes, members)
+    refusing = 0
+    for name, part in frames.ordered(ours):
+        as_ = catalogue.look(name)
+        epsilon, label = part["epsilon"], _label(part)
+        style.curve(axes, epsilon, part["mean"], part["ci95"], as_=as_, label=label)
+        refused = epsilon[part["mean"].isna()]
+        # Each mechanism's crosses have a height of their own, so that they do not overlap.
+        height = np.full(len(refused), 0.03 + 0.05 * refusing)
+        options: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "clip_on": False}
+        (marks,) = axes.plot(refused, height, "x", color=as_.colour, **options)
+        marks.set_in_layout(False)
+        refusing += len(refused) > 0
     keys = style.published_values(axes, theirs)
     style.name_curves(axes)
     style.log_axis(axes, "x", "claimed ε")

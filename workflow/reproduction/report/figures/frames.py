@@ -13,6 +13,12 @@ from reproduction.report import audit_status, markup, summary
 #: A metric below this is an exact 0, which cannot be drawn on a logarithmic axis.
 NOTHING = 1e-12
 
+#: Columns of text, which are empty where a row has none.
+TEXT = (
+    *("direction", "configuration", "epsilon_exact", "note", "also", "against_baseline"),
+    "audit_status",
+)
+
 COLUMNS = (
     *("role", "experiment", "metric", "mechanism", "direction", "configuration", "chosen"),
     *("epsilon", "epsilon_delivered", "mu", "epsilon_exact", "noise_std", "mean", "ci95"),
@@ -66,11 +72,6 @@ def count(number: float, digits: int = 2) -> str:
     return f"{rounded:,.0f}" if rounded >= 1000 else markup.short(number, digits)
 
 
-def least(numbers: pd.Series, limit: float) -> str:
-    """Return the smallest number as text; ``below ...`` where it is under ``limit``."""
-    return count(numbers.min()) if numbers.min() >= limit else f"below {limit:g}"
-
-
 def ordered(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     """Return the rows of each mechanism, in the order of the families."""
     names = sorted({*rows["mechanism"]}, key=catalogue.rank)
@@ -109,16 +110,7 @@ def published(table: pd.DataFrame, experiment: str) -> pd.DataFrame:
 def join(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Return frames below each other; missing columns are empty in text and NaN in numbers."""
     joined = pd.concat([pd.DataFrame(), *parts], ignore_index=True)
-    text = [
-        "direction",
-        "configuration",
-        "epsilon_exact",
-        "note",
-        "also",
-        "against_baseline",
-        "audit_status",
-    ]
-    text = joined.columns.intersection(text)
+    text = joined.columns.intersection(TEXT)
     joined[text] = joined[text].fillna("")
     return joined
 

@@ -42,8 +42,6 @@ DPI = 200
 BLACK, BLUE, GREEN, VERMILLION = "#000000", "#0072B2", "#009E73", "#D55E00"
 INK, FAINT, ALARM = "#222222", "#B8B8B8", "#B00020"
 
-NO_MARK = Mark()
-
 #: Whether a figure is drawn for a telephone.
 _NARROW = contextvars.ContextVar("narrow", default=False)
 
@@ -80,11 +78,9 @@ def canvas(
     On a telephone its columns stand below each other.
     ``options`` are for ``Figure.subplots``, such as ``sharex`` or ``height_ratios``.
     """
-    if not is_narrow():
-        figure = Drawing(figsize=(WIDTH, height), layout=_layout())
-        return figure, figure.subplots(rows, columns, squeeze=False, **options)
-    if columns == 1:
-        figure = Drawing(figsize=(NARROW, height), layout=_layout())
+    if columns == 1 or not is_narrow():
+        width = NARROW if is_narrow() else WIDTH
+        figure = Drawing(figsize=(width, height), layout=_layout())
         return figure, figure.subplots(rows, columns, squeeze=False, **options)
     # A panel is as wide as before, or little less, and as high.
     figure = Drawing(figsize=(NARROW, 0.8 * columns * height), layout=_layout())
@@ -142,14 +138,10 @@ def direction(mechanism: str, number: int) -> Look:
     The hue is the mechanism's; shade, marker and line tell the directions apart.
     """
     line, marker, white = _DIRECTIONS[number % len(_DIRECTIONS)]
-    return Look(mix(look(mechanism).colour, white), marker, line)
-
-
-def mix(colour: str, white: float) -> str:
-    """Return a colour lightened by a share of white; a negative share darkens it."""
-    share = abs(white)
-    red, green, blue = ((1 - share) * part + share * (white > 0) for part in to_rgb(colour))
-    return to_hex((red, green, blue))
+    # A negative share darkens.
+    share, end = abs(white), float(white > 0)
+    red, green, blue = ((1 - share) * part + share * end for part in to_rgb(look(mechanism).colour))
+    return Look(to_hex((red, green, blue)), marker, line)
 
 
 def curve(
@@ -196,34 +188,6 @@ _OPEN: dict[str, Any] = {"markersize": 7, "markerfacecolor": "white", "markeredg
 _OPEN |= {"linestyle": "none"}
 
 
-def published(axes: Axes, x: float, y: float, as_: Look, **interval: float) -> None:
-    """Draw a published value as an open marker with its 95 % interval as an error bar.
-
-    ``interval`` is half of that, as ``xerr`` or ``yerr``; NaN for none.
-    """
-    kind: dict[str, Any] = {"color": as_.colour, "marker": as_.marker, "elinewidth": 1.2}
-    kind |= {name: [half] for name, half in interval.items() if not np.isnan(half)}
-    axes.errorbar([x], [y], zorder=5, **kind | _OPEN)
-
-
-def against_epsilon(axes: Axes, members: Sequence[tuple[str, str, pd.DataFrame]]) -> None:
-    """Draw curves against claimed epsilon; crosses at the bottom mark epsilons without guarantee.
-
-    ``members`` are mechanism, name in a legend, and rows (``epsilon``, ``mean``, ``ci95``) of each.
-    """
-    refusing = 0
-    for name, label, part in members:
-        as_ = look(name)
-        curve(axes, part["epsilon"], part["mean"], part["ci95"], as_=as_, label=label)
-        refused = part.loc[part["mean"].isna(), "epsilon"]
-        # Each mechanism's crosses have a height of their own, so that they do not overlap.
-        height = np.full(len(refused), 0.03 + 0.05 * refusing)
-        options: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "clip_on": False}
-        (marks,) = axes.plot(refused, height, "x", color=as_.colour, **options)
-        marks.set_in_layout(False)
-        refusing += len(refused) > 0
-
-
 def log_axis(axes: Axes, which: str, text: str) -> None:
     """Make an axis logarithmic, with a label and at most nine ticks at powers of ten."""
     axis = axes.xaxis if which == "x" else axes.yaxis
@@ -249,8 +213,11 @@ def published_values(axes: Axes, rows: pd.DataFrame, as_: Look | None = None) ->
     low, high = axes.get_ylim()
     inside = rows["mean"].between(low, high)
     for number, row in enumerate(rows[inside].sort_values("mean", kind="stable").itertuples()):
-        x = aside(row.epsilon, number, inside.sum())
-        published(axes, x, row.mean, look(row.mechanism), yerr=row.ci95)
+        # Shifted along the logarithmic axis, so that markers do not hide each other.
+        x = row.epsilon * 1.3 ** (number - (inside.sum() - 1) / 2)
+        kind: dict[str, Any] = {"color": look(row.mechanism).colour, "elinewidth": 1.2}
+        kind |= {"marker": look(row.mechanism).marker, "zorder": 5}
+        axes.errorbar([x], [row.mean], None if np.isnan(row.ci95) else [row.ci95], **kind | _OPEN)
     means = rows["mean"].sort_values(kind="stable")
     factor = 1.0 if rows.empty else rows["factor"].iloc[0]
     unit = f", values × {factor:.4g} (a conjectured unit)" if factor != 1 else ""
@@ -266,16 +233,16 @@ def published_values(axes: Axes, rows: pd.DataFrame, as_: Look | None = None) ->
     return entry if inside.any() else []
 
 
-def name_curves(axes: Axes, letters: int = 37) -> None:
+def name_curves(axes: Axes) -> None:
     """Name curves and levels beside the axes, from the highest right end to the lowest.
 
-    On a telephone they stand below the axes. ``letters`` is the width of a name's line.
+    On a telephone they stand below the axes.
     """
     lines = [line for line in axes.lines if not str(line.get_label()).startswith("_")]
     values = {line: np.array(line.get_ydata(), dtype=float) for line in lines}
     ends = {line: y[np.isfinite(y)][-1] for line, y in values.items() if np.isfinite(y).any()}
     lines = sorted(ends, key=lambda line: ends[line], reverse=True)
-    names = [fill(str(line.get_label()), letters, NARROW_LETTERS - 8) for line in lines]
+    names = [fill(str(line.get_label()), 37, NARROW_LETTERS - 8) for line in lines]
     options: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1, 1), "borderaxespad": 0}
     if is_narrow():
         figure: Any = axes.get_figure()
@@ -283,14 +250,6 @@ def name_curves(axes: Axes, letters: int = 37) -> None:
         options |= {"bbox_to_anchor": (0, 0), "bbox_transform": axes.transAxes + below}
         _grow(figure, 0.19 * sum(1 + name.count("\n") for name in names) - 1)
     axes.legend(lines, names, **options)
-
-
-def aside(x: float, number: int, places: int, share: float = 0.3) -> float:
-    """Return a value of a logarithmic axis, shifted so that markers do not hide each other.
-
-    The marker is number ``number`` of ``places``; ``share`` is the relative distance between two.
-    """
-    return x * (1 + share) ** (number - (places - 1) / 2)
 
 
 def legend(figure: Drawing, handles: Sequence[Any], columns: int, **options: Any) -> None:
@@ -318,7 +277,11 @@ def name_rows(axes: Axes, names: Sequence[str]) -> None:
         axes.tick_params(axis="y", length=0, labelleft=False)
         for number, name in enumerate(names):
             name = name.replace(catalogue.section("tuned"), "our rule")
-            edge(axes, (0.01, number - 0.45), name, "left")
+            # No line strikes it.
+            style: dict[str, Any] = {"va": "center", "ha": "left", "fontsize": 8}
+            style["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
+            style |= {"color": "#444444", "transform": axes.get_yaxis_transform()}
+            axes.text(0.01, number - 0.45, name, in_layout=False, **style)
     axes.set_ylim(len(names) - 0.4, -0.8 if is_narrow() else -0.6)
     axes.grid(axis="y", visible=False)
 
@@ -331,13 +294,6 @@ def beside(axes: Axes, text: str, at: tuple[float, float], points: float = 7) ->
     style: dict[str, Any] = {"va": "center", "ha": "left" if points > 0 else "right", "fontsize": 8}
     style["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
     axes.annotate(text, at, (points, 0), textcoords="offset points", **style)
-
-
-def edge(axes: Axes, at: tuple[float, float], text: str, side: str) -> None:
-    """Write a small text in a row, at a share of the width of its panel; no line strikes it."""
-    style: dict[str, Any] = {"va": "center", "ha": side, "fontsize": 8, "color": "#444444"}
-    style["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
-    axes.text(*at, text, transform=axes.get_yaxis_transform(), in_layout=False, **style)
 
 
 def notes(axes: Axes, members: Mapping[str, Iterable[str]], below: float) -> None:
@@ -359,7 +315,7 @@ def message(text: str) -> Drawing:
     return figure
 
 
-def header(topic: str, mark: Mark = NO_MARK) -> tuple[list[tuple], float]:
+def header(topic: str, mark: Mark) -> tuple[list[tuple], float]:
     """Return the lines above a figure (text, size, weight, colour), and their height in inches."""
     # Two lines of about one length, if one is not enough.
     letters = LETTERS if len(topic) <= LETTERS else min(LETTERS, len(topic) // 2 + 8)
@@ -369,16 +325,15 @@ def header(topic: str, mark: Mark = NO_MARK) -> tuple[list[tuple], float]:
     return lines, 0.08 + sum(size for _, size, *_ in lines) * 1.4 / 72
 
 
-def headline(figure: Drawing, topic: str, mark: Mark = NO_MARK) -> None:
+def headline(figure: Drawing, topic: str, mark: Mark) -> None:
     """Write the topic above all panels.
 
     The figure grows by the height of the text. A mark of its data comes first, in red, and is also
     stamped across the panels.
     """
     lines, above = header(topic, mark)
-    width, height = figure.get_size_inches()
-    height += above
-    figure.set_size_inches(width, height)
+    _grow(figure, above)
+    height = figure.get_figheight()
     figure.set_layout_engine(_layout(1 - above / height))
     top = height - 0.08
     for text, size, weight, colour in lines:
