@@ -12,7 +12,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from markupsafe import Markup
 
 from reproduction import catalogue, job_settings
 from reproduction.files import write_text
-from reproduction.report import inputs, tables
+from reproduction.report import inputs, markup, tables
 from reproduction.report.claims import findings
 from reproduction.report.inputs import Files
 from reproduction.report.page import (
@@ -248,6 +248,8 @@ def _environment() -> jinja2.Environment:
     environment.filters |= {"explained": explained, "inline": prose.inline, "slug": _slug}
     environment.filters["marked"] = catalogue.marked
     environment.filters["experiment"] = lambda name: catalogue.experiment(name).title
+    environment.filters |= {"cell": markup.format_value, "short": markup.short}
+    environment.globals |= {"interval": markup.interval, "label": catalogue.label}
     environment.globals |= {"bar": delivered.bar, "at": delivered.at, "ticks": delivered.TICKS}
     return environment
 
@@ -346,13 +348,22 @@ def _card(card: cards.Card, outputs: Run, present: set[str]) -> dict[str, Any]:
 
 def _choices(outputs: Run) -> list[dict[str, Any]]:
     """Return the item with a card a task: what to use, what one types for it, what it gives."""
-    advised = advice.by_topic(outputs.advice())
-    if not advised:
+    offered, cards_ = catalogue.section("offered"), []
+    for row in advice.by_topic(outputs.advice()):
+        about = catalogue.experiment(row["experiment"])
+        words = {
+            "topic": advice.topic(row),
+            "metric": catalogue.metric(str(outputs.results[about.id]["metric"].max())),
+            "is_training": about.perturbation == "gradients",
+            "keys": offered.get(row["best_mechanism"]),
+            "other_keys": offered.get(row["offer_mechanism"]),
+        }
+        cards_.append({**row} | words)
+    if not cards_:
         return []
-    metrics = {name: str(rows["metric"].max()) for name, rows in outputs.results.items()}
-    table = advice.choice(advised, metrics, outputs.table_epsilon)
+    texts = [str(card[name]) for card in cards_ for name in ("best", "tied_with", "held_out")]
     sources = _sources(outputs, "tables/advice.csv", "tables/advice")
-    return [_table_item(table) | sources | {"item_type": "choices"}]
+    return [{"item_type": "choices", "cards": cards_, "note": _note(texts)} | sources]
 
 
 def _health(outputs: Run) -> dict[str, Any]:
@@ -388,9 +399,6 @@ def _table_item(table: Table) -> dict[str, Any]:
         if title not in table.aside
     ]
     texts = [text for _, rows in groups for row in rows for _, text, _ in row]
-    note = ""
-    if any(catalogue.marked(text) != text for text in texts):
-        note = f" {catalogue.section('tuned_mark')}: {catalogue.section('tuned_note')}."
     return {
         "item_type": "table",
         "id": _slug(table.title),
@@ -398,8 +406,15 @@ def _table_item(table: Table) -> dict[str, Any]:
         "table": table,
         "columns": columns,
         "groups": groups,
-        "note": note,
+        "note": _note(texts),
     }
+
+
+def _note(texts: Iterable[str]) -> str:
+    """Return what the mark of tuned rules means, if a text has it."""
+    if all(catalogue.marked(text) == text for text in texts):
+        return ""
+    return f" {catalogue.section('tuned_mark')}: {catalogue.section('tuned_note')}."
 
 
 def _slug(text: str) -> str:

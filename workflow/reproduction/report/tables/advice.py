@@ -7,7 +7,7 @@ For schemes of private training the catalogue says which ones are private.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from math import nan
 from typing import Any
 
@@ -17,28 +17,16 @@ from matrixdp.auditing.status import NOT_REFUTED
 from reproduction import catalogue
 from reproduction.report import advisable, audit_status, comparisons, held_out_table, summary
 from reproduction.report.inputs import Run
-from reproduction.report.markup import format_value, interval, short
+from reproduction.report.markup import format_value
 from reproduction.report.statistics import ENOUGH, ROUNDING
 from reproduction.report.tables.audit import RELEASED
-from reproduction.report.tables.base import Column, Table, empty
+from reproduction.report.tables.base import Table, empty
 
 COLUMNS = (
     *("task", "released", "guarantee", "epsilon", "delta", "outcome", "best"),
-    *(
-        "audit_status",
-        "error",
-        "ci95",
-        "runner_up",
-        "runner_up_error",
-        "difference",
-        "low",
-        "high",
-        "p",
-        "clear",
-        "tied",
-    ),
-    *("tied_with", "baseline", "baseline_error", "beats_baseline", "nonprivate"),
-    *("noise_std", "epsilon_delivered", "n_trials", "held_out", "place"),
+    *("audit_status", "error", "ci95", "runner_up", "runner_up_error", "difference", "low", "high"),
+    *("p", "clear", "tied", "tied_with", "baseline", "baseline_error", "beats_baseline"),
+    *("nonprivate", "noise_std", "epsilon_delivered", "n_trials", "held_out", "place"),
     *("data_status", "experiment", "best_mechanism", "runner_up_mechanism"),
     *("offer_mechanism", "offer_error"),
 )
@@ -47,22 +35,6 @@ COLUMNS = (
 OF_BEST = (
     *("epsilon", "delta", "ci95", "noise_std", "epsilon_delivered", "n_trials", "data_status"),
     "audit_status",
-)
-
-#: The row in a sentence, by its outcome.
-#: What stands in place of the best mechanism.
-WITHOUT_WINNER = {
-    "none": "Do not release {released}: not even {best} clearly beats the baseline",
-    "few": "No winner in {n_trials} trials; ahead: {best}",
-}
-
-#: The table of one row a task.
-CHOICE = "What to use at ε = {}"
-CHOICES = (
-    "The best mechanism whose guarantee the audit certifies or tests. Those that need a parameter "
-    "chosen by results are left out. Where others tie with it, the simplest that `matrixdp "
-    "release` offers. ±: half of the 95 % interval. Larger is better for accuracy, smaller for all "
-    "else."
 )
 
 PURE, APPROXIMATE = "pure", "approximate"
@@ -306,76 +278,3 @@ def topic(row: Mapping[str, Any]) -> str:
         return about.topic or about.name
     which = [about.name, format_value(row.get("place"))]
     return f"{about.topic} ({', '.join(filter(None, which))})"
-
-
-def choice(
-    rows: Iterable[Mapping[str, Any]], metrics: Mapping[str, str], claimed_epsilon: float
-) -> Table:
-    """Return what to use for each task at one epsilon, with what ties and what it gives.
-
-    Args:
-        rows: rows of :func:`build`, as they are read from its file.
-        metrics: the metric of each experiment.
-        claimed_epsilon: the epsilon of all rows.
-    """
-
-    def metric(row: Mapping[str, Any]) -> catalogue.Metric:
-        return catalogue.metric(metrics[row["experiment"]])
-
-    def task(row: Mapping[str, Any]) -> str:
-        unit = " in %" if metric(row).scale == 100 else ""
-        return f"{topic(row)}: {metric(row).name}{unit}"
-
-    def won(row: Mapping[str, Any]) -> bool:
-        return row["outcome"] in ("clear", "tied")
-
-    def use(row: Mapping[str, Any]) -> str:
-        return row["best"] if won(row) else WITHOUT_WINNER[row["outcome"]].format(**row)
-
-    def gives(row: Mapping[str, Any]) -> str:
-        scale, step = metric(row).scale, metric(row).step
-        return interval(row["error"] * scale, row["ci95"] * scale, step)
-
-    def baseline(row: Mapping[str, Any]) -> str:
-        label = catalogue.label(format_value(row["baseline"])).lower()
-        value = short(row["baseline_error"] * metric(row).scale, 4)
-        return f"{value} ({label})" if label else ""
-
-    def without(row: Mapping[str, Any]) -> str:
-        return short(row["nonprivate"] * metric(row).scale, 4)
-
-    def typed(row: Mapping[str, Any]) -> str:
-        if not won(row):
-            return ""
-        if catalogue.experiment(row["experiment"]).perturbation == "gradients":
-            return "no file: a training"
-        offered = catalogue.section("offered")
-        if keys := offered.get(row["best_mechanism"]):
-            return f"`{keys}`"
-        keys = offered.get(format_value(row["offer_mechanism"]))
-        instead = (
-            f"; its best, `{keys}`: {short(row['offer_error'] * metric(row).scale)}" if keys else ""
-        )
-        return f"not offered by `matrixdp release`{instead}"
-
-    def ties(row: Mapping[str, Any]) -> str:
-        return format_value(row["tied_with"]) or "none"
-
-    def elsewhere(row: Mapping[str, Any]) -> str:
-        return format_value(row["held_out"])
-
-    return Table(
-        title=CHOICE.format(short(claimed_epsilon)),
-        caption=CHOICES,
-        columns=[
-            Column("Task", task),
-            Column("Use", use),
-            Column("In people.toml", typed),
-            Column("It gives", gives, "error"),
-            Column("Baseline", baseline, "baseline_error"),
-            Column("No privacy", without, "nonprivate"),
-            Column("Ties with", ties),
-            Column("On other data", elsewhere),
-        ],
-        groups={"": [*rows]},
-    )
