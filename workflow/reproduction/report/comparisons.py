@@ -224,21 +224,13 @@ def oriented(compared: pd.DataFrame, comparison: str = PAIR) -> pd.DataFrame:
     return pd.concat([compared, turned[compared.columns]], ignore_index=True)
 
 
-def against(compared: pd.DataFrame, baseline: str) -> pd.DataFrame:
-    """Return the verdicts on all rows against a baseline: columns ``ROW`` and ``verdict``.
-
-    Epsilon is a number, NaN for baselines.
-    """
-    rows = pd.concat([oriented(compared), oriented(compared, FIXED)])
-    rows = rows[rows["against"].eq(baseline) & rows["p"].notna()]
-    return rows[[*ROW, "verdict"]]
-
-
 def verdicts(rows: pd.DataFrame, compared: pd.DataFrame, baseline: str) -> pd.Series:
     """Return the verdict of each row (``ROW``) against a baseline; empty where there is none."""
     epsilon = pd.to_numeric(rows["epsilon"], errors="coerce").astype(float)
     keys = rows[ROW].assign(epsilon=epsilon)
-    outcomes = keys.merge(against(compared, baseline), how="left", on=ROW)["verdict"]
+    pairs = pd.concat([oriented(compared), oriented(compared, FIXED)])
+    pairs = pairs[pairs["against"].eq(baseline) & pairs["p"].notna()]
+    outcomes = keys.merge(pairs[[*ROW, "verdict"]], how="left", on=ROW)["verdict"]
     return outcomes.fillna("").set_axis(rows.index)
 
 
@@ -292,12 +284,13 @@ def once(rows: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
 def twins(rows: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
     """Mark mechanisms with the same noise distribution as an earlier one.
 
-    The column ``_twin`` is true for these, and ``also`` lists them at the first one. Where rows
-    have an ``audit_status``, only the sound ones are joined
+    The column ``_twin`` is true for these, and ``also`` lists them at the first one. Where there is
+    an audit, only the sound ones are joined
     (:mod:`reproduction.report.audit_status`). ``compared`` are the comparisons of the rows.
     """
     same = compared[compared["same_distribution"].astype(str).eq("True")]
-    if "audit_status" in rows:
+    # Schemes of training have no audit, and no status.
+    if "audit_status" in rows and rows["audit_status"].any():
         sound = rows.loc[rows["audit_status"].isin(audit_status.SOUND), "mechanism"]
         same = same[same["mechanism"].isin(sound) & same["against"].isin(sound)]
     pairs = {frozenset(pair) for pair in zip(same["mechanism"], same["against"], strict=True)}

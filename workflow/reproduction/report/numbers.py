@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,9 @@ import pandas as pd
 import yaml
 
 from reproduction.files import write_text
-from reproduction.report import inputs
 from reproduction.report.claims import findings
 from reproduction.report.claims.definitions import PAPERS
-from reproduction.report.inputs import Files
+from reproduction.report.inputs import Files, Run
 from reproduction.report.markup import short
 
 #: The source of each number.
@@ -51,46 +51,33 @@ class Number:
     file: str
 
 
-def collect(entries: Mapping[str, Any], files: Files) -> dict[str, Number]:
-    """Return the numbers of a run by name.
+def of_run(files: Files) -> dict[str, Number]:
+    """Return the numbers of ``numbers.yaml``, and the verdicts on claims, of a run by name.
 
-    Args:
-        entries: of ``numbers.yaml``: ``from`` (a file, see :mod:`reproduction.report.inputs`, or
-            several, as far as the run has them), ``where`` (column and value), ``column``; and at
-            will ``reduce`` (min, max or count), ``scale``, ``digits``. Or ``products``: lists of
-            names whose numbers are multiplied, ``reduce`` and ``scale``. ``claims.ID`` stands for
-            the verdict on a claim.
-        files: files of a run by name.
+    An entry has ``from`` (a file, see :mod:`reproduction.report.inputs`, or several, as far as the
+    run has them), ``where`` (column and value), ``column``; and at will ``reduce`` (min, max or
+    count), ``scale``, ``digits``. Or ``products``: lists of names whose numbers are multiplied,
+    ``reduce`` and ``scale``. ``claims.ID`` stands for the verdict on a claim.
     """
-    tables: dict[str, pd.DataFrame | None] = {}
-    numbers: dict[str, Number] = {}
-    claimed = float(inputs.read("settings", files).get("table_epsilon", "nan"))
-    for name, entry in entries.items():
+    run, numbers = Run(files), dict[str, Number]()
+    read = functools.cache(functools.partial(_table, run=run))
+    for name, entry in yaml.safe_load(FILE.read_text(encoding="utf-8")).items():
         if "products" in entry:
             numbers[name] = _product(entry, numbers)
             continue
-        for file in _sources(entry):
-            if file not in tables:
-                tables[file] = _table(file, files)
-        parts = [part for file in _sources(entry) if (part := tables[file]) is not None]
+        sources = [entry["from"]] if isinstance(entry["from"], str) else entry["from"]
         where = {
-            column: claimed if value == CLAIMED else value
+            column: run.table_epsilon if value == CLAIMED else value
             for column, value in entry.get("where", {}).items()
         }
-        numbers[name] = _number(entry, where, pd.concat(parts) if parts else None)
-    claims = _table("claims", files)
-    if claims is not None:
+        parts = [part for part in map(read, sources) if part is not None]
+        numbers[name] = _number(entry, sources, where, pd.concat(parts) if parts else None)
+    if (claims := read("claims")) is not None:
         for claim, verdict in zip(claims["id"], claims["verdict"], strict=True):
-            numbers[f"claims.{claim}"] = Number(
-                verdict, verdict, "none", "claims, verdict", "claims.csv"
-            )
+            source = "claims, verdict", "claims.csv"
+            numbers[f"claims.{claim}"] = Number(verdict, verdict, "none", *source)
         numbers |= _counts(claims)
     return numbers
-
-
-def of_run(files: Files) -> dict[str, Number]:
-    """Return the numbers of ``numbers.yaml``, and the verdicts on claims, of a run by name."""
-    return collect(yaml.safe_load(FILE.read_text(encoding="utf-8")), files)
 
 
 def write(numbers: Mapping[str, Number], path: str | os.PathLike) -> None:
@@ -102,58 +89,54 @@ def write(numbers: Mapping[str, Number], path: str | os.PathLike) -> None:
     write_text(path, pd.DataFrame(rows).to_csv(index=False, lineterminator="\n"))
 
 
-def _table(name: str, files: Files) -> pd.DataFrame | None:
-    if name not in files:
+def _table(name: str, run: Run) -> pd.DataFrame | None:
+    content = run.get(name)
+    if content is None:
         return None
-    content = inputs.read(name, files)
     return pd.DataFrame([content] if isinstance(content, dict) else content)
 
 
-def _sources(entry: Mapping[str, Any]) -> list[str]:
-    source = entry["from"]
-    return [source] if isinstance(source, str) else source
-
-
 def _number(
-    entry: Mapping[str, Any], where: Mapping[str, Any], table: pd.DataFrame | None
+    entry: Mapping[str, Any],
+    sources: Sequence[str],
+    where: Mapping[str, Any],
+    table: pd.DataFrame | None,
 ) -> Number:
-    files, column = _sources(entry), entry["column"]
+    column, reduce = entry["column"], entry.get("reduce", "")
     conditions = ", ".join(f"{name} = {value}" for name, value in where.items())
-    source = f"{', '.join([*files, column])}" + (f" where {conditions}" if where else "")
-    file = f"{files[0]}.{'yaml' if files[0] == 'settings' else 'csv'}"
-    digits, reduce = entry.get("digits", 3), entry.get("reduce", "")
-    rounding = f"{digits} significant digits"
+    source = f"{', '.join([*sources, column])}" + (f" where {conditions}" if where else "")
+    file = f"{sources[0]}.{'yaml' if sources[0] == 'settings' else 'csv'}"
     if table is None or not {column, *where} <= {*table.columns}:
-        return Number(MISSING, None, rounding, source, file)
-    rows = table
+        return _rounded(math.nan, entry, source, file)
     for name, value in where.items():
-        rows = rows[_matches(rows[name], value)]
+        table = table[_matches(table[name], value)]
     if reduce == "count":
-        return Number(str(len(rows)), len(rows), "none", f"number of rows of {source}", file)
-    values = rows[column]
-    if values.empty or (len(rows) > 1 and not reduce):
-        return Number(MISSING, None, rounding, f"{source}, {len(rows)} rows", file)
+        return Number(str(len(table)), len(table), "none", f"number of rows of {source}", file)
+    values = table[column]
+    if values.empty or (len(values) > 1 and not reduce):
+        return _rounded(math.nan, entry, f"{source}, {len(values)} rows", file)
     value = values.agg(reduce) if reduce else values.iloc[0]
     if isinstance(value, str):
         return Number(value, value, "none", source, file)
-    value = float(value) * entry.get("scale", 1)
-    if math.isnan(value):
-        return Number(MISSING, None, rounding, source, file)
-    source = f"{reduce} of {source}".removeprefix(" of ")
-    return Number(short(value, digits), value, rounding, source, file)
+    return _rounded(float(value), entry, f"{reduce} of {source}".removeprefix(" of "), file)
 
 
 def _product(entry: Mapping[str, Any], numbers: Mapping[str, Number]) -> Number:
-    """Return the least or largest product of numbers that have been collected."""
-    digits, reduce = entry.get("digits", 3), entry["reduce"]
-    rounding = f"{digits} significant digits"
-    source = f"{reduce} of " + ", ".join(" x ".join(names) for names in entry["products"])
+    """Return the least or largest product of numbers that come before; missing if one is."""
     factors = [[numbers[name] for name in names] for names in entry["products"]]
-    file = factors[0][0].file
-    if any(factor.value is None for group in factors for factor in group):
+    source = f"{entry['reduce']} of " + ", ".join(" x ".join(names) for names in entry["products"])
+    values = [[math.nan if n.value is None else n.value for n in group] for group in factors]
+    products = pd.Series([math.prod(group) for group in values])
+    value = products.agg(entry["reduce"], skipna=False)
+    return _rounded(float(value), entry, source, factors[0][0].file)
+
+
+def _rounded(value: float, entry: Mapping[str, Any], source: str, file: str) -> Number:
+    """Return a number in the unit and with the digits of its entry; NaN is missing."""
+    digits, value = entry.get("digits", 3), value * entry.get("scale", 1)
+    rounding = f"{digits} significant digits"
+    if math.isnan(value):
         return Number(MISSING, None, rounding, source, file)
-    products = [math.prod(factor.value for factor in group) for group in factors]
-    value = (min if reduce == "min" else max)(products) * entry.get("scale", 1)
     return Number(short(value, digits), value, rounding, source, file)
 
 

@@ -48,13 +48,9 @@ def tidy(run: Run) -> pd.DataFrame:
             rows = table[table["lots"].eq("paper")]
             rows = rows.rename(columns={"dataset": "experiment", "scheme": "mechanism"})
         else:
-            rows = frames.table_rows(table).assign(perturbation="")
-            rows["perturbation"] = rows["experiment"].map(
-                lambda name: catalogue.experiment(name).perturbation
-            )
-            # Schemes of training have no audit, and no status.
-            if f"audit/{experiment}" in run:
-                rows = audit_status.joined(rows, run[f"audit/{experiment}"])
+            perturbation = catalogue.experiment(experiment).perturbation
+            rows = frames.table_rows(table).assign(perturbation=perturbation)
+            rows = audit_status.joined(rows, run.get(f"audit/{experiment}"))
             # Where IMGM is another mechanism under a new name, it stands for both.
             twins = comparisons.twins(rows, run[f"comparisons/{experiment}"])
             rows = rows[twins["also"].eq("") | twins["_twin"]]

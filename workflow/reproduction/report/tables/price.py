@@ -56,11 +56,7 @@ def build(run: Run) -> Table:
     if not frames:
         return empty("The price of privacy", run)
     frame = pd.concat(frames, ignore_index=True)
-    return Table(
-        title="The price of privacy",
-        caption=CAPTION,
-        frame=frame,
-    )
+    return Table(title="The price of privacy", caption=CAPTION, frame=frame)
 
 
 def _clamped_price(frame: pd.DataFrame) -> pd.Series:
@@ -72,9 +68,7 @@ def _rows(experiment: str, run: Run) -> Iterator[dict[str, Any]]:
     compared = run[f"comparisons/{experiment}"]
     rows = summary.default(run[f"summary/{experiment}"])
     rows = rows[rows["mean"].notna()]
-    # Schemes of training have no audit, and no status.
-    if f"audit/{experiment}" in run:
-        rows = audit_status.joined(rows, run[f"audit/{experiment}"])
+    rows = audit_status.joined(rows, run.get(f"audit/{experiment}"))
     rows = advisable.joined(rows, held_out_table.tested(run.get("held_out"), experiment))
     levels = rows[rows["mechanism"].isin(catalogue.BASELINES)].set_index("mechanism")["mean"]
     baseline = summary.trivial(rows)
@@ -87,7 +81,6 @@ def _rows(experiment: str, run: Run) -> Iterator[dict[str, Any]]:
         if audit_status.refuted(part).any():
             price = np.full(3, np.nan)
         yield {
-            "audit_status": "",
             **part.iloc[0][part.columns.intersection(COLUMNS)],
             **dict(zip(("price", "low", "high"), price, strict=True)),
             "experiment": experiment,
