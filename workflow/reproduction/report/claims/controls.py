@@ -15,9 +15,9 @@ from reproduction.report import contrasts
 from reproduction.report.claims import definitions
 from reproduction.report.claims.definitions import Claim, Comparison, Row
 from reproduction.report.claims.evidence import Case, Evidence, weigh
+from reproduction.report.claims.findings import NOT_REPRODUCED, REPRODUCED
 from reproduction.report.claims.intervals import separable
 from reproduction.report.claims.trials import NotRun, Trials
-from reproduction.report.claims.verdicts import NOT_REPRODUCED, REPRODUCED
 from reproduction.report.markup import short
 from reproduction.report.statistics import ENOUGH, LEVEL, holm
 from reproduction.trials import CONTROL

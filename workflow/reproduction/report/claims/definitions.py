@@ -50,7 +50,7 @@ from matrixdp import checks
 from matrixdp.checks import InputError
 from reproduction import catalogue
 from reproduction.report import inputs
-from reproduction.report.claims.verdicts import KINDS
+from reproduction.report.claims.findings import KINDS
 
 FILE = Path(__file__).parents[3] / "claims.yaml"
 

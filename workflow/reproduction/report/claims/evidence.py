@@ -22,8 +22,8 @@ from reproduction import catalogue
 from reproduction.report import contrasts
 from reproduction.report.claims import definitions
 from reproduction.report.claims.definitions import Claim, Comparison, Row
+from reproduction.report.claims.findings import NOT_REPRODUCED, REPRODUCED, UNDECIDED
 from reproduction.report.claims.trials import REPORT, NotRun, Trials
-from reproduction.report.claims.verdicts import NOT_REPRODUCED, REPRODUCED, UNDECIDED
 from reproduction.report.contrasts import Estimate
 from reproduction.report.statistics import LEVEL, Joint, combine
 

@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 
 from reproduction.report.claims.definitions import Claim
+from reproduction.report.claims.findings import NOT_REPRODUCED, ONLY_UNDER, REPRODUCED
 from reproduction.report.claims.trials import NotRun
-from reproduction.report.claims.verdicts import NOT_REPRODUCED, ONLY_UNDER, REPRODUCED
 from reproduction.report.inputs import Files
 from reproduction.report.markup import short
 

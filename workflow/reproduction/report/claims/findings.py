@@ -1,4 +1,4 @@
-"""Summaries of a paper's claims: their groups, and counts of what stands in ``claims.csv``."""
+"""Verdicts and kinds of claims, and counts of what stands in ``claims.csv``."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ from collections.abc import Collection
 
 import pandas as pd
 
-from reproduction.report.claims.verdicts import (
+REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
+ONLY_UNDER, UNDECIDED = "reproduced only under", "undecided"
+UNTESTABLE = "untestable here"
+
+#: Kinds of claims that are counted by themselves.
+THEOREM, EXPERIMENT = "theorem", "experiment"
+#: All kinds: what the paper calls the claim. An experiment is a claim on results.
+KINDS = (
+    *(THEOREM, "lemma", "example", "step of a proof", "equation", "remark", "setting"),
     EXPERIMENT,
-    ONLY_UNDER,
-    REPRODUCED,
-    THEOREM,
 )
 
 #: Groups of claims, as the ledger counts them.
@@ -37,18 +42,13 @@ def controlled(claims: pd.DataFrame, name: str) -> dict[str, int]:
     A claim holds in direction alone where a baseline that uses no record is better than what the
     claim says is good. Claims that the same fact decides count once.
     """
-    rows = _of_group(claims, name)
+    rows = facts(claims)
+    rows = rows[group(rows["claim_type"]).eq(name)]
     beaten = rows["beaten_by"].astype(object).fillna("").ne("") & rows["verdict"].eq(REPRODUCED)
     return {
         "alike": int(rows["alike"].astype(str).eq("True").sum()),
         "direction": int(beaten.sum()),
     }
-
-
-def _of_group(claims: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return a group's claims, without those that a claim of any group decides."""
-    rows = facts(claims)
-    return rows[group(rows["claim_type"]).eq(name)]
 
 
 def facts(claims: pd.DataFrame) -> pd.DataFrame:

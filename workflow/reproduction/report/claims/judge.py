@@ -14,14 +14,14 @@ from reproduction.report.claims import across, controls, exact_claims, intervals
 from reproduction.report.claims.controls import Control, label, swap_subject
 from reproduction.report.claims.definitions import Claim, Row
 from reproduction.report.claims.evidence import Case, Evidence, weigh
-from reproduction.report.claims.trials import NotRun, Trials
-from reproduction.report.claims.verdicts import (
+from reproduction.report.claims.findings import (
     NOT_REPRODUCED,
     ONLY_UNDER,
     REPRODUCED,
     UNDECIDED,
     UNTESTABLE,
 )
+from reproduction.report.claims.trials import NotRun, Trials
 from reproduction.report.inputs import Files
 from reproduction.report.markup import short
 from reproduction.report.statistics import ENOUGH, LEVEL, holm

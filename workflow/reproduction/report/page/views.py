@@ -102,17 +102,9 @@ def _claim(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _erratum(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "id": row["id"],
-        "anchor": f"erratum-{row['id'].lower()}",
-        "text": row["printed"],
-        "place": row["place"],
-        "verdict": row["consequence"],
-        "word": "",
-        "why": row["right"],
-        "shown_by": [],
-        "command": "",
-    }
+    anchor = f"erratum-{row['id'].lower()}"
+    words = {"text": row["printed"], "verdict": row["consequence"], "why": row["right"]}
+    return {"id": row["id"], "anchor": anchor, "place": row["place"], **words}
 
 
 def _reading(question: readings.Question) -> dict[str, Any]:
@@ -124,8 +116,6 @@ def _reading(question: readings.Question) -> dict[str, Any]:
         "text": question.about,
         "place": question.title,
         "verdict": f"read as {question.default}",
-        "word": "",
         "why": "; ".join([f"Also run: {', '.join(others)}", *bare]) + ".",
         "shown_by": ["readings"],
-        "command": "",
     }

@@ -26,21 +26,11 @@ from reproduction.report.tables.base import Column, Table, lines
 
 #: Columns of the CSV, in order.
 COLUMNS = (
-    *(
-        "method",
-        "mechanism",
-        "configuration",
-        "direction",
-        "published",
-        "published_ci",
-        "unit_factor",
-    ),
-    *("published_value", "mean", "ci95", "ratio", "noise_factor"),
-    *("base", "over_base", "over_base_ci", "published_over_base", "published_over_base_ci"),
+    *("method", "mechanism", "configuration", "direction", "published", "published_ci"),
+    *("unit_factor", "published_value", "mean", "ci95", "ratio", "noise_factor", "base"),
+    *("over_base", "over_base_ci", "published_over_base", "published_over_base_ci"),
     *("epsilon", "delta", "epsilon_delivered", *audit_status.COLUMNS, "mu", "noise_std"),
-    *("n_trials", "data_status"),
-    *("reading", "verdict", "against_paper", "against_baseline"),
-    "note",
+    *("n_trials", "data_status", "reading", "verdict", "against_paper", "against_baseline", "note"),
 )
 
 #: Columns of a row that the CSV lacks.
@@ -238,24 +228,16 @@ def ratios(shared: Setting, rows: pd.DataFrame, where: str = "") -> str:
         return ""
     factor = 1 / (shared.about.conjecture or 1)
     guess = f", times {short(factor, 4)} as we suspect another unit" if factor != 1 else ""
-    unit = f"Published values: in our unit{guess}, in brackets as printed."
-    return f"{unit} {_compared(shared, rows, where)}".strip()
-
-
-def _compared(shared: Setting, rows: pd.DataFrame, where: str) -> str:
-    """Return what the verdict against the paper compares; empty for nothing."""
+    sentences = [f"Published values: in our unit{guess}, in brackets as printed."]
+    if rows["against_paper"].ne("").any():
+        ratio = " ".join(filter(None, ["ratios to", shared.base, where]))
+        what = ratio if shared.about.conjecture else "errors"
+        sentences += [f"Against the paper: by the 95 % interval of the difference of {what}."]
     printed = pd.to_numeric(rows["published_at"], errors="coerce").dropna()
     apart = printed[printed.ne(float(shared.epsilon))]
-    left = ""
     if len(apart):
-        left = f"What the paper prints at epsilon {short(apart.iloc[0])} is not compared."
-    if rows["against_paper"].eq("").all():
-        return left
-    what = "errors"
-    if shared.about.conjecture:
-        what = " ".join(filter(None, ["ratios to", shared.base, where]))
-    compared = f"Against the paper: by the 95 % interval of the difference of {what}."
-    return " ".join(filter(None, [compared, left]))
+        sentences += [f"What the paper prints at epsilon {short(apart.iloc[0])} is not compared."]
+    return " ".join(sentences)
 
 
 def _select_rows(results: pd.DataFrame, reading: str) -> pd.DataFrame:
@@ -354,13 +336,12 @@ def columns(shared: Setting, rows: pd.DataFrame) -> list[Column]:
 
 
 def _method(about: catalogue.Experiment, row: Mapping[str, Any]) -> str:
-    instead = about.runs.get(row["mechanism"]) if row["published"] else None
-    configuration = (
-        f" ({row['configuration'].replace('=', ' = ').replace('_', ' ')})"
-        if row["configuration"]
-        else ""
-    )
-    return row["method"] + (f"; here: {instead}" if instead else "") + configuration
+    words = row["method"]
+    if row["published"] and (instead := about.runs.get(row["mechanism"])):
+        words += f"; here: {instead}"
+    if row["configuration"]:
+        words += f" ({row['configuration'].replace('=', ' = ').replace('_', ' ')})"
+    return words
 
 
 def _published_cell(about: catalogue.Experiment, row: Mapping[str, Any]) -> str:
