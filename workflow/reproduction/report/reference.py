@@ -177,7 +177,7 @@ def _fault(run: Path, kept: Path, trained: set[str], aside: Collection[str]) -> 
             wrong = pair[0].ne(pair[1])
         for number in np.flatnonzero(wrong):
             values = " != ".join(repr(part.tolist()[number]) for part in pair)
-            return f"has another {column} ({values}) in {_row(old, number)}"
+            return f"has another {column} ({values}) in {_row(old, int(number))}"
     return ""
 
 

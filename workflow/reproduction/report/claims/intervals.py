@@ -8,6 +8,9 @@ from reproduction.report.claims.definitions import Claim, Comparison, Row
 from reproduction.report.claims.trials import NotRun, Trials
 from reproduction.report.statistics import covers
 
+#: Columns of a printed value and of half its interval.
+VALUES = ("value", "interval")
+
 
 def separable(claim: Claim, trials: Trials) -> Sequence[Comparison]:
     """Return the comparisons of a claim that are judged.
@@ -28,16 +31,9 @@ def inseparable(comparisons: Sequence[Comparison], trials: Trials) -> list[Compa
     """Return the comparisons whose rows the paper's printed intervals do not separate."""
     close = []
     for comparison in comparisons:
-        published = trials.published(comparison.first.experiment)
-        cells = [
-            published[published["mechanism"].eq(row.mechanism) & published["interval"].ne("")]
-            for row in (comparison.first, comparison.second)
-            if row.experiment == comparison.first.experiment and row.direction is None
-        ]
-        if len(cells) == 2 and all(len(cell) == 1 for cell in cells):
-            (a, b), margins = (
-                [float(cell[name].iloc[0]) for cell in cells] for name in ("value", "interval")
-            )
+        cells = trials.printed(comparison)
+        if cells and all(cell["interval"] for cell in cells):
+            (a, b), margins = ([float(cell[name]) for cell in cells] for name in VALUES)
             if covers(a - b, *margins):
                 close.append(comparison)
     return close

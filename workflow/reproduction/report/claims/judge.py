@@ -154,16 +154,10 @@ class Judge:
 
     def _printed(self, claim: Claim, part: Mapping[str, Any]) -> str:
         """Return the printed ratio of the two rows that decide, beside ours; empty for none."""
-        comparison = part["comparison"]
-        published = self._trials.published(comparison.first.experiment)
-        values = [
-            pd.to_numeric(published["value"][published["mechanism"].eq(row.mechanism)])
-            for row in (comparison.first, comparison.second)
-            if row.direction is None and row.experiment == comparison.first.experiment
-        ]
-        if [len(value) for value in values] != [1, 1] or comparison.relation != "beats":
+        cells = self._trials.printed(part["comparison"])
+        if not cells or part["comparison"].relation != "beats":
             return ""
-        first, second = (float(value.iloc[0]) for value in values)
+        first, second = (float(cell["value"]) for cell in cells)
         ours = part["mean_worse"] / part["mean_better"]
         printed = short(second / first, 4)
         return f"a ratio of {short(ours, 4)}, where the printed errors have one of {printed}"

@@ -9,7 +9,7 @@ import pandas as pd
 
 from reproduction import catalogue
 from reproduction.report import contrasts, summary
-from reproduction.report.claims.definitions import Row
+from reproduction.report.claims.definitions import Comparison, Row
 from reproduction.report.inputs import Files, Run
 from reproduction.trials import CONTROL, SAME_AS
 
@@ -73,9 +73,19 @@ class Trials:
         rows = self._rows(row)
         return rows["epsilon"][rows["n_trials"] > 0].tolist()
 
-    def published(self, experiment: str) -> pd.DataFrame:
-        """Return the numbers that a paper prints of an experiment; without rows if none."""
-        return self._run.published(catalogue.experiment(experiment).results)
+    def printed(self, comparison: Comparison) -> list[pd.Series]:
+        """Return what a paper prints of both rows of a comparison; empty unless it has each once.
+
+        It prints no row in another direction, and orders no two experiments.
+        """
+        rows = (comparison.first, comparison.second)
+        if comparison.second.experiment != comparison.first.experiment:
+            return []
+        table = self._run.published(catalogue.experiment(rows[0].experiment).results)
+        cells = [
+            table[table["mechanism"].eq(row.mechanism)] for row in rows if row.direction is None
+        ]
+        return [cell.iloc[0] for cell in cells] if [*map(len, cells)] == [1, 1] else []
 
     def same_distribution(self, row: Row, other: Row) -> bool:
         """Return whether the comparisons of an experiment join two mechanisms."""

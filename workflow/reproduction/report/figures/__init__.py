@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import json
 import os
 from collections.abc import Mapping
@@ -40,10 +41,8 @@ def build(name: str, of_run: Files) -> Figure:
     module = importlib.import_module(f"{__name__}.{recipe}")
     with complete(name):
         figure: Figure = module.build(run, **arguments)
-    runs = [run.settings.get(kind) or {} for kind in ("experiments", "training")]
-    parts = [part for each in runs for part in each.values()]
-    rows = [part.get("mechanisms") or part.get("schemes", []) for part in parts]
-    mechanisms = [row for names in rows for row in names]
+    runs = {**run.settings.get("experiments", {}), **(run.settings.get("training") or {})}
+    rows = (entry.get("mechanisms") or entry.get("schemes", []) for entry in runs.values())
     if figure.frame.empty:
         note = f"nothing of it is in {', '.join(name for name in run if name != 'settings')}"
         figure = replace(
@@ -58,7 +57,7 @@ def build(name: str, of_run: Files) -> Figure:
         frame=figure.frame.assign(data_status=run.status),
         caption=" ".join(words),
         status=run.status,
-        mechanisms=mechanisms,
+        mechanisms=[*itertools.chain(*rows)],
     )
 
 

@@ -111,14 +111,11 @@ def caption(rows: pd.DataFrame, at: str, place: str, batch: int | None) -> str:
 def columns(epsilons: Sequence[str], at: str, baseline: str) -> list[Column]:
     """Return the columns of a scheme, one for the accuracy at each epsilon."""
 
-    def rows_at(rows: pd.DataFrame) -> pd.DataFrame:
-        return rows[rows["epsilon"].isin(["", at])]
-
     def text(column: str) -> Callable[[pd.DataFrame], str]:
-        return lambda rows: markup.format_value(rows_at(rows)[column])
+        return lambda rows: markup.format_value(_at(rows, at)[column])
 
     def value(column: str) -> Callable[[pd.DataFrame], float]:
-        return lambda rows: rows_at(rows)[column].min()
+        return lambda rows: _at(rows, at)[column].min()
 
     def calibration(rows: pd.DataFrame) -> str:
         return ": ".join(filter(None, rows[["calibration", "remark"]].iloc[0]))
@@ -157,17 +154,18 @@ def by_epsilon(
 ) -> Column:
     """Return the column of an epsilon for lines of several; a baseline has one row for every."""
 
-    def rows_at(rows: pd.DataFrame) -> pd.DataFrame:
-        return rows[rows["epsilon"].isin(["", epsilon])]
-
     def text(rows: pd.DataFrame) -> str:
-        for row in rows_at(rows).to_dict("records"):
+        for row in _at(rows, epsilon).to_dict("records"):
             return cell(row) + DAGGER * (row["verdict"] == NOT_PRIVATE)
         return ""
 
     header = epsilon if isinstance(epsilon, str) else f"{epsilon:g}"
     on_page = f"At claimed ε = {header}" if page else None
-    return Column(header, text, lambda rows: rows_at(rows)[name].min(), print, on_page)
+    return Column(header, text, lambda rows: _at(rows, epsilon)[name].min(), print, on_page)
+
+
+def _at(rows: pd.DataFrame, epsilon: Any) -> pd.DataFrame:
+    return rows[rows["epsilon"].isin(["", epsilon])]
 
 
 def accuracy(row: Mapping[str, Any]) -> str:
