@@ -201,6 +201,11 @@ class Run(Mapping[str, Any]):
         return next((status for status in statuses if status in self._statuses), COMPUTED)
 
     @property
+    def nothing(self) -> str:
+        """What is said where the files have nothing to show."""
+        return f"nothing of it is in {', '.join(name for name in self if name != 'settings')}"
+
+    @property
     def table_epsilon(self) -> float:
         """The tables' epsilon; NaN for none."""
         return float(self.settings.get("table_epsilon", "nan"))

@@ -52,11 +52,8 @@ def covers(difference: ArrayLike, *half_widths: ArrayLike) -> Any:
     The half-width of the difference is the root of the sum of their squares; a NaN counts as 0.
     This serves means whose trials are not at hand: a published one, or one of another reading.
     """
-    return np.abs(difference) <= _joint(half_widths) + ROUNDING
-
-
-def _joint(half_widths: Sequence[ArrayLike]) -> Any:
-    return np.sqrt(sum(np.nan_to_num(np.asarray(width, dtype=float)) ** 2 for width in half_widths))
+    half = np.sqrt(sum(np.nan_to_num(np.asarray(width, dtype=float)) ** 2 for width in half_widths))
+    return np.abs(difference) <= half + ROUNDING
 
 
 def verdict(published: float, margin: float, mean: float, ci95: float) -> str:

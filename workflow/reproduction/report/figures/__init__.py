@@ -44,11 +44,10 @@ def build(name: str, of_run: Files) -> Figure:
     runs = {**run.settings.get("experiments", {}), **(run.settings.get("training") or {})}
     rows = (entry.get("mechanisms") or entry.get("schemes", []) for entry in runs.values())
     if figure.frame.empty:
-        note = f"nothing of it is in {', '.join(name for name in run if name != 'settings')}"
         figure = replace(
             figure,
-            caption=f"Nothing to show: {note}.",
-            frame=pd.DataFrame({"note": [note]}, dtype=str),
+            caption=f"Nothing to show: {run.nothing}.",
+            frame=pd.DataFrame({"note": [run.nothing]}, dtype=str),
             draw=lambda frame: style.message(frame["note"].iloc[0]),
         )
     words = filter(None, (catalogue.mark(run.status).text, figure.caption))

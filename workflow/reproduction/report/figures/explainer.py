@@ -36,13 +36,7 @@ def tidy(run: Run) -> pd.DataFrame:
 def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw the record beside exact noise, and both of these beside MVG's noise."""
     figure, grid = style.canvas(3.2, 1, 2)
-    left, right = grid[0]
-    panels(left, right, frame.iloc[0])
-    return figure
-
-
-def panels(left: Axes, right: Axes, row: pd.Series) -> None:
-    """Draw exact noise in the left panel and MVG's in the right one, for a row of the data."""
+    (left, right), row = grid[0], frame.iloc[0]
     mvg, exact = style.look(row["mechanism"]), style.look("directional_gaussian")
     _bell(left, row["rescaled_std"], exact.colour, "the noise that the guarantee needs")
     _bell(right, row["noise_std"], mvg.colour, f"the noise of {catalogue.label(row['mechanism'])}")
@@ -59,6 +53,7 @@ def panels(left: Axes, right: Axes, row: pd.Series) -> None:
         place = axes.get_xlim()[1] * 0.34
         arrow = {"arrowstyle": "-", "color": "#555555"}
         axes.annotate(text, (at, 0.9), (place, 0.97), va="center", fontsize=8.5, arrowprops=arrow)
+    return figure
 
 
 def _bell(axes: Axes, std: float, colour: str, text: str) -> None:

@@ -137,20 +137,17 @@ def inflation(rows: pd.DataFrame) -> str:
 
 def _shortfall(rows: pd.DataFrame) -> float:
     """Return the least share of missing noise that the audit would detect; NaN for none."""
-    return float(_judged(rows[rows["subject"].eq(RELEASE)])["detectable_effect"].max(skipna=False))
+    audited = ~rows["verdict"].astype(str).str.startswith(status.NOT_RUN)
+    releases_ = rows[rows["subject"].eq(RELEASE) & audited]
+    return float(releases_["detectable_effect"].max(skipna=False))
 
 
 def _power(rows: pd.DataFrame) -> str:
-    """Return the least share of missing noise that the audit would detect."""
+    """Return the least share of missing noise that the audit would detect, as text."""
     if not rows["subject"].eq(RELEASE).any():
         return ""
     worst = _shortfall(rows)
     return "untested" if pd.isna(worst) else f"{worst:.1%}"
-
-
-def _judged(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of releases that have a guarantee and were audited."""
-    return table[~table["verdict"].astype(str).str.startswith(status.NOT_RUN)]
 
 
 def _words(rows: pd.DataFrame) -> str:

@@ -117,6 +117,5 @@ def lines(
 
 def empty(title: str, run: Run) -> Table:
     """Return a table that has nothing to show of what it is made from."""
-    note = f"nothing of it is in {', '.join(name for name in run if name != 'settings')}"
-    frame = pd.DataFrame({"note": [note]}, dtype=str)
-    return Table(title=title, caption=f"Nothing to show: {note}.", frame=frame)
+    frame = pd.DataFrame({"note": [run.nothing]}, dtype=str)
+    return Table(title=title, caption=f"Nothing to show: {run.nothing}.", frame=frame)
