@@ -50,15 +50,15 @@ def write(files: Files, out: str | os.PathLike) -> None:
         if folder == "summary":
             rows = inputs.read(name, files)
             for row in dict.fromkeys(rows["mechanism"][rows["n_trials"].gt(0)]):
-                found = of_mechanism(row, run)
-                keys |= dict.fromkeys(found or ())
-                if found is None:
+                references = of_mechanism(row, run)
+                keys |= dict.fromkeys(references or ())
+                if references is None:
                     notes[row] = {"title": row, "note": "no reference known"}
     for path in inputs.data_sets(files):
         facts = inputs.provenance(path)
-        found = catalogue.section("cite")["datasets"].get(facts["name"])
-        keys |= dict.fromkeys(found or ())
-        if found is None and facts.get("citation"):
+        references = catalogue.section("cite")["datasets"].get(facts["name"])
+        keys |= dict.fromkeys(references or ())
+        if references is None and facts.get("citation"):
             doi = facts.get("doi") or ""
             notes[facts["name"]] = {"title": facts["title"], "note": facts["citation"], "doi": doi}
     entries = [entry for key, entry in works().items() if key in keys]

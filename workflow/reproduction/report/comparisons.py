@@ -116,8 +116,8 @@ def judged(compared: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
     So a further mechanism that comes last moves no verdict on the others. The error is controlled
     within each family, not over all of them.
     """
-    known = catalogue.of_papers() | {*catalogue.BASELINES}
-    places = {name: i for i, name in enumerate(order) if name not in known}
+    usual = catalogue.of_papers() | {*catalogue.BASELINES}
+    places = {name: i for i, name in enumerate(order) if name not in usual}
     later = compared[["mechanism", "against"]].apply(lambda names: names.map(places)).max(axis=1)
     pair = compared["comparison"].isin([PAIR, FIXED])
     further = pair & later.notna()

@@ -144,17 +144,19 @@ def _claims_on_mnist(folder: Path) -> frozenset[str]:
     return frozenset(table["id"][[MNIST in experiments for experiments in names]])
 
 
-def _fault(run: Path, kept: Path, trained: set[str], aside: Collection[str]) -> str:
+def _fault(run: Path, reference: Path, trained: set[str], aside: Collection[str]) -> str:
     """Return a clause on what differs first by more than rounding; empty if nothing does.
 
     Args:
-        run, kept: tables.
+        run, reference: tables.
         trained: experiments whose rows may move, see the module's docstring.
         aside: claims that are left out.
     """
     if not run.is_file():
         return "is missing"
-    tables_ = (pd.read_csv(path, keep_default_na=False, na_values=[""]) for path in (run, kept))
+    tables_ = (
+        pd.read_csv(path, keep_default_na=False, na_values=[""]) for path in (run, reference)
+    )
     new, old = (table[~table.iloc[:, 0].isin(aside)] for table in tables_)
     if [*new] != [*old] or len(new) != len(old):
         return "has other columns or another number of rows"
@@ -251,8 +253,8 @@ def _add_mnist(source: Path, target: Path) -> None:
         if (source / name).is_file():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source / name, target / name)
-    own, settings = (read_yaml(folder / inputs.SETTINGS) for folder in (source, target))
-    settings["training"] = {**(settings.get("training") or {}), MNIST: own["training"][MNIST]}
+    other, settings = (read_yaml(folder / inputs.SETTINGS) for folder in (source, target))
+    settings["training"] = {**(settings.get("training") or {}), MNIST: other["training"][MNIST]}
     text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)
     write_text(target / inputs.SETTINGS, text)
     aside = _claims_on_mnist(source)

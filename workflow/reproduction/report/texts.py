@@ -20,10 +20,10 @@ def filled(text: str, of_run: Files) -> str:
     Raises:
         InputError: a sentence does not hold in the run.
     """
-    said = Sentences(of_run)
+    sentences = Sentences(of_run)
 
     def part(match: re.Match[str]) -> str:
-        return f"{match[1]}{wrapped(said.text(match[2]))}{match[3]}"
+        return f"{match[1]}{wrapped(sentences.text(match[2]))}{match[3]}"
 
     return _PART.sub(part, text)
 

@@ -132,9 +132,9 @@ def typst_text(files: Files) -> tuple[str, dict[str, numbers.Number]]:
         remark = f"[In this run `{name}` is “{actual}”; the full run has “{assumed}”.]"
         return f'#text(style: "italic")[{remark}]'
 
-    said, source = Sentences(files, look, otherwise), TEXT.read_text(encoding="utf-8")
-    text = jinja2.Template(source, undefined=jinja2.StrictUndefined).render(said.names())
-    return text, said.used
+    sentences, source = Sentences(files, look, otherwise), TEXT.read_text(encoding="utf-8")
+    text = jinja2.Template(source, undefined=jinja2.StrictUndefined).render(sentences.names())
+    return text, sentences.used
 
 
 def _figures() -> list[str]:

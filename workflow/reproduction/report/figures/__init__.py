@@ -66,14 +66,14 @@ def find(name: str, settings: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
     Raises:
         InputError: the run has no such figure.
     """
-    known: dict[str, tuple[str, dict[str, str]]] = {
+    recipes: dict[str, tuple[str, dict[str, str]]] = {
         name: (name, {}) for name in discovery.alone("figures")
     }
     for experiment in settings.get("experiments", ()):
         about = {"experiment": experiment}
-        known[f"curves_{experiment}"] = "curves", about
-        known |= dict.fromkeys(catalogue.experiment(experiment).figures, ("directions", about))
-    return known[checks.choice(known, figure=name)]
+        recipes[f"curves_{experiment}"] = "curves", about
+        recipes |= dict.fromkeys(catalogue.experiment(experiment).figures, ("directions", about))
+    return recipes[checks.choice(recipes, figure=name)]
 
 
 def write(name: str, of_run: Files, out: str | os.PathLike) -> None:

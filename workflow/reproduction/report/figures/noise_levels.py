@@ -40,8 +40,8 @@ def tidy(run: Run) -> pd.DataFrame:
 def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw one panel per experiment, its mechanisms from the loudest to the quietest."""
     panels = dict(list(frame.groupby("experiment", sort=False)))
-    known = frame[frame["noise_std"].notna()].groupby("experiment")["mechanism"].nunique()
-    heights = [max(3, known.get(name, 0)) for name in panels]
+    counts = frame[frame["noise_std"].notna()].groupby("experiment")["mechanism"].nunique()
+    heights = [max(3, counts.get(name, 0)) for name in panels]
     height = 0.7 * len(heights) + 0.8 + style.row_height() * sum(heights)
     figure, grid = style.canvas(height, len(heights), sharex=True, height_ratios=heights)
     style.log_axis(grid[-1, 0], "x", "standard deviation of the noise on one entry of the query")

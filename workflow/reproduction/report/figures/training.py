@@ -55,10 +55,10 @@ def leading(rows: pd.DataFrame, table_epsilon: float) -> set[str]:
     papers |= {name for names in catalogue.section("papers").values() for name in names}
     names = rows["mechanism"]
     first = rows["role"].ne("mechanism") | names.isin(papers) | ~names.isin([*catalogue.legends()])
-    kept = rows[rows["role"].eq("mechanism") & rows["mean"].notna()]
-    at = table_epsilon if kept["epsilon"].eq(table_epsilon).any() else kept["epsilon"].max()
-    kept = kept[kept["epsilon"].eq(at) & ~exceeds(kept["epsilon_delivered"], at)]
-    best = kept.loc[kept.groupby("experiment")["mean"].idxmax(), "mechanism"]
+    results = rows[rows["role"].eq("mechanism") & rows["mean"].notna()]
+    at = table_epsilon if results["epsilon"].eq(table_epsilon).any() else results["epsilon"].max()
+    results = results[results["epsilon"].eq(at) & ~exceeds(results["epsilon_delivered"], at)]
+    best = results.loc[results.groupby("experiment")["mean"].idxmax(), "mechanism"]
     return {*names[first], *best}
 
 

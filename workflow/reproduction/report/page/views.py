@@ -54,8 +54,8 @@ def ledger(table: pd.DataFrame, errors: pd.DataFrame) -> dict[str, Any]:
         totals += [bar["total"] for bar in bars]
     source = errors["id"].str.partition("-")[0] if len(errors) else pd.Series(dtype=str)
     for paper in errata.PAPERS:
-        if len(found := errors[source.eq(paper)]):
-            groups[f"{paper}: errata"] = [_erratum(row) for row in found.to_dict("records")]
+        if len(part := errors[source.eq(paper)]):
+            groups[f"{paper}: errata"] = [_erratum(row) for row in part.to_dict("records")]
     groups["Readings: what the papers leave open"] = [*map(_reading, readings.questions().values())]
     sizes = {
         kind: sum(len(rows) for title, rows in groups.items() if kind in title.lower())

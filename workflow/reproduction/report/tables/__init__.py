@@ -50,15 +50,15 @@ def find(name: str, settings: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
         if name.startswith(start := f"against_{experiment}_"):
             mechanism = name.removeprefix(start)
             return "against_each", {"experiment": experiment, "mechanism": mechanism}
-    known: dict[str, tuple[str, dict[str, str]]] = {
+    recipes: dict[str, tuple[str, dict[str, str]]] = {
         name: (name, {}) for name in discovery.alone("tables")
     }
     for experiment in experiments:
         training = experiment in trainings
         name_of = f"imgm_{experiment}" if training else catalogue.experiment(experiment).results
         recipe = "training" if training else "comparison"
-        known.setdefault(name_of, (recipe, {"experiment": experiment}))
-    return known[checks.choice(known, table=name)]
+        recipes.setdefault(name_of, (recipe, {"experiment": experiment}))
+    return recipes[checks.choice(recipes, table=name)]
 
 
 def write(name: str, of_run: Files, out: str | os.PathLike) -> None:
