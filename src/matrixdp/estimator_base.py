@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NoReturn, Self
 
@@ -39,17 +39,17 @@ from matrixdp.release.fits import (
     warn_of_selection,
     without_values,
 )
-from matrixdp.release.keys import CLIPPED, RECOMMENDED
 from matrixdp.release.missing import MIDDLE, REFUSE
-from matrixdp.release.outputs import Output
+from matrixdp.release.outputs import OUTPUTS, Output
 from matrixdp.release.outputs.noisy import Noisy
+from matrixdp.release.outputs.output import CLIPPED, RECOMMENDED
 from matrixdp.release.people import bound_contributions
 from matrixdp.release.release import TRIES, Outdated, Plan, planned
 
 #: Mechanisms that add their noise to second moments.
 ADDITIVE = ("laplace", "gaussian", "analyze_gauss")
-#: Parameters that every request of a release states.
-_GUARANTEE = ("epsilon", "delta", "mechanism", "per_person", "max_norm")
+#: Parameters that every output has.
+_SHARED = ("mechanism", "per_person", "max_norm")
 
 
 class _NoProjections(InputError, AttributeError):
@@ -197,15 +197,15 @@ class Private(BaseEstimator):
             InputError: noise hides the answer, however much of their bounds columns fill.
         """
         names = map(str, getattr(self, "feature_names_in_", range(self.n_features_in_)))
-        columns = (*names, "y")[: box.features]
+        columns, shared = (*names, "y")[: box.features], {key: parameters[key] for key in _SHARED}
+        output = OUTPUTS[name](columns=columns, box=box, records=len(rows), **shared, **line)
         # A missing value that counts is the middle of its bounds.
         filled = np.where(np.isnan(rows), box.middle, rows)
         for last in range(TRIES, -1, -1):
-            plan = self._plan(name, box, len(rows), parameters, **line)
+            plan = self._plan(output, parameters)
             assert plan.option is not None
             release: AdditiveMechanism | InParts = plan.option.release
             output = choices.spec_of(plan.spec, plan.option).output
-            output = replace(output, query=release.query, columns=columns)
             draw = compositions.prepare(output, release, partial(map, output.scaled, [filled]))
             try:
                 self._spend(plan)
@@ -216,17 +216,15 @@ class Private(BaseEstimator):
         self.mechanism_ = release
         return output, draw()
 
-    def _plan(
-        self, name: str, box: Box, count: int, parameters: Mapping[str, Any], **line: Any
-    ) -> Plan:
+    def _plan(self, output: Output, parameters: Mapping[str, Any]) -> Plan:
         """Return the plan of a fit, by the account as it is, or without one for this fit alone."""
-        guarantee = {key: parameters[key] for key in _GUARANTEE}
-        alone = ledger.total({key: guarantee[key] for key in ("epsilon", "delta")})
+        guarantee = {key: parameters[key] for key in ("epsilon", "delta")}
+        alone = ledger.total(guarantee)
         state, label = ledger.begin(alone, ledger.Relation("replace")), "the guarantee"
         if self.account is not None:
             state, label = self.account.state(), "the account"
         total = tuple(ledger.terms(state)[0].items())
-        spec, listed = choices.of_fit(name, box, count, **guarantee, **line, total=total)
+        spec, listed = choices.of_fit(output, **guarantee, total=total)
         insist = "" if parameters["even_if_useless"] else "even_if_useless=True"
         return planned(spec, self.account, listed, state, label, insist)
 

@@ -16,12 +16,10 @@ from typing import Any
 import numpy as np
 
 from matrixdp.checks import InputError, plural
-from matrixdp.mechanisms.composed import InParts
 from matrixdp.privacy.domain import Box
 from matrixdp.release import (
     comparison,
     compositions,
-    keys,
     ledger,
     missing,
     outlooks,
@@ -30,48 +28,37 @@ from matrixdp.release import (
     storage,
 )
 from matrixdp.release.comparison import Option
-from matrixdp.release.outputs import Bounds
+from matrixdp.release.keys import MECHANISMS
+from matrixdp.release.outputs import Bounds, Output
+from matrixdp.release.outputs.output import CLIPPED, RECOMMENDED
 from matrixdp.release.specification import Specification
 
 #: Price of privacy that counts as 0, and relative tolerance of its search.
 _LEAST, _TOLERANCE = 1e-6, 1e-6
 
 
-def options(spec: Specification) -> list[Option]:
-    """Return the mechanisms that can answer a specification, the least regret first.
-
-    The regret follows from simulations, see :mod:`matrixdp.release.outlooks`. Queries that these do
-    not cover have the least noise first. Neither the file of records nor the account is read.
-
-    Raises:
-        InputError: no mechanism gives the guarantee, or the named one does not answer the query.
-    """
-    return ordered(spec, simulated(spec, candidates(spec)))
-
-
 @functools.lru_cache(maxsize=64)
 def of_fit(
-    *terms: Any, total: tuple[tuple[str, float], ...], **line: Any
+    output: Output, epsilon: float, delta: float, total: tuple[tuple[str, float], ...]
 ) -> tuple[Specification, tuple[Option, ...]]:
-    """Return :func:`specification.fit` with its options; fits of clones have the same.
+    """Return the specification of records in an estimator's hands, and its options.
 
-    ``total`` has the items of the account's.
+    Fits of clones have the same. ``total`` has the items of the account's.
     """
-    spec = replace(specification.fit(*terms, **line), total=dict(total))
+    budget: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "total": dict(total)}
+    spec = Specification(file=Path(), output=output, terms={}, fill=output.box.middle, **budget)
     return spec, tuple(simulated(spec, candidates(spec)))
 
 
 def spec_of(spec: Specification, option: Option) -> Specification:
-    """Return the specification with the query that one of its :func:`options` answers."""
-    if isinstance(option.release, InParts):
-        return spec.by(specification.key_of(option.mechanism))
-    return spec
+    """Return the specification with the query that one of its options answers."""
+    return spec.by(specification.key_of(option.mechanism))
 
 
 def _simulates(spec: Specification) -> bool:
     """Return whether what noise takes from an answer can be simulated from public facts."""
-    known = spec.output_type.loss_unit and isinstance(spec.query.domain, Box)
-    return bool(known) and len(spec.columns) <= outlooks.MOST_COLUMNS
+    known = spec.output.loss_unit and isinstance(spec.output.query.domain, Box)
+    return bool(known) and len(spec.output.columns) <= outlooks.MOST_COLUMNS
 
 
 def simulated(spec: Specification, listed: Sequence[Option]) -> list[Option]:
@@ -88,20 +75,24 @@ def ordered(spec: Specification, listed: Sequence[Option]) -> list[Option]:
     """Return options, the least regret first, where they have losses."""
     if not all(option.losses for option in listed):
         return [*listed]
-    regrets = outlooks.regrets(spec.output_type, [option.losses for option in listed])
+    regrets = outlooks.regrets(spec.output, [option.losses for option in listed])
     # Of those close to the least, the first: additive noise, which has intervals, and less of it.
     regrets[regrets <= regrets.min() + outlooks.TIE] = 0.0
     return [listed[i] for i in np.argsort(regrets, kind="stable")]
 
 
 def candidates(spec: Specification) -> list[Option]:
-    """Return what :func:`options` compares, additive noise first."""
+    """Return the mechanisms that can answer a specification, additive noise first.
+
+    Neither the file of records nor the account is read.
+
+    Raises:
+        InputError: no mechanism gives the guarantee, or the named one does not answer the query.
+    """
     ranking = by_noise(spec)
-    if spec.mechanism != keys.RECOMMENDED or not spec.delta:
-        return ranking
-    for name in keys.IN_PARTS if _simulates(spec) else ():
+    if spec.output.mechanism == RECOMMENDED and spec.delta and _simulates(spec):
         with contextlib.suppress(InputError):
-            ranking += compositions.options(spec.by(name), _usable(spec))
+            ranking += compositions.options(spec.by(CLIPPED), _usable(spec))
     return ranking
 
 
@@ -116,11 +107,11 @@ def _usable(spec: Specification) -> float:
 def by_noise(spec: Specification) -> list[Option]:
     """Return the mechanisms with additive noise, or the named one, the least noise first."""
     delta = _usable(spec)
-    if spec.output_type is Bounds:
+    if isinstance(spec.output, Bounds):
         ranking = private_bounds.options(spec, delta)
-    elif spec.mechanism in keys.IN_PARTS:
+    elif spec.output.mechanism == CLIPPED:
         return compositions.options(spec, delta)
-    elif spec.output_type.leaves_missing_out and spec.mechanism == keys.RECOMMENDED and delta:
+    elif spec.output.leaves_missing_out and spec.output.mechanism == RECOMMENDED and delta:
         # Each noise has a weight of the counts that suits it.
         variants = [_ranking(spec.by(name), delta) for name in ("laplace", "gaussian")]
         ranking = sorted(itertools.chain(*variants), key=lambda option: option.error)
@@ -132,8 +123,8 @@ def by_noise(spec: Specification) -> list[Option]:
     fitting = [option for option in ranking if ledger.cost(option.release) <= spec.mu]
     if not fitting:
         raise InputError(
-            f"{spec.mechanism} spends more than the share of {spec.name} in the total; take another"
-            " mechanism"
+            f"{spec.output.mechanism} spends more than the share of {spec.name} in the total; take "
+            "another mechanism"
         )
     return fitting
 
@@ -141,11 +132,11 @@ def by_noise(spec: Specification) -> list[Option]:
 def _ranking(spec: Specification, delta: float) -> list[Option]:
     """Return the mechanisms that answer the query itself, or the named one, by their noise."""
     return comparison.compare_mechanisms(
-        spec.query,
+        spec.output.query,
         epsilon=spec.epsilon,
         delta=delta,
         mechanisms=[
-            mechanism for name, mechanism in keys.MECHANISMS.items() if name == spec.mechanism
+            mechanism for name, mechanism in MECHANISMS.items() if name == spec.output.mechanism
         ],
     )
 
@@ -211,8 +202,8 @@ def _remedy(spec: Specification, account: ledger.Account) -> str:
     """Return a phrase that proposes a release that would fit."""
     if spec.mu is not None:
         return "leave a [[release]] out, or give it less weight"
-    free = spec.by(keys.RECOMMENDED)
-    if spec.mechanism != free.mechanism and _fits(free, account):
+    free = spec.by(RECOMMENDED)
+    if spec.output.mechanism != RECOMMENDED and _fits(free, account):
         return 'mechanism = "recommend" would fit'
     for share in np.arange(0.95, 0.01, -0.05):
         epsilon = float(f"{spec.epsilon * share:.3g}")

@@ -57,9 +57,9 @@ def options(spec: Specification, delta: float) -> list[comparison.Option]:
     Raises:
         InputError: no safe noise gives this guarantee.
     """
-    query, budget = spec.query, {"epsilon": spec.epsilon, "delta": delta}
+    query, budget = spec.output.query, {"epsilon": spec.epsilon, "delta": delta}
     assert isinstance(query, SecondMomentQuery)
-    mechanism: Mechanism = Centred() if spec.output_type.about_mean else PrivatelyClipped()
+    mechanism: Mechanism = Centred() if spec.output.about_mean else PrivatelyClipped()
     moments = ComposedMoments.calibrated(mechanism, query, **budget)
     error = max(
         float(np.sqrt(comparison.variances(candidate).mean())) / _mean_square(candidate)

@@ -15,22 +15,17 @@ from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE
 from matrixdp.release import ledger, missing, readers
 from matrixdp.release.outputs import Bounds, Output, every
+from matrixdp.release.outputs.output import CLIPPED, RECOMMENDED
 
 #: Neighbouring relations of a specification; queries in Python have another, zero_out.
 RELATIONS = ("replace", ADD_OR_REMOVE)
-RECOMMENDED = "recommend"
 MECHANISMS: dict[str, Mechanism] = {
     "laplace": Laplace(),
     "gaussian": Gaussian(),
     "analyze_gauss": AnalyzeGauss(),
 }
 #: Mechanisms for second moments only.
-SYMMETRIC = ("analyze_gauss", "clipped")
-#: Second moments of records that are clipped to a private radius. Queries about the mean clip about
-#: a private mean, see :mod:`matrixdp.mechanisms.composed`.
-CLIPPED = "clipped"
-#: Mechanisms that release in parts.
-IN_PARTS = (CLIPPED,)
+SYMMETRIC = ("analyze_gauss", CLIPPED)
 
 
 def _flag(**argument: object) -> bool:
@@ -132,7 +127,7 @@ KEYS = {
     "total": Key(check_total),
     "account": Key(checks.text),
     "label": Key(checks.text, ""),
-    "mechanism": Key(partial(checks.choice, (RECOMMENDED, *MECHANISMS, *IN_PARTS)), RECOMMENDED),
+    "mechanism": Key(partial(checks.choice, (RECOMMENDED, *MECHANISMS, CLIPPED)), RECOMMENDED),
     "target": Key(checks.text, NEEDED, OWN, "add that of the columns that is predicted"),
     "number": Key(checks.count, None, OWN),
     "alpha": Key(checks.not_negative, 0.0, OWN),

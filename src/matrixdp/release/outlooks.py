@@ -108,13 +108,13 @@ def useless(output: Output, loss: Sequence[float]) -> bool:
     return min(loss, default=0.0) >= 0.9 * output.worst > 0
 
 
-def regrets(output_type: type[Output], loss: Sequence[Sequence[float]]) -> Array:
+def regrets(output: Output, loss: Sequence[Sequence[float]]) -> Array:
     """Return the regret of each mechanism (k,), from its losses (k, fills).
 
     A loss above that of zeros, or of predictions far worse than a constant, counts as that, and so
     does one of an answer that is lost.
     """
-    capped = np.where(np.asarray(loss) > output_type.lost, _WORST, loss)
+    capped = np.where(np.asarray(loss) > output.lost, _WORST, loss)
     return np.asarray((capped - capped.min(axis=0)).max(axis=1))
 
 

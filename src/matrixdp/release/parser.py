@@ -21,16 +21,9 @@ from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, SecondMomentQuery
 from matrixdp.release import ledger, missing, readers, tables, toml
-from matrixdp.release.keys import (
-    CLIPPED,
-    IN_PARTS,
-    KEYS,
-    NEEDED,
-    RECOMMENDED,
-    SYMMETRIC,
-    check_total,
-)
+from matrixdp.release.keys import KEYS, NEEDED, SYMMETRIC, check_total
 from matrixdp.release.outputs import OUTPUTS, PRESENT, Bounds, Output, every
+from matrixdp.release.outputs.output import CLIPPED, RECOMMENDED
 from matrixdp.release.people import People
 from matrixdp.release.specification import Specification
 
@@ -231,33 +224,27 @@ def _specification(
         fill = np.full_like(fill, np.nan)
     elif rule == missing.PRESENT:
         output_type = _of_present_values(output_type, values)
-    query, middle, half = output_type.build_query(
-        *(box, values["records"], _adjacency(output_type, mechanism, values["adjacency"])),
+    line = {"count": number, "alpha": values["alpha"], "intercept": values["intercept"]}
+    output = output_type(
+        columns=tuple(names),
+        box=box,
+        records=values["records"],
+        adjacency=_adjacency(output_type, mechanism, values["adjacency"]),
         mechanism=mechanism,
-        in_parts=mechanism in IN_PARTS,
         per_person=people.most if people else None,
         max_norm=values["max_norm"],
+        **{key: line[key] for key in line.keys() & output_type.__dataclass_fields__.keys()},
     )
     return Specification(
         file=path.parent / values["file"],
-        output_type=output_type,
-        columns=tuple(names),
-        box=box,
+        output=output,
         terms={key: value for key, value in table.items() if key not in ("file", "account")},
-        query=query,
-        middle=middle,
-        half=half,
         epsilon=values["epsilon"],
         delta=delta,
-        mechanism=mechanism,
-        target=target,
         total=values["total"],
         fill=fill,
         account=values["account"] and path.parent / values["account"],
-        number=number,
         people=people,
-        alpha=values["alpha"] or 0.0,
-        intercept=values["intercept"] is not False,
         label=values["label"],
         dialect=_dialect(values),
     )

@@ -46,12 +46,12 @@ def options(spec: Specification, delta: float) -> list[Option]:
     Raises:
         InputError: no safe noise gives this guarantee.
     """
-    query = spec.query
+    query = spec.output.query
     assert isinstance(query, SizeQuery)
     left = delta_for_noise(spec.epsilon, delta, query.features) * _BELOW if delta else 0.0
     listed = []
     for mechanism, release in private_bounds.calibrated(query, spec.epsilon, left):
-        if spec.mechanism in (RECOMMENDED, key_of(mechanism)):
+        if spec.output.mechanism in (RECOMMENDED, key_of(mechanism)):
             needed = private_bounds.thresholds(release)[0] / query.n_records
             listed.append(Option(mechanism, release, variances(release), needed))
     return sorted(listed, key=lambda option: option.error)
@@ -99,7 +99,7 @@ def origins(spec: Specification, path: Path, account: Mapping[str, Any]) -> dict
     """
     found: dict[tuple[str, int, float], str] = {}
     otherwise = STATED
-    for charge in account["releases"] if spec.query_name != Bounds.name else ():
+    for charge in account["releases"] if spec.output.name != Bounds.name else ():
         if charge.get("query") not in (Bounds.name, SizeQuery.name):
             continue
         file = path.with_name(charge["answer"] or "no answer")
@@ -110,8 +110,8 @@ def origins(spec: Specification, path: Path, account: Mapping[str, Any]) -> dict
         source = f"{_FOUND} {charge['receipt'][:_DIGITS]}{_rule(spec, content['receipt'])}"
         for name, *ends in content["rows"]:
             found |= {(name, *end): f"{source}, {_CLIPPED}" for end in enumerate(ends)}
-    words = {}
-    for name, *ends in zip(spec.columns, spec.box.lower, spec.box.upper, strict=True):
+    words, box = {}, spec.output.box
+    for name, *ends in zip(spec.output.columns, box.lower, box.upper, strict=True):
         sources = [found.get((name, *end), "") for end in enumerate(ends)]
         named = [source for source, end in zip(sources, ends, strict=True) if source and end]
         words[name] = f"one end {named[0]}" if named else otherwise

@@ -55,9 +55,9 @@ def cautions(spec: Specification) -> list[str]:
         guarantees["total."] = spec.total["epsilon"], spec.total["delta"]
     sentences = []
     for name, (epsilon, delta) in guarantees.items():
-        if delta > 1 / spec.query.n_records:
+        if delta > 1 / spec.output.records:
             sentences.append(
-                f"{name}delta is {delta:g}, above 1 / records = {1 / spec.query.n_records:.2g}: to "
+                f"{name}delta is {delta:g}, above 1 / records = {1 / spec.output.records:.2g}: to "
                 "publish one whole record, drawn at random, would keep such a promise"
             )
         if epsilon > _LARGE_EPSILON:
@@ -107,9 +107,9 @@ def build(
         "curve": curve,
         **_noise(spec, best),
         "says": says(spec, best),
-        "origin_of_bounds": origins or dict.fromkeys(spec.columns, private_bounds.STATED),
+        "origin_of_bounds": origins or dict.fromkeys(spec.output.columns, private_bounds.STATED),
         "rule_for_missing_values": missing.describe_fill(
-            spec.columns, spec.fill, left_out=spec.leaves_missing_out
+            spec.output.columns, spec.fill, left_out=spec.leaves_missing_out
         ),
         "beyond_bounds": spec.output.beyond_bounds or None,
         "noise": "whole steps of 2^-26 of its scale, from random bits of the operating system",
@@ -134,7 +134,7 @@ def _terms(spec: Specification, best: Option, date: str, charge: int | None) -> 
         "file": spec.file.name if spec.frame is None else None,
         **spec.terms,
         "missing": _missing(spec),
-        "neighbours": (_PEOPLE if spec.people else _NEIGHBOURS)[spec.query.adjacency],
+        "neighbours": (_PEOPLE if spec.people else _NEIGHBOURS)[spec.output.adjacency],
         "records_that_count": counting_rule(spec) or None,
         "mechanism": specification.key_of(best.mechanism),
         "delta": spec.delta or best.release.extra_delta,
@@ -145,7 +145,7 @@ def _missing(spec: Specification) -> object:
     """Return what becomes of missing values, as a receipt's terms state it."""
     if spec.leaves_missing_out:
         return missing.PRESENT
-    fills = dict(zip(spec.columns, spec.fill.tolist(), strict=True))
+    fills = dict(zip(spec.output.columns, spec.fill.tolist(), strict=True))
     return "refused" if np.isnan(spec.fill).any() else fills
 
 
@@ -199,10 +199,10 @@ def comparison(spec: Specification, options: Sequence[Option]) -> list[str]:
         return []
     fills = ", ".join(f"{fill:.0%}" for fill in outlooks.FILLS)
     lines = [
-        f"{spec.output_type.loss_unit}, simulated from the bounds alone, where columns fill "
+        f"{spec.output.loss_unit}, simulated from the bounds alone, where columns fill "
         f"{fills} of them, and the largest excess over the best:"
     ]
-    regrets = outlooks.regrets(spec.output_type, [option.losses for option in options])
+    regrets = outlooks.regrets(spec.output, [option.losses for option in options])
     keys = [specification.key_of(option.mechanism) for option in options]
     width = max(map(len, keys))
     for key, option, regret in zip(keys, options, regrets, strict=True):

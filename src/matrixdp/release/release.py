@@ -6,13 +6,13 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from matrixdp.checks import Array, InputError, plural
-from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.composed import InParts
 from matrixdp.release import (
     choices,
@@ -29,7 +29,7 @@ from matrixdp.release import (
 from matrixdp.release.account import Account
 from matrixdp.release.answers import Answer, claim, file_names, publish
 from matrixdp.release.comparison import Option
-from matrixdp.release.outputs import Bounds, Output, words
+from matrixdp.release.outputs import Bounds, words
 from matrixdp.release.outputs.output import DOUBTS, UNCLIPPED
 from matrixdp.release.specification import Specification
 
@@ -41,9 +41,6 @@ _SENTENCES = 4
 
 #: How often a release is planned anew where others spend of the same account meanwhile.
 TRIES = 20
-
-#: Function that returns intervals and other details of a release. They derive from its numbers.
-Details = Callable[[], dict[str, Any]]
 
 
 class Outdated(InputError):
@@ -125,23 +122,24 @@ class Plan:
         assert self.option is not None
         spec, option = choices.spec_of(self.spec, self.option), self.option
         statement = {**receipt.build(spec, option, date, **of_account), **more}
-        draw = prepare(spec, option.release, spec.output)
+        records = partial(map, spec.output.scaled)
+        draw = compositions.prepare(spec.output, option.release, lambda: records(_rows(spec)))
 
         def finish() -> Answer:
-            values, describe = draw()
-            header, rows = spec.output.table(values)
-            details = json.loads(json.dumps(describe()))
+            noisy = draw()
+            header, rows = spec.output.table(spec.output.answer(noisy))
+            details = json.loads(json.dumps(compositions.details(spec.output, noisy)))
             notes = [*receipt.cautions(spec), *_notes(spec, rows, details, statement)]
-            return Answer(spec.query_name, header, rows, details, statement, notes)
+            return Answer(spec.output.name, header, rows, details, statement, notes)
 
-        numbers, columns = option.release.numbers, len(spec.columns)
-        names = len(json.dumps(spec.columns))
+        numbers, columns = option.release.numbers, len(spec.output.columns)
+        names = len(json.dumps(spec.output.columns))
         beside = spec.output.has_intervals or spec.output.has_details
         beside = beside or isinstance(option.release, InParts)
         # Numbers and intervals are named by column, or by row and column.
         entries = _ENTRY * numbers + 2 * names * (2 + numbers // columns)
-        roles = file_names(spec.query_name)
-        texts = Answer(spec.query_name, [], [], {}, statement).files()
+        roles = file_names(spec.output.name)
+        texts = Answer(spec.output.name, [], [], {}, statement).files()
         sizes = {name: len(text.encode()) for name, text in texts.items()}
         sizes[roles["release"]] = _FILE + 2 * names + _NUMBER * numbers
         sizes[roles["details"]] = _FILE + entries * beside
@@ -159,7 +157,7 @@ class Plan:
         assert self.account is not None
         assert self.option is not None
         spec, path = self.spec, location.path
-        entry = {**self.account.entry(self.option.release, spec.label), "query": spec.query_name}
+        entry = {**self.account.entry(self.option.release, spec.label), "query": spec.output.name}
         entry |= {"date": date}
         if request:
             entry |= {"file": spec.file.name, "request": request}
@@ -268,7 +266,7 @@ def planned(
     option = choices.choose(spec, listed, state, name)[0][0]
     answered = choices.spec_of(spec, option)
     if receipt.useless(answered, option) and insist:
-        is_wide = len(spec.columns) > spec.query.n_records
+        is_wide = len(spec.output.columns) > spec.output.records
         transpose = "transpose the table if its columns are records, or " * is_wide
         raise InputError(
             f"{receipt.says(answered, option)}; {transpose}give a larger epsilon, narrower bounds "
@@ -323,12 +321,12 @@ def _notes(
 
     They follow from what is public or released.
     """
-    if spec.output_type is Bounds:
+    if isinstance(spec.output, Bounds):
         return private_bounds.failure(rows)
     notes, left_out = [], spec.leaves_missing_out
     if missing.can_occur(spec.file) and (left_out or not np.isnan(spec.fill).any()):
-        notes.append(missing.describe_fill(spec.columns, spec.fill, left_out=left_out))
-    if spec.output_type.root and "radius_in_half_ranges" in details:
+        notes.append(missing.describe_fill(spec.output.columns, spec.fill, left_out=left_out))
+    if spec.output.root and "radius_in_half_ranges" in details:
         notes.append(compositions.TOO_SMALL)
     if found := private_bounds.describe_origin(statement):
         notes.append(found)
@@ -384,40 +382,24 @@ def charges(specs: Sequence[Specification]) -> list[int]:
 
 def _request(spec: Specification, folder: Path) -> dict[str, Any]:
     """Return all that identifies a request; the file's path is relative to ``folder``."""
+    output = spec.output
     return {
         "file": os.path.relpath(spec.file.resolve(), folder),
-        "query": spec.query_name,
-        "columns": [*zip(spec.columns, spec.box.lower, spec.box.upper, strict=True)],
-        "records": spec.query.n_records,
-        "neighbours": spec.query.adjacency,
-        "max_norm": float(spec.terms.get("max_norm", 0)),
-        "target": spec.target,
+        "query": output.name,
+        "columns": [*zip(output.columns, output.box.lower, output.box.upper, strict=True)],
+        "records": output.records,
+        "neighbours": output.adjacency,
+        "max_norm": output.max_norm or 0.0,
+        "target": output.columns[-1] if output.has_target else "",
         "missing": [None if np.isnan(value) else value for value in spec.fill.tolist()],
         "guarantee": [spec.epsilon, spec.delta],
-        "mechanism": spec.mechanism,
+        "mechanism": output.mechanism,
         "label": spec.label,
         **({"leaves_missing_out": True} if spec.leaves_missing_out else {}),
-        **spec.output.options,
+        **output.options,
         **({"person": [*spec.people]} if spec.people else {}),
         **({"dialect": [*spec.dialect]} if spec.dialect != readers.USUAL else {}),
     }
-
-
-def prepare(
-    spec: Specification, release: AdditiveMechanism | InParts, output: Output
-) -> Callable[[], tuple[Array, Details]]:
-    """Read the records, and return a function that draws the answer and its :data:`Details`.
-
-    A bad file is refused here, before any noise is drawn.
-    """
-    output = replace(output, query=release.query)
-    draw = compositions.prepare(output, release, lambda: map(output.scaled, _rows(spec)))
-
-    def answer() -> tuple[Array, Details]:
-        noisy = draw()
-        return output.answer(noisy), lambda: compositions.details(output, noisy)
-
-    return answer
 
 
 def _rows(spec: Specification) -> Iterator[Array]:
@@ -428,8 +410,8 @@ def _rows(spec: Specification) -> Iterator[Array]:
     Raises:
         InputError: the public number of records is not the stated one, or the file is bad.
     """
-    count, expected, people = 0, spec.query.n_records, spec.people
-    columns = spec.columns, spec.fill, people
+    count, expected, people = 0, spec.output.records, spec.people
+    columns = spec.output.columns, spec.fill, people
     if spec.frame is None:
         blocks = tables.blocks(
             spec.file, *columns, spec.dialect, keep_missing=spec.leaves_missing_out
@@ -440,9 +422,9 @@ def _rows(spec: Specification) -> Iterator[Array]:
         )
     for block in blocks:
         count += len(block)
-        if count <= expected or spec.query.private_count:
+        if count <= expected or spec.output.query.private_count:
             yield block
-    if count != expected and not spec.query.private_count:
+    if count != expected and not spec.output.query.private_count:
         which = f", at most {people.most} of each {people.column!r}" if people else ""
         raise InputError(
             f"{spec.file} has {plural(count, 'record')}{which}, and the specification says "

@@ -23,7 +23,6 @@ from matrixdp.release import choices, outlooks
 from matrixdp.release.choices import by_noise as options
 from matrixdp.release.keys import (
     CLIPPED,
-    IN_PARTS,
     MECHANISMS,
     RECOMMENDED,
     RELATIONS,
@@ -41,7 +40,7 @@ BOUNDS = {
 NAMES = "abc"
 #: Records of each person that count, where a specification has people.
 PER_PERSON = 3
-CASES = [*product(OUTPUTS, [*MECHANISMS, *IN_PARTS, RECOMMENDED])]
+CASES = [*product(OUTPUTS, [*MECHANISMS, CLIPPED, RECOMMENDED])]
 #: In half ranges about the middle. The fraction is the worst one of Laplace noise, see ``share``.
 LEVELS = (-1.0, -1 / 4, 0.0, 1.0)
 GRID = np.array([*product(LEVELS, repeat=3)])
@@ -104,8 +103,8 @@ def values(spec, rows):
 
     Where people have several records, for as many of each: they move a sum most if all are alike.
     """
-    blocks = [np.tile(spec.output.scaled(row[None]), (spec.query.group, 1)) for row in rows]
-    return np.array([exact_sums.value(spec.query, [block]) for block in blocks])
+    blocks = [np.tile(spec.output.scaled(row[None]), (spec.output.query.group, 1)) for row in rows]
+    return np.array([exact_sums.value(spec.output.query, [block]) for block in blocks])
 
 
 @pytest.mark.parametrize(("query", "mechanism"), CASES)
@@ -132,16 +131,20 @@ def test_no_neighbours_are_further_apart_than_the_receipt_says(query, mechanism,
         found = options(spec)
         if mechanism == RECOMMENDED:
             assert len(found) >= (3 if second_moments else 2)
-        if mechanism in IN_PARTS:
+        if mechanism == CLIPPED:
             (option,) = found
             some = bounds == "anywhere" and query in ("second_moments", "covariance", "regression")
             some = some and not per_person and adjacency != ADD_OR_REMOVE
             if some or request.config.getoption("--nightly"):
                 assert_executed_as_declared(option.release)
             continue
-        rows = spec.box.middle + spec.box.widths / 2 * GRID
         for option in found:
-            assert_apart(option.release, values(spec, rows), spec.output.constant)
+            assert_apart(option.release, values(spec, rows(spec)), spec.output.constant)
+
+
+def rows(spec):
+    """Return records at ``GRID`` within the bounds of a specification."""
+    return spec.output.box.middle + spec.output.box.widths / 2 * GRID
 
 
 def assert_apart(release, values, constant):
@@ -163,7 +166,11 @@ def test_a_hundredth_less_noise_is_seen(tmp_path):
         (option,) = options(spec)
         release = replace(option.release, mu=0.99 * option.release.mu)
         with pytest.raises(AssertionError):
-            assert_apart(release, values(spec, spec.box.middle + spec.box.widths / 2 * GRID), True)
+            assert_apart(
+                release,
+                values(spec, rows(spec)),
+                True,
+            )
 
 
 pytest.importorskip("sklearn", reason="estimators are searched, too")

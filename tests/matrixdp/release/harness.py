@@ -12,9 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import matrixdp as mdp
 from matrixdp import cli
 from matrixdp.auditing import evidence
-from matrixdp.release import parser, specification
+from matrixdp.release import choices, parser, specification
+from matrixdp.release.comparison import Option
+from matrixdp.release.outputs import OUTPUTS
 
 #: 400 records of ages and incomes, some of them beyond their bounds.
 ROWS = np.column_stack([np.linspace(0, 130, 400), np.linspace(3e5, 0, 400)])
@@ -71,6 +74,21 @@ def write(folder: Path, **keys: Any) -> Path:
 def spec(folder: Path, **keys: Any) -> specification.Specification:
     """Return a specification as the library reads it."""
     return parser.read(write(folder, **keys))
+
+
+def fit(
+    query: str, box: mdp.Box, records: int, *, epsilon: float, delta: float, **keys: Any
+) -> specification.Specification:
+    """Return the specification of records in memory, whose columns have numbers."""
+    columns = tuple(map(str, range(box.features)))
+    output = OUTPUTS[query](columns=columns, box=box, records=records, **keys)
+    total = {"epsilon": epsilon, "delta": delta, "sampler": 0.0}
+    return choices.of_fit(output, epsilon, delta, tuple(total.items()))[0]
+
+
+def options(spec: specification.Specification) -> list[Option]:
+    """Return the mechanisms that can answer a specification, the least regret first."""
+    return choices.ordered(spec, choices.simulated(spec, choices.candidates(spec)))
 
 
 def run(

@@ -19,7 +19,7 @@ from matrixdp import cli
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.privacy import gaussian
-from matrixdp.release import choices, ledger, specification, storage
+from matrixdp.release import choices, ledger, storage
 from matrixdp.release.parser import read
 from matrixdp.release.release import make
 
@@ -125,7 +125,7 @@ def test_clones_of_an_estimator_share_an_account():
 def test_of_mechanisms_the_one_is_chosen_that_leaves_most_room():
     query = mdp.SecondMomentQuery(mdp.Box.cube(4, -1.0, 1.0), 400)
     options = mdp.compare_mechanisms(query, epsilon=1.0, delta=1e-6)
-    spec = specification.fit("second_moments", query.domain, 400, epsilon=1.0, delta=1e-6)
+    spec = harness.fit("second_moments", query.domain, 400, epsilon=1.0, delta=1e-6)
     assert options[0].name == "Laplace"
     for total, name in ((TOTAL, "AnalyzeGauss"), ({"epsilon": 1.0, "delta": 0}, "Laplace")):
         state = mdp.Account(f"{name}.json", **total).state()

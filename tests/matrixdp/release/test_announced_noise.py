@@ -6,7 +6,7 @@ import harness
 import numpy as np
 import pytest
 
-from matrixdp.release import choices, compositions, receipt
+from matrixdp.release import compositions, receipt
 
 DRAWS, TOLERANCE, COUNT = 2000, 0.05, 1000
 KEYS = {"records": COUNT, "bounds": {"a": [0, 4], "b": [-1, 1], "income": [0, 200_000]}}
@@ -25,7 +25,7 @@ CASES = [
 def specified(folder, **keys):
     """Return a specification, and its first option."""
     spec = harness.spec(folder, **{**KEYS, **keys})
-    return spec, choices.options(spec)[0]
+    return spec, harness.options(spec)[0]
 
 
 def corners(mean, count=COUNT):
@@ -36,18 +36,18 @@ def corners(mean, count=COUNT):
 
 def of_columns(spec, answer):
     """Return the number of each column (m,) in half ranges or their squares."""
-    if spec.query_name == "mean":
-        return answer[0] / spec.half
-    return np.diag(answer[:, -len(spec.columns) :]) / spec.half**2
+    if spec.output.name == "mean":
+        return answer[0] / spec.output.half
+    return np.diag(answer[:, -len(spec.output.columns) :]) / spec.output.half**2
 
 
 def answers(spec, calibrated, X):
     """Return the numbers of the columns in many releases (draws, m)."""
     rows = np.insert(X, X.shape[1] - 1, 1.0, axis=1) if spec.output.constant else X
-    total = rows.sum(axis=0, keepdims=True) if spec.query_name == "mean" else rows.T @ rows
-    value, numbers = total / spec.query.n_records, []
+    total = rows.sum(axis=0, keepdims=True) if spec.output.name == "mean" else rows.T @ rows
+    value, numbers = total / spec.output.records, []
     for noise in calibrated.noise.sample([np.random.default_rng(0)] * DRAWS):
-        drawn = noise.T if spec.query_name == "mean" else (noise + noise.T) / 2
+        drawn = noise.T if spec.output.name == "mean" else (noise + noise.T) / 2
         noisy = spec.output.noisy(calibrated, value + drawn, None)
         numbers.append(of_columns(spec, spec.output.answer(noisy)))
     return np.array(numbers)
@@ -66,7 +66,8 @@ def test_announced_noise_is_that_of_answers(tmp_path, query, mechanism, adjacenc
         if not mean:
             assert (measured <= (1 + TOLERANCE) * least).all()
             assert (
-                measured >= 0.9 * np.sqrt(least**2 - 0.5 * (least**2) * spec.query.private_count)
+                measured
+                >= 0.9 * np.sqrt(least**2 - 0.5 * (least**2) * spec.output.query.private_count)
             ).all()
     # Half as many records as were stated have twice the noise.
     if adjacency == "add_or_remove":

@@ -6,7 +6,6 @@ import pytest
 
 import matrixdp as mdp
 from matrixdp.mechanisms.composed import InParts
-from matrixdp.release import choices
 from matrixdp.release.outputs import OUTPUTS
 from matrixdp.release.parser import read
 
@@ -210,12 +209,12 @@ def test_python_has_the_noise_of_the_command_line(tmp_path, query):
         text = f'file = "x.csv"\nquery = "{query}"\nrecords = 400\nepsilon = 1.0\ndelta = {delta}\n'
         (tmp_path / "x.toml").write_text(f"{text}[bounds]\n{sides}\n")
         request = read(tmp_path / "x.toml")
-        line = [one for one in choices.options(request) if not isinstance(one.release, InParts)]
+        line = [one for one in harness.options(request) if not isinstance(one.release, InParts)]
         line.sort(key=lambda one: one.error)
         box = mdp.Box(tuple(LOWER), tuple(UPPER))
         python = mdp.compare_mechanisms(kinds[query](box, n_records=400), epsilon=1.0, delta=delta)
         assert [one.name for one in line] == [one.name for one in python]
-        factor = request.half[:, None]
+        factor = request.output.half[:, None]
         if query == "second_moments":
             factor = factor * factor.T
         for one, other in zip(line, python, strict=True):

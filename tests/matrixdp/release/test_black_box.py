@@ -80,7 +80,7 @@ def number_of_records(folder, epsilon, delta=DELTA):
 
     def release(pair, first):
         rows = spec.output.scaled(np.tile(UPPER, (20 if first else 19, 1)))
-        return option.release.release_value(exact_sums.value(spec.query, [rows])).sum()
+        return option.release.release_value(exact_sums.value(spec.output.query, [rows])).sum()
 
     return release
 
@@ -96,7 +96,7 @@ def whole_person(folder, epsilon, delta=DELTA):
     def release(pair, first):
         names = ["x"] * (7 if first else 0) + [f"y{k}" for k in range(17)]
         counting = np.tile(UPPER, (len(names), 1))[mdp.bound_contributions(names, 3)]
-        value = exact_sums.value(spec.query, [spec.output.scaled(counting)])
+        value = exact_sums.value(spec.output.query, [spec.output.scaled(counting)])
         return option.release.release_value(value).sum()
 
     return release
@@ -118,7 +118,7 @@ def clipped_moments(folder, epsilon, delta=DELTA):
 def private_bounds(folder, epsilon, delta=0.0):
     """The first record decides which of two bins is above the threshold, and so the bounds."""
     names = {"query": "bounds", "bounds": None, "columns": ["x"], "mechanism": None}
-    (option, *_) = choices.options(
+    (option, *_) = harness.options(
         harness.spec(folder, **keys(epsilon, delta, records=100, **names))
     )
     half = int(thresholds(option.release)[0])

@@ -16,7 +16,6 @@ from matrixdp import cli
 from matrixdp.checks import InputError
 from matrixdp.mechanisms import private_bounds
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.release import choices
 from matrixdp.release.bounds import by_column as column_bounds
 from matrixdp.release.outputs import OUTPUTS
 from matrixdp.release.private_bounds import text as table_text
@@ -210,7 +209,7 @@ def test_a_column_without_bounds_is_said_and_the_charge_stays(folder, capsys):
 def test_three_columns_need_as_many_records_as_the_page_says(tmp_path, delta, count):
     keys = {"query": "bounds", "columns": ["a", "b", "c"], "bounds": None, "records": 442}
     request = harness.spec(tmp_path, **keys, epsilon=0.25, delta=delta)
-    needed = 442 * choices.options(request)[0].error
+    needed = 442 * harness.options(request)[0].error
     assert needed == pytest.approx(float(count.partition(" ")[0]), rel=0.02)
     assert count in (PACKAGE / "own_matrix.md").read_text(encoding="utf-8")
 
@@ -238,7 +237,7 @@ def test_the_records_of_a_person_are_protected(folder, relation):
     keys = {"query": "bounds", "columns": COLUMNS, "bounds": None, **BOUNDS}
     people = {"person": "who", "adjacency": relation}
     one, three = (
-        choices.options(harness.spec(folder, per_person=most, **people, **keys))[0].release
+        harness.options(harness.spec(folder, per_person=most, **people, **keys))[0].release
         for most in (1, 3)
     )
     assert three.noise_std == pytest.approx(3 * one.noise_std, rel=1e-6)

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass, replace
 
+import harness
 import numpy as np
 import pytest
 
 import matrixdp as mdp
 from matrixdp.mechanisms.base import CalibratedMechanism, Mechanism
-from matrixdp.release import ledger, specification
+from matrixdp.release import ledger
 from matrixdp.release.choices import candidates
 
 QUERY = mdp.SecondMomentQuery(mdp.Ball(1.0, features=3), 400)
@@ -63,9 +64,7 @@ def test_all_of_the_library_is_certified():
     for query in ("second_moments", "covariance", "regression"):
         for mechanism in ("recommend", "clipped"):
             if (query, mechanism) != ("regression", "clipped"):
-                listed += candidates(
-                    specification.fit(query, box, 5000, **BUDGET, mechanism=mechanism)
-                )
+                listed += candidates(harness.fit(query, box, 5000, **BUDGET, mechanism=mechanism))
     assert {"Laplace", "DirectionalGaussian", "Centred"} <= {option.name for option in listed}
     assert {option.status for option in listed} == {"certified"}
 
@@ -92,9 +91,7 @@ def test_an_account_notes_it(tmp_path):
 
 def test_what_has_several_parts_is_as_its_program():
     (option,) = candidates(
-        specification.fit(
-            "second_moments", mdp.Box((0, 0), (1, 9)), 5000, **BUDGET, mechanism="clipped"
-        )
+        harness.fit("second_moments", mdp.Box((0, 0), (1, 9)), 5000, **BUDGET, mechanism="clipped")
     )
     assert "guarantee" not in ledger.entry(option.release)
     foreign = replace(option.release, program=replace(option.release.program, author="Weak"))

@@ -12,7 +12,7 @@ import matrixdp as mdp
 from matrixdp import cli
 from matrixdp.cli import release as verb
 from matrixdp.privacy import exact_sums
-from matrixdp.release import choices, release, storage, tables
+from matrixdp.release import release, storage, tables
 
 #: A mean of four ages.
 AGES = {
@@ -170,12 +170,14 @@ def test_neighbouring_files_are_no_further_apart_than_the_noise_covers(
     def value(last):
         text = "\n".join(["age,income", "10,", ",200", *last]) + "\n"
         (tmp_path / "people.csv").write_text(text)
-        return exact_sums.value(spec.query, map(spec.output.scaled, release._rows(spec)))[:, 0]
+        return exact_sums.value(spec.output.query, map(spec.output.scaled, release._rows(spec)))[
+            :, 0
+        ]
 
     values = np.array([value([line]) for line in lines])
     others = values if adjacency == "replace" else value([])[None]
     apart = values[:, None] - others[None]
-    norms = (1, spec.query.l1_sensitivity), (2, spec.query.l2_sensitivity)
+    norms = (1, spec.output.query.l1_sensitivity), (2, spec.output.query.l2_sensitivity)
     for order, bound in norms:
         largest = np.linalg.norm(apart, order, axis=-1).max()
         assert largest == pytest.approx(bound, rel=1e-9)
@@ -191,11 +193,11 @@ def test_no_request_moves_by_more_than_its_noise_is_charged_for(
     keys = {**PRESENT, **people, "mechanism": mechanism, "adjacency": adjacency}
     base = harness.spec(tmp_path, **keys)
     grid = np.array([*itertools.product([np.nan, 0.0, 60.0, 120.0], [np.nan, 0.0, 90.0, 200.0])])
-    for option in choices.options(base):
+    for option in harness.options(base):
         chosen, noise = option.release, option.release.noise
         spec = replace(base, query=chosen.query)
         values = [
-            exact_sums.value(spec.query, [spec.output.scaled(np.tile(row, (most, 1)))])
+            exact_sums.value(spec.output.query, [spec.output.scaled(np.tile(row, (most, 1)))])
             for row in grid
         ]
         others = values if adjacency == "replace" else [np.zeros(noise.shape)]

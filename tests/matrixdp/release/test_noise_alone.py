@@ -29,23 +29,23 @@ def rows(shape, count):
 
 def truth(spec, X):
     """Return the exact answer, without any noise or private radius, under the names of files."""
-    if spec.query_name == "components":
+    if spec.output.name == "components":
         return {"eigenvalue": np.linalg.eigvalsh(np.cov(X.T, bias=True))[::-1]}
-    units = np.outer(spec.half, spec.half)
-    if spec.query_name == "second_moments":
-        X = X + spec.box.middle / (spec.box.widths / 2)
-        X = X * spec.box.widths / 2 / spec.half
+    units = np.outer(spec.output.half, spec.output.half)
+    if spec.output.name == "second_moments":
+        X = X + spec.output.box.middle / (spec.output.box.widths / 2)
+        X = X * spec.output.box.widths / 2 / spec.output.half
         return X.T @ X / len(X) * units
-    mean = X.mean(axis=0) * spec.half + spec.middle
+    mean = X.mean(axis=0) * spec.output.half + spec.output.middle
     return {"mean": mean, "covariance": np.cov(X.T, bias=True) * units}
 
 
 def inside(spec, outcome, content, key, X):
     """Return whether all numbers under a key hold the exact answer."""
     exact = truth(spec, X)
-    if spec.query_name == "second_moments":
+    if spec.output.name == "second_moments":
         widths = [[*row.values()] for row in content[f"{key}_plus_or_minus"].values()]
-        answer = outcome.moments * np.outer(spec.half, spec.half)
+        answer = outcome.moments * np.outer(spec.output.half, spec.output.half)
         return (np.abs(answer - exact) <= widths).all()
     result = []
     for name, part in content[key].items():
@@ -74,7 +74,7 @@ def test_an_interval_covers_the_answer_without_the_private_radius(
     scaled = (
         X
         if query != "second_moments"
-        else spec.output.scaled(X * spec.box.widths / 2 + spec.box.middle)
+        else spec.output.scaled(X * spec.output.box.widths / 2 + spec.output.box.middle)
     )
 
     def answer(part, value):

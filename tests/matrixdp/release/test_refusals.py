@@ -399,5 +399,5 @@ def test_a_byte_order_mark_is_skipped(folder):
     path = folder / "spec.toml"
     for encoding in ("utf-8", "utf-8-sig"):
         path.write_text(VALID, encoding=encoding)
-        assert parser.read(path).columns == ("age", "income")
+        assert parser.read(path).output.columns == ("age", "income")
     assert cli.main(["account", str(path.rename(folder / "spec"))]) == 0

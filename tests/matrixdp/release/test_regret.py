@@ -2,6 +2,7 @@
 
 import re
 
+import harness
 import numpy as np
 import pytest
 from harness import charges, read, run
@@ -16,7 +17,7 @@ COMPARED = ["second_moments", "covariance", "components", "regression"]
 
 def fit(query, features=4, count=500, side=100.0, **given):
     box = mdp.Box((0.0,) * features, (side,) * features)
-    return specification.fit(query, box, count, **{"epsilon": 1.0, "delta": 1e-6, **given})
+    return harness.fit(query, box, count, **{"epsilon": 1.0, "delta": 1e-6, **given})
 
 
 def drawn(spec, option, rows):
@@ -33,7 +34,7 @@ def drawn(spec, option, rows):
 def test_the_simulated_loss_is_that_of_real_releases_of_such_records(query, mechanism):
     # Each simulated record stands for ten.
     spec = fit(query, count=5000, epsilon=0.3, mechanism=mechanism)
-    (option,) = choices.options(spec)
+    (option,) = harness.options(spec)
     uniform = np.tile(outlooks._columns(4, query == "regression"), (10, 1))
     for fill, loss in zip(outlooks.FILLS[:3], option.losses, strict=False):
         rows = 50 + 50 * (fill * uniform - (1 - fill) / 2)
@@ -54,7 +55,7 @@ def test_the_simulated_loss_is_that_of_real_releases_of_such_records(query, mech
 
 @pytest.mark.parametrize("query", COMPARED)
 def test_the_first_choice_has_the_least_regret_and_all_are_compared(query):
-    listed = choices.options(fit(query, 5, 442))
+    listed = harness.options(fit(query, 5, 442))
     assert {"Laplace", "Gaussian", "AnalyzeGauss"} < {option.name for option in listed}
     keys = {specification.key_of(option.mechanism) for option in listed}
     assert "clipped" in keys
@@ -67,8 +68,8 @@ def test_the_first_choice_has_the_least_regret_and_all_are_compared(query):
 
 @pytest.mark.parametrize("count", [1495, 4406])
 def test_a_covariance_several_times_too_small_is_not_the_first_choice(count):
-    spec = specification.fit("covariance", mdp.Box.cube(4, -1.0, 1.0), count, epsilon=1, delta=1e-6)
-    first = choices.options(spec)[0]
+    spec = harness.fit("covariance", mdp.Box.cube(4, -1.0, 1.0), count, epsilon=1, delta=1e-6)
+    first = harness.options(spec)[0]
     assert specification.key_of(first.mechanism) != "clipped"
     assert first.losses[0] < 0.1
 
@@ -76,7 +77,7 @@ def test_a_covariance_several_times_too_small_is_not_the_first_choice(count):
 def test_the_choice_does_not_depend_on_units_and_is_the_same_each_time():
     for query in COMPARED:
         first, again, other = (
-            [(one.name, one.losses) for one in choices.options(fit(query, side=side))]
+            [(one.name, one.losses) for one in harness.options(fit(query, side=side))]
             for side in (1.0, 1.0, 1e5)
         )
         assert first == again
@@ -84,7 +85,7 @@ def test_the_choice_does_not_depend_on_units_and_is_the_same_each_time():
 
 
 def test_a_pure_budget_leaves_pure_noise():
-    (option,) = choices.options(fit("regression", delta=0.0))
+    (option,) = harness.options(fit("regression", delta=0.0))
     assert option.name == "Laplace"
 
 

@@ -12,7 +12,6 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms import private_bounds
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.private_bounds import BETA, OTHERS, SizeQuery
-from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import Query
 from matrixdp.release.comparison import Option
 from matrixdp.release.outputs.noisy import Noisy
@@ -33,13 +32,12 @@ class Bounds(Output):
     named_rows = True
     beyond_bounds = ""
 
-    @classmethod
-    def build_query(
-        cls, box: Box, records: int, adjacency: str, *, per_person: int | None, **others: Any
-    ) -> tuple[Query, Array, Array]:
+    def _scaling(self) -> tuple[Query, Array, Array]:
         """Return the query of sizes; records are not scaled."""
-        query = SizeQuery.of(box.features, records, adjacency, per_person=per_person)
-        return query, np.zeros(box.features), np.ones(box.features)
+        count = len(self.columns)
+        more = {"per_person": self.per_person}
+        query = SizeQuery.of(count, self.records, self.adjacency, **more)
+        return query, np.zeros(count), np.ones(count)
 
     def scaled(self, rows: Array) -> Array:
         """Return rows (n, m) as they are."""

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
-from matrixdp import checks
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.moments import CONSTANT, MeanCovariance, with_constant
@@ -29,6 +28,11 @@ from matrixdp.release.uncertainty import MomentNoise
 #: Shares of the bounds that simulated records fill, see :mod:`matrixdp.release.outlooks`; the
 #: correlation of two of their columns, and the R^2 of their target's exact regression, both about.
 FILLS, CORRELATION, EXPLAINED = (1.0, 0.5, 0.25, 0.1), 0.5, 0.5
+
+#: Mechanisms by which a query depends on them: the one that a release takes by itself, and second
+#: moments of records that are clipped to a private radius. Outputs about a mean clip about a
+#: private mean, see :mod:`matrixdp.mechanisms.composed`.
+RECOMMENDED, CLIPPED = "recommend", "clipped"
 
 SIMULATED = (
     f"where columns fill {', '.join(f'{fill:.0%}' for fill in FILLS)} of their bounds (simulated "
@@ -57,15 +61,23 @@ class Output(abc.ABC):
     Attributes:
         columns: names of the m columns; a target comes last.
         box: their public bounds.
+        records, adjacency, per_person: of the query.
+        mechanism: a name in :mod:`matrixdp.release.keys`, or ``recommend``.
+        max_norm: l2 norm to which records are shrunk besides, in the columns' units.
         query: the query of scaled records, so that no column's unit matters.
         middle, half: shift and scale of the records, (m,) each, in the columns' units.
     """
 
     columns: tuple[str, ...]
     box: Box
-    query: Query
-    middle: Array
-    half: Array
+    records: int
+    adjacency: str = "replace"
+    mechanism: str = RECOMMENDED
+    per_person: int | None = None
+    max_norm: float | None = None
+    query: Query = field(init=False, compare=False)
+    middle: Array = field(init=False, compare=False)
+    half: Array = field(init=False, compare=False)
 
     #: Value of the key ``query``, and what is released, for the receipt.
     name: ClassVar[str]
@@ -112,33 +124,26 @@ class Output(abc.ABC):
 
     # --- The query, before noise -----------------------------------------------------------------
 
-    @classmethod
-    def build_query(
-        cls,
-        box: Box,
-        records: int,
-        adjacency: str,
-        *,
-        mechanism: str,
-        in_parts: bool,
-        per_person: int | None,
-        max_norm: object,
-    ) -> tuple[Query, Array, Array]:
-        """Return the query of a mechanism, and the middle and half (m,) of its records' columns."""
-        constant = (cls.about_mean or adjacency == ADD_OR_REMOVE) and not in_parts
-        features = box.features + constant
-        domain, middle, half = cls._units(box, features)
-        if max_norm is not None:
-            middle = np.zeros(box.features)
-            half = np.full(box.features, checks.size(max_norm=max_norm))
-            domain = Ball(np.sqrt(2) if constant else 1, features)
-        query = cls.query_type(domain, records, adjacency, per_person=per_person)
-        return query, middle, half
+    def __post_init__(self) -> None:
+        scaling = zip(("query", "middle", "half"), self._scaling(), strict=True)
+        for name, value in scaling:
+            object.__setattr__(self, name, value)
 
-    @classmethod
-    def _units(cls, box: Box, features: int) -> tuple[Box | Ball, Array, Array]:
+    def _scaling(self) -> tuple[Query, Array, Array]:
+        """Return the query, and the shift and scale (m,) of its records' columns."""
+        private_count = self.adjacency == ADD_OR_REMOVE
+        constant = (self.about_mean or private_count) and self.mechanism != CLIPPED
+        features = self.box.features + constant
+        domain, middle, half = self._units(features)
+        if self.max_norm is not None:
+            middle, half = np.zeros(len(middle)), np.full(len(half), self.max_norm)
+            domain = Ball(np.sqrt(2) if constant else 1, features)
+        more = {"per_person": self.per_person}
+        return self.query_type(domain, self.records, self.adjacency, **more), middle, half
+
+    def _units(self, features: int) -> tuple[Box | Ball, Array, Array]:
         """Return the bounds of scaled records, and the shift and scale of their columns."""
-        return Box.cube(features, -1.0, 1.0), box.middle, box.widths / 2
+        return Box.cube(features, -1.0, 1.0), self.box.middle, self.box.widths / 2
 
     def scaled(self, rows: Array) -> Array:
         """Return the records of the query from rows (n, m) in the columns' units."""

@@ -18,7 +18,6 @@ from scipy.special import lambertw, ndtri
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.noise import safe
-from matrixdp.privacy.domain import Box
 from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import Query
 from matrixdp.release.comparison import Option
@@ -87,24 +86,14 @@ class PresentMean(Mean):
     query_type = PresentMeanQuery
     leaves_missing_out = True
 
-    @classmethod
-    def build_query(
-        cls,
-        box: Box,
-        records: int,
-        adjacency: str,
-        *,
-        mechanism: str,
-        per_person: int | None,
-        **others: Any,
-    ) -> tuple[Query, Array, Array]:
+    def _scaling(self) -> tuple[Query, Array, Array]:
         """Return the query of sums and counts; each noise has a weight of the counts."""
         query = PresentMeanQuery.of(
-            *(box.features, records, adjacency),
-            gaussian=mechanism == "gaussian",
-            per_person=per_person,
+            *(self.box.features, self.records, self.adjacency),
+            gaussian=self.mechanism == "gaussian",
+            per_person=self.per_person,
         )
-        return query, box.middle, box.widths / 2
+        return query, self.box.middle, self.box.widths / 2
 
     def scaled(self, rows: Array) -> Array:
         """Return scaled values and whether they are present, (n, 2m)."""

@@ -30,9 +30,10 @@ class SecondMoments(Products):
     loss_unit = "relative error"
     lost = 0.3
 
-    @classmethod
-    def _units(cls, box: Box, features: int) -> tuple[Box | Ball, Array, Array]:
-        return about_zero(box), np.zeros(box.features), box.magnitudes
+    def _units(self, features: int) -> tuple[Box | Ball, Array, Array]:
+        sizes = self.box.magnitudes
+        sides = (self.box.lower / sizes, self.box.upper / sizes)
+        return Box(*(side.tolist() for side in sides)), np.zeros(len(sizes)), sizes
 
     def answer(self, noisy: Noisy) -> Array:
         """Return second moments (m, m) in products of the columns' units."""
@@ -55,11 +56,6 @@ class SecondMoments(Products):
         records = rows / self.half
         exact = records.T @ records / len(records)
         return relative_error(estimate.covariance - exact, exact)
-
-
-def about_zero(box: Box) -> Box:
-    """Return the bounds of records of a box in units of its largest sizes."""
-    return Box(*((np.array(side) / box.magnitudes).tolist() for side in (box.lower, box.upper)))
 
 
 def relative_error(errors: Array, exact: Array) -> float:
