@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
@@ -44,7 +45,8 @@ from matrixdp.release.outputs import OUTPUTS, Output
 from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.outputs.output import CLIPPED, RECOMMENDED
 from matrixdp.release.people import bound_contributions
-from matrixdp.release.release import TRIES, Outdated, Plan, planned
+from matrixdp.release.release import TRIES, Outdated, Plan, plan
+from matrixdp.release.specification import Specification
 
 #: Mechanisms that add their noise to second moments.
 ADDITIVE = ("laplace", "gaussian", "analyze_gauss")
@@ -199,16 +201,19 @@ class Private(BaseEstimator):
         names = map(str, getattr(self, "feature_names_in_", range(self.n_features_in_)))
         columns, shared = (*names, "y")[: box.features], {key: parameters[key] for key in _SHARED}
         output = OUTPUTS[name](columns=columns, box=box, records=len(rows), **shared, **line)
+        budget = {key: parameters[key] for key in ("epsilon", "delta")}
+        spec = Specification(Path(), output, {}, total=None, fill=box.middle, **budget)
+        useless = {"even_if_useless": parameters["even_if_useless"]}
         # A missing value that counts is the middle of its bounds.
         filled = np.where(np.isnan(rows), box.middle, rows)
         for last in range(TRIES, -1, -1):
-            plan = self._plan(output, parameters)
-            assert plan.option is not None
-            release: AdditiveMechanism | InParts = plan.option.release
-            output = choices.spec_of(plan.spec, plan.option).output
+            choice = plan(spec, self.account, **useless, insist="even_if_useless=True")
+            assert choice.option is not None
+            release: AdditiveMechanism | InParts = choice.option.release
+            output = choices.spec_of(choice.spec, choice.option).output
             draw = compositions.prepare(output, release, partial(map, output.scaled, [filled]))
             try:
-                self._spend(plan)
+                self._spend(choice)
                 break
             except Outdated:
                 if not last:
@@ -216,25 +221,13 @@ class Private(BaseEstimator):
         self.mechanism_ = release
         return output, draw()
 
-    def _plan(self, output: Output, parameters: Mapping[str, Any]) -> Plan:
-        """Return the plan of a fit, by the account as it is, or without one for this fit alone."""
-        guarantee = {key: parameters[key] for key in ("epsilon", "delta")}
-        alone = ledger.total(guarantee)
-        state, label = ledger.begin(alone, ledger.Relation("replace")), "the guarantee"
-        if self.account is not None:
-            state, label = self.account.state(), "the account"
-        total = tuple(ledger.terms(state)[0].items())
-        spec, listed = choices.of_fit(output, **guarantee, total=total)
-        insist = "" if parameters["even_if_useless"] else "even_if_useless=True"
-        return planned(spec, self.account, listed, state, label, insist)
-
-    def _spend(self, plan: Plan) -> None:
+    def _spend(self, choice: Plan) -> None:
         """Charge a fit to the account or count it, after checking that its noise can be drawn."""
         if self.account is not None:
-            plan.charge(type(self).__name__)
+            choice.charge(type(self).__name__)
             return
-        assert plan.option is not None
-        ledger.check(plan.option.release)
+        assert choice.option is not None
+        ledger.check(choice.option.release)
         self._one_fit.spend(type(self).__name__)
 
     def _box(self, X: ArrayLike, *more: tuple[float, float]) -> Box:

@@ -27,6 +27,7 @@ from matrixdp.release import (
     specification,
     storage,
 )
+from matrixdp.release.account import Account
 from matrixdp.release.comparison import Option
 from matrixdp.release.keys import MECHANISMS
 from matrixdp.release.outputs import Bounds, Output
@@ -35,19 +36,6 @@ from matrixdp.release.specification import Specification
 
 #: Price of privacy that counts as 0, and relative tolerance of its search.
 _LEAST, _TOLERANCE = 1e-6, 1e-6
-
-
-@functools.lru_cache(maxsize=64)
-def of_fit(
-    output: Output, epsilon: float, delta: float, total: tuple[tuple[str, float], ...]
-) -> tuple[Specification, tuple[Option, ...]]:
-    """Return the specification of records in an estimator's hands, and its options.
-
-    Fits of clones have the same. ``total`` has the items of the account's.
-    """
-    budget: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "total": dict(total)}
-    spec = Specification(file=Path(), output=output, terms={}, fill=output.box.middle, **budget)
-    return spec, tuple(simulated(spec, candidates(spec)))
 
 
 def spec_of(spec: Specification, option: Option) -> Specification:
@@ -141,28 +129,66 @@ def _ranking(spec: Specification, delta: float) -> list[Option]:
     )
 
 
-def rank(spec: Specification) -> list[tuple[Option, int]]:
-    """Return what :func:`choose` returns of a file and its account as it is.
+def books(spec: Specification, account: Account | None = None) -> tuple[ledger.Account, object]:
+    """Return the account of a release as it is, and what messages call it.
+
+    Args:
+        spec: the release.
+        account: of records in memory; a file has its own, a new one if none exists.
 
     Raises:
-        InputError: as :func:`choose`.
+        InputError: the account was begun for something else.
     """
-    path, account = account_of(spec)
-    spec = replace(spec, total=ledger.terms(account)[0])
-    return choose(spec, possible(spec, account), account, path)
+    if spec.in_file:
+        return account_of(spec)
+    if account is None:
+        return alone(spec), "the guarantee"
+    if spec.frame is not None and account.total["person"] != spec.relation.person:
+        raise InputError(
+            f"the account was begun with person = {account.total['person'] or 'none'}, not "
+            f"{spec.relation.person or 'none'}; state the same"
+        )
+    return account.state(), "the account"
 
 
-def possible(spec: Specification, account: ledger.Account) -> list[Option]:
+def rank(spec: Specification, account: Account | None = None) -> list[tuple[Option, int]]:
+    """Return what :func:`choose` returns by the account as it is.
+
+    Raises:
+        InputError: as :func:`books` and :func:`choose`.
+    """
+    state, name = books(spec, account)
+    spec = replace(spec, total=ledger.terms(state)[0])
+    return choose(spec, possible(spec, state), state, name)
+
+
+def possible(spec: Specification, account: ledger.Account) -> tuple[Option, ...]:
     """Return the candidates with their losses; a message proposes what would fit the account.
 
     Raises:
         InputError: no safe noise gives this guarantee.
     """
+    total = tuple((spec.total or {}).items())
     try:
-        return simulated(spec, candidates(spec))
+        return _listed(spec.output, spec.epsilon, spec.delta, total, spec.mu, spec.label)
     except InputError as error:
         line = _line(spec, account)
         raise InputError(f"{error}; {line} would fit" if line else str(error)) from None
+
+
+@functools.lru_cache(maxsize=64)
+def _listed(
+    output: Output,
+    epsilon: float,
+    delta: float,
+    total: tuple[tuple[str, float], ...],
+    mu: float | None,
+    label: str,
+) -> tuple[Option, ...]:
+    """Return :func:`possible`; fits of clones have the same."""
+    budget: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "total": dict(total), "mu": mu}
+    spec = Specification(Path(), output, {}, fill=output.box.middle, label=label, **budget)
+    return tuple(simulated(spec, candidates(spec)))
 
 
 def choose(
@@ -259,7 +285,7 @@ def _line(spec: Specification, account: ledger.Account) -> str:
 
 def together(specs: Sequence[Specification], firsts: Sequence[Option]) -> str:
     """Return a sentence on the account after all releases of a file, by the given options."""
-    account = account_of(specs[0])[1]
+    account = account_of(specs[0])[0]
     charges = [ledger.entry(option.release) for option in firsts]
 
     def after(times: int) -> ledger.Account:
@@ -276,12 +302,12 @@ def together(specs: Sequence[Specification], firsts: Sequence[Option]) -> str:
     )
 
 
-def account_of(spec: Specification) -> tuple[Path, ledger.Account]:
-    """Return the path of a file's account and the account itself, a new one if none exists."""
+def account_of(spec: Specification) -> tuple[ledger.Account, Path]:
+    """Return a file's account, a new one if none exists, and its path."""
     path = storage.account_path(spec.file, spec.account)
     account = storage.read(path) or alone(spec)
     ledger.check_terms(path, account, spec.total, spec.relation)
-    return path, account
+    return account, path
 
 
 def alone(spec: Specification) -> ledger.Account:

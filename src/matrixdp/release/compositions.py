@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.additive import AdditiveGaussian, AdditiveMechanism
+from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
@@ -62,23 +62,12 @@ def options(spec: Specification, delta: float) -> list[comparison.Option]:
     mechanism: Mechanism = Centred() if spec.output.about_mean else PrivatelyClipped()
     moments = ComposedMoments.calibrated(mechanism, query, **budget)
     error = max(
-        float(np.sqrt(comparison.variances(candidate).mean())) / _mean_square(candidate)
+        # Over the mean square of an entry of records that fill the radius.
+        float(np.sqrt(comparison.variances(candidate).mean()))
+        / (candidate.query.domain.radius**2 / candidate.query.features)
         for candidate in moments.radii
     )
     return [comparison.Option(mechanism, moments, comparison.variances(moments.widest), error)]
-
-
-def _mean_square(release: AdditiveGaussian) -> float:
-    """Return the mean square of an entry of records that fill the radius of a release."""
-    return release.query.domain.radius**2 / release.query.features
-
-
-def budget_lines(release: AdditiveMechanism | InParts) -> list[str]:
-    """Return a line on the budget of each part."""
-    return [
-        f"{part['part']}: {part['share']:.0%} of the budget, mu {part['mu']:.3g}"
-        for part in release.costs
-    ]
 
 
 def prepare(

@@ -18,7 +18,6 @@ from matrixdp.checks import InputError
 from matrixdp.release import (
     bounds,
     choices,
-    ledger,
     missing,
     parser,
     receipt,
@@ -83,7 +82,17 @@ def make_release(
     >>> mean.receipt["mechanism"]
     'laplace'
     """
-    return _released(source, account, out, even_if_useless, settings)
+    even_if_useless = checks.flag(even_if_useless=even_if_useless)
+    spec = _request(source, account, settings)
+    if spec.in_file:
+        folder = None if out is None else Path(out)
+        return release.make(spec, folder, even_if_useless=even_if_useless)
+    if out is not None:
+        raise InputError("out has no meaning for records in memory; save the answer yourself")
+    books = _account(spec, account)
+    return release.make(
+        spec, None, books, even_if_useless=even_if_useless, insist="even_if_useless=True"
+    )
 
 
 def private_bounds(
@@ -117,7 +126,8 @@ def private_bounds(
     """
     if not isinstance(source, str | os.PathLike):
         settings = {**settings, "query": Bounds.name}
-    return _released(source, account, out, even_if_useless, settings)
+    more: dict[str, Any] = {"account": account, "out": out}
+    return make_release(source, even_if_useless=even_if_useless, **more, **settings)
 
 
 def recommend(
@@ -147,16 +157,8 @@ def recommend(
     laplace: noise of +- 0.00133 in the mean of 0, +- 0.00133 in the mean of 1; certified
     """
     spec = _request(source, account, settings)
-    if spec.in_file:
-        ranked = choices.rank(spec)
-    else:
-        books = _account(spec, account)
-        state = choices.alone(spec) if books is None else books.state()
-        spec = replace(spec, total=ledger.terms(state)[0])
-        name = "the guarantee" if books is None else "the account"
-        ranked = choices.choose(spec, choices.possible(spec, state), state, name)
     options = []
-    for option, _ in ranked:
+    for option, _ in choices.rank(spec, None if spec.in_file else _account(spec, account)):
         says = receipt.says(choices.spec_of(spec, option), option)
         key = specification.key_of(option.mechanism)
         options.append(replace(option, says=f"{key}: {says}"))
@@ -171,27 +173,6 @@ def _request(source: Any, account: object, settings: dict[str, Any]) -> Specific
         name = next(iter(settings), "account")
         raise InputError(f"{name} has no meaning beside {source}; state it in that TOML file")
     return parser.read(Path(source))
-
-
-def _released(
-    source: Any,
-    account: str | os.PathLike | Account | None,
-    out: str | os.PathLike | None,
-    even_if_useless: bool,
-    settings: dict[str, Any],
-) -> Answer:
-    """Make a release of a file or of records in memory."""
-    even_if_useless = checks.flag(even_if_useless=even_if_useless)
-    spec = _request(source, account, settings)
-    if spec.in_file:
-        folder = None if out is None else Path(out)
-        return release.make(spec, folder, even_if_useless=even_if_useless)
-    if out is not None:
-        raise InputError("out has no meaning for records in memory; save the answer yourself")
-    books = _account(spec, account)
-    return release.make(
-        spec, None, books, even_if_useless=even_if_useless, insist="even_if_useless=True"
-    )
 
 
 def _specification(frame: Any, settings: dict[str, Any]) -> Specification:
@@ -234,13 +215,7 @@ def _specification(frame: Any, settings: dict[str, Any]) -> Specification:
 
 def _sides(stated: Any, labels: list[Any]) -> dict[str, Any]:
     """Return the bounds by column as a TOML file would give them."""
-    if isinstance(stated, Mapping):
-        # Bounds that were found have texts for the labels of an array.
-        names = {str(label): label for label in labels}
-        stated = {
-            name if name in labels else names.get(name, name): pair for name, pair in stated.items()
-        }
-        labels = [*stated]
+    labels = [*stated] if isinstance(stated, Mapping) else labels
     return {str(label): [*pair] for label, pair in bounds.by_column(stated, labels).items()}
 
 

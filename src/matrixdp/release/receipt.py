@@ -187,7 +187,11 @@ def _noise(spec: Specification, best: Option) -> dict[str, Any]:
 
 def noise_lines(spec: Specification, best: Option) -> list[str]:
     """Return the budget of each part, and the noise of each column beside its range."""
-    return [*compositions.budget_lines(best.release), *spec.output.noise_in_words(best)]
+    parts = [
+        f"{part['part']}: {part['share']:.0%} of the budget, mu {part['mu']:.3g}"
+        for part in best.release.costs
+    ]
+    return [*parts, *spec.output.noise_in_words(best)]
 
 
 def comparison(spec: Specification, options: Sequence[Option]) -> list[str]:

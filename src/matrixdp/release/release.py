@@ -228,44 +228,21 @@ def plan(
         InputError: no mechanism gives the guarantee, the release is useless or would overspend the
             account, or the specification lacks something.
     """
-    name: object = "the account" if account else "the guarantee"
+    name: object
     if spec.in_file:
         account = Account.of(spec)
-        name = account.path
-        state = account.state()
+        state, name = account.state(), account.path
         if any(one.exists() for one in storage.answers(name, state, _digest(spec, name))):
             return Plan(spec, account)
         if sentence := choices.proposal(spec):
             raise InputError(sentence)
-    elif account is not None:
-        state = account.state()
-        if spec.frame is not None and account.total["person"] != spec.relation.person:
-            raise InputError(
-                f"the account was begun with person = {account.total['person'] or 'none'}, not "
-                f"{spec.relation.person or 'none'}; state the same"
-            )
     else:
-        state = choices.alone(spec)
+        state, name = choices.books(spec, account)
     spec = replace(spec, total=ledger.terms(state)[0])
-    listed = tuple(choices.possible(spec, state))
-    return planned(spec, account, listed, state, name, "" if even_if_useless else insist)
-
-
-def planned(
-    spec: Specification,
-    account: Account | None,
-    listed: tuple[Option, ...],
-    state: ledger.Account,
-    name: object,
-    insist: str,
-) -> Plan:
-    """Return the plan of a release whose mechanisms are listed, as :func:`plan` does.
-
-    ``insist`` is how a caller asks for what is useless; empty if it does.
-    """
+    listed = choices.possible(spec, state)
     option = choices.choose(spec, listed, state, name)[0][0]
     answered = choices.spec_of(spec, option)
-    if receipt.useless(answered, option) and insist:
+    if receipt.useless(answered, option) and not even_if_useless:
         is_wide = len(spec.output.columns) > spec.output.records
         transpose = "transpose the table if its columns are records, or " * is_wide
         raise InputError(
@@ -355,7 +332,7 @@ def make_all(
     """
     if len(specs) == 1:
         return [make(specs[0], out, even_if_useless=even_if_useless)]
-    path, account = choices.account_of(specs[0])
+    account, path = choices.account_of(specs[0])
     after = account
     for spec in specs:
         if (option := plan(spec, even_if_useless=even_if_useless).option) is not None:

@@ -166,11 +166,7 @@ def test_a_hundredth_less_noise_is_seen(tmp_path):
         (option,) = options(spec)
         release = replace(option.release, mu=0.99 * option.release.mu)
         with pytest.raises(AssertionError):
-            assert_apart(
-                release,
-                values(spec, rows(spec)),
-                True,
-            )
+            assert_apart(release, values(spec, rows(spec)), True)
 
 
 pytest.importorskip("sklearn", reason="estimators are searched, too")
@@ -183,7 +179,7 @@ def test_no_neighbours_are_further_apart_than_a_fit_says(estimator, options, mon
     seen = []
     # Without a comparison, so that noise is additive; fits in parts follow below.
     monkeypatch.setattr(outlooks, "MOST_COLUMNS", 0)
-    monkeypatch.setattr(choices, "of_fit", choices.of_fit.__wrapped__)
+    monkeypatch.setattr(choices, "_listed", choices._listed.__wrapped__)
     monkeypatch.setattr(
         AdditiveMechanism, "release_value", lambda _, value: (seen.append(value), value)[1]
     )

@@ -82,8 +82,8 @@ def fit(
     """Return the specification of records in memory, whose columns have numbers."""
     columns = tuple(map(str, range(box.features)))
     output = OUTPUTS[query](columns=columns, box=box, records=records, **keys)
-    total = {"epsilon": epsilon, "delta": delta, "sampler": 0.0}
-    return choices.of_fit(output, epsilon, delta, tuple(total.items()))[0]
+    budget = {"epsilon": epsilon, "delta": delta, "total": None}
+    return specification.Specification(Path(), output, {}, fill=box.middle, **budget)
 
 
 def options(spec: specification.Specification) -> list[Option]:

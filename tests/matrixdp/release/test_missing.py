@@ -170,9 +170,7 @@ def test_neighbouring_files_are_no_further_apart_than_the_noise_covers(
     def value(last):
         text = "\n".join(["age,income", "10,", ",200", *last]) + "\n"
         (tmp_path / "people.csv").write_text(text)
-        return exact_sums.value(spec.output.query, map(spec.output.scaled, release._rows(spec)))[
-            :, 0
-        ]
+        return spec.output.value(map(spec.output.scaled, release._rows(spec)))[:, 0]
 
     values = np.array([value([line]) for line in lines])
     others = values if adjacency == "replace" else value([])[None]

@@ -364,7 +364,7 @@ def test_estimators_fit_the_records_that_count(kind, mechanism, monkeypatch):
     seen = []
     # Without a comparison, so that both have additive noise where it is not named.
     monkeypatch.setattr(outlooks, "MOST_COLUMNS", 0)
-    monkeypatch.setattr(choices, "of_fit", choices.of_fit.__wrapped__)
+    monkeypatch.setattr(choices, "_listed", choices._listed.__wrapped__)
     monkeypatch.setattr(
         AdditiveMechanism, "release_value", lambda _, value: (seen.append(value), value)[1]
     )
