@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrixdp.checks import Array, InputError, plural
-from matrixdp.mechanisms.composed import InParts
 from matrixdp.release import (
     choices,
     compositions,
@@ -134,15 +133,13 @@ class Plan:
 
         numbers, columns = option.release.numbers, len(spec.output.columns)
         names = len(json.dumps(spec.output.columns))
-        beside = spec.output.has_intervals or spec.output.has_details
-        beside = beside or isinstance(option.release, InParts)
         # Numbers and intervals are named by column, or by row and column.
         entries = _ENTRY * numbers + 2 * names * (2 + numbers // columns)
         roles = file_names(spec.output.name)
         texts = Answer(spec.output.name, [], [], {}, statement).files()
         sizes = {name: len(text.encode()) for name, text in texts.items()}
         sizes[roles["release"]] = _FILE + 2 * names + _NUMBER * numbers
-        sizes[roles["details"]] = _FILE + entries * beside
+        sizes[roles["details"]] = _FILE + entries * spec.output.has_details
         return _Pending(statement, sizes, finish)
 
     def _charge(

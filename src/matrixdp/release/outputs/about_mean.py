@@ -14,7 +14,7 @@ from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.moments import unprojected
 from matrixdp.privacy.domain import Ball
 from matrixdp.release.outputs.noisy import Noisy
-from matrixdp.release.outputs.products import Products
+from matrixdp.release.outputs.second_moments import Products
 from matrixdp.release.uncertainty import MomentNoise
 
 
@@ -40,6 +40,10 @@ class AboutMean(Products, abc.ABC):
     def interval(self, noisy: Noisy) -> dict[str, Any]:
         """Return the intervals of an answer in the records' own units, as files state them."""
         return self._interval(noisy) if self.has_intervals else {}
+
+    def widths(self, part: AdditiveMechanism, *, shrinks: bool = False) -> dict[str, Any]:
+        """Return nothing: bounds on the noise depend on the noisy mean."""
+        return {}
 
     @abc.abstractmethod
     def _interval(self, noisy: Noisy) -> dict[str, Any]:

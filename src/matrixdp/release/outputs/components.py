@@ -33,7 +33,6 @@ class Components(Spread):
     keys = ("number",)
     headers = ("eigenvalue", "share")
     beyond_bounds = ""
-    has_details = True
     unit = "squared half ranges of the column"
     loss_unit = "loss of the first component's variance"
 

@@ -28,7 +28,6 @@ class Covariance(Spread):
     title = "means, variances and covariances"
     headers = ("mean",)
     named_rows = True
-    has_details = True
     beyond_bounds = (
         f"{NEAREST}; a covariance is the nearest that has no negative eigenvalue, a variance that "
         "is beyond what the bounds allow is that, with its column's covariances in proportion, and "

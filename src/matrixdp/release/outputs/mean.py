@@ -14,8 +14,7 @@ from matrixdp.mechanisms.moments import CONSTANT, LEAST
 from matrixdp.privacy.sensitivity import MeanQuery, Query
 from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.outputs.output import NEAREST, Output
-from matrixdp.release.outputs.words import by_name
-from matrixdp.release.uncertainty import KEY, LEVEL, MomentNoise
+from matrixdp.release.uncertainty import MomentNoise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +26,6 @@ class Mean(Output):
     query_type: ClassVar[type[Query]] = MeanQuery
     counts = True
     beyond_bounds = NEAREST
-    has_details = True
     number, small = "mean", "difference"
 
     def noisy(
@@ -46,9 +44,3 @@ class Mean(Output):
     def details(self, noisy: Noisy) -> dict[str, Any]:
         """Return the means that were clipped, as the noise left them."""
         return self.unclipped(noisy.value[0])
-
-    def widths(self, part: AdditiveMechanism, *, shrinks: bool = False) -> dict[str, Any]:
-        """Return bounds on the noise by column; none where a private number divides."""
-        if self.query.private_count:
-            return {}
-        return {f"{KEY}_plus_or_minus": by_name(self.columns, part.interval(LEVEL)[0] * self.half)}

@@ -23,7 +23,7 @@ from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, Query
 from matrixdp.release.comparison import Option, variances
 from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.outputs.words import by_name, join, plain
-from matrixdp.release.uncertainty import MomentNoise
+from matrixdp.release.uncertainty import KEY, LEVEL, MomentNoise
 
 #: Shares of the bounds that simulated records fill, see :mod:`matrixdp.release.outlooks`; the
 #: correlation of two of their columns, and the R^2 of their target's exact regression, both about.
@@ -99,8 +99,8 @@ class Output(abc.ABC):
     named_rows: ClassVar[bool] = False
     #: What is said of numbers beyond their bounds; empty where there are none.
     beyond_bounds: ClassVar[str] = STAYS
-    #: Whether details of an answer depend on it, beside intervals.
-    has_details: ClassVar[bool] = False
+    #: Whether something beside the table may depend on the answer.
+    has_details: ClassVar[bool] = True
     #: Entries of a receipt on what changes an answer and is no noise.
     effects: ClassVar[Mapping[str, str]] = {}
     #: What a column's number is, its unit, what is lost in noise where it is small; empty where
@@ -248,18 +248,18 @@ class Output(abc.ABC):
 
     # --- The noise -------------------------------------------------------------------------------
 
-    @property
-    def has_intervals(self) -> bool:
-        """Whether intervals depend on the answer, and stand beside it and not in the receipt."""
-        return False
-
     def interval(self, noisy: Noisy) -> dict[str, Any]:
         """Return the intervals of an answer, as its details state them."""
         return {}
 
     def widths(self, part: AdditiveMechanism, *, shrinks: bool = False) -> dict[str, Any]:
-        """Return public bounds on the noise of the numbers of a release, as receipts state them."""
-        return {}
+        """Return public bounds on the noise of the numbers of a release, as receipts state them.
+
+        They are by column, and none where a private number divides.
+        """
+        if self.query.private_count:
+            return {}
+        return {f"{KEY}_plus_or_minus": by_name(self.columns, part.interval(LEVEL)[0] * self.half)}
 
     @property
     def sizes(self) -> Array:

@@ -135,11 +135,6 @@ class PresentMean(Mean):
         ]
         return {**self.unclipped(values), **({"empty": sentences} if sentences else {})}
 
-    @property
-    def has_intervals(self) -> bool:
-        """Intervals depend on the noisy counts."""
-        return True
-
     def interval(self, noisy: Noisy) -> dict[str, Any]:
         """Return the interval of each column that has a mean."""
         estimate = means(noisy.part, noisy.value)

@@ -1,7 +1,8 @@
-"""Mean products of every two columns."""
+"""Mean products of every two columns, and what derives from them."""
 
 from __future__ import annotations
 
+import abc
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +12,33 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.moments import MeanCovariance
 from matrixdp.privacy.domain import Ball, Box
+from matrixdp.privacy.sensitivity import SecondMomentQuery
 from matrixdp.release.outputs.noisy import Noisy
-from matrixdp.release.outputs.products import Products
+from matrixdp.release.outputs.output import Output
 from matrixdp.release.outputs.words import table
 from matrixdp.release.uncertainty import ALONE, KEY, LEVEL
+
+
+@dataclass(frozen=True, kw_only=True)
+class Products(Output, abc.ABC):
+    """An answer from second moments, whose numbers have the squared units of the columns."""
+
+    query_type = SecondMomentQuery
+    unit = "the squared unit of the column"
+    cell = "mean square"
+
+    @property
+    def sizes(self) -> Array:
+        """Squared units of the columns."""
+        return self.half**2
+
+    @property
+    def _ends(self) -> tuple[Array, Array]:
+        return np.zeros(len(self.half)), self.sizes
+
+    @property
+    def _noise_key(self) -> str:
+        return f"noise_std_of_{self.number or 'mean square'}s_in_{self.unit}".replace(" ", "_")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +48,6 @@ class SecondMoments(Products):
     name = "second_moments"
     title = "mean products of every two columns"
     named_rows = True
-    has_details = True
     number, small = "mean square", "mean square"
     root = "root mean square"
     loss_unit = "relative error"
