@@ -228,12 +228,12 @@ def test_one_request_has_one_mechanism_and_one_refusal_at_every_door(
 
 def test_a_door_with_a_rule_of_its_own_is_seen(tmp_path, capsys, monkeypatch):
     estimator = pytest.importorskip("matrixdp.estimator_base", exc_type=ImportError)
-    whole = estimator.planned
-    monkeypatch.setattr(
-        estimator,
-        "planned",
-        lambda spec, account, listed, *rest: whole(spec, account, listed[-1:], *rest),
-    )
+
+    def last(*terms, **keys):
+        work = plan(*terms, **keys)
+        return release.replace(work, option=work.listed[-1])
+
+    monkeypatch.setattr(estimator, "plan", last)
     with pytest.raises(AssertionError):
         test_one_request_has_one_mechanism_and_one_refusal_at_every_door(
             tmp_path, capsys, "covariance", 1.0, 1e-6, (0.0, 1.0)
