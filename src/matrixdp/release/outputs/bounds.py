@@ -30,6 +30,7 @@ class Bounds(Output):
     leaves_missing_out = True
     headers = ("lowest", "highest")
     named_rows = True
+    has_details = False
     beyond_bounds = ""
 
     def _scaling(self) -> tuple[Query, Array, Array]:
