@@ -39,17 +39,6 @@ def mean(epsilon=1.0, mechanism=None, adjacency="replace"):
     return (mechanism or mdp.Gaussian()).calibrate(query, epsilon=epsilon, delta=1e-6)
 
 
-def test_it_adds_up_as_the_command_line_does():
-    account = mdp.Account("a.json", **TOTAL)
-    books = ledger.begin(ledger.total(TOTAL), ledger.Relation("replace"))
-    for release in (mean(0.5), mean(0.3), mean(0.2)):
-        account.spend(release)
-        books = ledger.add(books, ledger.entry(release))
-        assert account.spent == ledger.total_epsilon(books)
-    assert account.room(mean(0.5)) == ledger.room(books, ledger.entry(mean(0.5)))
-    assert len(account.releases) == 3
-
-
 @pytest.mark.parametrize(
     ("query_type", "name"),
     [

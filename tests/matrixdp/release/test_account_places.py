@@ -5,7 +5,6 @@ import copy
 import errno
 import json
 import multiprocessing
-import os
 import pickle
 import shutil
 
@@ -260,21 +259,6 @@ def test_records_are_tied_to_an_account_elsewhere_or_not_charged(folder, capsys,
     assert not accounts(folder)
 
 
-def test_of_two_accounts_begun_at_once_one_is_refused(folder, monkeypatch, capsys):
-    lock, home = durable.lock, folder / "home"
-
-    @contextlib.contextmanager
-    def late(path):
-        with contextlib.suppress(FileExistsError):
-            (home / NAME).symlink_to("other.json")
-        with lock(path) as holds:
-            yield holds
-
-    monkeypatch.setattr(durable, "lock", late)
-    assert harness.run(home, **ALL) == 2
-    assert "was begun elsewhere just now; try again" in capsys.readouterr().err
-
-
 def test_space_of_an_account_of_a_similar_name_stays(folder):
     home = folder / "home"
     part, stale = (home / f".people.csv.privacy.{name}.json.part" for name in ("b", "0" * 16))
@@ -341,35 +325,6 @@ def test_a_restored_account_is_refused_by_who_saw_more(folder):
             look()
     # Whoever opens it only now cannot know, as the documentation says.
     assert mdp.Account(path).spent == 0.5
-
-
-def forked(action):
-    """Return what an action says in a forked process, an error as its message."""
-    ours, theirs = os.pipe()
-    child = os.fork()
-    if not child:
-        try:
-            action()
-            text = "done"
-        except BaseException as error:
-            text = str(error)
-        os.write(theirs, text.encode())
-        os._exit(0)
-    os.close(theirs)
-    with os.fdopen(ours) as pipe:
-        text = pipe.read()
-    os.waitpid(child, 0)
-    return text
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_an_account_counts_forked_processes(folder):
-    account = mdp.Account(folder / "home" / "people.csv", **TOTAL)
-    texts = [forked(lambda: account.spend(HALF)) for _ in range(3)]
-    assert texts[:2] == ["done", "done"]
-    assert "the account allows" in texts[2]
-    assert account.spent == 1
 
 
 def spend_in_pool(account):

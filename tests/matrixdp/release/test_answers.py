@@ -5,9 +5,7 @@ import numpy as np
 import pytest
 
 import matrixdp as mdp
-from matrixdp.mechanisms.composed import InParts
 from matrixdp.release.outputs import OUTPUTS
-from matrixdp.release.parser import read
 
 CENTRED = ["mean", "covariance", "components", "regression"]
 QUERIES = ["records", "second_moments", *CENTRED]
@@ -195,31 +193,6 @@ def test_penalty_and_intercept_are_those_of_python_and_of_scikit_learn(
     off = ridge.predict(rows[:, :2]) - expected
     assert np.std(off) < 0.05 * np.std(expected)
     assert abs(np.mean(off)) < 0.05 * np.std(expected)
-
-
-@pytest.mark.parametrize("query", ["records", "mean", "second_moments"])
-def test_python_has_the_noise_of_the_command_line(tmp_path, query):
-    kinds = {
-        "records": mdp.RecordsQuery,
-        "mean": mdp.MeanQuery,
-        "second_moments": mdp.SecondMomentQuery,
-    }
-    sides = "\n".join(f"{n} = [{a}, {b}]" for n, a, b in zip(NAMES, LOWER, UPPER, strict=True))
-    for delta in (0.0, 1e-6):
-        text = f'file = "x.csv"\nquery = "{query}"\nrecords = 400\nepsilon = 1.0\ndelta = {delta}\n'
-        (tmp_path / "x.toml").write_text(f"{text}[bounds]\n{sides}\n")
-        request = read(tmp_path / "x.toml")
-        line = [one for one in harness.options(request) if not isinstance(one.release, InParts)]
-        line.sort(key=lambda one: one.error)
-        box = mdp.Box(tuple(LOWER), tuple(UPPER))
-        python = mdp.compare_mechanisms(kinds[query](box, n_records=400), epsilon=1.0, delta=delta)
-        assert [one.name for one in line] == [one.name for one in python]
-        factor = request.output.half[:, None]
-        if query == "second_moments":
-            factor = factor * factor.T
-        for one, other in zip(line, python, strict=True):
-            assert np.sqrt(other.variances) == pytest.approx(np.sqrt(one.variances) * factor)
-            assert other.error == pytest.approx(one.error)
 
 
 @pytest.mark.parametrize("query", ["records", "mean", "second_moments"])

@@ -388,13 +388,6 @@ def test_a_file_of_parquet(folder, columns, part):
     refusals.call(lambda: [*tables.blocks(path, ("age",))], folder, [part], SECRETS, InputError)
 
 
-def test_the_same_sentence_is_an_exception_in_python(folder):
-    path = folder / "spec.toml"
-    path.write_text(changed(["epsilon = -1"]))
-    says = ["epsilon is -1", "finite number above 0"]
-    refusals.call(lambda: parser.read(path), folder, says, kinds=InputError)
-
-
 def test_a_byte_order_mark_is_skipped(folder):
     path = folder / "spec.toml"
     for encoding in ("utf-8", "utf-8-sig"):

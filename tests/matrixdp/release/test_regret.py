@@ -84,11 +84,6 @@ def test_the_choice_does_not_depend_on_units_and_is_the_same_each_time():
         assert [name for name, _ in first] == [name for name, _ in other]
 
 
-def test_a_pure_budget_leaves_pure_noise():
-    (option,) = harness.options(fit("regression", delta=0.0))
-    assert option.name == "Laplace"
-
-
 def test_recommend_shows_all_mechanisms_and_release_takes_the_first(folder, capsys):
     keys = {"query": "regression", "target": "income"}
     assert run(folder, verb="recommend", **keys) == 0

@@ -83,21 +83,6 @@ def test_a_search_in_other_processes_needs_an_account(tmp_path, backend):
             GridSearchCV(mdp.PrivateRidge(**SIDES, even_if_useless=True), grid, **folds).fit(X, Y)
 
 
-@quiet
-def test_spawned_workers_get_a_copy_that_must_not_be_fitted():
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        (text,) = pool.map_async(fitted_sentence, [mdp.PrivateRidge(**SIDES)]).get(timeout=100)
-    assert "give it an account" in text
-
-
-def fitted_sentence(estimator):
-    try:
-        estimator.fit(X, Y)
-    except mdp.InputError as error:
-        return str(error)
-    return ""
-
-
 class Seen(mdp.PrivateRidge):
     """A regression that notes which records it gets."""
 
