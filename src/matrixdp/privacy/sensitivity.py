@@ -73,7 +73,7 @@ class _Query:
       changes for records and means, of the record itself for second moments;
     - ``l1_sensitivity`` and ``l2_sensitivity``: largest change of the value in the entrywise l1 and
       the Frobenius norm;
-    - ``max_norm``: largest Frobenius norm of the value (gamma of the MVG paper's Table 1);
+    - ``largest_norm``: largest Frobenius norm of the value (gamma of the MVG paper's Table 1);
     - ``directional_mu(variances, directions=None)``: mu of directional Gaussian noise. Its
       variances (m,) are above 0. Its directions (m, m) are orthonormal, one per column; None is the
       standard basis;
@@ -241,7 +241,7 @@ class RecordsQuery(_ShiftQuery):
         return float(np.sqrt(self.group) * super().l1_sensitivity)
 
     @property
-    def max_norm(self) -> float:
+    def largest_norm(self) -> float:
         """Largest Frobenius norm of X: sqrt(n) times the largest norm of a record."""
         return float(np.sqrt(self.n_records) * self.domain.radius)
 
@@ -261,7 +261,7 @@ class MeanQuery(_ShiftQuery):
     is_mean = True
 
     @property
-    def max_norm(self) -> float:
+    def largest_norm(self) -> float:
         """Largest norm of a record."""
         return self.domain.radius
 
@@ -318,7 +318,7 @@ class SecondMomentQuery(_Query):
         diagonal = float((self.domain.magnitudes**2).sum())
         if isinstance(self.domain, Ball):
             two_sided = self.adjacency == "replace" and not self._one_sided
-            diagonal = (2 if two_sided else 1) * self.max_norm
+            diagonal = (2 if two_sided else 1) * self.largest_norm
         return (self.l1_sensitivity + diagonal / self.people) / 2
 
     @property
@@ -368,7 +368,7 @@ class SecondMomentQuery(_Query):
         return self.l2_exact and (whole or self.triangle_l2_sensitivity <= half)
 
     @property
-    def max_norm(self) -> float:
+    def largest_norm(self) -> float:
         """Largest squared norm of a record."""
         return self.domain.radius**2
 
@@ -387,7 +387,7 @@ class SecondMomentQuery(_Query):
         precisions = _precisions(variances, self.features)
         if isinstance(self.domain, Ball):
             largest = np.sort(precisions)[-2 if self.adjacency == "replace" else -1 :]
-            return Mu(float(np.linalg.norm(largest)) * self.max_norm / self.people, True)
+            return Mu(float(np.linalg.norm(largest)) * self.largest_norm / self.people, True)
         form, exact = largest_form(precisions, directions, self.sides)
         if self.adjacency != "replace":
             return Mu(form / self.people, exact and (directions is None or self.domain.symmetric))
@@ -419,7 +419,7 @@ class SecondMomentQuery(_Query):
             return moments
         _check_bounds("an absolute second moment", np.abs(moments), 0.0, bound * ROUNDING)
         trace = np.trace(moments, axis1=-2, axis2=-1)
-        _check_bounds("the mean squared norm of records", trace, 0.0, self.max_norm * ROUNDING)
+        _check_bounds("the mean squared norm of records", trace, 0.0, self.largest_norm * ROUNDING)
         return moments
 
 

@@ -30,7 +30,7 @@ CLIPPED = ClippedMoments().calibrate(MOMENTS, epsilon=1.0, delta=0.01)
 def test_clipping_the_moments_in_the_place_of_the_records_is_found(wrong):
     def run(records, noise):
         moments = second_moments(records)
-        clipped = moments * min(1.0, CLIPPED.query.max_norm / np.trace(moments))
+        clipped = moments * min(1.0, CLIPPED.query.largest_norm / np.trace(moments))
         value = clipped if wrong else CLIPPED.query.value(records)
         return CLIPPED.simulate(value, [noise])[0]
 

@@ -22,15 +22,15 @@ MOVEMENT_ZEROED = replace(MOVEMENT, adjacency="zero_out")
     [
         (LIVER, "l1_sensitivity", 12),
         (LIVER, "l2_sensitivity", 4.898979),
-        (LIVER, "max_norm", 38.574603),
+        (LIVER, "largest_norm", 38.574603),
         (CTG, "l1_sensitivity", 21),
         (CTG, "l2_sensitivity", 4.582576),
-        (CTG, "max_norm", 211.296001),
+        (CTG, "largest_norm", 211.296001),
         (MOVEMENT, "l1_sensitivity", 15.723270),
         (MOVEMENT, "triangle_l1_sensitivity", 9.82704),
         (MOVEMENT, "l2_sensitivity", 5.559016),
         (MOVEMENT, "triangle_l2_sensitivity", 3.930818),
-        (MOVEMENT, "max_norm", 4e4),
+        (MOVEMENT, "largest_norm", 4e4),
         (MOVEMENT_ZEROED, "l2_sensitivity", 3.930818),
         (MOVEMENT_ZEROED, "triangle_l2_sensitivity", 3.107584),
         (SecondMomentQuery(Ball(2.0, 5), 10), "l2_sensitivity", np.sqrt(2) * 0.4),
@@ -296,8 +296,8 @@ def test_sensitivities_scale_with_the_data(name, adjacency, k):
     box = BOXES[name]
     scaled = Box(tuple(np.multiply(k, box.lower)), tuple(np.multiply(k, box.upper)))
     for kind, power, names in (
-        (RecordsQuery, 1, ["l1_sensitivity", "l2_sensitivity", "max_norm"]),
-        (SecondMomentQuery, 2, [*NORMS, "max_norm"]),
+        (RecordsQuery, 1, ["l1_sensitivity", "l2_sensitivity", "largest_norm"]),
+        (SecondMomentQuery, 2, [*NORMS, "largest_norm"]),
     ):
         small, large = kind(box, 5, adjacency), kind(scaled, 5, adjacency)
         for attribute in names:

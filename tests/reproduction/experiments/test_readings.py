@@ -153,7 +153,7 @@ def test_readings_that_are_not_private_say_so_and_the_others_keep_their_guarante
 def test_a_gamma_that_is_no_smaller_than_the_public_one_is_private():
     query = RecordsQuery(Box.cube(6, -1, 1), 248)
     for factor, private in ((1.0, True), (2.0, True), (0.5, False)):
-        mechanism = MVG(gamma=factor * query.max_norm)
+        mechanism = MVG(gamma=factor * query.largest_norm)
         made = mechanism.calibrate(query, epsilon=1.0, delta=1 / 248)
         assert np.isfinite(made.epsilon_delivered) == private
 

@@ -40,7 +40,7 @@ def noises(trials, key="jl"):
 def test_known_lifts(query, rows, exact, unit_2012, distance):
     """In units of R; the constants of 2012 count distances, which are 2 R in symmetric boxes."""
     delta = 1 / query.n_records
-    radius = np.sqrt(query.max_norm)
+    radius = np.sqrt(query.largest_norm)
     found = JohnsonLindenstrauss(rows).calibrate(query, epsilon=1.0, delta=delta)
     assert found.sketch_size == rows * query.features
     assert np.sqrt(found.ridge) / radius == pytest.approx(exact, rel=1e-6)

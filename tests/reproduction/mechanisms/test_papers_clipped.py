@@ -93,7 +93,7 @@ def test_the_adaptive_method_keeps_eigenvalues_in_their_range_and_long_records_w
         drawn = spectrum.simulate(spectrum.query.value(records(LIVER_MOMENTS)), streams(40))
         eigenvalues = np.linalg.eigvalsh(drawn)
         assert eigenvalues.min() > -1e-12
-        assert eigenvalues.max() <= spectrum.query.max_norm * (1 + 1e-12)
+        assert eigenvalues.max() <= spectrum.query.largest_norm * (1 + 1e-12)
     # Where all records are of full norm, the first smaller radius loses far more than noise.
     full, short = np.ones((6, 248)), 0.02 * np.ones((6, 248))
     given = streams(50)

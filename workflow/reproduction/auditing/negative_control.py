@@ -278,7 +278,7 @@ def _radius_of_data(wrong: bool) -> Replay:
     query, budget = SecondMomentQuery(Box.cube(6, -1, 1), 50), {"epsilon": 1.0, "delta": 0.01}
 
     def run(records: Array, noise: np.random.Generator) -> Array:
-        share = float(np.median(np.linalg.norm(records, axis=0))) ** 2 / query.max_norm
+        share = float(np.median(np.linalg.norm(records, axis=0))) ** 2 / query.largest_norm
         mechanism = ClippedMoments(np.clip(share, 0.01, 1) if wrong else PUBLIC)
         clipped = mechanism.calibrate(query, **budget)
         return clipped.simulate(clipped.query.value(records), [noise])[0]

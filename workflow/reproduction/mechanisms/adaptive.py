@@ -108,8 +108,8 @@ class Spectrum(Program):
             # Eigenvalues move by no more than the matrix (Hoffman & Wielandt).
             part = Step(noise, self.query.l2_sensitivity / self.eigenvalue_std)
             eigenvalues = ask(part, exact)[..., 0]
-        least = SPREAD * self.query.max_norm * np.arange(vectors.shape[-1]) / vectors.shape[-1]
-        eigenvalues = np.clip(eigenvalues, least, self.query.max_norm - least[::-1])
+        least = SPREAD * self.query.largest_norm * np.arange(vectors.shape[-1]) / vectors.shape[-1]
+        eigenvalues = np.clip(eigenvalues, least, self.query.largest_norm - least[::-1])
         return np.asarray((vectors * eigenvalues[..., None, :]) @ np.swapaxes(vectors, -1, -2))
 
 

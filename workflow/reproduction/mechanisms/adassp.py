@@ -104,7 +104,7 @@ class NormalEquations(SecondMomentQuery):
 
         It follows from Weyl's inequality: -R^2 <= x x^T - x' x'^T <= R^2 as a quadratic form.
         """
-        return self.design.max_norm / self.people
+        return self.design.largest_norm / self.people
 
     @property
     def measures(self) -> dict[str, tuple[float, Callable[[Array], Array]]]:
@@ -172,7 +172,7 @@ class ProductQuery(MeanQuery):
 def eigenvalue_query(query: NormalEquations) -> EigenvalueQuery:
     """Return the query of the first part."""
     design = query.design
-    values = Box((0.0,), (design.max_norm,))
+    values = Box((0.0,), (design.largest_norm,))
     relation = query.n_records, query.adjacency, design.features
     return EigenvalueQuery(values, *relation, per_person=query.per_person)
 

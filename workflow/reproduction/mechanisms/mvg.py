@@ -129,7 +129,7 @@ class MVG(Mechanism):
     def precision_budget(self, query: Query, *, epsilon: float, delta: float) -> float:
         """Return phi of Eqs. (1) and (12), the root of the precision budget of Theorems 2 and 3."""
         epsilon, delta = checks.privacy(epsilon, delta)
-        gamma = query.max_norm if self.gamma is None else checks.positive(gamma=self.gamma)
+        gamma = query.largest_norm if self.gamma is None else checks.positive(gamma=self.gamma)
         if self.theorem not in (2, 3):
             raise InputError(f"theorem is {self.theorem}; it must be 2 or 3")
         checks.choice(ZETAS, zeta=self.zeta)
@@ -141,7 +141,9 @@ class MVG(Mechanism):
         return float(largest_phi(quadratic, terms.beta, epsilon))
 
     def _is_private(self, query: Query) -> bool:
-        return self.allocation.keeps_budget and (self.gamma is None or self.gamma >= query.max_norm)
+        return self.allocation.keeps_budget and (
+            self.gamma is None or self.gamma >= query.largest_norm
+        )
 
     def _limit(self, query: Query, epsilon: float, delta: float) -> float:
         """Return the limit on the l2 norm of the precisions of Sigma."""

@@ -101,7 +101,10 @@ def _mu_ratios(
             release = mechanism.calibrate(query, epsilon=epsilon, delta=delta)
             # mu is proportional to phi.
             constants = coefficients(
-                query.shape, gamma=query.max_norm, s2=published.l2_sensitivity(query), delta=delta
+                query.shape,
+                gamma=query.largest_norm,
+                s2=published.l2_sensitivity(query),
+                delta=delta,
             )
             phi = _phi(theorem, constants, epsilon, **altered)
             phi_release = mechanism.precision_budget(query, epsilon=epsilon, delta=delta)
@@ -188,7 +191,7 @@ def example_1(_stream: Stream, *, gamma: float = 1, s2: float = 2) -> Numbers:
     m, n = MOVEMENT.features, MOVEMENT.n_records
     ones = np.ones((m, n))
     attained = float(np.linalg.norm(ones @ ones.T / n))
-    for what, gamma_value in (("attained", attained), ("calibrated to", MOVEMENT.max_norm)):
+    for what, gamma_value in (("attained", attained), ("calibrated to", MOVEMENT.largest_norm)):
         yield Number(f"gamma / (m c^2), {what}", gamma_value / (gamma * m), "=", 1, 1e-12)
     yield Number("exact s2 / (2 m c^2 / n)", MOVEMENT.l2_sensitivity / (s2 * m / n), "<=", 1)
 
@@ -421,7 +424,7 @@ def budgets(
         delta = 1 / query.n_records
         release = MVG(theorem=theorem).calibrate(query, epsilon=EPSILON, delta=delta)
         constants = coefficients(
-            query.shape, gamma=query.max_norm, s2=published.l2_sensitivity(query), delta=delta
+            query.shape, gamma=query.largest_norm, s2=published.l2_sensitivity(query), delta=delta
         )
         quadratic = _quadratic_coefficient(constants, theorem)
         root = (-constants.beta + np.sqrt(constants.beta**2 + 8 * quadratic * EPSILON)) / (
