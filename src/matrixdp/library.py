@@ -22,7 +22,7 @@ MODULES = {
     "matrixdp.mechanisms.directional",
     "matrixdp.mechanisms.gaussian",
     "matrixdp.mechanisms.laplace",
-    "matrixdp.mechanisms.private_bounds",
+    "matrixdp.mechanisms.histogram",
     "matrixdp.mechanisms.programs",
     "matrixdp.mechanisms.scaled",
     "matrixdp.noise.distributions",

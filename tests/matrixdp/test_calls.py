@@ -15,7 +15,7 @@ import refusals
 
 import matrixdp as mdp
 from matrixdp import checks
-from matrixdp.mechanisms import centred, clipped, private_bounds
+from matrixdp.mechanisms import centred, clipped, histogram
 from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.privacy import exact_sums, gaussian, present, sensitivity
 
@@ -99,7 +99,7 @@ def names(tmp_path, monkeypatch):
     frame = pd.DataFrame(X, columns=["age", "income", "score"])
     lacking = X.copy()
     lacking[5, 1] = np.nan
-    modules = (mechanismqueries, centred, clipped, present, private_bounds, sensitivity)
+    modules = (mechanismqueries, centred, clipped, histogram, present, sensitivity)
     return {name: value for module in modules for name, value in vars(module).items()} | {
         **globals(),
         "Directional": mdp.DirectionalGaussian,

@@ -16,6 +16,9 @@ from typing import Any
 import numpy as np
 
 from matrixdp.checks import InputError, plural
+from matrixdp.mechanisms import histogram
+from matrixdp.mechanisms.base import delta_for_noise
+from matrixdp.mechanisms.histogram import SizeQuery
 from matrixdp.privacy.domain import Box
 from matrixdp.release import (
     comparison,
@@ -23,7 +26,6 @@ from matrixdp.release import (
     ledger,
     missing,
     outlooks,
-    private_bounds,
     specification,
     storage,
 )
@@ -96,7 +98,7 @@ def by_noise(spec: Specification) -> list[Option]:
     """Return the mechanisms with additive noise, or the named one, the least noise first."""
     delta = _usable(spec)
     if isinstance(spec.output, Bounds):
-        ranking = private_bounds.options(spec, delta)
+        ranking = _of_bounds(spec, delta)
     elif spec.output.mechanism == CLIPPED:
         return compositions.options(spec, delta)
     elif spec.output.leaves_missing_out and spec.output.mechanism == RECOMMENDED and delta:
@@ -115,6 +117,30 @@ def by_noise(spec: Specification) -> list[Option]:
             "another mechanism"
         )
     return fitting
+
+
+def _of_bounds(spec: Specification, delta: float) -> list[Option]:
+    """Return the mechanisms that find bounds, the one first that needs the fewest records.
+
+    Its error is the number of records that must share a power of two, over that of all.
+
+    Args:
+        spec: specification of bounds.
+        delta: the delta that the account leaves for the release.
+
+    Raises:
+        InputError: no safe noise gives this guarantee.
+    """
+    query = spec.output.query
+    assert isinstance(query, SizeQuery)
+    # Slightly less, so that rounding never overspends an account.
+    left = delta_for_noise(spec.epsilon, delta, query.features) * (1 - 1e-9) if delta else 0.0
+    listed = []
+    for mechanism, release in histogram.calibrated(query, spec.epsilon, left):
+        if spec.output.mechanism in (RECOMMENDED, specification.key_of(mechanism)):
+            needed = histogram.thresholds(release)[0] / query.n_records
+            listed.append(Option(mechanism, release, comparison.variances(release), needed))
+    return sorted(listed, key=lambda option: option.error)
 
 
 def _ranking(spec: Specification, delta: float) -> list[Option]:

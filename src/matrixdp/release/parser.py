@@ -16,7 +16,7 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import InputError, nearest
-from matrixdp.mechanisms.private_bounds import LARGEST
+from matrixdp.mechanisms.histogram import LARGEST
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, SecondMomentQuery

@@ -26,7 +26,7 @@ from matrixdp.release import (
     tables,
 )
 from matrixdp.release.account import Account
-from matrixdp.release.answers import Answer
+from matrixdp.release.answer import Answer
 from matrixdp.release.comparison import Option
 from matrixdp.release.outputs import Bounds
 from matrixdp.release.specification import Specification

@@ -20,7 +20,7 @@ from matrixdp.release import (
     ledger,
     missing,
     outlooks,
-    private_bounds,
+    provenance,
     specification,
 )
 from matrixdp.release.comparison import Option
@@ -107,7 +107,7 @@ def build(
         "curve": curve,
         **_noise(spec, best),
         "says": says(spec, best),
-        "origin_of_bounds": origins or dict.fromkeys(spec.output.columns, private_bounds.STATED),
+        "origin_of_bounds": origins or dict.fromkeys(spec.output.columns, provenance.STATED),
         "rule_for_missing_values": missing.describe_fill(
             spec.output.columns, spec.fill, left_out=spec.leaves_missing_out
         ),

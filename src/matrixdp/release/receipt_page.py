@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
-from matrixdp.release import private_bounds
+from matrixdp.release import provenance
 from matrixdp.release.outputs import every
 
 #: What nobody can tell of a record, or of all records of a person, and what its neighbours differ
@@ -143,7 +143,7 @@ def _rules(statement: Mapping[str, Any]) -> Iterator[str]:
     if "bounds" not in statement:
         return
     yield "A value beyond its bounds counted as the nearest bound."
-    if found := private_bounds.describe_origin(statement):
+    if found := provenance.describe(statement):
         yield f"{found[0].upper()}{found[1:]}."
     if beyond := statement["beyond_bounds"]:
         yield f"{beyond[0].upper()}{beyond[1:]}."

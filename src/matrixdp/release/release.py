@@ -19,14 +19,14 @@ from matrixdp.release import (
     durable,
     ledger,
     missing,
-    private_bounds,
+    provenance,
     readers,
     receipt,
     storage,
     tables,
 )
 from matrixdp.release.account import Account
-from matrixdp.release.answers import Answer, claim, file_names, publish
+from matrixdp.release.answer import Answer, claim, file_names, publish
 from matrixdp.release.comparison import Option
 from matrixdp.release.outputs import Bounds, words
 from matrixdp.release.outputs.output import DOUBTS, UNCLIPPED
@@ -162,7 +162,7 @@ class Plan:
             "total_of_the_account": ledger.phrase(state["total"]),
             "epsilon_of_all_releases_so_far": ledger.total_epsilon(ledger.add(state, entry)),
         }
-        origins = private_bounds.origins(spec, path, state)
+        origins = provenance.of_bounds(spec, path, state)
         pending = self._answer(date, more, charge=len(state["releases"]) + 1, origins=origins)
         entry["receipt"] = pending.statement["digest"]
         sizes = pending.sizes
@@ -296,13 +296,13 @@ def _notes(
     They follow from what is public or released.
     """
     if isinstance(spec.output, Bounds):
-        return private_bounds.failure(rows)
+        return provenance.failure(rows)
     notes, left_out = [], spec.leaves_missing_out
     if missing.can_occur(spec.file) and (left_out or not np.isnan(spec.fill).any()):
         notes.append(missing.describe_fill(spec.output.columns, spec.fill, left_out=left_out))
     if spec.output.root and "radius_in_half_ranges" in details:
         notes.append(compositions.TOO_SMALL)
-    if found := private_bounds.describe_origin(statement):
+    if found := provenance.describe(statement):
         notes.append(found)
     if clipped := details.get(UNCLIPPED, {}):
         notes.append(

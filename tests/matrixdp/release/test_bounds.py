@@ -14,11 +14,11 @@ from harness import charges
 import matrixdp as mdp
 from matrixdp import cli
 from matrixdp.checks import InputError
-from matrixdp.mechanisms import private_bounds
+from matrixdp.mechanisms import histogram
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.release.bounds import by_column as column_bounds
 from matrixdp.release.outputs import OUTPUTS
-from matrixdp.release.private_bounds import text as table_text
+from matrixdp.release.provenance import text as table_text
 
 PACKAGE = Path(mdp.__file__).parent
 COLUMNS = ["age", "income"]
@@ -365,7 +365,7 @@ def test_a_program_that_pastes_the_largest_value_is_refuted(tmp_path, monkeypatc
         rows = list(csv.DictReader((tmp_path / "people.csv").open()))
         return [(0.0, max(float(row[name] or 0) for row in rows) + 1) for name in COLUMNS]
 
-    monkeypatch.setattr(private_bounds, "bounds", read)
+    monkeypatch.setattr(histogram, "bounds", read)
     rows = [([["20", "4000"]] * 89 + [[value, value]], ["a"] * 90) for value in ("50", "9000")]
     assert not lost(tmp_path, monkeypatch, capsys, rows, 0, "mean", {})[1]
 

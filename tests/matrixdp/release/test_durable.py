@@ -17,7 +17,7 @@ from matrixdp.checks import InputError
 from matrixdp.cli import release
 from matrixdp.noise import safe
 from matrixdp.release import durable, storage
-from matrixdp.release.answers import Answer
+from matrixdp.release.answer import Answer
 from matrixdp.release.release import charges, make
 
 #: A release by pure noise, one in parts, whose answer has a file more, and one of bounds.

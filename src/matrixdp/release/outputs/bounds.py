@@ -1,4 +1,4 @@
-"""Bounds of columns that nobody knows, see :mod:`matrixdp.mechanisms.private_bounds`."""
+"""Bounds of columns that nobody knows, see :mod:`matrixdp.mechanisms.histogram`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms import private_bounds
+from matrixdp.mechanisms import histogram
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.private_bounds import BETA, OTHERS, SizeQuery
+from matrixdp.mechanisms.histogram import BETA, OTHERS, SizeQuery
 from matrixdp.privacy.sensitivity import Query
 from matrixdp.release.comparison import Option
 from matrixdp.release.outputs.noisy import Noisy
@@ -61,7 +61,7 @@ class Bounds(Output):
 
     def answer(self, noisy: Noisy) -> Array:
         """Return the lowest and highest value of each column, (m, 2)."""
-        sides = private_bounds.bounds(noisy.part, noisy.value)
+        sides = histogram.bounds(noisy.part, noisy.value)
         return np.array([pair or (np.nan, np.nan) for pair in sides])
 
     def table(self, answer: Array) -> tuple[list[str], list[list[Any]]]:
@@ -74,7 +74,7 @@ class Bounds(Output):
         return {
             "private_bounds": "bounds are the ends of the outermost bins of a noisy histogram over "
             "powers of two whose counts are above thresholds; what lies beyond them is not said",
-            "thresholds_of_counts": [*private_bounds.thresholds(release)],
+            "thresholds_of_counts": [*histogram.thresholds(release)],
             "noise_std_of_counts": release.noise_std * release.rounding_factor,
             "probabilities_that_an_empty_bin_is_above": [BETA, OTHERS],
         }

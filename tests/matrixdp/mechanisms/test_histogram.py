@@ -8,9 +8,9 @@ import pytest
 from exactness import same_integers
 from scipy.special import ndtr
 
-from matrixdp.mechanisms import private_bounds
+from matrixdp.mechanisms import histogram
 from matrixdp.mechanisms.base import NoGuarantee
-from matrixdp.mechanisms.private_bounds import (
+from matrixdp.mechanisms.histogram import (
     BETA,
     BINS,
     OTHERS,
@@ -149,6 +149,6 @@ def test_bounds_are_the_ends_of_the_outermost_bins_above_the_thresholds():
     noisy[3, SIDE] = lone + 1
     noisy[4, [0, 1, BINS - 1]] = other + 1
     noisy[5, bins(np.array([5.0, 9.0]))] = lone - 1
-    tiny, most = 2.0**private_bounds.SMALLEST, 2.0 ** (private_bounds.LARGEST + 1)
+    tiny, most = 2.0**histogram.SMALLEST, 2.0 ** (histogram.LARGEST + 1)
     sides = [(-4, 64), (2, 32), (0, 8), (-tiny, tiny), (-most, most), None]
     assert bounds(release, noisy.reshape(-1, 1)) == sides

@@ -12,18 +12,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from matrixdp.mechanisms import private_bounds
-from matrixdp.mechanisms.base import delta_for_noise
-from matrixdp.mechanisms.private_bounds import SizeQuery
+from matrixdp.mechanisms.histogram import SizeQuery
 from matrixdp.release import missing, storage
-from matrixdp.release.comparison import Option, variances
-from matrixdp.release.keys import RECOMMENDED
 from matrixdp.release.outputs import Bounds
 from matrixdp.release.outputs.words import join
-from matrixdp.release.specification import Specification, key_of
+from matrixdp.release.specification import Specification
 
-#: Factor that keeps a release slightly small, so that rounding never overspends its account.
-_BELOW = 1 - 1e-9
 #: What a receipt says of bounds; the beginning of what it says of bounds that were found.
 STATED = "stated by you"
 _FOUND = "found in private by the charge"
@@ -32,29 +26,6 @@ _CLIPPED = "clipping not covered by intervals"
 _UNKNOWN = "stated by you or found in private, which nobody can tell"
 #: Digits of the identifier of a charge that are shown.
 _DIGITS = 12
-
-
-def options(spec: Specification, delta: float) -> list[Option]:
-    """Return the mechanisms that find bounds, the one first that needs the fewest records.
-
-    Its error is the number of records that must share a power of two, over that of all.
-
-    Args:
-        spec: specification of bounds.
-        delta: the delta that the account leaves for the release.
-
-    Raises:
-        InputError: no safe noise gives this guarantee.
-    """
-    query = spec.output.query
-    assert isinstance(query, SizeQuery)
-    left = delta_for_noise(spec.epsilon, delta, query.features) * _BELOW if delta else 0.0
-    listed = []
-    for mechanism, release in private_bounds.calibrated(query, spec.epsilon, left):
-        if spec.output.mechanism in (RECOMMENDED, key_of(mechanism)):
-            needed = private_bounds.thresholds(release)[0] / query.n_records
-            listed.append(Option(mechanism, release, variances(release), needed))
-    return sorted(listed, key=lambda option: option.error)
 
 
 def text(rows: Sequence[Sequence[Any]], statement: Mapping[str, Any]) -> str:
@@ -86,7 +57,7 @@ def failure(rows: Sequence[Sequence[Any]]) -> list[str]:
     ]
 
 
-def origins(spec: Specification, path: Path, account: Mapping[str, Any]) -> dict[str, str]:
+def of_bounds(spec: Specification, path: Path, account: Mapping[str, Any]) -> dict[str, str]:
     """Return where the bounds of each column come from, for a receipt.
 
     Of bounds that were changed afterwards one end may be as it was found. An end of 0 says nothing.
@@ -131,7 +102,7 @@ def _rule(spec: Specification, statement: Mapping[str, Any]) -> str:
     return f", where a missing value {'would have ended it' if refused else 'was left out'}"
 
 
-def describe_origin(statement: Mapping[str, Any]) -> str:
+def describe(statement: Mapping[str, Any]) -> str:
     """Return sentences on the bounds of a receipt that were not stated; nothing where all were."""
     words = statement["origin_of_bounds"]
     unknown = [name for name in words if words[name].startswith(_UNKNOWN)]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from matrixdp.checks import Array, InputError
-from matrixdp.release import durable, private_bounds, receipt_page
+from matrixdp.release import durable, provenance, receipt_page
 from matrixdp.release.outputs import Bounds
 
 
@@ -90,7 +90,7 @@ class Answer:
     def _text(self) -> str:
         """Return the table as text: of bounds TOML, otherwise CSV."""
         if self.query == Bounds.name:
-            return private_bounds.text(self.rows, self.receipt)
+            return provenance.text(self.rows, self.receipt)
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows([self.header, *self.rows])
         return text.getvalue()
