@@ -8,7 +8,7 @@ import matrixdp as mdp
 from matrixdp.mechanisms import clipped
 from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import squared_norms
-from matrixdp.release import specification
+from matrixdp.release.outputs import Mean
 
 FEATURES = 11
 
@@ -47,7 +47,7 @@ def per_record(name, radius=1.0):
         "clipped, a stack": lambda rows: ball.clip(rows[:, :, None])[:, :, 0],
         "of a ball": within(ball),
         "of a box": within(box),
-        "scaled": specification.fit("mean", box, 10, epsilon=1, delta=0).output.scaled,
+        "scaled": Mean(columns=tuple("abcdefghijk"), box=box, records=10).scaled,
     }[name]
 
 

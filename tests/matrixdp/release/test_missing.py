@@ -1,7 +1,6 @@
 """What becomes of missing values: a new account states it before a record is read."""
 
 import itertools
-from dataclasses import replace
 
 import harness
 import numpy as np
@@ -12,7 +11,7 @@ import matrixdp as mdp
 from matrixdp import cli
 from matrixdp.cli import release as verb
 from matrixdp.privacy import exact_sums
-from matrixdp.release import release, storage, tables
+from matrixdp.release import choices, release, storage, tables
 
 #: A mean of four ages.
 AGES = {
@@ -193,7 +192,7 @@ def test_no_request_moves_by_more_than_its_noise_is_charged_for(
     grid = np.array([*itertools.product([np.nan, 0.0, 60.0, 120.0], [np.nan, 0.0, 90.0, 200.0])])
     for option in harness.options(base):
         chosen, noise = option.release, option.release.noise
-        spec = replace(base, query=chosen.query)
+        spec = choices.spec_of(base, option)
         values = [
             exact_sums.value(spec.output.query, [spec.output.scaled(np.tile(row, (most, 1)))])
             for row in grid
