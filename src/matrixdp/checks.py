@@ -46,16 +46,13 @@ _REMEDIES = {
 
 
 @contextlib.contextmanager
-def as_input_error(
-    sentence: str, error_type: type[InputError] = InputError, remedy: str = ""
-) -> Iterator[None]:
+def as_input_error(sentence: str, remedy: str = "") -> Iterator[None]:
     """Turn any error of a parser or a reader into an InputError; an InputError passes unchanged.
 
     The new error does not hold the other one.
 
     Args:
         sentence: the message; ``{why}`` in it is replaced by the reason.
-        error_type: class of the new error.
         remedy: end of the message, where the type of the error does not say what helps.
     """
     try:
@@ -68,7 +65,7 @@ def as_input_error(
         if remedy:
             helps = (text for kind, text in _REMEDIES.items() if isinstance(error, kind))
             text += f"; {next(helps, remedy)}"
-    refusal = error_type(text)
+    refusal = InputError(text)
     try:
         raise refusal
     finally:

@@ -24,9 +24,7 @@ def check_names(columns: Sequence[Any]) -> None:
         raise InputError(f"there are two columns {duplicate!r}; rename one")
 
 
-def by_column(
-    bounds: BoundsLike | None, columns: Sequence[Any], name: str = "bounds"
-) -> dict[Any, tuple[float, float]]:
+def by_column(bounds: BoundsLike | None, columns: Sequence[Any]) -> dict[Any, tuple[float, float]]:
     """Return the bounds (lowest, highest) of each column, in the order of ``columns``.
 
     Two pairs could also be the two lowest and the two highest values of two columns, as earlier
@@ -36,14 +34,13 @@ def by_column(
         bounds: (lowest, highest) of all columns; or a list with such a pair per column; or such
             pairs by column.
         columns: names of m columns, or their numbers from 0.
-        name: name of the argument, for messages.
 
     Raises:
         InputError: the bounds are missing, have another form, or could mean two things.
     """
     if bounds is None:
         raise InputError(
-            f"{name} is None; state the public lowest and highest values, (-1, 1) with "
+            "bounds is None; state the public lowest and highest values, (-1, 1) with "
             "max_norm = 1 where norms of records are at most 1"
         )
     check_names(columns)
@@ -54,26 +51,26 @@ def by_column(
             bounds = {numbers.get(column, column): ends for column, ends in bounds.items()}
         for column in bounds:
             if column not in columns:
-                raise InputError(f"{name} has the column {column!r}; {nearest(column, columns)}")
+                raise InputError(f"bounds has the column {column!r}; {nearest(column, columns)}")
         for column in columns:
             if column not in bounds:
-                raise InputError(f"{name} lacks the column {column!r}; add its (lowest, highest)")
-        return {column: _pair(bounds[column], f"{name}[{column!r}]") for column in columns}
+                raise InputError(f"bounds lacks the column {column!r}; add its (lowest, highest)")
+        return {column: _pair(bounds[column], f"bounds[{column!r}]") for column in columns}
     sides = _numbers(bounds)
     if sides is not None and sides.shape == (2,):
-        return dict.fromkeys(columns, _pair(bounds, name))
+        return dict.fromkeys(columns, _pair(bounds, "bounds"))
     pattern = ", ".join(f"{column!r}: (lowest, highest)" for column in columns[:2])
     pattern = f"{{{pattern}{', ...' * (len(columns) > 2)}}}"
     if sides is not None and sides.shape == (len(columns), 2) and len(columns) != 2:
         pairs = zip(columns, sides.tolist(), strict=True)
-        return {column: _pair(pair, f"{name}[{column!r}]") for column, pair in pairs}
+        return {column: _pair(pair, f"bounds[{column!r}]") for column, pair in pairs}
     if sides is not None and sides.shape == (2, 2) == (len(columns), 2):
         raise InputError(
-            f"{name} is {_text(bounds)}, which can be a pair per column, or the lowest and then the"
-            f" highest values of both; give {name} = {pattern}"
+            f"bounds is {_text(bounds)}, which can be a pair per column, or the lowest and then the"
+            f" highest values of both; give bounds = {pattern}"
         )
     raise InputError(
-        f"{name} is {_text(bounds)}, for {plural(len(columns), 'column')}; give a pair (lowest, "
+        f"bounds is {_text(bounds)}, for {plural(len(columns), 'column')}; give a pair (lowest, "
         f"highest) of numbers for all columns, a list with such a pair per column, or {pattern}"
     )
 

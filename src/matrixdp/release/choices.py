@@ -287,7 +287,8 @@ def _line(spec: Specification, account: ledger.Account) -> str:
     def total_at(epsilon: float) -> dict[str, float]:
         return ledger.total({"epsilon": epsilon, "delta": first["delta"]})
 
-    def fits(epsilon: float) -> bool:
+    def fits(hundredths: int) -> bool:
+        epsilon = hundredths / 100
         total = total_at(epsilon)
         least = min(spec.epsilon, epsilon)
         with contextlib.suppress(InputError):
@@ -296,12 +297,7 @@ def _line(spec: Specification, account: ledger.Account) -> str:
         return False
 
     # Above 60 noise of one number adds more than any delta.
-    low, high = 0, int(min(first["epsilon"], 60) * 100)
-    if high and fits(high / 100):
-        low = high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle / 100) else (low, middle)
+    low = ledger.largest(int(min(first["epsilon"], 60) * 100), fits)
     if not low:
         return ""
     stated = total_at(low / 100)
@@ -319,9 +315,7 @@ def together(specs: Sequence[Specification], firsts: Sequence[Option]) -> str:
 
     if excess := ledger.excess(after(1)):
         return f"together: {excess}; leave a [[release]] out"
-    room = 0
-    while room < ledger.MANY and not ledger.excess(after(room + 2)):
-        room += 1
+    room = ledger.largest(ledger.MANY, lambda times: not ledger.excess(after(times + 1)))
     return (
         f"together: epsilon {ledger.total_epsilon(after(1)):.4g} of {account['total']['epsilon']:g}"
         f"; the account has room for {plural(room, 'more such file')} then"

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -282,11 +282,16 @@ def add(account: Account, entry: Mapping[str, Any], times: int = 1) -> Account:
 
 def room(account: Account, entry: Mapping[str, Any]) -> int:
     """Return how many further releases with this charge fit, ``MANY`` at most."""
-    fit, beyond = 0, MANY + 1
-    while beyond - fit > 1:
-        middle = (fit + beyond) // 2
-        fit, beyond = (fit, middle) if excess(add(account, entry, middle)) else (middle, beyond)
-    return fit
+    return largest(MANY, lambda times: not excess(add(account, entry, times)))
+
+
+def largest(most: int, fits: Callable[[int], bool]) -> int:
+    """Return the largest whole number from 1 to ``most`` that fits, as all below it do; or 0."""
+    low, beyond = 0, most + 1
+    while beyond - low > 1:
+        middle = (low + beyond) // 2
+        low, beyond = (middle, beyond) if fits(middle) else (low, middle)
+    return low
 
 
 def left(account: Account, *, pure: bool) -> float:

@@ -84,32 +84,22 @@ class MomentNoise:
         ]
         return np.concatenate(sizes, axis=1)
 
-    def eigenvalue_width(self, mean: Array, level: float = LEVEL) -> float:
-        """Return a bound on the errors of all eigenvalues of a covariance.
-
-        Args:
-            mean: released mean, (m,).
-            level: probability that the bound holds for all of them.
-        """
-        # Weyl's inequality; each of the two bounds fails with probability (1 - level) / 2.
-        part_level = (1 + level) / 2
+    def eigenvalue_width(self, mean: Array) -> float:
+        """Return a bound on the errors of all eigenvalues of a covariance, about a mean (m,)."""
+        # Weyl's inequality; each of the two bounds fails with half of the probability.
+        part_level = (1 + LEVEL) / 2
         size, shift = np.quantile(self._sizes, part_level, axis=1, method="higher").tolist()
         if self._mean_std is not None:
             return float(size + shift**2)
         return size + 2 * float(np.linalg.norm(mean)) * shift + shift**2
 
-    def covariance_widths(self, mean: Array, level: float = LEVEL) -> tuple[Array, Array]:
-        """Return bounds on the errors of the mean (m,) and of the unprojected covariance (m, m).
-
-        Args:
-            mean: released mean, (m,).
-            level: probability that all bounds hold.
-        """
+    def covariance_widths(self, mean: Array) -> tuple[Array, Array]:
+        """Return bounds on the errors of a mean (m,) and of the unprojected covariance (m, m)."""
         if self._mean_std is not None:
-            part_level = (1 + level) / 2
+            part_level = (1 + LEVEL) / 2
             shift = float(self._mean_std * ndtri((1 + part_level ** (1 / len(mean))) / 2))
             return np.full(len(mean), shift), self._release.interval(part_level) + shift**2
-        entries = self._release.interval(level)
+        entries = self._release.interval(LEVEL)
         columns = np.delete(np.arange(len(entries)), CONSTANT)
         shifts = entries[CONSTANT, columns]
         cross = np.outer(np.abs(mean), shifts)

@@ -38,7 +38,7 @@ class PresentMeans(NamedTuple):
     high: Array
 
 
-def means(release: AdditiveMechanism, private: Array, level: float = LEVEL) -> PresentMeans:
+def means(release: AdditiveMechanism, private: Array) -> PresentMeans:
     """Return the means that a release of sums and weighted counts gives.
 
     Let S and C be the exact sum and weighted count, y = S + e and x = C + f the released ones, and
@@ -53,12 +53,11 @@ def means(release: AdditiveMechanism, private: Array, level: float = LEVEL) -> P
     Args:
         release: calibrated mechanism of a :class:`PresentMeanQuery`.
         private: released sums and counts, (k, 2m).
-        level: probability that all intervals cover.
     """
     query, (noise, *_) = release.query, release.whitened
     assert isinstance(query, PresentMeanQuery)
     sums, counts = np.split(private, 2, axis=-1)
-    unit, chance = release.rounding_factor, (1 - level) / query.columns
+    unit, chance = release.rounding_factor, (1 - LEVEL) / query.columns
     if noise.unit == safe.LAPLACE:
         unit *= np.max(noise.size)
         quantiles = -np.log(chance), -2 - lambertw(-2 * chance * np.exp(-2), -1).real
