@@ -148,9 +148,7 @@ def test_standard_errors_are_those_of_simulated_regressions(request, name, line)
     middle, half = np.array([1.0, -0.2, 0.3, 50.0]), np.array([2.0, 0.5, 1.0, 10.0])
 
     box = mdp.Box(tuple(middle - half), tuple(middle + half))
-    output = Regression(
-        columns=(*"abcd",), box=box, query=release.query, middle=middle, half=half, **line
-    )
+    output = Regression(columns=(*"abcd",), box=box, records=release.query.n_records, **line)
 
     def fit(moments):
         return np.append(*output.line(centred(moments), release.noise_std))
