@@ -23,13 +23,10 @@ from sklearn.utils.validation import (
 
 from matrixdp import checks, docs
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.composed import InParts
 from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import Box
 from matrixdp.release import (
     bounds,
-    choices,
     compositions,
     ledger,
 )
@@ -45,7 +42,7 @@ from matrixdp.release.outputs import OUTPUTS, Output
 from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.outputs.output import CLIPPED, RECOMMENDED
 from matrixdp.release.people import bound_contributions
-from matrixdp.release.release import TRIES, Outdated, Plan, plan
+from matrixdp.release.release import Plan, plan, retried
 from matrixdp.release.specification import Specification
 
 #: Mechanisms that add their noise to second moments.
@@ -203,31 +200,26 @@ class Private(BaseEstimator):
         output = OUTPUTS[name](columns=columns, box=box, records=len(rows), **shared, **line)
         budget = {key: parameters[key] for key in ("epsilon", "delta")}
         spec = Specification(Path(), output, {}, total=None, fill=box.middle, **budget)
-        useless = {"even_if_useless": parameters["even_if_useless"]}
         # A missing value that counts is the middle of its bounds.
         filled = np.where(np.isnan(rows), box.middle, rows)
-        for last in range(TRIES, -1, -1):
-            choice = plan(spec, self.account, **useless, insist="even_if_useless=True")
-            assert choice.option is not None
-            release: AdditiveMechanism | InParts = choice.option.release
-            output = choices.spec_of(choice.spec, choice.option).output
-            draw = compositions.prepare(output, release, partial(map, output.scaled, [filled]))
-            try:
-                self._spend(choice)
-                break
-            except Outdated:
-                if not last:
-                    raise
-        self.mechanism_ = release
-        return output, draw()
+
+        def attempt() -> tuple[Plan, Callable[[], Noisy]]:
+            choice = plan(spec, self.account, even_if_useless=parameters["even_if_useless"])
+            scaled = partial(map, choice.output.scaled, [filled])
+            draw = compositions.prepare(choice.output, choice.release, scaled)
+            self._spend(choice)
+            return choice, draw
+
+        choice, draw = retried(attempt)
+        self.mechanism_ = choice.release
+        return choice.output, draw()
 
     def _spend(self, choice: Plan) -> None:
         """Charge a fit to the account or count it, after checking that its noise can be drawn."""
         if self.account is not None:
             choice.charge(type(self).__name__)
             return
-        assert choice.option is not None
-        ledger.check(choice.option.release)
+        ledger.check(choice.release)
         self._one_fit.spend(type(self).__name__)
 
     def _box(self, X: ArrayLike, *more: tuple[float, float]) -> Box:

@@ -62,8 +62,8 @@ class Covariance(Private):
         answer = output.answer(noisy)
         self.location_, self.covariance_ = answer[:, 0], answer[:, 1:]
         self.eigenvalues_ = spectrum(self.covariance_)[0]
-        warn_of_doubts(output.doubts(noisy), calls=2)
-        warn_of_clipping(noisy, calls=2)
+        warn_of_doubts(output.doubts(noisy))
+        warn_of_clipping(noisy)
         return self
 
 
@@ -120,8 +120,8 @@ class PrivatePCA(FitAlone, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pr
         answer = output.answer(noisy)
         self.explained_variance_, self.explained_variance_ratio_ = answer[:, 0], answer[:, 1]
         self.components_ = answer[:, 2:]
-        warn_of_doubts(output.doubts(noisy), calls=2)
-        warn_of_clipping(noisy, calls=2)
+        warn_of_doubts(output.doubts(noisy))
+        warn_of_clipping(noisy)
         return self
 
     def transform(self, X: ArrayLike) -> Array:
@@ -207,7 +207,7 @@ class PrivateRidge(RegressorMixin, Private):
         if parameters["max_norm"] is None:
             errors = output.standard_errors(noisy.noise(), noisy.estimate, noisy.part.noise_std)
         self.coef_std_, self.intercept_std_ = errors[:-1], float(errors[-1])
-        warn_of_doubts(output.doubts_of(self.coef_, self.coef_std_), calls=2)
+        warn_of_doubts(output.doubts_of(self.coef_, self.coef_std_))
         return self
 
     def __sklearn_tags__(self) -> Any:

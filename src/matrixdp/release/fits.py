@@ -81,26 +81,26 @@ class UselessWarning(UserWarning):
     """Noise may be all there is in a number that an estimator released."""
 
 
-def warn_of_doubts(doubts: Sequence[str], *, calls: int) -> None:
-    """Warn the program that is this many calls above of released numbers that may be noise."""
+def warn_of_doubts(doubts: Sequence[str]) -> None:
+    """Warn who calls ``fit`` of released numbers that may be noise."""
     if doubts:
         rest_words = f", and {len(doubts) - 1} such numbers more" * (len(doubts) > 1)
-        warnings.warn(f"{doubts[0]}{rest_words}", UselessWarning, stacklevel=calls + 1)
+        warnings.warn(f"{doubts[0]}{rest_words}", UselessWarning, stacklevel=3)
 
 
 class ClippedWarning(UserWarning):
     """Many records were shrunk, which makes variances too small by an unknown factor."""
 
 
-def warn_of_clipping(noisy: Noisy, *, calls: int) -> None:
-    """Warn the program that is this many calls above where many records were shrunk."""
+def warn_of_clipping(noisy: Noisy) -> None:
+    """Warn who calls ``fit`` where many records were shrunk."""
     if noisy.shrinks and noisy.share_beyond > MANY:
         warnings.warn(
             f"a noisy share of {noisy.share_beyond:.0%} of the records lies beyond a radius that "
             "was found in private, and was shrunk to it: variances may be several times too small; "
             'mechanism="analyze_gauss" has more noise and none of this',
             ClippedWarning,
-            stacklevel=calls + 1,
+            stacklevel=3,
         )
 
 

@@ -90,9 +90,7 @@ def make_release(
     if out is not None:
         raise InputError("out has no meaning for records in memory; save the answer yourself")
     books = _account(spec, account)
-    return release.make(
-        spec, None, books, even_if_useless=even_if_useless, insist="even_if_useless=True"
-    )
+    return release.make(spec, None, books, even_if_useless=even_if_useless)
 
 
 def private_bounds(

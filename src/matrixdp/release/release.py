@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from matrixdp.checks import Array, InputError, plural
+from matrixdp.mechanisms.additive import AdditiveMechanism
+from matrixdp.mechanisms.composed import InParts
 from matrixdp.release import (
     choices,
     compositions,
@@ -28,7 +31,7 @@ from matrixdp.release import (
 from matrixdp.release.account import Account
 from matrixdp.release.answer import Answer, claim, file_names, publish
 from matrixdp.release.comparison import Option
-from matrixdp.release.outputs import Bounds, words
+from matrixdp.release.outputs import Bounds, Output, words
 from matrixdp.release.outputs.output import DOUBTS, UNCLIPPED
 from matrixdp.release.specification import Specification
 
@@ -37,6 +40,8 @@ _NUMBER, _ENTRY, _FILE = 32, 128, 1 << 14
 
 #: Largest number of notes of one kind.
 _SENTENCES = 4
+
+T = TypeVar("T")
 
 #: How often a release is planned anew where others spend of the same account meanwhile.
 TRIES = 20
@@ -62,6 +67,18 @@ class Plan:
     listed: tuple[Option, ...] = ()
     option: Option | None = None
 
+    @property
+    def release(self) -> AdditiveMechanism | InParts:
+        """The calibrated mechanism that is taken."""
+        assert self.option is not None
+        return self.option.release
+
+    @property
+    def output(self) -> Output:
+        """What is read from the release, with the query of its mechanism."""
+        assert self.option is not None
+        return choices.spec_of(self.spec, self.option).output
+
     def draw(self, out: Path | None = None, *, date: str = "") -> Answer:
         """Charge the release, draw its noise, store the answer beside the account and return it.
 
@@ -79,8 +96,7 @@ class Plan:
         """
         date = date or ledger.today()
         if self.account is None:
-            assert self.option is not None
-            ledger.check(self.option.release)
+            ledger.check(self.release)
             return self._answer(date, {}).finish()
         with self.account.open() as (state, location):
             path, request = location.path, _digest(self.spec, location.path)
@@ -106,8 +122,7 @@ class Plan:
             Outdated: as :meth:`draw`.
         """
         assert self.account is not None
-        assert self.option is not None
-        entry = self.account.entry(self.option.release, label)
+        entry = self.account.entry(self.release, label)
         with self.account.open() as (state, location):
             if self.option is not self._choice(state, location.path):
                 raise Outdated(f"{location.path} has changed since this release was planned")
@@ -152,9 +167,8 @@ class Plan:
     ) -> Answer:
         """Charge the release under the lock, draw it, store it and write it to ``out``."""
         assert self.account is not None
-        assert self.option is not None
         spec, path = self.spec, location.path
-        entry = {**self.account.entry(self.option.release, spec.label), "query": spec.output.name}
+        entry = {**self.account.entry(self.release, spec.label), "query": spec.output.name}
         entry |= {"date": date}
         if request:
             entry |= {"file": spec.file.name, "request": request}
@@ -208,7 +222,6 @@ def plan(
     account: Account | None = None,
     *,
     even_if_useless: bool = False,
-    insist: str = "--even-if-useless",
 ) -> Plan:
     """Return the plan of a release: its mechanism, from public facts and the account.
 
@@ -219,7 +232,6 @@ def plan(
         spec: what is released.
         account: for records in memory, the account to charge; a file has its own.
         even_if_useless: whether to release what noise hides.
-        insist: how a caller asks for that, for messages.
 
     Raises:
         InputError: no mechanism gives the guarantee, the release is useless or would overspend the
@@ -240,6 +252,7 @@ def plan(
     option = choices.choose(spec, listed, state, name)[0][0]
     answered = choices.spec_of(spec, option)
     if receipt.useless(answered, option) and not even_if_useless:
+        insist = "--even-if-useless" if spec.in_file else "even_if_useless=True"
         is_wide = len(spec.output.columns) > spec.output.records
         transpose = "transpose the table if its columns are records, or " * is_wide
         raise InputError(
@@ -255,7 +268,6 @@ def make(
     account: Account | None = None,
     *,
     even_if_useless: bool = False,
-    insist: str = "--even-if-useless",
     date: str = "",
 ) -> Answer:
     """Make a release; the same request of a file again returns the same answer at no cost.
@@ -264,20 +276,23 @@ def make(
         spec: what is released.
         out: folder of the files; None writes none but those of the account.
         account: for records in memory, the account to charge.
-        even_if_useless, insist: as of :func:`plan`.
+        even_if_useless: as of :func:`plan`.
         date: as of :meth:`Plan.draw`.
 
     Raises:
         InputError: as :func:`plan` and :meth:`Plan.draw`.
     """
-    for last in range(TRIES, -1, -1):
-        choice = plan(spec, account, even_if_useless=even_if_useless, insist=insist)
-        try:
-            return choice.draw(out, date=date)
-        except Outdated:
-            if not last:
-                raise
-    raise AssertionError
+    return retried(
+        lambda: plan(spec, account, even_if_useless=even_if_useless).draw(out, date=date)
+    )
+
+
+def retried(attempt: Callable[[], T]) -> T:
+    """Return what a plan and its charge give, planned anew where the account has changed."""
+    for _ in range(TRIES):
+        with contextlib.suppress(Outdated):
+            return attempt()
+    return attempt()
 
 
 def _digest(spec: Specification, account: Path) -> str:
