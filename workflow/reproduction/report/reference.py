@@ -29,7 +29,7 @@ import yaml
 
 from matrixdp.checks import InputError
 from reproduction.files import read_yaml, write_text
-from reproduction.report import inputs, summary, tables
+from reproduction.report import inputs, statistics, summary, tables
 
 #: Files and folders of a run that are kept, where they exist.
 KEPT = (
@@ -71,8 +71,6 @@ ROUNDING = 1e-6
 #: another grid of privacy losses it moves by about 2e-5 (see
 #: :func:`reproduction.privacy.accountants.pld_epsilon`).
 FOLLOWING = 1e-4
-#: Differences below this are rounding too: a computed error of 0.
-NOTHING = 1e-12
 
 #: A number in a text; what stands around it are words.
 _NUMBER = r"(?<![\w.])-?(?:\d+\.?\d*(?:e[-+]?\d+)?|inf)(?!\.?\w)"
@@ -172,7 +170,7 @@ def _fault(run: Path, reference: Path, trained: set[str], aside: Collection[str]
         if column in numbers:
             pair = new[column], old[column]
             accuracy = ROUNDING if column in EXACT else FOLLOWING
-            wrong = ~np.isclose(*pair, rtol=accuracy, atol=NOTHING, equal_nan=True)
+            wrong = ~np.isclose(*pair, rtol=accuracy, atol=statistics.ROUNDING, equal_nan=True)
             wrong &= ~free | (column in CLOSED)
         else:
             pair = _words(new[column]), _words(old[column])

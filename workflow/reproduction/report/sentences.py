@@ -21,7 +21,7 @@ import jinja2
 from matrixdp.checks import InputError
 from reproduction import catalogue, files, job_settings
 from reproduction.report import inputs, numbers
-from reproduction.report.inputs import Files
+from reproduction.report.inputs import Files, Run
 from reproduction.report.numbers import Number
 
 #: The texts of plain files, such as README.
@@ -122,17 +122,16 @@ def _environment() -> jinja2.Environment:
 
 def missing_parts(of_run: Files) -> str:
     """Return why a run is not the one that the sentences are written for; empty if it is."""
-    settings = inputs.read("settings", of_run)
-    if not job_settings.on_papers(settings):
+    run = Run(of_run)
+    if not job_settings.on_papers(run.settings):
         return "A run on other experiments than the papers'"
     statuses = [inputs.provenance(path)["status"] for path in inputs.data_sets(of_run)]
     if "simulated" in statuses:
         return "Simulated data: a test of the workflow, not a result"
-    runs = [*settings["experiments"], *(settings.get("training") or ())]
-    absent = [catalogue.experiment(name).title for name in runs if f"summary/{name}" not in of_run]
-    if absent:
-        return f"A run without {' and '.join(absent)}"
-    return "" if _is_full(settings) else "A run with other settings than the full one"
+    names = [name for name in run.experiments if f"summary/{name}" not in run]
+    if names:
+        return f"A run without {' and '.join(catalogue.experiment(name).title for name in names)}"
+    return "" if _is_full(run.settings) else "A run with other settings than the full one"
 
 
 def _is_full(settings: Mapping[str, Any]) -> bool:

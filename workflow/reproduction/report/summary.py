@@ -14,6 +14,7 @@ from matrixdp.checks import InputError
 from reproduction import catalogue, files
 from reproduction.report import contrasts, statistics
 from reproduction.trials import CONTROL
+from reproduction.trials import DEFAULT as DEFAULT
 
 #: Columns that identify a summary row.
 KEYS = (
@@ -33,9 +34,6 @@ COLUMNS = (
 
 #: Columns of heavy-tailed rows: the median and the ends of its interval.
 MEDIAN = ("median", "median_low", "median_high")
-
-#: Name of the default reading, which tables and figures show unless they say otherwise.
-DEFAULT = "default"
 
 PHASES = ("report", "select", CONTROL)
 SIMULATED = "simulated"

@@ -21,7 +21,7 @@ from reproduction import catalogue, job_settings
 from reproduction.files import replacing
 from reproduction.report import inputs, markup, numbers
 from reproduction.report.claims import findings
-from reproduction.report.inputs import Files
+from reproduction.report.inputs import Files, Run
 from reproduction.report.sentences import Sentences, missing_parts
 from reproduction.report.tables import build as build_table
 from reproduction.report.tables.base import Column
@@ -87,9 +87,9 @@ def build(files: Files, out: str | os.PathLike) -> str:
         import typst
     except ImportError:
         raise InputError("the article needs the package typst; pip install typst") from None
-    settings = inputs.read("settings", files)
-    if not job_settings.on_papers(settings):
-        names = ", ".join([*settings["experiments"], *(settings.get("training") or ())])
+    run = Run(files)
+    if not job_settings.on_papers(run.settings):
+        names = ", ".join(run.experiments)
         raise InputError(f"the article is on the papers' experiments, and the run on {names} alone")
     folder_of_run = os.path.relpath(files["settings"].parent, Path(out).parent)
     text, used = typst_text(files)

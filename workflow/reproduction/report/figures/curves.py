@@ -20,6 +20,7 @@ from reproduction.report import (
 from reproduction.report.figures import frames, style
 from reproduction.report.figures.base import Figure
 from reproduction.report.inputs import Run
+from reproduction.report.statistics import ROUNDING
 
 REFUSED = [style.key("no guarantee at this ε", catalogue.Look(style.INK, "x", "none"))]
 
@@ -118,7 +119,7 @@ def finish(axes: Axes, frame: pd.DataFrame) -> None:
     """Scale the y axis to our results, name it, and draw the baselines."""
     axes.set_ylabel(frames.axis(frame))
     ours = frame[frame["role"].eq("mechanism")]
-    finite = ours[ours["mean"].gt(frames.NOTHING)]
+    finite = ours[ours["mean"].gt(ROUNDING)]
     low, high = finite["mean"].min(), finite["mean"].max()
     levels = frame[frame["role"].eq("level")]
     if high > 10 * low:
@@ -136,7 +137,7 @@ def finish(axes: Axes, frame: pd.DataFrame) -> None:
         if bottom <= mean <= top:
             style.level(axes, mean, name, label=label)
         else:
-            value = markup.short(mean if mean > frames.NOTHING else 0.0)
+            value = markup.short(mean if mean > ROUNDING else 0.0)
             end = top if mean > top else bottom
             style.level(axes, end, name, label=f"{label}: {value}", linewidth=0)
 

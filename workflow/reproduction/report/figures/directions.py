@@ -14,6 +14,7 @@ from reproduction.report import audit_status, comparisons, statistics, summary
 from reproduction.report.figures import frames, style
 from reproduction.report.figures.base import Figure
 from reproduction.report.inputs import Run
+from reproduction.report.statistics import ROUNDING
 
 EXACT = "directional_gaussian"
 
@@ -65,7 +66,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     baseline = summary.trivial(frame)
     ours, theirs = (frame[frame["role"].eq(role)] for role in ("mechanism", "published"))
     paper, exact = (ours[ours["mechanism"].eq(name)] for name in (mechanism, EXACT))
-    decades = exact["mean"].max() > 10 * exact.loc[exact["mean"] > frames.NOTHING, "mean"].min()
+    decades = exact["mean"].max() > 10 * exact.loc[exact["mean"] > ROUNDING, "mean"].min()
     heights = (1.0, 1.0, 0.6)[: 3 if decades else 2]
     height = 1.2 + 2.3 * sum(heights)
     figure, grid = style.canvas(height, len(heights), sharex=True, height_ratios=heights)
@@ -79,7 +80,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
         for name in ("nonprivate", baseline):
             value = frames.level(frame, name)
             # A logarithmic axis has no place for an exact 0.
-            if value > frames.NOTHING or (np.isfinite(value) and not (decades and axes is lower)):
+            if value > ROUNDING or (np.isfinite(value) and not (decades and axes is lower)):
                 style.level(axes, value, name)
     if decades:
         style.log_axis(lower, "y", lower.get_ylabel())
@@ -127,7 +128,7 @@ def _handles(frame: pd.DataFrame, mechanism: str, baseline: str) -> list[Any]:
         for number, text in labels
     ]
     for name in (baseline, "nonprivate"):
-        zero = ": 0" if abs(frames.level(frame, name)) < frames.NOTHING else ""
+        zero = ": 0" if abs(frames.level(frame, name)) < ROUNDING else ""
         handles.append(style.key(catalogue.label(name) + zero, catalogue.look(name), marker=""))
     return handles
 

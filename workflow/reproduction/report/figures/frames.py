@@ -10,9 +10,6 @@ import pandas as pd
 from reproduction import catalogue
 from reproduction.report import audit_status, markup, summary
 
-#: A metric below this is an exact 0, which cannot be drawn on a logarithmic axis.
-NOTHING = 1e-12
-
 #: Columns of text, which are empty where a row has none.
 TEXT = (
     *("direction", "configuration", "epsilon_exact", "note", "also", "against_baseline"),

@@ -15,7 +15,7 @@ from reproduction.report import audit_status, summary
 from reproduction.report.figures import frames, style
 from reproduction.report.figures.base import Figure
 from reproduction.report.inputs import Run
-from reproduction.report.statistics import covers
+from reproduction.report.statistics import ROUNDING, covers
 
 #: Empty share of a mechanism's strip at each side.
 MARGIN = 0.06
@@ -100,7 +100,7 @@ def _strip(axes: Axes, rows: pd.DataFrame) -> None:
         _shade(axes, part)
         axes.axvline(number, color=style.FAINT, linewidth=0.6)
         _outcomes(axes, part, catalogue.look(str(name)))
-    for row in rows[rows["role"].eq("level") & rows["mean"].gt(frames.NOTHING)].itertuples():
+    for row in rows[rows["role"].eq("level") & rows["mean"].gt(ROUNDING)].itertuples():
         style.level(axes, row.mean, row.mechanism)
     _published(axes, rows[rows["role"].eq("published")])
     style.log_axis(axes, "y", frames.axis(ours))
@@ -158,7 +158,7 @@ def _handles(frame: pd.DataFrame) -> list[Line2D]:
     if frame["meets"].isin(["printed", "conjectured"]).any():
         ring = {"markerfacecolor": "none"} | dot | {"ms": 8}
         handles.append(style.key("a reading that meets a published value", ink, **ring))
-    names = frame.loc[frame["role"].eq("level") & frame["mean"].gt(frames.NOTHING), "mechanism"]
+    names = frame.loc[frame["role"].eq("level") & frame["mean"].gt(ROUNDING), "mechanism"]
     by_look: dict[tuple[Any, ...], list[str]] = {}
     for name in names.unique():
         look = catalogue.look(name)
