@@ -19,7 +19,7 @@ from matrixdp.release.uncertainty import MomentNoise
 
 
 @dataclass(frozen=True, kw_only=True)
-class AboutMean(Products, abc.ABC):
+class AboutMean(Products):
     """An answer from second moments of records with a constant 1, or about a private mean."""
 
     about_mean = True
@@ -50,7 +50,7 @@ class AboutMean(Products, abc.ABC):
         """Return the intervals of an answer of records in a box, whose number is public."""
 
 
-class Spread(AboutMean, abc.ABC):
+class Spread(AboutMean):
     """An output of a covariance, to whose noise that of the mean adds."""
 
     number, small = "variance", "variance"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import abc
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +19,7 @@ from matrixdp.release.uncertainty import ALONE, KEY, LEVEL
 
 
 @dataclass(frozen=True, kw_only=True)
-class Products(Output, abc.ABC):
+class Products(Output):
     """An answer from second moments, whose numbers have the squared units of the columns."""
 
     query_type = SecondMomentQuery
