@@ -71,7 +71,7 @@ def make_release(
 
     Returns:
         ``answer``, ``details``, ``receipt``, ``page`` and ``notes``, see
-        :class:`~matrixdp.release.answers.Answer`.
+        :class:`~matrixdp.release.answer.Answer`.
 
     Raises:
         InputError: as `matrixdp release`; no message shows a value of the records.

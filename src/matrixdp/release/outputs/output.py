@@ -29,9 +29,9 @@ from matrixdp.release.uncertainty import KEY, LEVEL, MomentNoise
 #: correlation of two of their columns, and the R^2 of their target's exact regression, both about.
 FILLS, CORRELATION, EXPLAINED = (1.0, 0.5, 0.25, 0.1), 0.5, 0.5
 
-#: Mechanisms by which a query depends on them: the one that a release takes by itself, and second
-#: moments of records that are clipped to a private radius. Outputs about a mean clip about a
-#: private mean, see :mod:`matrixdp.mechanisms.composed`.
+#: Names of mechanisms beside those that add noise alone: the one that a release takes by itself,
+#: and moments of records that are clipped to a private radius, about a private mean where the
+#: output is about one, see :mod:`matrixdp.mechanisms.composed`.
 RECOMMENDED, CLIPPED = "recommend", "clipped"
 
 SIMULATED = (
