@@ -12,9 +12,6 @@ from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.noise.distributions import Streams, normals
 
-#: Numbers per block of draws.
-BLOCK = 1 << 15
-
 
 @dataclass(frozen=True, eq=False)
 class Bingham:
@@ -45,19 +42,6 @@ class Bingham:
             stack[waiting[done]] = part.select(done).directions(first)[:, 0]
             waiting, proposals = np.delete(waiting, done), 2 * proposals
         return stack
-
-    def draws(self, stream: np.random.Generator, count: int) -> Array:
-        """Return ``count`` draws from one stream and one form, shape (count, m)."""
-        envelope = _envelope(self.form)
-        m = envelope.losses.shape[-1]
-        spare = np.empty((1, max(1, BLOCK // m), m))
-        draws, filled = np.empty((count, m)), 0
-        while filled < count:
-            noise, accepted = _propose([stream], envelope, spare.shape[1], spare)
-            accepted_draws = envelope.directions(noise[accepted][None])[0, : count - filled]
-            draws[filled : filled + len(accepted_draws)] = accepted_draws
-            filled += len(accepted_draws)
-        return draws
 
 
 class _Envelope(NamedTuple):
@@ -101,10 +85,10 @@ class _Envelope(NamedTuple):
 
 
 def _propose(
-    streams: Streams, envelope: _Envelope, proposals: int, out: Array | None = None
+    streams: Streams, envelope: _Envelope, proposals: int
 ) -> tuple[Array, NDArray[np.bool_]]:
     """Return ``proposals`` normal vectors per stream, and a mask of the accepted ones."""
-    noise = normals(streams, (proposals, envelope.losses.shape[-1]), out)
+    noise = normals(streams, (proposals, envelope.losses.shape[-1]))
     # An exponential number is -ln of a uniform one.
     thresholds = np.stack([stream.standard_exponential(proposals) for stream in streams])
     # Squares of y are squares of noise / omega; both sums are one product with two columns.

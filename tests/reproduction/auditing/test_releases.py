@@ -416,7 +416,7 @@ def test_limits_on_the_mean_spread_hold_without_a_normal_approximation():
     """Two draws at an error of one half: the limits of Chernoff are met at most that often."""
     stream = np.random.default_rng(0)
     form = np.diag([3.0, 0, 0])
-    drawn = Bingham(form).draws(stream, 40_000)
+    drawn = Bingham(form).sample([stream] * 40_000)
     means = (1 - drawn[:, 0] ** 2).reshape(-1, 2).mean(axis=1)
     low, high = direction.mean_limits(3.0, 3, 2, 0.5)
     assert low < direction.mean_spread(3.0, 3) < high

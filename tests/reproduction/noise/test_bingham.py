@@ -65,16 +65,16 @@ def test_bingham_second_moments_and_the_inverted_rule_fails(k, monkeypatch):
     expected = moments_by_quadrature(k) if expected is None else np.array(expected)
     axes = np.linalg.qr(np.random.default_rng(1).normal(size=(len(k), len(k))))[0]
     form = (axes * k) @ axes.T
-    draws = Bingham(form).draws(np.random.default_rng(0), 200_000) @ axes
+    draws = Bingham(form).sample([np.random.default_rng(0)] * 200_000) @ axes
     assert moment_score(draws, expected) < 5
     monkeypatch.setattr(bingham._Envelope, "log_acceptance", inverted)
-    wrong = Bingham(form).draws(np.random.default_rng(0), 200_000) @ axes
+    wrong = Bingham(form).sample([np.random.default_rng(0)] * 200_000) @ axes
     assert moment_score(wrong, expected) > 10
 
 
 def test_bingham_in_many_dimensions(monkeypatch):
     k = -np.concatenate([[0.0, 1.0], np.linspace(4.0, 9.0, 5)])
-    draw = partial(Bingham(np.diag(k)).draws, np.random.default_rng(0), 100_000)
+    draw = partial(Bingham(np.diag(k)).sample, [np.random.default_rng(0)] * 100_000)
     assert stein_score(draw(), k) < 5
     assert stein_score(draw(), 1.1 * k) > 10
     monkeypatch.setattr(bingham._Envelope, "log_acceptance", inverted)
@@ -127,6 +127,6 @@ def test_the_steepest_forms_end():
 
 
 def test_one_dimension_is_a_fair_sign():
-    signs = Bingham([[3.0]]).draws(np.random.default_rng(0), 10_000)
+    signs = Bingham([[3.0]]).sample([np.random.default_rng(0)] * 10_000)
     assert same_integers(np.abs(signs), np.ones((10_000, 1)))
     assert abs(signs.mean()) < 0.05

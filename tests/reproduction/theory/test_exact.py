@@ -168,9 +168,3 @@ def test_leakage_has_the_limits_that_it_must_have():
     # and for the Laplace distribution that is twice the inverse of its variance.
     distribution = leakage.distributions(1e4)["Laplace"]
     assert leakage.information(distribution) == pytest.approx(leakage.gaussian(5e3), rel=0.05)
-
-
-@pytest.mark.skipif(exact_errata.installed(), reason="needs a machine without the peers' packages")
-def test_checks_of_packages_that_are_not_installed_are_left_out(table):
-    assert not {*exact_errata.PEERS} & {*table["check"]}
-    assert {*exact_errata.PEERS} < {*exact.names()}

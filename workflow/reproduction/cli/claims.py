@@ -49,7 +49,7 @@ def names(settings: Mapping[str, Any]) -> Vocabulary:
             *(name for training in discovery.trainings() for name in discovery.schemes(training)),
         },
         experiments=releases | trainings,
-        checks=exact.names(),
+        checks={*exact.CHECKS},
         exhibits={
             *(f"theory/{name}" for name in discovery.theory()),
             *(f"tables/{name}" for name in exhibits),

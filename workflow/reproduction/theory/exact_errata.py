@@ -7,15 +7,10 @@ Misprints that matter for no guarantee and no result have no check.
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-
 import numpy as np
-from scipy import stats
 
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.privacy import gaussian
-from reproduction.bingham import Bingham
 from reproduction.mechanisms import wishart
 from reproduction.mechanisms.gaussian import IMGM
 from reproduction.mechanisms.mvg import MVG, coefficients, largest_phi
@@ -25,8 +20,6 @@ from reproduction.theory.exact_imgm import DELTA, EPSILON
 from reproduction.theory.numbers import Number, Numbers, Stream, registry
 
 CHECKS, check = registry()
-#: Checks of the package diffprivlib, which may be missing.
-PEERS, peer = registry()
 
 #: Records in a lot of the IMGM paper's images, and in a batch of the authors' code.
 LOT, BATCH = 1024, 64
@@ -182,30 +175,3 @@ def wishart_support(_stream: Stream, *, removed: bool = True) -> Numbers:
     """
     probability = wishart.revealed(EPSILON) if removed else 0.0
     yield Number("probability of what the neighbour cannot release", probability, "=", 0, 1e-9)
-
-
-@peer("bingham_distribution")
-def bingham_distribution(stream: Stream) -> Numbers:
-    """The Bingham sampler of diffprivlib, of density exp(epsilon v^T C v / (4 sensitivity))."""
-    module = importlib.import_module("diffprivlib.mechanisms")
-    form, draws = np.diag([1.0, 0.2]), 2000
-    seed = int(stream.integers(2**31))
-    mechanism = module.Bingham(epsilon=20.0, sensitivity=1.0, random_state=seed)
-    peer_squares = np.array([mechanism.randomise(form) for _ in range(draws)])[:, 1] ** 2
-    exact_squares = Bingham(20.0 / 4 * form).draws(stream, draws)[:, 1] ** 2
-    p_value = float(stats.ks_2samp(peer_squares, exact_squares).pvalue)
-    yield Number("p-value against exact draws of the same distribution", p_value, ">=", 1e-3)
-
-
-@peer("small_delta")
-def small_delta(_stream: Stream) -> Numbers:
-    """diffprivlib's analytic Gaussian at delta = 1e-17: its noise over the least private noise."""
-    module = importlib.import_module("diffprivlib.mechanisms")
-    mechanism = module.GaussianAnalytic(epsilon=EPSILON, delta=1e-17, sensitivity=1.0)
-    ratio = float(mechanism._scale * gaussian.mu(EPSILON, 1e-17))
-    yield Number("noise over the least private noise", ratio, ">=", 1, 1e-9)
-
-
-def installed() -> bool:
-    """Return whether diffprivlib can be imported here."""
-    return importlib.util.find_spec("diffprivlib") is not None

@@ -12,7 +12,7 @@ TRAININGS = discovery.trainings()
 KNOWN = definitions.Vocabulary(
     mechanisms={*discovery.mechanisms(), *(n for one in TRAININGS for n in discovery.schemes(one))},
     experiments={name for name, one in catalogue.experiments().items() if not one.needs},
-    checks=exact.names(),
+    checks={*exact.CHECKS},
     exhibits={
         *(f"tables/{name}" for name in runfiles.TABLES),
         *(f"figures/{name}" for name in runfiles.FIGURES),

@@ -19,7 +19,7 @@ NEEDED = {*COLUMNS[:5]}
 PAPERS = {"MVG": "MVG paper", "IMGM": "IMGM paper"}
 GROUPS = PAPERS | dict.fromkeys(("R1SMG", "Wishart", "DP", "AdaSSP"), "Other papers")
 
-NO_NUMBER, NOT_RUN, NOT_INSTALLED = "none", "not run", "not installed"
+NO_NUMBER, NOT_RUN = "none", "not run"
 
 
 CAPTION = (
@@ -56,23 +56,19 @@ def build(run: Run) -> Table:
 
 def _check(entry: Any) -> None:
     name = entry.get("id") if isinstance(entry, dict) else entry
-    allowed = NEEDED | {"check", "number", "package"}
+    allowed = NEEDED | {"check", "number"}
     if not isinstance(entry, dict) or not NEEDED <= entry.keys() <= allowed:
         raise InputError(
             f"{inputs.ERRATA}: erratum {name} must have {', '.join(sorted(NEEDED))}, and may have "
-            "check, number and package"
+            "check and number"
         )
 
 
 def _evidence(entry: Mapping[str, Any], numbers: pd.DataFrame | None) -> dict[str, Any]:
     """Return ``statistic`` and ``value`` of an erratum, or why it has no number."""
-    # Checks of packages that are missing were left out when the numbers were made.
-    missing = NOT_INSTALLED if "package" in entry else NOT_RUN if "check" in entry else NO_NUMBER
     if "check" not in entry or numbers is None:
-        return {"statistic": missing}
+        return {"statistic": NOT_RUN if "check" in entry else NO_NUMBER}
     matches = numbers[numbers["check"].eq(entry["check"])]
-    if matches.empty and "package" in entry:
-        return {"statistic": missing}
     checks.choice(numbers["check"].unique(), **{f"erratum {entry['id']}: check": entry["check"]})
     number = entry.get("number", 1)
     if number > len(matches):
