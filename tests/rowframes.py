@@ -10,7 +10,9 @@ from reproduction.experiments import study
 
 
 def frame(rows: trials.Rows) -> pd.DataFrame:
-    return pd.DataFrame(trials.columns(rows)).fillna(np.nan)
+    parts = [pd.DataFrame(row if any(map(np.ndim, row.values())) else [row]) for row in rows]
+    table = pd.concat(parts, ignore_index=True).reindex(columns=list(trials.COLUMNS))
+    return table.fillna(np.nan).infer_objects()
 
 
 def run(*arguments: object, control: bool = False) -> pd.DataFrame:

@@ -6,15 +6,12 @@ a number does not exist: a baseline has no epsilon, noise that is not Gaussian n
 
 from __future__ import annotations
 
-import csv
 import gzip
 import os
 import re
-import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from matrixdp.checks import InputError, why
 from reproduction import files
 
 #: Columns of a trial file, in order.
@@ -79,18 +76,6 @@ def assigned(rows: Rows, **values: object) -> Rows:
     return [{**block, **values} for block in rows]
 
 
-def columns(rows: Rows, names: Sequence[str] = COLUMNS) -> dict[str, list]:
-    """Return columns as lists, None in empty cells.
-
-    Whole numbers become floats in a column with empty cells or fractions, as in pandas.
-    """
-    table: dict[str, list] = {name: [] for name in names}
-    for length, block in _blocks(rows, names):
-        for name, value in block.items():
-            table[name] += value if isinstance(value, list) else [value] * length
-    return table
-
-
 def write(rows: Rows, path: str | os.PathLike) -> None:
     """Write trial rows as gzipped CSV; equal rows give equal bytes."""
     with (
@@ -100,22 +85,6 @@ def write(rows: Rows, path: str | os.PathLike) -> None:
         gzip.GzipFile("", "wb", compresslevel=3, fileobj=raw, mtime=0) as stream,
     ):
         stream.write(_text(rows, COLUMNS).encode())
-
-
-def read(path: str | os.PathLike) -> list[dict[str, str]]:
-    """Return trial rows as :func:`write` left them, each cell as its text.
-
-    Raises:
-        InputError: the file is damaged or has no rows.
-    """
-    try:
-        with gzip.open(path, "rt", encoding="utf-8", newline="") as stream:
-            names, *rows = [*csv.reader(stream, strict=True)] or [[]]
-    except (OSError, EOFError, zlib.error, ValueError, csv.Error) as error:
-        raise InputError(f"{path} cannot be read ({why(error)}); delete it and run again") from None
-    if tuple(names) != COLUMNS or {*map(len, rows)} != {len(COLUMNS)}:
-        raise InputError(f"{path} is not a whole trial file; delete it and run again")
-    return [dict(zip(COLUMNS, row, strict=True)) for row in rows]
 
 
 def write_csv(rows: Rows, columns: Sequence[str], path: str | os.PathLike) -> None:
