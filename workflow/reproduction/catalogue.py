@@ -161,11 +161,6 @@ def setups(name: str) -> dict[str, str]:
     return section("setups")[name]
 
 
-def reading(question: str, value: str) -> str:
-    """Return a short description of a question's value in workflow/readings.yaml."""
-    return section("readings").get(question, {}).get(value, value.replace("_", " "))
-
-
 @functools.cache
 def legends() -> dict[str, Legend]:
     """Return the legends of mechanisms, schemes and baselines, in the order of panels."""
