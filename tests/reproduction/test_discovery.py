@@ -54,16 +54,17 @@ def test_one_entry_is_looked_up_or_named():
         discovery.find(mechanisms, "MECHANISMS", mechanism="laplac")
 
 
-def test_two_entries_of_one_name_are_an_error_that_names_both_files(tmp_path):
-    for name in ("calm", "loud"):
-        (tmp_path / f"{name}.py").write_text('\nMECHANISMS = {"quiet": 1}\n')
-    with pytest.raises(InputError, match=r"'quiet' twice, in calm.py and loud.py; rename one"):
-        discovery.entries(str(tmp_path), "MECHANISMS")
-
-
-def test_one_name_twice_in_a_file_is_an_error(tmp_path):
-    (tmp_path / "calm.py").write_text('\nMECHANISMS = {"quiet": 1, "quiet": 2}\n')
-    with pytest.raises(InputError, match=r"'quiet' twice, in calm.py; rename one"):
+@pytest.mark.parametrize(
+    ("files", "places"),
+    [
+        ({"calm": '{"quiet": 1}', "loud": '{"quiet": 1}'}, "calm.py and loud.py"),
+        ({"calm": '{"quiet": 1, "quiet": 2}'}, "calm.py"),
+    ],
+)
+def test_one_name_twice_is_an_error_that_names_the_files(files, places, tmp_path):
+    for name, table in files.items():
+        (tmp_path / f"{name}.py").write_text(f"\nMECHANISMS = {table}\n")
+    with pytest.raises(InputError, match=f"'quiet' twice, in {places}; rename one"):
         discovery.entries(str(tmp_path), "MECHANISMS")
 
 

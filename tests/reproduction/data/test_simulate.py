@@ -5,7 +5,6 @@ from exactness import same_integers
 
 from reproduction.data import datasets, simulate
 from reproduction.data.simulate import LEVELS, load_summary, spearman
-from reproduction.data.store import prepare
 
 MATRICES = [name for name, spec in datasets.specs().items() if not spec.is_learning_set]
 
@@ -58,8 +57,3 @@ def test_facts_of_known_data():
     assert yaml.safe_load(simulate.as_yaml(facts)) == facts
     made = simulate.simulate(facts, rng)
     assert np.abs(spearman(made) - spearman(records)).max() < 0.02
-
-
-def test_stand_ins_prepare_within_their_bounds(tmp_path):
-    for name in MATRICES:
-        prepare(name, out=tmp_path / name, source="simulated")

@@ -187,18 +187,6 @@ def test_it_promises_nothing_that_floating_point_could_hide(steps):
     assert found == pytest.approx(exact, rel=1e-9)
 
 
-@pytest.mark.nightly
-def test_it_falls_in_noise_and_grows_in_steps_and_rate():
-    noise = [accountants.pld_epsilon(z, delta=DELTA, **ADULT) for z in np.geomspace(0.02, 1e6, 30)]
-    assert (np.diff(noise) <= 0).all()
-    assert noise[0] > 1e5
-    assert noise[-1] == 0
-    steps = [accountants.pld_epsilon(3, rate=0.01, steps=t, delta=DELTA) for t in (1, 30, 1000)]
-    rates = [accountants.pld_epsilon(3, rate=q, steps=30, delta=DELTA) for q in (0.01, 0.1, 1)]
-    assert steps == sorted(steps)
-    assert rates == sorted(rates)
-
-
 @pytest.mark.parametrize("accountant", [accountants.pld_epsilon, accountants.rdp_epsilon])
 @pytest.mark.parametrize(
     ("case", "epsilon"),
@@ -214,6 +202,3 @@ def test_what_no_multiplier_reaches_is_infinite():
     reach = {"accountant": accountants.rdp_epsilon, **ADULT}
     assert accountants.smallest_multiplier(1e-4, DELTA, **reach) == np.inf
     assert accountants.smallest_multiplier(1e-4, DELTA, **ADULT) < 1e5
-
-
-# Order of the ways

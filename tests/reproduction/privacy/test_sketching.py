@@ -225,6 +225,3 @@ def test_the_lift_never_vanishes():
         leverage = sketching.leverage(1e8, 0.5, 10, adjacency)
         assert 1 - 1e-5 < leverage < 1 - 1e-6
         assert delta_of(1e8, leverage, 10, adjacency) < 0.5
-
-
-# --- bad input -------------------------------------------------------------------------------
