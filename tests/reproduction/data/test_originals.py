@@ -36,7 +36,9 @@ def arrays(name):
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("prepared")
     for name in MATRICES:
-        store.prepare(name, out=folder / name, source="original", mirror=MIRROR)
+        for scaling in datasets.find(name).scalings:
+            prepare = {"source": "original", "mirror": MIRROR, "scaling": scaling}
+            store.prepare(name, out=folder / name, **prepare)
     return folder
 
 

@@ -168,21 +168,19 @@ def test_the_checksum_of_arrays_sees_all_that_matters_and_nothing_else():
     assert len({same, *map(digest, others)}) == 1 + len(others)
 
 
-def test_scalings_one_by_one_are_those_of_all_together(tiny, server, nowhere, tmp_path):
+def test_a_further_scaling_has_the_records_of_the_default_one(tiny, server, nowhere, tmp_path):
     tiny(server.gives("/bupa.data", TEXT))
     prepare("liver", out=tmp_path / "o")
+    assert not (tmp_path / "o" / "half").exists()
+    prepare("liver", out=tmp_path / "o", scaling="half")
     data = load(tmp_path / "o", "half")
     assert (data.matrix.shape, data.lower[0]) == ((6, 20), 0.0)
     assert read_provenance(tmp_path / "o" / "half")["scaling"]["name"] == "half"
-    prepare("liver", out=tmp_path / "p", scaling="default")
-    assert not (tmp_path / "p" / "half").exists()
-    prepare("liver", out=tmp_path / "p", scaling="half")
-    assert contents(tmp_path / "p") == contents(tmp_path / "o")
     with pytest.raises(InputError, match="provenance.json cannot be read"):
         prepare("liver", out=tmp_path / "q", scaling="half")
     # Where the default one is simulated, so are the others.
     tiny(f"{nowhere}/bupa.data")
-    prepare("liver", out=tmp_path / "s", scaling="default")
+    prepare("liver", out=tmp_path / "s")
     tiny(server.gives("/bupa.data", TEXT))
     prepare("liver", out=tmp_path / "s", scaling="half")
     assert load(tmp_path / "s", "half").status == "simulated"
@@ -192,7 +190,7 @@ def test_scalings_one_by_one_are_those_of_all_together(tiny, server, nowhere, tm
 def test_some_features_of_a_matrix(tiny, tmp_path):
     tiny("http://127.0.0.1:9/bupa.data")
     prepare("liver", out=tmp_path, source="simulated")
-    data = replace(load(tmp_path, "half"), lower=tuple(range(-6, 0)), upper=tuple(range(6)))
+    data = replace(load(tmp_path), lower=tuple(range(-6, 0)), upper=tuple(range(6)))
     some = data.of(["drinks", "mcv"])
     assert same_copies(some.matrix, data.matrix[[5, 0]])
     assert (some.features, some.lower, some.upper) == (("drinks", "mcv"), (-1, -6), (5, 0))

@@ -259,6 +259,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
     for name in ("liver", "ctg"):
         store.prepare(name, out=folder / name, source="simulated")
+    store.prepare("ctg", out=folder / "ctg", scaling="centred")
     return folder
 
 
@@ -284,9 +285,7 @@ def test_a_reading_and_a_sweep_find_their_scaling_of_the_data(folder):
     assert set(by_reading["reading"]) == {"default", "ctg=centred"}
     assert by_reading["mechanism"].drop_duplicates().tolist() == ["nonprivate", "imgm"]
     for name in ("default", "ctg=centred"):
-        alone = frame(
-            dict(study.trials({**part, "reading": name}, ["imgm"], folder / "ctg"))["imgm"]
-        )
+        alone = frame(study.trials({**part, "reading": name}, "imgm", folder / "ctg"))
         alone = alone[alone["phase"].ne("control")]
         own = by_reading[by_reading["mechanism"].eq("imgm") & by_reading["reading"].eq(name)]
         assert own["value"].tolist() == pytest.approx(alone["value"].tolist(), rel=1e-9)

@@ -12,15 +12,15 @@ def run(
     seed: int = 0,
     out: str,
     mirror: str = "",
-    scaling: str = "",
+    scaling: str = "default",
     entry: str = "null",
 ) -> None:
     """Run the verb.
 
     Args:
         source: auto, original or simulated (default: auto)
-        out: folder for the arrays and provenance.json; further scalings are in folders below
-        scaling: one scaling alone (default: all)
+        out: folder for the arrays and provenance.json; a further scaling is in one below
+        scaling: its name (default: that of the experiments)
         entry: a CSV file of one's own, a JSON object (default: an entry of datasets.yaml)
     """
     import json

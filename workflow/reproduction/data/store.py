@@ -98,12 +98,12 @@ def prepare(
     source: str = "auto",
     mirror: str | os.PathLike | None = None,
     seed: int = 0,
-    scaling: str = "",
+    scaling: str = DEFAULT,
     entry: Mapping[str, Any] | None = None,
 ) -> None:
     """Write ``out``/matrix.npy (m x n), or a learning set's arrays.npz, and provenance.json.
 
-    Further scalings of a matrix go in the same way to subfolders of their names. Downloads are
+    A further scaling of a matrix goes in the same way to a subfolder of its name. Downloads are
     stored in ``out``/downloads. The same input gives the same bytes.
 
     Args:
@@ -114,8 +114,8 @@ def prepare(
             an error in any case.
         mirror: a folder that is searched before anything is downloaded.
         seed: of the stand-in.
-        scaling: one scaling alone; all if empty. A further one has the records, original or
-            simulated, of the default one, which must be there.
+        scaling: its name. One that is not the default has the records, original or simulated, of
+            the default one, which must be there.
         entry: the data set, where it is a CSV file of one's own.
 
     Raises:
@@ -125,10 +125,9 @@ def prepare(
     spec = datasets.parse(name, entry) if entry else datasets.find(name)
     checks.choice(SOURCES, source=source)
     requested = source
-    if scaling:
-        checks.choice(_scalings(spec), scaling=scaling)
-        if scaling != DEFAULT:
-            source = prepared.read_provenance(Path(out))["status"]
+    checks.choice(spec.scalings or [DEFAULT], scaling=scaling)
+    if scaling != DEFAULT:
+        source = prepared.read_provenance(Path(out))["status"]
     content = None
     if source != "simulated":
         try:
@@ -152,42 +151,35 @@ def _stand_in(spec: Spec, seed: int) -> Content:
     return module.simulate(facts, rng), {"status": "simulated", "files": [], "seed": seed}
 
 
-def write(out: Path, spec: Spec, requested: str, content: Content, scaling: str = "") -> None:
-    """Write the numbers of one scaling or all, and then the provenance with their checksum."""
+def write(out: Path, spec: Spec, requested: str, content: Content, scaling: str) -> None:
+    """Write the numbers of a scaling, and then the provenance with their checksum."""
     records, origin = content
     file = prepared.ARRAYS if spec.is_learning_set else prepared.MATRIX
     kind = _kind(spec)
-    digest = kind.content_sha256(records)
-    # The default scaling comes last: if it is complete, all are.
-    for name in [scaling] if scaling else sorted(_scalings(spec), key=DEFAULT.__eq__):
-        packed, description = kind.pack(spec, records, name)
-        provenance = {
-            "name": spec.name,
-            "title": spec.title,
-            "publisher": spec.publisher or "",
-            "requested": requested,
-            **origin,
-            "content_sha256": {"expected": spec.sha256, "found": digest},
-            "records_shape": list(records.shape),
-            **description,
-            "licence": spec.licence or "",
-            "doi": spec.doi,
-            "citation": spec.citation or "",
-            "software": {
-                "python": platform.python_version(),
-                **{package: version(package) for package in ("numpy", "pandas", "python-calamine")},
-            },
-            prepared.checksum(file): hashlib.sha256(packed).hexdigest(),
-        }
-        folder = prepared.place(out, name)
-        with replacing(folder / file) as temporary:
-            temporary.write_bytes(packed)
-        text = json.dumps(provenance, indent=2, ensure_ascii=False, allow_nan=False)
-        write_text(folder / "provenance.json", text + "\n")
-
-
-def _scalings(spec: Spec) -> list[str]:
-    return [*(spec.scalings or [DEFAULT])]
+    packed, description = kind.pack(spec, records, scaling)
+    provenance = {
+        "name": spec.name,
+        "title": spec.title,
+        "publisher": spec.publisher or "",
+        "requested": requested,
+        **origin,
+        "content_sha256": {"expected": spec.sha256, "found": kind.content_sha256(records)},
+        "records_shape": list(records.shape),
+        **description,
+        "licence": spec.licence or "",
+        "doi": spec.doi,
+        "citation": spec.citation or "",
+        "software": {
+            "python": platform.python_version(),
+            **{package: version(package) for package in ("numpy", "pandas", "python-calamine")},
+        },
+        prepared.checksum(file): hashlib.sha256(packed).hexdigest(),
+    }
+    folder = prepared.place(out, scaling)
+    with replacing(folder / file) as temporary:
+        temporary.write_bytes(packed)
+    text = json.dumps(provenance, indent=2, ensure_ascii=False, allow_nan=False)
+    write_text(folder / "provenance.json", text + "\n")
 
 
 def _kind(spec: Spec) -> ModuleType:
