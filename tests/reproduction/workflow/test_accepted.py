@@ -69,8 +69,7 @@ def test_every_mechanism_runs_at_the_ends_of_what_is_allowed(folder, name):
     for experiment, own in settings["experiments"].items():
         for mechanism in own["mechanisms"]:
             part = job_settings.trials(settings, experiment, mechanism)
-            ((_, rows),) = study.trials(part, [mechanism], folder / own["dataset"])
-            for block in rows:
+            for block in study.trials(part, mechanism, folder / own["dataset"]):
                 assert np.isfinite(block.get("value", 0)).all()
                 if block.get("epsilon_delivered") is not None:
                     assert block["epsilon_delivered"] <= float(block["epsilon"]) * (1 + 1e-9)

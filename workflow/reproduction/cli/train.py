@@ -20,5 +20,5 @@ def run(scheme: str, *, settings: str, data: str, out: str) -> None:
 
     job, path = job_settings.read(settings), Path(data)
     path = path.parent if path.name == ARRAYS else path
-    ((_, rows),) = base.trials(job, [scheme], path)
+    rows = base.trials(job, scheme, path)
     trials.write(trials.assigned(rows, settings=job_settings.digest(settings)), out)

@@ -17,6 +17,5 @@ def run(mechanism: str, *, settings: str, data: str, out: str) -> None:
     from reproduction import job_settings, trials
     from reproduction.experiments import study
 
-    job, folder = job_settings.read(settings), Path(data).parent
-    for _, rows in study.trials(job, [mechanism], folder):
-        trials.write(trials.assigned(rows, settings=job_settings.digest(settings)), out)
+    rows = study.trials(job_settings.read(settings), mechanism, Path(data).parent)
+    trials.write(trials.assigned(rows, settings=job_settings.digest(settings)), out)

@@ -95,20 +95,17 @@ def configurations(entry: MechanismEntry, settings: Settings) -> list[Configurat
     return results
 
 
-def trials(
-    job: Mapping[str, Any], names: Sequence[str], folder: str | os.PathLike
-) -> Iterator[tuple[str, Rows]]:
-    """Yield names and trial rows of mechanisms and baselines.
+def trials(job: Mapping[str, Any], mechanism: str, folder: str | os.PathLike) -> Rows:
+    """Return the trial rows of a mechanism or a baseline.
 
     Args:
         job: settings of the job, see :func:`prepared`.
-        names: mechanisms and baselines.
+        mechanism: its name.
         folder: folder of the prepared data.
     """
     scaling = readings.find(job["reading"]).scaling(job["dataset"])
     task, data, settings = prepared(job, load(folder, scaling))
-    for name in names:
-        yield name, run(task, name, data, settings)
+    return run(task, mechanism, data, settings)
 
 
 def sweep_readings(job: Mapping[str, Any], names: Sequence[str], folder: str | os.PathLike) -> Rows:

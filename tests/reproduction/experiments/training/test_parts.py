@@ -33,17 +33,6 @@ def folders(monkeypatch, table, graph):
     )
 
 
-def test_schemes_that_run_together_are_what_each_is_alone():
-    names = ["nonprivate", "imgm", "random"]
-    together = dict(base.trials({**PART, **SCHEME}, names, "adult"))
-    assert list(together) == names
-    for name in names:
-        part = {**PART, **(SCHEME if name == "imgm" else {})}
-        alone = dict(base.trials(part, [name], "adult"))[name]
-        pd.testing.assert_frame_equal(frame(alone), frame(together[name]), rtol=1e-6)
-    assert frame(together["imgm"])["epsilon"].tolist() == ["1", "1", "2", "2"]
-
-
 @pytest.mark.nightly
 def test_the_extractor_writes_what_training_reads(tmp_path):
     part = {**IMDB, "extractor_epochs": 1}
@@ -52,8 +41,8 @@ def test_the_extractor_writes_what_training_reads(tmp_path):
     one, other = (np.load(tmp_path / file) for file in ("a.npz", "b.npz"))
     for name in one.files:
         np.testing.assert_allclose(one[name], other[name], rtol=1e-5, err_msg=name)
-    ((_, rows),) = base.trials(IMDB, ["imgm"], tmp_path / "a.npz")
-    assert set(frame(rows)["data_status"]) == {"simulated"}
+    rows = frame(base.trials(IMDB, "imgm", tmp_path / "a.npz"))
+    assert set(rows["data_status"]) == {"simulated"}
 
 
 def trained(scheme, out, part, **options):
@@ -75,9 +64,8 @@ def test_schemes_with_one_noise_have_the_same_trials(part, scheme, tmp_path):
     if part is IMDB:
         extractor.write({**IMDB, "extractor_epochs": 1}, "imdb", place)
     other = SAME_AS[kind][scheme]
-    rows = dict(base.trials(part, [scheme, other], place))
-    renamed = frame(rows[other]).assign(mechanism=scheme)
-    pd.testing.assert_frame_equal(frame(rows[scheme]), renamed, rtol=1e-6)
+    one, renamed = (frame(base.trials(part, name, place)) for name in (scheme, other))
+    pd.testing.assert_frame_equal(one, renamed.assign(mechanism=scheme), rtol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +80,7 @@ def test_schemes_with_one_noise_have_the_same_trials(part, scheme, tmp_path):
 )
 def test_what_cannot_be_trained_is_one_sentence(part, place, said):
     with pytest.raises(InputError, match=said):
-        dict(base.trials(part, ["imgm"], place))
+        base.trials(part, "imgm", place)
 
 
 def test_a_limit_keeps_the_same_records_in_every_array():

@@ -174,8 +174,7 @@ def test_the_noise_of_batches_adds_up_on_their_lot(adult, monkeypatch):
     part |= {"lot": 50, "epochs": 1, "epsilons": ["2"], "delta": 1e-5}
 
     def noise(**given):
-        ((_, rows),) = base.trials(part | given, ["gaussian_code"], "")
-        return frame(rows)["noise_std"].item()
+        return frame(base.trials(part | given, "gaussian_code", ""))["noise_std"].item()
 
     assert noise(batch=25) == pytest.approx(2**0.5 * noise(batch=None), rel=1e-12)
     assert noise(batch=None) == pytest.approx(noise(), rel=1e-12)

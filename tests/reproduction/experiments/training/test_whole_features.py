@@ -34,14 +34,13 @@ def test_the_classifier_gets_features_with_the_noise_of_the_row(monkeypatch, sch
     monkeypatch.setattr(features, "classify", watched)
     part = {"experiment": "imdb", "dataset": "imdb", "seed": 4, "trials": trials, "lot": 2}
     part |= {"epochs": 1, "epsilons": [epsilon], "delta": str(DELTA)}
-    ((_, rows),) = base.trials(part, [scheme], "somewhere")
+    rows = frame(base.trials(part, scheme, "somewhere"))
     once, twice = (
         np.stack([np.asarray(one[reading][0][:, 1], np.float64) for one in seen])
         for reading in ("classifier=bias_undivided", "default")
     )
     noise = 4 / features.RATE * once**2 / twice - 2
     squares = (noise**2 / 2).mean(axis=0)
-    rows = frame(rows)
     (std,) = set(rows["noise_std"])
     assert len(seen) == trials
     assert np.sqrt(squares.mean()) == pytest.approx(std, rel=0.01)
@@ -85,7 +84,7 @@ def test_the_lengths_of_generalized_gamma_noise_follow_its_distribution(monkeypa
     monkeypatch.setattr(features, "classify", watched)
     part = {"experiment": "imdb", "dataset": "imdb", "seed": 4, "trials": 1, "lot": 20_000}
     part |= {"epochs": 1, "epsilons": ["1"], "delta": str(DELTA)}
-    list(base.trials(part, ["generalized_gamma"], "somewhere"))
+    base.trials(part, "generalized_gamma", "somewhere")
     scale = 2 * np.sqrt(width) * generalized_gamma.scale(1.0, DELTA, 1.25, width)
     sizes = (seen[0][:, 0] / scale) ** 1.25
     assert stats.kstest(sizes, stats.gamma(width / 1.25).cdf).pvalue > 1e-3

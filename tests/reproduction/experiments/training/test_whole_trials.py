@@ -92,8 +92,8 @@ def trained(monkeypatch, network, arrays, scheme, epsilons, **part):
         patch.setattr(examples, "load_arrays", lambda place: data)
         given = {"experiment": "probe", "dataset": "probe", "seed": 3, **part}
         given |= {"epsilons": list(epsilons), "delta": str(DELTA)}
-        ((_, rows),) = base.trials(given, [scheme], "somewhere")
-    return frame(rows), found, starts
+        rows = frame(base.trials(given, scheme, "somewhere"))
+    return rows, found, starts
 
 
 @pytest.fixture(scope="module")

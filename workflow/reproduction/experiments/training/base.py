@@ -8,7 +8,6 @@ same normal draws: the same noise distribution under two names gives the same ac
 from __future__ import annotations
 
 import abc
-import functools
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -85,31 +84,22 @@ class Training(abc.ABC):
         """Return a trainer for the arrays of a prepared data set."""
 
 
-def trials(
-    job: Mapping[str, Any], names: Sequence[str], path: str | os.PathLike
-) -> Iterator[tuple[str, Rows]]:
-    """Yield the name and the trial rows of schemes and baselines.
+def trials(job: Mapping[str, Any], name: str, path: str | os.PathLike) -> Rows:
+    """Return the trial rows of a scheme or a baseline.
 
     Args:
         job: settings of the job. These are ``experiment``,
             ``dataset``, ``seed`` and ``trials``; for schemes also ``epsilons``, ``delta`` and
             ``batch``. ``lot``, ``epochs``, ``clip`` and ``records`` override ``TRAININGS``.
-        names: schemes and baselines.
+        name: the scheme or the baseline.
         path: folder of the prepared data set, or file of its features.
     """
-    chosen, data = _prepared(job, path)
-    for name in names:
-        yield name, run(chosen, name, data, Settings.of(job))
-
-
-def _prepared(job: Mapping[str, Any], path: str | os.PathLike) -> tuple[Training, LearningSet]:
-    """Return the training of an experiment and its data (see :func:`trials`)."""
     setup: Training = training.find(job["experiment"])
     overrides = {
         key: job[key] for key in ("lot", "epochs", "clip", "batch", "records") if job.get(key)
     }
     data = load(path, job["dataset"], features=setup.perturbation == "features")
-    return replace(setup, **overrides), data
+    return run(replace(setup, **overrides), name, data, Settings.of(job))
 
 
 def run(chosen: Training, name: str, data: LearningSet, settings: Settings) -> Rows:
@@ -127,7 +117,8 @@ def run(chosen: Training, name: str, data: LearningSet, settings: Settings) -> R
     checks.count(trials=settings.trials)
     available = schemes.registry(chosen.perturbation)
     checks.choice([*OF_TRAINING, *available], scheme=name)
-    trainer = _trainer(chosen, data, settings.seed, settings.experiment)
+    (stream,) = streams(settings.seed, "split", settings.experiment, "records", trials=[0])
+    trainer = chosen.trainer(limited(data.arrays, chosen.records, stream, "train"))
     count = classes(trainer.labels, data.name)
     rows: Rows
     if name == RANDOM:
@@ -159,12 +150,6 @@ def run(chosen: Training, name: str, data: LearningSet, settings: Settings) -> R
         phase="report",
         metric="accuracy",
     )
-
-
-@functools.cache
-def _trainer(chosen: Training, data: LearningSet, seed: int, experiment: str) -> Trainer:
-    (stream,) = streams(seed, "split", experiment, "records", trials=[0])
-    return chosen.trainer(limited(data.arrays, chosen.records, stream, "train"))
 
 
 def _rows(columns: Block, scores: Sequence[Mapping[str, float]]) -> list[Block]:
