@@ -1,8 +1,6 @@
-import numpy as np
 import pytest
 from exactness import same_integers
 
-from matrixdp.privacy import gaussian
 from reproduction.report import inputs
 from reproduction.theory import published_settings
 
@@ -121,12 +119,3 @@ def test_true_epsilons_of_the_authors_code_with_lots_of_its_own(table, scheme, t
     found = rows.set_index("dataset")["epsilon_delivered"]
     assert {name: found[name] for name in true} == pytest.approx(true, rel=5e-3)
     assert {*rows["steps"]} == {*(60 * rows["records"] / rows["lot"]).round()}
-
-
-def test_multipliers_and_true_epsilons_of_features(table):
-    row = table.query("dataset == 'imdb' and scheme == 'imgm_amplified' and epsilon == 1").iloc[0]
-    q = 256 / 25000
-    assert row["rate"] == q
-    assert row["multiplier"] == pytest.approx(1 / gaussian.mu(1 / q, 1e-5 / q), rel=1e-12)
-    assert row["epsilon_delivered"] == pytest.approx(110.9, rel=1e-3)
-    assert np.isfinite(table["epsilon_delivered"]).all()

@@ -55,18 +55,6 @@ def test_a_file_in_the_place_of_the_results(fresh):
     assert_refused(outcome, "results is a file, where the folder of all results goes;", noise=2)
 
 
-def test_a_wrong_file_in_the_mirror_is_never_a_reason_to_simulate(fresh, tmp_path):
-    (tmp_path / "bupa.data").write_text("85,92,45,27,31,0.0,1\n" * 345)
-    setting = ["--config", "data={source: auto}"]
-    outcome = fresh.snakemake("table3", *setting, DATA_MIRROR=str(tmp_path))
-    assert_refused(outcome, "bupa.data has the sha256 ", noise=60)
-    assert "253ecb135cb2384c12abb87b38124915d8470bf91cb4b178e414fcfb85e9e8f1" in outcome.output
-    assert "replace it in data.mirror" in outcome.output
-    assert "stand-in" not in outcome.output
-    assert not list(fresh.folder.glob("results/*/*/*.npy"))
-    assert not list(fresh.folder.glob("results/trials/**/*.csv.gz"))
-
-
 def test_the_log_of_a_failed_job_is_shown(again, tmp_path):
     (again.folder / "results" / "data" / "movement" / "matrix.npy").write_bytes(b"damaged")
     setting = overlay(tmp_path, experiment_defaults={"trials": 7})

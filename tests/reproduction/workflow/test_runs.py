@@ -63,16 +63,6 @@ def test_a_full_disk_is_one_sentence_and_leaves_no_half_file(again):
         before.rename(folder)
 
 
-def test_a_wrong_clock_changes_nothing(finished, tmp_path):
-    copied = finished.copy(tmp_path / "elsewhere")
-    # As after a clock that ran ahead: all that a run made is of next year.
-    for path in (copied.folder / "results").rglob("*"):
-        os.utime(path, (time.time() + 4e7,) * 2)
-    again = copied.snakemake(*TARGET)
-    assert again.code == 0, again.output
-    assert copied.results() == finished.results()
-
-
 # test_crash.py kills at two instants.
 @pytest.mark.nightly
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")

@@ -5,7 +5,6 @@ import itertools
 import numpy as np
 import pytest
 
-from matrixdp.privacy import gaussian
 from reproduction import catalogue
 from reproduction.experiments import schemes
 from reproduction.experiments.schemes.features import Features
@@ -81,14 +80,6 @@ def test_mvg_is_the_mechanism(name, important, epsilon):
     assert found.noise_std == pytest.approx(release.noise_std, rel=1e-12)
     assert found.mu == pytest.approx(release.mu, rel=1e-12)
     assert np.shape(found.deviations["features"]) == ((150, 1) if important else ())
-
-
-def test_mvg_at_the_papers_amplified_budget():
-    q = IMDB.rate
-    release = MVG().calibrate(IMDB.query, epsilon=1 / q, delta=DELTA / q)
-    assert release.noise_std == pytest.approx(5.5e4, rel=0.01)
-    least = IMDB.query.l2_sensitivity / gaussian.mu(1 / q, DELTA / q)
-    assert least == pytest.approx(2.17, abs=5e-3)
 
 
 def test_blocks_of_any_size_need_the_same_gaussian_noise():
