@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import itertools
 import json
+import multiprocessing
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -104,9 +105,19 @@ def redraw(folder: str | os.PathLike, out: str | os.PathLike) -> None:
             words[path.stem] = json.loads(path.read_text(encoding="utf-8"))
     if not words:
         raise InputError(f"{reference} has no figures; run the workflow and keep its results there")
-    for name, entry in words.items():
-        used = {key: inputs.find(key, files) for key in entry["inputs"]}
-        write(name, used, redrawn / f"{name}.svg")
+    drawings = [
+        (name, {key: inputs.find(key, files) for key in entry["inputs"]}, redrawn / f"{name}.svg")
+        for name, entry in words.items()
+    ]
+    # A process takes as long to start as a figure or two to draw.
+    processes = min(os.cpu_count() or 1, len(drawings) // 4)
+    if processes > 1:
+        # Started anew: threads of what this one has imported would not outlive a fork.
+        with multiprocessing.get_context("spawn").Pool(processes) as pool:
+            pool.starmap(write, drawings, chunksize=1)
+    else:
+        for drawing in drawings:
+            write(*drawing)
     kinds = ("{}.svg", "{}.png", "{}.json", "data/{}.csv", "narrow/{}.svg")
     paths = [Path(kind.format(name)) for name in words for kind in kinds]
     expected = {path for path in paths if (redrawn / path).exists()}
