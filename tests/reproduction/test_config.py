@@ -114,7 +114,15 @@ REFUSED = [
         )
         for folder in [
             *("/abs", "../x", "x/../y", "x/..", ".", "..", "./x", "~/x", "a~b", "", "results/"),
-            *("a//b", "results/reference", "results/reference/quick", 3, None, ["results"]),
+            *(
+                "a//b",
+                "results/{x}",
+                "results/reference",
+                "results/reference/quick",
+                3,
+                None,
+                ["results"],
+            ),
         ]
     ),
     ("experiment_defaults/trials", 0, "trials is 0; it must be a whole number from 1 to 100,000"),

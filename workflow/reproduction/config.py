@@ -48,7 +48,8 @@ def _below(folder: str) -> str:
     """Return a folder below the one where it runs; ValueError for another."""
     parts = folder.split("/")
     reference = parts[:2] == ["results", "reference"]
-    if reference or folder[:1] == "." or "~" in folder or {"", ".."} & {*parts}:
+    # Snakemake takes braces for wildcards.
+    if reference or folder[:1] == "." or {*"~{}"} & {*folder} or {"", ".."} & {*parts}:
         raise ValueError
     return folder
 
