@@ -18,7 +18,8 @@ export USER ?= nobody
 # job why, which takes a screen for the last ones; a dry run does.
 MEMORY = $(shell { awk '/^MemTotal/ {print int($$2 / 1024)}' /proc/meminfo; \
     awk '$$1 + 0 > 0 {print int($$1 / 1048576)}' /sys/fs/cgroup/memory.max; } 2>/dev/null | sort -n)
-QUIET = $(if $(filter -n --dry-run --dryrun,$(ARGS)),,--quiet host reason)
+DRY = $(filter -n --dry-run --dryrun,$(ARGS))
+QUIET = $(if $(DRY),,--quiet host reason)
 snakemake = $(if $(ARGS),,sed -n 's/^$@:.*## /make $@: /p' Makefile >&2;) exec $(BIN)/snakemake \
     $(if $(MEMORY),--resources mem_mb=$(firstword $(MEMORY))) $(QUIET) --show-failed-logs
 tests = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
@@ -43,8 +44,10 @@ plan: setup ## what a run would do: each job with a reason of its own and that, 
 	END { printf "%s", counts }'
 claim: setup ## one claim, judged on the trials of its own rows: make claim ID=M16, a minute without trainings
 	@[ "$(ID)" ] || { echo "Say which claim, as in \`make claim ID=M16\`; results/reference/tables/claims.md has all." >&2; exit 2; }
+	@grep -qx -e '- id: $(ID)' workflow/claims.yaml || { echo "There is no claim $(ID); \
+	results/reference/tables/claims.md has all." >&2; exit 2; }
 	@$(snakemake) results/claims/$(ID).txt $(ARGS)
-	@cat results/claims/$(ID).txt
+	$(if $(DRY),,@cat results/claims/$(ID).txt)
 verify: setup ## compare the last run with the kept results of the same trials, cell by cell
 	@$(BIN)/python -m reproduction verify $(ARGS)
 reference: quick ## run quickly, on MNIST and in full, and keep the results in results/reference
