@@ -63,7 +63,7 @@ def exact_sampler(columns: int) -> Sampler:
     query = mdp.SecondMomentQuery(query_of(columns).domain, 2 * OTHERS + 1)
     release = PPCA().calibrate(query, epsilon=EPSILON)
     generator = np.random.default_rng(columns)
-    return lambda moments: release.simulate(moments / query.n_records, [generator])[0]
+    return lambda moments: release.simulate(moments / query.n_records, generator, 1)[0]
 
 
 def formula_sampler(columns: int) -> Sampler:

@@ -31,7 +31,6 @@ import matrixdp as mdp
 from matrixdp.auditing.status import CERTIFIED, NOT_REFUTED, REFUTED
 from matrixdp.checks import Array
 from matrixdp.noise import safe
-from matrixdp.noise.distributions import Streams
 from matrixdp.noise.value import Noise as LibraryNoise
 from matrixdp.privacy.sensitivity import Query
 from reproduction.auditing import negative_control
@@ -112,9 +111,8 @@ class ShortNormal(Independent):
 
     short = 0.0
 
-    def _draw(self, streams: Streams, stack: Array) -> None:
-        super()._draw(streams, stack)
-        stack *= 1 - self.short
+    def sample(self, generator: np.random.Generator, count: int) -> Array:
+        return super().sample(generator, count) * (1 - self.short)
 
 
 class ShortLaplace(LibraryNoise):
@@ -122,8 +120,8 @@ class ShortLaplace(LibraryNoise):
 
     short = 0.0
 
-    def sample(self, streams: Streams, out: Array | None = None) -> Array:
-        return super().sample(streams, out) * (1 - self.short)
+    def sample(self, generator: np.random.Generator, count: int) -> Array:
+        return super().sample(generator, count) * (1 - self.short)
 
 
 def author(noise: type, short: float, query: Query) -> Author:

@@ -24,10 +24,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.clipped import ClippedMoments
 from matrixdp.mechanisms.gaussian import AnalyzeGauss
+from matrixdp.mechanisms.programs import Step
 from matrixdp.noise import distributions, safe
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.sensitivity import Box, SecondMomentQuery
 from reproduction.bingham import Bingham
+from reproduction.experiments import draws
 from reproduction.mechanisms.generalized_gamma import GeneralizedGamma, SymmetricGeneralizedGamma
 from reproduction.mechanisms.noise import (
     ColumnL2Exponential,
@@ -35,6 +37,7 @@ from reproduction.mechanisms.noise import (
     FrobeniusExponential,
     MatrixNormal,
 )
+from reproduction.stacks import normals
 
 REPEATS = 15
 
@@ -66,33 +69,37 @@ def seconds(run: Callable[[], object]) -> float:
 
 def additive(trials: int, m: int, n: int) -> list[Case]:
     """Releases of X plus noise without a column factor."""
-    each, out = streams(trials), np.empty((trials, m, n))
+    each, numbers = streams(trials), trials * m * n
     value = np.random.default_rng(0).random((m, n))
     scales = np.linspace(1, 2, m)
     directions = np.linalg.qr(np.random.default_rng(1).normal(size=(m, m)))[0] * scales
 
     def plus(distribution: distributions.NoiseDistribution) -> Callable[[], object]:
-        return lambda: np.add(distribution.sample(each, out), value, out=out)
+        def run() -> None:
+            noisy = draws.noise_of(Step(distribution, 1.0), each)
+            noisy += value
+
+        return run
 
     size, shape = f"{trials} x {m} x {n}", (m, n)
     rows = [MatrixNormal(shape, factor) for factor in (scales, directions)]
     return [
-        Case(f"unimodal, row scaling, {size}", out.size, plus(rows[0]), 1.15),
-        Case(f"unimodal, dense, {size}", out.size, plus(rows[1]), 1.3),
-        Case(f"Laplace, {size}", out.size, plus(Noise.of(safe.LAPLACE, 2.0, shape)), 1.6),
+        Case(f"unimodal, row scaling, {size}", numbers, plus(rows[0]), 1.15),
+        Case(f"unimodal, dense, {size}", numbers, plus(rows[1]), 1.3),
+        Case(f"Laplace, {size}", numbers, plus(Noise.of(safe.LAPLACE, 2.0, shape)), 1.6),
         Case(
             f"K-norm, Frobenius, {size}",
-            out.size,
+            numbers,
             plus(FrobeniusExponential(shape, 2.0)),
         ),
         Case(
             f"K-norm, column l2, {size}",
-            out.size,
+            numbers,
             plus(ColumnL2Exponential(shape, 2.0)),
         ),
         Case(
             f"K-norm, column l_inf, {size}",
-            out.size,
+            numbers,
             plus(ColumnLinfExponential(shape, 2.0, scales)),
         ),
     ]
@@ -103,7 +110,11 @@ def bimodal(trials: int, m: int, n: int) -> Case:
     each, out, spare = streams(trials), np.empty((trials, m, n)), np.empty((trials, m, n))
     rng = np.random.default_rng(0)
     value, a, b = rng.random((m, n)), rng.normal(size=(m, m)), rng.normal(size=(n, n))
-    drawn = distributions.normals(each, (m, n))
+    drawn = normals(each, (m, n))
+
+    def released() -> None:
+        noisy = MatrixNormal((m, n), a, b).trials(each)
+        noisy += value
 
     def products() -> None:
         np.matmul(drawn.reshape(-1, n), b.T, out=spare.reshape(-1, n))
@@ -112,7 +123,7 @@ def bimodal(trials: int, m: int, n: int) -> Case:
     return Case(
         f"bimodal, dense, {trials} x {m} x {n}",
         out.size,
-        lambda: np.add(MatrixNormal((m, n), a, b).sample(each, out), value, out=out),
+        released,
         1.1,
         products,
     )
@@ -121,13 +132,14 @@ def bimodal(trials: int, m: int, n: int) -> Case:
 def generalized_gamma(trials: int, m: int, n: int, target: float | None = None) -> Case:
     """Noise of power 1.25 against the normals that it is made from; symmetric where m is n."""
     kind = SymmetricGeneralizedGamma if m == n else GeneralizedGamma
-    distribution, each, out = kind((m, n), 2.0, 1.25), streams(trials), np.empty((trials, m, n))
+    distribution, each = kind((m, n), 2.0, 1.25), streams(trials)
+    out = np.empty((trials, m, n))
     return Case(
         f"generalized gamma, {trials} x {m} x {n}",
         out.size,
-        lambda: distribution.sample(each, out),
+        lambda: distribution.trials(each),
         target,
-        instead=lambda: distributions.normals(each, (m, n), out),
+        instead=lambda: normals(each, (m, n), out),
     )
 
 
@@ -143,7 +155,7 @@ def clipped_moments(trials: int, m: int, n: int, shared: bool, target: float) ->
 
     def release(mechanism: Mechanism) -> Callable[[], object]:
         found = mechanism.calibrate(query, epsilon=1, delta=1 / n)
-        return lambda: found.simulate(found.query.value(records), each)
+        return lambda: next(draws.simulate_all(found, [found.query.value(records)], lambda: each))
 
     return Case(
         f"clipped moments, {'one' if shared else 'any'} X, {trials} x {m} x {n}",

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 import pytest
 from epsilonsteps import guaranteed, rises
-from mechanismqueries import one_stream, streams
 from numpy.typing import NDArray
 from scipy import optimize, special, stats
 
@@ -205,7 +204,7 @@ class Answers:
 
     def __call__(self, question: Any, value: Array) -> Array:
         if self.answers is None:
-            answer = value + question.noise.sample([self.rng])[0]
+            answer = value + question.noise.sample(self.rng, 1)[0]
         else:
             answer = self.answers[len(self.asked)]
         self.asked.append((question, np.array(value), answer.copy()))
@@ -310,16 +309,16 @@ class Recording(Simulation):
         return released
 
     def of(self, trials: Any) -> Recording:
-        return Recording(super().of(trials).streams, self.noise)
+        return Recording(self.generator, len(trials), self.noise)
 
 
 def noise_of(case: Case, trials: int) -> list[tuple[Any, Array]]:
     """Return the noise that is drawn, (distribution, (trials, m, n)), of each part."""
-    release, value, rng = case.release, case.value(), one_stream(trials)
+    release, value, rng = case.release, case.value(), np.random.default_rng(0)
     if isinstance(release, AdditiveMechanism):
-        return [(release.noise, release.simulate(value, rng) - value)]
+        return [(release.noise, release.simulate(value, rng, trials) - value)]
     assert isinstance(release, Program)
-    recording = Recording(rng, [])
+    recording = Recording(rng, trials, [])
     reads = isinstance(release.query, RecordsQuery)
     release.run(Stack(value) if reads else Value(value), recording)
     return [(part.noise, noise) for part, noise in recording.noise]
@@ -397,15 +396,16 @@ def check_deviation(case: Case) -> None:
     assert np.sqrt(squares.mean()) == pytest.approx(release.noise_std, rel=4 * error)
 
 
-def check_trials(case: Case) -> None:
-    """A trial depends on its own stream and value alone, and the same stream gives the same."""
-    release, values = case.release, case.value(4)
-    together = release.simulate(values, streams(4))
-    close = {"rtol": 1e-7, "atol": 1e-9 * np.abs(together).max()}
-    for k in (3, 0):
-        alone = release.simulate(values[k], streams(4)[k : k + 1])[0]
-        np.testing.assert_allclose(alone, together[k], **close)
-        assert not np.allclose(alone, release.simulate(values[k], streams(1, seed=9))[0])
+def check_draws(case: Case) -> None:
+    """Each release of a simulation has noise of its own, and one Generator gives the same again."""
+    release, value = case.release, case.value()
+    first, again, other = (
+        release.simulate(exact, np.random.default_rng(seed), 3)
+        for exact, seed in ((value, 0), (np.stack([value] * 3), 0), (value, 9))
+    )
+    np.testing.assert_allclose(again, first, rtol=1e-7, atol=1e-9 * np.abs(first).max())
+    for one, another in itertools.combinations([*first, *other], 2):
+        assert not np.allclose(one, another)
 
 
 def check_noise_falls_with_epsilon(case: Case) -> None:
@@ -420,7 +420,7 @@ BAD += [("delta", bad) for bad in (0, -0.1, np.nan, np.inf, 1, 2)]
 
 
 def check_refusals(case: Case) -> None:
-    """A bad budget, another query, and a value or streams that do not fit are one sentence."""
+    """A bad budget, another query, and a value or a count that do not fit are one sentence."""
     release = case.release
     for name, bad in BAD:
         # A pure guarantee needs no delta.
@@ -436,19 +436,19 @@ def check_refusals(case: Case) -> None:
     for wrong, count, words in (
         (value[:-1], 1, "must end in"),
         (np.full(value.shape, np.nan), 1, "value is nan"),
-        (value, 0, "streams are empty"),
-        (np.stack([value] * 2), 3, "for 3 streams; give one value, or one per stream"),
+        (value, 0, "count is 0"),
+        (np.stack([value] * 2), 3, "for a count of 3; give one value, or one per release"),
     ):
         with pytest.raises(InputError, match=words):
-            release.simulate(wrong, streams(count))
+            release.simulate(wrong, np.random.default_rng(0), count)
     if not (isinstance(case.query, PresentMeanQuery) or case.query.private_count):
         with pytest.raises(InputError, match="outside its public bounds"):
-            release.simulate(1e6 * (1 + np.abs(value)), streams(1))
+            release.simulate(1e6 * (1 + np.abs(value)), np.random.default_rng(0), 1)
 
 
 CHECKS = [
     check_calibration,
-    check_trials,
+    check_draws,
     check_noise_falls_with_epsilon,
     check_refusals,
     check_deviation,

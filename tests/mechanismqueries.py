@@ -51,15 +51,10 @@ def records(query, seed=0, spread=0.6):
     return np.clip(spread * rng.standard_normal((query.features, query.n_records)), lower, upper)
 
 
-def radii(release, columns, streams):
-    """The number of the radius of each trial."""
-    return release.choose(Stack(columns), Simulation(streams))[0]
+def radii(release, columns, generator, count):
+    """The number of the radius of each run."""
+    return release.choose(Stack(columns), Simulation(generator, count))[0]
 
 
 def streams(count, seed=0):
     return [np.random.default_rng([seed, k]) for k in range(count)]
-
-
-def one_stream(count, seed=0):
-    """As many trials from a single Generator: cheap where trials are small and many."""
-    return [np.random.default_rng(seed)] * count

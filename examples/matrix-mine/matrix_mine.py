@@ -19,13 +19,16 @@ class FrobeniusNoise(NoiseDistribution):
 
     scale: float
 
-    def _draw(self, streams, stack):
+    def sample(self, generator, count):
+        """Return independent draws, shape (count, m, n)."""
         rows, columns = np.triu_indices(self.shape[0])
-        for stream, trial in zip(streams, stack, strict=True):
-            entries = stream.standard_normal(len(rows))
-            entries *= self.scale * stream.standard_gamma(len(rows)) / np.linalg.norm(entries)
-            entries[rows != columns] /= np.sqrt(2)
-            trial[rows, columns] = trial[columns, rows] = entries
+        entries = generator.standard_normal((count, len(rows)))
+        radius = self.scale * generator.standard_gamma(len(rows), count)
+        entries *= (radius / np.linalg.norm(entries, axis=1))[:, None]
+        entries[:, rows != columns] /= np.sqrt(2)
+        noise = np.empty((count, *self.shape))
+        noise[:, rows, columns] = noise[:, columns, rows] = entries
+        return noise
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ RELEASE = Gaussian().calibrate(QUERY, epsilon=1.0, delta=0.01)
 NOISE = RELEASE.noise
 
 
-def drawn(self, streams, out=None):
-    return np.zeros((len(streams), *self.shape))
+def drawn(self, generator, count):
+    return np.zeros((count, *self.shape))
 
 
 class Same(MatrixNormal):
@@ -82,7 +82,7 @@ def test_numbers_of_python_and_numpy_are_plain(factor):
 def test_a_cached_property_leaves_a_release_the_library_s_own():
     query = SecondMomentQuery(Box.cube(2, -1, 1), 20)
     release = PrivatelyClipped().calibrate(query, epsilon=1.0, delta=0.01)
-    release.simulate(np.zeros((2, 20)), [np.random.default_rng(0)])
+    release.simulate(np.zeros((2, 20)), np.random.default_rng(0), 1)
     assert "_ridges" in vars(release)
     assert library.plain(release)
 

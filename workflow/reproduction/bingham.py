@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.noise.distributions import Streams, normals
+from reproduction.stacks import Streams, normals
 
 
 @dataclass(frozen=True, eq=False)

@@ -116,7 +116,7 @@ def deviation(release: AdditiveMechanism, stream: np.random.Generator) -> Deviat
             exact = float(np.sqrt(squares / size * (1 if is_gaussian(noise) else 2)))
             return Deviation(exact, exact)
     value = _value(release)
-    sample = release.simulate(value, [stream] * DRAWS) - value
+    sample = release.simulate(value, stream, DRAWS) - value
     mean = float(np.sqrt((sample**2).mean()))
     if not is_gaussian(noise):
         return Deviation(mean / FACTOR, mean * FACTOR)

@@ -8,7 +8,7 @@ attained.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,23 +22,26 @@ from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.base import Budget, CalibratedMechanism
 from matrixdp.mechanisms.programs import Program
-from matrixdp.noise.distributions import Streams
 from matrixdp.privacy.sensitivity import Query
 
 #: Runs of a real release on each neighbour, which draws from the system and takes long.
 REAL = 300
+
+Generators = Sequence[np.random.Generator]
 
 
 def doors(release: CalibratedMechanism) -> dict[str, Runs]:
     """Return runs of functions of records (n, m) that draw a release, by name."""
     query = release.query
 
-    def simulate(records: Array, generators: Streams) -> Array:
-        return release.simulate(query.value(records.T), generators)
+    def simulate(records: Array, generators: Generators) -> Array:
+        value = query.value(records.T)
+        return np.concatenate([release.simulate(value, one, 1) for one in generators])
 
-    def sample(records: Array, generators: Streams) -> Array:
+    def sample(records: Array, generators: Generators) -> Array:
         assert isinstance(release, AdditiveMechanism)
-        return query.value(records.T) + release.noise.sample(generators)
+        value, noise = query.value(records.T), release.noise
+        return np.concatenate([value + noise.sample(one, 1) for one in generators])
 
     def real(records: Array) -> Array:
         return release.release(records)  # type: ignore[attr-defined]
@@ -52,7 +55,7 @@ def doors(release: CalibratedMechanism) -> dict[str, Runs]:
     return result
 
 
-def _runs(many: Callable[[Array, Streams], Array]) -> Runs:
+def _runs(many: Callable[[Array, Generators], Array]) -> Runs:
     def one(records: Array, generator: np.random.Generator) -> Array:
         return many(records, [generator])[0]
 

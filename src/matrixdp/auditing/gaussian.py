@@ -98,6 +98,6 @@ class GaussianAudit(Audit):
         """Test the chi-square of all whitened entries of the full query's noise."""
         shape = self.release.query.shape
         trials = trials_of(shape[0] * shape[1])
-        noise = self.release.noise.sample([stream] * trials)
+        noise = self.release.noise.sample(stream, trials)
         white = self._whiten(noise)
         return gamma_scale(float((white**2).sum()) / 2, white.size / 2, root=True)

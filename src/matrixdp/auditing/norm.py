@@ -38,7 +38,7 @@ def is_norm(distribution: NormDistribution) -> bool:
     It must be finite, above 0, symmetric, homogeneous and subadditive. Otherwise a change of the
     value can have a larger privacy loss than its size.
     """
-    first, second = np.split(distribution.sample([np.random.default_rng(0)] * DRAWS), 2)
+    first, second = np.split(distribution.sample(np.random.default_rng(0), DRAWS), 2)
     z = np.concatenate([first, first - second])
     with np.errstate(all="ignore"):
         size, other, both = (
@@ -105,7 +105,7 @@ class NormAudit(Audit):
 
     def _whole(self, stream: np.random.Generator, count: int) -> Array:
         change = self._pair.record - self._pair.other
-        noise = self.release.noise.sample([stream] * count)
+        noise = self.release.noise.sample(stream, count)
         size = self._size(noise)
         noise[:, :, 0] += change
         ahead = self._size(noise)
@@ -116,7 +116,7 @@ class NormAudit(Audit):
         """Test the sum of norms of the full query's noise."""
         m, n = self.release.query.shape
         trials = trials_of(m * n)
-        total = self._size(self.release.noise.sample([stream] * trials)).sum()
+        total = self._size(self.release.noise.sample(stream, trials)).sum()
         noise = self._distribution
         free = noise.count if isinstance(noise, Noise) else noise.gamma_shape
         return gamma_scale(float(total), float(trials * free))

@@ -73,7 +73,7 @@ class BlackBoxAudit(Audit):
         statistics = [self._statistics[name] for name in names]
 
         def part(value: Array, count: int) -> Array:
-            released = self.release.simulate(value, [stream] * count)
+            released = self.release.simulate(value, stream, count)
             if released.ndim == 2:
                 released = released[:, :, None] * released[:, None, :]
             flat = released.reshape(len(released), -1)

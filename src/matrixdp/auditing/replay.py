@@ -56,7 +56,7 @@ def ratio(
         if release.drawn_white and library.owns(release):
             # A function of the whitened value plus noise: the answer is not what it hides.
             return release.query.value(records)
-        return release.simulate(release.query.value(records), [noise])[0]
+        return release.simulate(release.query.value(records), noise, 1)[0]
 
     return largest_replayed_change(run, release, source, stream, most) / declared
 

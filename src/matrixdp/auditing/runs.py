@@ -88,7 +88,7 @@ def runs(
     if not isinstance(query, RecordsQuery):
 
         def part(number: int) -> Array:
-            return statistic(release.simulate(value, [stream] * number))
+            return statistic(release.simulate(value, stream, number))
 
         return in_blocks(part, count, value.size)
     if not release.noise.identical_columns:
@@ -98,4 +98,4 @@ def runs(
         query=RecordsQuery(query.domain, count, query.adjacency),
         noise=replace(release.noise, shape=(query.features, count)),
     )
-    return statistic(few.simulate(np.tile(value, count), [stream])[0].T[:, :, None])
+    return statistic(few.simulate(np.tile(value, count), stream, 1)[0].T[:, :, None])

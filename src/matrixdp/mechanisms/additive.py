@@ -23,11 +23,8 @@ from matrixdp.noise import safe
 from matrixdp.noise.distributions import (
     GaussianDistribution,
     NoiseDistribution,
-    Streams,
-    laplaces,
-    normals,
 )
-from matrixdp.noise.value import Noise
+from matrixdp.noise.value import Noise, unit_numbers
 from matrixdp.privacy import exact_sums, gaussian
 
 # What an inherited field is annotated with, which documentation looks up here.
@@ -66,38 +63,21 @@ class AdditiveMechanism(CalibratedMechanism):
         whitens = isinstance(self.noise, Noise | GaussianDistribution)
         return whitens and not library.plain(self.noise)
 
-    def _draw(self, value: Array, streams: Streams) -> Array:
-        if self.drawn_white:
-            return self.combined(value, self.draw_noise(streams))
-        noisy = self.draw_noise(streams)
-        _check_shape(noisy, value)
-        # In place: a new array takes as long as the noise.
-        noisy += value
-        return noisy
-
-    def draw_noise(self, streams: Streams) -> Array:
-        """Return the noise of one simulated release per stream."""
-        if not self.drawn_white:
-            return self.noise.sample(streams)
-        assert isinstance(self.noise, Noise | GaussianDistribution)
-        count = self.noise.whiten(np.zeros(self.noise.shape)).size
-        if isinstance(self.noise, Noise) and self.noise.unit == safe.LAPLACE:
-            return laplaces(streams, count)
-        return normals(streams, (count,))
-
-    def combined(self, value: Array, noise: Array) -> Array:
-        """Return one simulated release per draw of the noise."""
-        if not self.drawn_white:
-            _check_shape(noise, value)
-            return noise + value
+    def _draw(self, value: Array, generator: np.random.Generator, count: int) -> Array:
         distribution = self.noise
+        if not self.drawn_white:
+            noisy = distribution.sample(generator, count)
+            _check_shape(noisy, value)
+            # In place: a new array takes as long as the noise.
+            noisy += value
+            return noisy
         assert isinstance(distribution, Noise | GaussianDistribution)
-        # A value that all trials share is whitened once.
+        # A value that all releases share is whitened once.
         values = value[None] if value.ndim == 2 else value
-        centres = [np.ravel(distribution.whiten(exact)) for exact in values]
-        centres *= len(noise) // len(centres)
-        pairs = zip(centres, noise, strict=True)
-        return np.stack([distribution.colour(centre + white) for centre, white in pairs])
+        centres = np.stack([np.ravel(distribution.whiten(exact)) for exact in values])
+        unit = distribution.unit if isinstance(distribution, Noise) else safe.NORMAL
+        white = unit_numbers(unit, generator, (count, centres.shape[1])) + centres
+        return np.stack([distribution.colour(one) for one in white])
 
     def release(self, records: ArrayLike) -> Array:
         """Return one release for real use, of records that are first clipped to the public bounds.
@@ -298,7 +278,7 @@ class AdditiveMechanism(CalibratedMechanism):
 
 
 def _check_shape(noise: Array, value: Array) -> None:
-    """Refuse noise (trials, m, n) that numpy would broadcast over the entries of a value."""
+    """Refuse noise (count, m, n) that numpy would broadcast over the entries of a value."""
     if noise.shape[1:] != value.shape[-2:]:
         raise InputError(
             f"noise has shape {noise.shape[1:]} for a value of shape {value.shape[-2:]}; give it "

@@ -2,7 +2,7 @@
 
 A :class:`Mechanism` is a frozen record of parameters. Calibration to a
 :class:`~matrixdp.privacy.sensitivity.Query` and a budget gives a :class:`CalibratedMechanism`. It
-holds the noise and the guarantee, simulates stacks of trials, and releases real records.
+holds the noise and the guarantee, simulates releases, and releases real records.
 Calibration never sees data.
 """
 
@@ -20,9 +20,6 @@ from numpy.typing import ArrayLike
 from matrixdp import checks, library
 from matrixdp.checks import Array, InputError
 from matrixdp.noise import safe
-from matrixdp.noise.distributions import (
-    Streams,
-)
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES, Mu, Query
 
@@ -160,11 +157,11 @@ class CalibratedMechanism(abc.ABC):
     def output_type(self) -> str:
         """Type of the result of ``simulate``.
 
-        - ``matrix``: a noisy matrix (trials, m, n);
-        - ``second_moments``: noisy second moments (trials, m, m), which already contain the ridge
+        - ``matrix``: a noisy matrix (count, m, n);
+        - ``second_moments``: noisy second moments (count, m, m), which already contain the ridge
           of a regression if ``noise_std`` is NaN;
-        - ``sketch``: a sketch (trials, m, r) whose Gram matrix estimates X X^T + ``ridge`` I;
-        - ``direction``: a unit vector (trials, m).
+        - ``sketch``: a sketch (count, m, r) whose Gram matrix estimates X X^T + ``ridge`` I;
+        - ``direction``: a unit vector (count, m).
         """
         return self.query.output_type
 
@@ -185,36 +182,32 @@ class CalibratedMechanism(abc.ABC):
             f"really {self.epsilon_delivered:.4g}{mu}{noise}{'' if self.of_library else UNAUDITED}"
         )
 
-    def simulate(self, value: ArrayLike, streams: Streams) -> Array:
-        """Simulate the release once per stream: not for publication, which ``release`` is for.
+    def simulate(self, value: ArrayLike, generator: np.random.Generator, count: int) -> Array:
+        """Simulate releases (count, ...): not for publication, which ``release`` is for.
 
-        Pseudo-random streams are predictable, float64 noise leaks through its last bits, and error
+        Pseudo-random numbers are predictable, float64 noise leaks through its last bits, and error
         messages show values.
 
         Args:
-            value: the exact value of the query, ``query.shape``, or one per trial (trials, ...).
-            streams: one independent Generator per trial; trial k uses ``streams[k]`` alone.
+            value: the exact value of the query, ``query.shape``, or one per release (count, ...).
+            generator: source of the noise.
+            count: number of releases.
 
         Raises:
             InputError: the value has the wrong shape, is not finite, or lies outside the public
-                bounds. Or the number of values differs from that of streams, or is 0.
+                bounds. Or ``count`` is below 1, or differs from the number of values.
         """
-        return self._draw(self._checked(value, streams), streams)
-
-    def _checked(self, value: ArrayLike, streams: Streams) -> Array:
-        exact = self.query.check(value)
-        if not len(streams):
-            raise InputError("streams are empty; give one Generator per trial")
-        if exact.ndim > 3 or (exact.ndim == 3 and len(exact) != len(streams)):
+        exact, count = self.query.check(value), checks.count(count=count)
+        if exact.ndim > 3 or (exact.ndim == 3 and len(exact) != count):
             raise InputError(
-                f"value has shape {exact.shape} for {len(streams)} streams; give one value, "
-                "or one per stream"
+                f"value has shape {exact.shape} for a count of {count}; give one value, or one "
+                "per release"
             )
-        return exact
+        return self._draw(exact, generator, count)
 
     @abc.abstractmethod
-    def _draw(self, value: Array, streams: Streams) -> Array:
-        """Return one simulated release per stream; ``value`` has been checked."""
+    def _draw(self, value: Array, generator: np.random.Generator, count: int) -> Array:
+        """Return simulated releases (count, ...); ``value`` has been checked."""
 
 
 def _signed(calibrate: Callable[..., Any]) -> Callable[..., Any]:

@@ -27,9 +27,8 @@ from matrixdp.mechanisms.clipped import (
 )
 from matrixdp.mechanisms.gaussian import orthogonal_ensemble
 from matrixdp.mechanisms.moments import LEAST
-from matrixdp.mechanisms.programs import Ask, Part, Program, Records, answered
+from matrixdp.mechanisms.programs import Ask, Part, Program, Records, Simulation, answered
 from matrixdp.mechanisms.ridge import lifted, moments_ridge
-from matrixdp.noise.distributions import Streams
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import (
@@ -119,14 +118,15 @@ class CentredMoments(Program):
         moments, centre = lifted(outcome.moments, outcome.ridge), outcome.centre
         return np.asarray(moments + centre[..., :, None] * centre[..., None, :])
 
-    def _draw(self, value: Array, streams: Streams) -> Array:
+    def simulated(self, value: Array, ask: Simulation) -> Array:
+        """Return the releases of many runs, a few at a time."""
         m, n = self.query.shape
-        noisy = np.empty((len(streams), m, m))
+        noisy = np.empty((ask.count, m, m))
         step = max(1, BLOCK_NUMBERS // (m * n))
-        for start in range(0, len(streams), step):
-            block = slice(start, start + step)
+        for start in range(0, ask.count, step):
+            block = np.arange(start, min(start + step, ask.count))
             records = value[block] if value.ndim == 3 else value
-            noisy[block] = super()._draw(records, streams[block])
+            noisy[block] = super().simulated(records, ask.of(block))
         return noisy
 
 

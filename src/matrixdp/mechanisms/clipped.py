@@ -153,7 +153,7 @@ class Selection(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Chosen(Program):
-    """Second moments of records clipped to a radius that each trial first chooses privately.
+    """Second moments of records clipped to a radius that each run first chooses privately.
 
     ``query`` is the identity query, because the release reads the records. Only the mechanism knows
     the size of its noise, so that it adds the ridge of
@@ -175,7 +175,7 @@ class Chosen(Program):
         """
 
     def run(self, records: Records, ask: Ask) -> Selection:
-        """Return the noisy second moments at the radius of each trial."""
+        """Return the noisy second moments at the radius of each run."""
         number, weight = self.choose(records, ask)
         m = self.query.features
         centre = np.zeros((*number.shape, m))
@@ -241,7 +241,7 @@ class ChosenByHistogram(Chosen):
         return self.candidates[number], self.candidates[number]
 
     def choose(self, records: Records, ask: Ask) -> tuple[Array, Array]:
-        """Return the number of the radius of each trial, and the weight."""
+        """Return the number of the radius of each run, and the weight."""
         counts = ask(self.lengths, records.value(self.lengths.query))[..., 0]
         if not self.private_count:
             return self.best(counts), np.ones(counts.shape[:-1])

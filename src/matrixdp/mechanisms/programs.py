@@ -7,7 +7,7 @@ nevertheless (Dong, Roth & Su, JRSS B 2022, Corollary 3.3).
 
 Who runs it passes other records and another ``ask``:
 
-- a simulation, of many trials at once: :class:`Stack` and :class:`Simulation`;
+- a simulation, of many runs at once: :class:`Stack` and :class:`Simulation`;
 - a real release, of exact sums with safe noise: :mod:`matrixdp.mechanisms.composed`;
 - an audit, of data sets and noise of its choice: :mod:`matrixdp.auditing.composition`.
 """
@@ -26,13 +26,13 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.base import Budget, CalibratedMechanism
 from matrixdp.noise import safe
-from matrixdp.noise.distributions import NoiseDistribution, Streams
+from matrixdp.noise.distributions import NoiseDistribution
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery
 
 
 class Records:
-    """Records that a program reads, of one release or of many trials."""
+    """Records that a program reads, of one release or of many runs."""
 
     def value(self, query: Query) -> Array:
         """Return the exact value of a query, shape (..., m, n)."""
@@ -56,7 +56,7 @@ class Value(Records):
 
 @dataclass(frozen=True)
 class Stack(Records):
-    """Records of trials: a matrix (m, n) for all of them, or one each (trials, m, n)."""
+    """Records of runs: a matrix (m, n) for all of them, or one each (runs, m, n)."""
 
     columns: Array
 
@@ -68,9 +68,9 @@ class Stack(Records):
         """Return the records minus a centre (..., m)."""
         return Stack(self.columns - centre[..., None])
 
-    def of(self, trials: NDArray[np.intp]) -> Stack:
-        """Return the records of some trials."""
-        return Stack(self.columns[trials]) if self.columns.ndim == 3 else self
+    def of(self, runs: NDArray[np.intp]) -> Stack:
+        """Return the records of some runs."""
+        return Stack(self.columns[runs]) if self.columns.ndim == 3 else self
 
 
 @dataclass(frozen=True)
@@ -94,28 +94,27 @@ class Step:
 Question = AdditiveGaussian | Step
 
 #: Maps a question and its exact value (..., m, n) to the noisy value. Where ``ask`` answers many
-#: trials, their axis comes first, and the exact value may be one for all of them.
+#: runs, their axis comes first, and the exact value may be one for all of them.
 Ask = Callable[[Question, Array], Array]
 
 
 @dataclass(frozen=True)
 class Simulation:
-    """Answers of many trials, of one stream each."""
+    """Answers of many runs."""
 
-    streams: Streams
+    generator: np.random.Generator
+    count: int
 
     def __call__(self, question: Question, value: Array) -> Array:
-        """Return the noisy answers to a question, shape (trials, m, n)."""
-        if isinstance(question, AdditiveGaussian) and question.drawn_white:
-            return question.simulate(value, self.streams)
-        # Without its check: what a program asks follows from records that were checked.
-        noisy = question.noise.sample(self.streams)
-        noisy += value
-        return noisy
+        """Return the noisy answers to a question, shape (count, m, n)."""
+        if isinstance(question, AdditiveGaussian):
+            # Without its check: what a program asks follows from records that were checked.
+            return question._draw(value, self.generator, self.count)
+        return value + question.noise.sample(self.generator, self.count)
 
-    def of(self, trials: NDArray[np.intp]) -> Simulation:
-        """Return the answers of some trials."""
-        return Simulation([self.streams[int(trial)] for trial in trials])
+    def of(self, runs: NDArray[np.intp]) -> Simulation:
+        """Return the answers of some runs."""
+        return Simulation(self.generator, len(runs))
 
 
 class Part(NamedTuple):
@@ -147,16 +146,19 @@ class Program(CalibratedMechanism):
 
     @abc.abstractmethod
     def run(self, records: Records, ask: Ask) -> Any:
-        """Return the outcome of one release, or of many trials along the first axis."""
+        """Return the outcome of one release, or of many runs along the first axis."""
 
     def released(self, outcome: Any) -> Array:
-        """Return what ``simulate`` gives of the outcome of many trials."""
+        """Return what ``simulate`` gives of the outcome of many runs."""
         return np.asarray(outcome)
 
-    def _draw(self, value: Array, streams: Streams) -> Array:
+    def simulated(self, value: Array, ask: Simulation) -> Array:
+        """Return the releases of many runs, to which ``ask`` gives the answers."""
         reads = isinstance(self.query, RecordsQuery)
-        records = Stack(value) if reads else Value(value)
-        return self.released(self.run(records, Simulation(streams)))
+        return self.released(self.run(Stack(value) if reads else Value(value), ask))
+
+    def _draw(self, value: Array, generator: np.random.Generator, count: int) -> Array:
+        return self.simulated(value, Simulation(generator, count))
 
 
 def answered(part: CalibratedMechanism, records: Records, ask: Ask) -> Array:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.noise import safe
-from matrixdp.noise.distributions import Streams, laplaces, mirror_upper, normals, stacked
 
 #: Variance of a number of unit scale.
 VARIANCE = {safe.NORMAL: 1.0, safe.LAPLACE: 2.0}
@@ -150,21 +149,44 @@ class Noise:
             raise InputError("noise along directions has no units by column")
         return Noise(self.unit, self.size * units, self.shape, self.symmetric, self.basis)
 
-    def sample(self, streams: Streams, out: Array | None = None) -> Array:
-        """Return one draw per stream, shape (trials, m, n)."""
-        stack = stacked(streams, self.shape, out)
-        if self.unit == safe.NORMAL:
-            normals(streams, self.shape, stack)
-        else:
-            stack[...] = laplaces(streams, int(np.prod(self.shape))).reshape(stack.shape)
-        stack *= self.size
+    def sample(self, generator: np.random.Generator, count: int) -> Array:
+        """Return independent draws, shape (count, m, n)."""
+        rows, columns = self.shape
+        z = unit_numbers(self.unit, generator, (count, rows, columns))
+        z *= self.size
         if self.symmetric:
-            mirror_upper(stack)
+            mirror_upper(z)
         if self.basis is not None:
-            stack[...] = self.basis @ stack
+            z[...] = self.basis @ z
         if self.basis is not None and self.symmetric:
-            stack[...] = stack @ self.basis.T
-        return stack
+            z[...] = z @ self.basis.T
+        return z
+
+
+def unit_numbers(unit: str, generator: np.random.Generator, size: tuple[int, ...]) -> Array:
+    """Return independent numbers of a law of ``VARIANCE``, of the shape ``size``."""
+    if unit == safe.NORMAL:
+        return generator.standard_normal(size)
+    z = np.empty(size)
+    for draw in z:
+        generator.standard_exponential(out=draw)
+        bits = np.frombuffer(generator.bytes(-(-draw.size // 8)), dtype=np.uint8)
+        signs = 1 - 2 * np.unpackbits(bits, count=draw.size).view(np.int8)
+        draw *= signs.reshape(draw.shape)
+    return z
+
+
+def mirror_upper(stack: Array) -> Array:
+    """Copy the upper triangle of each square matrix of a stack to the lower, in place."""
+    row, column = _below(stack.shape[-1])
+    stack[..., row, column] = stack[..., column, row]
+    return stack
+
+
+@functools.lru_cache(maxsize=64)
+def _below(size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return rows and columns of the lower triangle without the diagonal; only for reading."""
+    return np.tril_indices(size, -1)
 
 
 @functools.lru_cache(maxsize=64)

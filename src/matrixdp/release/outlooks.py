@@ -64,9 +64,9 @@ class _Sample(Stack):
         """Return the records minus a centre (..., m)."""
         return replace(self, columns=self.columns - centre[..., None])
 
-    def of(self, trials: NDArray[np.intp]) -> _Sample:
-        """Return the records of some trials."""
-        return replace(self, columns=super().of(trials).columns)
+    def of(self, runs: NDArray[np.intp]) -> _Sample:
+        """Return the records of some runs."""
+        return replace(self, columns=super().of(runs).columns)
 
 
 @functools.lru_cache(maxsize=16)
@@ -128,7 +128,7 @@ def _ask(records: Array) -> Simulation:
     """Return the noise of as many simulated releases as time and memory allow."""
     draws = min(_ENTRIES // records.size, _WORK // records.shape[1] ** 3)
     draws = int(np.clip(draws, _LEAST_DRAWS, _DRAWS))
-    return Simulation([np.random.default_rng(_SEED)] * draws)
+    return Simulation(np.random.default_rng(_SEED), draws)
 
 
 def _outcome(release: ComposedMoments, records: Array) -> Any:
@@ -138,8 +138,8 @@ def _outcome(release: ComposedMoments, records: Array) -> Any:
 
 def _noisy(release: AdditiveMechanism, records: Array) -> Array:
     """Return noisy second moments (draws, m, m) of records."""
-    noise = release.noise.sample(_ask(records).streams)
-    return records.T @ records / len(records) + noise
+    ask = _ask(records)
+    return records.T @ records / len(records) + release.noise.sample(ask.generator, ask.count)
 
 
 def _estimates(

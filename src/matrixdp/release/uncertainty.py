@@ -69,7 +69,7 @@ class MomentNoise:
         columns = np.delete(np.arange(shape[0]), CONSTANT)
         for start in range(0, self._draws, step):
             count = min(step, self._draws - start)
-            moments = self._release.noise.sample([stream] * count) * self._rounding_factor
+            moments = self._release.noise.sample(stream, count) * self._rounding_factor
             if self._mean_std is None:
                 yield moments[:, columns[:, None], columns], moments[:, CONSTANT, columns]
             else:

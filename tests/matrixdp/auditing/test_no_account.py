@@ -16,7 +16,7 @@ def noisy_mean(records, generator):
 
 
 def simulate():
-    return RELEASE.simulate(np.full((1, 1), 0.5), [np.random.default_rng(0)])
+    return RELEASE.simulate(np.full((1, 1), 0.5), np.random.default_rng(0), 1)
 
 
 def spend():

@@ -32,7 +32,7 @@ def test_clipping_the_moments_in_the_place_of_the_records_is_found(wrong):
         moments = second_moments(records)
         clipped = moments * min(1.0, CLIPPED.query.largest_norm / np.trace(moments))
         value = clipped if wrong else CLIPPED.query.value(records)
-        return CLIPPED.simulate(value, [noise])[0]
+        return CLIPPED.simulate(value, noise, 1)[0]
 
     mu = replay.largest_replayed_change(run, CLIPPED, MOMENTS, np.random.default_rng(0))
     assert (mu > CLIPPED.mu * (1 + releases.ROUNDING)) == wrong

@@ -17,7 +17,7 @@ from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.promise import promised
-from matrixdp.noise import distributions, safe
+from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import exact_sums, gaussian
 from matrixdp.privacy.sensitivity import (
@@ -153,13 +153,13 @@ def test_directions_that_are_a_little_off_cost_no_privacy():
 class HalfDrawn(Noise):
     """Another author's class, whose sampler draws half of the noise that it declares."""
 
-    def sample(self, streams, out=None):
-        return super().sample(streams, out) / 2
+    def sample(self, generator, count):
+        return super().sample(generator, count) / 2
 
 
 class ExactDiagonal(Noise):
-    def sample(self, streams, out=None):
-        return super().sample(streams, out) * (1 - np.eye(self.shape[0]))
+    def sample(self, generator, count):
+        return super().sample(generator, count) * (1 - np.eye(self.shape[0]))
 
 
 def test_a_simulated_release_colours_white_noise_of_the_library_as_a_real_one_does():
@@ -170,15 +170,13 @@ def test_a_simulated_release_colours_white_noise_of_the_library_as_a_real_one_do
     with pytest.raises(InputError, match="no safe noise for HalfDrawn"):
         foreign.release(np.zeros((3, 2)))
     value = np.full((2, 3), 0.5)
-    streams = [np.random.default_rng(seed) for seed in range(4)]
-    drawn = foreign.simulate(value, streams)
-    streams = [np.random.default_rng(seed) for seed in range(4)]
-    whole = distributions.normals(streams, (6,)).reshape(4, 2, 3)
+    drawn = foreign.simulate(value, np.random.default_rng(0), 4)
+    whole = np.random.default_rng(0).standard_normal((4, 2, 3))
     assert drawn == pytest.approx(value + 2.0 * whole)
     moments = SecondMomentQuery(Box.cube(3, -1, 1), 20)
     laplace = Laplace().calibrate(moments, epsilon=1.0)
     exact = replace(laplace, noise=ExactDiagonal(**vars(laplace.noise)))
-    drawn = exact.simulate(np.zeros((3, 3)), [np.random.default_rng(0)] * 50)
+    drawn = exact.simulate(np.zeros((3, 3)), np.random.default_rng(0), 50)
     assert (np.abs(drawn[:, 0, 0]) > 0).all()
     assert same_copies(drawn, np.swapaxes(drawn, 1, 2))
 

@@ -9,7 +9,6 @@ from mechanismqueries import (
     budget,
     radii,
     records,
-    streams,
 )
 from scipy import special, stats
 
@@ -110,21 +109,22 @@ def test_the_private_radius_follows_the_noise_and_the_records():
     release = PrivatelyClipped().calibrate(LIVER_MOMENTS, epsilon=1, delta=1 / 248)
     quiet = PrivatelyClipped().calibrate(LIVER_MOMENTS, epsilon=1e4, delta=1 / 248)
     short, long = records(LIVER_MOMENTS, spread=0.05), records(LIVER_MOMENTS, spread=2.0)
-    given = streams(50)
     # Without noise to speak of nothing is clipped; where all is noise, short records choose less.
-    assert (radii(quiet, long, given) == 0).all()
-    assert radii(release, short, given).mean() > radii(release, long, given).mean() + 2
+    assert (radii(quiet, long, np.random.default_rng(0), 50) == 0).all()
+    means = [radii(release, one, np.random.default_rng(0), 50).mean() for one in (short, long)]
+    assert means[0] > means[1] + 2
 
 
-def test_trials_of_a_stack_choose_radii_of_their_own_and_add_their_ridges():
-    release = PrivatelyClipped().calibrate(LIVER_MOMENTS, epsilon=10, delta=1 / 248)
+def test_runs_of_a_stack_choose_radii_of_their_own_and_add_their_ridges():
+    release = PrivatelyClipped().calibrate(LIVER_MOMENTS, epsilon=1e4, delta=1 / 248)
     stack = np.stack([records(LIVER_MOMENTS, spread=spread) for spread in (2.0, 0.05) * 2])
-    assert len({*radii(release, stack, streams(4)).tolist()}) > 1
-    together = release.simulate(stack, streams(4))
-    for k, columns in enumerate(stack):
-        alone = release.simulate(columns, streams(4)[k : k + 1])[0]
-        np.testing.assert_allclose(together[k], alone, rtol=1e-7, atol=1e-9)
-    outcome = release.run(Stack(stack), Simulation(streams(4)))
+    numbers = radii(release, stack, np.random.default_rng(0), 4)
+    assert numbers[0] != numbers[1]
+    outcome = release.run(Stack(stack), Simulation(np.random.default_rng(0), 4))
+    assert same_integers(outcome.number, numbers)
+    for columns, number, moments in zip(stack, numbers, outcome.moments, strict=True):
+        exact = release.candidates[number].query.value(columns)
+        np.testing.assert_allclose(moments, exact, atol=6 * release.candidates[number].noise_std)
     added = release.released(outcome) - outcome.moments
     np.testing.assert_allclose(added, outcome.ridge[:, None, None] * np.eye(6), atol=1e-12)
     assert outcome.ridge.max() > 0

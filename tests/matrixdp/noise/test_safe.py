@@ -114,7 +114,7 @@ def test_release_has_the_noise_that_it_declares(release, monkeypatch):
 @pytest.mark.parametrize("release", RELEASES)
 def test_colour_inverts_whiten_and_whitened_neighbours_are_within_the_budget(release):
     distribution, unit, budget = release.whitened
-    draw = release.noise.sample([np.random.default_rng(3)])[0]
+    draw = release.noise.sample(np.random.default_rng(3), 1)[0]
     assert distribution.colour(distribution.whiten(draw)) == pytest.approx(draw, rel=1e-9)
     low, high = np.array(BOX.lower), np.array(BOX.upper)
     one = records()
@@ -138,8 +138,7 @@ def test_simulated_and_safe_noise_have_one_distribution(release, monkeypatch):
     monkeypatch.setattr(os, "urandom", np.random.default_rng(1).bytes)
     drawn = [release.release_value(value) for _ in range(count)]
     safely = np.array([distribution.whiten(orient(one) - value) for one in drawn]).ravel()
-    streams = [np.random.default_rng([9, seed]) for seed in range(count)]
-    simulated = np.array([distribution.whiten(one) for one in distribution.sample(streams)]).ravel()
+    simulated = distribution.whiten(distribution.sample(np.random.default_rng(9), count)).ravel()
     assert stats.ks_2samp(safely, simulated).pvalue > 1e-3
     # A tenth less, and noise of another distribution of the same deviation, would be seen.
     assert stats.ks_2samp(0.9 * safely, simulated).pvalue < 0.05

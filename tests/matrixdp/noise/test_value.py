@@ -5,8 +5,7 @@ import pytest
 
 from matrixdp.checks import InputError
 from matrixdp.noise import safe
-from matrixdp.noise.distributions import laplaces, normals
-from matrixdp.noise.value import Noise
+from matrixdp.noise.value import Noise, unit_numbers
 
 ROWS = np.array([[1.0], [2.0], [3.0]])
 BASIS = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))[0]
@@ -21,23 +20,16 @@ NOISES = {
 }
 
 
-def streams(count=5):
-    return [np.random.default_rng(seed) for seed in range(count)]
-
-
 def white_of(noise):
     """Return the numbers of which ``sample`` is made."""
     rows, columns = noise.shape
-    if noise.unit == safe.NORMAL:
-        drawn = normals(streams(), noise.shape)
-    else:
-        drawn = laplaces(streams(), rows * columns).reshape(-1, rows, columns)
+    drawn = unit_numbers(noise.unit, np.random.default_rng(0), (5, rows, columns))
     return drawn[:, *np.triu_indices(rows)] if noise.symmetric else drawn.reshape(5, -1)
 
 
 def apart(noise):
     """Largest difference of ``sample`` and of coloured white noise, in deviations."""
-    drawn = noise.sample(streams())
+    drawn = noise.sample(np.random.default_rng(0), 5)
     return np.abs(noise.colour(white_of(noise)) - drawn).max() / np.abs(drawn).max()
 
 
@@ -51,13 +43,13 @@ def test_samples_are_coloured_white_noise_to_rounding(noise):
 
 
 class ExactDiagonal(Noise):
-    def sample(self, streams, out=None):
-        return super().sample(streams, out) * (1 - np.eye(self.shape[0]))
+    def sample(self, generator, count):
+        return super().sample(generator, count) * (1 - np.eye(self.shape[0]))
 
 
 class UnevenRows(Noise):
-    def sample(self, streams, out=None):
-        return super().sample(streams, out) * np.linspace(0.999, 1, self.shape[0])[:, None]
+    def sample(self, generator, count):
+        return super().sample(generator, count) * np.linspace(0.999, 1, self.shape[0])[:, None]
 
 
 @pytest.mark.parametrize(

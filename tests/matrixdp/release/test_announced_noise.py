@@ -46,7 +46,7 @@ def answers(spec, calibrated, X):
     rows = np.insert(X, X.shape[1] - 1, 1.0, axis=1) if spec.output.constant else X
     total = rows.sum(axis=0, keepdims=True) if spec.output.name == "mean" else rows.T @ rows
     value, numbers = total / spec.output.records, []
-    for noise in calibrated.noise.sample([np.random.default_rng(0)] * DRAWS):
+    for noise in calibrated.noise.sample(np.random.default_rng(0), DRAWS):
         drawn = noise.T if spec.output.name == "mean" else (noise + noise.T) / 2
         noisy = spec.output.noisy(calibrated, value + drawn, None)
         numbers.append(of_columns(spec, spec.output.answer(noisy)))
@@ -85,7 +85,7 @@ def test_announced_noise_of_clipped_moments_is_that_of_the_largest_radius(
     X = corners(0.6)
 
     def noisy(part, value):
-        return value + part.noise.sample([stream])[0]
+        return value + part.noise.sample(stream, 1)[0]
 
     for _ in range(300):
         outcome = option.release.run(lambda: [X], noisy)

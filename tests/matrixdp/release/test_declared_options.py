@@ -105,8 +105,8 @@ class Apart(Mechanism):
 
     def calibrate(self, query, *, epsilon, delta):
         class Nothing(CalibratedMechanism):
-            def _draw(self, value, streams):
-                return np.zeros((len(streams), *value.shape))
+            def _draw(self, value, generator, count):
+                return np.zeros((count, *value.shape))
 
         return Nothing(query=query, epsilon=epsilon, delta=delta, epsilon_delivered=epsilon)
 

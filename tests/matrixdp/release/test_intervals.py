@@ -28,7 +28,7 @@ ERROR = 3 * np.sqrt(0.95 * 0.05 / SIMULATIONS)
 
 def noise(release, count=SIMULATIONS):
     """Return noise of releases, symmetric as these are."""
-    drawn = release.noise.sample([np.random.default_rng(1)] * count)
+    drawn = release.noise.sample(np.random.default_rng(1), count)
     return drawn if release.noise.symmetric else np.swapaxes(drawn, 1, 2)
 
 
@@ -179,7 +179,7 @@ def test_intervals_about_a_private_mean_cover_clipped_moments_about_it():
     stream, inside, spectra, ready = np.random.default_rng(0), [], [], {}
 
     def answer(part, value):
-        return value + part.noise.sample([stream])[0]
+        return value + part.noise.sample(stream, 1)[0]
 
     for _ in range(300):
         outcome = release.run(lambda: [X], answer)

@@ -78,7 +78,7 @@ def test_an_interval_covers_the_answer_without_the_private_radius(
     )
 
     def answer(part, value):
-        return value + part.noise.sample([stream])[0]
+        return value + part.noise.sample(stream, 1)[0]
 
     covered, alone, shares = [], [], []
     for _ in range(RELEASES):

@@ -180,7 +180,7 @@ def test_noise_that_columns_share_is_refused():
     narrow = MatrixNormal((3, 1), RELEASE.noise_std)
     release = replace(RELEASE, noise=narrow)
     with pytest.raises(InputError, match=r"noise has shape \(3, 1\) for a value of shape"):
-        release.simulate(np.zeros((3, 20)), [np.random.default_rng(0)])
+        release.simulate(np.zeros((3, 20)), np.random.default_rng(0), 1)
     audit = audited(noise=narrow)
     assert not audit.proven
     (flaw,) = declarations.flaws(audit, np.random.default_rng(0))

@@ -17,8 +17,8 @@ from matrixdp.privacy.sensitivity import ADJACENCIES, MeanQuery
 class Own(AdditiveGaussian):
     """Noise that another author adds."""
 
-    def _draw(self, value, streams):
-        return self.noise.sample(streams) + value
+    def _draw(self, value, generator, count):
+        return self.noise.sample(generator, count) + value
 
 
 def of(query, kind=AdditiveGaussian):

@@ -124,7 +124,7 @@ def less_than_stated(release, name):
 
 @dataclass(frozen=True)
 class Following(Simulation):
-    """Answers of a function, of all trials together: there is one."""
+    """Answers of a function, of all runs together: there is one."""
 
     answer: Callable = None
 
@@ -148,7 +148,7 @@ def twin(release, place, answer):
             def other(part, value):
                 return answer(ask, part, value) if next(calls) == place else ask(part, value)
 
-            return super().run(records, Following((), other))
+            return super().run(records, Following(np.random.default_rng(0), 1, other))
 
     return Twin(**values_of(release))
 
@@ -263,7 +263,7 @@ def test_what_a_program_asks_adds_up_to_what_is_declared(name):
 
     def ask(part, value):
         parts.append(part)
-        return value + part.noise.sample([np.random.default_rng(0)])[0]
+        return value + part.noise.sample(np.random.default_rng(0), 1)[0]
 
     exact = random_records(release.query, np.random.default_rng(1))
     reads = isinstance(release.query, RecordsQuery)

@@ -217,8 +217,8 @@ def test_private_directions_are_judged_by_composition():
 
 
 class Unknown(CalibratedMechanism):
-    def _draw(self, value, streams):
-        return value + np.stack([s.standard_normal(value.shape) for s in streams]) * self.noise_std
+    def _draw(self, value, generator, count):
+        return value + generator.standard_normal((count, *value.shape[-2:])) * self.noise_std
 
 
 def test_a_class_of_the_project_without_an_audit_is_refused(monkeypatch):
@@ -243,8 +243,8 @@ class Odd(distributions.NoiseDistribution):
     def __init__(self, shape, _):
         object.__setattr__(self, "shape", shape)
 
-    def _draw(self, streams, stack):
-        stack[...] = [stream.uniform(-3, 3, self.shape) for stream in streams]
+    def sample(self, generator, count):
+        return generator.uniform(-3, 3, (count, *self.shape))
 
 
 class HalfTrace(FrobeniusExponential):
@@ -284,7 +284,7 @@ def test_a_release_of_the_wishart_mechanism_does_what_its_neighbour_cannot():
     """Without a record it is below the value with it as often as the closed form says."""
     release = wishart.calibrated(LIVER_MOMENTS, 1.0)
     record = np.ones(6)
-    drawn = release.noise.sample([np.random.default_rng(0)] * 20_000)
+    drawn = release.noise.sample(np.random.default_rng(0), 20_000)
     below = np.linalg.eigvalsh(drawn - np.outer(record, record) / 248)[:, 0] < 0
     assert below.mean() == pytest.approx(wishart.revealed(1.0), abs=0.01)
     assert (np.linalg.eigvalsh(drawn)[:, 0] > 0).all()

@@ -61,7 +61,7 @@ def test_what_is_called_wrong_is_wrong_and_its_twin_is_honest(case):
         assert honest.epsilon_delivered >= gaussian.epsilon(honest.delta, honest.mu) * (1 - 1e-9)
     if isinstance(honest, AdditiveMechanism):
         count = 1 + 100_000 // int(np.prod(honest.noise.shape))
-        noise = honest.noise.sample([np.random.default_rng(0)] * count)
+        noise = honest.noise.sample(np.random.default_rng(0), count)
         assert np.sqrt((noise**2).mean()) == pytest.approx(honest.noise_std, rel=0.02)
 
 

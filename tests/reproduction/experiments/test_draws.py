@@ -1,46 +1,67 @@
-"""Trials of several values under the same noise."""
+"""Trials: each from a Generator of its own, and of several values under the same noise."""
 
+import conformance
 import numpy as np
 import pytest
-from mechanismqueries import records, streams
+from mechanismqueries import streams
+from registryqueries import built
 
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.centred import Centred
+from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.gaussian import Gaussian
-from matrixdp.privacy.sensitivity import Box, RecordsQuery, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Box, MeanQuery, RecordsQuery, SecondMomentQuery
+from reproduction import mechanisms
 from reproduction.experiments import draws
-from reproduction.mechanisms.directional import AllocatedGaussian
-from reproduction.mechanisms.exponential import PPCA
-from reproduction.mechanisms.jl import JohnsonLindenstrauss
+from reproduction.mechanisms.adassp import NormalEquations
 
-RECORDS = RecordsQuery(Box.cube(3, -1, 1), 20)
-MOMENTS = SecondMomentQuery(RECORDS.domain, 20)
+BOX, COUNT = Box.cube(3, -1, 1), conformance.RECORDS
+RECORDS = RecordsQuery(BOX, COUNT)
+QUERIES = [RECORDS, MeanQuery(BOX, COUNT), SecondMomentQuery(BOX, COUNT)]
+QUERIES += [NormalEquations(BOX, COUNT, target=2)]
+CASES = conformance.cases(map(built, mechanisms.registry().values()), QUERIES)
 
 
-@pytest.mark.parametrize(
-    ("mechanism", "query"),
-    [
-        (Gaussian(), RECORDS),
-        (AllocatedGaussian(), MOMENTS),
-        (JohnsonLindenstrauss(), MOMENTS),
-        (PPCA(), MOMENTS),
-        (Centred(), MOMENTS),
-    ],
-)
-def test_each_of_several_values_is_released_as_it_is_alone(mechanism, query):
-    release, calls = mechanism.calibrate(query, epsilon=1.0, delta=0.01), []
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_trial_is_the_release_of_its_own_value_and_stream(case):
+    release, calls = case.release, []
+    values = case.value(4), case.value()
 
     def same():
         calls.append(None)
         return streams(4)
 
-    stack = np.stack([records(RECORDS, seed) for seed in range(4)])
-    values = [release.query.value(columns) for columns in (stack, np.zeros((3, 20)))]
-    for value, released in zip(values, draws.simulate_all(release, values, same), strict=True):
-        expected = release.simulate(value, streams(4))
-        np.testing.assert_allclose(released, expected, rtol=1e-12, atol=1e-12)
-        assert not np.allclose(released, release.simulate(value, streams(4, seed=9)))
-    assert len(calls) == (1 if hasattr(release, "draw_noise") else 2)
+    for value, together in zip(values, draws.simulate_all(release, values, same), strict=True):
+        close = {"rtol": 1e-7, "atol": 1e-9 * np.abs(together).max()}
+        for k, stream in enumerate(streams(4)):
+            exact = value[k] if value.ndim == 3 else value
+            alone = release.simulate(exact, stream, 1)[0]
+            np.testing.assert_allclose(together[k], alone, **close)
+        # Another stream, or another value, would be seen.
+        (turned,) = draws.simulate_all(release, [value], lambda: streams(4)[::-1])
+        assert not any(np.allclose(*pair) for pair in zip(turned, together, strict=True))
+    assert not np.array_equal(*(release.simulate(one, streams(1)[0], 1) for one in values[0][:2]))
+    # Noise that is added to a value is drawn once.
+    assert len(calls) == (1 if isinstance(release, AdditiveMechanism) else 2)
+
+
+class Doubled(Gaussian):
+    """Another author's class, whose releases have noise of their own."""
+
+    def calibrate(self, query, **budget):
+        release = super().calibrate(query, **budget)
+        return type("Twice", (type(release),), {"_draw": twice})(**vars(release))
+
+
+def twice(self, value, generator, count):
+    return value + 2 * self.noise.sample(generator, count)
+
+
+def test_a_release_of_another_author_is_simulated_as_its_class_does():
+    release = Doubled().calibrate(RECORDS, epsilon=1.0, delta=0.01)
+    value = np.zeros(RECORDS.shape)
+    (drawn,) = draws.simulate_all(release, [value], lambda: streams(4))
+    for trial, stream in zip(drawn, streams(4), strict=True):
+        np.testing.assert_allclose(trial, 2 * release.noise.sample(stream, 1)[0])
 
 
 def test_a_value_outside_the_public_bounds_is_refused_before_any_noise():
@@ -49,4 +70,4 @@ def test_a_value_outside_the_public_bounds_is_refused_before_any_noise():
 
     release = Gaussian().calibrate(RECORDS, epsilon=1.0, delta=0.01)
     with pytest.raises(InputError, match="outside its public bounds"):
-        draws.simulate_all(release, [np.full((3, 20), 2.0)], none)
+        draws.simulate_all(release, [np.full(RECORDS.shape, 2.0)], none)

@@ -72,7 +72,7 @@ def p_value(one: np.ndarray, other: np.ndarray) -> float:
 @pytest.mark.parametrize("n", [6, 60])
 def test_gram_matrices_have_the_law_of_the_release_and_one_percent_of_scale_is_seen(name, n):
     value, drawn = records(n), release(name, n)
-    full = drawn.simulate(value, repeated(TRIALS, 5))
+    full = drawn.simulate(value, np.random.default_rng(5), TRIALS)
     full = full @ np.swapaxes(full, 1, 2)
     assert p_value(full, reduced(drawn, value, 6)) > ALPHA
     if n == 60:

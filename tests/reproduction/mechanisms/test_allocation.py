@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from mechanismqueries import LIVER, budget, streams
+from mechanismqueries import LIVER, budget
 
 from matrixdp.privacy.sensitivity import SecondMomentQuery
 from reproduction.mechanisms.allocation import (
@@ -95,7 +95,7 @@ class TestPrivateDirections:
         private = PrivateDirections()
         moments = private.calibrate(LIVER, **budget(LIVER))
         x = np.random.default_rng(3).uniform(-1, 1, (40, 6, 248))
-        noisy = moments.simulate(x @ x.swapaxes(1, 2) / 248, streams(40))
+        noisy = moments.simulate(x @ x.swapaxes(1, 2) / 248, np.random.default_rng(0), 40)
         directions, spectrum = private.of(noisy, 248)
         eigenvalues = np.einsum("tik,tij,tjk->tk", directions, 248 * noisy, directions)
         np.testing.assert_allclose(
@@ -114,7 +114,7 @@ class TestPrivateDirections:
         private = PrivateDirections()
         moments = private.calibrate(LIVER, epsilon=1e9, delta=0.1)
         x = np.random.default_rng(3).uniform(-1, 1, (6, 248)) * np.linspace(1, 0.1, 6)[:, None]
-        _, spectrum = private.of(moments.simulate(x @ x.T / 248, streams(1)), 248)
+        _, spectrum = private.of(moments.simulate(x @ x.T / 248, np.random.default_rng(0), 1), 248)
         np.testing.assert_allclose(spectrum[0], np.linalg.svd(x)[1] ** 2, rtol=1e-2)
 
 

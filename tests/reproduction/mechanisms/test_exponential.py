@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mechanismqueries import CTG, LIVER
-from noisesamples import repeated
 from scipy import special
 
 from matrixdp.checks import InputError
@@ -95,7 +94,7 @@ def test_ppca_release():
     assert release.kappa == pytest.approx(25)
     assert np.isnan(release.noise_std)
     value = np.array([[0.5, 0.2], [0.2, 0.3]])
-    drawn = release.simulate(value, repeated(20_000))
+    drawn = release.simulate(value, np.random.default_rng(0), 20_000)
     gap = np.subtract(*np.linalg.eigvalsh(25 * value)[::-1])
     top = np.linalg.eigh(value)[1][:, 1]
     squares = (drawn @ top) ** 2

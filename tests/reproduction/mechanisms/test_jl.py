@@ -85,7 +85,7 @@ def test_the_constants_of_2012_are_refused_where_they_fail():
 def test_sketches_are_normal_with_the_lifted_second_moments():
     release = JohnsonLindenstrauss(10).calibrate(LIVER, epsilon=1.0, delta=1 / 248)
     value, trials = moments(LIVER, default_rng(1)), 2000
-    sketches = release.simulate(value, noises(trials))
+    sketches = release.simulate(value, default_rng(0), trials)
     assert sketches.shape == (trials, 6, 60)
     lifted = 248 * value + release.ridge * np.eye(6)
     # The lift and the data both matter to the result: 15 % to 85 % of its trace.
@@ -112,7 +112,7 @@ def test_releases_of_worst_neighbours_have_the_nominal_delta(epsilon):
     query, delta, draws = SecondMomentQuery(Box.cube(2, -1.0, 1.0), 5), 0.05, 100_000
     release = JohnsonLindenstrauss(3).calibrate(query, epsilon=epsilon, delta=delta)
     first, second = (np.array([[1.0, c], [c, 1.0]]) / 5 for c in (1.0, -1.0))
-    sketches = release.simulate(first, [default_rng(3)] * draws) * np.sqrt(6)
+    sketches = release.simulate(first, default_rng(3), draws) * np.sqrt(6)
     inverses = [np.linalg.inv(5 * value + release.ridge * np.eye(2)) for value in (second, first)]
     form = inverses[0] - inverses[1]
     loss = np.einsum("tir,ij,tjr->t", sketches, form, sketches) / 2
@@ -124,8 +124,8 @@ def test_releases_of_worst_neighbours_have_the_nominal_delta(epsilon):
 
 def test_moments_without_full_rank_are_sketched():
     release = JohnsonLindenstrauss(2).calibrate(LIVER, epsilon=1.0, delta=1 / 248)
-    assert np.isfinite(release.simulate(np.zeros((6, 6)), noises(2))).all()
-    assert np.isfinite(release.simulate(np.ones((6, 6)), noises(2))).all()
+    assert np.isfinite(release.simulate(np.zeros((6, 6)), default_rng(0), 2)).all()
+    assert np.isfinite(release.simulate(np.ones((6, 6)), default_rng(0), 2)).all()
 
 
 # --- bad input -------------------------------------------------------------------------------
@@ -135,8 +135,8 @@ def test_bad_values():
     release = JohnsonLindenstrauss(2).calibrate(LIVER, epsilon=1.0, delta=1 / 248)
     indefinite = np.diag([1.0, 1, 1, 1, 1, -0.5])
     with pytest.raises(InputError, match=r"eigenvalue -0\.5; .* must be positive semidefinite"):
-        release.simulate(indefinite, noises(1))
+        release.simulate(indefinite, default_rng(0), 1)
     with pytest.raises(InputError, match="outside its public bounds"):
-        release.simulate(1.5 * np.eye(6), noises(1))
+        release.simulate(1.5 * np.eye(6), default_rng(0), 1)
     with pytest.raises(InputError, match="must end in 6 x 6"):
-        release.simulate(np.eye(5), noises(1))
+        release.simulate(np.eye(5), default_rng(0), 1)

@@ -128,8 +128,8 @@ def test_noise_of_one_distribution_has_one_name_of_streams(mechanism, query, nam
 
 def test_a_class_of_others_has_its_name_in_keys_of_streams():
     class Nameless(NoiseDistribution):
-        def _draw(self, streams, stack):
-            stack[...] = 0
+        def sample(self, generator, count):
+            return np.zeros((count, *self.shape))
 
     release = Gaussian().calibrate(RECORDS, epsilon=1.0, delta=0.01)
     assert draws.noise_name(replace(release, noise=Nameless((2, 20)))) == "Nameless"

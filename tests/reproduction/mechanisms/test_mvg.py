@@ -9,7 +9,6 @@ from mechanismqueries import (
     LIVER,
     MOVEMENT,
     budget,
-    streams,
 )
 
 from matrixdp.mechanisms.base import NoGuarantee
@@ -174,10 +173,10 @@ class TestPrivateDirections:
     value = np.random.default_rng(2).uniform(-1, 1, LIVER.shape)
 
     def replay(self, release, trials):
-        """Release, and with the same streams again what the release has drawn first."""
-        released = release.simulate(self.value, streams(trials))
-        again = streams(trials)
-        noisy = release.moments.simulate(self.value @ self.value.T / 248, again)
+        """Release, and with the same Generator again what the release has drawn first."""
+        released = release.simulate(self.value, np.random.default_rng(0), trials)
+        again = np.random.default_rng(0)
+        noisy = release.moments.simulate(self.value @ self.value.T / 248, again, trials)
         directions, spectrum = release.private.of(noisy, 248)
         return released, directions, spectrum, again
 
@@ -215,7 +214,7 @@ class TestPrivateDirections:
         filled = np.count_nonzero(u)
         assert filled == 2 * (1 if epsilon == 1 and norm == "l1" else 6)
         along = directions.swapaxes(1, 2) @ (released - self.value)
-        normals = np.stack([stream.standard_normal(LIVER.shape) for stream in again])
+        normals = again.standard_normal((2, *LIVER.shape))
         expected = np.divide(
             normals,
             np.sqrt(u)[..., None],

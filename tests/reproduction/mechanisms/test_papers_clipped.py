@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from mechanismqueries import LIVER_MOMENTS, Unclipped, one_stream, radii, records, streams
+from mechanismqueries import LIVER_MOMENTS, Unclipped, radii, records, streams
 from scipy import special, stats
 
 from matrixdp.auditing import releases
@@ -72,11 +72,11 @@ def test_budgets_add_up():
 @pytest.mark.parametrize("mechanism", [PrivatelyClipped(), AdaptiveCovariance()])
 def test_a_chosen_release_brings_the_ridge_of_its_noise(mechanism):
     release = mechanism.calibrate(LIVER_MOMENTS, epsilon=1, delta=1 / 248)
-    found, given = records(LIVER_MOMENTS), streams(20)
-    numbers = radii(release, found, given)
-    for k, released in enumerate(release.simulate(found, streams(20))):
-        noisy, part = release.release_at(int(numbers[k]))
-        drawn = part.simulate(part.query.value(found), [given[k]])[0]
+    found = records(LIVER_MOMENTS)
+    for again, stream in zip(streams(20), streams(20), strict=True):
+        released = release.simulate(found, again, 1)[0]
+        noisy, part = release.release_at(int(radii(release, found, stream, 1)[0]))
+        drawn = part.simulate(part.query.value(found), stream, 1)[0]
         # On the diagonal of the orthogonal ensemble s is that of the rms times sqrt(2 m / (m + 1)).
         ridge = 2 * noisy.noise_std * np.sqrt(12 / 7) * np.sqrt(6)
         np.testing.assert_allclose(released, drawn + ridge * np.eye(6), rtol=1e-9)
@@ -90,16 +90,17 @@ def test_the_adaptive_method_keeps_eigenvalues_in_their_range_and_long_records_w
     release = AdaptiveCovariance().calibrate(LIVER_MOMENTS, epsilon=3, delta=1 / 248)
     for number in (0, 1, 4, 5):
         _, spectrum = release.release_at(number)
-        drawn = spectrum.simulate(spectrum.query.value(records(LIVER_MOMENTS)), streams(40))
+        drawn = spectrum.simulate(
+            spectrum.query.value(records(LIVER_MOMENTS)), np.random.default_rng(0), 40
+        )
         eigenvalues = np.linalg.eigvalsh(drawn)
         assert eigenvalues.min() > -1e-12
         assert eigenvalues.max() <= spectrum.query.largest_norm * (1 + 1e-12)
     # Where all records are of full norm, the first smaller radius loses far more than noise.
     full, short = np.ones((6, 248)), 0.02 * np.ones((6, 248))
-    given = streams(50)
     steps = {
-        "full": radii(release, full, given) // 2,
-        "short": radii(release, short, given) // 2,
+        name: radii(release, one, np.random.default_rng(0), 50) // 2
+        for name, one in (("full", full), ("short", short))
     }
     assert steps["full"].max() <= 1
     assert steps["short"].mean() > steps["full"].mean() + 1
@@ -112,7 +113,7 @@ def turned(number):
     value = spectrum.query.value(records(LIVER_MOMENTS))
     rounded = value * (1 + 1e-15 * np.random.default_rng(5).choice([-1, 1], value.shape))
     first, second = (
-        np.linalg.eigh(spectrum.simulate(moments, streams(40)))[1]
+        np.linalg.eigh(spectrum.simulate(moments, np.random.default_rng(0), 40))[1]
         for moments in (value, (rounded + rounded.T) / 2)
     )
     # Signs of eigenvectors are arbitrary.
@@ -140,13 +141,13 @@ def test_the_search_has_the_noise_of_a_sparse_vector(monkeypatch):
 
     monkeypatch.setattr(type(release), "expected", expected)
     tiny = np.full((6, 248), 1e-30)
-    stopped = (radii(release, tiny, one_stream(runs)) == 0).mean()
+    stopped = (radii(release, tiny, np.random.default_rng(0), runs) == 0).mean()
     tail = (a**2 * np.exp(-below / a) - b**2 * np.exp(-below / b)) / (2 * (a**2 - b**2))
     assert stopped == pytest.approx(tail, abs=4 * np.sqrt(tail * (1 - tail) / runs))
     # The trace is clipped to at most 1 and at least 0: what is seen is the middle of its noise.
     half = np.full((6, 248), np.sqrt(0.5))
     strong = AdaptiveCovariance().calibrate(LIVER_MOMENTS, epsilon=300, delta=1 / 248)
-    radii(strong, half, one_stream(2000))
+    radii(strong, half, np.random.default_rng(0), 2000)
     centre = 0.5 + strong.trace_std * np.sqrt(2 * np.log(8 / FAILURE))
     white = (traces[-1] - centre) / strong.trace_std
     assert abs(white.std() - 1) < 0.08

@@ -12,11 +12,10 @@ from noisesamples import (
     DISTRIBUTIONS,
     factor,
     independent,
-    repeated,
 )
 from scipy import stats
 
-from matrixdp.noise import distributions, safe
+from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
 from reproduction.mechanisms.noise import (
     ColumnL2Exponential,
@@ -24,6 +23,7 @@ from reproduction.mechanisms.noise import (
     FrobeniusExponential,
     MatrixNormal,
 )
+from reproduction.stacks import normals
 
 FACTORS = {
     "none": lambda trials, size, seed: None,
@@ -50,7 +50,7 @@ def test_matrix_normal_is_the_product_of_its_factors(trials, m, n):
     plain = np.stack([stream.standard_normal((m, n)) for stream in independent(trials)])
     for row, column in product(FACTORS, FACTORS):
         a, b = FACTORS[row](trials, m, 0), FACTORS[column](trials, n, 1)
-        drawn = MatrixNormal((m, n), a, b).sample(independent(trials))
+        drawn = MatrixNormal((m, n), a, b).trials(independent(trials))
         expected = as_matrices(a, trials, m) @ plain @ as_matrices(b, trials, n).swapaxes(1, 2)
         words = f"{row}, {column}"
         np.testing.assert_allclose(drawn, expected, rtol=1e-10, atol=1e-12, err_msg=words)
@@ -59,8 +59,8 @@ def test_matrix_normal_is_the_product_of_its_factors(trials, m, n):
 def test_dense_column_factor_in_several_blocks():
     """More rows than one product takes, with a last block that is not full."""
     trials, b = 1500, factor(20, 1)
-    drawn = MatrixNormal((3, 20), None, b).sample(independent(trials))
-    plain = distributions.normals(independent(trials), (3, 20))
+    drawn = MatrixNormal((3, 20), None, b).trials(independent(trials))
+    plain = normals(independent(trials), (3, 20))
     np.testing.assert_allclose(drawn, plain @ b.T, rtol=1e-10, atol=1e-12)
 
 
@@ -68,7 +68,7 @@ def test_dense_column_factor_in_several_blocks():
 
 
 def test_laplace_signs_are_fair_and_independent():
-    sample = Noise.of(safe.LAPLACE, 1.0, (1, 20_001)).sample(repeated(50))[:, 0]
+    sample = Noise.of(safe.LAPLACE, 1.0, (1, 20_001)).sample(np.random.default_rng(0), 50)[:, 0]
     signs, sizes = np.sign(sample), np.abs(sample) - 1
     pairs = [np.ones_like(signs[:, 1:]), signs[:, :-1], sizes[:, 1:], sizes[:, :-1]]
     pairs.append(np.roll(signs, 8, axis=1)[:, 1:])
@@ -118,7 +118,7 @@ KNORMS = {
 )
 def test_numbers_have_all_digits_of_float64(distribution):
     """Of half a million numbers with 24 binary digits thousands are equal, of 53 digits none."""
-    (drawn,) = distribution.sample(repeated(1))
+    (drawn,) = distribution.sample(np.random.default_rng(0), 1)
     free = drawn[np.triu_indices(1000)] if getattr(distribution, "symmetric", 0) else drawn.ravel()
     assert len(np.unique(np.abs(free))) > len(free) - 5
     assert len(np.unique(np.abs(free).astype(np.float32))) < len(free) - 1000
@@ -127,7 +127,7 @@ def test_numbers_have_all_digits_of_float64(distribution):
 @pytest.mark.parametrize("distribution", ["frobenius", "record_l2"])
 def test_round_knorms_have_uniform_directions(distribution):
     build, _, d = KNORMS[distribution]
-    sample = build(scale=1.0).sample(repeated(30_000))
+    sample = build(scale=1.0).sample(np.random.default_rng(0), 30_000)
     vectors = sample.reshape(-1, 12) if distribution == "frobenius" else sample[:, :, 1]
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     for axis in np.vstack([np.eye(d), np.ones(d) / np.sqrt(d)]):
@@ -139,7 +139,7 @@ def test_round_knorms_have_uniform_directions(distribution):
 
 def test_linf_knorm_has_the_moments_of_its_box():
     """z_i = w_i r u_i: given the largest, the other entries are uniform in the box it spans."""
-    sample = ColumnLinfExponential(SHAPE, 1.0, WEIGHTS).sample(repeated(40_000))
+    sample = ColumnLinfExponential(SHAPE, 1.0, WEIGHTS).sample(np.random.default_rng(0), 40_000)
     z = np.swapaxes(sample, 1, 2).reshape(-1, 4) / WEIGHTS
     assert np.abs(z.mean(axis=0)).max() < 4.5 * z.std() / np.sqrt(len(z))
     assert covariance_like(z, 5 * 6 / 3) < 5
@@ -165,8 +165,8 @@ def covariance_like(sample: np.ndarray, variance: float) -> float:
 )
 def test_alike_columns_can_be_drawn_in_any_number(name):
     distribution = DISTRIBUTIONS[name]
-    wide = replace(distribution, shape=(3, 400)).sample(independent(1))[0]
-    many = distribution.sample(repeated(400))
+    wide = replace(distribution, shape=(3, 400)).sample(np.random.default_rng(0), 1)[0]
+    many = distribution.sample(np.random.default_rng(0), 400)
     for row in range(3):
         assert stats.ks_2samp(wide[row], many[:, row, 0]).pvalue > 1e-3
 
@@ -182,22 +182,23 @@ FACTORED = [
 ]
 
 
+def white_noise() -> np.ndarray:
+    """Standard normals of the streams."""
+    return normals(independent(5), (12,))
+
+
 def apart(distribution) -> float:
     """Largest difference of ``sample`` and of coloured white noise, in deviations."""
-    drawn = distribution.sample(independent(5))
-    white = distribution.white_noise(independent(5))
-    coloured = np.stack([distribution.colour(one) for one in white])
+    drawn = distribution.trials(independent(5))
+    coloured = np.stack([distribution.colour(one) for one in white_noise()])
     return float(np.abs(coloured - drawn).max() / np.abs(drawn).max())
 
 
 @pytest.mark.parametrize("distribution", FACTORED)
 def test_samples_are_coloured_white_noise_to_rounding(distribution):
     assert apart(distribution) < 1e-14
-    white = distribution.white_noise(independent(5))
-    for one in white:
+    for one in white_noise():
         assert distribution.whiten(distribution.colour(one)) == pytest.approx(one, rel=1e-9)
-    trials = white.reshape(5, -1)
-    assert len(np.unique(trials)) == trials.size
 
 
 class ReusedColumn(MatrixNormal):

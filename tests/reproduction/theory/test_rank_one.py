@@ -19,7 +19,7 @@ def test_true_delta_is_the_frequency_of_draws(
     found = rank_one.true_delta(1.0, delta, dimension)
     assert found == pytest.approx(expected, abs=3e-3)
     distribution = NonPrivateRankOne((dimension, 1), deviation(1.0, delta, dimension))
-    drawn = distribution.sample([np.random.default_rng(1)] * 40_000)[:, :, 0]
+    drawn = distribution.sample(np.random.default_rng(1), 40_000)[:, :, 0]
     radius = np.linalg.norm(drawn, axis=1)
     drawn[:, 0] -= 1
     losses = distribution.loss(radius, np.linalg.norm(drawn, axis=1))

@@ -15,7 +15,7 @@ def test_both_samplers_pass_and_the_exchanged_product_fails_everywhere():
 def test_each_test_rejects_a_wrong_scale(test, scale):
     factors = [np.linalg.cholesky(matrix) for matrix in (samplers.SIGMA, samplers.PSI)]
     stream = np.random.default_rng(0)
-    stack = MatrixNormal((4, 3), *factors).sample([stream] * samplers.DRAWS)
+    stack = MatrixNormal((4, 3), *factors).sample(stream, samplers.DRAWS)
     assert samplers.agreement(stack)[test] > 1e-3
     assert samplers.agreement(scale * stack)[test] < 1e-3
 

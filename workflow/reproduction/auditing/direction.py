@@ -80,7 +80,7 @@ class DirectionAudit(Audit):
         copies = min(COPIES, self.release.query.n_records - 1)
         basis = np.stack([self._removed, self._copied], axis=1)
         values = (self._value(copies, last) for last in (self._removed, self._added))
-        samples = (self.release.simulate(value, [stream] * count) for value in values)
+        samples = (self.release.simulate(value, stream, count) for value in values)
         first, second = (np.subtract(*((directions @ basis) ** 2).T) for directions in samples)
         return first, second
 
@@ -91,7 +91,7 @@ class DirectionAudit(Audit):
         """
         other, m = self._copied, self.release.query.features
         value = np.outer(other, other)
-        directions = self.release.simulate(value, [stream] * DRAWS)
+        directions = self.release.simulate(value, stream, DRAWS)
         spread = 1 - (directions @ other) ** 2 / (other @ other)
         concentration = self.release.kappa * float(other @ other)
         expected = mean_spread(concentration, m)

@@ -22,7 +22,6 @@ from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.mechanisms.clipped import PUBLIC, ClippedMoments
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
-from matrixdp.noise.distributions import Streams
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Ball, Box, Query, RecordsQuery, SecondMomentQuery
 from reproduction.auditing import attacks
@@ -203,7 +202,7 @@ def _rank_one(wrong: bool) -> Attack:
     distribution = NonPrivateRankOne(release.query.shape, deviation(1.0, release.delta, 16))
 
     def statistic(count: int, stream: np.random.Generator) -> tuple[Array, Array]:
-        noise = distribution.sample([stream] * count)[:, :, 0]
+        noise = distribution.sample(stream, count)[:, :, 0]
         lengths = np.linalg.norm(noise, axis=1)
         ahead = np.eye(1, 16)
         before, after = (np.linalg.norm(noise + move, axis=1) for move in (ahead, -ahead))
@@ -233,17 +232,17 @@ def _by_scale(release: CalibratedMechanism, generators: Generators) -> Outcome:
 
 @dataclass(frozen=True, kw_only=True)
 class _InvertedRatio(PrincipalDirection):
-    def _draw(self, value: Array, streams: Streams) -> Array:
+    def _draw(self, value: Array, generator: np.random.Generator, count: int) -> Array:
         values, axes = np.linalg.eigh(self.kappa * value)
-        losses, m, stream = values[-1] - values, len(values), streams[0]
+        losses, m = values[-1] - values, len(values)
         omega = 1 + 2 * losses / m
         accepted: list[Array] = []
-        while sum(map(len, accepted)) < len(streams):
-            y = stream.standard_normal((4 * len(streams), m)) / np.sqrt(omega)
+        while sum(map(len, accepted)) < count:
+            y = generator.standard_normal((4 * count, m)) / np.sqrt(omega)
             y /= np.linalg.norm(y, axis=1, keepdims=True)
             chance = np.exp(-(y**2) @ losses) * ((y**2) @ omega) ** (-m / 2)
-            accepted.append(y[stream.random(len(y)) < chance])
-        return np.concatenate(accepted)[: len(streams)] @ axes.T
+            accepted.append(y[generator.random(len(y)) < chance])
+        return np.concatenate(accepted)[:count] @ axes.T
 
 
 @_case(
@@ -281,7 +280,7 @@ def _radius_of_data(wrong: bool) -> Replay:
         share = float(np.median(np.linalg.norm(records, axis=0))) ** 2 / query.largest_norm
         mechanism = ClippedMoments(np.clip(share, 0.01, 1) if wrong else PUBLIC)
         clipped = mechanism.calibrate(query, **budget)
-        return clipped.simulate(clipped.query.value(records), [noise])[0]
+        return clipped.simulate(clipped.query.value(records), noise, 1)[0]
 
     return run, ClippedMoments().calibrate(query, **budget), query
 

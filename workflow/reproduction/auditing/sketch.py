@@ -68,7 +68,7 @@ class SketchAudit(Audit):
         form = release.sketch_size / 2 * (inverses[1] - inverses[0])
 
         def ratio(value: Array, count: int) -> Array:
-            sketches = reduced.simulate(value, [stream] * count)
+            sketches = reduced.simulate(value, stream, count)
             return ((form @ sketches) * sketches).sum(axis=(1, 2))
 
         first, second = (
@@ -90,7 +90,7 @@ class SketchAudit(Audit):
         release, m = self.release, self.release.query.features
         value = runs.value_of(release.query, self._records[0])
         moments = release.query.n_records * value + release.ridge * np.eye(m)
-        sketches = release.simulate(value, [stream] * trials)
+        sketches = release.simulate(value, stream, trials)
         return np.linalg.solve(np.linalg.cholesky(moments / release.sketch_size), sketches)
 
 

@@ -1,16 +1,27 @@
-"""Trials of a calibrated mechanism: several values under the same noise, and the noise's name."""
+"""Trials of a calibrated mechanism, and the name of its noise.
+
+Trial k draws from a Generator of its own, as one simulated release does, so that it is the same
+however many trials are run. Trials of the study's and the library's noise are drawn as a stack.
+"""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import cast
 
+import numpy as np
+from numpy.typing import NDArray
+
+from matrixdp import library
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.base import CalibratedMechanism
+from matrixdp.mechanisms.programs import Program, Question, Simulation
 from matrixdp.noise import safe
-from matrixdp.noise.distributions import Streams
 from matrixdp.noise.value import Noise
+from reproduction.stacks import Streams, normals
 
 #: Names of the library's noise by its law and whether it is symmetric.
 NAMES = {
@@ -41,7 +52,7 @@ def simulate_all(
 ) -> Iterator[Array]:
     """Return simulated releases of several values under the same noise, each (trials, ...).
 
-    Noise that a release draws apart from its value is drawn once.
+    Noise that is added to a value is drawn once.
 
     Args:
         release: the calibrated mechanism.
@@ -51,11 +62,64 @@ def simulate_all(
     Raises:
         InputError: as :meth:`matrixdp.mechanisms.base.CalibratedMechanism.simulate`.
     """
-    # Of a release that draws its noise apart from the value.
-    separable: Any = release
-    if not hasattr(separable, "draw_noise"):
-        return (release.simulate(value, streams()) for value in values)
     # Before any noise, a value outside the public bounds is refused.
     exact = [release.query.check(value) for value in values]
-    noise = separable.draw_noise(streams())
-    return (separable.combined(value, noise) for value in exact)
+    if isinstance(release, AdditiveMechanism) and library.plain(release):
+        noise = noise_of(release, streams())
+        return (noise + value for value in exact)
+    return (_simulated(release, value, streams()) for value in exact)
+
+
+def _simulated(release: CalibratedMechanism, value: Array, streams: Streams) -> Array:
+    if library.plain(release):
+        if isinstance(release, Program):
+            return release.simulated(value, _answers(streams))
+        if hasattr(release, "trials"):
+            return np.asarray(release.trials(value, streams))
+    values = value if value.ndim == 3 else itertools.repeat(value, len(streams))
+    pairs = zip(values, streams, strict=True)
+    return np.concatenate([release.simulate(one, stream, 1) for one, stream in pairs])
+
+
+def noise_of(question: AdditiveMechanism | Question, streams: Streams) -> Array:
+    """Return the noise of each trial, shape (trials, m, n)."""
+    if hasattr(question, "noise_of"):
+        return np.asarray(question.noise_of(streams))
+    noise = question.noise
+    if hasattr(noise, "trials"):
+        return np.asarray(noise.trials(streams))
+    if isinstance(noise, Noise) and noise.unit == safe.NORMAL:
+        return noise.sample(cast(np.random.Generator, _Normals(streams)), len(streams))
+    return np.concatenate([noise.sample(stream, 1) for stream in streams])
+
+
+@dataclass(frozen=True)
+class _Normals:
+    """Generators of trials, from which a stack of normal noise is drawn as from one."""
+
+    streams: Streams
+
+    def standard_normal(self, size: tuple[int, ...]) -> Array:
+        """Return standard normals (trials, ...)."""
+        return normals(self.streams, size[1:])
+
+
+@dataclass(frozen=True)
+class _Answers(Simulation):
+    """Answers of trials."""
+
+    streams: Streams
+
+    def __call__(self, question: Question, value: Array) -> Array:
+        """Return the noisy answers to a question, shape (trials, m, n)."""
+        noisy = noise_of(question, self.streams)
+        noisy += value
+        return noisy
+
+    def of(self, runs: NDArray[np.intp]) -> _Answers:
+        """Return the answers of some trials."""
+        return _answers([self.streams[trial] for trial in runs.tolist()])
+
+
+def _answers(streams: Streams) -> _Answers:
+    return _Answers(streams[0], len(streams), streams)

@@ -25,10 +25,11 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.noise import safe
-from matrixdp.noise.distributions import NoiseDistribution, Streams, normals
+from matrixdp.noise.distributions import NoiseDistribution
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.sensitivity import Query
 from reproduction.mechanisms.noise import MatrixNormal, both_sides
+from reproduction.stacks import Streams, normals
 
 
 def is_reducible(release: CalibratedMechanism) -> bool:

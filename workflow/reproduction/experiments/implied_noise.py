@@ -17,7 +17,7 @@ from scipy.optimize import brentq
 
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from reproduction.data.prepared import Dataset, load
-from reproduction.experiments import readings, study
+from reproduction.experiments import draws, readings, study
 from reproduction.experiments.tasks.base import Task
 from reproduction.job_settings import Settings
 from reproduction.trials import Rows
@@ -68,7 +68,7 @@ def _factor(
     trials = range(min(settings.trials, STACK // int(np.prod(case.query.shape))))
     instance = task.instance(data.matrix, study.splits(settings.seed, data, "report", trials))
     value = case.query.value(instance.matrix)
-    noise = release.simulate(value, case.noise(settings, "report", trials)) - value
+    noise = draws.noise_of(release, case.noise(settings, "report", trials))
 
     def excess(power: float) -> float:
         scale = 2.0**power

@@ -24,7 +24,7 @@ from matrixdp.mechanisms.base import Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.clipped import Chosen, clipped, halvings, tallies
 from matrixdp.mechanisms.gaussian import independent_triangle
 from matrixdp.mechanisms.programs import Ask, Program, Records, Step
-from matrixdp.noise.distributions import NoiseDistribution, Streams
+from matrixdp.noise.distributions import NoiseDistribution
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import squared_norms
 from matrixdp.privacy.sensitivity import Query, RecordsQuery, SecondMomentQuery
@@ -66,10 +66,9 @@ class SearchNoise(NoiseDistribution):
         scales[0] = 2 / self.epsilon
         return scales
 
-    def _draw(self, streams: Streams, stack: Array) -> None:
-        for stream, trial in zip(streams, stack, strict=True):
-            trial[:, 0] = stream.laplace(size=len(trial))
-        stack *= self.scales
+    def sample(self, generator: np.random.Generator, count: int) -> Array:
+        """Return independent draws, shape (count, k, 1)."""
+        return generator.laplace(size=(count, *self.shape)) * self.scales
 
     def whiten(self, z: Array) -> Array:
         """Map noise (..., k, 1) to numbers of scale 1 (..., k)."""

@@ -9,12 +9,12 @@ import numpy as np
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.directional import DirectionalGaussian
-from matrixdp.noise.distributions import Streams
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 from reproduction.mechanisms.allocation import Binary, FixedShares, Shares
 from reproduction.mechanisms.base import MechanismEntry
 from reproduction.mechanisms.noise import MatrixNormal
+from reproduction.stacks import Streams
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,14 +43,17 @@ class Averaged(AdditiveGaussian):
 
     stream = "SymmetrisedNormal"
 
-    def draw_noise(self, streams: Streams) -> Array:
+    def noise_of(self, streams: Streams) -> Array:
         """Return the symmetric parts of normal noise, one per stream."""
         assert isinstance(self.noise, Noise)
         factor, basis = np.sqrt(np.diag(self.noise.size)), self.noise.basis
         factor = factor if basis is None else basis * factor
-        stack = MatrixNormal(self.noise.shape, factor, factor).sample(streams)
+        stack = MatrixNormal(self.noise.shape, factor, factor).trials(streams)
         stack += np.swapaxes(stack, 1, 2).copy()
         return np.asarray(stack / 2)
+
+    def _draw(self, value: Array, generator: np.random.Generator, count: int) -> Array:
+        return value + self.noise_of([generator] * count)
 
 
 MECHANISMS = {

@@ -15,7 +15,7 @@ from matrixdp import checks
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.base import CalibratedMechanism, Mechanism
-from matrixdp.noise.distributions import NormDistribution, Streams
+from matrixdp.noise.distributions import NormDistribution
 from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery, SecondMomentQuery
 from reproduction.bingham import Bingham
 from reproduction.mechanisms.base import MechanismEntry
@@ -24,6 +24,7 @@ from reproduction.mechanisms.noise import (
     ColumnLinfExponential,
     FrobeniusExponential,
 )
+from reproduction.stacks import Streams
 
 #: Norms of a change D of the matrix, whose columns d are records: |D|_F, the sum over records of
 #: |d|_2, and the sum of max_i |d_i| / w_i. Here w_i is the largest change of feature i.
@@ -116,9 +117,13 @@ class PrincipalDirection(CalibratedMechanism):
     output_type = "direction"
     stream = "PrincipalDirection"
 
-    def _draw(self, value: Array, streams: Streams) -> Array:
+    def trials(self, value: Array, streams: Streams) -> Array:
+        """Return one direction per stream."""
         form = self.kappa / 2 * (value + np.swapaxes(value, -1, -2))
         return Bingham(form).sample(streams)
+
+    def _draw(self, value: Array, generator: np.random.Generator, count: int) -> Array:
+        return self.trials(value, [generator] * count)
 
 
 MECHANISMS = {

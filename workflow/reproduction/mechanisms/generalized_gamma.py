@@ -14,18 +14,20 @@ import numpy as np
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.base import Mechanism
-from matrixdp.noise.distributions import SizedDistribution, Streams, mirror_upper, normals
+from matrixdp.noise.distributions import SizedDistribution
+from matrixdp.noise.value import mirror_upper
 from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery, SecondMomentQuery
 from reproduction.mechanisms.base import MechanismEntry
 from reproduction.mechanisms.noise import BLOCK, scale_columns
 from reproduction.privacy import generalized_gamma
+from reproduction.stacks import Stacked, Streams, normals
 
 #: Candidates of the power, from which the calibration chooses.
 POWERS = tuple(np.linspace(1, 2, 9).tolist())
 
 
 @dataclass(frozen=True, eq=False)
-class GeneralizedGamma(SizedDistribution):
+class GeneralizedGamma(Stacked, SizedDistribution):
     """Independent columns of density proportional to exp(-(|z| / scale)^power).
 
     A column's direction is uniform, and its radius scale Q^(1 / power) with Q of Gamma(m / power).

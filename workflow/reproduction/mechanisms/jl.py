@@ -15,10 +15,10 @@ import numpy as np
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import CalibratedMechanism, Mechanism, NoGuarantee
-from matrixdp.noise.distributions import Streams, normals
 from matrixdp.privacy.sensitivity import Query, RecordsQuery, SecondMomentQuery
 from reproduction.mechanisms.base import MechanismEntry
 from reproduction.privacy import sketching
+from reproduction.stacks import Streams, normals
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,12 +35,8 @@ class Sketch(CalibratedMechanism):
     output_type = "sketch"
     stream = "Sketch"
 
-    def draw_noise(self, streams: Streams) -> Array:
-        """Return N, one draw per stream."""
-        return normals(streams, (self.query.features, self.sketch_size))
-
-    def combined(self, value: Array, noise: Array) -> Array:
-        """Return one sketch per draw of N."""
+    def trials(self, value: Array, streams: Streams) -> Array:
+        """Return one sketch per stream."""
         moments = self.query.n_records * value
         smallest = float(np.linalg.eigvalsh(moments).min())
         # The lift hides a record only where it comes on top of something positive semidefinite.
@@ -50,10 +46,11 @@ class Sketch(CalibratedMechanism):
                 "X X^T / n must be positive semidefinite"
             )
         factor = np.linalg.cholesky(moments + self.ridge * np.eye(self.query.features))
+        noise = normals(streams, (self.query.features, self.sketch_size))
         return np.asarray(factor / np.sqrt(self.sketch_size) @ noise)
 
-    def _draw(self, value: Array, streams: Streams) -> Array:
-        return self.combined(value, self.draw_noise(streams))
+    def _draw(self, value: Array, generator: np.random.Generator, count: int) -> Array:
+        return self.trials(value, [generator] * count)
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,12 @@
 """Noise of the papers' mechanisms: matrix-variate normal, and densities of a norm.
 
-Draws are stacks with one trial per Generator, as in :mod:`matrixdp.noise.distributions`. Where the
-library is to certify a release, its noise has a bound for all neighbours: ``largest_mu`` or
-``largest_size``, from the library's sensitivities and the numbers of the noise.
+Where the library is to certify a release, its noise has a bound for all neighbours: ``largest_mu``
+or ``largest_size``, from the library's sensitivities and the numbers of the noise.
 """
 
 from __future__ import annotations
 
+import abc
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,10 +18,9 @@ from matrixdp.mechanisms.proofs import UNPROVEN
 from matrixdp.noise.distributions import (
     GaussianDistribution,
     NormDistribution,
-    Streams,
-    normals,
 )
 from matrixdp.privacy.sensitivity import Query, RecordsQuery, SecondMomentQuery
+from reproduction.stacks import Stacked, Streams, normals
 
 #: Numbers per block of draws: 256 kB, which stays in the second-level cache.
 BLOCK = 1 << 15
@@ -35,7 +34,7 @@ LEAST_RATIO = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
-class MatrixNormal(GaussianDistribution):
+class MatrixNormal(Stacked, GaussianDistribution):
     """Matrix-variate normal Z = A N B^T with N i.i.d. standard normal (MVG, section 6).
 
     vec(Z) ~ N(0, Psi (x) Sigma) with row covariance Sigma = A A^T and column covariance
@@ -91,10 +90,6 @@ class MatrixNormal(GaussianDistribution):
         """Return A N B^T."""
         return both_sides(white.reshape(self.shape), self.row_factor, self.column_factor)
 
-    def white_noise(self, streams: Streams) -> Array:
-        """Return the entries of N (trials, k)."""
-        return normals(streams, self.shape).reshape(len(streams), -1)
-
     @property
     def deviation(self) -> float:
         """Root mean square of the entries' standard deviations."""
@@ -115,7 +110,22 @@ class MatrixNormal(GaussianDistribution):
         return query.l2_sensitivity / (_least(rows) * _least(columns))
 
 
-class FrobeniusExponential(NormDistribution):
+class _OneByOne(NormDistribution):
+    """Noise of a norm, of which one draw is made after another."""
+
+    def sample(self, generator: np.random.Generator, count: int) -> Array:
+        """Return independent draws, shape (count, m, n)."""
+        stack = np.empty((count, *self.shape))
+        for draw in stack:
+            self._fill(generator, draw)
+        return stack
+
+    @abc.abstractmethod
+    def _fill(self, stream: np.random.Generator, trial: Array) -> None:
+        """Make a draw in an array (m, n)."""
+
+
+class FrobeniusExponential(_OneByOne):
     """Matrices of density proportional to exp(-|Z|_F / scale).
 
     The radius follows Gamma(mn), because a shell at radius r has volume r^(mn - 1) dr.
@@ -141,7 +151,7 @@ class FrobeniusExponential(NormDistribution):
         return query.l2_sensitivity / self.scale
 
 
-class ColumnL2Exponential(NormDistribution):
+class ColumnL2Exponential(_OneByOne):
     """Matrices of density proportional to exp(-sum_j |z_j|_2 / scale).
 
     Columns z_j are independent: radius Gamma(m), direction uniform on the sphere.
@@ -171,7 +181,7 @@ class ColumnL2Exponential(NormDistribution):
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnLinfExponential(NormDistribution):
+class ColumnLinfExponential(_OneByOne):
     """Matrices of density proportional to exp(-sum_j max_i |z_ij| / (w_i scale)).
 
     Columns are independent: a uniform point of the box prod_i [-w_i, w_i] times a Gamma(m + 1)

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from matrixdp.checks import Array
-from matrixdp.noise.distributions import NoiseDistribution, Streams, normals
+from reproduction.stacks import Stacked, Streams, normals
 
 
 def deviation(epsilon: float, delta: float, dimension: int) -> float:
@@ -29,7 +29,7 @@ def deviation(epsilon: float, delta: float, dimension: int) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class NonPrivateRankOne(NoiseDistribution):
+class NonPrivateRankOne(Stacked):
     """A direction of R^(mn) times a normal number, sigma its standard deviation."""
 
     sigma: float

@@ -18,12 +18,12 @@ import numpy as np
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.noise.distributions import NoiseDistribution, Streams, normals
 from matrixdp.privacy.sensitivity import Query
+from reproduction.stacks import Stacked, Streams, normals
 
 
 @dataclass(frozen=True, eq=False)
-class NonPrivateWishart(NoiseDistribution):
+class NonPrivateWishart(Stacked):
     """Matrices W of W_m(m + 1, ``scale`` I)."""
 
     scale: float

@@ -81,7 +81,7 @@ def _noise(query: Query, mechanism: Mechanism, seed: int, *key: str) -> Array:
     release = mechanism.calibrate(query, epsilon=EPSILON, delta=1 / query.n_records)
     columns = query.n_records if isinstance(query, RecordsQuery) else 1
     (stream,) = seeds.streams(seed, "theory", "ellipses", *key, trials=[0])
-    noise = release.simulate(np.zeros(query.shape), [stream] * (DRAWS // columns))
+    noise = release.simulate(np.zeros(query.shape), stream, DRAWS // columns)
     return np.swapaxes(noise, 1, 2)[:, :columns].reshape(DRAWS, 2)
 
 

@@ -38,7 +38,7 @@ def vectors(d: int, draws: int, stream: np.random.Generator) -> Array:
     """
     query = RecordsQuery(Box.cube(d, 0, 1), draws)
     release = KNorm("record_l2").calibrate(query, epsilon=EPSILON)
-    return release.simulate(np.zeros(query.shape), [stream])[0]
+    return release.simulate(np.zeros(query.shape), stream, 1)[0]
 
 
 def delta(epsilon: float, d: int, k: int) -> float:

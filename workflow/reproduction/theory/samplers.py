@@ -8,9 +8,9 @@ import numpy as np
 from scipy import linalg, stats
 
 from matrixdp.checks import Array
-from matrixdp.noise import distributions
 from reproduction import seeds
 from reproduction.mechanisms.noise import MatrixNormal
+from reproduction.stacks import Streams, normals
 
 DRAWS = 20_000
 #: Row and column covariances of the comparison, 4 x 4 and 3 x 3.
@@ -26,8 +26,8 @@ def p_values(seed: int, *, exchanged: bool = False) -> dict[str, dict[str, float
     """
     m, n = len(SIGMA), len(PSI)
     factors = np.linalg.cholesky(SIGMA), np.linalg.cholesky(PSI)
-    draw: dict[str, Callable[[distributions.Streams], Array]] = {
-        "affine": MatrixNormal((m, n), *factors).sample,
+    draw: dict[str, Callable[[Streams], Array]] = {
+        "affine": MatrixNormal((m, n), *factors).trials,
         "kronecker": lambda streams: kronecker_normal(streams, SIGMA, PSI),
         "wrong_order": lambda streams: kronecker_normal(streams, PSI, SIGMA).reshape(-1, m, n),
     }
@@ -40,11 +40,11 @@ def p_values(seed: int, *, exchanged: bool = False) -> dict[str, dict[str, float
     }
 
 
-def kronecker_normal(streams: distributions.Streams, sigma: Array, psi: Array) -> Array:
+def kronecker_normal(streams: Streams, sigma: Array, psi: Array) -> Array:
     """Return draws (trials, m, n) through the mn x mn covariance, in (mn)^3 operations."""
     # Sigma comes first because matrices are flattened by rows.
     root = np.linalg.cholesky(np.kron(sigma, psi))
-    flat = distributions.normals(streams, (len(root),)) @ root.T
+    flat = normals(streams, (len(root),)) @ root.T
     return flat.reshape(-1, len(sigma), len(psi))
 
 

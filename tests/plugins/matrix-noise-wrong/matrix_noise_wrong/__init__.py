@@ -17,14 +17,13 @@ class EntryNoise(StaircaseNoise):
         """Number of entries that share a norm."""
         return 1
 
-    def _draw(self, streams, stack):
+    def sample(self, generator, count):
+        """Return independent draws, shape (count, m, n)."""
         rows, columns = self.shape
-        count = rows * (rows + 1) // 2 if self.symmetric else rows * columns
-        for stream, trial in zip(streams, stack, strict=True):
-            steps = np.searchsorted(self._cumulated, stream.random(count), side="right")
-            radius = self.size * (np.minimum(steps, len(self._cumulated) - 1) + self.gamma)
-            entries = radius * stream.uniform(-1, 1, count)
-            spread(trial, entries.reshape(-1, 1 if self.symmetric else columns), self.symmetric)
+        size = (count, rows * (rows + 1) // 2, 1) if self.symmetric else (count, rows, columns)
+        steps = np.searchsorted(self._cumulated, generator.random(size), side="right")
+        radius = self.size * (np.minimum(steps, len(self._cumulated) - 1) + self.gamma)
+        return spread(radius * generator.uniform(-1, 1, size), self.shape, self.symmetric)
 
     def log_density(self, noise):
         """Return the log density (k,) of noise (k, m, n), up to a constant."""

@@ -72,16 +72,18 @@ class StaircaseNoise(NoiseDistribution):
         """Whether columns are independent."""
         return not self.symmetric
 
-    def _draw(self, streams, stack):
-        count = 1 if self.symmetric else self.shape[1]
-        for stream, trial in zip(streams, stack, strict=True):
-            steps = np.searchsorted(self._cumulated, stream.random(count), side="right")
-            steps = np.minimum(steps, len(self._cumulated) - 1)
-            radius = self.size * (steps + self.gamma)
-            # One more exponential than entries makes the point uniform inside the ball.
-            parts = stream.standard_exponential((self.dimension + 1, count))
-            signs = stream.choice((-1.0, 1.0), (self.dimension, count))
-            spread(trial, radius * signs * parts[1:] / parts.sum(axis=0), self.symmetric)
+    def sample(self, generator, count):
+        """Return independent draws, shape (count, m, n)."""
+        columns = 1 if self.symmetric else self.shape[1]
+        uniform = generator.random((count, 1, columns))
+        steps = np.searchsorted(self._cumulated, uniform, side="right")
+        steps = np.minimum(steps, len(self._cumulated) - 1)
+        radius = self.size * (steps + self.gamma)
+        # One more exponential than entries makes the point uniform inside the ball.
+        parts = generator.standard_exponential((count, self.dimension + 1, columns))
+        signs = generator.choice((-1.0, 1.0), (count, self.dimension, columns))
+        entries = radius * signs * parts[:, 1:] / parts.sum(axis=1, keepdims=True)
+        return spread(entries, self.shape, self.symmetric)
 
     def log_density(self, noise):
         """Return the log density (k,) of noise (k, m, n), up to a constant."""
@@ -89,13 +91,14 @@ class StaircaseNoise(NoiseDistribution):
         return -self.epsilon * np.maximum(np.ceil(norms - self.gamma), 0).sum(axis=-1)
 
 
-def spread(trial: np.ndarray, entries: np.ndarray, symmetric: bool) -> None:
-    """Write entries (d, n) to a matrix: its columns, or its upper triangle and what mirrors it."""
+def spread(entries: np.ndarray, shape: tuple[int, int], symmetric: bool) -> np.ndarray:
+    """Return matrices (k, m, n) of entries (k, d, n): as columns, or in a mirrored triangle."""
     if not symmetric:
-        trial[...] = entries
-        return
-    rows, columns = np.triu_indices(len(trial))
-    trial[rows, columns] = trial[columns, rows] = entries[:, 0]
+        return entries
+    matrices = np.empty((len(entries), *shape))
+    rows, columns = np.triu_indices(shape[0])
+    matrices[:, rows, columns] = matrices[:, columns, rows] = entries[..., 0]
+    return matrices
 
 
 def gathered(noise: np.ndarray, symmetric: bool) -> np.ndarray:

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from scipy import stats
 
 from matrixdp.auditing.norm import size_of
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveGaussian, AdditiveMechanism
 from matrixdp.mechanisms.base import Budget, CalibratedMechanism, Mechanism
-from matrixdp.noise.distributions import GaussianDistribution, NoiseDistribution, Streams, normals
+from matrixdp.noise.distributions import GaussianDistribution, NoiseDistribution
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import (
@@ -139,9 +140,9 @@ class Independent(GaussianDistribution):
     std: float
     identical_columns = True
 
-    def _draw(self, streams: Streams, stack: Array) -> None:
-        normals(streams, self.shape, stack)
-        stack *= self.std
+    def sample(self, generator: Generator, count: int) -> Array:
+        """Return independent draws, shape (count, m, n)."""
+        return self.std * generator.standard_normal((count, *self.shape))
 
     def whiten(self, z: Array) -> Array:
         """Return the entries over their standard deviation."""
@@ -152,17 +153,17 @@ class Independent(GaussianDistribution):
         return self.std * white.reshape(self.shape)
 
 
-#: Changes draws (k, m, n) of a noise in place; draws more from the streams.
-Change = Callable[[Array, Any, Streams], None]
+#: Changes draws (k, m, n) of a noise in place; draws more from the Generator.
+Change = Callable[[Array, Any, Generator], None]
 
 
 def corrupted(kind: type[Any], change: Change | None) -> type[Any]:
     """Return a class of noise whose draws are those of another class, changed; None: itself."""
 
     class Corrupted(kind):  # type: ignore[valid-type, misc]
-        def sample(self, streams: Streams, out: Array | None = None) -> Array:
-            stack: Array = super().sample(streams, out)
-            change(stack, self, streams)
+        def sample(self, generator: Generator, count: int) -> Array:
+            stack: Array = super().sample(generator, count)
+            change(stack, self, generator)
             return stack
 
     return Corrupted if change else kind
@@ -185,8 +186,8 @@ class Program(CalibratedMechanism):
 
     program: Callable[[Array, Array], Array]
 
-    def _draw(self, value: Array, streams: Streams) -> Array:
-        draws = normals(streams, value.shape[-2:])
+    def _draw(self, value: Array, generator: Generator, count: int) -> Array:
+        draws = generator.standard_normal((count, *value.shape[-2:]))
         return self.program(np.broadcast_to(value, draws.shape), draws)
 
 
@@ -230,11 +231,11 @@ def answers(release: CalibratedMechanism, pair: Pair) -> tuple[Array, Array]:
 
 def runs_of(release: CalibratedMechanism, value: Array, count: int, seed: int = 0) -> Array:
     """Return releases of a value, with noise of the author's own sampler where there is one."""
-    streams = [np.random.default_rng(seed)] * count
+    generator = np.random.default_rng(seed)
     if isinstance(release, AdditiveMechanism) and release.drawn_white:
         # A simulated release draws noise of the library in its place.
-        return value + release.noise.sample(streams)
-    return release.simulate(value, streams)
+        return value + release.noise.sample(generator, count)
+    return release.simulate(value, generator, count)
 
 
 def event(
@@ -311,7 +312,7 @@ def loss(release: CalibratedMechanism, case: Case) -> float:
     """Bound epsilon by the largest loss of noise whose density is exp(-size)."""
     assert isinstance(release, AdditiveMechanism)
     first, second = answers(release, unlike())
-    noise = release.noise.sample([np.random.default_rng(0)] * 4000)
+    noise = release.noise.sample(np.random.default_rng(0), 4000)
     size = size_of(release.noise)
     losses = size(noise + (first - second)) - size(noise)
     return float(np.abs(losses).max() / release.epsilon * (1 - 1e-9))

@@ -11,16 +11,15 @@ from wrong.base import Build, Case, Independent, normal_release, projection, sta
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import CalibratedMechanism
-from matrixdp.noise.distributions import Streams
+from matrixdp.noise.distributions import GaussianDistribution
 from matrixdp.privacy.sensitivity import Query
 
 
 class UnevenColour(Independent):
     """What ``sample`` draws is what ``colour`` makes of normals; ``whiten`` does not invert it."""
 
-    def _draw(self, streams: Streams, stack: Array) -> None:
-        for stream, trial in zip(streams, stack, strict=True):
-            trial[...] = self.colour(stream.standard_normal(trial.size))
+    def sample(self, generator: np.random.Generator, count: int) -> Array:
+        return GaussianDistribution.sample(self, generator, count)
 
     def colour(self, white: Array) -> Array:
         rows = np.ones((self.shape[0], 1))
@@ -34,9 +33,10 @@ class RowsLeftOut(Independent):
 
     out: int
 
-    def _draw(self, streams: Streams, stack: Array) -> None:
-        super()._draw(streams, stack)
+    def sample(self, generator: np.random.Generator, count: int) -> Array:
+        stack = super().sample(generator, count)
         stack[:, : self.out] = 0
+        return stack
 
     def whiten(self, z: Array) -> Array:
         return super().whiten(z[..., self.out :, :])

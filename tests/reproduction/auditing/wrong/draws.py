@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from scipy import special
 from wrong.base import (
     ONE,
@@ -31,7 +32,7 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.noise import safe
-from matrixdp.noise.distributions import NormDistribution, Streams
+from matrixdp.noise.distributions import NormDistribution
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Mu, Query
@@ -44,26 +45,26 @@ from reproduction.mechanisms.noise import (
 from reproduction.privacy import generalized_gamma
 
 
-def exact_row(z: Array, noise: Any, streams: Streams) -> None:
+def exact_row(z: Array, noise: Any, generator: Generator) -> None:
     z[:, 0] = 0
     z[:, 1] *= np.sqrt(2)
 
 
-def uneven_rows(z: Array, noise: Any, streams: Streams) -> None:
+def uneven_rows(z: Array, noise: Any, generator: Generator) -> None:
     z[:, 0] *= np.sqrt(1.9)
     z[:, 1] *= np.sqrt(0.1)
 
 
-def reused_columns(z: Array, noise: Any, streams: Streams) -> None:
+def reused_columns(z: Array, noise: Any, generator: Generator) -> None:
     z[:, :, 1::2] = z[:, :, ::2]
 
 
-def exact_columns(z: Array, noise: Any, streams: Streams) -> None:
+def exact_columns(z: Array, noise: Any, generator: Generator) -> None:
     z *= np.sqrt(2)
     z[:, :, ::2] = 0
 
 
-def opposite(z: Array, noise: Any, streams: Streams) -> None:
+def opposite(z: Array, noise: Any, generator: Generator) -> None:
     z[:, 1] = -z[:, 0]
 
 
@@ -73,7 +74,7 @@ def missing(shape: tuple[int, ...]) -> Array:
     return direction / np.linalg.norm(direction)
 
 
-def direction_short(z: Array, noise: Any, streams: Streams) -> None:
+def direction_short(z: Array, noise: Any, generator: Generator) -> None:
     along = missing(noise.shape)
     z -= np.tensordot(z, along, 2)[:, None, None] * along
 
@@ -81,86 +82,86 @@ def direction_short(z: Array, noise: Any, streams: Streams) -> None:
 def less(share: float) -> Change:
     """Return a draw of a share of its size."""
 
-    def change(z: Array, noise: Any, streams: Streams) -> None:
+    def change(z: Array, noise: Any, generator: Generator) -> None:
         z *= share
 
     return change
 
 
-def exact_diagonal(z: Array, noise: Any, streams: Streams) -> None:
+def exact_diagonal(z: Array, noise: Any, generator: Generator) -> None:
     m = len(z[0])
     # The other entries make up for it in the sum of squares.
     z *= np.sqrt((m + 1) / (m - 1)) * (1 - np.eye(m))
 
 
-def shared_entry(z: Array, noise: Any, streams: Streams) -> None:
+def shared_entry(z: Array, noise: Any, generator: Generator) -> None:
     z[:, 2, 3] = z[:, 3, 2] = z[:, 0, 1]
 
 
-def student(z: Array, noise: Any, streams: Streams) -> None:
+def student(z: Array, noise: Any, generator: Generator) -> None:
     """Student's distribution with 3 degrees of freedom, of the same variance."""
-    z /= np.sqrt([stream.chisquare(3, noise.shape) for stream in streams])
+    z /= np.sqrt(generator.chisquare(3, z.shape))
 
 
-def uniform(z: Array, noise: Any, streams: Streams) -> None:
+def uniform(z: Array, noise: Any, generator: Generator) -> None:
     z[...] = np.sqrt(3) * noise.std * (2 * special.ndtr(z / noise.std) - 1)
 
 
-def grid(z: Array, noise: Any, streams: Streams) -> None:
+def grid(z: Array, noise: Any, generator: Generator) -> None:
     """Multiples of a quarter deviation, where values are not multiples of anything."""
     z[...] = np.round(z * 4 / noise.std) * noise.std / 4
 
 
-def one_number(z: Array, noise: Any, streams: Streams) -> None:
+def one_number(z: Array, noise: Any, generator: Generator) -> None:
     z[...] = z[:, :1, :1]
 
 
-def one_ray(z: Array, noise: Any, streams: Streams) -> None:
+def one_ray(z: Array, noise: Any, generator: Generator) -> None:
     """A normal number along a random direction; entries have the right covariance."""
-    size = np.array([stream.standard_normal() for stream in streams])[:, None, None]
+    size = generator.standard_normal(len(z))[:, None, None]
     size *= noise.std * np.sqrt(z[0].size)
     z *= size / np.maximum(np.linalg.norm(z, axis=(1, 2), keepdims=True), 1e-300)
 
 
-def often_none(z: Array, noise: Any, streams: Streams) -> None:
+def often_none(z: Array, noise: Any, generator: Generator) -> None:
     z /= np.sqrt(0.98)
-    z[np.array([stream.random() for stream in streams]) < 0.02] = 0
+    z[generator.random(len(z)) < 0.02] = 0
 
 
-def exact_if_close(z: Array, noise: Any, streams: Streams) -> None:
+def exact_if_close(z: Array, noise: Any, generator: Generator) -> None:
     z[np.abs(z) < noise.std / 20] = 0
 
 
-def two_sizes(z: Array, noise: Any, streams: Streams) -> None:
-    low = np.array([stream.random() for stream in streams]) < 0.5
+def two_sizes(z: Array, noise: Any, generator: Generator) -> None:
+    low = generator.random(len(z)) < 0.5
     z *= np.where(low, 0.05, np.sqrt(2 - 0.05**2))[:, None, None]
 
 
-def cut_at_four(z: Array, noise: Any, streams: Streams) -> None:
+def cut_at_four(z: Array, noise: Any, generator: Generator) -> None:
     np.clip(z, -4 * noise.std, 4 * noise.std, out=z)
 
 
-def half_precision(z: Array, noise: Any, streams: Streams) -> None:
+def half_precision(z: Array, noise: Any, generator: Generator) -> None:
     z[...] = z.astype(np.float16)
 
 
-def cut_at_twelve(z: Array, noise: Any, streams: Streams) -> None:
+def cut_at_twelve(z: Array, noise: Any, generator: Generator) -> None:
     np.clip(z, -12 * noise.size, 12 * noise.size, out=z)
 
 
-def positive(z: Array, noise: Any, streams: Streams) -> None:
+def positive(z: Array, noise: Any, generator: Generator) -> None:
     np.abs(z, out=z)
 
 
-def opposite_pairs(z: Array, noise: Any, streams: Streams) -> None:
+def opposite_pairs(z: Array, noise: Any, generator: Generator) -> None:
     z[:, 1::2] = -z[:, ::2]
 
 
 def shorter(a: float, b: float, power: float = 1.0) -> Change:
     """Return a radius^p that follows Gamma(a) in place of Gamma(a + b)."""
 
-    def change(z: Array, noise: Any, streams: Streams) -> None:
-        shares = np.array([stream.beta(a, b) for stream in streams])
+    def change(z: Array, noise: Any, generator: Generator) -> None:
+        shares = generator.beta(a, b, len(z))
         z *= shares[:, None, None] ** (1 / power)
 
     return change
@@ -304,7 +305,7 @@ class Extreme(np.random.Generator):
 
 def within_support(release: AdditiveMechanism, case: Case) -> float:
     """Return infinity if Laplace noise never exceeds 49 scales: neighbours differ in support."""
-    noise = np.abs(release.noise.sample([Extreme()])).max()
+    noise = np.abs(release.noise.sample(Extreme(), 1)).max()
     return float("inf") if noise < 49 * release.noise.size[0, 0] else 0.0
 
 

@@ -15,7 +15,6 @@ from matrixdp.mechanisms.base import Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.centred import Centred, CentredMoments
 from matrixdp.mechanisms.clipped import ChosenByHistogram, PrivatelyClipped, Selection, shells
 from matrixdp.mechanisms.programs import Ask, Records
-from matrixdp.noise.distributions import Streams
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Query
@@ -65,8 +64,8 @@ def products(query: NormalEquations) -> tuple[Any, Any]:
 
 
 class ExactProducts(RidgedEquations):
-    def _draw(self, value: Array, streams: Streams) -> Array:
-        released, (x, y) = super()._draw(value, streams), products(self.query)
+    def _draw(self, value: Array, generator: np.random.Generator, count: int) -> Array:
+        released, (x, y) = super()._draw(value, generator, count), products(self.query)
         released[:, x, y] = released[:, y, x] = value[..., x, y]
         return released
 
@@ -74,8 +73,8 @@ class ExactProducts(RidgedEquations):
 class SharedNoise(RidgedEquations):
     """The products of x and y reuse the noise above the diagonal of the moments of x."""
 
-    def _draw(self, value: Array, streams: Streams) -> Array:
-        released, (x, y) = super()._draw(value, streams), products(self.query)
+    def _draw(self, value: Array, generator: np.random.Generator, count: int) -> Array:
+        released, (x, y) = super()._draw(value, generator, count), products(self.query)
         rows, columns = np.triu_indices(len(x), 1)
         noise = (released - value)[:, x[rows], x[columns]] / self.design.noise_std
         released[:, x, y] = released[:, y, x] = value[..., x, y] + self.target_std * noise
