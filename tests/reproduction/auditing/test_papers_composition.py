@@ -234,7 +234,7 @@ def wrong_releases():
             "histogram: reads without a question",
             "search: step 0 exact",
             "search: step 1 not accounted for",
-            "mvg: step 0 depending on the data",
+            "mvg: step 1 depending on the data",
             "centred, public: not clipped",
         ),
         dict(wrong_releases()),
