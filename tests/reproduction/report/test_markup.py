@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from numbertexts import shows
 
 from reproduction.report import markup
 from reproduction.report.markup import interval, short
@@ -72,6 +73,15 @@ def test_few_trials_have_no_interval_beyond_the_metric():
     assert markup.result(row | {"ci95": 0.2}, "accuracy") == "54 ± 20"
     # An exact 0 may come out of a sum as 1e-17.
     assert markup.result(row | {"mean": -2e-17, "ci95": 0.0}, "delta_rho") == "0"
+
+
+def test_what_a_text_shows_is_told_to_its_last_digit():
+    assert shows("(6.61 ± 0.32)e-6", 6.611e-6, 3.21e-7)
+    assert not shows("(6.61 ± 0.32)e-6", 6.62e-6, 3.21e-7)
+    assert shows("0.1 (mu = 2.6e-4)", 0.1, 2.64e-4)
+    assert not shows("0.197", 0.1976)
+    assert not shows("0.197 ± 0.1", 0.197)
+    assert shows("", np.nan)
 
 
 def table(groups, **words):

@@ -56,3 +56,46 @@ def test_results_are_those_printed(name):
         pure = row["mechanism"] in ("laplace", "knorm_frob", "ppca")
         private = row["interval"] != ""
         assert row["delta"] == ("-" if not private else "0" if pure else "1/n")
+
+
+_MVG = "MVG using the {} allocation strategy"
+#: The names of the rows in print, in their order.
+METHODS = {
+    "table3": [
+        *("Non-private", "Random guess", _MVG.format("binary"), _MVG.format("max-PNR")),
+        *("Gaussian (Dwork et al. [2])", "JL transform (Upadhyay [46])"),
+        *("Laplace (Dwork et al. [3])", "Exponential (Blum et al. [104])"),
+    ],
+    "table4": [
+        *("Non-private", "Random guess", "MVG with Theorem 2", "MVG with Theorem 3"),
+        *("Gaussian (Dwork et al. [25])", "JL transform (Blocki et al. [42])"),
+        *("Laplace (Dwork et al. [3])", "Exponential (Chaudhuri et al. [27])"),
+    ],
+    "table5": [
+        *("Non-private", "Random guess", "MVG", "Gaussian (Dwork et al. [2])"),
+        *("JL transform (Upadhyay [46])", "Laplace (Dwork et al. [3])"),
+        "Exponential (Blum et al. [104])",
+    ],
+    "section10_2": ["Gaussian on ALT and Y alone", "JL transform on ALT and Y alone"],
+}
+METRICS = {"table3": "RMSE", "table4": "Delta rho", "table5": "RSS", "section10_2": "RMSE"}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_rows_have_their_printed_names_places_and_units(name):
+    table = inputs.read(f"published/{name}", FILES)
+    # What a row's words say beyond the citation stays as it is printed.
+    for found, printed in zip(table["method"], METHODS[name], strict=True):
+        assert found.startswith(printed.removesuffix(")"))
+    rows = range(1, len(table) + 1)
+    places = (
+        ["Section 10.2"] * 2
+        if name == "section10_2"
+        else [f"Table {name[-1]}, row {n}" for n in rows]
+    )
+    assert table["place"].tolist() == places
+    assert {*table["unit"]} == {METRICS[name]}
+    assert table["qualifier"].tolist() == ["~" if m == "random" else "" for m in table["mechanism"]]
+    assert [float(one) for one in table["epsilon"] if one != "-"] == [1.0] * int(
+        table["interval"].ne("").sum()
+    )

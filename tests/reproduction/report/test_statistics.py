@@ -64,10 +64,36 @@ def test_a_ratios_interval_ends_where_the_test_begins_to_reject(stream, paired):
     assert ratio_interval(above, below)[1:] == (-np.inf, np.inf)
 
 
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize("n", [5, 40])
+def test_a_known_shift_is_found_as_often_as_it_should_and_none_in_one_of_twenty(n, paired):
+    stream, runs = np.random.default_rng(n), 4000
+    split = 3 * stream.standard_normal((runs, n)) * paired
+    noise = stream.standard_normal((2, runs, n))
+    shift = 3.0 * np.sqrt(2 / n)
+    for size, expected in ((0.0, 0.05), (shift, None)):
+        first, second = split + noise[0] + size, split + noise[1]
+        pairs = zip(first, second, strict=True)
+        p = np.array([estimate(a - b).p if paired else estimate(a, -b).p for a, b in pairs])
+        freedom = n - 1 if paired else 2 * n - 2
+        quantile = stats.t.ppf(0.975, freedom)
+        power = stats.nct.sf(quantile, freedom, 3.0) + stats.nct.cdf(-quantile, freedom, 3.0)
+        found, tolerance = (p < 0.05).mean(), 4 * np.sqrt(0.25 / runs)
+        assert found == pytest.approx(expected or power, abs=0.015 if expected else tolerance)
+
+
 def detectable(n, level):
     """Return the effect, in deviations, that n trials show four times in five."""
     quantiles = stats.t.ppf([1 - level / 2, 0.8], n - 1)
     return quantiles.sum() / np.sqrt(n)
+
+
+@pytest.mark.parametrize(("n", "tolerance"), [(5, 0.12), (100, 0.03)])
+@pytest.mark.parametrize("level", [0.05, 0.005])
+def test_a_detectable_effect_is_found_four_times_in_five(n, tolerance, level):
+    noise = np.random.default_rng(n).standard_normal((4000, n))
+    found = estimate(noise + detectable(n, level)).above() < level / 2
+    assert found.mean() == pytest.approx(0.8, abs=tolerance)
 
 
 @pytest.mark.parametrize("n", [5, 100])

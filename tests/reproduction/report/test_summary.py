@@ -120,13 +120,35 @@ def test_noise_that_differs_between_trials_counts_as_its_least_private(saved):
     assert (row["mu"], row["epsilon_delivered"], row["epsilon_exact"]) == (0.2, 0.5, "False")
 
 
-def test_a_summary_is_read_as_it_was_written(saved, tmp_path):
+def test_columns_and_round_trip(saved, tmp_path):
     part = trials(
         "laplace", around(0.2, 0.01), epsilon_delivered=1.0, noise_std=0.1, epsilon_exact=True
     )
     path = saved(part, trials("nonprivate", [0.1, 0.2], epsilon="", delta=np.nan))
     summary.write([path], tmp_path / "summary.csv")
     table = summary.read(tmp_path / "summary.csv")
+    assert tuple(table.columns) == (
+        *(
+            "experiment",
+            "dataset",
+            "data_status",
+            "mechanism",
+            "configuration",
+            "direction",
+            "reading",
+        ),
+        *(
+            "epsilon",
+            "delta",
+            "epsilon_delivered",
+            "mu",
+            "epsilon_exact",
+            "noise_std",
+            "metric",
+        ),
+        *("mean", "sd", "ci95", "median", "median_low", "median_high"),
+        *("n_trials", "select_mean", "chosen", "note"),
+    )
     pd.testing.assert_frame_equal(table, summary.summarise([path]))
     assert table["epsilon"].tolist() == ["1", ""]
 

@@ -342,8 +342,6 @@ def test_what_was_not_run_is_undecided_with_the_reason(run):
         assert found["verdict"] == "undecided"
         assert why in found["reason"]
         assert np.isnan(found["effect"])
-    found = verdict(run, "laplace beats ppca", rows={"laplace": [1.0], "ppca": [2.0]})
-    assert (found["verdict"], "two trials" in found["reason"]) == ("undecided", True)
     (run.folder / "trials/regression/default/laplace.csv.gz").unlink()
     missing = run([entry("laplace beats laplace")])[0].loc["M0"]
     assert "trials of laplace in regression are missing" in missing["reason"]
@@ -358,6 +356,11 @@ def test_what_a_run_of_its_own_makes_names_its_command(run):
     fields = {"experiment": "mnist", "dataset": "liver"}
     run.put({"imgm": trials("imgm", noise(2, 0.1, 2), **fields)}, "mnist")
     assert run(claims)[0].loc["M0", "verdict"] == "reproduced"
+
+
+def test_one_trial_decides_nothing(run):
+    found = verdict(run, "laplace beats ppca", rows={"laplace": [1.0], "ppca": [2.0]})
+    assert (found["verdict"], "two trials" in found["reason"]) == ("undecided", True)
 
 
 def test_the_chosen_variant_is_compared_and_curves_are_averaged(run):
@@ -395,6 +398,34 @@ def test_equal_laws_are_no_member_of_a_family_of_tests(run):
     entries = [entry("imgm beats analytic_gaussian"), entry("goe beats laplace", name="M1")]
     found = run(entries, rows)[0].loc["M1"]
     assert found["p_corrected"] == found["p"] > 0.01
+
+
+def test_a_claim_of_an_amount_needs_evidence_for_it(run):
+    split = shared(n=4000)
+    rows = {
+        "laplace": split + noise(0.2000, 0.005, 1, n=4000),
+        "ppca": split + noise(0.2007, 0.005, 2, n=4000),
+        "zero": split + noise(0.1990, 0.001, 3, n=4000),
+    }
+    about = {"experiment": "first_pc", "metric": "delta_rho"}
+    # Better, and surely by less than is claimed; a guess is better too, and does not reach it.
+    for sentence in ("laplace beats ppca by 0.003", "laplace beats ppca 1.01 times"):
+        found = verdict(run, sentence, rows=rows, fields=about, **about)
+        assert found["verdict"] == "not reproduced"
+        assert found["p"] < 1e-6
+    found = verdict(run, "laplace beats ppca by 0.0001", rows=rows, fields=about, **about)
+    assert (found["verdict"], found["met_by"]) == ("reproduced", "zero")
+    rows["zero"] = split + noise(0.2050, 0.001, 3, n=4000)
+    assert (
+        verdict(run, "laplace beats ppca by 0.0001", rows=rows, fields=about, **about)["verdict"]
+        == "reproduced"
+    )
+    # With few trials the same is open, for the amount is neither reached nor out of reach.
+    few = {name: values[:20] for name, values in rows.items()}
+    assert (
+        verdict(run, "laplace beats ppca by 0.001", rows=few, fields=about, **about)["verdict"]
+        == "undecided"
+    )
 
 
 def test_one_row_has_margin_power_and_evidence(run):

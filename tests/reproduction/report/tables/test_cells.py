@@ -1,7 +1,4 @@
-"""Every number of a table of results, recomputed from trials of which no two are alike.
-
-How a number is shown, and in which column, stands in the golden files.
-"""
+"""Every cell of a table of results, recomputed from the trials of a run with no two alike."""
 
 from __future__ import annotations
 
@@ -10,13 +7,15 @@ import itertools
 import distinctrun
 import numpy as np
 import pytest
+import runfiles
 from distinctrun import Key
+from numbertexts import shows
 from samplerun import FIXED
 from scipy.stats import ttest_rel
-from test_published import FACTORS, PRINTED
+from test_published import FACTORS, METHODS, PRINTED
 
 from reproduction import catalogue
-from reproduction.report import inputs
+from reproduction.report import inputs, tables
 
 RESULTS = {
     "table3": "regression",
@@ -32,14 +31,22 @@ BASES = {
     "table5": "random",
     "section10_2": "nonprivate",
 }
+SUSPECTED = {"table3": 248**0.5, "table5": 100, "section10_2": 248**0.5}
+UNITS = {"table3": "RMSE", "table4": "Delta rho", "table5": "RSS", "section10_2": "RMSE"}
 
 
 def read(root, name):
-    """Return a table's CSV."""
+    """Return a table's CSV, and its rows as a person reads them: a dictionary each, with title."""
     frame = inputs.read(f"tables/{name}", inputs.below(root))
     text = [c for c in ("configuration", "direction", "published", "note", "epsilon") if c in frame]
     frame[text] = frame[text].astype(object).fillna("")
-    return frame
+    table = tables.build(name, runfiles.files(root, f"tables/{name}"))
+    rows = [
+        {"_group": title} | {column.header: column.cell(line) for column in table.columns}
+        for title, group in table.groups.items()
+        for line in group
+    ]
+    return frame, rows
 
 
 def cell_of(row, experiment, cells):
@@ -58,7 +65,7 @@ def cell_of(row, experiment, cells):
 
 @pytest.mark.parametrize("name", [*RESULTS, "section10_2"])
 def test_rows_are_the_cells_of_the_run(name, root, cells):
-    frame = read(root, name)
+    frame, _ = read(root, name)
     if name.startswith("imgm"):
         frame = frame[frame["reading"].eq("default")]
     chosen = distinctrun.chosen(cells)
@@ -86,7 +93,9 @@ def test_rows_are_the_cells_of_the_run(name, root, cells):
         )
         assert key.direction in ("", "a")
         assert row["configuration"] == "tau=0.75" if fixed else key in chosen
+        label = row["method"].removesuffix(", fixed in public")
         paper = "table3" if name == "section10_2" and experiment == "regression" else name
+        assert label.startswith(printed_name(paper, row["mechanism"]))
         assert row["epsilon"] in ("", "1")
         assert row["reading"] == "default"
         assert bool(row["published"]) == (row["mechanism"] in PRINTED[paper] and not fixed)
@@ -118,6 +127,88 @@ def test_rows_are_the_cells_of_the_run(name, root, cells):
         verdict = "within" if abs(gap) <= reach else "more error" if gap > 0 else "less error"
         assert row["against_paper"] == verdict
     assert ran > 6
+
+
+def printed_name(table, mechanism):
+    """Return how a paper calls a row, without the end of the citation; else our own name."""
+    if mechanism in PRINTED[table]:
+        return METHODS[table][[*PRINTED[table]].index(mechanism)].removesuffix(")")
+    return catalogue.label(mechanism)
+
+
+@pytest.mark.parametrize("name", [*UNITS])
+def test_a_reader_sees_the_cells_in_their_rows_and_columns(name, root):
+    frame, shown = read(root, name)
+    assert len(frame) == len(shown)
+    for row, cell in zip(frame.to_dict("records"), shown, strict=True):
+        power = f"{float(FACTORS[name]):.0e}".replace("e-0", "e-")
+        words = row["configuration"].replace("=", " = ")
+        # What runs in place of a row that the paper names may be said between the two.
+        assert cell["Method"].startswith(row["method"])
+        assert cell["Method"].endswith(f" ({words})") or not words
+        mean, half = row["mean"], row["ci95"]
+        assert shows(cell[f"Ours ({UNITS[name]})"], mean, half)
+        assert_paper_columns(name, cell, row, power)
+        assert shows(cell["Delivered epsilon"], row["epsilon_delivered"], row["mu"])
+        for header, column in (
+            ("Against the paper", "against_paper"),
+            ("Against baseline", "against_baseline"),
+        ):
+            outcome = row[column] if isinstance(row[column], str) else ""
+            assert cell[header] == outcome or np.isnan(mean)
+        default_group = "" if row["published"] else "beyond the paper"
+        assert cell["_group"].lower() == row.get("features", default_group)
+
+
+def assert_paper_columns(name, cell, row, power):
+    """Check what stands from the paper: a value in our unit, as it prints it, and both ratios."""
+    ours, _, printed = cell[f"Paper ({UNITS[name]}; printed, {power})"].partition(" (")
+    assert printed.removeprefix("~").rstrip(")").split(" ± ")[0] == row["published"]
+    assert shows(ours.removeprefix("~"), row["published_value"] * SUSPECTED.get(name, 1), np.nan)
+    base = catalogue.label(BASES[name]).lower()
+    assert shows(cell[f"Ours / {base}"], row["over_base"], row["over_base_ci"])
+    ratio = row["published_over_base"], row["published_over_base_ci"] or np.nan
+    assert shows(cell[f"Paper / {base}"], *ratio)
+
+
+@pytest.mark.parametrize("name", ["imgm_adult", "imgm_imdb"])
+def test_schemes_stand_with_their_noise_and_their_true_epsilons(name, root, cells):
+    experiment = RESULTS[name]
+    words = catalogue.schemes(catalogue.experiment(experiment).perturbation)
+    label_of = {
+        one: words[one].label if one in words else catalogue.label(one)
+        for one in (*distinctrun.MECHANISMS[experiment], *distinctrun.levels(experiment))
+    }
+    assert len({*label_of.values()}) == len(label_of)
+    _, rows = read(root, name)
+    rows = [row for row in rows if not row["_group"].lower().startswith("a classifier")]
+    assert {row["Scheme"] for row in rows} == {*label_of.values()}
+    for one, label in label_of.items():
+        (row,) = (row for row in rows if row["Scheme"] == label)
+        level = one in distinctrun.levels(experiment)
+        assert row["_group"] == (words[one].group if one in words else "")
+        for epsilon in distinctrun.EPSILONS:
+            cell = cells.get(Key(experiment, one, "", "", "" if level else epsilon))
+            if cell is None:
+                assert row[epsilon] == "no guarantee"
+                continue
+            over_budget = cell.epsilon_delivered > float(epsilon)
+            assert row[epsilon].endswith("†") == over_budget
+            assert shows(row[epsilon].rstrip("†"), 100 * cell.mean, 100 * cell.ci95)
+            if epsilon == "1":
+                assert shows(row["Delivered epsilon"], cell.epsilon_delivered)
+                assert shows(row["Noise (std)"], cell.noise_std)
+                assert (row["Privacy"] == "not private") == over_budget
+
+
+def test_another_reading_has_its_own_group(root, cells):
+    _, rows = read(root, "imgm_imdb")
+    other = [row for row in rows if row["_group"].lower().startswith("a classifier")]
+    assert [row["Scheme"] for row in other] == ["IMGM", "MVG, binary allocation"]
+    for scheme, row in zip(("imgm", "mvg_binary"), other, strict=True):
+        for epsilon in distinctrun.EPSILONS:
+            cell = cells[Key("imdb", scheme, "", "", epsilon)]
+            assert shows(row[epsilon].rstrip("†"), 77 * cell.mean, 77 * cell.ci95)
 
 
 def holm(p):
@@ -254,3 +345,65 @@ def test_advice_names_the_best_and_holds_it_against_all_others(root, cells):
         assert row["beats_baseline"] == (row["outcome"] != "none")
     assert {*frame["clear"]} == {True, False}
     assert moved > 0
+
+
+COLUMNS = {
+    "Runs prove": "epsilon_certified",
+    "Could prove": "epsilon_largest",
+    "Noise inflation (times)": "noise_inflation",
+    "Runs": "runs",
+}
+
+
+def test_the_audit_shows_the_range_of_each_mechanism(root):
+    frame, rows = read(root, "audit")
+    frame = frame[frame["subject"].eq("releases")]
+    rows = [row for row in rows if row["Decided by"] == "exact curve" and row["Runs"]]
+    groups = [*frame.groupby(["experiment", "mechanism"], sort=False)]
+    assert len(rows) == len(groups)
+    for row, ((experiment, mechanism), own) in zip(rows, groups, strict=True):
+        assert row["_group"] == catalogue.experiment(experiment).title
+        # Equal distributions are one row.
+        assert row["Mechanism"].partition(" = ")[0] == catalogue.label(mechanism)
+        for header, column in COLUMNS.items():
+            ends = dict.fromkeys((own[column].min(), own[column].max()))
+            assert shows(row[header], *ends), (header, row[header], ends)
+        both = own[["epsilon_attained", "epsilon_bound"]]
+        assert shows(row["Delivered epsilon"], both.min(axis=None), both.max(axis=None))
+        assert row["Number"] == str(len(own))
+
+
+#: Figures drawn from one table have its cells.
+FIGURES = [
+    name for name in distinctrun.FIGURES if name not in ("explainer", "noise_levels", "price")
+]
+READINGS = {"default": "default", "zeta=literal": "zeta_literal", "gamma=data": "gamma_of_data"}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_data_of_a_figure_are_the_cells_of_the_run(name, root, cells):
+    frame = runfiles.figure(root, name).frame
+    chosen, seen = distinctrun.chosen(cells), 0
+    for row in frame[frame["role"].isin(["mechanism", "level"])].to_dict("records"):
+        shown = ["mean", "ci95"]
+        if "reading" in row:
+            reading = READINGS[row["reading"]]
+            cell = distinctrun._cell(
+                Key(row["experiment"], row["mechanism"], "sweep", reading, "1")
+            )
+        else:
+            epsilon = "" if np.isnan(row["epsilon"]) else f"{row['epsilon']:g}"
+            key = Key(
+                row["experiment"], row["mechanism"], row["direction"], row["configuration"], epsilon
+            )
+            if (key.mechanism, epsilon) in distinctrun.REFUSED:
+                assert np.isnan(row["mean"])
+                continue
+            assert row["chosen"]
+            cell = chosen[key]
+            shown += ["noise_std", "mu", "epsilon_delivered"]
+        for column in shown:
+            if column in row:
+                assert row[column] == pytest.approx(getattr(cell, column), rel=1e-9, nan_ok=True)
+        seen += 1
+    assert seen > 5
