@@ -21,7 +21,7 @@ from scipy.stats import norm
 from reproduction import cli, config, discovery, job_settings
 from reproduction.auditing import negative_control
 from reproduction.data import datasets, store
-from reproduction.experiments import draws
+from reproduction.experiments import draws, grams
 from reproduction.experiments.tasks.regression import Regression
 from reproduction.trials import CONTROL
 
@@ -75,7 +75,11 @@ def run_trials(results, chosen, name, out):
     scope="module", params=["replace", pytest.param("zero_out", marks=pytest.mark.nightly)]
 )
 def ran(request, tmp_path_factory):
-    """Return the adjacency, the folder of a run, its rows, and (release, value, drawn) of all."""
+    """Return the adjacency, the folder of a run, its rows, and (release, value, drawn) of all.
+
+    A release that is drawn for its Gram matrix alone has a triangle of the value in its place; the
+    values themselves are those of the ``private`` list.
+    """
     results = tmp_path_factory.mktemp("run") / "results"
     chosen = copy.deepcopy(SHIPPED) | {
         "experiment_defaults": {
@@ -87,7 +91,7 @@ def ran(request, tmp_path_factory):
     }  # fmt: skip
     chosen = config.resolve(chosen)
     store.prepare("liver", out=results / "data" / "liver", source="simulated", seed=3)
-    drawn = []
+    drawn, private = [], []
 
     def noting(simulate_all):
         def noted(release, values, streams):
@@ -98,9 +102,15 @@ def ran(request, tmp_path_factory):
 
         return noted
 
+    def triangle(query, value, of=grams.triangle):
+        private.extend(np.array(value) if np.any(value) else ())
+        return of(query, value)
+
     folder = results / "trials"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(draws, "simulate_all", noting(draws.simulate_all))
+        for engine in (draws, grams):
+            patch.setattr(engine, "simulate_all", noting(engine.simulate_all))
+        patch.setattr(grams, "triangle", triangle)
         for name in MECHANISMS:
             run_trials(results, chosen, name, folder)
     frames = [pd.read_csv(folder / f"{name}.csv.gz", dtype={"epsilon": str}) for name in MECHANISMS]
@@ -109,7 +119,7 @@ def ran(request, tmp_path_factory):
     assert rows["note"].isna().all()
     keys = ["configuration", "direction", "epsilon"]
     run = Run(results, chosen)
-    return request.param, run, rows.fillna(dict.fromkeys(keys, "")), drawn
+    return request.param, run, rows.fillna(dict.fromkeys(keys, "")), (drawn, private)
 
 
 @pytest.fixture(scope="module")
@@ -136,63 +146,82 @@ def error(gram, test, penalty):
     return np.sqrt(np.mean((weights @ test[others] - test[1]) ** 2))
 
 
+class Draw(NamedTuple):
+    """A release of one trial: its private records, those left over, and its noise if it has one."""
+
+    release: object
+    private: np.ndarray
+    test: np.ndarray
+    released: np.ndarray
+    noise: np.ndarray | None
+
+    @property
+    def error(self):
+        penalty = 1 if self.noise is not None else max(1 - self.release.ridge, 0)
+        return error(self.released @ self.released.T, self.test, penalty)
+
+
+def noise_of(value, released):
+    """The noise of a release, of records or of their triangle; None of a sketch."""
+    if value.shape == (M, TRAIN):
+        return released - value
+    noise = released.copy()
+    noise[:, :M] -= value
+    return noise
+
+
 @pytest.fixture(scope="module")
 def matched(ran, records):
-    """Each row with the draw that has its error: the row, release, private value and noise."""
-    _, _, rows, drawn = ran
-    clean = rows[rows["mechanism"].eq("nonprivate")]
-    # The trial of a private matrix, by the error without noise; ``select`` has none of its own.
-    splits: dict[bytes, tuple] = {}
+    """Each row with the draw that has its error."""
+    _, _, rows, (drawn, private) = ran
+    splits = {matrix.tobytes(): matrix for matrix in private}
+    for _, value, _ in drawn:
+        splits |= {matrix.tobytes(): matrix for matrix in value if matrix.shape == (M, TRAIN)}
+    pairs = [(matrix, left_over(records, matrix)) for matrix in splits.values()]
+    grams_of = np.stack([matrix @ matrix.T for matrix, _ in pairs])
+
+    def split(value, sketch):
+        gram = value * TRAIN if sketch else value @ value.T
+        (own,) = np.flatnonzero(np.isclose(grams_of, gram, rtol=1e-9).all(axis=(1, 2)))
+        return pairs[own]
+
     found = []
-    for release, value, released in drawn:
-        for t in range(TRIALS):
-            sketch = release.output_type == "sketch"
-            if not sketch:
-                private = value[t].tobytes()
-                if private not in splits:
-                    splits[private] = value[t], left_over(records, value[t])
-                test = splits[private][1]
-            else:
-                own = next(s for s in splits.values() if moments_are(value[t], s[0]))
-                test = own[1]
-            left = max(1 - release.ridge, 0) if sketch else 1
-            value_of = error(released[t] @ released[t].T, test, left)
-            found.append((value_of, release, value[t], released[t], test))
-    errors = np.array([item[0] for item in found])
-    pairs = []
+    for release, values, released in drawn:
+        sketch = release.output_type == "sketch"
+        for value, one in zip(values, released, strict=True):
+            noise = None if sketch else noise_of(value, one)
+            found.append(Draw(release, *split(value, sketch), one, noise))
+    errors = np.array([draw.error for draw in found])
+    result = []
     for _, row in rows[~rows["mechanism"].isin(["nonprivate", "zero"])].iterrows():
         near = np.flatnonzero(np.abs(errors / row["value"] - 1) < 1e-9)
         assert len(near) >= 1, f"no release has the error of {row.to_dict()}"
-        pairs.append((row, *found[near[0]][1:]))
-    assert len(clean) == TRIALS
-    return pairs
-
-
-def moments_are(moments, private):
-    return np.allclose(moments, private @ private.T / TRAIN, rtol=1e-12)
+        result.append((row, found[near[0]]))
+    assert len(rows[rows["mechanism"].eq("nonprivate")]) == TRIALS
+    return result
 
 
 def test_every_error_is_that_of_a_release_on_the_records_left_over(matched, ran, records):
     _, _, rows, _ = ran
-    report = {row["trial"]: (value, test) for row, _, value, _, test in matched
+    report = {row["trial"]: draw for row, draw in matched
               if row["phase"] == "report" and row["mechanism"] == "imgm"}  # fmt: skip
     for name, expected in (
-        ("nonprivate", lambda value, test: error(value @ value.T, test, 1)),
-        ("zero", lambda value, test: np.sqrt(np.mean(test[1] ** 2))),
+        ("nonprivate", lambda draw: error(draw.private @ draw.private.T, draw.test, 1)),
+        ("zero", lambda draw: np.sqrt(np.mean(draw.test[1] ** 2))),
     ):
         own = rows[rows["mechanism"].eq(name)].set_index("trial")["value"]
-        for trial, (value, test) in report.items():
-            assert own[trial] == pytest.approx(expected(value, test), rel=1e-9)
+        for trial, draw in report.items():
+            assert own[trial] == pytest.approx(expected(draw), rel=1e-9)
 
 
 def test_trials_and_phases_split_the_records_anew_and_mechanisms_share_the_splits(matched):
     splits: dict[bytes, set] = {}
-    for row, release, value, _, _ in matched:
-        if release.output_type == "matrix":
-            splits.setdefault(value.tobytes(), set()).add((row["phase"], row["trial"]))
+    for row, draw in matched:
+        if draw.noise is not None:
+            splits.setdefault(draw.private.tobytes(), set()).add((row["phase"], row["trial"]))
     assert all(len(trials) == 1 for trials in splits.values())
     assert len(splits) == 2 * TRIALS
-    assert {row["phase"] for row, *_ in matched} == {"report", "select"}
+    assert {row["phase"] for row, _ in matched} == {"report", "select"}
 
 
 def test_rows_are_calibrated_to_the_private_records_and_the_neighbours_of_the_settings(ran):
@@ -218,8 +247,8 @@ def test_rows_are_calibrated_to_the_private_records_and_the_neighbours_of_the_se
 
 
 def test_sketches_have_the_rows_of_their_variant(matched):
-    sizes = {row["configuration"]: released.shape for row, release, _, released, _ in matched
-             if release.output_type == "sketch"}  # fmt: skip
+    sizes = {row["configuration"]: draw.released.shape for row, draw in matched
+             if draw.noise is None}  # fmt: skip
     assert sizes == {"sketch_multiple=2": (M, 2 * M), "sketch_multiple=4": (M, 4 * M)}
 
 
@@ -227,13 +256,14 @@ def test_the_noise_that_is_drawn_is_that_of_its_row(matched, ran):
     adjacency = ran[0]
     _, l2 = DISTANCES[adjacency]
     noise: dict[tuple, list] = {}
-    for row, release, value, released, _ in matched:
+    for row, draw in matched:
         key = tuple(row[["mechanism", "configuration", "direction", "epsilon", "phase"]])
-        if release.output_type == "matrix":
-            noise.setdefault((*key, row["noise_std"]), []).append(released - value)
+        if draw.noise is not None:
+            noise.setdefault((*key, row["noise_std"]), []).append(draw.noise)
     assert {len(drawn) for drawn in noise.values()} == {TRIALS}
     for (name, configuration, direction, epsilon, _, declared), drawn in noise.items():
-        each = np.sqrt(np.mean(np.square(drawn), axis=(0, 2)))
+        # A rotation of the records leaves the sum of squares of a row's noise as it is.
+        each = np.sqrt(np.square(drawn).sum(axis=(0, 2)) / (TRIALS * TRAIN))
         # 19,200 numbers: 1 % is two standard errors for normals.
         assert np.sqrt(np.mean(each**2)) == pytest.approx(declared, rel=0.04), name
         important = [FEATURES.index(f) for f in EXPERIMENT["directions"].get(direction, ())]
@@ -255,19 +285,22 @@ def test_the_noise_that_is_drawn_is_that_of_its_row(matched, ran):
 
 def test_noise_is_drawn_anew_but_for_other_mechanisms_in_the_same_place(matched):
     """Mechanisms may share base draws: same epsilon, direction, configuration, phase and trial."""
-    keys, noise = [], []
-    for row, release, value, released, _ in matched:
-        if release.output_type == "matrix":
+    by_shape: dict[tuple, list] = {}
+    for row, draw in matched:
+        if draw.noise is not None:
             direction = row["direction"].replace("iid", "")
             place = (row["epsilon"], direction, row["configuration"], row["phase"], row["trial"])
-            keys.append((place, row["mechanism"]))
-            drawn = released - value
-            noise.append((drawn / np.sqrt(np.mean(drawn**2, axis=1, keepdims=True))).ravel())
-    # 800 numbers each: 0.25 is seven standard errors.
-    alike = np.argwhere(np.triu(np.abs(np.corrcoef(noise)) > 0.25, 1))
-    for one, other in alike:
-        assert keys[one][0] == keys[other][0]
-        assert keys[one][1] != keys[other][1]
+            size = np.sqrt(np.mean(draw.noise**2, axis=1, keepdims=True))
+            flat = (draw.noise / size).ravel()
+            by_shape.setdefault(draw.noise.shape, []).append((place, row["mechanism"], flat))
+    assert {*by_shape} == {(M, TRAIN), (M, 2 * M)}
+    for shape, drawn in by_shape.items():
+        # Seven standard errors of 800 numbers; of 32 numbers equal ones alone are seen.
+        bound = 0.25 if shape == (M, TRAIN) else 0.999
+        alike = np.corrcoef([flat for _, _, flat in drawn])
+        for one, other in np.argwhere(np.triu(np.abs(alike) > bound, 1)):
+            assert drawn[one][0] == drawn[other][0]
+            assert drawn[one][1] != drawn[other][1]
 
 
 @pytest.fixture(scope="module")

@@ -163,6 +163,7 @@ class Probe(Regression):
     """Scores by the norm of what the noise has added."""
 
     accepts = frozenset({"matrix"})
+    reads_gram = False
 
     def instance(self, matrix, streams):
         instance = super().instance(matrix, streams)

@@ -185,12 +185,13 @@ class PowerSum(NormDistribution):
 
     p: float
 
-    def _fill(self, stream: np.random.Generator, trial: Array) -> None:
-        shares = stream.standard_gamma(1 / self.p, trial.size)
-        parts = (shares / shares.sum()) ** (1 / self.p)
-        size = self.scale * stream.standard_gamma(trial.size)
-        signs = np.sign(stream.random(trial.size) - 0.5)
-        trial[...] = (signs * size * parts).reshape(trial.shape)
+    def sample(self, generator: np.random.Generator, count: int) -> Array:
+        numbers = count, self.shape[0] * self.shape[1]
+        shares = generator.standard_gamma(1 / self.p, numbers)
+        parts = (shares / shares.sum(axis=1, keepdims=True)) ** (1 / self.p)
+        size = self.scale * generator.standard_gamma(numbers[1], (count, 1))
+        signs = np.sign(generator.random(numbers) - 0.5)
+        return (signs * size * parts).reshape(count, *self.shape)
 
     def norm(self, z: Array) -> Array:
         return (np.abs(z) ** self.p).sum(axis=(-2, -1)) ** (1 / self.p)
