@@ -50,7 +50,7 @@ class Browser:
         self._answers: dict[int, dict] = {}
         self.events: list[dict] = []
 
-    def call(self, method: str, session: str = "", timeout: float = 15, **parameters: Any) -> Any:
+    def call(self, method: str, session: str = "", timeout: float = 120, **parameters: Any) -> Any:
         """Return the result of one command of the protocol."""
         number = next(self._numbers)
         message = {"id": number, "method": method, "params": parameters}
@@ -122,7 +122,7 @@ class Page:
         mine = [one for one in self._browser.events if one.get("sessionId") == self._session]
         return [one["params"] for one in mine if one["method"] == method]
 
-    def wait(self, method: str, timeout: float = 15) -> None:
+    def wait(self, method: str, timeout: float = 120) -> None:
         """Return once there is an event of this kind."""
         end = time.monotonic() + timeout
         while not self.events(method):
