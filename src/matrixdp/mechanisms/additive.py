@@ -56,9 +56,9 @@ class AdditiveMechanism(CalibratedMechanism):
 
     @property
     def drawn_white(self) -> bool:
-        """Whether a simulation colours white noise, as a release does, of an author's class.
+        """Whether the noise is of another author's class that has ``whiten`` and ``colour``.
 
-        Its ``whiten`` and ``colour`` are used then, and not its ``sample``.
+        A simulation then colours white noise, as the release does, and does not call ``sample``.
         """
         whitens = isinstance(self.noise, Noise | GaussianDistribution)
         return whitens and not library.plain(self.noise)

@@ -50,7 +50,7 @@ class Value(Records):
     exact: Array
 
     def value(self, query: Query) -> Array:
-        """Return the value."""
+        """Return the exact value, whatever the query: there is one."""
         return self.exact
 
 

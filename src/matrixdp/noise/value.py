@@ -112,6 +112,7 @@ class Noise:
         return self._flat(z / self.size)
 
     def _flat(self, z: Array) -> Array:
+        """Return the independent entries (..., k): those on and above a symmetric diagonal."""
         if self.symmetric:
             return z[..., *upper(self.shape[0])]
         return z.reshape(*z.shape[:-2], -1)

@@ -208,14 +208,17 @@ def _noise(statement: Mapping[str, Any]) -> dict[str, Mapping[str, float]]:
             for name, width in widths.items()
         }
         return {f"{cell}, 95 % for all": widths}
-    # Of several the last one holds in the worst case.
-    names = [name for name in statement if isinstance(statement[name], Mapping)]
-    return {
-        name.replace("noise_std", "noise alone, standard deviation").replace("_", " "): statement[
-            name
-        ]
-        for name in [name for name in names if name.startswith("noise_std")][-1:]
+    deviations = {
+        name: numbers
+        for name, numbers in statement.items()
+        if name.startswith("noise_std") and isinstance(numbers, Mapping)
     }
+    if not deviations:
+        return {}
+    # Of several the last one holds in the worst case.
+    name, numbers = deviations.popitem()
+    title = name.replace("noise_std", "noise alone, standard deviation").replace("_", " ")
+    return {title: numbers}
 
 
 def _text(name: str) -> str:
