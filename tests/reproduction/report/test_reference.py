@@ -132,6 +132,14 @@ def test_on_another_processor_means_of_trainings_stay_within_their_intervals(
             reference.verify(run, tmp_path / "kept")
 
 
+def test_what_runs_prove_may_move_by_a_tenth(tmp_path):
+    reference.keep(write(tmp_path / "first", frame(epsilon_certified=0.43)), tmp_path / "kept")
+    near, far = (write(tmp_path / str(x), frame(epsilon_certified=x)) for x in (0.419, 0.38))
+    assert "1 files are those of" in reference.verify(near, tmp_path / "kept")
+    with pytest.raises(InputError, match="has another epsilon_certified"):
+        reference.verify(far, tmp_path / "kept")
+
+
 @pytest.mark.parametrize("run", [{"trials": 20}, {"seed": 2}])
 def test_other_trials_have_nothing_to_compare_with(tmp_path, run):
     with pytest.raises(InputError, match="has the seed, experiments and trials of .* nothing to"):

@@ -71,6 +71,10 @@ ROUNDING = 1e-6
 #: another grid of privacy losses it moves by about 2e-5 (see
 #: :func:`reproduction.privacy.accountants.pld_epsilon`).
 FOLLOWING = 1e-4
+#: The same of what runs of an audit prove, ``RUNS``: a sampler that rejects draws may, by a last
+#: digit, take another one, and all that follow. The epsilon of PPCA moved by 3 % under Haswell.
+SAMPLED = 0.1
+RUNS = {"epsilon_certified"}
 
 #: A number in a text; what stands around it are words.
 _NUMBER = r"(?<![\w.])-?(?:\d+\.?\d*(?:e[-+]?\d+)?|inf)(?!\.?\w)"
@@ -169,7 +173,8 @@ def _fault(run: Path, reference: Path, trained: set[str], aside: Collection[str]
     for column in old:
         if column in numbers:
             pair = new[column], old[column]
-            accuracy = ROUNDING if column in EXACT else FOLLOWING
+            accuracy = SAMPLED if column in RUNS else FOLLOWING
+            accuracy = ROUNDING if column in EXACT else accuracy
             wrong = ~np.isclose(*pair, rtol=accuracy, atol=statistics.ROUNDING, equal_nan=True)
             wrong &= ~free | (column in CLOSED)
         else:
