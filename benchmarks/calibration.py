@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from reproduction.privacy import generalized_gamma
 
 REPEATS = 9
@@ -33,7 +33,7 @@ MOST = 5
 EPSILONS, DELTAS = (
     grid.ravel() for grid in np.meshgrid(np.geomspace(0.01, 10, 40), np.geomspace(1e-10, 1e-3, 25))
 )
-MUS = gaussian.mu(EPSILONS, DELTAS)
+MUS = gaussian_dp.mu(EPSILONS, DELTAS)
 PAIRS = list(zip(EPSILONS.tolist(), DELTAS.tolist(), MUS.tolist(), strict=True))
 
 
@@ -50,7 +50,7 @@ class Case:
 def difference(case: Case) -> float:
     """Return the largest difference to our own answers, relative in 1 / mu, absolute in epsilon."""
     found = case.solve()
-    ours = gaussian.epsilon(DELTAS, MUS)
+    ours = gaussian_dp.epsilon(DELTAS, MUS)
     differences = MUS / found - 1 if case.answer == "mu" else found - ours
     return float(differences[np.abs(differences).argmax()])
 
@@ -80,12 +80,12 @@ def cases() -> list[Case]:
         Case(
             "scipy loop", "epsilon", lambda: np.array([scalar_epsilon(d, m) for _, d, m in PAIRS])
         ),
-        Case("matrixdp", "mu", lambda: gaussian.mu(EPSILONS, DELTAS), 2),
-        Case("matrixdp", "epsilon", lambda: gaussian.epsilon(DELTAS, MUS), 2),
+        Case("matrixdp", "mu", lambda: gaussian_dp.mu(EPSILONS, DELTAS), 2),
+        Case("matrixdp", "epsilon", lambda: gaussian_dp.epsilon(DELTAS, MUS), 2),
         Case(
             "matrixdp, one call a pair",
             "mu",
-            lambda: np.array([gaussian.mu(e, d) for e, d, _ in PAIRS]),
+            lambda: np.array([gaussian_dp.mu(e, d) for e, d, _ in PAIRS]),
         ),
     ]
     if importlib.util.find_spec("dp_accounting"):

@@ -17,7 +17,7 @@ import matrixdp as mdp
 from matrixdp import checks
 from matrixdp.mechanisms import centred, clipped, histogram
 from matrixdp.mechanisms.composed import ComposedMoments
-from matrixdp.privacy import exact_sums, gaussian, present, sensitivity
+from matrixdp.privacy import exact_sums, gaussian_dp, present, sensitivity
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
@@ -115,7 +115,7 @@ def names(tmp_path, monkeypatch):
         "fitted": FITTED,
         "folder": tmp_path,
         "frame": frame,
-        "gaussian": gaussian,
+        "gaussian_dp": gaussian_dp,
         "grouped": mdp.MeanQuery(PLANE, 40, per_person=4),
         "half_character": frame.set_axis(pd.Index(["a", "b", "\ud800"], dtype=object), axis=1),
         "lacking": lacking,

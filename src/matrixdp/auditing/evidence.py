@@ -22,7 +22,7 @@ from scipy import special
 
 from matrixdp import checks
 from matrixdp.checks import Array
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 
 #: Error probability of all releases of a run together, and their number at most.
 FAMILY, RELEASES = 1e-3, 250
@@ -128,7 +128,7 @@ def runs_needed(claimed_epsilon: float, delta: float) -> float:
     After these pairs, bets on the best threshold event raise a suspicion with probability about
     ``POWER`` (normal approximation of the log wealth). The number is infinite above 1e9.
     """
-    shift = gaussian.mu(claimed_epsilon, delta) / SHORTFALL
+    shift = gaussian_dp.mu(claimed_epsilon, delta) / SHORTFALL
     p, q = special.ndtr(shift - _THRESHOLDS), special.ndtr(-_THRESHOLDS)
     slope = np.exp(claimed_epsilon)
     logs = bets(slope, delta).T[:, None]

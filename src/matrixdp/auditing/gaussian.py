@@ -15,7 +15,7 @@ from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.noise.distributions import GaussianDistribution
 from matrixdp.noise.value import Noise
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 
 #: The verdict on Gaussian noise for a claim with delta 0.
 PURE = f"{REFUTED}: Gaussian noise has no pure guarantee"
@@ -28,13 +28,13 @@ def epsilon_of(delta: float, mu: float) -> float:
     """
     if mu == 0:
         return 0.0
-    return float(gaussian.epsilon(delta, mu)) if delta > 0 and np.isfinite(mu) else float("inf")
+    return float(gaussian_dp.epsilon(delta, mu)) if delta > 0 and np.isfinite(mu) else float("inf")
 
 
 def waste_of(release: CalibratedMechanism, mu: float) -> float:
     """Return by how much Gaussian noise with this mu could shrink; NaN without a guarantee."""
     pure = not release.delta > 0
-    return float("nan") if pure else float(gaussian.mu(release.epsilon, release.delta) / mu)
+    return float("nan") if pure else float(gaussian_dp.mu(release.epsilon, release.delta) / mu)
 
 
 class GaussianAudit(Audit):
@@ -68,7 +68,7 @@ class GaussianAudit(Audit):
         if not delta:
             self.attained = self.bound = float("inf")
         else:
-            self.attained = gaussian.epsilon(delta, self.mu)
+            self.attained = gaussian_dp.epsilon(delta, self.mu)
             self.bound = epsilon_of(delta, largest)
         self.noise_inflation = waste_of(release, largest)
         change = np.subtract(*runs.values(query, self._pair))

@@ -96,7 +96,7 @@ def _check_new(path: Path, records: Path | None) -> None:
 
 def _content(account: Account) -> dict[str, Any]:
     """Return what the text says of an account, with all digits."""
-    from matrixdp.privacy import gaussian
+    from matrixdp.privacy import gaussian_dp
     from matrixdp.release import ledger
 
     delta = ledger.usable_delta(account["total"])
@@ -106,7 +106,7 @@ def _content(account: Account) -> dict[str, Any]:
         "releases": [
             {
                 **{key: release[key] for key in release if key not in _INTERNAL},
-                "epsilon": release["pure_epsilon"] or gaussian.epsilon(delta, release["mu"]),
+                "epsilon": release["pure_epsilon"] or gaussian_dp.epsilon(delta, release["mu"]),
                 "delta": 0 if release["pure_epsilon"] else delta,
             }
             for release in account["releases"]

@@ -25,7 +25,7 @@ from matrixdp.noise.distributions import (
     NoiseDistribution,
 )
 from matrixdp.noise.value import Noise, unit_numbers
-from matrixdp.privacy import exact_sums, gaussian
+from matrixdp.privacy import exact_sums, gaussian_dp
 
 # What an inherited field is annotated with, which documentation looks up here.
 from matrixdp.privacy.sensitivity import Query as Query
@@ -289,7 +289,7 @@ def _check_shape(noise: Array, value: Array) -> None:
 @functools.lru_cache
 def _largest_mu(epsilon: float, delta: float) -> float:
     """Return the largest mu of a guarantee, which each of many releases asks for."""
-    return float(gaussian.mu(epsilon, delta))
+    return float(gaussian_dp.mu(epsilon, delta))
 
 
 #: Bound on the roundings of a whitened entry without dense factors: three in the exact value, at

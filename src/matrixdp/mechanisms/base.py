@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from matrixdp import checks, library
 from matrixdp.checks import Array, InputError
 from matrixdp.noise import safe
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES, Mu, Query
 
 
@@ -103,7 +103,7 @@ def _change(query: Query) -> str:
 @functools.lru_cache(maxsize=1024)
 def _epsilon(delta: float, mu: float) -> float:
     """Return the epsilon of mu-Gaussian DP; releases, and parts of them, often have the same mu."""
-    return float(gaussian.epsilon(delta, mu))
+    return float(gaussian_dp.epsilon(delta, mu))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,7 +29,7 @@ from matrixdp.mechanisms.gaussian import orthogonal_ensemble
 from matrixdp.mechanisms.moments import LEAST
 from matrixdp.mechanisms.programs import Ask, Part, Program, Records, Simulation, answered
 from matrixdp.mechanisms.ridge import lifted, moments_ridge
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import (
     ADD_OR_REMOVE,
@@ -156,7 +156,7 @@ class Centred(Mechanism):
         """Return the (epsilon, delta)-DP release."""
         budget = self._budget(query, epsilon, delta)
         assert isinstance(query, SecondMomentQuery)
-        mu = gaussian.mu(*budget)
+        mu = gaussian_dp.mu(*budget)
         part_mu = float(mu / np.sqrt(2))
         widest = Ball(RecordsQuery(query.domain, query.n_records).l2_sensitivity, query.features)
         # Given the mean, a record that is added adds its own square; a null record is not zero.

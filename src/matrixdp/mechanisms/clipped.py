@@ -31,7 +31,7 @@ from matrixdp.mechanisms.programs import (
     answered,
 )
 from matrixdp.mechanisms.ridge import lifted, moments_ridge
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.domain import Ball, Box, squared_norms
 from matrixdp.privacy.sensitivity import (
     ADD_OR_REMOVE,
@@ -305,7 +305,7 @@ class PrivatelyClipped(Mechanism):
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> ChosenByHistogram:
         """Return the (epsilon, delta)-DP release."""
         budget = self._budget(query, epsilon, delta)
-        return self.spending(query, gaussian.mu(*budget), budget)
+        return self.spending(query, gaussian_dp.mu(*budget), budget)
 
     def spending(self, query: Query, mu: float, budget: Budget) -> ChosenByHistogram:
         """Return the release that spends ``mu``."""

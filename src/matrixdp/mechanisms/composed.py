@@ -42,7 +42,7 @@ from matrixdp.mechanisms.clipped import (
 from matrixdp.mechanisms.programs import Part, Question, Records
 from matrixdp.mechanisms.promise import promised
 from matrixdp.noise import safe
-from matrixdp.privacy import exact_sums, gaussian
+from matrixdp.privacy import exact_sums, gaussian_dp
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.quadratic import UPWARDS
 from matrixdp.privacy.sensitivity import Query, RecordsQuery, SecondMomentQuery
@@ -150,7 +150,7 @@ class Composed(abc.ABC):
         total_mu = float(np.linalg.norm([part.mu for part in self.parts]))
         if not total_mu <= self.mu * UPWARDS:
             raise NoGuarantee(f"the parts spend mu {total_mu:.4g} of {self.mu:.4g} together")
-        delivered = gaussian.delta(self.epsilon_delivered, self.mu) + self.extra_delta
+        delivered = gaussian_dp.delta(self.epsilon_delivered, self.mu) + self.extra_delta
         if not (
             self.epsilon_delivered <= self.epsilon * (1 + 1e-9) + 1e-11
             and delivered <= self.delta * UPWARDS

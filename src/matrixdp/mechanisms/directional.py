@@ -19,7 +19,7 @@ from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery, SecondMomentQuery
 
@@ -66,7 +66,7 @@ class DirectionalGaussian(Mechanism):
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> AdditiveGaussian:
         """Return the (epsilon, delta)-DP release."""
         budget = self._budget(query, epsilon, delta)
-        limit = gaussian.mu(*budget)
+        limit = gaussian_dp.mu(*budget)
         directions = checked_basis(self.directions, query.features)
         shape = self._shape(query, directions)
         symmetric = isinstance(query, SecondMomentQuery)

@@ -16,7 +16,7 @@ from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.base import Budget, Mechanism, NoGuarantee
 from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import MeanQuery, Mu, Query, RecordsQuery, SecondMomentQuery
 
@@ -39,10 +39,10 @@ def standard_deviation(
     epsilon, delta = checks.privacy(epsilon, delta)
     checks.choice((*CONSTANTS, "analytic"), calibration=calibration)
     if calibration == "analytic":
-        return sensitivity / gaussian.mu(epsilon, delta)
+        return sensitivity / gaussian_dp.mu(epsilon, delta)
     constant = CONSTANTS[calibration]
     sigma = sensitivity * np.sqrt(2 * np.log(constant / delta)) / epsilon
-    real = gaussian.delta(epsilon, sensitivity / sigma)
+    real = gaussian_dp.delta(epsilon, sensitivity / sigma)
     if real > delta:
         raise NoGuarantee(
             f"the classical Gaussian mechanism with constant {constant:g} has delta {real:.3g} "

@@ -30,7 +30,7 @@ from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import MeanQuery, Mu
 
@@ -164,7 +164,7 @@ def calibrated(
         ),
     )
     if delta:
-        mu = float(gaussian.mu(epsilon, delta))
+        mu = float(gaussian_dp.mu(epsilon, delta))
         std, budget = query.l2_sensitivity / mu, Budget(epsilon, delta)
         noise = Noise.of(safe.NORMAL, std, query.shape)
         yield (

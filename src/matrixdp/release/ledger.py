@@ -33,7 +33,7 @@ from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.base import UNAUDITED, NoGuarantee
 from matrixdp.mechanisms.composed import Composed
 from matrixdp.noise import safe
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.quadratic import UPWARDS
 
 Account = dict[str, Any]
@@ -240,7 +240,7 @@ def total_epsilon(account: Account) -> float:
             release["mu"] for release in releases if not (reserved and release["pure_epsilon"])
         ]
         mu = float(np.linalg.norm(squared)) * UPWARDS
-        bounds.append(reserved + gaussian.epsilon(left, mu))
+        bounds.append(reserved + gaussian_dp.epsilon(left, mu))
     return float(min(bounds))
 
 
@@ -306,7 +306,7 @@ def left(account: Account, *, pure: bool) -> float:
         return 0.0
 
     def fits(epsilon: float) -> bool:
-        mu = _pure_mu(epsilon) if pure else gaussian.mu(epsilon, delta) * UPWARDS
+        mu = _pure_mu(epsilon) if pure else gaussian_dp.mu(epsilon, delta) * UPWARDS
         entry = {"mu": mu, "pure_epsilon": epsilon if pure else None, "numbers": 1}
         return not excess(add(account, entry))
 
@@ -330,7 +330,7 @@ def summary(account: Account) -> list[str]:
     delta = usable_delta(total)
     for release in releases:
         pure = release["pure_epsilon"]
-        spent = f"{pure or gaussian.epsilon(delta, release['mu']):.4g}"
+        spent = f"{pure or gaussian_dp.epsilon(delta, release['mu']):.4g}"
         spent += f" at delta {delta:.4g}" * (not pure)
         about = [release.get("query", "a release"), release.get("label"), release.get("date")]
         lines.append(f"  {', '.join(filter(None, about))}: epsilon {spent}")

@@ -17,7 +17,7 @@ import numpy as np
 from matrixdp import checks
 from matrixdp.checks import InputError, nearest
 from matrixdp.mechanisms.histogram import LARGEST
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, SecondMomentQuery
 from matrixdp.release import ledger, missing, readers, tables, toml
@@ -136,13 +136,16 @@ def _part(total: Mapping[str, float], share: float) -> dict[str, float]:
     delta = ledger.usable_delta(total)
     if not delta:
         return {"epsilon": total["epsilon"] * share * _BELOW}
-    whole = gaussian.mu(total["epsilon"] - total["pure"], delta)
-    return {"epsilon": gaussian.epsilon(delta, whole * math.sqrt(share) * _BELOW), "delta": delta}
+    whole = gaussian_dp.mu(total["epsilon"] - total["pure"], delta)
+    return {
+        "epsilon": gaussian_dp.epsilon(delta, whole * math.sqrt(share) * _BELOW),
+        "delta": delta,
+    }
 
 
 def _mu(part: Mapping[str, float]) -> float | None:
     """Return the mu of a share of the total, rounded up; None for a pure share."""
-    return gaussian.mu(part["epsilon"], part["delta"]) / _BELOW if "delta" in part else None
+    return gaussian_dp.mu(part["epsilon"], part["delta"]) / _BELOW if "delta" in part else None
 
 
 def from_table(path: Path, table: dict[str, Any]) -> Specification:

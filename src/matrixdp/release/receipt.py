@@ -14,7 +14,7 @@ import numpy as np
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.noise import safe
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.release import (
     compositions,
     ledger,
@@ -74,7 +74,7 @@ def _curve(mu: float, numbers: int) -> list[list[float]]:
     The sampler's part of delta grows with epsilon, but what holds at one epsilon also does at a
     larger one.
     """
-    deltas = (gaussian.delta(e, mu) + safe.extra_delta(e, numbers) for e in _CURVE)
+    deltas = (gaussian_dp.delta(e, mu) + safe.extra_delta(e, numbers) for e in _CURVE)
     least = itertools.accumulate(deltas, min, initial=1.0)
     return [[e, delta] for e, delta in zip(_CURVE, itertools.islice(least, 1, None), strict=True)]
 

@@ -4,7 +4,7 @@ import pytest
 from matrixdp.auditing import blackbox, evidence
 from matrixdp.auditing.blackbox import Event, prove
 from matrixdp.auditing.evidence import Counts
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 
 DELTA = 1 / 248
 RUNS = int(evidence.runs_needed(1.0, DELTA))
@@ -24,7 +24,7 @@ def judged(statistic, seed=0, runs=RUNS, delta=DELTA):
 
 
 def test_just_enough_noise_passes_and_a_tenth_less_is_refuted():
-    mu = gaussian.mu(1.0, DELTA)
+    mu = gaussian_dp.mu(1.0, DELTA)
     for seed in range(12):
         right, weak = (judged(shifted(mu / f), seed) for f in (1, 0.9))
         assert not right.refuted
@@ -36,7 +36,7 @@ def test_just_enough_noise_passes_and_a_tenth_less_is_refuted():
 
 
 def test_bets_stop_once_the_nominal_epsilon_is_refuted_or_further_runs_are_futile():
-    mu = gaussian.mu(1.0, DELTA)
+    mu = gaussian_dp.mu(1.0, DELTA)
     broken = [judged(shifted(mu / 0.5), seed) for seed in range(10)]
     assert all(proof.refuted for proof in broken)
     assert np.median([proof.runs for proof in broken]) < RUNS / 20

@@ -18,7 +18,7 @@ from matrixdp.mechanisms.clipped import (
 )
 from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.noise import safe
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.sensitivity import (
     ADD_OR_REMOVE,
     ADJACENCIES,
@@ -183,7 +183,7 @@ def test_what_is_calibrated_has_its_guarantee(kind, epsilon, delta):
     budget = {"epsilon": epsilon, "delta": delta}
     statement = ComposedMoments.calibrated(MECHANISMS[kind], query, **budget).statement
     assert statement.epsilon <= epsilon * (1 + 1e-9)
-    spent = gaussian.delta(statement.epsilon, statement.mu) + statement.sampler_delta
+    spent = gaussian_dp.delta(statement.epsilon, statement.mu) + statement.sampler_delta
     assert spent <= statement.delta == delta
 
 

@@ -4,7 +4,7 @@ from scipy import stats
 
 from matrixdp.auditing import evidence
 from matrixdp.auditing.evidence import Counts
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 
 DELTA = 1 / 248
 
@@ -51,7 +51,7 @@ def test_bets_on_what_is_just_private_are_seldom_won_at_any_time(pure, shared):
     if pure:
         delta, p, q = 0.0, 0.3, 0.3 / np.e
     else:
-        mu = gaussian.mu(1.0, DELTA)
+        mu = gaussian_dp.mu(1.0, DELTA)
         delta, (p, q) = DELTA, (stats.norm.sf(best(mu) - shift) for shift in (mu, 0))
     both = q if shared else p * q
     chance = np.array([both, p - both, q - both, 1 - p - q + both])
@@ -66,7 +66,7 @@ def test_bets_on_what_is_just_private_are_seldom_won_at_any_time(pure, shared):
 
 
 def test_the_grid_s_bound_holds_as_often_as_it_promises():
-    mu = gaussian.mu(1.0, DELTA)
+    mu = gaussian_dp.mu(1.0, DELTA)
     rng = np.random.default_rng(2)
     found = [
         evidence.epsilon(Counts(*part[:3], 50_000), DELTA)
@@ -87,7 +87,7 @@ def test_a_bound_is_the_last_value_before_the_first_that_is_not_rejected():
 
 def test_the_bound_at_a_delta_is_that_of_the_exact_curve_in_the_limit():
     """(p - delta) / q is largest, e^epsilon, where the likelihood ratio is e^epsilon."""
-    mu, runs = gaussian.mu(1.0, DELTA), 1e9
+    mu, runs = gaussian_dp.mu(1.0, DELTA), 1e9
     parts = runs * chances(mu, best(mu))
     assert evidence.epsilon(Counts(*parts[:3], runs), DELTA) == pytest.approx(1, abs=0.01)
 
@@ -120,7 +120,7 @@ def test_runs_that_reject_a_tenth_too_little_noise(delta, most, monkeypatch):
 
 def test_runs_needed_have_the_power_that_they_promise(monkeypatch):
     monkeypatch.setattr(evidence, "POWER", 0.9)
-    runs, mu = evidence.runs_needed(1.0, DELTA), gaussian.mu(1.0, DELTA) / 0.9
+    runs, mu = evidence.runs_needed(1.0, DELTA), gaussian_dp.mu(1.0, DELTA) / 0.9
     wealth = max(
         (most_wealth(chances(mu, t), DELTA, runs=int(runs), looks=1) for t in (2.2, 2.3, 2.4)),
         key=np.median,

@@ -10,7 +10,7 @@ from matrixdp.mechanisms.base import Budget
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.gaussian import orthogonal_ensemble
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import (
     ADJACENCIES,
@@ -28,7 +28,7 @@ def of(mechanism, domain=DOMAINS[0], adjacency="replace", **options):
 
 
 def proven(release):
-    return np.linalg.norm(parts_mu(release)) <= gaussian.mu(*BUDGET) * (1 + 1e-9)
+    return np.linalg.norm(parts_mu(release)) <= gaussian_dp.mu(*BUDGET) * (1 + 1e-9)
 
 
 def again(release, **changes):

@@ -12,7 +12,7 @@ import matrixdp as mdp
 from matrixdp.auditing.places import Places
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.clipped import ClippedMoments
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES
 from matrixdp.testing import assert_not_refuted
 
@@ -21,7 +21,7 @@ N = 20
 MEAN = mdp.MeanQuery(BOX, n_records=N)
 MOMENTS = mdp.SecondMomentQuery(mdp.Ball(1.0, features=3), n_records=50)
 CLAIM = {"epsilon": 1.0, "delta": 1e-6}
-STD = MEAN.l2_sensitivity / float(gaussian.mu(1.0, 1e-6))
+STD = MEAN.l2_sensitivity / float(gaussian_dp.mu(1.0, 1e-6))
 
 
 class Scaled(Mechanism):
@@ -189,7 +189,7 @@ def test_a_matrix_of_noise_is_seen_whole():
     shift = np.ones(3) / N
     mu = float(np.linalg.norm(np.linalg.solve(3 * STD * mixing, shift)))
     result = audit(release)
-    assert result.epsilon_attained >= float(gaussian.epsilon(1e-6, mu)) * (1 - 1e-9)
+    assert result.epsilon_attained >= float(gaussian_dp.epsilon(1e-6, mu)) * (1 - 1e-9)
     assert result.status == "refuted"
 
 

@@ -19,7 +19,7 @@ from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.promise import promised
 from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
-from matrixdp.privacy import exact_sums, gaussian
+from matrixdp.privacy import exact_sums, gaussian_dp
 from matrixdp.privacy.sensitivity import (
     Ball,
     Box,
@@ -64,10 +64,12 @@ def test_delta_is_that_of_the_whole_release(mechanism, delta):
     assert (stated.delta, stated.adjacency) == (delta, "replace")
     assert stated.epsilon <= 1 + 1e-11
     assert stated.sampler_delta == safe.extra_delta(stated.epsilon, 5000)
-    total = gaussian.delta(stated.epsilon, stated.mu) + stated.sampler_delta
+    total = gaussian_dp.delta(stated.epsilon, stated.mu) + stated.sampler_delta
     assert 0.999 * delta < total <= delta * (1 + 1e-12)
     # A hundredth less set aside would pass delta.
-    assert gaussian.delta(1, release.mu) > delta - 1.01 * stated.sampler_delta or mechanism is None
+    assert (
+        gaussian_dp.delta(1, release.mu) > delta - 1.01 * stated.sampler_delta or mechanism is None
+    )
     apart = release.mu / release.rounding_factor + 2 * safe.STEP * np.sqrt(50)
     assert apart <= stated.mu * (1 + 1e-12)
 

@@ -22,7 +22,7 @@ from matrixdp.mechanisms.clipped import (
 )
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.programs import Simulation, Stack
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.sensitivity import Box, SecondMomentQuery
 
 # The distribution
@@ -30,7 +30,7 @@ from matrixdp.privacy.sensitivity import Box, SecondMomentQuery
 
 def test_noise_is_that_of_the_ball_whose_squared_radius_is_the_share():
     release = ClippedMoments(1 / 16).calibrate(LIVER_MOMENTS, epsilon=1, delta=0.01)
-    sigma = np.sqrt(2) * 6 / 16 / 248 / gaussian.mu(1, 0.01)
+    sigma = np.sqrt(2) * 6 / 16 / 248 / gaussian_dp.mu(1, 0.01)
     sizes = np.where(np.eye(release.query.features), sigma, sigma / np.sqrt(2))
     assert release.noise.size == pytest.approx(sizes, rel=1e-12)
 
@@ -38,7 +38,7 @@ def test_noise_is_that_of_the_ball_whose_squared_radius_is_the_share():
 def test_one_feature_cannot_turn_and_needs_less():
     line = SecondMomentQuery(Box((-1.0,), (1.0,)), 20)
     release = ClippedMoments(1 / 4).calibrate(line, epsilon=1, delta=0.01)
-    assert release.noise.size[0, 0] == pytest.approx(0.25 / 20 / gaussian.mu(1, 0.01), rel=1e-12)
+    assert release.noise.size[0, 0] == pytest.approx(0.25 / 20 / gaussian_dp.mu(1, 0.01), rel=1e-12)
     assert release.epsilon_exact
     found = release.mu * replay.ratio(release, line, np.random.default_rng(0))
     assert found <= release.mu * (1 + 1e-9)
@@ -50,7 +50,9 @@ def test_a_share_of_one_is_the_ensemble_on_the_box():
     )
     assert whole.noise_std == pytest.approx(ensemble.noise_std, rel=1e-12)
     # All records are in [0, 1]^m, where zeroing one is the worst: sqrt(2) less than in a ball.
-    assert whole.noise.size[0, 0] == pytest.approx(21 / 2126 / gaussian.mu(1, 1 / 2126), rel=1e-12)
+    assert whole.noise.size[0, 0] == pytest.approx(
+        21 / 2126 / gaussian_dp.mu(1, 1 / 2126), rel=1e-12
+    )
 
 
 def test_clipping_keeps_directions_and_short_records():

@@ -4,7 +4,7 @@ from mechanismqueries import CTG, LIVER, MOVEMENT, budget
 
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import Gaussian
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.sensitivity import Ball, RecordsQuery, SecondMomentQuery
 
 FIXED = {"epsilon": 1, "delta": 1e-3}
@@ -69,7 +69,7 @@ def test_noise_along_one_direction_is_no_larger_than_what_a_record_can_change(ta
     """Factor variance k c^2 / (n B theta): no sign vectors split such shares, so k < sqrt(2)."""
     given = budget(MOVEMENT)
     release = DirectionalGaussian(shares(MOVEMENT, (0,), tau)).calibrate(MOVEMENT, **given)
-    unit = 1e4 / MOVEMENT.n_records / gaussian.mu(given["epsilon"], given["delta"])
+    unit = 1e4 / MOVEMENT.n_records / gaussian_dp.mu(given["epsilon"], given["delta"])
     theta = np.array([tau, *[(1 - tau) / 3] * 3])
     np.testing.assert_allclose(variances_of(release), factor * unit / theta, rtol=1e-7)
     assert release.epsilon_exact

@@ -2,7 +2,7 @@ import pytest
 
 from matrixdp.mechanisms.base import NoGuarantee
 from matrixdp.mechanisms.gaussian import standard_deviation
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 
 
 @pytest.mark.parametrize(
@@ -43,6 +43,6 @@ def test_standard_deviations_per_unit_of_sensitivity(delta, calibration, expecte
 )
 def test_the_classical_constants_are_refused_from_where_they_fail(delta, calibration, last):
     good = standard_deviation(1, epsilon=last - 1e-3, delta=delta, calibration=calibration)
-    assert gaussian.delta(last - 1e-3, 1 / good) == pytest.approx(delta, rel=2e-3)
+    assert gaussian_dp.delta(last - 1e-3, 1 / good) == pytest.approx(delta, rel=2e-3)
     with pytest.raises(NoGuarantee, match="use a smaller epsilon or the analytic calibration"):
         standard_deviation(1, epsilon=last + 1e-3, delta=delta, calibration=calibration)

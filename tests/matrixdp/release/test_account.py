@@ -18,7 +18,7 @@ import matrixdp as mdp
 from matrixdp import cli
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.composed import ComposedMoments
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.release import choices, ledger, storage
 from matrixdp.release.parser import read
 from matrixdp.release.release import make
@@ -360,9 +360,9 @@ def test_dp_accounting_agrees_on_gaussian_releases(adjacency):
     mu = np.linalg.norm([one["mu"] for one in account.releases])
     for delta in (1e-6, 1e-5):
         theirs = composed(account).get_epsilon(delta)
-        assert theirs == pytest.approx(gaussian.epsilon(delta, mu), rel=DISCRETE)
+        assert theirs == pytest.approx(gaussian_dp.epsilon(delta, mu), rel=DISCRETE)
     # A hundredth of the noise is seen, and so is the factor of 2 between the relations.
-    assert gaussian.epsilon(1e-5, 1.01 * mu) > theirs * (1 + 5 * DISCRETE)
+    assert gaussian_dp.epsilon(1e-5, 1.01 * mu) > theirs * (1 + 5 * DISCRETE)
 
 
 @pytest.mark.parametrize("adjacency", ["replace", "zero_out", "add_or_remove"])
@@ -375,7 +375,7 @@ def test_no_accountant_that_is_not_named_understates_what_is_exported(adjacency,
     assert {*exported["unsuitable"]} == ({"RdpAccountant"} if adjacency == "replace" else set())
     mu = np.linalg.norm([one["mu"] for one in account.releases if not one["pure_epsilon"]])
     # What Gaussian releases spend together, and no less than one pure one alone.
-    least = gaussian.epsilon(1e-5 - exported["sampler_delta"], mu) if mu else 0.9
+    least = gaussian_dp.epsilon(1e-5 - exported["sampler_delta"], mu) if mu else 0.9
     for name in {*accountants()} - {*exported["unsuitable"]}:
         theirs = composed(account, name).get_epsilon(1e-5 - exported["sampler_delta"])
         assert theirs > least * (1 - DISCRETE)

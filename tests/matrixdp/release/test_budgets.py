@@ -5,7 +5,7 @@ import pytest
 
 import matrixdp as mdp
 from matrixdp.noise import safe
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.release import ledger
 
 ONE = mdp.MeanQuery(mdp.Box((0.0,), (1.0,)), 50)
@@ -25,7 +25,7 @@ def account(*releases, **total):
 
 def test_gaussian_budgets_add_in_squares():
     books = account(epsilon=2.0, delta=1.1e-6)
-    count = int((gaussian.mu(2.0, 1e-6) / gaussian.mu(0.5, 1e-6)) ** 2)
+    count = int((gaussian_dp.mu(2.0, 1e-6) / gaussian_dp.mu(0.5, 1e-6)) ** 2)
     assert count <= ledger.room(books, ledger.entry(calibrated(epsilon=0.5))) <= count + 2
     # Three of epsilon 1, at a tenth of the total's delta, as the page on releases says.
     three = ledger.add(account(epsilon=2.0, delta=1e-5), ledger.entry(calibrated(epsilon=1.0)), 3)
@@ -38,8 +38,8 @@ def test_pure_epsilon_as_mu_is_where_the_trade_offs_meet():
     assert mu == pytest.approx(1.2320, abs=1e-3)
     grid = np.linspace(0, 1, 21)
     pure = np.maximum(0, (np.exp(1.0) - np.exp(grid)) / (1 + np.exp(1.0)))
-    assert (gaussian.delta(grid, mu) >= pure - 1e-12).all()
-    assert (gaussian.delta(grid, 0.99 * mu) < pure - 1e-12).any()
+    assert (gaussian_dp.delta(grid, mu) >= pure - 1e-12).all()
+    assert (gaussian_dp.delta(grid, 0.99 * mu) < pure - 1e-12).any()
 
 
 def test_what_the_law_of_noise_adds_counts_at_the_epsilon_of_the_total():
@@ -74,7 +74,7 @@ def test_what_is_reserved_for_the_sampler_does_not_depend_on_what_is_released():
     many = ledger.add(books, {**entry, "numbers": 10_000})
     assert not ledger.excess(many)
     assert ledger.total_epsilon(few) == ledger.total_epsilon(many)
-    assert ledger.total_epsilon(few) >= gaussian.epsilon(1e-6 - 1e-7, entry["mu"])
+    assert ledger.total_epsilon(few) >= gaussian_dp.epsilon(1e-6 - 1e-7, entry["mu"])
 
 
 def test_pure_releases_add_up_beside_others_only_where_that_was_reserved():
@@ -93,9 +93,9 @@ def test_pure_releases_add_up_beside_others_only_where_that_was_reserved():
 def test_to_mix_both_at_will_would_exceed_delta():
     """After each Gaussian release: spend what is left on a pure one where that is worse."""
     rng, delta = np.random.default_rng(0), 0.01
-    end = gaussian.mu(1.0, delta) ** 2
+    end = gaussian_dp.mu(1.0, delta) ** 2
     times = np.geomspace(1e-3, 1, 30) * end
-    left = 1 - gaussian.epsilon(delta, np.sqrt(times))
+    left = 1 - gaussian_dp.epsilon(delta, np.sqrt(times))
     loss = np.cumsum(rng.standard_normal((100_000, 30)) * np.sqrt(np.diff(times, prepend=0)), 1)
     loss += times / 2
     chance = np.exp(left) / (1 + np.exp(left))

@@ -7,7 +7,7 @@ import pytest
 from harness import run
 
 import matrixdp as mdp
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.release import ledger, storage
 
 TOTAL = {"epsilon": 4, "delta": 1e-5}
@@ -111,7 +111,7 @@ def test_several_releases_share_one_total_by_their_weights(folder, capsys, delta
     account = books(folder)
     if delta:
         shares = np.array([charge["mu"] for charge in account["releases"]]) ** 2
-        shares /= gaussian.mu(4.0, ledger.usable_delta(account["total"])) ** 2
+        shares /= gaussian_dp.mu(4.0, ledger.usable_delta(account["total"])) ** 2
     else:
         shares = np.array([charge["pure_epsilon"] for charge in account["releases"]]) / 4
     assert shares == pytest.approx(np.array([1, 3, 0.5]) / 4.5, rel=1e-3)

@@ -8,7 +8,7 @@ import pytest
 
 import matrixdp as mdp
 from matrixdp.noise import safe
-from matrixdp.privacy import exact_sums, gaussian
+from matrixdp.privacy import exact_sums, gaussian_dp
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_delta_as_stated_has_room_for_the_law_of_noise(folder):
     query = mdp.SecondMomentQuery(mdp.Box.cube(20, -1.0, 1.0), 100)
     for one in mdp.compare_mechanisms(query, epsilon=3.0, delta=1e-9):
         stated = one.release.statement
-        used = 0 if stated.mu is None else gaussian.delta(stated.epsilon, stated.mu)
+        used = 0 if stated.mu is None else gaussian_dp.delta(stated.epsilon, stated.mu)
         assert used + stated.sampler_delta <= stated.delta <= 1e-9
     with pytest.raises(mdp.InputError, match="safe noise on 400 numbers alone"):
         mdp.compare_mechanisms(query, epsilon=20.0, delta=0)
@@ -113,7 +113,7 @@ def test_delta_as_stated_has_room_for_the_law_of_noise(folder):
     needed = []
     for epsilon, delta in receipt["curve"]:
         # What holds at one epsilon holds at any larger one, so that the curve never grows.
-        needed.append(gaussian.delta(epsilon, receipt["mu"]) + safe.extra_delta(epsilon, 2))
+        needed.append(gaussian_dp.delta(epsilon, receipt["mu"]) + safe.extra_delta(epsilon, 2))
         assert delta == min(needed)
     assert min(needed) < needed[-1]
 

@@ -12,7 +12,7 @@ from harness import ROWS, charges, read, run
 
 import matrixdp as mdp
 from matrixdp import cli
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 
 LINE = {"query": "regression", "target": "income"}
 CLIPPED = {"mechanism": "clipped"}
@@ -57,7 +57,7 @@ def test_a_release_in_parts_states_the_budget_of_each(folder):
     assert [part["part"] for part in charge["parts"]] == ["mean", "lengths", "moments"]
     assert sum(part["share"] for part in charge["parts"]) == pytest.approx(1)
     together = np.linalg.norm([part["mu"] for part in charge["parts"]])
-    assert together / (1 + 1e-12) <= charge["mu"] <= gaussian.mu(2.0, 1e-6)
+    assert together / (1 + 1e-12) <= charge["mu"] <= gaussian_dp.mu(2.0, 1e-6)
     assert {*answer.details["noise_of_mean"]} == {"age", "income"}
 
 

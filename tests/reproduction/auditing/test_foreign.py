@@ -10,7 +10,7 @@ from matrixdp.checks import InputError
 from matrixdp.mechanisms.additive import AdditiveGaussian, AdditiveMechanism
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.noise import distributions
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.sensitivity import Box, RecordsQuery, SecondMomentQuery
 from reproduction import discovery
 from reproduction.auditing import experiment
@@ -163,7 +163,7 @@ def test_the_bound_that_certifies_is_not_what_the_release_declares():
     std = 0.9 * RELEASE.noise_std
     audit = audited(noise=RELEASE.noise.times(std / RELEASE.noise_std), noise_std=std)
     assert not audit.proven
-    assert audit.attained > gaussian.epsilon(0.01, RELEASE.mu)
+    assert audit.attained > gaussian_dp.epsilon(0.01, RELEASE.mu)
 
 
 def test_a_query_of_another_author_proves_nothing():

@@ -21,7 +21,7 @@ from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.noise import distributions
 from matrixdp.noise.value import Noise
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.sensitivity import Box, RecordsQuery, SecondMomentQuery
 from reproduction.auditing import direction, experiment
 from reproduction.bingham import Bingham
@@ -198,7 +198,7 @@ def test_directional_noise_of_shares_that_cannot_be_halved_is_tight(tau):
     assert row["epsilon_attained"] == pytest.approx(1, rel=1e-6)
     rest, a = 1 - tau, np.linspace(0, 1, 100_001)
     best = (1 + (tau * a**2 + rest) ** 2 - 2 * (tau * a - rest) ** 2).max()
-    unit = 1 / 248 / gaussian.mu(1.0, 1 / 248)
+    unit = 1 / 248 / gaussian_dp.mu(1.0, 1 / 248)
     assert release.noise.size[0, 0] == pytest.approx(np.sqrt(best) * unit / tau, rel=1e-6)
 
 

@@ -11,7 +11,7 @@ from matrixdp.auditing.status import CERTIFIED, NOT_REFUTED, REFUTED
 from matrixdp.auditing.status import of as status_of
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from reproduction.auditing import experiment
 from reproduction.experiments import study
 from reproduction.experiments.study import Settings
@@ -58,7 +58,7 @@ def test_what_is_called_wrong_is_wrong_and_its_twin_is_honest(case):
     assert sizes.promise(honest, case) <= 1
     assert honest.epsilon_delivered <= case.epsilon * (1 + 1e-9)
     if honest.mu is not None:
-        assert honest.epsilon_delivered >= gaussian.epsilon(honest.delta, honest.mu) * (1 - 1e-9)
+        assert honest.epsilon_delivered >= gaussian_dp.epsilon(honest.delta, honest.mu) * (1 - 1e-9)
     if isinstance(honest, AdditiveMechanism):
         count = 1 + 100_000 // int(np.prod(honest.noise.shape))
         noise = honest.noise.sample(np.random.default_rng(0), count)

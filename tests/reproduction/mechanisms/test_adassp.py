@@ -7,7 +7,7 @@ import pytest
 
 from matrixdp.mechanisms.moments import centred, regression, with_constant
 from matrixdp.mechanisms.programs import Value
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.sensitivity import ADJACENCIES, Ball, Box, SecondMomentQuery
 from reproduction.auditing import attacks
 from reproduction.auditing.adassp import equations_mu, histogram_mu
@@ -46,7 +46,7 @@ def test_a_search_in_a_ball_comes_close_to_the_sensitivities():
 
 def test_three_equal_shares_add_up():
     for epsilon in (0.01, 1.0, 100.0):
-        release, mu = calibrated(epsilon=epsilon), gaussian.mu(epsilon, 1 / 248)
+        release, mu = calibrated(epsilon=epsilon), gaussian_dp.mu(epsilon, 1 / 248)
         parts = (
             LIVER.l2_eigenvalue / release.eigenvalue_std,
             release.design.mu,
@@ -147,7 +147,7 @@ def of(mechanism, domain=DOMAINS[0], adjacency="replace", per_person=None):
 
 
 def proven(mus):
-    return np.linalg.norm(mus) <= gaussian.mu(1.0, 1e-6) * (1 + 1e-9)
+    return np.linalg.norm(mus) <= gaussian_dp.mu(1.0, 1e-6) * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("per_person", [None, 3])

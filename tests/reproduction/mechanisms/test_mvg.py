@@ -13,7 +13,7 @@ from mechanismqueries import (
 
 from matrixdp.mechanisms.base import NoGuarantee
 from matrixdp.mechanisms.directional import DirectionalGaussian
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.sensitivity import Ball, Box, RecordsQuery, SecondMomentQuery
 from reproduction.mechanisms.allocation import Binary, MaxPNR, Shares
 from reproduction.mechanisms.directional import AllocatedGaussian
@@ -66,7 +66,7 @@ def test_the_papers_experiments(query, theorem, zeta, zeta_value, first, beta, p
     assert release.noise_std == pytest.approx(std, rel=1e-5)
     assert release.epsilon_exact
     if slack:
-        assert gaussian.mu(1, 1 / query.n_records) / release.mu == pytest.approx(slack, rel=1e-4)
+        assert gaussian_dp.mu(1, 1 / query.n_records) / release.mu == pytest.approx(slack, rel=1e-4)
 
 
 def test_a_binary_allocation_moves_the_noise_by_a_fourth_root():
@@ -88,7 +88,7 @@ def test_the_least_and_most_wasteful_shares_of_second_moments(theorem, important
     mechanism = MVG(theorem, allocation=Binary(important, tau))
     release = mechanism.calibrate(MOVEMENT, **budget(MOVEMENT))
     assert release.epsilon_exact
-    limit = gaussian.mu(1, 1 / MOVEMENT.n_records)
+    limit = gaussian_dp.mu(1, 1 / MOVEMENT.n_records)
     assert limit / release.mu == pytest.approx(slack, rel=1e-6)
 
 
@@ -151,7 +151,7 @@ def test_whatever_satisfies_the_theorems_is_private(data):
         else None,
     )
     release = mechanism.calibrate(query, epsilon=epsilon, delta=delta)
-    assert release.mu < gaussian.mu(epsilon, delta)
+    assert release.mu < gaussian_dp.mu(epsilon, delta)
     assert release.epsilon_delivered <= epsilon
 
 
@@ -243,7 +243,7 @@ def test_exact_directional_noise_costs_least_and_mvg_most(numbers):
 
     optimal = cost(DirectionalGaussian(weights=tuple(weights)))
     assert optimal == pytest.approx(
-        (widths @ np.sqrt(weights)) ** 2 / gaussian.mu(1, 1e-3) ** 2, rel=1e-9
+        (widths @ np.sqrt(weights)) ** 2 / gaussian_dp.mu(1, 1e-3) ** 2, rel=1e-9
     )
     assert optimal <= cost(IMGM()) * (1 + 1e-9)
     assert optimal <= cost(AllocatedGaussian(allocation=theta)) * (1 + 1e-9)

@@ -14,7 +14,7 @@ from matrixdp.mechanisms.clipped import (
     PrivatelyClipped,
 )
 from matrixdp.mechanisms.ridge import moments_ridge
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.sensitivity import Box, SecondMomentQuery
 from reproduction.auditing import experiment
 from reproduction.experiments import study
@@ -45,7 +45,7 @@ def test_the_audit_sees_half_a_per_cent_less_noise_in_any_part(mechanism, epsilo
 
 def test_budgets_add_up():
     for epsilon in (0.01, 1, 100):
-        mu = gaussian.mu(epsilon, 1 / 248)
+        mu = gaussian_dp.mu(epsilon, 1 / 248)
         private = PrivatelyClipped().calibrate(LIVER_MOMENTS, epsilon=epsilon, delta=1 / 248)
         counted = np.sqrt(2) / private.count_std
         spent = [np.hypot(counted, part.mu) for part in private.candidates]

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from mechanismqueries import CTG, LIVER, MOVEMENT, budget
 
 from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from reproduction.mechanisms.gaussian import IMGM
 from reproduction.mechanisms.gaussian import MECHANISMS as registry
 
@@ -35,7 +35,7 @@ def test_noise_of_the_papers_experiments(mechanism, query, std):
 @settings(max_examples=30, deadline=None)
 def test_imgm_without_factors_is_the_analytic_gaussian_mechanism(epsilon, delta, query):
     first = IMGM().calibrate(query, epsilon=epsilon, delta=delta)
-    expected = query.l2_sensitivity / gaussian.mu(epsilon, delta)
+    expected = query.l2_sensitivity / gaussian_dp.mu(epsilon, delta)
     assert first.noise_std == pytest.approx(expected, rel=1e-12)
     # On second moments the library's Gaussian noise is the symmetric ensemble.
     if query is not MOVEMENT:

@@ -4,7 +4,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from reproduction.privacy import accountants, sampling
 from reproduction.privacy.kov import Guarantee
 
@@ -20,8 +20,8 @@ def test_gaussian_composition():
     for steps in (1, 7, 10**5):
         each = accountants.release_mu(0.5, DELTA, steps)
         together = float(np.sqrt(steps) * each)
-        assert gaussian.epsilon(DELTA, together) <= 0.5
-        assert together == pytest.approx(gaussian.mu(0.5, DELTA), rel=1e-12)
+        assert gaussian_dp.epsilon(DELTA, together) <= 0.5
+        assert together == pytest.approx(gaussian_dp.mu(0.5, DELTA), rel=1e-12)
 
 
 # Sampling
@@ -48,8 +48,8 @@ def test_the_right_inverse_is_private_and_the_linear_one_is_not():
     linear = sampling.linear_before_sampling_wrong(nominal, rate)
     assert tuple(linear) == pytest.approx((10, 1e-3))
     one_step = {"rate": rate, "steps": 1, "delta": DELTA}
-    assert accountants.pld_epsilon(1 / gaussian.mu(*right), **one_step) <= 0.1 * (1 + 1e-12)
-    assert accountants.pld_epsilon(1 / gaussian.mu(*linear), **one_step) > 1
+    assert accountants.pld_epsilon(1 / gaussian_dp.mu(*right), **one_step) <= 0.1 * (1 + 1e-12)
+    assert accountants.pld_epsilon(1 / gaussian_dp.mu(*linear), **one_step) > 1
 
 
 # Accountants
@@ -91,7 +91,7 @@ def test_renyi_accountant_against_the_library(multiplier, rate, steps):
 
 def test_without_sampling_it_is_the_closed_form_and_close_to_it_just_below():
     for z, steps in ((0.5, 1), (5, 10), (1734, 3180)):
-        exact = gaussian.epsilon(DELTA, np.sqrt(steps) / z)
+        exact = gaussian_dp.epsilon(DELTA, np.sqrt(steps) / z)
         at_1 = accountants.pld_epsilon(z, rate=1, steps=steps, delta=DELTA)
         assert exact <= at_1 <= exact * (1 + 1e-12) + 1e-15
         below = accountants.pld_epsilon(z, rate=1 - 1e-9, steps=steps, delta=DELTA)
@@ -165,7 +165,7 @@ def sampled_delta(epsilon, multiplier, rate, neighbour):
 def test_enormous_noise_is_near_its_limit(multiplier, accuracy):
     # With so much noise the sum of the losses is normal (Bu, Dong, Long & Su 2020).
     limit = ADULT["rate"] * np.sqrt(ADULT["steps"] * np.expm1(1 / multiplier**2))
-    exact = gaussian.epsilon(DELTA, limit)
+    exact = gaussian_dp.epsilon(DELTA, limit)
     found = accountants.pld_epsilon(multiplier, delta=DELTA, **ADULT)
     assert exact * (1 - 1e-5) <= found <= exact * (1 + accuracy)
 

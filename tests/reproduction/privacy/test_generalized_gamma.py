@@ -8,7 +8,7 @@ import pytest
 from scipy import special
 
 from matrixdp.checks import InputError
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from reproduction.privacy import generalized_gamma as gamma
 
 #: Scale and standard deviation per entry at epsilon 1, from two independent programs.
@@ -32,7 +32,7 @@ def test_scale_is_that_of_two_other_programs(dimension: int, delta: float, expec
 def test_power_2_is_the_gaussian_mechanism(dimension: int) -> None:
     epsilon, delta = np.array([0.001, 0.1, 1, 10, 100]), np.array([[0.1], [1e-3], [1e-12]])
     sigma = gamma.scale(epsilon, delta, 2.0, dimension) / np.sqrt(2)
-    over = sigma * gaussian.mu(epsilon, delta)
+    over = sigma * gaussian_dp.mu(epsilon, delta)
     assert over.min() >= 1
     assert over.max() < 1 + 3e-8
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from reproduction.privacy import kov
 
 DELTA = 1e-5
@@ -70,7 +70,7 @@ def test_splits_are_private_for_the_worst_releases(epsilon, releases):
 def test_one_release_has_the_whole_budget():
     each = kov.splits(1, DELTA, 1)
     assert each.item(0) == pytest.approx((1, DELTA), rel=1e-12)
-    assert gaussian.mu(*each).argmax() == 0
+    assert gaussian_dp.mu(*each).argmax() == 0
 
 
 @pytest.mark.parametrize(("epsilon", "releases"), [(0.01, 285), (0.1, 3180), (1, 3180), (1, 10**5)])
@@ -78,8 +78,8 @@ def test_the_simple_split_is_private_and_worse(epsilon, releases):
     simple = kov.simple_split(epsilon, DELTA, releases)
     slack = -np.expm1(np.log1p(-DELTA) - releases * np.log1p(-simple.delta))
     assert kov_epsilon(simple.epsilon, releases, slack) <= 0.71 * epsilon
-    best = gaussian.mu(*kov.splits(epsilon, DELTA, releases)).max()
-    assert 0.6 < gaussian.mu(*simple) / best < 0.8
+    best = gaussian_dp.mu(*kov.splits(epsilon, DELTA, releases)).max()
+    assert 0.6 < gaussian_dp.mu(*simple) / best < 0.8
 
 
 def test_the_simple_split_is_not_private_for_large_epsilons():

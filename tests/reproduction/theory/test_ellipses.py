@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from reproduction.mechanisms.mvg import MVG
 from reproduction.theory import ellipses
 from reproduction.theory.ellipses import DATA, DIRECTIONS, MOMENTS
@@ -62,7 +62,7 @@ def test_ellipses_hold_95_percent_and_axes_are_the_directions(table):
 
 def test_no_noise_along_the_utility_direction_is_below_what_privacy_needs(table):
     ((x, y),) = points(table, "middle", "none", "utility")
-    needed = 2 * (abs(x) + abs(y)) / gaussian.mu(1, 1 / 200)
+    needed = 2 * (abs(x) + abs(y)) / gaussian_dp.mu(1, 1 / 200)
     unit = np.array([x, y])
     for noise in ("mvg_iid", "mvg_directional", "exact_iid", "exact_directional"):
         found = np.sqrt(unit @ points(table, "middle", noise, "covariance") @ unit)

@@ -22,7 +22,7 @@ from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.mechanisms.clipped import PUBLIC, ClippedMoments
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.sensitivity import Ball, Box, Query, RecordsQuery, SecondMomentQuery
 from reproduction.auditing import attacks
 from reproduction.mechanisms import wishart
@@ -290,7 +290,7 @@ def _by_canaries(options: dict[str, Any], generators: Generators) -> Outcome:
     from reproduction.auditing import training
 
     guesses = training.guesses(generators, **options)
-    tight, claimed = (gaussian.epsilon(training.DELTA, mu) for mu in (guesses.mu, training.MU))
+    tight, claimed = (gaussian_dp.epsilon(training.DELTA, mu) for mu in (guesses.mu, training.MU))
     observation = f"{guesses.right} of {guesses.canaries} canary records guessed right in one run"
     observation = f"{observation}: epsilon above {tight:.3g}, promised {claimed:.3g}"
     return Outcome(guesses.mu > training.MU, observation)

@@ -24,7 +24,7 @@ from scipy import special
 
 from matrixdp.auditing import evidence
 from matrixdp.checks import Array
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from reproduction.experiments import schemes
 from reproduction.experiments.schemes.gradients import Gradients
 from reproduction.experiments.training.base import at_least, key
@@ -81,7 +81,7 @@ def guesses(
     lot = CANARIES // 2 if correlated else CANARIES
     plan = Gradients(records=CANARIES, lot=lot, epochs=STEPS, clip=1.0, shapes=model.shapes)
     scheme = schemes.registry("gradients")["banded" if correlated else "imgm"]
-    noise = scheme.calibrate(plan, epsilon=float(gaussian.epsilon(DELTA, MU)), delta=DELTA)
+    noise = scheme.calibrate(plan, epsilon=float(gaussian_dp.epsilon(DELTA, MU)), delta=DELTA)
     steps = noise.plan
     bands = banded.coefficients(steps.bands).astype(np.float32)
     initial = model.initial(streams[0])

@@ -25,7 +25,7 @@ from matrixdp.mechanisms.clipped import Chosen, clipped, halvings, tallies
 from matrixdp.mechanisms.gaussian import independent_triangle
 from matrixdp.mechanisms.programs import Ask, Program, Records, Step
 from matrixdp.noise.distributions import NoiseDistribution
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.domain import squared_norms
 from matrixdp.privacy.sensitivity import Query, RecordsQuery, SecondMomentQuery
 from reproduction.mechanisms.base import MechanismEntry
@@ -231,7 +231,7 @@ class AdaptiveCovariance(Mechanism):
         assert isinstance(query, SecondMomentQuery)
         if query.features < 2:
             raise InputError("the query has 1 feature; the adaptive method needs at least 2")
-        mu = gaussian.mu(*budget)
+        mu = gaussian_dp.mu(*budget)
         search = mu * np.sqrt(SEARCH) / 2
         return ChosenBySearch.from_mu(
             mu,

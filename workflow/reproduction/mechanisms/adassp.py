@@ -33,7 +33,7 @@ from matrixdp.mechanisms.clipped import PUBLIC, ChosenByHistogram, PrivatelyClip
 from matrixdp.mechanisms.gaussian import independent_triangle
 from matrixdp.mechanisms.programs import Ask, Part, Program, Records
 from matrixdp.mechanisms.ridge import lifted
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import MeanQuery, Query, SecondMomentQuery
 from reproduction.mechanisms.base import MechanismEntry
@@ -307,7 +307,7 @@ class AdaSSP(Mechanism):
         """Return the (epsilon, delta)-DP release of the normal equations."""
         budget = self._budget(query, epsilon, delta)
         assert isinstance(query, NormalEquations)
-        return self.spending(query, gaussian.mu(*budget), budget)
+        return self.spending(query, gaussian_dp.mu(*budget), budget)
 
     def spending(self, query: NormalEquations, mu: float, budget: Budget) -> RidgedEquations:
         """Return the release that spends ``mu``."""

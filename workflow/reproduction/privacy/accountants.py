@@ -22,7 +22,7 @@ from scipy.special import gammaln
 
 from matrixdp import checks
 from matrixdp.checks import Array
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from reproduction.privacy.kov import Guarantee
 from reproduction.privacy.sampling import amplified, sampling_rate
 
@@ -49,7 +49,7 @@ def release_mu(epsilon: float, delta: float, releases: int) -> float:
     """Return the largest mu of each of T equal Gaussian releases (IMGM, Theorem 4)."""
     epsilon, delta = checks.privacy(epsilon, delta)
     releases = checks.count(releases=releases)
-    return float(gaussian.mu(epsilon, delta) / np.sqrt(releases) * (1 - _ROUNDING))
+    return float(gaussian_dp.mu(epsilon, delta) / np.sqrt(releases) * (1 - _ROUNDING))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -103,12 +103,12 @@ def pld_epsilon(multiplier: float, *, rate: float, steps: int, delta: float) -> 
     Arguments and errors are those of :func:`rdp_epsilon`.
     """
     z, q, steps, delta = _arguments(multiplier, rate, steps, delta)
-    unsampled = gaussian.epsilon(delta, np.sqrt(steps) / z * (1 + _ROUNDING))
+    unsampled = gaussian_dp.epsilon(delta, np.sqrt(steps) / z * (1 + _ROUNDING))
     if q == 1 or unsampled == 0:
         return unsampled
     if steps == 1:
         # Amplification is exact for Gaussian noise: epsilon is 0 for delta >= q.
-        lot = 0.0 if delta >= q else gaussian.epsilon(delta / q, 1 / z * (1 + _ROUNDING))
+        lot = 0.0 if delta >= q else gaussian_dp.epsilon(delta / q, 1 / z * (1 + _ROUNDING))
         return float(amplified(Guarantee(lot, 0.0), q).epsilon)
     # Subtract the rounding errors of the discretised curve in every step, and of the transform.
     target = delta - 1e-15 * steps - 1e-13

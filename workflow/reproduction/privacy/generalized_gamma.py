@@ -34,7 +34,7 @@ from scipy.special import betainc, gammainc, gammainccinv, gammaincinv, gammaln
 
 from matrixdp import checks
 from matrixdp.checks import Array
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 
 #: Probability that is cut off at either end of the radius, and is added to delta.
 TAIL = 1e-40
@@ -71,9 +71,9 @@ def delta(epsilon: ArrayLike, scale: ArrayLike, power: ArrayLike, dimension: int
     scale above 0, the power at least 1.
     """
     size = checks.count(dimension=dimension)
-    return gaussian.elementwise(
+    return gaussian_dp.elementwise(
         lambda epsilon, scale, power: _delta(epsilon, np.log(scale), power, size)[0],
-        epsilon=gaussian.at_least_0(epsilon=epsilon),
+        epsilon=gaussian_dp.at_least_0(epsilon=epsilon),
         scale=_positive(scale=scale),
         power=_powers(power),
     )
@@ -87,14 +87,14 @@ def scale(epsilon: ArrayLike, delta: ArrayLike, power: ArrayLike, dimension: int
     1.
     """
     size, allowed = checks.count(dimension=dimension), f"a number from {SMALLEST:g} to below 1"
-    return gaussian.elementwise(
+    return gaussian_dp.elementwise(
         lambda epsilon, delta, power: _scale(epsilon, delta, power, size),
-        epsilon=gaussian.numbers(
+        epsilon=gaussian_dp.numbers(
             lambda x: (x >= 1e-6) & np.isfinite(x),
             "a finite number above 0, at least 1e-6",
             epsilon=epsilon,
         ),
-        delta=gaussian.numbers(lambda x: (x >= SMALLEST) & (x < 1), allowed, delta=delta),
+        delta=gaussian_dp.numbers(lambda x: (x >= SMALLEST) & (x < 1), allowed, delta=delta),
         power=_powers(power),
     )
 
@@ -194,7 +194,7 @@ def _scale(epsilon: Array, delta: Array, power: Array, dimension: int) -> Array:
         return np.log(actual) - (np.log(delta) - error)
 
     # Start near the scale at the Gaussian's standard deviation.
-    start = -np.log(gaussian.mu(epsilon, delta) * deviation(1.0, power, dimension))
+    start = -np.log(gaussian_dp.mu(epsilon, delta) * deviation(1.0, power, dimension))
     arguments = epsilon, delta, power
     root = _root_by_secants(lambda x, every: excess(x, *arguments, every), start)
     if root is None:
@@ -233,10 +233,12 @@ def _root_by_brackets(
 
 
 def _positive(**argument: ArrayLike) -> Array:
-    return gaussian.numbers(
+    return gaussian_dp.numbers(
         lambda x: (x > 0) & np.isfinite(x), "a finite number above 0", **argument
     )
 
 
 def _powers(power: ArrayLike) -> Array:
-    return gaussian.numbers(lambda x: (x >= 1) & (x <= 100), "a number from 1 to 100", power=power)
+    return gaussian_dp.numbers(
+        lambda x: (x >= 1) & (x <= 100), "a number from 1 to 100", power=power
+    )

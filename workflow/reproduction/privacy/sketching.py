@@ -34,7 +34,7 @@ from scipy.special import expit, gammaln, log1p, logsumexp
 
 from matrixdp import checks
 from matrixdp.checks import Array
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.sensitivity import ADJACENCIES
 
 #: Points of the trapezoid rule, and number of times that its window is narrowed to the integrand.
@@ -55,8 +55,9 @@ def leverage(epsilon: float, delta: float, rows: int, adjacency: str = "replace"
     """Return the largest leverage s for which the sketch is (epsilon, delta)-DP, rounded down.
 
     Records of norm at most R have a leverage of at most s if a lift w^2 >= R^2 (1 - s) / s is added
-    to their Gram matrix. As ``rows`` grows, s tends to ``gaussian.mu(epsilon, delta)`` / sqrt(rows)
-    for ``replace``, and to sqrt(2) times that for ``zero_out``. It is at most 1 - 2.3e-6.
+    to their Gram matrix. As ``rows`` grows, s tends to ``gaussian_dp.mu(epsilon, delta)`` /
+    sqrt(rows) for ``replace``, and to sqrt(2) times that for ``zero_out``. It is at most
+    1 - 2.3e-6.
     """
     from scipy.optimize import brentq
 
@@ -149,7 +150,7 @@ def _log_delta_replace(epsilon: Array, share: Array, rows: Array) -> Array:
 
     def log_integrand(u: Array) -> Array:
         mu = share * np.exp(u / 2) / np.sqrt(1 - share)
-        return _log_chi_square(np.exp(u), rows) + gaussian.log_delta(epsilon, mu) + u
+        return _log_chi_square(np.exp(u), rows) + gaussian_dp.log_delta(epsilon, mu) + u
 
     return _log_integral(log_integrand, np.log(rows) + 6)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from matrixdp.mechanisms.gaussian import Gaussian
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from reproduction.mechanisms import wishart
 from reproduction.mechanisms.gaussian import IMGM
 from reproduction.mechanisms.mvg import MVG, coefficients, largest_phi
@@ -148,7 +148,7 @@ def variance_for_root(_stream: Stream, *, power: float = 1) -> Numbers:
 @check("local_change", {"removing": {"change": 1}})
 def local_change(_stream: Stream, *, change: float = 2) -> Numbers:
     """DP-Forward's code: noise for a change of 1, where any input of norm 1 is a neighbour."""
-    real = gaussian.epsilon(DELTA, change * gaussian.mu(EPSILON, DELTA))
+    real = gaussian_dp.epsilon(DELTA, change * gaussian_dp.mu(EPSILON, DELTA))
     yield Number("tight epsilon at claimed 1", real, "<=", EPSILON, 1e-9)
 
 
@@ -158,12 +158,12 @@ def adassp_constant(_stream: Stream, *, exact: bool = False) -> Numbers:
     delta = 1e-6
 
     def mu(claimed: float) -> float:
-        share = gaussian.mu(claimed / 3, delta / 3)
+        share = gaussian_dp.mu(claimed / 3, delta / 3)
         return float(share if exact else claimed / 3 / np.sqrt(np.log(6 / delta)))
 
-    part = float(gaussian.epsilon(delta / 3, mu(EPSILON)))
+    part = float(gaussian_dp.epsilon(delta / 3, mu(EPSILON)))
     yield Number("tight epsilon of a part, claimed 1/3", part, "<=", EPSILON / 3, 1e-9)
-    whole = float(gaussian.epsilon(delta, np.sqrt(3) * mu(40)))
+    whole = float(gaussian_dp.epsilon(delta, np.sqrt(3) * mu(40)))
     yield Number("tight epsilon of all parts, claimed 40", whole, "<=", 40, 1e-9)
 
 

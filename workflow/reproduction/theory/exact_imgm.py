@@ -15,7 +15,7 @@ from scipy import integrate, optimize, signal, stats
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.directional import DirectionalGaussian
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.sensitivity import Ball, Box, Query, RecordsQuery
 from reproduction.mechanisms.allocation import Binary
 from reproduction.mechanisms.directional import AllocatedGaussian
@@ -54,7 +54,7 @@ OFF = {"B a thousandth larger": {"factor": 1.001}, "B a hundredth smaller": {"fa
 def lemma_3(_stream: Stream, *, factor: float = 1) -> Numbers:
     """The condition of Balle and Wang equals |Delta'|_F <= B; ``factor`` multiplies B."""
     for epsilon, delta in BUDGETS:
-        limit = factor * gaussian.mu(epsilon, delta)
+        limit = factor * gaussian_dp.mu(epsilon, delta)
         ratio_at, ratio_above = (
             integrated_delta(epsilon, limit * scale) / delta for scale in (1.0, 1.001)
         )
@@ -91,7 +91,7 @@ def _deltas(
         rows, columns = (stream.standard_normal((k, k)) + 4 * np.eye(k) for k in (m, n))
         # s2 is 1.
         values = (value(np.linalg.svd(part, compute_uv=False)) for part in (rows, columns))
-        rows *= noise / (gaussian.mu(epsilon, delta) * np.prod([*values]))
+        rows *= noise / (gaussian_dp.mu(epsilon, delta) * np.prod([*values]))
         changes = stream.standard_normal((50, m, n))
         changes[0] = np.outer(np.linalg.svd(rows)[0][:, -1], np.linalg.svd(columns)[0][:, -1])
         if box:
@@ -127,8 +127,8 @@ def necessary(_stream: Stream, *, releases: int, query: Query = BOX) -> Numbers:
     The mu of all releases together is sqrt(``releases``) times that of one (I5).
     """
     mechanism, delta = AllocatedGaussian(allocation=Binary((0, 1), 0.75)), 1 / query.n_records
-    limit = gaussian.mu(EPSILON, delta) / np.sqrt(releases)
-    release = mechanism.calibrate(query, epsilon=gaussian.epsilon(delta, limit), delta=delta)
+    limit = gaussian_dp.mu(EPSILON, delta) / np.sqrt(releases)
+    release = mechanism.calibrate(query, epsilon=gaussian_dp.epsilon(delta, limit), delta=delta)
     assert release.mu <= limit * (1 + 1e-9), "the counter-example must be private"
     share = descending_deviations(release)[-1] * limit / query.l2_sensitivity
     bound = "s2 / B" if releases == 1 else f"sqrt({releases}) s2 / B"
@@ -179,7 +179,7 @@ def any_noise(_stream: Stream, *, power: float = 1.25) -> Numbers:
 def composition(_stream: Stream, *, power: float = 0.5) -> Numbers:
     """Theorem 4: noise T^power s2 / B per release makes T releases exactly private."""
     for count in (4, 16):
-        mu = gaussian.mu(EPSILON, DELTA) / count**power
+        mu = gaussian_dp.mu(EPSILON, DELTA) / count**power
         # Losses of one release on a grid; the losses of T releases add up.
         step = mu / 400
         losses = mu**2 / 2 + step * np.arange(-4000, 4001)
@@ -233,8 +233,10 @@ def no_budget(_stream: Stream, *, mechanism: Mechanism | None = None, factor: fl
     )
     limit = factor * stats.norm.ppf((1 + DELTA) / 2)
     yield Number("MVG's noise at epsilon 1e-8 over that at 1e-6", smaller / small, ">=", 10)
-    yield Number("B(0, delta) over the stated limit", gaussian.mu(0.0, DELTA) / limit, "=", 1, 1e-9)
-    yield Number("B(1e-9, delta) over it", gaussian.mu(1e-9, DELTA) / limit, "=", 1, 1e-4)
+    yield Number(
+        "B(0, delta) over the stated limit", gaussian_dp.mu(0.0, DELTA) / limit, "=", 1, 1e-9
+    )
+    yield Number("B(1e-9, delta) over it", gaussian_dp.mu(1e-9, DELTA) / limit, "=", 1, 1e-4)
 
 
 def renyi(order: float, mu: float) -> float:
@@ -291,8 +293,8 @@ def final_renyi_bound(
 def amplification(_stream: Stream, *, rate: float = BATCH / RECORDS) -> Numbers:
     """Type II: noise for (epsilon / q, delta / q) gives epsilon when all features are released."""
     for epsilon in (0.1, 1.0):
-        mu = gaussian.mu(epsilon / rate, DELTA / rate)
-        tight_epsilon = gaussian.epsilon(DELTA, mu)
+        mu = gaussian_dp.mu(epsilon / rate, DELTA / rate)
+        tight_epsilon = gaussian_dp.epsilon(DELTA, mu)
         yield Number(
             f"tight epsilon at claimed {epsilon:g}, IMDB", tight_epsilon, "<=", epsilon, 1e-9
         )

@@ -15,7 +15,7 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.noise.value import Noise
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.quadratic import sign_vectors
 from matrixdp.privacy.sensitivity import Box, Query, RecordsQuery, SecondMomentQuery
 from reproduction.mechanisms.allocation import Binary, Shares, printed_formula, water_filling
@@ -109,7 +109,7 @@ def _mu_ratios(
             phi = _phi(theorem, constants, epsilon, **altered)
             phi_release = mechanism.precision_budget(query, epsilon=epsilon, delta=delta)
             assert release.mu is not None
-            yield release.mu / gaussian.mu(release.epsilon, release.delta) * phi / phi_release
+            yield release.mu / gaussian_dp.mu(release.epsilon, release.delta) * phi / phi_release
 
 
 def largest_abstract_share(theorem: int, **altered: float) -> float:
@@ -119,7 +119,7 @@ def largest_abstract_share(theorem: int, **altered: float) -> float:
     symmetry nor positivity is assumed. gamma can be as small as s2 / 2.
     """
     budgets = [*itertools.product(EPSILONS, DELTAS)]
-    allowed = {budget: gaussian.mu(*budget) for budget in budgets}
+    allowed = {budget: gaussian_dp.mu(*budget) for budget in budgets}
     shapes = itertools.product(SIZES, SIZES)
     return max(
         _phi(theorem, coefficients(shape, gamma=gamma, s2=1, delta=delta), epsilon, **altered)

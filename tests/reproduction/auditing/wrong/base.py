@@ -20,7 +20,7 @@ from matrixdp.mechanisms.additive import AdditiveGaussian, AdditiveMechanism
 from matrixdp.mechanisms.base import Budget, CalibratedMechanism, Mechanism
 from matrixdp.noise.distributions import GaussianDistribution, NoiseDistribution
 from matrixdp.noise.value import Noise
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.sensitivity import (
     Box,
     MeanQuery,
@@ -111,7 +111,7 @@ class Case:
 
 def standard(query: Query, epsilon: float, delta: float) -> float:
     """Return the standard deviation of equal, independent noise that is just private."""
-    return float(query.l2_sensitivity / gaussian.mu(epsilon, delta))
+    return float(query.l2_sensitivity / gaussian_dp.mu(epsilon, delta))
 
 
 def normal_release(
@@ -119,7 +119,7 @@ def normal_release(
 ) -> AdditiveGaussian:
     """Return value plus noise, which declares the whole mu of its budget, or another one."""
     declared = {"noise_std": getattr(noise, "std", np.nan), **declared}
-    mu = declared.pop("mu", Mu(gaussian.mu(epsilon, delta), query.l2_exact))
+    mu = declared.pop("mu", Mu(gaussian_dp.mu(epsilon, delta), query.l2_exact))
     return AdditiveGaussian.from_mu(
         mu, Budget(epsilon, delta), query=query, noise=noise, **declared
     )
@@ -302,7 +302,7 @@ def projection(
         mu = max(float(shift / noise), 0.0)
         if not release.delta:
             return float("inf") if mu > 1e-3 else 0.0
-        attained = mu if declares == "mu" else gaussian.epsilon(release.delta, mu)
+        attained = mu if declares == "mu" else gaussian_dp.epsilon(release.delta, mu)
         return float(attained / getattr(release, declares))
 
     return proof

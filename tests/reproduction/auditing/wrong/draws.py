@@ -34,7 +34,7 @@ from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import NormDistribution
 from matrixdp.noise.value import Noise
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.sensitivity import Mu, Query
 from reproduction.mechanisms.generalized_gamma import GammaRelease, GeneralizedGamma
 from reproduction.mechanisms.noise import (
@@ -213,7 +213,7 @@ def symmetric(change: Change | None) -> Build:
 
     def build(query: Any, epsilon: float, delta: float) -> CalibratedMechanism:
         std = standard(query, epsilon, delta) * query.triangle_l2_sensitivity / query.l2_sensitivity
-        mu = Mu(gaussian.mu(epsilon, delta), query.triangle_l2_exact)
+        mu = Mu(gaussian_dp.mu(epsilon, delta), query.triangle_l2_exact)
         noise = kind.of(safe.NORMAL, std, query.shape, symmetric=True)
         return normal_release(query, epsilon, delta, noise, noise_std=std, mu=mu)
 

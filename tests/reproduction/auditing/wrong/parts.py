@@ -16,7 +16,7 @@ from matrixdp.mechanisms.centred import Centred, CentredMoments
 from matrixdp.mechanisms.clipped import ChosenByHistogram, PrivatelyClipped, Selection, shells
 from matrixdp.mechanisms.programs import Ask, Records
 from matrixdp.noise.value import Noise
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.sensitivity import Query
 from reproduction.mechanisms.adassp import AdaSSP, NormalEquations, RidgedEquations
 
@@ -102,9 +102,9 @@ class HalfNoise(ChosenByHistogram):
 
 def three_budgets(query: Any, epsilon: float, delta: float) -> CalibratedMechanism:
     """Return AdaSSP whose three parts spend the mu that it declares for all of them."""
-    mu = float(gaussian.mu(epsilon, delta))
+    mu = float(gaussian_dp.mu(epsilon, delta))
     release = AdaSSP().spending(query, np.sqrt(3) * mu, Budget(epsilon, delta))
-    return replace(release, mu=mu, epsilon_delivered=float(gaussian.epsilon(delta, mu)))
+    return replace(release, mu=mu, epsilon_delivered=float(gaussian_dp.epsilon(delta, mu)))
 
 
 def along_ones(release: CalibratedMechanism) -> tuple[Array, Array]:

@@ -26,7 +26,7 @@ from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.sensitivity import ADJACENCIES, Mu, Query
 from reproduction.mechanisms.jl import JohnsonLindenstrauss
 from reproduction.mechanisms.noise import MatrixNormal
@@ -47,7 +47,7 @@ def classic(log: Any) -> Build:
     """Return noise by the formula of 2014, which was proved for epsilon below 1."""
     return equal(
         lambda _, epsilon, delta: (
-            np.sqrt(2 * log(1.25 / delta)) / epsilon * gaussian.mu(epsilon, delta)
+            np.sqrt(2 * log(1.25 / delta)) / epsilon * gaussian_dp.mu(epsilon, delta)
         )
     )
 
@@ -79,7 +79,7 @@ def directional(*shares: float) -> Build:
     """Return noise that spends these shares of mu^2 on the features."""
 
     def build(query: Query, epsilon: float, delta: float) -> CalibratedMechanism:
-        stds = query.sides / np.sqrt(shares) / gaussian.mu(epsilon, delta)
+        stds = query.sides / np.sqrt(shares) / gaussian_dp.mu(epsilon, delta)
         std = float(np.sqrt((stds**2).mean()))
         noise = MatrixNormal(query.shape, stds)
         return normal_release(query, epsilon, delta, noise, noise_std=std)
@@ -137,7 +137,7 @@ def pure(query: Query, epsilon: float, delta: float) -> AdditiveMechanism:
 def hidden(query: Query, epsilon: float, delta: float) -> CalibratedMechanism:
     """Return noise of half its size with a claim that hides it."""
     noise = Independent(query.shape, standard(query, epsilon, delta) / 2)
-    mu = Mu(2 * gaussian.mu(epsilon, delta), query.l2_exact)
+    mu = Mu(2 * gaussian_dp.mu(epsilon, delta), query.l2_exact)
     release = normal_release(query, epsilon, delta, noise, mu=mu)
     return replace(release, epsilon_delivered=epsilon)
 
@@ -196,7 +196,7 @@ CASES = (
     Case(
         "mu taken for epsilon",
         "records",
-        (equal(lambda _, epsilon, delta: gaussian.mu(epsilon, delta) / epsilon), RIGHT),
+        (equal(lambda _, epsilon, delta: gaussian_dp.mu(epsilon, delta) / epsilon), RIGHT),
         projection(),
     ),
     Case(

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import brentq
 
 from matrixdp.mechanisms.base import NoGuarantee
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from reproduction import catalogue
 from reproduction.experiments import schemes
 from reproduction.experiments.schemes.gradients import Gradients
@@ -106,9 +106,9 @@ def test_banded_noise_in_fixed_order(noise, plan, lots):
     for epsilon in EPSILONS:
         found = noise[plan, "banded", epsilon]
         (z,) = set(found.deviations.values())
-        assert z == pytest.approx(np.sqrt(50) / gaussian.mu(epsilon, DELTA), rel=1e-12)
-        assert gaussian.delta(epsilon, np.sqrt(50) / z) <= DELTA
-        assert gaussian.delta(epsilon, np.sqrt(50) / (0.995 * z)) > 1.005 * DELTA
+        assert z == pytest.approx(np.sqrt(50) / gaussian_dp.mu(epsilon, DELTA), rel=1e-12)
+        assert gaussian_dp.delta(epsilon, np.sqrt(50) / z) <= DELTA
+        assert gaussian_dp.delta(epsilon, np.sqrt(50) / (0.995 * z)) > 1.005 * DELTA
         assert epsilon * (1 - 1e-9) < found.epsilon_delivered <= epsilon * (1 + 1e-9)
         how = found.plan
         assert how.fixed_order
@@ -149,7 +149,7 @@ def test_the_codes_noise_on_a_lot_is_that_of_all_its_batches():
         q, steps = 512 / 32561, {"imgm_code": plan.steps, "imgm_code_batch_steps": 0}
         steps["imgm_code_batch_steps"] = plan.steps * 512 / batch
         for name, counted in steps.items():
-            on_a_batch = q**2 * counted / gaussian.mu(1.0, DELTA) ** 2 / batch
+            on_a_batch = q**2 * counted / gaussian_dp.mu(1.0, DELTA) ** 2 / batch
             assert variance(name, plan) == pytest.approx(512 / batch * on_a_batch, rel=1e-9)
         for name in ("gaussian_code", "mvg_code"):
             of_a_lot = variance(name, replace(plan, batch=None))
@@ -179,7 +179,7 @@ def most_of_one(epsilon, delta, releases, rate=1.0):
         one = brentq(lambda e: together(e) - epsilon, 1e-9 * epsilon, epsilon, xtol=1e-300)
         rest = -np.expm1((np.log1p(-delta) - np.log1p(-slack)) / releases)
         one, rest = np.log1p(np.expm1(one) / rate), rest / rate
-        best = max(best, (float(gaussian.mu(one, rest)), (one, rest)))
+        best = max(best, (float(gaussian_dp.mu(one, rest)), (one, rest)))
     return best[1]
 
 

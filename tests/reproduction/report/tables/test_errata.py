@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from matrixdp.checks import InputError
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from reproduction.report import inputs
 from reproduction.report.tables import errata
 from reproduction.theory import exact
@@ -26,11 +26,11 @@ def test_the_constant_of_adassp_is_what_its_erratum_says():
         return math.sqrt(math.log(6 / delta)) / (epsilon / 3)
 
     def whole(epsilon, delta):
-        return gaussian.epsilon(delta, math.sqrt(3) / deviations(epsilon, delta))
+        return gaussian_dp.epsilon(delta, math.sqrt(3) / deviations(epsilon, delta))
 
     (entry,) = [entry for entry in ENTRIES if entry["id"] == "AdaSSP-1"]
     right, consequence = " ".join(entry["right"].split()), entry["consequence"]
-    part = gaussian.epsilon(1e-6 / 3, 1 / deviations(1, 1e-6))
+    part = gaussian_dp.epsilon(1e-6 / 3, 1 / deviations(1, 1e-6))
     assert f"delivered epsilon {part:.3f}, where {1 / 3:.3f} is".replace("0.", ".") in right
     assert f"together have {whole(1, 1e-6):.2f} of 1,".replace("0.", ".") in right
     # The whole epsilons from which on the parts together exceed what is claimed.

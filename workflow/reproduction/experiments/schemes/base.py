@@ -12,7 +12,7 @@ import numpy as np
 from matrixdp import checks
 from matrixdp.checks import Array
 from matrixdp.mechanisms.gaussian import standard_deviation
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from reproduction.mechanisms.allocation import Binary
 from reproduction.privacy import kov
 
@@ -148,7 +148,7 @@ class Scheme:
 
 def analytic_mu(guarantees: kov.Guarantee) -> tuple[float, kov.Guarantee]:
     """Return the largest mu that a guarantee allows Gaussian noise, and that guarantee."""
-    mu = gaussian.mu(guarantees.epsilon, guarantees.delta)
+    mu = gaussian_dp.mu(guarantees.epsilon, guarantees.delta)
     best = int(np.argmax(mu))
     return float(mu[best]), guarantees.item(best)
 

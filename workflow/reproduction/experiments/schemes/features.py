@@ -18,7 +18,7 @@ import numpy as np
 from matrixdp import checks
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.gaussian import Gaussian
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.sensitivity import Box, RecordsQuery
 from reproduction.experiments.schemes.base import (
     FIRST_TWO,
@@ -81,7 +81,7 @@ class Features(Plan):
     def epsilon(self, deviations: Deviations, delta: float) -> float:
         """Return the exact epsilon."""
         if self.power == 2:
-            return gaussian.epsilon(delta, self.mu(deviations))
+            return gaussian_dp.epsilon(delta, self.mu(deviations))
         scale = self.scale(float(deviations["features"])) / self.query.l2_sensitivity
         return generalized_gamma.epsilon(delta, scale, self.power, self.features)
 
