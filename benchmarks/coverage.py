@@ -27,7 +27,7 @@ from scipy.stats import binom
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.release import choices, release
+from matrixdp.release import choices, compositions
 from matrixdp.release.comparison import Option
 from matrixdp.release.parser import read
 from matrixdp.release.specification import Specification
@@ -191,7 +191,9 @@ def count(cell: Cell) -> dict[str, Any]:
         option = choices.options(spec)[0]
         spec = choices.spec_of(spec, option)
         exact = exact_answer(spec, records)
-        draw = release.prepare(spec, option.release, spec.output)
+        draw = compositions.prepare(
+            spec.output, option.release, lambda: [spec.output.scaled(records)]
+        )
         for _ in range(RELEASES):
             numbers, describe = draw()
             intervals = stated(spec, option, numbers, describe())

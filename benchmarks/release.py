@@ -21,9 +21,9 @@ from threadpoolctl import threadpool_limits
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
-from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.clipped import ClippedMoments
 from matrixdp.mechanisms.gaussian import AnalyzeGauss
+from matrixdp.mechanisms.mechanism import Mechanism
 from matrixdp.mechanisms.programs import Step
 from matrixdp.noise import distributions, safe
 from matrixdp.noise.value import Noise

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from matrixdp.noise import safe
-from matrixdp.release import parser, release
+from matrixdp.release import parser, plans
 
 COUNT, REPEATS = 1_000_000, 7
 #: Times the normals, with bits from the operating system.
@@ -93,7 +93,7 @@ def stream(records: int, columns: int) -> None:
             memory = Memory()
             memory.start()
             start = time.process_time()
-            release.make(parser.read(folder / "s.toml"), folder / f"{query}_{mechanism}")
+            plans.make(parser.read(folder / "s.toml"), folder / f"{query}_{mechanism}")
             took = time.process_time() - start
             most = memory.stop()
             size = f"{records:,} x {columns}"

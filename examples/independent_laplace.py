@@ -15,7 +15,7 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.base import Mechanism
+from matrixdp.mechanisms.mechanism import Mechanism
 from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery

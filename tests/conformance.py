@@ -25,12 +25,12 @@ from scipy import optimize, special, stats
 import matrixdp.mechanisms
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.base import CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import ClippedMoments
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
+from matrixdp.mechanisms.mechanism import CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.programs import Program, Simulation, Stack, Value
 from matrixdp.mechanisms.scaled import MinMaxScaled
 from matrixdp.noise import safe

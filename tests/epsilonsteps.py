@@ -5,7 +5,7 @@ import dataclasses
 
 import numpy as np
 
-from matrixdp.mechanisms.base import CalibratedMechanism, NoGuarantee
+from matrixdp.mechanisms.mechanism import CalibratedMechanism, NoGuarantee
 
 EPSILONS = np.geomspace(0.01, 1000, 11)
 #: What falls with epsilon, and what grows, wherever a release or a part of it has it.

@@ -8,7 +8,7 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.base import Mechanism
+from matrixdp.mechanisms.mechanism import Mechanism
 from matrixdp.noise.distributions import NoiseDistribution
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 

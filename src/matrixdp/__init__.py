@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from matrixdp.estimators import PrivatePCA as PrivatePCA
     from matrixdp.estimators import PrivateRidge as PrivateRidge
     from matrixdp.mechanisms.additive import AdditiveMechanism as AdditiveMechanism
-    from matrixdp.mechanisms.base import PrivacyStatement as PrivacyStatement
     from matrixdp.mechanisms.directional import DirectionalGaussian as DirectionalGaussian
     from matrixdp.mechanisms.gaussian import AnalyzeGauss as AnalyzeGauss
     from matrixdp.mechanisms.gaussian import Gaussian as Gaussian
     from matrixdp.mechanisms.laplace import Laplace as Laplace
+    from matrixdp.mechanisms.mechanism import PrivacyStatement as PrivacyStatement
     from matrixdp.mechanisms.scaled import MinMaxScaled as MinMaxScaled
     from matrixdp.privacy.domain import Ball as Ball
     from matrixdp.privacy.domain import Box as Box
@@ -69,7 +69,7 @@ _PUBLIC = {
     "DirectionalGaussian": ("mechanisms.directional", "DirectionalGaussian"),
     "MinMaxScaled": ("mechanisms.scaled", "MinMaxScaled"),
     "AdditiveMechanism": ("mechanisms.additive", "AdditiveMechanism"),
-    "PrivacyStatement": ("mechanisms.base", "PrivacyStatement"),
+    "PrivacyStatement": ("mechanisms.mechanism", "PrivacyStatement"),
     "audit": ("auditing.public", "audit"),
     "AuditResult": ("auditing.public", "AuditResult"),
     "recommend": ("release.publications", "recommend"),

@@ -42,7 +42,7 @@ from matrixdp.release.outputs import OUTPUTS, Output
 from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.outputs.output import CLIPPED, RECOMMENDED
 from matrixdp.release.people import bound_contributions
-from matrixdp.release.release import Plan, plan, retried
+from matrixdp.release.plans import Plan, plan, retried
 from matrixdp.release.specification import Specification
 
 #: Mechanisms that add their noise to second moments.

@@ -16,7 +16,7 @@ import numpy as np
 #: a file of a package, too.
 MODULES = {
     "matrixdp.mechanisms.additive",
-    "matrixdp.mechanisms.base",
+    "matrixdp.mechanisms.mechanism",
     "matrixdp.mechanisms.centred",
     "matrixdp.mechanisms.clipped",
     "matrixdp.mechanisms.directional",

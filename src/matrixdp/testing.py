@@ -7,7 +7,7 @@ from typing import Any
 
 from matrixdp import checks
 from matrixdp.auditing import public, status
-from matrixdp.mechanisms.base import CalibratedMechanism, Mechanism
+from matrixdp.mechanisms.mechanism import CalibratedMechanism, Mechanism
 from matrixdp.privacy.sensitivity import Query
 
 

@@ -1,8 +1,8 @@
 """Mechanisms of other packages: entry points of the group ``matrixdp.mechanisms``.
 
 In one, ``name = "package.module:Thing"``, ``Thing()`` gives a
-:class:`~matrixdp.mechanisms.base.Mechanism`. Only :func:`load` imports the package: a broken one
-stops the runs that name its mechanism, and no other.
+:class:`~matrixdp.mechanisms.mechanism.Mechanism`. Only :func:`load` imports the package: a broken
+one stops the runs that name its mechanism, and no other.
 """
 
 from __future__ import annotations

@@ -14,12 +14,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from matrixdp.auditing.answers import Runs
-from matrixdp.auditing.gaussian import epsilon_of
+from matrixdp.auditing.exact_curve import epsilon_of
 from matrixdp.auditing.places import Pair
 from matrixdp.auditing.recorder import EQUAL, Recorder
+from matrixdp.auditing.runs import Runs
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import Budget
+from matrixdp.mechanisms.mechanism import Budget
 
 #: Replays of each pair, and of the first ones.
 REPLAYS, MORE, SOME = 2, 20, 24

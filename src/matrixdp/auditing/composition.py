@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from matrixdp.auditing.base import CLOSE, ROUNDING, Finding, is_gaussian
+from matrixdp.auditing.audit import CLOSE, ROUNDING, Finding, is_gaussian
 from matrixdp.auditing.neighbours import farthest, random_records, worst
 from matrixdp.auditing.status import REFUTED
 from matrixdp.checks import Array

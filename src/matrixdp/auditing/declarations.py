@@ -12,17 +12,17 @@ from typing import NamedTuple
 import numpy as np
 
 from matrixdp import library
-from matrixdp.auditing import runs
-from matrixdp.auditing.base import CLOSE, ERROR, ROUNDING, Audit, is_gaussian
+from matrixdp.auditing import draws
+from matrixdp.auditing.audit import CLOSE, ERROR, ROUNDING, Audit, is_gaussian
+from matrixdp.auditing.exact_curve import PURE
 from matrixdp.auditing.functions import Findings
-from matrixdp.auditing.gaussian import PURE
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.auditing.status import NOT_REFUTED, REFUTED
 from matrixdp.checks import Array
 from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.base import CalibratedMechanism
+from matrixdp.mechanisms.mechanism import CalibratedMechanism
 from matrixdp.noise.distributions import GaussianDistribution
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.sensitivity import RecordsQuery
@@ -130,6 +130,6 @@ def _value(release: AdditiveMechanism) -> Array:
     """Return a value of the query within the public bounds: all records are one."""
     query, other = release.query, farthest(release.query).other
     if not isinstance(query, RecordsQuery):
-        return runs.within(query, runs.value_of(query, other))
+        return draws.within(query, draws.value_of(query, other))
     column = np.reshape(other, (-1, query.features))[:1].T
     return np.tile(column, query.n_records)

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from matrixdp.auditing import composition, declarations, real
-from matrixdp.auditing.answers import Runs
-from matrixdp.auditing.base import CLOSE, ROUNDING, row
+from matrixdp.auditing.audit import CLOSE, ROUNDING, row
 from matrixdp.auditing.functions import Findings, columns, examine
+from matrixdp.auditing.runs import Runs
 from matrixdp.auditing.status import NOT_REFUTED, REFUTED
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.base import Budget, CalibratedMechanism
+from matrixdp.mechanisms.mechanism import Budget, CalibratedMechanism
 from matrixdp.mechanisms.programs import Program
 from matrixdp.privacy.sensitivity import Query
 

@@ -22,15 +22,15 @@ import numpy as np
 from numpy.random import Generator
 
 from matrixdp.auditing.affine import DependentNoise, computed, objections
-from matrixdp.auditing.answers import Runs
-from matrixdp.auditing.base import ROUNDING, of_proofs
+from matrixdp.auditing.audit import ROUNDING, of_proofs
 from matrixdp.auditing.blackbox import Proof, prove, strength
 from matrixdp.auditing.places import Pair, Places
 from matrixdp.auditing.recorder import Recorder
+from matrixdp.auditing.runs import Runs
 from matrixdp.auditing.statistics import Sample, Statistic, statistics
 from matrixdp.auditing.status import NOT_REFUTED, REFUTED
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import Budget
+from matrixdp.mechanisms.mechanism import Budget
 from matrixdp.privacy.sensitivity import Query
 
 #: Runs that score each pair, and runs that show the size of the noise.

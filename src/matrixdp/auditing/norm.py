@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 
 from matrixdp import library
-from matrixdp.auditing import runs
-from matrixdp.auditing.base import ROUNDING, Audit, Scale, gamma_scale, trials_of
+from matrixdp.auditing import draws
+from matrixdp.auditing.audit import ROUNDING, Audit, Scale, gamma_scale, trials_of
 from matrixdp.auditing.neighbours import worst
 from matrixdp.checks import Array
 from matrixdp.mechanisms import proofs
@@ -90,8 +90,8 @@ class NormAudit(Audit):
         release, query, size = self.release, self.release.query, self._size
         if isinstance(query, RecordsQuery) and not self._distribution.identical_columns:
             # All columns share one radius and must be drawn. Zeros stand for the other records.
-            return tuple(runs.in_blocks(partial(self._whole, stream), count, self.cost))
-        before, after = runs.values(query, self._pair)
+            return tuple(draws.in_blocks(partial(self._whole, stream), count, self.cost))
+        before, after = draws.values(query, self._pair)
         shift = before - after
 
         def losses(values: Array) -> Array:
@@ -100,7 +100,7 @@ class NormAudit(Audit):
             sides = values + shift, values
             return np.stack([np.round(size(z - after) - size(z - before), DECIMALS) for z in sides])
 
-        first, second = runs.runs(release, self._pair, count, stream, losses)
+        first, second = draws.runs(release, self._pair, count, stream, losses)
         return first, second
 
     def _whole(self, stream: np.random.Generator, count: int) -> Array:

@@ -7,14 +7,14 @@ from collections.abc import Callable
 import numpy as np
 
 from matrixdp import library
-from matrixdp.auditing.base import Audit
+from matrixdp.auditing.audit import Audit
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.additive import AdditiveGaussian
-from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.mechanisms.centred import CentredMoments
 from matrixdp.mechanisms.clipped import ChosenByHistogram, shells, squared_move
+from matrixdp.mechanisms.mechanism import CalibratedMechanism
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import (
     ADD_OR_REMOVE,

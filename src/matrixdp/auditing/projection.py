@@ -9,14 +9,14 @@ import numpy as np
 from numpy.random import Generator
 
 from matrixdp import library
-from matrixdp.auditing import composition, runs
-from matrixdp.auditing.base import COST, ROUNDING, Audit, Finding, Scale
+from matrixdp.auditing import composition, draws
+from matrixdp.auditing.audit import COST, ROUNDING, Audit, Finding, Scale
 from matrixdp.auditing.blackbox import strength
-from matrixdp.auditing.gaussian import epsilon_of, waste_of
+from matrixdp.auditing.exact_curve import epsilon_of, waste_of
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.statistics import of_centres
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import CalibratedMechanism
+from matrixdp.mechanisms.mechanism import CalibratedMechanism
 from matrixdp.mechanisms.programs import Program
 from matrixdp.privacy.sensitivity import RecordsQuery, SecondMomentQuery
 
@@ -37,7 +37,7 @@ class BlackBoxAudit(Audit):
     def __init__(self, release: CalibratedMechanism) -> None:
         self.release = release
         query = release.query
-        values = runs.values(query, farthest(query))
+        values = draws.values(query, farthest(query))
         others = [(0, 0), (0, query.shape[1] - values[0].shape[1])]
         self._values = self._answers = [np.pad(value, others) for value in values]
         self.bound = release.epsilon_delivered
@@ -80,7 +80,7 @@ class BlackBoxAudit(Audit):
             return np.stack([statistic(flat) for statistic in statistics])
 
         first, second = (
-            runs.in_blocks(partial(part, value), count, self._numbers) for value in self._values
+            draws.in_blocks(partial(part, value), count, self._numbers) for value in self._values
         )
         return first, second
 
@@ -111,7 +111,7 @@ class ComposedAudit(BlackBoxAudit):
         if isinstance(query, RecordsQuery) and release.output_type == SecondMomentQuery.output_type:
             moments = SecondMomentQuery(query.domain, query.n_records, query.adjacency)
             pair = farthest(moments)
-            self._answers = [*runs.values(moments, pair)]
+            self._answers = [*draws.values(moments, pair)]
             others = [(0, 0), (0, query.n_records - 1)]
             self._values = [np.pad(record[:, None], others) for record in pair[:2]]
             self._numbers = 2.0 * query.features**2

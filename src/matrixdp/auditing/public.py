@@ -15,10 +15,10 @@ import numpy as np
 
 from matrixdp import checks, library
 from matrixdp.auditing import functions, status
-from matrixdp.auditing.base import POWER
+from matrixdp.auditing.audit import POWER
 from matrixdp.auditing.releases import Limits, judge_release
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.base import BrokenPromise, CalibratedMechanism, Mechanism
+from matrixdp.mechanisms.mechanism import BrokenPromise, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.promise import check_promise, promised
 from matrixdp.privacy.sensitivity import Query
 

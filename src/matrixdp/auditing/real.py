@@ -8,10 +8,10 @@ from collections.abc import Callable
 import numpy as np
 from scipy import special
 
-from matrixdp.auditing.base import CLOSE, ERROR, NO_SCALE, SCALE_DRAWS, Scale, gamma_scale
+from matrixdp.auditing.audit import CLOSE, ERROR, NO_SCALE, SCALE_DRAWS, Scale, gamma_scale
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.base import CalibratedMechanism
+from matrixdp.mechanisms.mechanism import CalibratedMechanism
 from matrixdp.noise import safe
 
 #: Real releases to replay from their bits at most, and the numbers that suffice.

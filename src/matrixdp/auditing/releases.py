@@ -9,7 +9,7 @@ import numpy as np
 
 from matrixdp import library
 from matrixdp.auditing import declarations, foreign, parts, real, replay
-from matrixdp.auditing.base import (
+from matrixdp.auditing.audit import (
     COST,
     ROUNDING,
     TIGHT,
@@ -23,13 +23,13 @@ from matrixdp.auditing.base import (
 from matrixdp.auditing.blackbox import Proof, prove
 from matrixdp.auditing.composition import REPLAYED as REPLAYED
 from matrixdp.auditing.composition import SHORTFALL
-from matrixdp.auditing.gaussian import PURE, GaussianAudit
+from matrixdp.auditing.exact_curve import PURE, GaussianAudit
 from matrixdp.auditing.norm import NormAudit, is_norm
 from matrixdp.auditing.projection import BlackBoxAudit
 from matrixdp.auditing.status import CERTIFIED, NOT_REFUTED, REFUTED
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.base import CalibratedMechanism
+from matrixdp.mechanisms.mechanism import CalibratedMechanism
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import (
     GaussianDistribution,

@@ -14,7 +14,7 @@ from matrixdp import library
 from matrixdp.auditing.neighbours import edge_records, farthest
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveGaussian, AdditiveMechanism
-from matrixdp.mechanisms.base import CalibratedMechanism
+from matrixdp.mechanisms.mechanism import CalibratedMechanism
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import (
     GaussianDistribution,

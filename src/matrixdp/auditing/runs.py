@@ -1,101 +1,128 @@
-"""Many runs of a release at once, on a query with few records.
-
-Let the columns of the noise be independent and identically distributed. Then a release of K copies
-of one record is K runs of the column that differs: its distribution does not depend on the number
-of columns. The other columns of a real release are independent of it. Their distribution is the
-same on both neighbours, so that they cannot distinguish the neighbours. The test of the noise's
-scale draws the full query, and so detects a sampler whose columns depend on their number. Second
-moments are released complete, for one record and otherwise zeros.
-"""
+"""Runs of a function of records and random bits: its answers, and why there is none."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+import contextlib
+import inspect
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
-from matrixdp.auditing.neighbours import Neighbours, changes
-from matrixdp.checks import Array
-from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.privacy.domain import Box
-from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery
+from matrixdp import checks
+from matrixdp.auditing.places import Pair
+from matrixdp.auditing.statistics import Sample
+from matrixdp.checks import Array, InputError
 
-#: Numbers per draw, few enough for the processor's cache.
-PART = 2**17
+#: Largest number of an answer, whose squares are finite.
+LARGEST = 1e100
 
 
-def value_of(query: Query, record: Array) -> Array:
-    """Return f of a data set of one record and otherwise zeros: (m, 1), or x x^T / n.
+@dataclass
+class Runs:
+    """Runs of a function, with answers (r, c) of one shape.
 
-    A mean of bounds without zero has records near zero instead, so that its value is within them.
+    Attributes:
+        many: function of records and several Generators, which gives as many answers at once.
+        slow: whether runs take long, so that fewer choose the neighbours and the event.
+        hidden: whether the function takes no Generator and has randomness of its own.
+        shape: shape of an answer; others are failures.
     """
-    value = changes(query, record[None], np.zeros_like(record)[None])[0]
-    if not (isinstance(query, MeanQuery) and isinstance(query.domain, Box)):
-        return value
-    lower, upper = query.domain.lower, query.domain.upper
-    others = query.n_records - query.group
-    if query.domain.contains_zero or others <= 0:
-        return value
-    # The least records of which the sum over n lies within the bounds, if the record adds nothing.
-    least = np.clip(np.clip(0.0, lower, upper) * query.n_records / others, lower, upper)
-    return np.asarray(value + least[:, None] * others / query.n_records)
 
+    function: Callable[..., Any]
+    many: Callable[[Array, Sequence[Generator]], Array] | None = None
+    slow: bool = False
+    hidden: bool = field(init=False)
+    shape: tuple[int, ...] | None = field(default=None, init=False)
 
-def within(query: Query, value: Array) -> Array:
-    """Return a value, that of a mean clipped to its bounds, which a null record may leave."""
-    if isinstance(query, MeanQuery) and isinstance(query.domain, Box) and not query.private_count:
-        lower, upper = (
-            np.reshape(side, (-1, 1)) for side in (query.domain.lower, query.domain.upper)
+    def __post_init__(self) -> None:
+        self.hidden = not _takes_generator(self.function)
+
+    def start(self, pairs: Sequence[Pair]) -> None:
+        """Run once on each data set until an answer is an array of finite numbers.
+
+        Raises:
+            InputError: no answer is.
+        """
+        failures: dict[str, None] = {}
+        for number, records in enumerate(records for pair in pairs for records in pair.sides):
+            failures[self(records, np.random.default_rng(number))[1]] = None
+            if self.shape is not None:
+                return
+        raise InputError(
+            f"{next(iter(failures))} on all {2 * len(pairs)} data sets in bounds that were tried; "
+            "return an array of finite numbers, or a number"
         )
-        return np.clip(value, lower, upper)
-    return value
+
+    def __call__(self, records: Array, generator: Generator) -> tuple[Array, str]:
+        """Return the answer to a copy of records (n, m), and in words why there is none.
+
+        An answer that is not finite, and an exception, tell of the records as any answer does.
+        """
+        nothing = np.zeros((1, 1) if self.shape is None else _table(self.shape))
+        args = (records.copy(),) if self.hidden else (records.copy(), generator)
+        try:
+            answer = np.asarray(self.function(*args))
+        except (Exception, SystemExit) as error:
+            words = "" if self.shape else f": {checks.why(error)}"
+            return nothing, f"the function raises an error, {type(error).__name__}{words}"
+        if answer.dtype.kind not in "biuf" or not answer.size:
+            words = f"type {answer.dtype} and shape {answer.shape}"
+            return nothing, f"the function's answer has {words}"
+        answer = answer.astype(float)
+        if not np.abs(answer).max() <= LARGEST:
+            wrong = ~(np.abs(answer) <= LARGEST)
+            which = ", ".join(map(str, np.flatnonzero(wrong)[:4].tolist()))
+            return (
+                nothing,
+                f"the function's answer is not finite, or beyond 1e100, in entry {which}",
+            )
+        if self.shape is None:
+            self.shape = answer.shape
+        if answer.shape != self.shape:
+            return nothing, f"the function's answer has shape {answer.shape}"
+        return answer.reshape(_table(answer.shape)), ""
+
+    def sample(self, records: Array, seeds: Sequence[int]) -> Sample:
+        """Return runs on records with bits of these seeds."""
+        generators = [np.random.default_rng(seed) for seed in seeds]
+        if self.many is not None and self.shape is not None:
+            with contextlib.suppress(Exception):
+                answers = np.asarray(self.many(records, generators), float)
+                if answers.shape[1:] == self.shape and np.abs(answers).max() <= LARGEST:
+                    shape = (len(answers), *_table(self.shape))
+                    return Sample(answers.reshape(shape), np.full(len(answers), ""))
+            generators = [np.random.default_rng(seed) for seed in seeds]
+        results = [self(records, generator) for generator in generators]
+        return Sample(
+            np.stack([answer for answer, _ in results]), np.array([words for _, words in results])
+        )
+
+    def pair(self, pair: Pair, count: int, stream: Generator) -> list[Sample]:
+        """Return runs on both neighbours; run k of both has the same bits."""
+        seeds = stream.integers(2**63, size=count).tolist()
+        return [self.sample(records, seeds) for records in pair.sides]
 
 
-def values(query: Query, pair: Neighbours) -> tuple[Array, Array]:
-    """Return f of both data sets, see :func:`value_of`."""
-    return value_of(query, pair.record), value_of(query, pair.other)
+def _table(shape: tuple[int, ...]) -> tuple[int, int]:
+    """Return the shape (r, c) of an answer."""
+    return shape if len(shape) == 2 else (math.prod(shape), 1)
 
 
-def in_blocks(draw: Callable[[int], Array], count: int, numbers: float) -> Array:
-    """Return ``draw(count)``, computed in smaller blocks along its last axis, the runs.
-
-    One run has ``numbers`` numbers.
-    """
-    step = max(1, int(PART // numbers))
-    blocks = [draw(min(step, count - start)) for start in range(0, count, step)]
-    return np.concatenate(blocks, axis=-1)
-
-
-def runs(
-    release: AdditiveMechanism,
-    pair: Neighbours,
-    count: int,
-    stream: np.random.Generator,
-    statistic: Callable[[Array], Array],
-) -> Array:
-    """Return a statistic of ``count`` releases on the second neighbour, shape (..., count).
-
-    ``statistic`` maps released values (k, m, 1) or (k, m, m) to (..., k). The noise of an
-    ``AdditiveMechanism`` does not depend on the value. So a shift of these releases gives releases
-    on the first neighbour, and the counts of each neighbour stay binomial.
-
-    Raises:
-        ValueError: the columns of the noise are not identically distributed.
-    """
-    query = release.query
-    value = within(query, value_of(query, pair.other))
-    if not isinstance(query, RecordsQuery):
-
-        def part(number: int) -> Array:
-            return statistic(release.simulate(value, stream, number))
-
-        return in_blocks(part, count, value.size)
-    if not release.noise.identical_columns:
-        raise ValueError("columns of the noise are not alike")
-    few = replace(
-        release,
-        query=RecordsQuery(query.domain, count, query.adjacency),
-        noise=replace(release.noise, shape=(query.features, count)),
+def _takes_generator(function: Callable[..., Any]) -> bool:
+    """Return whether a function has a second argument without a default, or one named so."""
+    try:
+        arguments = [*inspect.signature(function).parameters.values()]
+    except (TypeError, ValueError):
+        raise InputError(
+            "the arguments of the function are unknown; write one that calls it, as lambda "
+            "records, generator: ..."
+        ) from None
+    second = arguments[1:2]
+    names = ("generator", "rng")
+    return any(one.default is one.empty or one.name in names for one in second) and all(
+        one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in second
     )
-    return statistic(few.simulate(np.tile(value, count), stream, 1)[0].T[:, :, None])

@@ -37,11 +37,11 @@ def run(
     import sys
 
     from matrixdp import cli
-    from matrixdp.release import release
+    from matrixdp.release import plans
     from matrixdp.release.parser import read_bounds
 
     spec = read_bounds(Path(specification))
-    result = release.make(spec, None if out is None else Path(out), even_if_useless=even_if_useless)
+    result = plans.make(spec, None if out is None else Path(out), even_if_useless=even_if_useless)
     if json:
         cli.show({"bounds": result.answer, "notes": result.notes, "receipt": result.receipt})
         return

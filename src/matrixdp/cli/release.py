@@ -37,7 +37,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from matrixdp.release.release import Answer
+    from matrixdp.release.plans import Answer
     from matrixdp.release.specification import Specification
 
 
@@ -60,14 +60,14 @@ def run(
     before: list[int] = []
     try:
         from matrixdp.checks import InputError
-        from matrixdp.release import release
+        from matrixdp.release import plans
         from matrixdp.release.parser import read_all
 
         specs, folder = read_all(Path(specification)), Path(out)
         if folder.is_file():
             raise InputError(f"{out} is a file, and a release needs a folder; give another --out")
-        before = release.charges(specs)
-        results = release.make_all(specs, folder, even_if_useless=even_if_useless)
+        before = plans.charges(specs)
+        results = plans.make_all(specs, folder, even_if_useless=even_if_useless)
         _print(dict(zip([spec.name for spec in specs], results, strict=True)), json)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_charged(specs, before)) from None
@@ -75,9 +75,9 @@ def run(
 
 def _charged(specs: Sequence[Specification], before: Sequence[int]) -> str:
     """Return what an interrupted run has charged, by the charges of each release before it."""
-    from matrixdp.release import release
+    from matrixdp.release import plans
 
-    after = release.charges(specs) if before else []
+    after = plans.charges(specs) if before else []
     names = [
         spec.name for spec, first, last in zip(specs, before, after, strict=False) if last > first
     ]

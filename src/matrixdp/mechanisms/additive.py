@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from matrixdp import checks, library
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms import intervals
-from matrixdp.mechanisms.base import (
+from matrixdp.mechanisms.mechanism import (
     CalibratedMechanism,
     NoGuarantee,
     PrivacyStatement,

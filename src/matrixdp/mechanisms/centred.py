@@ -17,7 +17,6 @@ import numpy as np
 from matrixdp import checks
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveGaussian
-from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.clipped import (
     ChosenByHistogram,
     PrivatelyClipped,
@@ -26,6 +25,7 @@ from matrixdp.mechanisms.clipped import (
     records_of,
 )
 from matrixdp.mechanisms.gaussian import orthogonal_ensemble
+from matrixdp.mechanisms.mechanism import Mechanism
 from matrixdp.mechanisms.moments import LEAST
 from matrixdp.mechanisms.programs import Ask, Part, Program, Records, Simulation, answered
 from matrixdp.mechanisms.ridge import lifted, moments_ridge

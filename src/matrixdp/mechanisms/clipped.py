@@ -18,8 +18,8 @@ import numpy as np
 from matrixdp import checks
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveGaussian
-from matrixdp.mechanisms.base import Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.gaussian import Gaussian, orthogonal_ensemble
+from matrixdp.mechanisms.mechanism import Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.moments import LEAST
 from matrixdp.mechanisms.programs import (
     Ask,

@@ -26,18 +26,18 @@ from numpy.typing import ArrayLike
 
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveGaussian
-from matrixdp.mechanisms.base import (
-    CalibratedMechanism,
-    Mechanism,
-    NoGuarantee,
-    PrivacyStatement,
-    delta_for_noise,
-)
 from matrixdp.mechanisms.centred import CentredMoments, CentreQuery
 from matrixdp.mechanisms.clipped import (
     ChosenByHistogram,
     ShellQuery,
     records_of,
+)
+from matrixdp.mechanisms.mechanism import (
+    CalibratedMechanism,
+    Mechanism,
+    NoGuarantee,
+    PrivacyStatement,
+    delta_for_noise,
 )
 from matrixdp.mechanisms.programs import Part, Question, Records
 from matrixdp.mechanisms.promise import promised

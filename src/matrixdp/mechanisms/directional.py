@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveGaussian
-from matrixdp.mechanisms.base import Mechanism
+from matrixdp.mechanisms.mechanism import Mechanism
 from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian_dp

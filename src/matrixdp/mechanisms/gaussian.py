@@ -13,7 +13,7 @@ import numpy as np
 from matrixdp import checks
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveGaussian
-from matrixdp.mechanisms.base import Budget, Mechanism, NoGuarantee
+from matrixdp.mechanisms.mechanism import Budget, Mechanism, NoGuarantee
 from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian_dp

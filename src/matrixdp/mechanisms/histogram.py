@@ -25,9 +25,9 @@ from numpy.typing import ArrayLike, NDArray
 from matrixdp import checks
 from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.additive import AdditiveGaussian, AdditiveMechanism
-from matrixdp.mechanisms.base import Budget, Mechanism
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
+from matrixdp.mechanisms.mechanism import Budget, Mechanism
 from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian_dp

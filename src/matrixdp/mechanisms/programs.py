@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveGaussian
-from matrixdp.mechanisms.base import Budget, CalibratedMechanism
+from matrixdp.mechanisms.mechanism import Budget, CalibratedMechanism
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import NoiseDistribution
 from matrixdp.noise.value import Noise

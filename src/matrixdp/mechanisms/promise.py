@@ -6,7 +6,7 @@ import numpy as np
 
 from matrixdp import library
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.base import BrokenPromise, CalibratedMechanism, Mechanism
+from matrixdp.mechanisms.mechanism import BrokenPromise, CalibratedMechanism, Mechanism
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import Query, RecordsQuery
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.base import Mechanism
+from matrixdp.mechanisms.mechanism import Mechanism
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.present import PresentMeanQuery

@@ -17,8 +17,8 @@ import numpy as np
 
 from matrixdp.checks import InputError, plural
 from matrixdp.mechanisms import histogram
-from matrixdp.mechanisms.base import delta_for_noise
 from matrixdp.mechanisms.histogram import SizeQuery
+from matrixdp.mechanisms.mechanism import delta_for_noise
 from matrixdp.privacy.domain import Box
 from matrixdp.release import (
     comparison,

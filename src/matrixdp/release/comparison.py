@@ -11,10 +11,10 @@ from matrixdp import checks, library
 from matrixdp.auditing.status import CERTIFIED, DECLARED
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.base import UNAUDITED, Mechanism, delta_for_noise
 from matrixdp.mechanisms.composed import InParts
 from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
+from matrixdp.mechanisms.mechanism import UNAUDITED, Mechanism, delta_for_noise
 from matrixdp.mechanisms.promise import promised
 from matrixdp.mechanisms.scaled import MinMaxScaled, units
 from matrixdp.privacy.present import PresentMeanQuery

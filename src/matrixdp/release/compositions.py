@@ -10,7 +10,6 @@ import numpy as np
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.composed import (
@@ -19,6 +18,7 @@ from matrixdp.mechanisms.composed import (
     Outcome,
     Rows,
 )
+from matrixdp.mechanisms.mechanism import Mechanism
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
 from matrixdp.release import comparison

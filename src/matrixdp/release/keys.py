@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from matrixdp import checks
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
+from matrixdp.mechanisms.mechanism import Mechanism
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE
 from matrixdp.release import ledger, missing, readers
 from matrixdp.release.outputs import Bounds, Output, every

@@ -30,8 +30,8 @@ from matrixdp import checks
 from matrixdp.checks import InputError
 from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.base import UNAUDITED, NoGuarantee
 from matrixdp.mechanisms.composed import Composed
+from matrixdp.mechanisms.mechanism import UNAUDITED, NoGuarantee
 from matrixdp.noise import safe
 from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.quadratic import UPWARDS

@@ -20,8 +20,8 @@ from matrixdp.release import (
     choices,
     missing,
     parser,
+    plans,
     receipt,
-    release,
     specification,
     tables,
 )
@@ -86,11 +86,11 @@ def make_release(
     spec = _request(source, account, settings)
     if spec.in_file:
         folder = None if out is None else Path(out)
-        return release.make(spec, folder, even_if_useless=even_if_useless)
+        return plans.make(spec, folder, even_if_useless=even_if_useless)
     if out is not None:
         raise InputError("out has no meaning for records in memory; save the answer yourself")
     books = _account(spec, account)
-    return release.make(spec, None, books, even_if_useless=even_if_useless)
+    return plans.make(spec, None, books, even_if_useless=even_if_useless)
 
 
 def private_bounds(

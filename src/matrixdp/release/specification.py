@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
+from matrixdp.mechanisms.mechanism import Mechanism
 from matrixdp.mechanisms.scaled import MinMaxScaled
 from matrixdp.privacy.sensitivity import Query
 from matrixdp.release import ledger, missing, readers

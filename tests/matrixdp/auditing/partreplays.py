@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from matrixdp.auditing import real
-from matrixdp.auditing.base import Finding, Scale
+from matrixdp.auditing.audit import Finding, Scale
 from matrixdp.auditing.composition import Answers, Noise, Undeclared
 from matrixdp.auditing.neighbours import random_records, worst
 from matrixdp.checks import Array, InputError

@@ -9,7 +9,6 @@ import pytest
 from mechanismqueries import DOMAINS, RELATIONS
 
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.base import Budget, NoGuarantee
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import (
     ChosenByHistogram,
@@ -17,6 +16,7 @@ from matrixdp.mechanisms.clipped import (
     shells,
 )
 from matrixdp.mechanisms.composed import ComposedMoments
+from matrixdp.mechanisms.mechanism import Budget, NoGuarantee
 from matrixdp.noise import safe
 from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.sensitivity import (

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from matrixdp.auditing.parts import parts_mu
-from matrixdp.mechanisms.base import Budget
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.gaussian import orthogonal_ensemble
+from matrixdp.mechanisms.mechanism import Budget
 from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import (

@@ -10,8 +10,8 @@ from scipy import stats
 
 import matrixdp as mdp
 from matrixdp.auditing.places import Places
-from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.clipped import ClippedMoments
+from matrixdp.mechanisms.mechanism import Mechanism
 from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES
 from matrixdp.testing import assert_not_refuted

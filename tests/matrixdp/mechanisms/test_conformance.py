@@ -10,9 +10,9 @@ import pytest
 from conformance import Case
 
 from matrixdp.mechanisms.additive import AdditiveGaussian
-from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.gaussian import Gaussian
+from matrixdp.mechanisms.mechanism import Mechanism
 
 
 @pytest.mark.parametrize(("check", "case"), conformance.rows(conformance.library_mechanisms()))

@@ -1,7 +1,7 @@
 import pytest
 
-from matrixdp.mechanisms.base import NoGuarantee
 from matrixdp.mechanisms.gaussian import standard_deviation
+from matrixdp.mechanisms.mechanism import NoGuarantee
 from matrixdp.privacy import gaussian_dp
 
 

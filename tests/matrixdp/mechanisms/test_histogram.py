@@ -9,7 +9,6 @@ from exactness import same_integers
 from scipy.special import ndtr
 
 from matrixdp.mechanisms import histogram
-from matrixdp.mechanisms.base import NoGuarantee
 from matrixdp.mechanisms.histogram import (
     BETA,
     BINS,
@@ -22,6 +21,7 @@ from matrixdp.mechanisms.histogram import (
     edges,
     thresholds,
 )
+from matrixdp.mechanisms.mechanism import NoGuarantee
 from matrixdp.release import ledger
 
 RELATIONS = ("replace", "zero_out", "add_or_remove")

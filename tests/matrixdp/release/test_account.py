@@ -21,7 +21,7 @@ from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.privacy import gaussian_dp
 from matrixdp.release import choices, ledger, storage
 from matrixdp.release.parser import read
-from matrixdp.release.release import make
+from matrixdp.release.plans import make
 
 fcntl = pytest.importorskip("fcntl")
 

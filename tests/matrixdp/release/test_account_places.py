@@ -15,7 +15,7 @@ import pytest
 import matrixdp as mdp
 from matrixdp import cli
 from matrixdp.release import durable, ledger, storage
-from matrixdp.release.release import make
+from matrixdp.release.plans import make
 
 TOTAL = {"epsilon": 1.0, "delta": 0}
 ONE = mdp.Laplace().calibrate(mdp.MeanQuery(mdp.Box((0.0,), (1.0,)), 50), epsilon=1.0)

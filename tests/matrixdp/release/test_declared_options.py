@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import matrixdp as mdp
-from matrixdp.mechanisms.base import CalibratedMechanism, Mechanism
+from matrixdp.mechanisms.mechanism import CalibratedMechanism, Mechanism
 from matrixdp.release import ledger
 from matrixdp.release.choices import candidates
 

@@ -18,7 +18,7 @@ from matrixdp.cli import release
 from matrixdp.noise import safe
 from matrixdp.release import durable, storage
 from matrixdp.release.answer import Answer
-from matrixdp.release.release import charges, make
+from matrixdp.release.plans import charges, make
 
 #: A release by pure noise, one in parts, whose answer has a file more, and one of bounds.
 PURE = {"epsilon": 1.0, "delta": None, "total": {"epsilon": 2.0, "delta": 0}}
@@ -40,7 +40,7 @@ import os, shutil, sys
 from pathlib import Path
 from matrixdp import cli
 from matrixdp.noise import safe
-from matrixdp.release import release, storage
+from matrixdp.release import plans, storage
 
 def child(folder, last):
     count = 0

@@ -13,7 +13,7 @@ from harness import charges
 import matrixdp as mdp
 from matrixdp import cli
 from matrixdp.release import ledger, receipt_page, storage
-from matrixdp.release.release import make
+from matrixdp.release.plans import make
 
 DATE = "2031-02-03"
 

@@ -6,6 +6,7 @@ import os
 import pickle
 import re
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from importlib.util import find_spec
 from itertools import chain, product
 
@@ -16,10 +17,10 @@ import pytest
 import matrixdp as mdp
 from matrixdp import cli
 from matrixdp.noise import safe
-from matrixdp.release import choices, parser, release, specification
+from matrixdp.release import choices, parser, specification
 from matrixdp.release.comparison import Option
 from matrixdp.release.outputs import every
-from matrixdp.release.release import Outdated, plan
+from matrixdp.release.plans import Outdated, plan
 
 TOTAL = {"epsilon": 8.0, "delta": 1e-5}
 BUDGET = {"epsilon": 0.5, "delta": 1e-6}
@@ -67,8 +68,7 @@ WAYS = {
     "twice": lambda work, folder: draws(work, 2),
     "pickled": lambda work, folder: draws(work) + draws(pickle.loads(pickle.dumps(work))),
     "other rows": lambda work, folder: (
-        draws(work)
-        + draws(release.replace(work, spec=release.replace(work.spec, frame=harness.ROWS / 2)))
+        draws(work) + draws(replace(work, spec=replace(work.spec, frame=harness.ROWS / 2)))
     ),
     "threads": lambda work, folder: [*chain(*ThreadPoolExecutor(4).map(draws, [work] * 4))],
     "forked": lambda work, folder: draws(work) + in_a_fork(work, folder),
@@ -111,7 +111,7 @@ def test_a_plan_of_an_account_that_has_changed_is_refused_and_charges_nothing(tm
     later = plan(in_memory("mean", epsilon=1.0), wide)
     options = [option.name for option in later.listed]
     assert later.option.name == "Gaussian"
-    changed = release.replace(later, option=later.listed[options.index("Laplace")])
+    changed = replace(later, option=later.listed[options.index("Laplace")])
     with pytest.raises(Outdated, match="plan it again"):
         changed.draw()
     assert not wide.releases
@@ -231,7 +231,7 @@ def test_a_door_with_a_rule_of_its_own_is_seen(tmp_path, capsys, monkeypatch):
 
     def last(*terms, **keys):
         work = plan(*terms, **keys)
-        return release.replace(work, option=work.listed[-1])
+        return replace(work, option=work.listed[-1])
 
     monkeypatch.setattr(estimator, "plan", last)
     with pytest.raises(AssertionError):

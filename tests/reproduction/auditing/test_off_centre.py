@@ -5,7 +5,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from matrixdp.auditing import runs
+from matrixdp.auditing import draws
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.releases import Limits, audit_of, judge, judge_release
 from matrixdp.mechanisms.additive import AdditiveGaussian
@@ -51,7 +51,7 @@ def test_a_mean_far_from_zero_of_another_author_is_not_refuted(per_person):
 def test_values_of_a_mean_lie_within_its_bounds_and_differ_as_the_records(domain):
     query = MeanQuery(domain, 100)
     pair = farthest(query)
-    first, second = runs.values(query, pair)
+    first, second = draws.values(query, pair)
     query.check(np.stack([first, second]))
     assert (first - second)[:, 0] == pytest.approx((pair.record - pair.other) / 100)
 
@@ -59,4 +59,4 @@ def test_values_of_a_mean_lie_within_its_bounds_and_differ_as_the_records(domain
 def test_a_value_of_bounds_with_zero_is_that_of_one_record():
     query = MeanQuery(Box((0.0, -1.0), (2.0, 1.0)), 100)
     record = np.array([2.0, -1.0])
-    assert runs.value_of(query, record)[:, 0] == pytest.approx(record / 100)
+    assert draws.value_of(query, record)[:, 0] == pytest.approx(record / 100)

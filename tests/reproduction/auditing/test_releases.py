@@ -10,15 +10,15 @@ from mechanismqueries import LIVER_MOMENTS
 from scipy import special
 
 from matrixdp import library
-from matrixdp.auditing import base, releases
-from matrixdp.auditing.base import NO_SCALE, Finding, Scale
+from matrixdp.auditing import audit, releases
+from matrixdp.auditing.audit import NO_SCALE, Finding, Scale
 from matrixdp.auditing.blackbox import Proof
 from matrixdp.auditing.projection import BlackBoxAudit
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
+from matrixdp.mechanisms.mechanism import CalibratedMechanism
 from matrixdp.noise import distributions
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian_dp
@@ -43,7 +43,7 @@ ROTATION = np.linalg.qr(np.vander(np.arange(1.0, 7)))[0]
 @pytest.fixture(autouse=True)
 def _few_runs(monkeypatch):
     """Where the black box does not decide, it need not run for long."""
-    monkeypatch.setattr(base, "RUNS", 20_000)
+    monkeypatch.setattr(audit, "RUNS", 20_000)
 
 
 def streams(seed=0):
@@ -271,7 +271,7 @@ def test_noise_of_no_known_density_stays_with_the_black_box(kind):
 
 @pytest.mark.parametrize("adjacency", ["replace", "zero_out"])
 def test_the_wishart_mechanism_is_refuted_and_laplace_noise_is_not(adjacency, monkeypatch):
-    monkeypatch.setattr(base, "RUNS", 1000)
+    monkeypatch.setattr(audit, "RUNS", 1000)
     query = replace(LIVER_MOMENTS, adjacency=adjacency)
     row = judge(wishart.calibrated(query, 1.0))
     assert row["tool"] == "black box"
@@ -298,7 +298,7 @@ def test_every_row_states_a_power_of_one_percent():
 
 
 def test_too_few_runs_are_said_so(monkeypatch):
-    monkeypatch.setattr(base, "MOST", 6 * 20_000)
+    monkeypatch.setattr(audit, "MOST", 6 * 20_000)
     row = judged(Gaussian(), LIVER)
     assert 10_000 < row["runs"] <= 20_000
     assert row["note"].startswith("20000 runs are too few for the black box to reject a tenth")

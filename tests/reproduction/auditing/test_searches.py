@@ -28,10 +28,10 @@ from matrixdp.auditing.neighbours import SIDES, changes, worst
 from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.auditing.releases import audit_of
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.base import CalibratedMechanism, Mechanism, NoGuarantee
 from matrixdp.mechanisms.centred import CentredMoments, mean_query
 from matrixdp.mechanisms.clipped import ChosenByHistogram, shells
 from matrixdp.mechanisms.composed import Composed
+from matrixdp.mechanisms.mechanism import CalibratedMechanism, Mechanism, NoGuarantee
 from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import exact_sums

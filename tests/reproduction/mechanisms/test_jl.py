@@ -3,7 +3,7 @@ import pytest
 from numpy.random import default_rng
 
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.base import NoGuarantee
+from matrixdp.mechanisms.mechanism import NoGuarantee
 from matrixdp.privacy.sensitivity import Ball, Box, SecondMomentQuery
 from reproduction.mechanisms.jl import JohnsonLindenstrauss
 from reproduction.seeds import streams

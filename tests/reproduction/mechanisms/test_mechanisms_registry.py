@@ -17,10 +17,10 @@ import matrixdp.mechanisms
 from matrixdp.auditing.releases import audit_of
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.base import CalibratedMechanism, NoGuarantee
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
+from matrixdp.mechanisms.mechanism import CalibratedMechanism, NoGuarantee
 from matrixdp.noise.distributions import NoiseDistribution
 from matrixdp.privacy.sensitivity import Ball, Box, RecordsQuery, SecondMomentQuery
 from reproduction import mechanisms

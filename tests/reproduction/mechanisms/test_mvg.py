@@ -11,8 +11,8 @@ from mechanismqueries import (
     budget,
 )
 
-from matrixdp.mechanisms.base import NoGuarantee
 from matrixdp.mechanisms.directional import DirectionalGaussian
+from matrixdp.mechanisms.mechanism import NoGuarantee
 from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.sensitivity import Ball, Box, RecordsQuery, SecondMomentQuery
 from reproduction.mechanisms.allocation import Binary, MaxPNR, Shares

@@ -6,7 +6,7 @@ import numpy as np
 
 from matrixdp import library
 from matrixdp.auditing import parts
-from matrixdp.auditing.base import Audit
+from matrixdp.auditing.audit import Audit
 from matrixdp.auditing.neighbours import worst
 from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.auditing.releases import audit_of

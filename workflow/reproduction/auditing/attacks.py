@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from matrixdp.auditing.base import CLOSE, ROUNDING
+from matrixdp.auditing.audit import CLOSE, ROUNDING
 from matrixdp.auditing.neighbours import Neighbours, frobenius, random_records, worst
 from matrixdp.checks import Array
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery

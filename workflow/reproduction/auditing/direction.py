@@ -9,7 +9,7 @@ import numpy as np
 from scipy import optimize, special
 
 from matrixdp import library
-from matrixdp.auditing.base import ERROR, POWER, ROUNDING, Audit, Scale
+from matrixdp.auditing.audit import ERROR, POWER, ROUNDING, Audit, Scale
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.checks import Array
 from matrixdp.mechanisms import proofs

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from matrixdp import library
-from matrixdp.auditing.base import ROUNDING
+from matrixdp.auditing.audit import ROUNDING
 from matrixdp.auditing.norm import NormAudit
 from matrixdp.mechanisms import proofs
 from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery, SecondMomentQuery

@@ -18,10 +18,10 @@ from matrixdp.auditing.projection import BlackBoxAudit
 from matrixdp.auditing.releases import ROUNDING, audit_of
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveGaussian
-from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.mechanisms.clipped import PUBLIC, ClippedMoments
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
+from matrixdp.mechanisms.mechanism import CalibratedMechanism
 from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.sensitivity import Ball, Box, Query, RecordsQuery, SecondMomentQuery
 from reproduction.auditing import attacks

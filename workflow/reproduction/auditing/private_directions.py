@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from matrixdp import library
-from matrixdp.auditing.base import Audit
+from matrixdp.auditing.audit import Audit
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.parts import noise_mu
 from matrixdp.auditing.projection import ComposedAudit

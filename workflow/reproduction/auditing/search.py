@@ -8,7 +8,7 @@ import numpy as np
 from scipy import special
 
 from matrixdp import library
-from matrixdp.auditing.base import Audit
+from matrixdp.auditing.audit import Audit
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.parts import counts_for_release, parts_mu
 from matrixdp.auditing.projection import ComposedAudit

@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 
 from matrixdp import library
-from matrixdp.auditing import runs
-from matrixdp.auditing.base import ROUNDING, Audit, Scale, gamma_scale, trials_of
+from matrixdp.auditing import draws
+from matrixdp.auditing.audit import ROUNDING, Audit, Scale, gamma_scale, trials_of
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.checks import Array
 from matrixdp.mechanisms import proofs
@@ -72,7 +72,7 @@ class SketchAudit(Audit):
             return ((form @ sketches) * sketches).sum(axis=(1, 2))
 
         first, second = (
-            runs.in_blocks(partial(ratio, value), count, 2 * self.cost) for value in values
+            draws.in_blocks(partial(ratio, value), count, 2 * self.cost) for value in values
         )
         return first, second
 
@@ -88,7 +88,7 @@ class SketchAudit(Audit):
     def _white(self, trials: int, stream: np.random.Generator) -> Array:
         """Return whitened sketches of all features."""
         release, m = self.release, self.release.query.features
-        value = runs.value_of(release.query, self._records[0])
+        value = draws.value_of(release.query, self._records[0])
         moments = release.query.n_records * value + release.ridge * np.eye(m)
         sketches = release.simulate(value, stream, trials)
         return np.linalg.solve(np.linalg.cholesky(moments / release.sketch_size), sketches)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from matrixdp import library
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.base import CalibratedMechanism
+from matrixdp.mechanisms.mechanism import CalibratedMechanism
 from matrixdp.mechanisms.programs import Program, Question, Simulation
 from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
@@ -60,7 +60,7 @@ def simulate_all(
         streams: returns one Generator per trial, in the same state each time.
 
     Raises:
-        InputError: as :meth:`matrixdp.mechanisms.base.CalibratedMechanism.simulate`.
+        InputError: as :meth:`matrixdp.mechanisms.mechanism.CalibratedMechanism.simulate`.
     """
     # Before any noise, a value outside the public bounds is refused.
     exact = [release.query.check(value) for value in values]

@@ -23,7 +23,7 @@ import numpy as np
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveGaussian
-from matrixdp.mechanisms.base import CalibratedMechanism
+from matrixdp.mechanisms.mechanism import CalibratedMechanism
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import NoiseDistribution
 from matrixdp.noise.value import Noise

@@ -21,7 +21,7 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms.base import BrokenPromise, CalibratedMechanism, Mechanism, NoGuarantee
+from matrixdp.mechanisms.mechanism import BrokenPromise, CalibratedMechanism, Mechanism, NoGuarantee
 from matrixdp.mechanisms.promise import promised
 from matrixdp.privacy.sensitivity import Box, Query, RecordsQuery, second_moments
 from reproduction.data.prepared import Dataset, load

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from matrixdp import checks, library
-from matrixdp.mechanisms.base import Mechanism
+from matrixdp.mechanisms.mechanism import Mechanism
 from reproduction import audits, discovery, plugins
 from reproduction.mechanisms.base import MechanismEntry
 

@@ -20,9 +20,9 @@ from scipy import special
 
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveGaussian
-from matrixdp.mechanisms.base import Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.clipped import Chosen, clipped, halvings, tallies
 from matrixdp.mechanisms.gaussian import independent_triangle
+from matrixdp.mechanisms.mechanism import Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.programs import Ask, Program, Records, Step
 from matrixdp.noise.distributions import NoiseDistribution
 from matrixdp.privacy import gaussian_dp

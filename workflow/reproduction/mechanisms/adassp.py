@@ -28,9 +28,9 @@ import numpy as np
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveGaussian
-from matrixdp.mechanisms.base import Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.clipped import PUBLIC, ChosenByHistogram, PrivatelyClipped, records_of
 from matrixdp.mechanisms.gaussian import independent_triangle
+from matrixdp.mechanisms.mechanism import Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.programs import Ask, Part, Program, Records
 from matrixdp.mechanisms.ridge import lifted
 from matrixdp.privacy import gaussian_dp

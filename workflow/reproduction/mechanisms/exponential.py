@@ -14,7 +14,7 @@ import numpy as np
 from matrixdp import checks
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.base import CalibratedMechanism, Mechanism
+from matrixdp.mechanisms.mechanism import CalibratedMechanism, Mechanism
 from matrixdp.noise.distributions import NormDistribution
 from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery, SecondMomentQuery
 from reproduction.bingham import Bingham

@@ -13,7 +13,7 @@ import numpy as np
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.base import Mechanism
+from matrixdp.mechanisms.mechanism import Mechanism
 from matrixdp.noise.distributions import SizedDistribution
 from matrixdp.noise.value import mirror_upper
 from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery, SecondMomentQuery

@@ -14,7 +14,7 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms.base import CalibratedMechanism, Mechanism, NoGuarantee
+from matrixdp.mechanisms.mechanism import CalibratedMechanism, Mechanism, NoGuarantee
 from matrixdp.privacy.sensitivity import Query, RecordsQuery, SecondMomentQuery
 from reproduction.mechanisms.base import MechanismEntry
 from reproduction.privacy import sketching

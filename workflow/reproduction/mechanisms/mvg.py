@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveGaussian
-from matrixdp.mechanisms.base import Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.directional import checked_basis
+from matrixdp.mechanisms.mechanism import Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.programs import Ask, Program, Records, Step
 from matrixdp.privacy.sensitivity import MeanQuery, Mu, Query, RecordsQuery, SecondMomentQuery
 from reproduction.mechanisms.allocation import Allocation, Binary, MaxPNR, Shares

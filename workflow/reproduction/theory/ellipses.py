@@ -9,7 +9,7 @@ import pandas as pd
 from scipy import special
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import Mechanism
+from matrixdp.mechanisms.mechanism import Mechanism
 from matrixdp.privacy.sensitivity import Box, Query, RecordsQuery, SecondMomentQuery
 from reproduction import seeds
 from reproduction.mechanisms.allocation import Binary

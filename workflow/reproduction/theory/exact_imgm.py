@@ -13,8 +13,8 @@ import numpy as np
 from scipy import integrate, optimize, signal, stats
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.directional import DirectionalGaussian
+from matrixdp.mechanisms.mechanism import Mechanism
 from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.sensitivity import Ball, Box, Query, RecordsQuery
 from reproduction.mechanisms.allocation import Binary

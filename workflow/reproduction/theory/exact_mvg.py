@@ -13,7 +13,7 @@ from scipy import stats
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.base import CalibratedMechanism
+from matrixdp.mechanisms.mechanism import CalibratedMechanism
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.quadratic import sign_vectors

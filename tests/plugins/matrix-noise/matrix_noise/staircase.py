@@ -15,7 +15,7 @@ from scipy import optimize, special
 
 from matrixdp import checks
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.base import Mechanism
+from matrixdp.mechanisms.mechanism import Mechanism
 from matrixdp.noise.distributions import NoiseDistribution
 from matrixdp.privacy.sensitivity import MeanQuery, RecordsQuery, SecondMomentQuery
 

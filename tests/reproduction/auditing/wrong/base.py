@@ -17,7 +17,7 @@ from scipy import stats
 from matrixdp.auditing.norm import size_of
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveGaussian, AdditiveMechanism
-from matrixdp.mechanisms.base import Budget, CalibratedMechanism, Mechanism
+from matrixdp.mechanisms.mechanism import Budget, CalibratedMechanism, Mechanism
 from matrixdp.noise.distributions import GaussianDistribution, NoiseDistribution
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian_dp

@@ -10,7 +10,7 @@ import numpy as np
 from wrong.base import Build, Case, Independent, normal_release, projection, standard
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import CalibratedMechanism
+from matrixdp.mechanisms.mechanism import CalibratedMechanism
 from matrixdp.noise.distributions import GaussianDistribution
 from matrixdp.privacy.sensitivity import Query
 

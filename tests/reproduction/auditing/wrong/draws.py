@@ -30,7 +30,7 @@ from wrong.base import (
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.base import CalibratedMechanism
+from matrixdp.mechanisms.mechanism import CalibratedMechanism
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import NormDistribution
 from matrixdp.noise.value import Noise

@@ -11,9 +11,9 @@ from wrong.base import Case, alternating, event, projection, unlike
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveGaussian
-from matrixdp.mechanisms.base import Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.centred import Centred, CentredMoments
 from matrixdp.mechanisms.clipped import ChosenByHistogram, PrivatelyClipped, Selection, shells
+from matrixdp.mechanisms.mechanism import Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.programs import Ask, Records
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian_dp

@@ -11,7 +11,7 @@ from wrong.base import ONE, QUERIES, Build, Case, Program, event, near, projecti
 from wrong.classes import SECRET
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import CalibratedMechanism
+from matrixdp.mechanisms.mechanism import CalibratedMechanism
 from matrixdp.privacy.sensitivity import Query
 
 #: Function of values (k, m, n), standard normals of that shape, and the right deviation.

@@ -23,7 +23,7 @@ from wrong.base import (
 )
 
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.base import CalibratedMechanism
+from matrixdp.mechanisms.mechanism import CalibratedMechanism
 from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian_dp

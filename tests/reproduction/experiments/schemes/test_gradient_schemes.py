@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from matrixdp.mechanisms.base import NoGuarantee
+from matrixdp.mechanisms.mechanism import NoGuarantee
 from matrixdp.privacy import gaussian_dp
 from reproduction import catalogue
 from reproduction.experiments import schemes

@@ -16,8 +16,8 @@ from functools import partial
 import numpy as np
 
 from matrixdp import checks
-from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.gaussian import Gaussian
+from matrixdp.mechanisms.mechanism import Mechanism
 from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.sensitivity import Box, RecordsQuery
 from reproduction.experiments.schemes.base import (

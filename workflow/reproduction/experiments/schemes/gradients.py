@@ -21,7 +21,7 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import NoGuarantee
+from matrixdp.mechanisms.mechanism import NoGuarantee
 from reproduction.experiments.schemes.base import (
     FIRST_TWO,
     IID,

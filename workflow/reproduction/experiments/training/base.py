@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from matrixdp import checks
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.base import NoGuarantee
+from matrixdp.mechanisms.mechanism import NoGuarantee
 from reproduction.data.prepared import Arrays, LearningSet
 from reproduction.experiments import schemes, training
 from reproduction.experiments.progress import progress

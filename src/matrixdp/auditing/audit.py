@@ -19,7 +19,7 @@ from scipy import special
 from matrixdp.auditing.blackbox import Proof
 from matrixdp.auditing.evidence import ERROR
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import CalibratedMechanism
+from matrixdp.mechanisms.mechanism import CalibratedMechanism
 from matrixdp.mechanisms.proofs import ROUNDING as ROUNDING
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import GaussianDistribution, NoiseDistribution

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from matrixdp import library
-from matrixdp.auditing import evidence, runs
-from matrixdp.auditing.base import ROUNDING, TIGHT, Audit, Scale, gamma_scale, trials_of
+from matrixdp.auditing import draws, evidence
+from matrixdp.auditing.audit import ROUNDING, TIGHT, Audit, Scale, gamma_scale, trials_of
 from matrixdp.auditing.neighbours import worst
 from matrixdp.auditing.status import REFUTED
 from matrixdp.checks import Array
 from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.base import CalibratedMechanism
+from matrixdp.mechanisms.mechanism import CalibratedMechanism
 from matrixdp.noise.distributions import GaussianDistribution
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian_dp
@@ -47,7 +47,7 @@ class GaussianAudit(Audit):
     A likelihood ratio of Gaussians is a function of one linear statistic: the projection of the
     whitened release on the whitened change. The black box sees this statistic. Noise with
     identically distributed columns is drawn for the changed column alone
-    (:mod:`matrixdp.auditing.runs`).
+    (:mod:`matrixdp.auditing.draws`).
     """
 
     tool = "exact curve"
@@ -71,7 +71,7 @@ class GaussianAudit(Audit):
             self.attained = gaussian_dp.epsilon(delta, self.mu)
             self.bound = epsilon_of(delta, largest)
         self.noise_inflation = waste_of(release, largest)
-        change = np.subtract(*runs.values(query, self._pair))
+        change = np.subtract(*draws.values(query, self._pair))
         # Number of entries that differ; for second moments all of them.
         self.cost = float(change.size)
         if delta and self.attained >= release.epsilon * (1 - TIGHT):
@@ -91,7 +91,7 @@ class GaussianAudit(Audit):
         def projected(values: Array) -> Array:
             return values.reshape(len(values), -1) @ self._weights
 
-        second = runs.runs(self.release, self._pair, count, stream, projected)
+        second = draws.runs(self.release, self._pair, count, stream, projected)
         return second + self._apart, second
 
     def scale(self, stream: np.random.Generator) -> Scale:

@@ -10,12 +10,12 @@ from mechanismqueries import BUDGET
 
 import matrixdp as mdp
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.base import BrokenPromise
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
+from matrixdp.mechanisms.mechanism import BrokenPromise
 from matrixdp.mechanisms.promise import promised
 from matrixdp.noise import safe
 from matrixdp.noise.value import Noise

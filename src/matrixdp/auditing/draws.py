@@ -1,0 +1,101 @@
+"""Many runs of a release at once, on a query with few records.
+
+Let the columns of the noise be independent and identically distributed. Then a release of K copies
+of one record is K runs of the column that differs: its distribution does not depend on the number
+of columns. The other columns of a real release are independent of it. Their distribution is the
+same on both neighbours, so that they cannot distinguish the neighbours. The test of the noise's
+scale draws the full query, and so detects a sampler whose columns depend on their number. Second
+moments are released complete, for one record and otherwise zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from matrixdp.auditing.neighbours import Neighbours, changes
+from matrixdp.checks import Array
+from matrixdp.mechanisms.additive import AdditiveMechanism
+from matrixdp.privacy.domain import Box
+from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery
+
+#: Numbers per draw, few enough for the processor's cache.
+PART = 2**17
+
+
+def value_of(query: Query, record: Array) -> Array:
+    """Return f of a data set of one record and otherwise zeros: (m, 1), or x x^T / n.
+
+    A mean of bounds without zero has records near zero instead, so that its value is within them.
+    """
+    value = changes(query, record[None], np.zeros_like(record)[None])[0]
+    if not (isinstance(query, MeanQuery) and isinstance(query.domain, Box)):
+        return value
+    lower, upper = query.domain.lower, query.domain.upper
+    others = query.n_records - query.group
+    if query.domain.contains_zero or others <= 0:
+        return value
+    # The least records of which the sum over n lies within the bounds, if the record adds nothing.
+    least = np.clip(np.clip(0.0, lower, upper) * query.n_records / others, lower, upper)
+    return np.asarray(value + least[:, None] * others / query.n_records)
+
+
+def within(query: Query, value: Array) -> Array:
+    """Return a value, that of a mean clipped to its bounds, which a null record may leave."""
+    if isinstance(query, MeanQuery) and isinstance(query.domain, Box) and not query.private_count:
+        lower, upper = (
+            np.reshape(side, (-1, 1)) for side in (query.domain.lower, query.domain.upper)
+        )
+        return np.clip(value, lower, upper)
+    return value
+
+
+def values(query: Query, pair: Neighbours) -> tuple[Array, Array]:
+    """Return f of both data sets, see :func:`value_of`."""
+    return value_of(query, pair.record), value_of(query, pair.other)
+
+
+def in_blocks(draw: Callable[[int], Array], count: int, numbers: float) -> Array:
+    """Return ``draw(count)``, computed in smaller blocks along its last axis, the runs.
+
+    One run has ``numbers`` numbers.
+    """
+    step = max(1, int(PART // numbers))
+    blocks = [draw(min(step, count - start)) for start in range(0, count, step)]
+    return np.concatenate(blocks, axis=-1)
+
+
+def runs(
+    release: AdditiveMechanism,
+    pair: Neighbours,
+    count: int,
+    stream: np.random.Generator,
+    statistic: Callable[[Array], Array],
+) -> Array:
+    """Return a statistic of ``count`` releases on the second neighbour, shape (..., count).
+
+    ``statistic`` maps released values (k, m, 1) or (k, m, m) to (..., k). The noise of an
+    ``AdditiveMechanism`` does not depend on the value. So a shift of these releases gives releases
+    on the first neighbour, and the counts of each neighbour stay binomial.
+
+    Raises:
+        ValueError: the columns of the noise are not identically distributed.
+    """
+    query = release.query
+    value = within(query, value_of(query, pair.other))
+    if not isinstance(query, RecordsQuery):
+
+        def part(number: int) -> Array:
+            return statistic(release.simulate(value, stream, number))
+
+        return in_blocks(part, count, value.size)
+    if not release.noise.identical_columns:
+        raise ValueError("columns of the noise are not alike")
+    few = replace(
+        release,
+        query=RecordsQuery(query.domain, count, query.adjacency),
+        noise=replace(release.noise, shape=(query.features, count)),
+    )
+    return statistic(few.simulate(np.tile(value, count), stream, 1)[0].T[:, :, None])
