@@ -12,10 +12,10 @@ level of 1 %, divided by the number of cells (Bonferroni).
 from __future__ import annotations
 
 import csv
+import itertools
 import multiprocessing
 import os
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,10 +26,14 @@ from scipy.stats import binom
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
+from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
+from matrixdp.mechanisms.composed import InParts
 from matrixdp.release import choices, compositions
-from matrixdp.release.comparison import Option
-from matrixdp.release.parser import read
+from matrixdp.release.outputs import Output
+from matrixdp.release.outputs.noisy import Noisy
+from matrixdp.release.outputs.words import by_name, table
+from matrixdp.release.parser import from_table
 from matrixdp.release.specification import Specification
 from matrixdp.release.uncertainty import KEY, LEVEL
 
@@ -42,6 +46,8 @@ RELEASES, TEST_LEVEL = 2000, 0.01
 #: Probability with which a shortfall is found.
 POWER = 0.99
 EPSILONS = (1.0, 3.0)
+#: Name of the widths of intervals about the answer in files, and of these intervals here.
+WIDTHS, ANSWER = f"{KEY}_plus_or_minus", "answer"
 DELTA = 1e-6
 #: Mechanisms by query. Each is a value of the key ``mechanism``.
 MOMENTS = ("laplace", "gaussian", "analyze_gauss", "clipped")
@@ -80,89 +86,6 @@ def data_sets() -> Iterator[tuple[str, np.ndarray, Bounds]]:
     yield "corner", corner, dict.fromkeys("abc", (-1.0, 1.0))
 
 
-def specification(
-    folder: Path, records: np.ndarray, bounds: Bounds, query: str, mechanism: str, epsilon: float
-) -> Specification:
-    """Return the specification of a release of records in a file of this folder."""
-    np.save(folder / "records.npy", records)
-    columns = [str(number) for number in range(len(bounds))]
-    delta = 0.0 if mechanism == "laplace" else DELTA
-    lines = [
-        f'file = "records.npy"\nquery = "{"mean" if query == PRESENT else query}"',
-        f'mechanism = "{mechanism}"\nepsilon = {epsilon}\ndelta = {delta}',
-        f'records = {len(records)}\nmissing = "{"present" if query == PRESENT else "refuse"}"',
-        "[bounds]",
-        *(f"{name} = {[*pair]}" for name, pair in zip(columns, bounds.values(), strict=True)),
-    ]
-    path = folder / "release.toml"
-    path.write_text("\n".join(lines))
-    return read(path)
-
-
-def exact_answer(spec: Specification, records: np.ndarray) -> Any:
-    """Return what the intervals of a release are about, from the records within their bounds.
-
-    The nesting is that of the files of a release.
-    """
-    names = spec.columns
-    rows = np.clip(records, spec.box.lower, spec.box.upper)
-    if spec.query_name == "records":
-        return [by_name(names, row) for row in rows]
-    mean, covariance = np.nanmean(rows, axis=0), np.cov(rows.T, bias=True)
-    if spec.query_name == "mean":
-        means = by_name(names, mean)
-        return {"mean": means} if spec.present else means
-    if spec.query_name == "second_moments":
-        moments = rows.T @ rows / len(rows)
-        return {name: by_name(names, row) for name, row in zip(names, moments, strict=True)}
-    if spec.query_name == "covariance":
-        rows = {name: by_name(names, row) for name, row in zip(names, covariance, strict=True)}
-        return {"mean": by_name(names, mean), "covariance": rows}
-    half = spec.box.widths / 2
-    return {"eigenvalue": np.linalg.eigvalsh(covariance / np.outer(half, half))[::-1].tolist()}
-
-
-def by_name(names: Sequence[str], values: np.ndarray) -> dict[str, float]:
-    """Return numbers by column."""
-    return dict(zip(names, values.tolist(), strict=True))
-
-
-def covers(interval: Any, exact: Any) -> bool:
-    """Return whether all intervals hold; both have the same nesting."""
-    if isinstance(interval, Mapping):
-        return all(covers(part, exact[name]) for name, part in interval.items())
-    if interval is None:
-        # An empty cell has none.
-        return True
-    if isinstance(exact, list):
-        return all(covers(part, one) for part, one in zip(interval, exact, strict=True))
-    low, high = interval
-    rounding = 1e-9 * (abs(exact) + high - low)
-    return bool(low - rounding <= exact <= high + rounding)
-
-
-def stated(spec: Specification, option: Option, numbers: np.ndarray, details: Any) -> Any:
-    """Return the intervals that the files of a release state, or None."""
-    if intervals := details.get(KEY):
-        return intervals
-    widths = details.get(f"{KEY}_plus_or_minus")
-    if widths is None and isinstance(option.release, AdditiveMechanism):
-        widths = spec.output.widths(option.release).get(f"{KEY}_plus_or_minus")
-    if widths is None:
-        return None
-    names = spec.columns
-    if spec.query_name == "second_moments":
-        rows = zip(names, numbers, strict=True)
-        return {name: _about(by_name(names, row), widths[name]) for name, row in rows}
-    if spec.query_name == "records":
-        return [_about(by_name(names, row), widths) for row in numbers]
-    return _about(by_name(names, numbers[0]), widths)
-
-
-def _about(numbers: Mapping[str, float], widths: Mapping[str, float]) -> dict[str, Any]:
-    return {key: (number - widths[key], number + widths[key]) for key, number in numbers.items()}
-
-
 class Cell(NamedTuple):
     """A row of the table: what is released of which data set, and how."""
 
@@ -179,28 +102,93 @@ def cells() -> list[Cell]:
     return [Cell(data, *pair, epsilon) for data in names for pair in pairs for epsilon in EPSILONS]
 
 
-def count(cell: Cell) -> dict[str, Any]:
-    """Return a row: how many releases of a cell state intervals, and how many of these miss."""
+def releases(cell: Cell) -> Iterator[tuple[Any, Any]]:
+    """Yield what releases of a cell state, each as its intervals, or None, and the exact answer."""
     _, records, bounds = next(entry for entry in data_sets() if entry[0] == cell.data)
     if cell.query == PRESENT:
         absent = np.random.default_rng(2).random(records.shape) < ABSENT
         records = np.where(absent, np.nan, records)
-    stated_count = misses = 0
-    with tempfile.TemporaryDirectory() as folder:
-        spec = specification(Path(folder), records, bounds, *cell[1:])
-        option = choices.options(spec)[0]
-        spec = choices.spec_of(spec, option)
-        exact = exact_answer(spec, records)
-        draw = compositions.prepare(
-            spec.output, option.release, lambda: [spec.output.scaled(records)]
-        )
-        for _ in range(RELEASES):
-            numbers, describe = draw()
-            intervals = stated(spec, option, numbers, describe())
-            if intervals is not None:
-                stated_count += 1
-                misses += not covers(intervals, exact)
-    return {**cell._asdict(), "releases": RELEASES, "stated": stated_count, "misses": misses}
+    spec = specification(cell, bounds, len(records))
+    (option, *_) = choices.by_noise(spec)
+    output, release = spec.output, option.release
+    exact = exact_answer(output, records)
+    draw = compositions.prepare(output, release, lambda: [output.scaled(records)])
+    while True:
+        yield intervals(output, release, draw()), exact
+
+
+def specification(cell: Cell, bounds: Bounds, records: int) -> Specification:
+    """Return the specification of a release of a cell, of a number of records."""
+    present = cell.query == PRESENT
+    table = {
+        "file": "records.npy",
+        "query": "mean" if present else cell.query,
+        "mechanism": cell.mechanism,
+        "epsilon": cell.epsilon,
+        "delta": 0.0 if cell.mechanism == "laplace" else DELTA,
+        "records": records,
+        "missing": "present" if present else "refuse",
+        "bounds": {name: [*sides] for name, sides in bounds.items()},
+    }
+    return from_table(Path("release.toml"), table)
+
+
+def exact_answer(output: Output, records: Array) -> dict[str, Any]:
+    """Return what the intervals of a release are about, from the records within their bounds."""
+    rows = np.clip(records, output.box.lower, output.box.upper)
+    mean = by_name(output.columns, np.nanmean(rows, axis=0))
+    if output.leaves_missing_out:
+        return {"mean": mean}
+    covariance, half = np.cov(rows.T, bias=True), output.box.widths / 2
+    answers = {
+        "records": rows,
+        "mean": rows.mean(axis=0),
+        "second_moments": rows.T @ rows / len(rows),
+    }
+    return {
+        "mean": mean,
+        "covariance": table(output.columns, covariance),
+        "eigenvalue": np.linalg.eigvalsh(covariance / np.outer(half, half))[::-1],
+        ANSWER: answers.get(output.name),
+    }
+
+
+def intervals(output: Output, release: AdditiveMechanism | InParts, noisy: Noisy) -> Any:
+    """Return the ends (..., 2) of the intervals that the files of a release state, or None."""
+    content = compositions.details(output, noisy)
+    if isinstance(release, AdditiveMechanism):
+        # These do not depend on the answer: its receipt has them.
+        content |= output.widths(release)
+    if WIDTHS not in content:
+        return content.get(KEY)
+    answer, widths = output.answer(noisy), array(content[WIDTHS])
+    return {ANSWER: np.stack([answer - widths, answer + widths], axis=-1)}
+
+
+def array(numbers: Any) -> Array:
+    """Return numbers by column as an array."""
+    if isinstance(numbers, Mapping):
+        return np.array([array(part) for part in numbers.values()])
+    return np.asarray(numbers)
+
+
+def covers(limits: Any, exact: Any) -> bool:
+    """Return whether all intervals hold; parts have the same names as in the exact answer."""
+    if isinstance(limits, Mapping):
+        return all(covers(part, exact[name]) for name, part in limits.items())
+    low, high = np.moveaxis(array(limits), -1, 0)
+    rounding = 1e-9 * (np.abs(exact) + high - low)
+    return bool(np.all((low - rounding <= exact) & (exact <= high + rounding)))
+
+
+def count(cell: Cell) -> dict[str, Any]:
+    """Return a row: how many releases of a cell state intervals, and how many of these miss."""
+    having = misses = 0
+    for limits, exact in itertools.islice(releases(cell), RELEASES):
+        if limits is not None:
+            having += 1
+            misses += not covers(limits, exact)
+    return {**cell._asdict(), "releases": RELEASES, "stated": having, "misses": misses}
 
 
 def refuted(row: Mapping[str, Any], number: int) -> bool:
