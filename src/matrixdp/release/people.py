@@ -28,8 +28,15 @@ from matrixdp.checks import Array, InputError
 MISSING = {"", "na", "n/a", "#n/a", "nan", "null", "none"}
 
 #: Texts that spell a number, and those with marks of thousands.
-_DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
-_THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}([ ,._'’])[0-9]{3}(?:\1[0-9]{3})*")
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?0*[0-9]{1,4})?")
+_THOUSANDS = re.compile(r"([+-]?[0-9]{1,3}([ ,._'’])(?:[0-9]{2,3}\2)*[0-9]{3})((?!\2)[.,][0-9]*)?")
+
+#: Characters that nobody sees, beside those that Unicode calls controls and formats.
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
+)
+#: Signs of other scripts that look, or are read, as those of numbers and as blanks.
+_SIGNS = str.maketrans({"\u2212": "-", "\u066b": ".", "\u066c": ",", "\u2800": " "})
 
 #: What to do about a missing identifier.
 REMEDY = "give every record a text or a number that names its person"
@@ -103,6 +110,8 @@ class FirstRecords:
     def _check_spelling(self, text: str) -> None:
         """Refuse a text that looks like an earlier one, or spells the number of one otherwise."""
         looks = _looks(text)
+        if looks.lower() in MISSING:
+            raise self._problem("no identifier", REMEDY)
         keys: set[str | Decimal] = {looks, *_numbers(looks)}
         others = {self._spellings.get(key, text) for key in keys}
         if others != {text} or (looks != text and looks in self._counts):
@@ -147,11 +156,16 @@ def _text(name: str) -> str | None:
 
 
 def _looks(text: str) -> str:
-    """Return how a text looks: with no invisible characters, and in the usual digits."""
-    if text.isascii():
+    """Return how a text looks: without what nobody sees, with single blanks, in usual digits."""
+    if text.isascii() and text.isprintable() and "  " not in text:
         return text
-    text = "".join(letter for letter in text if unicodedata.category(letter) != "Cf")
-    return unicodedata.normalize("NFKC", text).strip()
+    text = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).translate(_SIGNS)
+    letters = (
+        str(unicodedata.decimal(letter, letter))
+        for letter in text
+        if letter.isspace() or unicodedata.category(letter) not in ("Cc", "Cf")
+    )
+    return " ".join("".join(letters).split())
 
 
 def _numbers(text: str) -> set[Decimal]:
@@ -159,8 +173,9 @@ def _numbers(text: str) -> set[Decimal]:
     numbers = set()
     if _DECIMAL.fullmatch(text):
         numbers.add(Decimal(text.replace(",", ".")))
-    if mark := _THOUSANDS.fullmatch(text):
-        numbers.add(Decimal(text.replace(mark[1], "")))
+    if match := _THOUSANDS.fullmatch(text):
+        whole, mark, decimals = match.groups(default="")
+        numbers.add(Decimal(whole.replace(mark, "") + decimals.replace(",", ".")))
     return numbers
 
 
