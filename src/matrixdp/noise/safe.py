@@ -105,9 +105,7 @@ def _draw(unit: str, count: int, bits: Bits) -> Whole:
     cell = guide[words >> np.uint64(64 - _GUIDE_BITS)]
     # The guide has the first possible cell of a word's leading bits; a few words need a later one.
     behind = np.flatnonzero(words >= thresholds[cell])
-    while behind.size:
-        cell[behind] += 1
-        behind = behind[words[behind] >= thresholds[cell[behind]]]
+    cell[behind] = np.searchsorted(thresholds, words[behind], side="right")
     result = np.empty(count, dtype=np.int64)
     pending = np.arange(count)
     while pending.size:
