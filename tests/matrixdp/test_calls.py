@@ -3,7 +3,7 @@
 Neither sentence nor traceback shows a value of records: a text with "secret", a number with 7077.
 """
 
-from datetime import date
+from datetime import date, time
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -85,6 +85,21 @@ class Unreadable:
 
     def __array__(self, dtype=None, copy=None):
         raise RuntimeError("secret")
+
+
+class Times:
+    """A data frame as of polars: whole numbers in a table, but times of a day in their column."""
+
+    columns, dtypes = ["age", "hour"], [None, None]
+
+    def __len__(self):
+        return 40
+
+    def __getitem__(self, name):
+        return np.ones(40) if name == "age" else np.full(40, time(7, 0, 7), dtype=object)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.full((40, 2), 7077.0, dtype=dtype)
 
 
 def estimator(kind, account, **sides):

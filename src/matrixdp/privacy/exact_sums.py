@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator
+from datetime import time
 from typing import Any
 
 import numpy as np
@@ -150,7 +151,7 @@ def _read(values: Any, dtype: Any = None) -> Any:
 
 
 def _kind(values: Any) -> str:
-    """Return numpy's letter for dates, durations or complex numbers of an array or a data frame.
+    """Return numpy's letter for dates, times, durations or complex numbers of an array or a frame.
 
     A list has such a letter where numpy would read all of it as dates. Otherwise nothing.
     """
@@ -165,10 +166,15 @@ def _kind(values: Any) -> str:
         # Types that are not numpy's or pandas': what numpy makes of each column.
         parts = [values[name] for name in values.columns] if is_frame(values) else [values]
         try:
-            types = [_read(part).dtype for part in parts]
+            arrays = [_read(part) for part in parts]
         except np.exceptions.DTypePromotionError:
             # Of numbers and dates together it makes nothing.
             return "M"
+        objects = (entry for array in arrays if array.dtype.kind == "O" for entry in array.flat)
+        if any(isinstance(entry, time) for entry in objects):
+            # Times of a day, of which polars makes whole numbers beside a column of numbers.
+            return "M"
+        types = [array.dtype for array in arrays]
     kinds = [getattr(entry, "kind", "") for entry in types]
     return next((kind for kind in kinds if kind in ("c", "m", "M")), "")
 
@@ -194,7 +200,12 @@ def obstacle(values: Any, before: int = 0) -> str:
     columns = [*values.columns] if is_frame(values) else []
     unread = f"the type {type(values).__name__}, for which give a numpy array"
     try:
-        entries = _read(values, object)
+        # By column: a whole table may become numbers where one of its columns holds none.
+        entries = (
+            np.column_stack([_read(values[name], object) for name in columns])
+            if columns
+            else _read(values, object)
+        )
     except (TypeError, ValueError):
         return unread
     for place, entry in np.ndenumerate(entries):
