@@ -215,7 +215,11 @@ class Account:
 
     @property
     def spent(self) -> float:
-        """An upper bound of the epsilon of all releases so far, at the total's delta."""
+        """An upper bound of the epsilon of all releases so far, at the total's delta.
+
+        Beside a release with a delta, the part that is reserved for pure ones counts in full, spent
+        or not: it is open to no other release.
+        """
         return ledger.total_epsilon(self.state())
 
     @property
