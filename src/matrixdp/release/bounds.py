@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from matrixdp import checks
 from matrixdp.checks import InputError, nearest, plural, short
 
 #: Public (lowest, highest): of all columns alike, of each in a list, or by column.
@@ -55,16 +57,16 @@ def by_column(bounds: BoundsLike | None, columns: Sequence[Any]) -> dict[Any, tu
         for column in columns:
             if column not in bounds:
                 raise InputError(f"bounds lacks the column {column!r}; add its (lowest, highest)")
-        return {column: _pair(bounds[column], f"bounds[{column!r}]") for column in columns}
-    sides = _numbers(bounds)
-    if sides is not None and sides.shape == (2,):
-        return dict.fromkeys(columns, _pair(bounds, "bounds"))
+        return {column: pair(bounds[column], f"bounds[{column!r}]") for column in columns}
+    shape = _shape(bounds)
+    if shape == (2,):
+        return dict.fromkeys(columns, pair(bounds, "bounds"))
+    if shape == (len(columns), 2) != (2, 2):
+        pairs = zip(columns, bounds, strict=True)
+        return {column: pair(ends, f"bounds[{column!r}]") for column, ends in pairs}
     pattern = ", ".join(f"{column!r}: (lowest, highest)" for column in columns[:2])
     pattern = f"{{{pattern}{', ...' * (len(columns) > 2)}}}"
-    if sides is not None and sides.shape == (len(columns), 2) and len(columns) != 2:
-        pairs = zip(columns, sides.tolist(), strict=True)
-        return {column: _pair(pair, f"bounds[{column!r}]") for column, pair in pairs}
-    if sides is not None and sides.shape == (2, 2) == (len(columns), 2):
+    if shape == (len(columns), 2):
         raise InputError(
             f"bounds is {_text(bounds)}, which can be a pair per column, or the lowest and then the"
             f" highest values of both; give bounds = {pattern}"
@@ -75,37 +77,33 @@ def by_column(bounds: BoundsLike | None, columns: Sequence[Any]) -> dict[Any, tu
     )
 
 
-def pair(bounds: tuple[float, float] | None, name: str) -> tuple[float, float]:
-    """Return the (lowest, highest) of one column.
+def pair(stated: object, name: str) -> tuple[float, float]:
+    """Return the (lowest, highest) of one column, which messages call ``name``.
 
     Raises:
-        InputError: the bounds are missing, or no pair of numbers.
+        InputError: they are missing or no pair of finite numbers, the lowest is not below the
+            highest, or the range is too wide or too narrow to be computed with.
     """
-    if bounds is None:
-        raise InputError(f"{name} is None; state the public lowest and highest values")
-    return _pair(bounds, name)
-
-
-def _pair(bounds: object, name: str) -> tuple[float, float]:
-    sides = _numbers(bounds)
-    if sides is None or sides.shape != (2,):
-        raise InputError(f"{name} is {_text(bounds)}; give a pair (lowest, highest) of numbers")
-    low, high = sides.tolist()
-    if not -np.inf < low < high < np.inf:
+    sides = stated.tolist() if isinstance(stated, np.ndarray) else stated
+    if not isinstance(sides, list | tuple) or len(sides) != 2:
+        raise InputError(f"{name} is {_text(stated)}; it must be public [lowest, highest]")
+    low, high = (checks.finite(**{name: side}) for side in sides)
+    if low >= high:
+        raise InputError(f"{name} is {_text(stated)}; the lowest must be below the highest")
+    if max(-low, high) > checks.LARGEST or high - low < checks.SMALLEST:
         raise InputError(
-            f"{name} is {_text(bounds)}; both must be finite, and the lowest below the highest"
+            f"{name} is {_text(stated)}; choose a unit in which neither is beyond "
+            f"{checks.LARGEST:g}, and the range is not below {checks.SMALLEST:g}"
         )
     return low, high
 
 
-def _numbers(bounds: object) -> Any:
-    """Return an array of float64; None where an entry is no number, or rows differ in length."""
-    try:
-        if np.asarray(bounds).dtype.kind not in "fiu":
-            return None
-        return np.asarray(bounds, dtype=np.float64)
-    except (TypeError, ValueError):
-        return None
+def _shape(bounds: object) -> tuple[int, ...]:
+    """Return the shape of numbers; none where an entry is no number, or rows differ in length."""
+    with contextlib.suppress(TypeError, ValueError):
+        numbers = np.asarray(bounds)
+        return numbers.shape if numbers.dtype.kind in "fiu" else ()
+    return ()
 
 
 def _text(bounds: object) -> str:

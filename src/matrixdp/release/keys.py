@@ -14,6 +14,7 @@ from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.mechanism import Mechanism
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE
 from matrixdp.release import ledger, missing, readers
+from matrixdp.release.bounds import pair
 from matrixdp.release.outputs import Bounds, Output, every
 from matrixdp.release.outputs.output import CLIPPED, RECOMMENDED
 
@@ -46,14 +47,11 @@ def check_total(**argument: Any) -> dict[str, float]:
 def _bounds(*, bounds: object) -> dict[str, list[float]]:
     """Return the bounds [lowest, highest] by column."""
     if not isinstance(bounds, dict) or not bounds:
-        raise InputError(f"bounds is {bounds!r}; give a table of column = [lowest, highest]")
-    for name, sides in bounds.items():
-        if not isinstance(sides, list) or len(sides) != 2:
-            raise InputError(f"bounds.{name} is {sides!r}; it must be [lowest, highest]")
-        low, high = (checks.finite(**{f"bounds.{name}": side}) for side in sides)
-        if low >= high:
-            raise InputError(f"bounds.{name} is {sides}; the lowest must be below the highest")
-    return bounds
+        raise InputError(
+            f"bounds is {bounds!r}; give a table of column = [lowest, highest], and put a name "
+            "with # in quotes"
+        )
+    return {name: [*pair(sides, f"bounds.{name}")] for name, sides in bounds.items()}
 
 
 def _names(*, columns: object) -> list[str]:

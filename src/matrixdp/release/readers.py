@@ -65,6 +65,8 @@ _SEP, _MARKS = re.compile(r'"?sep=', re.IGNORECASE), re.compile(r"[^\w\"'.-]")
 #: Characters of a line that are looked at for names.
 _LONGEST = 1 << 16
 
+#: A byte order mark; files that were put together, or saved twice, begin with several.
+_MARK = "\ufeff"
 #: Of a file that nothing is stated of.
 USUAL = Dialect()
 #: Names of the values that ``separator`` may have.
@@ -79,8 +81,8 @@ Block = tuple[Array, Sequence[object]]
 def _csv(path: Path, columns: Sequence[str], person: str, dialect: Dialect) -> Iterator[Block]:
     # A line feed alone ends a line, also after a carriage return. Were a carriage return an end
     # too, then whether a line feed is one would depend on the line before.
-    with path.open(newline="\n", encoding="utf-8-sig") as file:
-        first = file.readline()
+    with path.open(newline="\n", encoding="utf-8") as file:
+        first = file.readline().lstrip(_MARK)
         if "\r" in first.rstrip("\r\n"):
             raise InputError(
                 f"{path} has a carriage return within its first line; save it with line feeds at "
@@ -88,8 +90,7 @@ def _csv(path: Path, columns: Sequence[str], person: str, dialect: Dialect) -> I
             )
         if "\0" in first:
             raise InputError(f"{path} has zero bytes in its first line; save it as UTF-8")
-        file.seek(0)
-        lines = csv.reader(file, strict=True, delimiter=dialect.separator)
+        lines = csv.reader(itertools.chain([first], file), strict=True, delimiter=dialect.separator)
         header = next((line for line in _lines(path, lines) if line), [])
         names = {*columns, person} - {""}
         if not names <= {*header}:
@@ -122,8 +123,9 @@ def _check_header(path: Path, header: list[str], names: set[str], dialect: Diale
     Raises:
         InputError: with the remedy.
     """
-    with path.open(newline="\n", encoding="utf-8-sig") as file:
+    with path.open(newline="\n", encoding="utf-8") as file:
         starts = [line.rstrip("\r\n")[:_LONGEST] for line in itertools.islice(file, 20)]
+    starts[:1] = [line.lstrip(_MARK) for line in starts[:1]]
     for (place, line), separator in itertools.product(enumerate(starts), SEPARATORS):
         if names <= {*next(csv.reader([line], delimiter=separator), [])}:
             remedies = []

@@ -54,6 +54,7 @@ _FIXES = (
     (r"^\s*([\w.-]+)\s*:\s*$", r"[\1]", "write the name of a table in brackets"),
     (r'^\s*([^"\'=\[][^"=]*?)\s*=', r'"\1" =', "put the name in quotes"),
     (r'^\s*([^"\'\[][^"]*?)\s*=(?=\s*\[)', r'"\1" =', "put the name in quotes"),
+    (r"^\s*(?:[\"']([^\"'=]+?)|([^\"'=\s]+)[\"'])\s*=", r'"\1\2" =', "close the quotes"),
     (r"^\s*([^'\[][^']*?)\s*=(?=\s*\[)", r"'\1' =", "put the name in single quotes"),
     (r"^(\s*[\w-]+|\s*\"[^\"]+\")\s+(?=[^=\s])", r"\1 = ", "write = between a name and its value"),
     (
@@ -68,7 +69,7 @@ _FIXES = (
 
 
 def load(path: Path) -> dict[str, Any]:
-    """Return the content of a file of TOML; a byte order mark is skipped, as in files of CSV.
+    """Return the content of a file of TOML; byte order marks are skipped, as in CSV.
 
     Raises:
         InputError: it cannot be read, or is no TOML; the remedy was tried on the line.
@@ -78,7 +79,7 @@ def load(path: Path) -> dict[str, Any]:
     if tables.suffix(path) in tables.OTHERS:
         tables.check_format(path)
     with checks.as_input_error(f"{path} cannot be read as TOML ({{why}})", remedy="correct it"):
-        text = path.read_text(encoding="utf-8-sig")
+        text = path.read_text(encoding="utf-8").lstrip("\ufeff")
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

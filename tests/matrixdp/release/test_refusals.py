@@ -14,7 +14,7 @@ import refusals
 
 from matrixdp import cli
 from matrixdp.checks import InputError
-from matrixdp.release import ledger, parser, tables
+from matrixdp.release import ledger, parser, readers, tables
 
 TABLES = Path(__file__).with_name("refusals.toml")
 VALID = """file = "people.csv"
@@ -388,9 +388,14 @@ def test_a_file_of_parquet(folder, columns, part):
     refusals.call(lambda: [*tables.blocks(path, ("age",))], folder, [part], SECRETS, InputError)
 
 
-def test_a_byte_order_mark_is_skipped(folder):
-    path = folder / "spec.toml"
-    for encoding in ("utf-8", "utf-8-sig"):
-        path.write_text(VALID, encoding=encoding)
-        assert parser.read(path).output.columns == ("age", "income")
+@pytest.mark.parametrize("marks", [0, 1, 2])
+def test_byte_order_marks_are_skipped(folder, marks):
+    path, mark = folder / "spec.toml", "\ufeff" * marks
+    path.write_text(mark + VALID, encoding="utf-8")
+    assert parser.read(path).output.columns == ("age", "income")
     assert cli.main(["account", str(path.rename(folder / "spec"))]) == 0
+    for text in ('"age",b\n1,2\n', "age;b\n1;2\n"):
+        (folder / "rows.csv").write_text(mark + text, encoding="utf-8")
+        dialect = readers.Dialect(text[text.index("b") - 1])
+        (block,) = tables.blocks(folder / "rows.csv", ("b", "age"), None, None, dialect)
+        assert block.tolist() == [[2, 1]]
