@@ -58,19 +58,18 @@ def _content(
     fitting: Sequence[tuple[Option, int]],
 ) -> dict[str, Any]:
     """Return what is said of a release, with all digits; None where it has no meaning."""
-    from matrixdp.checks import InputError
-    from matrixdp.release import choices, receipt, specification
+    from matrixdp.release import receipt
 
     listed = [option for option, _ in fitting]
-    content: dict[str, Any] = {
+    return {
         "name": spec.name,
         "epsilon": spec.epsilon,
         "delta": spec.delta,
         "mechanisms": [
             {
-                "name": specification.key_of(option.mechanism),
+                "name": option.key,
                 "status": option.status,
-                "says": receipt.says(choices.spec_of(spec, option), option),
+                "says": option.says,
                 "noise": option.error,
                 "losses": option.losses,
                 "room": room,
@@ -79,17 +78,10 @@ def _content(
         ],
         "details": [
             *receipt.comparison(spec, listed),
-            *receipt.noise_lines(choices.spec_of(spec, listed[0]), listed[0]),
+            *receipt.noise_lines(listed[0]),
         ],
         "records_that_count": receipt.counting_rule(spec) or None,
     }
-    if spec.output.number:
-        # Whatever epsilon was asked for.
-        try:
-            content["price"] = choices.epsilon_of_half_error(spec)
-        except InputError as problem:
-            content["price"], content["no_price"] = None, str(problem)
-    return content
 
 
 def _lines(content: Mapping[str, Any], *, alone: bool) -> Iterator[str]:
@@ -108,8 +100,3 @@ def _lines(content: Mapping[str, Any], *, alone: bool) -> Iterator[str]:
     yield from content["details"]
     if content["records_that_count"]:
         yield f"records that count: {content['records_that_count']}"
-    if "price" in content:
-        paid = f"none that can be paid: {content.get('no_price')}"
-        if content["price"] is not None:
-            paid = f"epsilon {content['price']:.3g}"
-        yield f"noise of half of the largest deviation: {paid}"

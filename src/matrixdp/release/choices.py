@@ -36,14 +36,6 @@ from matrixdp.release.outputs import Bounds, Output
 from matrixdp.release.outputs.output import CLIPPED, RECOMMENDED
 from matrixdp.release.specification import Specification
 
-#: Price of privacy that counts as 0, and relative tolerance of its search.
-_LEAST, _TOLERANCE = 1e-6, 1e-6
-
-
-def spec_of(spec: Specification, option: Option) -> Specification:
-    """Return the specification with the query that one of its options answers."""
-    return spec.by(specification.key_of(option.mechanism))
-
 
 def _simulates(spec: Specification) -> bool:
     """Return whether what noise takes from an answer can be simulated from public facts."""
@@ -52,13 +44,13 @@ def _simulates(spec: Specification) -> bool:
 
 
 def simulated(spec: Specification, listed: Sequence[Option]) -> list[Option]:
-    """Return options with their losses, where these can be simulated."""
-    if not _simulates(spec):
-        return [*listed]
-    return [
-        replace(option, losses=outlooks.losses(spec_of(spec, option).output, option.release))
-        for option in listed
-    ]
+    """Return options with their outputs, and their losses where these can be simulated."""
+    result = []
+    for option in listed:
+        output = spec.by(specification.key_of(option.mechanism)).output
+        losses = outlooks.losses(output, option.release) if _simulates(spec) else ()
+        result.append(replace(option, output=output, losses=losses))
+    return result
 
 
 def ordered(spec: Specification, listed: Sequence[Option]) -> list[Option]:
@@ -139,7 +131,7 @@ def _of_bounds(spec: Specification, delta: float) -> list[Option]:
     for mechanism, release in histogram.calibrated(query, spec.epsilon, left):
         if spec.output.mechanism in (RECOMMENDED, specification.key_of(mechanism)):
             needed = histogram.thresholds(release)[0] / query.n_records
-            listed.append(Option(mechanism, release, comparison.variances(release), needed))
+            listed.append(Option(mechanism, release, needed))
     return sorted(listed, key=lambda option: option.error)
 
 
@@ -349,21 +341,3 @@ def proposal(spec: Specification) -> str:
         f"total = {{epsilon = {spec.epsilon!r}, delta = {spec.delta!r}}} for this release alone, "
         "or a larger one for further releases, before any answer is seen"
     )
-
-
-def epsilon_of_half_error(spec: Specification) -> float:
-    """Return the epsilon at which the error of the best option is 1/2; 0 if any epsilon does.
-
-    Raises:
-        InputError: safe noise cannot deliver that epsilon at the specified delta.
-    """
-    epsilon = spec.epsilon
-    # Noise falls as 1 / epsilon or its root, so each step at least halves the log of the distance.
-    for _ in range(60):
-        factor = 2 * by_noise(replace(spec, epsilon=epsilon, mu=None))[0].error
-        epsilon *= factor
-        if epsilon < _LEAST:
-            return 0.0
-        if abs(factor - 1) < _TOLERANCE:
-            break
-    return epsilon

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from matrixdp.mechanisms.scaled import MinMaxScaled, units
 from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 
+if TYPE_CHECKING:
+    from matrixdp.release.outputs import Output
+
 
 @dataclass(frozen=True)
 class Option:
@@ -28,17 +32,14 @@ class Option:
     Attributes:
         mechanism: the mechanism and its parameters.
         release: the calibrated mechanism.
-        variances: upper bounds of the noise's variances, (m, m) for second moments, otherwise
-            (m, 1).
         error: noise over half of the range that the public bounds allow, as a root mean square
             over the entries. Above 1 noise hides everything.
         status: ``certified`` where mechanism, query and noise are of the library, which its audit
             certifies; ``declared`` where a class of another author states the guarantee, which is
             taken at its word: audit it first.
+        output: what a release reads, with the query of the mechanism; None for a query of your own.
         losses: what noise takes from the answer where records fill little or much of their bounds,
             simulated, see :mod:`matrixdp.release.outlooks`; empty where nothing was simulated.
-        says: the key of the mechanism, as ``mechanism=`` takes it, and what its noise means for an
-            answer, in its unit; of :func:`matrixdp.recommend` alone.
 
     >>> query = mdp.MeanQuery(mdp.Box((0, 0), (1, 1)), 400)
     >>> mdp.compare_mechanisms(query, epsilon=1, delta=1e-6)[0].name
@@ -47,10 +48,9 @@ class Option:
 
     mechanism: Mechanism
     release: AdditiveMechanism | InParts
-    variances: Array
     error: float
+    output: Output | None = None
     losses: tuple[float, ...] = ()
-    says: str = ""
     status: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -59,8 +59,32 @@ class Option:
 
     def __str__(self) -> str:
         about = self.status if self.status == CERTIFIED else UNAUDITED.removeprefix("; ")
-        noise = self.says or f"{self.name}: noise of {self.error:.2%} of half the range"
-        return f"{noise}; {about}"
+        return f"{self.key}: {self.says}; {about}"
+
+    @property
+    def key(self) -> str:
+        """Key of the mechanism, as ``mechanism=`` takes it; for a query of your own its class."""
+        return self.output.mechanism if self.output else self.name
+
+    @property
+    def says(self) -> str:
+        """What the noise means for the answer, in its unit, and whether it hides everything."""
+        if self.output is None:
+            return f"noise of {self.error:.2%} of half the range"
+        hides = ": it hides everything, do not release this" * self.useless
+        return f"{self.output.headline(self)}{hides}"
+
+    @property
+    def useless(self) -> bool:
+        """Whether noise hides everything, however much of its bounds is filled.
+
+        Losses decide where they were simulated: nine tenths of what an answer without any records
+        loses. Otherwise noise of half of the largest deviation does, or that bounds need more
+        records than there are.
+        """
+        if self.output and self.losses:
+            return min(self.losses) >= 0.9 * self.output.worst > 0
+        return self.error >= 1
 
     @property
     def name(self) -> str:
@@ -122,9 +146,8 @@ def compare_mechanisms(
             )
         if release.delta:
             release = replace(release, delta=delta)
-        spread = variances(release)
-        error = float(np.sqrt(np.mean(spread / sizes**2)))
-        ranking.append(Option(mechanism, release, spread, error))
+        error = float(np.sqrt(np.mean(variances(release) / sizes**2)))
+        ranking.append(Option(mechanism, release, error))
     return sorted(ranking, key=lambda option: option.error)
 
 

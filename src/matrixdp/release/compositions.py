@@ -67,7 +67,7 @@ def options(spec: Specification, delta: float) -> list[comparison.Option]:
         / (candidate.query.domain.radius**2 / candidate.query.features)
         for candidate in moments.radii
     )
-    return [comparison.Option(mechanism, moments, comparison.variances(moments.widest), error)]
+    return [comparison.Option(mechanism, moments, error)]
 
 
 def prepare(

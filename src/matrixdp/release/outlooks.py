@@ -100,14 +100,6 @@ def losses(output: Output, release: AdditiveMechanism | InParts) -> tuple[float,
     )
 
 
-def useless(output: Output, loss: Sequence[float]) -> bool:
-    """Return whether losses show that an answer is useless, however much of its bounds is filled.
-
-    It is if it loses nine tenths of what an answer without any records does.
-    """
-    return min(loss, default=0.0) >= 0.9 * output.worst > 0
-
-
 def regrets(output: Output, loss: Sequence[Sequence[float]]) -> Array:
     """Return the regret of each mechanism (k,), from its losses (k, fills).
 

@@ -77,7 +77,8 @@ class Plan:
     def output(self) -> Output:
         """What is read from the release, with the query of its mechanism."""
         assert self.option is not None
-        return choices.spec_of(self.spec, self.option).output
+        assert self.option.output is not None
+        return self.option.output
 
     def draw(self, out: Path | None = None, *, date: str = "") -> Answer:
         """Charge the release, draw its noise, store the answer beside the account and return it.
@@ -134,7 +135,7 @@ class Plan:
     def _answer(self, date: str, more: Mapping[str, Any], **of_account: Any) -> _Pending:
         """Read the records, and return what draws the answer, with the sizes of its files."""
         assert self.option is not None
-        spec, option = choices.spec_of(self.spec, self.option), self.option
+        spec, option = replace(self.spec, output=self.output), self.option
         statement = {**receipt.build(spec, option, date, **of_account), **more}
         records = partial(map, spec.output.scaled)
         draw = compositions.prepare(spec.output, option.release, lambda: records(_rows(spec)))
@@ -250,13 +251,12 @@ def plan(
     spec = replace(spec, total=ledger.terms(state)[0])
     listed = choices.possible(spec, state)
     option = choices.choose(spec, listed, state, name)[0][0]
-    answered = choices.spec_of(spec, option)
-    if receipt.useless(answered, option) and not even_if_useless:
+    if option.useless and not even_if_useless:
         insist = "--even-if-useless" if spec.in_file else "even_if_useless=True"
         is_wide = len(spec.output.columns) > spec.output.records
         transpose = "transpose the table if its columns are records, or " * is_wide
         raise InputError(
-            f"{receipt.says(answered, option)}; {transpose}give a larger epsilon, narrower bounds "
+            f"{option.says}; {transpose}give a larger epsilon, narrower bounds "
             f"or fewer columns, {spec.output.alternative}or pay for it all the same with {insist}"
         )
     return Plan(spec, account, listed, option)

@@ -21,8 +21,6 @@ from matrixdp.release import (
     missing,
     parser,
     plans,
-    receipt,
-    specification,
     tables,
 )
 from matrixdp.release.account import Account
@@ -155,12 +153,8 @@ def recommend(
     laplace: noise of +- 0.00133 in the mean of 0, +- 0.00133 in the mean of 1; certified
     """
     spec = _request(source, account, settings)
-    options = []
-    for option, _ in choices.rank(spec, None if spec.in_file else _account(spec, account)):
-        says = receipt.says(choices.spec_of(spec, option), option)
-        key = specification.key_of(option.mechanism)
-        options.append(replace(option, says=f"{key}: {says}"))
-    return options
+    books = None if spec.in_file else _account(spec, account)
+    return [option for option, _ in choices.rank(spec, books)]
 
 
 def _request(source: Any, account: object, settings: dict[str, Any]) -> Specification:

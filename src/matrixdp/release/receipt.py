@@ -21,7 +21,6 @@ from matrixdp.release import (
     missing,
     outlooks,
     provenance,
-    specification,
 )
 from matrixdp.release.comparison import Option
 from matrixdp.release.outputs import Bounds
@@ -106,7 +105,7 @@ def build(
         "mu": release.mu,
         "curve": curve,
         **_noise(spec, best),
-        "says": says(spec, best),
+        "says": best.says,
         "origin_of_bounds": origins or dict.fromkeys(spec.output.columns, provenance.STATED),
         "rule_for_missing_values": missing.describe_fill(
             spec.output.columns, spec.fill, left_out=spec.leaves_missing_out
@@ -136,7 +135,7 @@ def _terms(spec: Specification, best: Option, date: str, charge: int | None) -> 
         "missing": _missing(spec),
         "neighbours": (_PEOPLE if spec.people else _NEIGHBOURS)[spec.output.adjacency],
         "records_that_count": counting_rule(spec) or None,
-        "mechanism": specification.key_of(best.mechanism),
+        "mechanism": spec.output.mechanism,
         "delta": spec.delta or best.release.extra_delta,
     }
 
@@ -185,13 +184,14 @@ def _noise(spec: Specification, best: Option) -> dict[str, Any]:
     }
 
 
-def noise_lines(spec: Specification, best: Option) -> list[str]:
+def noise_lines(best: Option) -> list[str]:
     """Return the budget of each part, and the noise of each column beside its range."""
+    assert best.output is not None
     parts = [
         f"{part['part']}: {part['share']:.0%} of the budget, mu {part['mu']:.3g}"
         for part in best.release.costs
     ]
-    return [*parts, *spec.output.noise_in_words(best)]
+    return [*parts, *best.output.noise_in_words(best)]
 
 
 def comparison(spec: Specification, options: Sequence[Option]) -> list[str]:
@@ -207,26 +207,9 @@ def comparison(spec: Specification, options: Sequence[Option]) -> list[str]:
         f"{fills} of them, and the largest excess over the best:"
     ]
     regrets = outlooks.regrets(spec.output, [option.losses for option in options])
-    keys = [specification.key_of(option.mechanism) for option in options]
+    keys = [option.key for option in options]
     width = max(map(len, keys))
     for key, option, regret in zip(keys, options, regrets, strict=True):
         losses = " ".join(f"{max(loss, 0.0):7.2f}" for loss in option.losses)
         lines.append(f"{key:{width}} {losses}{regret:9.2f}")
     return lines
-
-
-def useless(spec: Specification, best: Option) -> bool:
-    """Return whether noise hides everything, from public bounds alone.
-
-    Where losses were simulated, they decide; otherwise noise of half of the largest deviation, or
-    that bounds need more records than there are.
-    """
-    if best.losses:
-        return outlooks.useless(spec.output, best.losses)
-    return best.error >= 1
-
-
-def says(spec: Specification, best: Option) -> str:
-    """Return the size of the noise in plain words, with a warning if it hides everything."""
-    hides = ": it hides everything, do not release this" * useless(spec, best)
-    return f"{spec.output.headline(best)}{hides}"

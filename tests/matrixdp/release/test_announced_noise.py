@@ -163,6 +163,6 @@ def test_a_number_of_records_that_is_mostly_noise_bounds_nothing(tmp_path, capsy
     lines = []
     for stated in (COUNT, 30):
         assert harness.run(tmp_path, verb="recommend", **{**KEYS, **keys, "records": stated}) == 0
-        lines.append(capsys.readouterr().out.splitlines()[-2])
+        lines.append(capsys.readouterr().out.splitlines()[-1])
     assert ["any factor" in line for line in lines] == [False, True]
     assert "that number has noise of 30% itself" in lines[1]

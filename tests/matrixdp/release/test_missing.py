@@ -11,7 +11,7 @@ import matrixdp as mdp
 from matrixdp import cli
 from matrixdp.cli import release as verb
 from matrixdp.privacy import exact_sums
-from matrixdp.release import choices, plans, storage, tables
+from matrixdp.release import plans, storage, tables
 
 #: A mean of four ages.
 AGES = {
@@ -191,10 +191,9 @@ def test_no_request_moves_by_more_than_its_noise_is_charged_for(
     grid = np.array([*itertools.product([np.nan, 0.0, 60.0, 120.0], [np.nan, 0.0, 90.0, 200.0])])
     for option in harness.options(base):
         chosen, noise = option.release, option.release.noise
-        spec = choices.spec_of(base, option)
+        output = option.output
         values = [
-            exact_sums.value(spec.output.query, [spec.output.scaled(np.tile(row, (most, 1)))])
-            for row in grid
+            exact_sums.value(output.query, [output.scaled(np.tile(row, (most, 1)))]) for row in grid
         ]
         others = values if adjacency == "replace" else [np.zeros(noise.shape)]
         apart = np.array([one - other for one in values for other in others])

@@ -9,7 +9,7 @@ from harness import charges, read, run
 
 import matrixdp as mdp
 from matrixdp.mechanisms.composed import InParts
-from matrixdp.release import choices, compositions, outlooks, specification
+from matrixdp.release import compositions, outlooks
 from matrixdp.release.outputs import OUTPUTS
 
 COMPARED = ["second_moments", "covariance", "components", "regression"]
@@ -20,13 +20,13 @@ def fit(query, features=4, count=500, side=100.0, **given):
     return harness.fit(query, box, count, **{"epsilon": 1.0, "delta": 1e-6, **given})
 
 
-def drawn(spec, option, rows):
+def drawn(option, rows):
     """Return the answer of a real release of rows."""
-    spec = choices.spec_of(spec, option)
-    private = option.release.release(spec.output.scaled(rows))
+    output = option.output
+    private = option.release.release(output.scaled(rows))
     if isinstance(option.release, InParts):
-        return spec.output.answer(compositions.noisy(spec.output, option.release, private))
-    return spec.output.answer(spec.output.noisy(option.release, private, None))
+        return output.answer(compositions.noisy(output, option.release, private))
+    return output.answer(output.noisy(option.release, private, None))
 
 
 @pytest.mark.parametrize("mechanism", ["laplace", "gaussian", "clipped"])
@@ -40,7 +40,7 @@ def test_the_simulated_loss_is_that_of_real_releases_of_such_records(query, mech
         rows = 50 + 50 * (fill * uniform - (1 - fill) / 2)
         exact, lost = np.cov(rows.T, bias=True), []
         for _ in range(30):
-            answer = drawn(spec, option, rows)
+            answer = drawn(option, rows)
             if query == "regression":
                 wrong = rows[:, -1] - rows[:, :-1] @ answer[0, :-1] - answer[0, -1]
                 lost.append(np.mean(wrong**2) / rows[:, -1].var() - (1 - outlooks.EXPLAINED))
@@ -57,7 +57,7 @@ def test_the_simulated_loss_is_that_of_real_releases_of_such_records(query, mech
 def test_the_first_choice_has_the_least_regret_and_all_are_compared(query):
     listed = harness.options(fit(query, 5, 442))
     assert {"Laplace", "Gaussian", "AnalyzeGauss"} < {option.name for option in listed}
-    keys = {specification.key_of(option.mechanism) for option in listed}
+    keys = {option.key for option in listed}
     assert "clipped" in keys
     losses = np.array([option.losses for option in listed])
     losses[losses > OUTPUTS[query].lost] = 1.0
@@ -70,7 +70,7 @@ def test_the_first_choice_has_the_least_regret_and_all_are_compared(query):
 def test_a_covariance_several_times_too_small_is_not_the_first_choice(count):
     spec = harness.fit("covariance", mdp.Box.cube(4, -1.0, 1.0), count, epsilon=1, delta=1e-6)
     first = harness.options(spec)[0]
-    assert specification.key_of(first.mechanism) != "clipped"
+    assert first.key != "clipped"
     assert first.losses[0] < 0.1
 
 

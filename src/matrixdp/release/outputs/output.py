@@ -273,9 +273,10 @@ class Output(abc.ABC):
 
     def weight_std(self, option: Option) -> float:
         """Return the standard deviation of the noise of the weight that divides answers, or 0."""
-        release, spread = option.release, option.variances
+        release = option.release
         if not (self.constant and self.query.private_count):
             return release.weight_std
+        spread = variances(release.widest)
         variance = spread[CONSTANT, CONSTANT if spread.shape[1] > 1 else 0]
         return float(release.widest.rounding_factor * np.sqrt(variance))
 
@@ -295,7 +296,7 @@ class Output(abc.ABC):
         to a deviation of ``FAITHFUL``.
         """
         release = option.release
-        spread = option.variances * release.widest.rounding_factor**2
+        spread = variances(release.widest) * release.widest.rounding_factor**2
         weight = self.weight_std(option) ** 2
         return self._deviations(spread, release.centre_std, weight, pure=release.mu is None)
 
