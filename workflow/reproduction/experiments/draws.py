@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +19,7 @@ from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.mechanism import CalibratedMechanism
 from matrixdp.mechanisms.programs import Program, Question, Simulation
 from matrixdp.noise import safe
-from matrixdp.noise.value import Noise
+from matrixdp.noise.value import Noise, upper
 from reproduction.stacks import Streams, normals
 
 #: Names of the library's noise by its law and whether it is symmetric.
@@ -89,19 +88,10 @@ def noise_of(question: AdditiveMechanism | Question, streams: Streams) -> Array:
     if hasattr(noise, "trials"):
         return np.asarray(noise.trials(streams))
     if isinstance(noise, Noise) and noise.unit == safe.NORMAL:
-        return noise.sample(cast(np.random.Generator, _Normals(streams)), len(streams))
+        drawn = normals(streams, noise.shape)
+        white = drawn[..., *upper(noise.shape[0])] if noise.symmetric else drawn
+        return noise.colour(white.reshape(len(streams), noise.count))
     return np.concatenate([noise.sample(stream, 1) for stream in streams])
-
-
-@dataclass(frozen=True)
-class _Normals:
-    """Generators of trials, from which a stack of normal noise is drawn as from one."""
-
-    streams: Streams
-
-    def standard_normal(self, size: tuple[int, ...]) -> Array:
-        """Return standard normals (trials, ...)."""
-        return normals(self.streams, size[1:])
 
 
 @dataclass(frozen=True)
