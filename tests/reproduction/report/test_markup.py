@@ -8,7 +8,7 @@ import pytest
 from numbertexts import shows
 
 from reproduction.report import markup
-from reproduction.report.markup import interval, short
+from reproduction.report.markup import interval, short, significant
 from reproduction.report.tables.base import Column, Table
 
 
@@ -30,6 +30,22 @@ from reproduction.report.tables.base import Column, Table
 )
 def test_short(number, shown):
     assert short(number) == shown
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        (0.20030, "0.200"),
+        (0.99996, "1.00"),
+        (-2.003e-4, "-2.00e-4"),
+        (0.2, "0.2"),
+        (0.1 * 3, "0.3"),
+        (5000, "5,000"),
+        (math.nan, ""),
+    ],
+)
+def test_significant_digits_of_a_rounded_number_are_all_written(number, shown):
+    assert significant(number) == shown
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 #: Range of numbers that are written without an exponent.
 PLAIN = 1e-3, 1e7
 
+#: A number this near to its rounded one, relatively, is exact.
+EXACT = 1e-6
+
 #: Cells with more letters than this are wrapped in LaTeX.
 WIDE = 30
 
@@ -111,9 +114,18 @@ def mechanism(row: Any) -> str:
 
 
 def short(number: float, digits: int = 3) -> str:
-    """Return a number with ``digits`` significant digits (0.197, 12,300, 2.6e-4); NaN is empty.
+    """Return a number with at most ``digits`` significant digits (0.197, 0.2, 12,300, 2.6e-4).
 
-    Integers below a thousand are never rounded.
+    NaN is empty. Integers below a thousand are never rounded.
+    """
+    mantissa, exponent, power = significant(number, digits).partition("e")
+    return _without_zeros(mantissa) + exponent + power
+
+
+def significant(number: float, digits: int = 3) -> str:
+    """Return a number with ``digits`` significant digits, where :func:`short` drops zeros.
+
+    A rounded number keeps the zeros at its end (0.2003 is 0.200); an exact one has none.
     """
     if math.isnan(number):
         return ""
@@ -121,12 +133,17 @@ def short(number: float, digits: int = 3) -> str:
         return f"{number:.0f}"
     digits = max(digits, min(3, len(f"{abs(number):.0f}")))
     rounded = float(f"{number:.{digits - 1}e}")
-    mantissa, _, power = f"{rounded:.{digits - 1}e}".partition("e")
-    if PLAIN[0] <= abs(rounded) < PLAIN[1]:
-        text, end = f"{rounded:,.{max(0, digits - 1 - int(power))}f}", ""
-    else:
-        text, end = mantissa, f"e{int(power)}"
-    return (text.rstrip("0").rstrip(".") if "." in text else text) + end
+    text, _, power = f"{rounded:.{digits - 1}e}".partition("e")
+    plain = PLAIN[0] <= abs(rounded) < PLAIN[1]
+    if plain:
+        text = f"{rounded:,.{max(0, digits - 1 - int(power))}f}"
+    if math.isclose(rounded, number, rel_tol=EXACT):
+        text = _without_zeros(text)
+    return text if plain else f"{text}e{int(power)}"
+
+
+def _without_zeros(decimal: str) -> str:
+    return decimal.rstrip("0").rstrip(".") if "." in decimal else decimal
 
 
 def span(numbers: pd.Series, form: Callable[[Any], str] = format_value) -> str:

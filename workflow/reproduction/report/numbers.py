@@ -20,7 +20,7 @@ from reproduction.files import write_text
 from reproduction.report.claims import findings
 from reproduction.report.claims.definitions import PAPERS
 from reproduction.report.inputs import Files, Run
-from reproduction.report.markup import short
+from reproduction.report.markup import significant
 
 #: The source of each number.
 FILE = Path(__file__).parents[2] / "numbers.yaml"
@@ -137,7 +137,7 @@ def _rounded(value: float, entry: Mapping[str, Any], source: str, file: str) -> 
     rounding = f"{digits} significant digits"
     if math.isnan(value):
         return Number(MISSING, None, rounding, source, file)
-    return Number(short(value, digits), value, rounding, source, file)
+    return Number(significant(value, digits), value, rounding, source, file)
 
 
 def _matches(column: pd.Series, value: Any) -> pd.Series:

@@ -282,6 +282,6 @@ def _advice(files: Files) -> dict[str, Any]:
         entries = (row["error"], row["baseline_error"], row["nonprivate"])
         place = markup.format_value(row.get("place"))
         task = ", ".join(filter(None, [catalogue.experiment(str(name)).title, place]))
-        lines.append([task, _in_print(best), *(numbers.short(float(x)) for x in entries)])
+        lines.append([task, _in_print(best), *(markup.significant(float(x)) for x in entries)])
     header = ["Task", "Mechanism", "Result", "Baseline", "Non-private"]
     return {"header": header, "groups": [["", lines]]}
