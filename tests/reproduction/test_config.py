@@ -137,6 +137,8 @@ REFUSED = [
     ("experiment_defaults/epsilons", [], "epsilons is []; it must be a list of 1 to 100"),
     ("experiment_defaults/epsilons", [*range(1, 200)], "a list of 1 to 100, each"),
     ("experiments", LEFT_OUT, "config.yaml lacks the key 'experiments': the experiments on rel"),
+    ("experiments/regresion", None, "null in experiments is 'regresion'; did you mean 'regression"),
+    ("training/typo", None, "a name that is null in training is 'typo'; it must be one of adult"),
     ("experiments/regresion", {}, "experiments.regresion lacks the key 'task': the name of a task"),
     (f"experiments/{LONG}", PLAIN, "it must be made of small letters and digits, at most 50"),
     ("experiments/a\n", PLAIN, r"is 'a\n'; it must be made of small letters"),

@@ -17,6 +17,7 @@ from matrixdp.checks import InputError, choice
 from reproduction import catalogue, discovery, job_settings
 from reproduction.data import datasets as sets
 from reproduction.experiments import readings
+from reproduction.files import read_yaml
 from reproduction.models import Label, Model, Name, Number, Texts, check, left_out
 from reproduction.trials import (
     DEFAULT,
@@ -30,6 +31,9 @@ from reproduction.trials import (
 #: Numbers from which on a matrix of one's own is large, and the limits of its audit (see
 #: :class:`matrixdp.auditing.releases.Limits`), which the page states.
 LARGE, LIMITS = 200_000, {"audit_pairs": 8, "audit_numbers": 400_000_000}
+
+#: What overlays are put on: the configuration of the folder where it runs, or the project's.
+_BASES = Path("config.yaml"), Path(__file__).parents[2] / "config.yaml"
 
 #: Keys of paths, and of the words for commands.
 _PATHS = ("pathvars", "options")
@@ -252,12 +256,29 @@ def resolve(config: Mapping[str, Any]) -> dict[str, Any]:
             is not allowed.
     """
     resolved = check(Config, config, "config.yaml").model_dump()
+    _check_left_out(config)
     check(sets.Entries, sets.entries(), f"workflow/{sets.FILE.name}")
     try:
         _complete(resolved)
     except InputError as error:
         raise InputError(f"config.yaml: {error}") from None
     return resolved
+
+
+def _check_left_out(config: Mapping[str, Any]) -> None:
+    """Check that config.yaml has what an overlay leaves out by null.
+
+    Raises:
+        InputError: it has no run of such a name.
+    """
+    for key in ("experiments", "training"):
+        runs = config.get(key) or {}
+        # A run that is null in config.yaml itself has its name there.
+        files = [file for file in _BASES if file.is_file()]
+        names = [name for file in files for name in read_yaml(file).get(key) or {}]
+        for name in runs.keys() - _present(runs):
+            if name not in names:
+                choice(names, **{f"config.yaml: a name that is null in {key}": name})
 
 
 def _complete(resolved: dict[str, Any]) -> None:
