@@ -89,20 +89,32 @@ help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /make \1: /p' Makefile
 
 # The environment. Its stamp has a name by the place and the Python that it is made for. A .venv without
-# any stamp belongs to somebody else: it is filled, never wiped.
+# any stamp belongs to somebody else: it is filled, never wiped. Of ours .venv/stamp goes last, so that
+# one that is half deleted is deleted again, whatever of its packages seems to be there.
 INSTALL = $(if $(UV),uv pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install -qq)
 STAMP := .venv/stamp.$(shell { pwd; "$(PYTHON)" -V; } 2>&1 | cksum | cut -d ' ' -f 1)
 FAILS = { echo "$(1)" >&2; exit 1; }
+# One set-up after another: an installer that a killed make leaves behind holds the lock to its end.
+# Some disks have no locks.
+ALONE = "$(PYTHON)" -c 'import fcntl, os, sys; file = os.open(sys.argv[1], os.O_RDONLY); \
+    exec("try: fcntl.flock(file, fcntl.LOCK_EX)\nexcept OSError: pass"); os.set_inheritable(file, True); \
+    os.execvp(sys.argv[2], sys.argv[2:])' workflow/requirements.lock
 
 setup: $(STAMP) ## make .venv, or make it anew after a change of the lock, and nothing else
 $(STAMP): workflow/requirements.lock
+ifndef IS_ALONE
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || $(call FAILS,$(PYTHON) \
 	is missing or older than Python 3.11: install a newer one and say \`make PYTHON=python3.12\`.)
 	@[ -w . ] || $(call FAILS,You may not write to $(CURDIR): make a clone of your own and start there.)
 	@[ ! -L .venv ] || $(call FAILS,.venv is a link: remove it and start again.)
 	@echo "Setting up .venv with $(if $(UV),uv: half a minute,pip: up to two minutes) ..."
-	@"$$("$(PYTHON)" -c 'import sys; print(sys._base_executable)')" -m venv $(if $(UV),--without-pip) \
-	    $$(ls .venv/stamp* >/dev/null 2>&1 && echo --clear) .venv && touch .venv/stamp
+	@$(ALONE) $(MAKE) --silent --no-print-directory IS_ALONE=1 $@
+else
+	@[ -e .venv ] || { mkdir .venv && touch .venv/stamp; }
+	@base="$$("$(PYTHON)" -c 'import sys; print(sys._base_executable)')" && \
+	if ls .venv/stamp* >/dev/null 2>&1; then touch .venv/stamp && rm -f .venv/stamp.* && \
+	    find .venv -mindepth 1 -maxdepth 1 ! -name stamp -exec rm -rf {} +; fi && \
+	"$$base" -m venv $(if $(UV),--without-pip) .venv && touch .venv/stamp
 	@$(INSTALL) --require-hashes -r workflow/requirements.lock || \
 	$(call FAILS,The set-up failed: check the network and the space on the disk and start again.)
 	@printf '#!/bin/sh\nexec "$${0%%/*}/python" -m matrixdp "$$@"\n' >$(BIN)/matrixdp
@@ -110,3 +122,4 @@ $(STAMP): workflow/requirements.lock
 	@for library in .venv/lib/python3*/site-packages; do \
 	    printf '%s\n' "$(CURDIR)/src" "$(CURDIR)/workflow" >"$$library/matrixdp.pth"; done
 	@touch $@
+endif

@@ -5,6 +5,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -108,11 +109,13 @@ def test_the_package_is_there_without_activation_from_any_folder(folder, tmp_pat
     assert said == "['release', 'a b.toml']\n"
 
 
-@pytest.mark.parametrize("change", ["lock", "python", "place"])
+@pytest.mark.parametrize("change", ["lock", "lock in the environment", "python", "place"])
 def test_setup_is_done_anew_after_a_change_of(change, folder, tmp_path):
     assert folder.make("setup")[0] == 0
     words = []
-    if change == "lock":
+    if change.startswith("lock"):
+        # Activated, it makes itself anew.
+        words = [f"PYTHON={folder.root}/.venv/bin/python"] * (change != "lock")
         (folder.root / "workflow/requirements.lock").write_text("a==2 --hash=x\n")
     elif change == "python":
         python = shlex.quote(sys.executable)
@@ -140,6 +143,39 @@ def test_an_interrupted_setup_is_not_trusted(folder):
     script(folder.uv, "exit 0")
     assert folder.make("setup")[0] == 0
     assert not half.exists()
+
+
+def test_an_environment_that_is_half_deleted_is_deleted_again(folder, tmp_path):
+    assert folder.make("setup")[0] == 0
+    half = folder.root / ".venv" / "half a package"
+    half.touch()
+    (folder.root / "workflow/requirements.lock").write_text("a==2 --hash=x\n")
+    # Who deletes dies on the way, after the programs.
+    script(folder.tools / "rm", '/bin/rm -rf .venv/bin; [ "$1" = -f ] && exec /bin/rm "$@"; exit 1')
+    dies = script(tmp_path / "dies", "rm -f .venv/stamp*; exit 1")
+    real = shlex.quote(sys.executable)
+    python = f'case "$*" in *_base_executable*) echo {dies};; *) exec {real} "$@";; esac'
+    assert folder.make("setup", f"PYTHON={script(tmp_path / 'python', python)}")[0] == 2
+    assert half.exists()
+    (folder.tools / "rm").unlink()
+    assert folder.make("setup")[0] == 0
+    assert not half.exists()
+
+
+def test_a_setup_waits_for_the_installer_of_one_that_was_killed(folder, tmp_path):
+    begins = tmp_path / "begins"
+    script(
+        folder.uv,
+        f"echo begin >>{folder.calls}; touch {begins}; sleep 2; echo end >>{folder.calls}",
+    )
+    first = subprocess.Popen(folder.command("setup"), env=folder.variables())
+    while not begins.exists():
+        assert first.poll() is None
+        time.sleep(0.01)
+    first.kill()
+    first.wait()
+    assert folder.make("setup")[0] == 0
+    assert folder.noted() in (["begin", "end"], ["begin", "end"] * 2)
 
 
 def test_an_environment_of_a_users_own_is_filled_and_not_wiped(folder):
