@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import matrixdp as mdp
+from matrixdp import cli
 
 PACKAGE = Path(mdp.__file__).parent
 MODULES = [
@@ -41,6 +42,12 @@ def test_a_name_that_is_near_says_which_one_is_meant():
         mdp.release("people.toml")
     with pytest.raises(AttributeError, match="did you mean PrivateRidge"):
         _ = mdp.ridge
+
+
+def test_the_version_is_that_of_the_command(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["--version"])
+    assert capsys.readouterr().out == f"matrixdp {mdp.__version__}\n"
 
 
 @pytest.mark.parametrize("name", MODULES)

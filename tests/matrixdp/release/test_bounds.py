@@ -214,6 +214,18 @@ def test_three_columns_need_as_many_records_as_the_page_says(tmp_path, delta, co
     assert count in (PACKAGE / "own_matrix.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("columns", [1, 20])
+def test_an_empty_column_gets_bounds_by_chance_as_rarely_as_the_page_says(tmp_path, columns):
+    names = [f"c{number}" for number in range(columns)]
+    keys = {**BOUNDS, "query": "bounds", "columns": names, "bounds": None}
+    release = harness.options(harness.spec(tmp_path, **keys))[0].release
+    stream, passed = np.random.default_rng(0), 0
+    for noise in release.noise.sample(stream, 4000):
+        passed += any(histogram.bounds(release, noise * release.rounding_factor))
+    # Within three standard errors of a share of 1 %.
+    assert 0.0052 < passed / 4000 < 0.0148
+
+
 @pytest.mark.parametrize("delta", [0, 1e-6])
 def test_too_few_records_are_refused_before_they_are_charged(folder, capsys, delta):
     harness.save(folder / "people.csv", np.ones((30, 2)))

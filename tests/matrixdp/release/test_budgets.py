@@ -66,6 +66,11 @@ def test_of_pure_releases_together_the_sampler_has_a_delta_of_at_most_its_cap():
     assert ledger.excess(beyond)
 
 
+@pytest.mark.parametrize(("delta", "part"), [(1e-5, 1e-7), (1e-4, 1e-6), (1e-2, 1e-6), (0, 1e-6)])
+def test_what_is_reserved_for_the_sampler_is_a_hundredth_and_at_most_1e_6(delta, part):
+    assert ledger.total({"epsilon": 1.0, "delta": delta})["sampler"] == pytest.approx(part)
+
+
 def test_what_is_reserved_for_the_sampler_does_not_depend_on_what_is_released():
     """Nobody trades mu against numbers: both have limits of their own from the start."""
     entry = ledger.entry(calibrated(epsilon=0.5))

@@ -86,7 +86,13 @@ def test_the_ridge_follows_from_released_moments_alone(data, monkeypatch):
     slope = 0.15 / 0.3 * 20 / 1
     assert fits[0].coef_[0] == pytest.approx(slope)
     moments[1, 1] = 1e-6
-    assert mdp.PrivateRidge(**options).fit(X, y).coef_[0] < 0.9999 * slope
+    shrunk = mdp.PrivateRidge(**options).fit(X, y).coef_[0] / slope
+    ridge = 0.3 / shrunk - 0.3
+    assert ridge > 1e-4
+    for times, expected in ((5.9, shrunk), (6.1, 1.0)):
+        moments[1, 1] = times * ridge
+        fitted = mdp.PrivateRidge(**options).fit(X, y).coef_[0]
+        assert fitted == pytest.approx(expected * slope, rel=1e-9)
 
 
 def test_raw_values_of_estimators_are_those_that_noise_left(data, monkeypatch):

@@ -124,7 +124,7 @@ def test_intervals_of_a_covariance_and_its_eigenvalues_hold_together(noisy):
     _, simulated, exact, moments_of_releases = noisy
     mean, covariance = unprojected(exact)
     values = np.linalg.eigvalsh(covariance)[::-1]
-    both, spectra, sizes = [], [], []
+    both, spectra, sizes, released_values = [], [], [], []
     for moments in moments_of_releases:
         noisy_mean, second = unprojected(moments)
         shifts, widths = simulated.covariance_widths(noisy_mean)
@@ -132,11 +132,14 @@ def test_intervals_of_a_covariance_and_its_eigenvalues_hold_together(noisy):
         both.append(inside and (np.abs(second - covariance) <= widths).all())
         estimate = centred(moments)
         width = simulated.eigenvalue_width(estimate.mean)
-        limits = uncertainty.eigenvalues(spectrum(estimate.covariance)[0], width)
+        released_values.append(spectrum(estimate.covariance)[0])
+        limits = uncertainty.eigenvalues(released_values[-1], width)
         spectra.append(((limits[:, 0] <= values) & (values <= limits[:, 1])).all())
         sizes.append(np.linalg.norm(second - covariance, 2) / width)
     assert np.mean(both) >= 0.95
     assert np.mean(spectra) >= 0.95
+    # Noise inflates the largest eigenvalue.
+    assert np.mean(released_values, axis=0)[0] > values[0]
     # They are no wider than twice what the noise does, and half of their width would not do.
     assert np.quantile(sizes, 0.95) > 0.5
 
@@ -203,6 +206,42 @@ def test_intervals_about_a_private_mean_cover_clipped_moments_about_it():
 
 
 KEY, ALONE = "interval_95", "noise_alone_95"
+ERRORS = "standard_errors_of_the_noise_alone"
+ABOUT_MEAN = ("covariance", "components", "regression")
+#: Queries, mechanisms, keys, and what their files state of the noise.
+STATED = [
+    *(("mean", "gaussian", keys, [f"{KEY}_plus_or_minus"]) for keys in ({}, {"max_norm": 2.0})),
+    ("mean", "gaussian", {"adjacency": "add_or_remove"}, []),
+    *(
+        ("mean", "gaussian", {"adjacency": relation, "missing": "present"}, [KEY])
+        for relation in ("replace", "add_or_remove")
+    ),
+    ("covariance", "gaussian", {}, [KEY]),
+    ("covariance", "clipped", {}, [KEY, ALONE]),
+    ("components", "gaussian", {}, [KEY]),
+    ("regression", "gaussian", {}, [ERRORS]),
+    *product(ABOUT_MEAN, ["gaussian", "clipped"], [{"max_norm": 2.0}], [[]]),
+    *product(ABOUT_MEAN, ["gaussian", "clipped"], [{"adjacency": "add_or_remove"}], [[]]),
+    ("second_moments", "clipped", {"adjacency": "add_or_remove"}, []),
+]
+
+
+@pytest.mark.parametrize(("query", "mechanism", "keys", "names"), STATED)
+def test_files_state_no_interval_where_none_covers(query, mechanism, keys, names):
+    keys = {"missing": "refuse", "records": 2000, **keys}
+    keys |= {"target": 3} if query == "regression" else {}
+    made = mdp.make_release(
+        records(),
+        query=query,
+        mechanism=mechanism,
+        bounds=(-1, 1),
+        epsilon=3.0,
+        delta=1e-6,
+        even_if_useless=True,
+        **keys,
+    )
+    starts = (KEY, ALONE, ERRORS)
+    assert [name for name in {**made.receipt, **made.details} if name.startswith(starts)] == names
 
 
 @pytest.mark.parametrize(

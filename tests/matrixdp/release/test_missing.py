@@ -53,7 +53,7 @@ def test_recommend_says_so_too_by_the_suffix_where_there_is_no_file(tmp_path, ca
     assert 'missing = "refuse"' in (verb.__doc__ or "")
 
 
-@pytest.mark.parametrize(("kind", "status"), [(float, 2), (np.float32, 2), (int, 0)])
+@pytest.mark.parametrize(("kind", "status"), [(float, 2), (np.float32, 2), (int, 0), (bool, 0)])
 def test_only_an_array_of_whole_numbers_needs_no_rule_for_missing_values(tmp_path, kind, status):
     np.save(tmp_path / "ages.npy", np.array([[1], [2], [3], [4]], dtype=kind))
     assert run(tmp_path, **{**AGES, "file": "ages.npy", "bounds": {"0": [0, 10]}}) == status
@@ -150,6 +150,23 @@ def test_the_mean_of_the_values_present_and_its_interval(
     assert "counts in no column" in error
     assert answer.receipt["missing"] == "present"
     assert "interval_95_plus_or_minus" not in answer.receipt
+
+
+@pytest.mark.parametrize(("mechanism", "factor"), [("laplace", 2**0.5), ("gaussian", 2 / 3**0.5)])
+def test_the_noise_of_a_mean_of_values_present_is_that_of_the_page(mechanism, factor):
+    rows = np.random.default_rng(0).uniform(0, 1, (RECORDS, 2))
+    keys = {"query": "mean", "bounds": (0, 1), "epsilon": 1, "delta": 1e-6, "mechanism": mechanism}
+    refuse, present = (
+        mdp.make_release(rows, **keys, missing=rule).receipt["noise_std"]["0"]
+        for rule in ("refuse", "present")
+    )
+    assert present == pytest.approx(factor * refuse, rel=1e-3)
+    widths = []
+    for share in (1, 2):
+        rows[::share] = np.where(share > 1, np.nan, rows[::share])
+        made = mdp.make_release(rows, **keys, missing="present")
+        widths.append(np.diff(made.details["interval_95"]["mean"]["0"])[0])
+    assert widths[1] == pytest.approx(2 * widths[0], rel=0.05)
 
 
 CELLS = ["", "NA", "nan", "-1e999", "-5", "0", "60", "119", "121", "inf"]

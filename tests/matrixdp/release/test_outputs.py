@@ -81,6 +81,13 @@ def test_an_answer_that_may_be_noise_says_so(
         assert f"{plain(np.sqrt(answer.numbers[1, 2]), 3)}: it hides" in doubt
 
 
+def test_a_coefficient_within_two_standard_errors_of_0_may_be_noise():
+    box = mdp.Box.cube(4, 0, 1)
+    line = outputs.Regression(columns=("a", "b", "c", "y"), box=box, records=400)
+    (doubt,) = line.doubts_of(np.array([2.1, -2.1, -1.9]), np.ones(3))
+    assert "the coefficient of c:" in doubt
+
+
 @pytest.mark.parametrize("keys", [keys for keys, *_ in HIDDEN])
 def test_an_answer_far_above_its_noise_says_nothing(tmp_path, capsys, keys):
     rows = INCOMES / INCOMES.max(axis=0) * [120, 200_000]

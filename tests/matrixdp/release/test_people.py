@@ -148,6 +148,7 @@ OF_TWO_KINDS = [
     (["a", "8", "8", "\u200b"], "no identifier"),
     (["a", "8", "8", "N\u200b/A"], "no identifier"),
     ([7.0, 8.0, 7.0, 2.0**53], "an identifier with more digits than its type holds"),
+    (["1500", "8", "8", "1,500"], "an identifier before in another spelling"),
     (["a", "b", "a", b"a"], "an identifier of the type bytes, no text and no number"),
     (["a", "b", "a", date(2026, 1, 1)], "an identifier of the type date, no text and no number"),
 ]
@@ -315,6 +316,25 @@ def test_a_limit_that_is_not_kept_is_seen_and_so_is_noise_for_one_record(tmp_pat
     monkeypatch.setattr(people.FirstRecords, "keep", lambda self, names: keep(self, names) | True)
     pairs = list(neighbours(spec, np.random.default_rng(0), 48))
     assert widest(pairs, option.release) > 2
+
+
+@pytest.mark.parametrize(
+    ("query_type", "mechanism", "factor"),
+    [
+        (mdp.MeanQuery, mdp.Gaussian(), 4),
+        (mdp.SecondMomentQuery, mdp.AnalyzeGauss(), 4),
+        (mdp.RecordsQuery, mdp.Laplace(), 4),
+        (mdp.RecordsQuery, mdp.Gaussian(), 2),
+    ],
+)
+def test_the_noise_of_people_is_that_of_the_page(query_type, mechanism, factor):
+    one, several = (
+        mechanism.calibrate(
+            query_type(mdp.Box.cube(2, 0, 1), 99, per_person=k), epsilon=1, delta=1e-6
+        )
+        for k in (None, 4)
+    )
+    assert several.noise_std == pytest.approx(factor * one.noise_std, rel=1e-4)
 
 
 # --- The account ------------------------------------------------------------------------------

@@ -17,9 +17,9 @@ def folder(tmp_path):
     return tmp_path
 
 
-def run(folder, **keys):
-    total = {"epsilon": 1, "delta": 1e-6}
-    return harness.run(folder, insist=True, **{"records": 3, "epsilon": 1, "total": total, **keys})
+def run(folder, out="out", **keys):
+    keys = {"records": 3, "epsilon": 1, "total": {"epsilon": 1, "delta": 1e-6}, **keys}
+    return harness.run(folder, out, insist=True, **keys)
 
 
 def calibrated(query, mechanism=None, epsilon=1.0, delta=1e-6):
@@ -116,6 +116,9 @@ def test_delta_as_stated_has_room_for_the_law_of_noise(folder):
         needed.append(gaussian_dp.delta(epsilon, receipt["mu"]) + safe.extra_delta(epsilon, 2))
         assert delta == min(needed)
     assert min(needed) < needed[-1]
+    (folder / "people.csv.privacy.json").unlink()
+    assert run(folder, "pure", delta=None, total={"epsilon": 1, "delta": 0}) == 0
+    assert 0 < harness.read(folder, out="pure").receipt["delta"] <= 1e-6
 
 
 def people(count):
@@ -175,5 +178,7 @@ def test_nothing_but_the_noisy_answer_depends_on_the_records(tmp_path, capsys, k
         output = capsys.readouterr()
         lines = (output.out + output.err).replace(str(folder), "").splitlines()
         told = [line for line in lines if not line.startswith(ANSWERS)]
-        written.add((json.dumps(answer.receipt), answer.page, *told))
+        (charge,) = harness.charges(folder)
+        public = json.dumps({name: charge[name] for name in charge if name != "answer"})
+        written.add((json.dumps(answer.receipt), answer.page, public, *told))
     assert len(written) == 1

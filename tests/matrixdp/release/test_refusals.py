@@ -250,6 +250,7 @@ CONTENTS = [
         (f"age;income\n1;2\n{cell};3\n", GERMAN, "no number in record 2, column 'age'")
         for cell in CELLS
     ),
+    ("age;income\n1;2\n1.000,5;3\n", GERMAN, "no number in record 2, column 'age'"),
     ("age,income,who\n1,2,smith\n1,2, \n", PEOPLE, "no identifier in record 2, column 'who'"),
     (
         "age,income,who\n1,2,smith\n" + "1,2,smith\n" * 399,

@@ -66,6 +66,23 @@ def test_the_first_choice_has_the_least_regret_and_all_are_compared(query):
     assert regrets == pytest.approx(outlooks.regrets(OUTPUTS[query], losses))
 
 
+@pytest.mark.parametrize(
+    ("query", "features", "more", "compared"),
+    [
+        ("covariance", 4, {}, True),
+        ("covariance", 4, {"max_norm": 10.0}, False),
+        ("components", 101, {}, False),
+        ("mean", 4, {}, False),
+        ("records", 4, {}, False),
+    ],
+)
+def test_what_is_not_compared_has_the_least_noise_first(query, features, more, compared):
+    listed = harness.options(fit(query, features, 50_000, **more))
+    assert [bool(option.losses) for option in listed] == [compared] * len(listed)
+    errors = [option.error for option in listed]
+    assert (errors == sorted(errors)) != compared
+
+
 @pytest.mark.parametrize("count", [1495, 4406])
 def test_a_covariance_several_times_too_small_is_not_the_first_choice(count):
     spec = harness.fit("covariance", mdp.Box.cube(4, -1.0, 1.0), count, epsilon=1, delta=1e-6)
@@ -90,6 +107,7 @@ def test_recommend_shows_all_mechanisms_and_release_takes_the_first(folder, caps
     out = capsys.readouterr().out
     rows = re.findall(r"^(\w+) +(?:-?\d+\.\d\d +){4}(\d\.\d\d)$", out, re.M)
     assert {key for key, _ in rows} == {"laplace", "gaussian", "analyze_gauss", "clipped"}
+    assert "where columns fill 100%, 50%, 25%, 10% of them" in out
     assert out.startswith(rows[0][0])
     least = min(float(regret) for _, regret in rows)
     assert float(rows[0][1]) <= least + outlooks.TIE + 0.01

@@ -49,16 +49,30 @@ def test_every_request_gives_numbers_a_receipt_and_a_charge(folder, keys, shape)
 
 
 def test_a_release_in_parts_states_the_budget_of_each(folder):
+    keys = {"query": "second_moments", **CLIPPED, "total": {"epsilon": 2.0, "delta": 1e-6}}
+    assert run(folder, "about zero", **keys) == 0
+    parts = read(folder, "second_moments", "about zero").receipt["parts"]
+    shares = {part["part"]: part["share"] for part in parts}
+    assert shares == pytest.approx({"lengths": 0.1, "moments": 0.9})
+    (folder / "people.csv.privacy.json").unlink()
     keys = {"query": "covariance", **CLIPPED}
     assert run(folder, **keys) == 0
     answer, (charge,) = read(folder, "covariance"), charges(folder)
     assert charge["parts"] == answer.receipt["parts"]
     assert "noise_std" not in answer.receipt
     assert [part["part"] for part in charge["parts"]] == ["mean", "lengths", "moments"]
-    assert sum(part["share"] for part in charge["parts"]) == pytest.approx(1)
+    assert [part["share"] for part in charge["parts"]] == pytest.approx([0.5, 0.05, 0.45])
     together = np.linalg.norm([part["mu"] for part in charge["parts"]])
     assert together / (1 + 1e-12) <= charge["mu"] <= gaussian_dp.mu(2.0, 1e-6)
     assert {*answer.details["noise_of_mean"]} == {"age", "income"}
+
+
+def test_all_components_cost_as_much_as_one(folder):
+    total = {"epsilon": 9, "delta": 1e-5}
+    for number in (1, 2):
+        assert run(folder, str(number), query="components", number=number, total=total) == 0
+    one, both = charges(folder)
+    assert (one["mu"], one["numbers"]) == (both["mu"], both["numbers"])
 
 
 @pytest.mark.parametrize("name", ["people.csv", "people.npy"])

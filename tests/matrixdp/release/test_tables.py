@@ -129,6 +129,11 @@ def test_missing_values_get_their_fill_and_infinite_ones_stay(tmp_path):
         read(path)
 
 
+@pytest.mark.parametrize("cell", ["", "NA", "N/A", "NaN", "null", "None"])
+def test_the_words_for_a_missing_value(tmp_path, cell):
+    assert read_text(tmp_path / "x.csv", f"a,b\n{cell},2\n", columns=("a", "b")) == [[9, 2]]
+
+
 @pytest.mark.parametrize("empty", ["", " ", '""'])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_an_empty_line_is_a_record_of_a_single_column_wherever_it_stands(tmp_path, empty, end):
