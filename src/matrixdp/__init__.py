@@ -6,8 +6,10 @@ Three ways lead from records, one per row, to a release:
   :func:`recommend` says before what its noise will be, and costs nothing;
 - :class:`Covariance`, :class:`PrivatePCA` and :class:`PrivateRidge` in scikit-learn's pipelines;
 - a query and a mechanism, for what has no name there, such as a mechanism of your own.
+  :func:`compare_mechanisms` has their noise, and :func:`audit` tests any mechanism or function.
 
-An :class:`Account` (diffprivlib's accountant) adds up the releases of each. The third way:
+An :class:`Account` (diffprivlib's accountant) adds up the releases of each. Bounds that nobody
+knows :func:`private_bounds` finds. The third way:
 
 >>> import matrixdp as mdp, numpy as np
 >>> records = np.random.default_rng(1).uniform((0, 0), (120, 200_000), (400, 2))

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+import matrixdp as mdp
 from matrixdp import cli
 
 SPECIFICATION = """
@@ -89,6 +90,10 @@ def test_a_recommendation_says_its_rows(run, capsys):
         assert f"{row['says']}; the account has room for {row['room']} more" in text
     for line in one["details"]:
         assert f"{line}\n" in text
+    in_python = mdp.recommend("single.toml")
+    assert [(row["name"], row["noise"]) for row in one["mechanisms"]] == [
+        (option.says.partition(":")[0], option.error) for option in in_python
+    ]
     assert (one["name"], one["epsilon"], one["delta"]) == ("mean", 0.5, 1e-6)
 
 

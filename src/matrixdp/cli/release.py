@@ -14,20 +14,27 @@ The specification is a small TOML file (own_matrix.md in the package's folder ex
     age = [0, 120]
     income = [0, 200000]
 
+Beside these, above [bounds]:
+
+    target = "income"            # of a regression: the column that it predicts
+    number = 3                   # of components: how many (default: all)
+    mechanism = "clipped"        # or laplace, gaussian, analyze_gauss (default: the first one
+                                 # that `matrixdp recommend` lists)
+    max_norm = 1.0               # a public l2 norm of records, in the columns' units: less noise
+    label = "again"              # the same request has the same answer, at no cost; a new label has
+                                 # a new one, at a new charge
+    account = "books.json"       # of all releases of the file (default: beside the file)
+    person = "patient"           # the column that identifies people who have several rows
+    per_person = 5               # how many rows of each count, the first ones
+    adjacency = "add_or_remove"  # hides who is in the file, with how many rows and which values;
+                                 # "replace" hides the values alone (default, but beside person)
+
 Several releases can share the total by their weights. Each has a section [[release]] with a query
 and a weight (default: 1), but no epsilon.
 
-Where people have several rows, person = "patient" names the column that identifies them, and
-per_person = 5 how many rows of each count, the first ones. All rows of one person are then
-protected, by an adjacency that must be stated: under adjacency = "add_or_remove" who is in the
-file, with how many rows and which values, under "replace" the values alone. Where the l2 norm of
-records has a public bound, max_norm = 1.0 states it, in the columns' own units: less noise.
-
-The account of all releases is beside the file, or at the path account = "...". A new account states
-what becomes of a missing value: under missing = "middle" it gets the middle of its bounds, or a
-value of missing = {age = 40}; under "present", for a mean, the values present alone count. Under
-"refuse" it ends the release. An ended release reveals something about one record, as does a cell
-that is not a number.
+A missing value ends the release under "refuse", gets the middle of its bounds under "middle", or a
+value of missing = {age = 40}; under "present", for a mean, the values present alone count. An ended
+release reveals something about one record, as does a cell that is not a number.
 """
 
 from __future__ import annotations
