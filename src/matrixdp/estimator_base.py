@@ -11,42 +11,28 @@ from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import (
-    BaseEstimator,
-)
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import DataConversionWarning
-from sklearn.utils.validation import (
-    check_array,
-    check_consistent_length,
-    validate_data,
-)
+from sklearn.utils.validation import check_array, check_consistent_length, validate_data
 
 from matrixdp import checks, docs
 from matrixdp.checks import Array, InputError
 from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import Box
-from matrixdp.release import (
-    bounds,
-    compositions,
-    ledger,
-)
+from matrixdp.release import bounds, compositions, ledger
 from matrixdp.release.account import Account
 from matrixdp.release.bounds import BoundsLike
 from matrixdp.release.fits import OneFit as _OneFit
-from matrixdp.release.fits import (
-    warn_of_selection,
-    without_values,
-)
+from matrixdp.release.fits import warn_of_selection, without_values
+from matrixdp.release.keys import KEYS
 from matrixdp.release.missing import MIDDLE, REFUSE
 from matrixdp.release.outputs import OUTPUTS, Output
 from matrixdp.release.outputs.noisy import Noisy
-from matrixdp.release.outputs.output import CLIPPED, RECOMMENDED
+from matrixdp.release.outputs.output import RECOMMENDED
 from matrixdp.release.people import bound_contributions
 from matrixdp.release.plans import Plan, plan, retried
 from matrixdp.release.specification import Specification
 
-#: Mechanisms that add their noise to second moments.
-ADDITIVE = ("laplace", "gaussian", "analyze_gauss")
 #: Parameters that every output has.
 _SHARED = ("mechanism", "per_person", "max_norm")
 
@@ -151,16 +137,13 @@ class Private(BaseEstimator):
     max_norm: float | None = None
     even_if_useless: bool = False
 
-    #: The check of each parameter but the bounds, which columns decide on. All of them pass before
-    #: anything is spent, and each returns the value that a fit uses.
+    #: The check of each parameter but the bounds, which columns decide on: that of a specification
+    #: where it has the key. All pass before anything is spent; each returns what a fit uses.
     _parameters: ClassVar[dict[str, Callable[..., Any]]] = {
-        "epsilon": checks.positive,
-        "delta": checks.delta,
-        "mechanism": partial(checks.choice, (RECOMMENDED, *ADDITIVE, CLIPPED)),
+        **{name: KEYS[name].check for name in ("epsilon", "delta", "mechanism")},
+        **{name: optional(KEYS[name].check) for name in ("max_norm", "per_person")},
         "account": _account,
-        "per_person": optional(checks.count),
         "missing": optional(partial(checks.choice, (MIDDLE, REFUSE))),
-        "max_norm": optional(checks.size),
         "even_if_useless": checks.flag,
     }
 

@@ -25,6 +25,7 @@ from matrixdp.release import bounds
 from matrixdp.release.account import Account  # noqa: F401
 from matrixdp.release.bounds import BoundsLike  # noqa: F401
 from matrixdp.release.fits import warn_of_clipping, warn_of_doubts, warn_of_scores
+from matrixdp.release.keys import KEYS
 from matrixdp.release.outputs import Components, Regression
 from matrixdp.release.outputs.components import spectrum
 
@@ -101,7 +102,7 @@ class PrivatePCA(FitAlone, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pr
 
     _parameters: ClassVar[dict[str, Callable[..., Any]]] = {
         **Private._parameters,
-        "n_components": optional(checks.count),
+        "n_components": optional(KEYS["number"].check),
     }
 
     def fit(self, X: ArrayLike, y: object = None, groups: ArrayLike | None = None) -> Self:
@@ -187,7 +188,7 @@ class PrivateRidge(RegressorMixin, Private):
 
     _parameters: ClassVar[dict[str, Callable[..., Any]]] = {
         **Private._parameters,
-        "alpha": checks.not_negative,
+        "alpha": KEYS["alpha"].check,
         "fit_intercept": checks.flag,
     }
 
