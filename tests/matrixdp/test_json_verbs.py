@@ -92,7 +92,7 @@ def test_a_recommendation_says_its_rows(run, capsys):
         assert f"{line}\n" in text
     in_python = mdp.recommend("single.toml")
     assert [(row["name"], row["noise"]) for row in one["mechanisms"]] == [
-        (option.says.partition(":")[0], option.error) for option in in_python
+        (str(option).partition(":")[0], option.error) for option in in_python
     ]
     assert (one["name"], one["epsilon"], one["delta"]) == ("mean", 0.5, 1e-6)
 
