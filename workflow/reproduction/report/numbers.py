@@ -170,7 +170,7 @@ def _counts(claims: pd.DataFrame) -> dict[str, Number]:
             counts[f"{prefix}.all"] = len(claimed)
             for verdict in ("reproduced", "not reproduced", "undecided"):
                 counts[f"{prefix}.{verdict}"] = int(claimed["verdict"].eq(verdict).sum())
-            for control, count in findings.controlled(claimed, group).items():
+            for control, count in findings.controlled(claimed).items():
                 counts[f"{prefix}.{control}"] = count
             narrower = claimed["verdict"].str.startswith("reproduced only").sum()
             counts[f"{prefix}.narrower"] = int(narrower)

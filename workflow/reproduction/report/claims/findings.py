@@ -36,18 +36,16 @@ def group(kinds: pd.Series) -> pd.Series:
     return kinds.where(kinds.isin(GROUPS), OTHER)
 
 
-def controlled(claims: pd.DataFrame, name: str) -> dict[str, int]:
-    """Return how many claims of a group come out alike without data, and in direction alone.
+def controlled(claims: pd.DataFrame) -> dict[str, int]:
+    """Return how many claims come out alike without data, and in direction alone.
 
     A claim holds in direction alone where a baseline that uses no record is better than what the
-    claim says is good. Claims that the same fact decides count once.
+    claim says is good.
     """
-    rows = facts(claims)
-    rows = rows[group(rows["claim_type"]).eq(name)]
-    beaten = rows["beaten_by"].astype(object).fillna("").ne("") & rows["verdict"].eq(REPRODUCED)
+    beaten = claims["beaten_by"].astype(object).fillna("").ne("")
     return {
-        "alike": int(rows["alike"].astype(str).eq("True").sum()),
-        "direction": int(beaten.sum()),
+        "alike": int(claims["alike"].astype(str).eq("True").sum()),
+        "direction": int((beaten & claims["verdict"].eq(REPRODUCED)).sum()),
     }
 
 
