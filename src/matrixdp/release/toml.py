@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from itertools import combinations, product
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,9 @@ _FIXES = (
         "type the line anew, as a character in it looks like a blank or like nothing",
     ),
     (r"\\", "/", "a backslash begins an escape in double quotes, so write / or single quotes"),
-    (r"^\s*(?://|;|--|%)(?!.*=\s*\[).*", "#", "begin a comment with #"),
+    (r"(?:^|\s+)\s*(?://|;|--|%)(?!.*=\s*\[).*", "", "begin a comment with #"),
     (r"[\u2010-\u2015\u2212](?=[0-9.])", "-", "write the minus - of the keyboard"),
     (r"^[^=]*=\s*(?i:null|none|nil)\s*$", "", "leave the entry out"),
-    (r":=|==|=>|<-", "=", "write a single ="),
     (r"([\w\"'])\s*:(?=\s*\S)", r"\1 =", "write = between a name and its value"),
     (r"\b(?i:true)\b", "true", "write true in small letters"),
     (r"\b(?i:false)\b", "false", "write false in small letters"),
@@ -37,31 +36,12 @@ _FIXES = (
         "write numbers without marks of thousands, and decimals with a point",
     ),
     (r"(=\s*[-+]?[0-9]+),([0-9]+)\s*$", r"\1.\2", "write decimals with a point"),
-    (r"(?<![\w.])\.(?=[0-9])", "0.", "write a digit before the point"),
-    (r"([0-9]\.)(?![0-9])", r"\g<1>0", "write a digit after the point"),
-    (r"(?<![\w.])0+(?=[0-9])", "", "write numbers without leading zeros"),
-    (r"[;|](?=[^\[\]]*\])", ",", "put commas between the values of a list"),
-    (r"([0-9])\s*(?:\s|\.\.+|–|to)\s*(?=[-+0-9].*\])", r"\1, ", "put commas between values"),
     (r"[;,]\s*$", "", "end a line without a mark"),
-    (r"\s+(?://|;|--).*", "", "begin a comment with #"),
-    (r"\(([^()\[\]]*)\)", r"[\1]", "write lists in square brackets"),
-    (
-        r"=\s*([-+0-9.]+?)\s*(?:\.\.+|–|-|to|,|;|:|\s)\s*([-+0-9.]+)\s*$",
-        r"= [\1, \2]",
-        "write lists in square brackets",
-    ),
-    (r"^(\[+[\w.]+\]+)\s*(?=[^\s#])", "\\1\n", "write the name in brackets on a line of its own"),
     (r"^\s*([\w.-]+)\s*:\s*$", r"[\1]", "write the name of a table in brackets"),
     (r'^\s*([^"\'=\[][^"=]*?)\s*=', r'"\1" =', "put the name in quotes"),
     (r'^\s*([^"\'\[][^"]*?)\s*=(?=\s*\[)', r'"\1" =', "put the name in quotes"),
     (r"^\s*(?:[\"']([^\"'=]+?)|([^\"'=\s]+)[\"'])\s*=", r'"\1\2" =', "close the quotes"),
     (r"^\s*([^'\[][^']*?)\s*=(?=\s*\[)", r"'\1' =", "put the name in single quotes"),
-    (r"^(\s*[\w-]+|\s*\"[^\"]+\")\s+(?=[^=\s])", r"\1 = ", "write = between a name and its value"),
-    (
-        r'=\s*([^\s\d"\'\[\]{}#+-][^"\'\[\]{}#]*?)\s*(?=#|$)',
-        r'= "\1"',
-        "put texts in double quotes",
-    ),
     (r"$", '"', "close the quotes"),
     (r"$", "]", "close the brackets"),
     (r"$", "}", "close the braces"),
@@ -94,21 +74,18 @@ def _remedy(text: str, error: Exception) -> str:
     lines = text.split("\n")
     number = _line(error, len(lines))
     # A list that is not closed is noticed on a later line.
-    for place, most in product((number, number - 1), (1, 2)):
-        for fixes in combinations(_FIXES, most) if place >= 0 else ():
-            line = lines[place]
-            for pattern, replacement, _ in fixes:
-                line = re.sub(pattern, replacement, line)
-            if _is_better([*lines[:place], line, *lines[place + 1 :]], number):
-                line_words = f" in line {place + 1}" * (place != number)
-                sentence = ", and ".join(dict.fromkeys(sentence for *_, sentence in fixes))
-                example = checks.short(" ".join(line.split()))
-                return f"{sentence}{line_words}{example and f', as in {example}'}"
+    for place, fix in product((number, number - 1), _FIXES):
+        pattern, replacement, sentence = fix
+        line = re.sub(pattern, replacement, lines[place])
+        if place >= 0 and _is_better([*lines[:place], line, *lines[place + 1 :]], number):
+            line_words = f" in line {place + 1}" * (place != number)
+            example = checks.short(" ".join(line.split()))
+            return f"{sentence}{line_words}{example and f', as in {example}'}"
     if str(error).startswith("Cannot"):
         return "it states the same twice, so delete one"
     return (
-        "write each entry as name = value, numbers as 0.5 or 1e-6, texts in double quotes and "
-        "lists in square brackets"
+        "write each entry as name = value, numbers as 0.5 or 1e-6, texts in double quotes, and "
+        "lists in square brackets with commas, as [0, 1]"
     )
 
 
