@@ -155,7 +155,7 @@ def flag(**argument: object) -> bool:
     """Return the value if it is true or false."""
     name, value = _single(argument)
     if not isinstance(value, bool | np.bool):
-        raise InputError(f"{name} is {short(repr(value))}; it must be True or False")
+        raise InputError(f"{name} is {short(repr(value))}; it must be true or false")
     return bool(value)
 
 

@@ -29,13 +29,6 @@ MECHANISMS: dict[str, Mechanism] = {
 SYMMETRIC = ("analyze_gauss", CLIPPED)
 
 
-def _flag(**argument: object) -> bool:
-    ((name, value),) = argument.items()
-    if not isinstance(value, bool):
-        raise InputError(f"{name} is {value!r}; it must be true or false")
-    return value
-
-
 def check_total(**argument: Any) -> dict[str, float]:
     """Return the total of an account; the parts that it reserves are stated in Python alone."""
     ((_, stated),) = argument.items()
@@ -83,25 +76,25 @@ class Key(NamedTuple):
     Attributes:
         check: returns the value as a release uses it, from the key and what is stated.
         default: the value where nothing is stated, or ``NEEDED``.
-        outputs: which outputs have the key: ``all``, those ``within`` bounds, or those whose
-            ``keys`` have it (``own``).
         remedy: what to do where it is missing.
     """
 
     check: Callable[..., Any]
     default: Any = None
-    outputs: str = "all"
     remedy: str = "add it (see `matrixdp release --help`)"
 
-    def allows(self, name: str, output_type: type[Output]) -> bool:
-        """Return whether an output has the key of this name."""
-        if self.outputs == OWN:
-            return name in output_type.keys
-        return self.outputs != WITHIN or output_type is not Bounds
+
+#: Keys of the outputs that list them; and those of all that are answered within bounds.
+_LISTED = {name for output in every().values() for name in output.keys}
+_WITHIN = ("bounds", "max_norm")
 
 
-#: Which outputs have a key.
-WITHIN, OWN = "within", "own"
+def allows(output_type: type[Output], name: str) -> bool:
+    """Return whether an output has the key of a name."""
+    if name in _LISTED:
+        return name in output_type.keys
+    return name not in _WITHIN or output_type is not Bounds
+
 
 #: All keys. What several of them must be together, :mod:`matrixdp.release.specification` checks.
 KEYS = {
@@ -112,25 +105,19 @@ KEYS = {
     "bounds": Key(
         _bounds,
         NEEDED,
-        WITHIN,
         "add a table of column = [lowest, highest]; `matrixdp bounds` finds some in private",
     ),
-    "columns": Key(
-        _names,
-        NEEDED,
-        OWN,
-        'add those whose bounds to find, as columns = ["age", "bmi"]',
-    ),
+    "columns": Key(_names, NEEDED, 'add those whose bounds to find, as columns = ["age", "bmi"]'),
     "delta": Key(checks.delta, 0.0),
     "total": Key(check_total),
     "account": Key(checks.text),
     "label": Key(checks.text, ""),
     "mechanism": Key(partial(checks.choice, (RECOMMENDED, *MECHANISMS, CLIPPED)), RECOMMENDED),
-    "target": Key(checks.text, NEEDED, OWN, "add that of the columns that is predicted"),
-    "number": Key(checks.count, None, OWN),
-    "alpha": Key(checks.not_negative, 0.0, OWN),
-    "intercept": Key(_flag, True, OWN),
-    "max_norm": Key(checks.size, None, WITHIN),
+    "target": Key(checks.text, NEEDED, "add that of the columns that is predicted"),
+    "number": Key(checks.count),
+    "alpha": Key(checks.not_negative, 0.0),
+    "intercept": Key(checks.flag, True),
+    "max_norm": Key(checks.size),
     "adjacency": Key(partial(checks.choice, RELATIONS), "replace"),
     "person": Key(checks.text),
     "per_person": Key(checks.count),
