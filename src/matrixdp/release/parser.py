@@ -21,7 +21,7 @@ from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, SecondMomentQuery
 from matrixdp.release import ledger, missing, readers, tables, toml
-from matrixdp.release.keys import KEYS, NEEDED, SYMMETRIC, check_total
+from matrixdp.release.keys import KEYS, NEEDED, SYMMETRIC, allows, check_total
 from matrixdp.release.outputs import OUTPUTS, PRESENT, Bounds, Output, every
 from matrixdp.release.outputs.output import CLIPPED, RECOMMENDED
 from matrixdp.release.people import People
@@ -84,11 +84,11 @@ def read_all(path: Path) -> list[Specification]:
     if entries is None:
         return [from_table(path, table)]
     specs = []
-    for part, entry in zip(_parts(path, table, entries), entries, strict=True):
+    for (part, mu), entry in zip(_parts(path, table, entries), entries, strict=True):
         for key in entry:
             if key not in _EACH:
                 raise InputError(f"{path}: {key} is unknown in [[release]]; {nearest(key, _EACH)}")
-        specs.append(replace(from_table(path, {**table, **entry, **part}), mu=_mu(part)))
+        specs.append(replace(from_table(path, {**table, **entry, **part}), mu=mu))
     names = [spec.name for spec in specs]
     for name in names:
         if names.count(name) > 1:
@@ -102,8 +102,8 @@ def read_all(path: Path) -> list[Specification]:
 
 def _parts(
     path: Path, table: Mapping[str, Any], entries: list[dict[str, Any]]
-) -> list[dict[str, float]]:
-    """Return the epsilon and delta of each ``[[release]]``, whose weights are taken out.
+) -> list[tuple[dict[str, float], float | None]]:
+    """Return :func:`_part` of each ``[[release]]``, whose weights are taken out.
 
     Raises:
         InputError: the total is missing, an entry is no table, or one states what they share.
@@ -131,21 +131,13 @@ def _parts(
     return [_part(total, weight / math.fsum(weights)) for weight in weights]
 
 
-def _part(total: Mapping[str, float], share: float) -> dict[str, float]:
-    """Return the epsilon and delta of a release that gets a share of a total."""
+def _part(total: Mapping[str, float], share: float) -> tuple[dict[str, float], float | None]:
+    """Return the epsilon and delta of a share of a total, and its largest mu, None if pure."""
     delta = ledger.usable_delta(total)
     if not delta:
-        return {"epsilon": total["epsilon"] * share * _BELOW}
-    whole = gaussian_dp.mu(total["epsilon"] - total["pure"], delta)
-    return {
-        "epsilon": gaussian_dp.epsilon(delta, whole * math.sqrt(share) * _BELOW),
-        "delta": delta,
-    }
-
-
-def _mu(part: Mapping[str, float]) -> float | None:
-    """Return the mu of a share of the total, rounded up; None for a pure share."""
-    return gaussian_dp.mu(part["epsilon"], part["delta"]) / _BELOW if "delta" in part else None
+        return {"epsilon": total["epsilon"] * share * _BELOW}, None
+    mu = gaussian_dp.mu(total["epsilon"] - total["pure"], delta) * math.sqrt(share)
+    return {"epsilon": gaussian_dp.epsilon(delta, mu * _BELOW), "delta": delta}, mu
 
 
 def from_table(path: Path, table: dict[str, Any]) -> Specification:
@@ -170,7 +162,7 @@ def _values(table: Mapping[str, Any]) -> dict[str, Any]:
     output_type = every()[checks.choice(every(), query=table.get("query", "mean"))]
     values = {}
     for name, key in KEYS.items():
-        allowed = key.allows(name, output_type)
+        allowed = allows(output_type, name)
         if name in table and not allowed:
             raise InputError(
                 f"{name} has no meaning for the query {output_type.name!r}; leave it out"
@@ -220,7 +212,9 @@ def _specification(
     _check_texts(names)
     mechanism = _mechanism(output_type, values["mechanism"], delta)
     people = _people(table, values, names)
-    number = _number(values["number"], names)
+    number = values["number"] or len(names)
+    if number > len(names):
+        raise InputError(f"number is {number}; it must be from 1 to {len(names)}")
     rule = values["missing"]
     fill = missing.fill(box, names, rule)
     if output_type is Bounds:
@@ -266,15 +260,14 @@ def _check_texts(names: list[str]) -> None:
 
 def _dialect(values: Mapping[str, Any]) -> readers.Dialect:
     """Return how the file is written; only a file of CSV is written in several ways."""
-    names = [name for name in ("separator", "decimal") if values[name]]
-    for name in names:
-        if tables.suffix(Path(values["file"])) != ".csv":
-            tables.check_format(Path(values["file"]))
-            raise InputError(f"{name} has a meaning for files of CSV alone; leave it out")
-    dialect = readers.Dialect(**{name: values[name] for name in names})
-    if dialect.separator != readers.USUAL.separator and "decimal" not in names:
+    stated = {name: values[name] for name in ("separator", "decimal") if values[name]}
+    if stated and tables.suffix(Path(values["file"])) != ".csv":
+        tables.check_format(Path(values["file"]))
+        raise InputError(f"{next(iter(stated))} has a meaning for files of CSV alone; leave it out")
+    if stated.get("separator", ",") != "," and "decimal" not in stated:
         # Refused when the file is read, which may have another separator than is stated.
-        dialect = dialect._replace(decimal="")
+        stated["decimal"] = ""
+    dialect = readers.Dialect(**stated)
     if dialect.separator == dialect.decimal:
         raise InputError(
             'decimal is ",", and values are separated by commas too; state separator = ";", or '
@@ -338,14 +331,6 @@ def _adjacency(output_type: type[Output], mechanism: str, adjacency: str) -> str
             "second_moments by the mechanism 'clipped'; take replace"
         )
     return adjacency
-
-
-def _number(stated: int | None, names: list[str]) -> int:
-    """Return the number of principal components; all of them unless stated."""
-    number = len(names) if stated is None else stated
-    if number > len(names):
-        raise InputError(f"number is {number}; it must be from 1 to {len(names)}")
-    return number
 
 
 def _of_present_values(output_type: type[Output], values: Mapping[str, Any]) -> type[Output]:
