@@ -29,12 +29,10 @@ _RELATIONS = {
     "add_or_remove": ("ADD_OR_REMOVE_ONE", 1.0),
 }
 
-#: Accountants of dp_accounting that understate events, by the relation's name there, and why.
+#: Of replaced records an accountant of dp_accounting understates events, and why.
 _UNSUITABLE = {
-    "REPLACE_ONE": {
-        "RdpAccountant": "reads a GaussianDpEvent under REPLACE_ONE as if a record changed the sum "
-        "by 1, and states about half of epsilon"
-    }
+    "RdpAccountant": "reads a GaussianDpEvent under REPLACE_ONE as if a record changed the sum "
+    "by 1, and states about half of epsilon"
 }
 
 
@@ -97,7 +95,7 @@ class Account:
                 "account"
             )
         # Links are followed anew each time, but not from another working directory.
-        self._path, self._in_file = Path(os.fsdecode(path)).absolute(), False
+        self._path = Path(os.fsdecode(path)).absolute()
         self._stated: Path | None = None
         terms = None
         if epsilon is not None or delta is not None:
@@ -114,8 +112,10 @@ class Account:
         Raises:
             InputError: as the class.
         """
+        if tables.suffix(spec.file) not in tables.SUFFIXES:
+            tables.check(spec.file)
         account = cls.__new__(cls)
-        account._path, account._in_file, account._stated = spec.file.absolute(), True, spec.account
+        account._path, account._stated = spec.file.absolute(), spec.account
         account._begin(
             spec.total, spec.relation, alone={"epsilon": spec.epsilon, "delta": spec.delta}
         )
@@ -149,9 +149,7 @@ class Account:
 
     def _location(self) -> storage.AccountFile:
         """Return where the account lies now."""
-        if self._in_file:
-            return storage.AccountFile(storage.account_path(self._path, self._stated), self._path)
-        return storage.find(self._path)
+        return storage.find(self._path, self._stated)
 
     @contextlib.contextmanager
     def open(self) -> Iterator[tuple[ledger.Account, storage.AccountFile]]:
@@ -307,7 +305,7 @@ class Account:
             "neighboring_relation": name,
             "events": events,
             "sampler_delta": ledger.sampler_delta(account),
-            "unsuitable": dict(_UNSUITABLE.get(name, {})),
+            "unsuitable": dict(_UNSUITABLE) if name == "REPLACE_ONE" else {},
         }
 
     def entry(self, release: Release, label: str) -> dict[str, Any]:

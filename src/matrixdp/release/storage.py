@@ -80,18 +80,22 @@ class AccountFile(NamedTuple):
     holds: Callable[[], bool] = bool
 
 
-def find(path: Path) -> AccountFile:
+def find(path: Path, account: Path | None = None) -> AccountFile:
     """Return where the account lies that a path stands for: of a file of records, or of itself.
 
     A path named like the account of a file, as ``people.csv.privacy.json`` beside ``people.csv``,
     stands for the account of that file, which may lie elsewhere. A path with the suffix of no file
     of records, and with no such file beside it, is the account itself, as of an array.
 
+    Args:
+        path: a file of records, or what stands for an account.
+        account: the account that is stated of a file of records.
+
     Raises:
         InputError: as :func:`account_path`.
     """
     if tables.suffix(path) in tables.SUFFIXES:
-        return AccountFile(account_path(path, None), path)
+        return AccountFile(account_path(path, account), path)
     with checks.as_input_error(
         f"{checks.short(str(path))} cannot be looked up ({{why}}); correct it"
     ):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from matrixdp.checks import Array, InputError, as_input_error
+from matrixdp.checks import Array, InputError, as_input_error, short
 from matrixdp.release import readers
 from matrixdp.release.people import FirstRecords, People
 
@@ -68,11 +68,14 @@ def check(path: Path) -> None:
     Raises:
         InputError: it is not.
     """
-    if not path.is_dir():
-        check_format(path)
-    with as_input_error(f"{path} cannot be looked up ({{why}})", remedy="correct the path"):
+    with as_input_error(
+        f"{short(str(path))} cannot be looked up ({{why}})", remedy="correct the path"
+    ):
+        is_folder = path.is_dir()
+        if not is_folder:
+            check_format(path)
         if not path.is_file():
-            reason = "a folder" if path.is_dir() else "not there, or no file"
+            reason = "a folder" if is_folder else "not there, or no file"
             remedy = "give the path of a file of records"
             if _UNRESOLVED.search(str(path)):
                 remedy += " in full, as ~, variables, backslashes and addresses stay as they are"
