@@ -7,15 +7,12 @@ charged, and the records are not read.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from matrixdp.release.ledger import Account
     from matrixdp.release.storage import AccountFile
 
 
-#: Keys of a charge by which a release finds its files.
-_INTERNAL = ("request", "answer")
 #: Of an account that nothing beside the records links to.
 _ELSEWHERE = "; where a specification names another account, ask by that specification"
 
@@ -35,7 +32,10 @@ def run(file: str, *, json: bool = False) -> None:
     if account is None:
         _check_new(path, records)
     if json:
-        cli.show({"account": str(path), **(_content(account) if account else {"releases": []})})
+        facts = ledger.content(account) if account else {"releases": []}
+        for release in facts["releases"]:
+            del release["request"], release["answer"]
+        cli.show({"account": str(path), **facts})
     elif account is None:
         sentence = "nothing is spent, and the first release states the total"
         print(
@@ -92,26 +92,3 @@ def _check_new(path: Path, records: Path | None) -> None:
         raise InputError(
             f"{path} is not there, and neither is its folder; correct account, or make the folder"
         )
-
-
-def _content(account: Account) -> dict[str, Any]:
-    """Return what the text says of an account, with all digits."""
-    from matrixdp.privacy import gaussian_dp
-    from matrixdp.release import ledger
-
-    delta = ledger.usable_delta(account["total"])
-    return {
-        "total": account["total"],
-        "spent_epsilon": ledger.total_epsilon(account),
-        "releases": [
-            {
-                **{key: release[key] for key in release if key not in _INTERNAL},
-                "epsilon": release["pure_epsilon"] or gaussian_dp.epsilon(delta, release["mu"]),
-                "delta": 0 if release["pure_epsilon"] else delta,
-            }
-            for release in account["releases"]
-        ],
-        "left_epsilon": ledger.left(account, pure=False) if delta else None,
-        "left_delta": delta or None,
-        "left_pure_epsilon": ledger.left(account, pure=True),
-    }

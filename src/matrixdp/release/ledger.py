@@ -319,28 +319,46 @@ def left(account: Account, *, pure: bool) -> float:
     return low if low > high * 1e-6 else 0.0
 
 
+def content(account: Account) -> dict[str, Any]:
+    """Return the total, the charge of each release with its epsilon and delta, and what is left."""
+    total, delta = account["total"], usable_delta(account["total"])
+    releases = [
+        {
+            **release,
+            "epsilon": release["pure_epsilon"] or gaussian_dp.epsilon(delta, release["mu"]),
+            "delta": 0 if release["pure_epsilon"] else delta,
+        }
+        for release in account["releases"]
+    ]
+    return {
+        "total": total,
+        "spent_epsilon": total_epsilon(account),
+        "releases": releases,
+        "left_epsilon": left(account, pure=False) if delta else None,
+        "left_delta": delta or None,
+        "left_pure_epsilon": left(account, pure=True),
+    }
+
+
 def summary(account: Account) -> list[str]:
-    """Return lines of text: the total, the charge of each release, and what is left."""
-    total, releases = account["total"], account["releases"]
+    """Return :func:`content` as lines of text."""
+    facts, total, delta = content(account), account["total"], usable_delta(account["total"])
+    releases, room = facts["releases"], facts["left_epsilon"]
     lines = [
         f"total: {phrase(total)} of all releases together, neighbours {total['neighbours']}"
         + f" of whole people, by the column {total['person']!r}" * bool(total["person"]),
-        f"spent: epsilon {total_epsilon(account):.4g} in {checks.plural(len(releases), 'release')}",
+        f"spent: epsilon {facts['spent_epsilon']:.4g} in {checks.plural(len(releases), 'release')}",
     ]
-    delta = usable_delta(total)
     for release in releases:
-        pure = release["pure_epsilon"]
-        spent = f"{pure or gaussian_dp.epsilon(delta, release['mu']):.4g}"
-        spent += f" at delta {delta:.4g}" * (not pure)
+        spent = f"{release['epsilon']:.4g}" + f" at delta {delta:.4g}" * bool(release["delta"])
         about = [release.get("query", "a release"), release.get("label"), release.get("date")]
         lines.append(f"  {', '.join(filter(None, about))}: epsilon {spent}")
     if delta:
-        room = left(account, pure=False)
         lines.append(f"left: a release of epsilon {room:.4g} at delta {delta:.4g}")
-        if not room and not total["pure"] and any(entry["pure_epsilon"] for entry in releases):
+        if not room and not total["pure"] and any(release["pure_epsilon"] for release in releases):
             lines.append(
                 "  as pure releases count far more beside one with a delta; a new account can "
                 "reserve a part of epsilon for them: total.pure"
             )
-    lines.append(f"left: a pure release of epsilon {left(account, pure=True):.4g}")
+    lines.append(f"left: a pure release of epsilon {facts['left_pure_epsilon']:.4g}")
     return lines
