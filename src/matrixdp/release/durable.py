@@ -157,15 +157,15 @@ def _is_at(path: Path, handle: int) -> bool:
         return False
 
 
+#: Errors of a place that cannot be written.
+PROTECTED = errno.EACCES, errno.EPERM, errno.EROFS
 #: What helps against some errors of writing; against others it is space.
 _CURES = {
-    errno.EACCES: "get leave to write there",
+    **dict.fromkeys(PROTECTED, "get leave to write there"),
     errno.EEXIST: "move what is there, which may be a link that leads nowhere",
     errno.ENAMETOOLONG: "take a shorter name",
     errno.ENOENT: "make its folder first",
     errno.ENOTDIR: "move the file that stands where a folder should",
-    errno.EPERM: "get leave to write there",
-    errno.EROFS: "get leave to write there",
 }
 
 

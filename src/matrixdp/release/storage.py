@@ -8,7 +8,6 @@ to one charge; a repeated request gets the answer that was paid for.
 from __future__ import annotations
 
 import contextlib
-import errno
 import glob
 import hashlib
 import json
@@ -33,8 +32,6 @@ _OPTIONAL = ("query", "label", "date", "file", "receipt")
 
 #: Beginning of a file that stands for a link, on a disk without links.
 _POINTER = b'{"account": '
-#: Errors of a folder that cannot be written.
-_PROTECTED = errno.EACCES, errno.EPERM, errno.EROFS
 
 _REMEDY = (
     '{cure}, or state account = "..." in a folder that you may write to, on a disk that has locks'
@@ -176,7 +173,7 @@ def _write_pointer(beside: Path, link: str) -> None:
         try:
             durable.write(beside, json.dumps({"account": link}))
         except OSError as error:
-            if error.errno not in _PROTECTED:
+            if error.errno not in durable.PROTECTED:
                 raise
 
 
