@@ -31,7 +31,7 @@ from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.mechanism import CalibratedMechanism, Mechanism
-from matrixdp.mechanisms.programs import Program, Simulation, Stack, Value
+from matrixdp.mechanisms.programs import Columns, Program, Value, drawing
 from matrixdp.mechanisms.scaled import MinMaxScaled
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import GaussianDistribution
@@ -215,7 +215,7 @@ def answers_of(release: Program, columns: Array, answers: list[Array] | None = N
     """Return what a program asks of one data set."""
     ask = Answers(answers)
     reads = isinstance(release.query, RecordsQuery)
-    records = Stack(columns) if reads else Value(release.query.value(columns))
+    records = Columns(columns) if reads else Value(release.query.value(columns))
     ask.released = release.released(release.run(records, ask))
     return ask
 
@@ -297,31 +297,22 @@ def check_parts(case: Case) -> None:
     assert min(most.values()) > 0.1
 
 
-@dataclass(frozen=True)
-class Recording(Simulation):
-    """A simulation that keeps the noise of each part, by what is asked."""
-
-    noise: list[tuple[Any, Array]]
-
-    def __call__(self, question: Any, value: Array) -> Array:
-        released = super().__call__(question, value)
-        self.noise.append((question, released - value))
-        return released
-
-    def of(self, trials: Any) -> Recording:
-        return Recording(self.generator, len(trials), self.noise)
-
-
 def noise_of(case: Case, trials: int) -> list[tuple[Any, Array]]:
     """Return the noise that is drawn, (distribution, (trials, m, n)), of each part."""
     release, value, rng = case.release, case.value(), np.random.default_rng(0)
     if isinstance(release, AdditiveMechanism):
         return [(release.noise, release.simulate(value, rng, trials) - value)]
     assert isinstance(release, Program)
-    recording = Recording(rng, trials, [])
-    reads = isinstance(release.query, RecordsQuery)
-    release.run(Stack(value) if reads else Value(value), recording)
-    return [(part.noise, noise) for part, noise in recording.noise]
+    drawn: dict[Any, list[Array]] = {}
+    ask = drawing(rng)
+
+    def keeping(question: Any, exact: Array) -> Array:
+        released = ask(question, exact)
+        drawn.setdefault(question, []).append(released - exact)
+        return released
+
+    release.simulated(value, [keeping] * trials)
+    return [(part.noise, np.array(noise)) for part, noise in drawn.items()]
 
 
 def whitened(noise: Any, drawn: Array) -> Array:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from matrixdp.mechanisms.programs import Simulation, Stack
+from matrixdp.mechanisms.programs import Columns, drawing
 from matrixdp.privacy.sensitivity import (
     ADD_OR_REMOVE,
     ADJACENCIES,
@@ -53,7 +53,8 @@ def records(query, seed=0, spread=0.6):
 
 def radii(release, columns, generator, count):
     """The number of the radius of each run."""
-    return release.choose(Stack(columns), Simulation(generator, count))[0]
+    read, ask = Columns(columns), drawing(generator)
+    return np.array([release.choose(read, ask)[0] for _ in range(count)])
 
 
 def streams(count, seed=0):

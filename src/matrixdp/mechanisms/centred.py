@@ -27,7 +27,7 @@ from matrixdp.mechanisms.clipped import (
 from matrixdp.mechanisms.gaussian import orthogonal_ensemble
 from matrixdp.mechanisms.mechanism import Mechanism
 from matrixdp.mechanisms.moments import LEAST
-from matrixdp.mechanisms.programs import Ask, Part, Program, Records, Simulation, answered
+from matrixdp.mechanisms.programs import Ask, Part, Program, Records, answered
 from matrixdp.mechanisms.ridge import lifted, moments_ridge
 from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.domain import Ball, Box
@@ -38,9 +38,6 @@ from matrixdp.privacy.sensitivity import (
     RecordsQuery,
     SecondMomentQuery,
 )
-
-#: Numbers of records about their means at a time: 2 MB, which stay in the processor's cache.
-BLOCK_NUMBERS = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -97,37 +94,24 @@ class CentredMoments(Program):
 
     def run(self, records: Records, ask: Ask) -> Selection:
         """Return the noisy centre, and the noisy second moments about it."""
-        noisy = ask(self.mean, records.value(self.mean.query))[..., 0]
-        weight = np.ones(noisy.shape[:-1])
+        noisy, weight = ask(self.mean, records.value(self.mean.query))[:, 0], 1.0
         if self.mean.query.private_count:
-            weight = np.maximum(noisy[..., -1], LEAST)
-            noisy = noisy[..., :-1] / weight[..., None]
+            weight = max(float(noisy[-1]), LEAST)
+            noisy = noisy[:-1] / weight
         # The point of the public domain that is nearest to the noisy mean.
-        centre = self.query.domain.clip(noisy[..., None])[..., 0]
+        centre = self.query.domain.clip(noisy[:, None])[:, 0]
         offsets = records.about(centre)
         if isinstance(self.about, Program):
             return self.about.run(offsets, ask)._replace(centre=centre, weight=weight)
         # Records themselves need no clipping: their ball has the diameter of the domain.
         moments = answered(self.about, offsets, ask)
-        ridge = np.full(weight.shape, moments_ridge(self.about.noise_std, self.query.features))
-        number = np.zeros(weight.shape, dtype=int)
-        return Selection(number, moments, ridge, weight, centre)
+        ridge = moments_ridge(self.about.noise_std, self.query.features)
+        return Selection(0, moments, ridge, weight, centre)
 
     def released(self, outcome: Selection) -> Array:
         """Return the second moments with their ridge, plus the square of the centre."""
         moments, centre = lifted(outcome.moments, outcome.ridge), outcome.centre
-        return np.asarray(moments + centre[..., :, None] * centre[..., None, :])
-
-    def simulated(self, value: Array, ask: Simulation) -> Array:
-        """Return the releases of many runs, a few at a time."""
-        m, n = self.query.shape
-        noisy = np.empty((ask.count, m, m))
-        step = max(1, BLOCK_NUMBERS // (m * n))
-        for start in range(0, ask.count, step):
-            block = np.arange(start, min(start + step, ask.count))
-            records = value[block] if value.ndim == 3 else value
-            noisy[block] = super().simulated(records, ask.of(block))
-        return noisy
+        return np.asarray(moments + np.outer(centre, centre))
 
 
 @dataclass(frozen=True)

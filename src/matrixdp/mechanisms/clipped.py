@@ -21,15 +21,7 @@ from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.gaussian import Gaussian, orthogonal_ensemble
 from matrixdp.mechanisms.mechanism import Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.moments import LEAST
-from matrixdp.mechanisms.programs import (
-    Ask,
-    Part,
-    Program,
-    Records,
-    Simulation,
-    Stack,
-    answered,
-)
+from matrixdp.mechanisms.programs import Ask, Part, Program, Records, answered
 from matrixdp.mechanisms.ridge import lifted, moments_ridge
 from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.domain import Ball, Box, squared_norms
@@ -134,26 +126,26 @@ class ShellQuery(MeanQuery):
 
 
 class Selection(NamedTuple):
-    """Second moments (..., m, m) of records clipped to a radius that was chosen in private.
+    """Second moments (m, m) of records clipped to a radius that was chosen in private.
 
     Attributes:
-        number: of the radius (...).
+        number: of the radius.
         moments: the noisy second moments.
-        ridge: what their noise requires (...), a multiple of the identity.
-        weight: the noisy number of records over the stated one (...), 1 where it is public.
-        centre: the point (..., m) from which lengths are measured.
+        ridge: what their noise requires, a multiple of the identity.
+        weight: the noisy number of records over the stated one, 1 where it is public.
+        centre: the point (m,) from which lengths are measured.
     """
 
-    number: Array
+    number: int
     moments: Array
-    ridge: Array
-    weight: Array
+    ridge: float
+    weight: float
     centre: Array
 
 
 @dataclass(frozen=True, kw_only=True)
 class Chosen(Program):
-    """Second moments of records clipped to a radius that each run first chooses privately.
+    """Second moments of records clipped to a radius that each release first chooses privately.
 
     ``query`` is the identity query, because the release reads the records. Only the mechanism knows
     the size of its noise, so that it adds the ridge of
@@ -164,8 +156,8 @@ class Chosen(Program):
     output_type = "second_moments"
 
     @abc.abstractmethod
-    def choose(self, records: Records, ask: Ask) -> tuple[Array, Array]:
-        """Return the number of the radius (...), and the weight of :class:`Selection`."""
+    def choose(self, records: Records, ask: Ask) -> tuple[int, float]:
+        """Return the number of the radius, and the weight of :class:`Selection`."""
 
     @abc.abstractmethod
     def release_at(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
@@ -175,25 +167,11 @@ class Chosen(Program):
         """
 
     def run(self, records: Records, ask: Ask) -> Selection:
-        """Return the noisy second moments at the radius of each run."""
+        """Return the noisy second moments at the radius, about 0."""
         number, weight = self.choose(records, ask)
-        m = self.query.features
-        centre = np.zeros((*number.shape, m))
-        if not number.ndim:
-            moments, ridge = self._at(int(number), records, ask)
-            return Selection(number, moments, np.array(ridge), weight, centre)
-        assert isinstance(records, Stack)
-        assert isinstance(ask, Simulation)
-        moments, ridges = np.empty((len(number), m, m)), np.empty(len(number))
-        for choice in np.unique(number):
-            of = np.flatnonzero(number == choice)
-            moments[of], ridges[of] = self._at(int(choice), records.of(of), ask.of(of))
-        return Selection(number, moments, ridges, weight, centre)
-
-    def _at(self, number: int, records: Records, ask: Ask) -> tuple[Array, float]:
-        """Return the noisy second moments at a radius, and their ridge."""
         scale, part = self.release_at(number)
-        return answered(part, records, ask), self.added_ridge(scale)
+        moments, centre = answered(part, records, ask), np.zeros(self.query.features)
+        return Selection(number, moments, self.added_ridge(scale), weight, centre)
 
     def released(self, outcome: Selection) -> Array:
         """Return the second moments with their ridge."""
@@ -240,13 +218,13 @@ class ChosenByHistogram(Chosen):
         """Return the release at a radius."""
         return self.candidates[number], self.candidates[number]
 
-    def choose(self, records: Records, ask: Ask) -> tuple[Array, Array]:
-        """Return the number of the radius of each run, and the weight."""
-        counts = ask(self.lengths, records.value(self.lengths.query))[..., 0]
+    def choose(self, records: Records, ask: Ask) -> tuple[int, float]:
+        """Return the number of the radius, and the weight."""
+        counts = ask(self.lengths, records.value(self.lengths.query))[:, 0]
         if not self.private_count:
-            return self.best(counts), np.ones(counts.shape[:-1])
+            return self.best(counts), 1.0
         n_records = self.query.n_records
-        return self.best(counts, n_records), np.maximum(counts.sum(axis=-1) / n_records, LEAST)
+        return self.best(counts, n_records), max(float(counts.sum()) / n_records, LEAST)
 
     @cached_property
     def _clipped_squares(self) -> Array:
@@ -262,17 +240,16 @@ class ChosenByHistogram(Chosen):
         """Return the ridge that the noise at each radius requires."""
         return [self.added_ridge(candidate) for candidate in self.candidates]
 
-    def best(self, counts: Array, divisor: float | None = None) -> Array:
-        """Return the number of the radius for noisy counts (..., shells).
+    def best(self, counts: Array, divisor: float | None = None) -> int:
+        """Return the number of the radius for noisy counts (shells,).
 
         ``divisor`` is that of the second moments, if it is not the number of records.
         """
         counts = np.maximum(counts, 0)
-        counts = counts + (counts.sum(axis=-1, keepdims=True) == 0)
-        shares = counts / (divisor or counts.sum(axis=-1, keepdims=True))
-        ratio = self._ridges * self.query.features / (shares @ self._clipped_squares.T)
-        limit = np.maximum(TOLERATED, NEARLY * ratio.min(axis=-1, keepdims=True))
-        return np.asarray((ratio <= limit).argmax(axis=-1))
+        counts = counts if counts.any() else np.ones_like(counts)
+        shares = counts / (divisor or counts.sum())
+        ratio = self._ridges * self.query.features / (self._clipped_squares @ shares)
+        return int((ratio <= max(TOLERATED, NEARLY * ratio.min())).argmax())
 
 
 #: A radius is acceptable if its ratio of ridge to mean eigenvalue is at most the first number, or

@@ -385,17 +385,17 @@ class ComposedMoments(Composed):
         def keep(part: AdditiveGaussian, value: Array) -> Array:
             noisy = answer(part, value)
             if isinstance(part.query, ShellQuery):
-                lengths.append(noisy[..., 0])
+                lengths.append(noisy[:, 0])
             return noisy
 
         outcome = super().run_declared(records, keep)
-        number, n_records = int(outcome.number), self.query.n_records
+        number, n_records = outcome.number, self.query.n_records
         release = self.radii[number]
         noise = release.noise_std, release.query.domain.radius
         # Shell j lies outside the radius of number j + 1.
         shares = float(lengths[0][:number].sum()), self._chosen.count_std * np.sqrt(number)
         return Outcome(
-            *(outcome.moments, *noise, outcome.centre, self.centre_std, float(outcome.weight)),
+            *(outcome.moments, *noise, outcome.centre, self.centre_std, outcome.weight),
             *(share / n_records for share in shares),
         )
 

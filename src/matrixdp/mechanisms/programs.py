@@ -7,7 +7,7 @@ nevertheless (Dong, Roth & Su, JRSS B 2022, Corollary 3.3).
 
 Who runs it passes other records and another ``ask``:
 
-- a simulation, of many runs at once: :class:`Stack` and :class:`Simulation`;
+- a simulation, one release after another: :class:`Columns` and :func:`drawing`;
 - a real release, of exact sums with safe noise: :mod:`matrixdp.mechanisms.composed`;
 - an audit, of data sets and noise of its choice: :mod:`matrixdp.auditing.composition`.
 """
@@ -15,12 +15,11 @@ Who runs it passes other records and another ``ask``:
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveGaussian
@@ -32,14 +31,14 @@ from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery
 
 
 class Records:
-    """Records that a program reads, of one release or of many runs."""
+    """Records that a program reads."""
 
     def value(self, query: Query) -> Array:
-        """Return the exact value of a query, shape (..., m, n)."""
+        """Return the exact value of a query, shape (m, n)."""
         raise NotImplementedError
 
     def about(self, centre: Array) -> Records:
-        """Return the records minus a centre (..., m)."""
+        """Return the records minus a centre (m,)."""
         raise NotImplementedError
 
 
@@ -55,22 +54,21 @@ class Value(Records):
 
 
 @dataclass(frozen=True)
-class Stack(Records):
-    """Records of runs: a matrix (m, n) for all of them, or one each (runs, m, n)."""
+class Columns(Records):
+    """Records of simulated releases, one per column (m, n), which all of them share."""
 
     columns: Array
+    _values: dict[Query, Array] = field(default_factory=dict, compare=False)
 
     def value(self, query: Query) -> Array:
-        """Return the value of a query, shape (..., m, n)."""
-        return query.value(self.columns)
+        """Return the value of a query, which is computed once for all releases."""
+        if query not in self._values:
+            self._values[query] = query.value(self.columns)
+        return self._values[query]
 
-    def about(self, centre: Array) -> Stack:
-        """Return the records minus a centre (..., m)."""
-        return Stack(self.columns - centre[..., None])
-
-    def of(self, runs: NDArray[np.intp]) -> Stack:
-        """Return the records of some runs."""
-        return Stack(self.columns[runs]) if self.columns.ndim == 3 else self
+    def about(self, centre: Array) -> Columns:
+        """Return the records minus a centre (m,)."""
+        return Columns(self.columns - centre[:, None])
 
 
 @dataclass(frozen=True)
@@ -93,28 +91,20 @@ class Step:
 #: What a program asks: a part, with the distribution ``noise``.
 Question = AdditiveGaussian | Step
 
-#: Maps a question and its exact value (..., m, n) to the noisy value. Where ``ask`` answers many
-#: runs, their axis comes first, and the exact value may be one for all of them.
+#: Maps a question and its exact value (m, n) to the noisy value.
 Ask = Callable[[Question, Array], Array]
 
 
-@dataclass(frozen=True)
-class Simulation:
-    """Answers of many runs."""
+def drawing(generator: np.random.Generator) -> Ask:
+    """Return what answers the questions of a simulated release."""
 
-    generator: np.random.Generator
-    count: int
-
-    def __call__(self, question: Question, value: Array) -> Array:
-        """Return the noisy answers to a question, shape (count, m, n)."""
+    def ask(question: Question, value: Array) -> Array:
         if isinstance(question, AdditiveGaussian):
             # Without its check: what a program asks follows from records that were checked.
-            return question._draw(value, self.generator, self.count)
-        return value + question.noise.sample(self.generator, self.count)
+            return question._draw(value, generator, 1)[0]
+        return np.asarray(value + question.noise.sample(generator, 1)[0])
 
-    def of(self, runs: NDArray[np.intp]) -> Simulation:
-        """Return the answers of some runs."""
-        return Simulation(self.generator, len(runs))
+    return ask
 
 
 class Part(NamedTuple):
@@ -146,19 +136,23 @@ class Program(CalibratedMechanism):
 
     @abc.abstractmethod
     def run(self, records: Records, ask: Ask) -> Any:
-        """Return the outcome of one release, or of many runs along the first axis."""
+        """Return the outcome of a release."""
 
     def released(self, outcome: Any) -> Array:
-        """Return what ``simulate`` gives of the outcome of many runs."""
+        """Return what ``simulate`` gives of an outcome."""
         return np.asarray(outcome)
 
-    def simulated(self, value: Array, ask: Simulation) -> Array:
-        """Return the releases of many runs, to which ``ask`` gives the answers."""
-        reads = isinstance(self.query, RecordsQuery)
-        return self.released(self.run(Stack(value) if reads else Value(value), ask))
+    def simulated(self, value: Array, asks: Sequence[Ask]) -> Array:
+        """Return a release for each ``ask``, of one value (m, n), or of one for each (k, m, n)."""
+        reads: Callable[[Array], Records] = Value
+        if isinstance(self.query, RecordsQuery):
+            reads = Columns
+        each = [reads(value)] * len(asks) if value.ndim == 2 else map(reads, value)
+        pairs = zip(each, asks, strict=True)
+        return np.stack([self.released(self.run(records, ask)) for records, ask in pairs])
 
     def _draw(self, value: Array, generator: np.random.Generator, count: int) -> Array:
-        return self.simulated(value, Simulation(generator, count))
+        return self.simulated(value, [drawing(generator)] * count)
 
 
 def answered(part: CalibratedMechanism, records: Records, ask: Ask) -> Array:

@@ -20,19 +20,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.clipped import ShellQuery
+from matrixdp.mechanisms.clipped import Selection, ShellQuery
 from matrixdp.mechanisms.composed import ComposedMoments, InParts
 from matrixdp.mechanisms.moments import MeanCovariance, unprojected, with_constant
-from matrixdp.mechanisms.programs import Simulation, Stack
+from matrixdp.mechanisms.programs import Columns, drawing
 from matrixdp.privacy.sensitivity import Query
 from matrixdp.release.outputs.output import CORRELATION, EXPLAINED, FILLS, Output
 
@@ -50,23 +48,19 @@ _WORST = 1.0
 
 
 @dataclass(frozen=True)
-class _Sample(Stack):
-    """Records (..., m, k), each of which stands for ``times`` records in sums and counts."""
+class _Sample(Columns):
+    """Records (m, k), each of which stands for ``times`` records in sums and counts."""
 
-    times: float
+    times: float = field(kw_only=True)
 
     def value(self, query: Query) -> Array:
-        """Return the value of a query, shape (..., m, n)."""
+        """Return the value of a query, shape (m, n)."""
         summed = query.private_count or isinstance(query, ShellQuery)
         return super().value(query) * (self.times if summed else 1.0)
 
     def about(self, centre: Array) -> _Sample:
-        """Return the records minus a centre (..., m)."""
-        return replace(self, columns=self.columns - centre[..., None])
-
-    def of(self, runs: NDArray[np.intp]) -> _Sample:
-        """Return the records of some runs."""
-        return replace(self, columns=super().of(runs).columns)
+        """Return the records minus a centre (m,)."""
+        return _Sample(self.columns - centre[:, None], times=self.times)
 
 
 @functools.lru_cache(maxsize=16)
@@ -116,22 +110,22 @@ def _loss(output: Output, rows: Array, release: AdditiveMechanism | InParts) -> 
     return output.loss(rows, *_estimates(output, release, records))
 
 
-def _ask(records: Array) -> Simulation:
-    """Return the noise of as many simulated releases as time and memory allow."""
+def _draws(records: Array) -> int:
+    """Return the number of simulated releases that time and memory allow."""
     draws = min(_ENTRIES // records.size, _WORK // records.shape[1] ** 3)
-    draws = int(np.clip(draws, _LEAST_DRAWS, _DRAWS))
-    return Simulation(np.random.default_rng(_SEED), draws)
+    return int(np.clip(draws, _LEAST_DRAWS, _DRAWS))
 
 
-def _outcome(release: ComposedMoments, records: Array) -> Any:
-    sample = _Sample(records.T, release.query.n_records / len(records))
-    return release.program.run(sample, _ask(records))
+def _outcomes(release: ComposedMoments, records: Array) -> list[Selection]:
+    sample = _Sample(records.T, times=release.query.n_records / len(records))
+    ask = drawing(np.random.default_rng(_SEED))
+    return [release.program.run(sample, ask) for _ in range(_draws(records))]
 
 
 def _noisy(release: AdditiveMechanism, records: Array) -> Array:
     """Return noisy second moments (draws, m, m) of records."""
-    ask = _ask(records)
-    return records.T @ records / len(records) + release.noise.sample(ask.generator, ask.count)
+    noise = release.noise.sample(np.random.default_rng(_SEED), _draws(records))
+    return records.T @ records / len(records) + noise
 
 
 def _estimates(
@@ -142,10 +136,14 @@ def _estimates(
     The second array has the standard deviation of the moments' noise (draws,).
     """
     if isinstance(release, ComposedMoments):
-        outcome = _outcome(release, records)
-        moments = np.asarray(outcome.moments / outcome.weight[:, None, None])
-        deviations = np.array([part.noise_std for part in release.radii])[outcome.number]
-        return MeanCovariance(outcome.centre, moments, outcome.weight), deviations
+        outcomes = _outcomes(release, records)
+        moments = np.array([outcome.moments / outcome.weight for outcome in outcomes])
+        centres, weights = (
+            np.array([getattr(outcome, name) for outcome in outcomes])
+            for name in ("centre", "weight")
+        )
+        deviations = np.array([release.radii[outcome.number].noise_std for outcome in outcomes])
+        return MeanCovariance(centres, moments, weights), deviations
     assert isinstance(release, AdditiveMechanism)
     if not output.about_mean:
         noisy = _noisy(release, records)

@@ -10,7 +10,7 @@ from mechanismqueries import (
 )
 
 from matrixdp.mechanisms.centred import Centred
-from matrixdp.mechanisms.programs import Stack
+from matrixdp.mechanisms.programs import Columns
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.privacy.sensitivity import Ball, SecondMomentQuery, second_moments
 
@@ -34,7 +34,7 @@ def test_the_centre_is_the_nearest_point_of_the_domain():
         def ask(part, value):
             return np.array(noisy)[:, None] if part is release.mean else value
 
-        return release.run(Stack(np.zeros(release.query.shape)), ask).centre
+        return release.run(Columns(np.zeros(release.query.shape)), ask).centre
 
     assert same_copies(centre(release, [5.0, -3, 0, 0, 0.5, 1]), [1, -1, 0, 0, 0.5, 1])
     ball = Centred().calibrate(BALL, epsilon=1, delta=0.01)

@@ -21,7 +21,7 @@ from matrixdp.mechanisms.clipped import (
     shells,
 )
 from matrixdp.mechanisms.gaussian import Gaussian
-from matrixdp.mechanisms.programs import Simulation, Stack
+from matrixdp.mechanisms.programs import Columns, drawing
 from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.sensitivity import Box, SecondMomentQuery
 
@@ -117,16 +117,17 @@ def test_the_private_radius_follows_the_noise_and_the_records():
     assert means[0] > means[1] + 2
 
 
-def test_runs_of_a_stack_choose_radii_of_their_own_and_add_their_ridges():
+def test_a_release_of_short_records_takes_a_small_radius_and_adds_its_ridge():
     release = PrivatelyClipped().calibrate(LIVER_MOMENTS, epsilon=1e4, delta=1 / 248)
-    stack = np.stack([records(LIVER_MOMENTS, spread=spread) for spread in (2.0, 0.05) * 2])
-    numbers = radii(release, stack, np.random.default_rng(0), 4)
-    assert numbers[0] != numbers[1]
-    outcome = release.run(Stack(stack), Simulation(np.random.default_rng(0), 4))
-    assert same_integers(outcome.number, numbers)
-    for columns, number, moments in zip(stack, numbers, outcome.moments, strict=True):
-        exact = release.candidates[number].query.value(columns)
-        np.testing.assert_allclose(moments, exact, atol=6 * release.candidates[number].noise_std)
-    added = release.released(outcome) - outcome.moments
-    np.testing.assert_allclose(added, outcome.ridge[:, None, None] * np.eye(6), atol=1e-12)
-    assert outcome.ridge.max() > 0
+    numbers = []
+    for spread in (2.0, 0.05):
+        columns = records(LIVER_MOMENTS, spread=spread)
+        outcome = release.run(Columns(columns), drawing(np.random.default_rng(0)))
+        numbers.append(outcome.number)
+        part = release.candidates[outcome.number]
+        exact = part.query.value(columns)
+        np.testing.assert_allclose(outcome.moments, exact, atol=6 * part.noise_std)
+        added = release.released(outcome) - outcome.moments
+        np.testing.assert_allclose(added, outcome.ridge * np.eye(6), atol=1e-12)
+        assert outcome.ridge > 0
+    assert numbers[0] < numbers[1]

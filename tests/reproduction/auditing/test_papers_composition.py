@@ -1,7 +1,6 @@
 """Replays of compositions find what is executed in place of what is declared."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from itertools import count
 
 import numpy as np
@@ -13,7 +12,7 @@ from matrixdp.auditing import composition, releases
 from matrixdp.auditing.neighbours import random_records
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PUBLIC, PrivatelyClipped
-from matrixdp.mechanisms.programs import Simulation, Stack, Value
+from matrixdp.mechanisms.programs import Columns, Value
 from matrixdp.privacy.sensitivity import (
     Box,
     RecordsQuery,
@@ -122,19 +121,6 @@ def less_than_stated(release, name):
     return release
 
 
-@dataclass(frozen=True)
-class Following(Simulation):
-    """Answers of a function, of all runs together: there is one."""
-
-    answer: Callable = None
-
-    def __call__(self, part, value):
-        return self.answer(part, value)
-
-    def of(self, trials):
-        return self
-
-
 def twin(release, place, answer):
     """Return a release whose program gets the answers of one part from another function.
 
@@ -148,7 +134,7 @@ def twin(release, place, answer):
             def other(part, value):
                 return answer(ask, part, value) if next(calls) == place else ask(part, value)
 
-            return super().run(records, Following(np.random.default_rng(0), 1, other))
+            return super().run(records, other)
 
     return Twin(**values_of(release))
 
@@ -267,7 +253,7 @@ def test_what_a_program_asks_adds_up_to_what_is_declared(name):
 
     exact = random_records(release.query, np.random.default_rng(1))
     reads = isinstance(release.query, RecordsQuery)
-    release.run(Stack(exact) if reads else Value(release.query.value(exact)), ask)
+    release.run(Columns(exact) if reads else Value(release.query.value(exact)), ask)
     assert np.linalg.norm([part.mu for part in parts]) == pytest.approx(release.mu)
     assert len(parts) == COMPOSED[name][2]
     # What a receipt and an account state.

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from matrixdp import library
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.mechanism import CalibratedMechanism
-from matrixdp.mechanisms.programs import Program, Question, Simulation
+from matrixdp.mechanisms.programs import Ask, Program, Question
 from matrixdp.noise import safe
 from matrixdp.noise.value import Noise, upper
 from reproduction.stacks import Streams, normals
@@ -72,7 +70,7 @@ def simulate_all(
 def _simulated(release: CalibratedMechanism, value: Array, streams: Streams) -> Array:
     if library.plain(release):
         if isinstance(release, Program):
-            return release.simulated(value, _answers(streams))
+            return release.simulated(value, [_drawing(stream) for stream in streams])
         if hasattr(release, "trials"):
             return np.asarray(release.trials(value, streams))
     values = value if value.ndim == 3 else itertools.repeat(value, len(streams))
@@ -94,22 +92,6 @@ def noise_of(question: AdditiveMechanism | Question, streams: Streams) -> Array:
     return np.concatenate([noise.sample(stream, 1) for stream in streams])
 
 
-@dataclass(frozen=True)
-class _Answers(Simulation):
-    """Answers of trials."""
-
-    streams: Streams
-
-    def __call__(self, question: Question, value: Array) -> Array:
-        """Return the noisy answers to a question, shape (trials, m, n)."""
-        noisy = noise_of(question, self.streams)
-        noisy += value
-        return noisy
-
-    def of(self, runs: NDArray[np.intp]) -> _Answers:
-        """Return the answers of some trials."""
-        return _answers([self.streams[trial] for trial in runs.tolist()])
-
-
-def _answers(streams: Streams) -> _Answers:
-    return _Answers(streams[0], len(streams), streams)
+def _drawing(stream: np.random.Generator) -> Ask:
+    """Return what answers the questions of a trial."""
+    return lambda question, value: noise_of(question, [stream])[0] + value

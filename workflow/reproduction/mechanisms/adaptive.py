@@ -13,6 +13,7 @@ of the pure one; it is convex, and so nowhere above the two lines.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,11 +46,24 @@ RADII = 79
 
 
 class SquaredNorms(RecordsQuery):
-    """Squared norms of records over the largest one, (..., 1, n)."""
+    """Squared norms of records over the largest one, (1, n)."""
 
     def value(self, records: Array) -> Array:
-        """Return the squared norms of records (..., m, n)."""
-        return (squared_norms(records) / self.domain.radius**2)[..., None, :]
+        """Return the squared norms of records (m, n)."""
+        return (squared_norms(records) / self.domain.radius**2)[None]
+
+
+class ClippingLosses(SquaredNorms):
+    """The :func:`losses` at all steps, (1, s)."""
+
+    @property
+    def steps(self) -> Array:
+        """Numbers of the candidate radii, from 0."""
+        return np.arange(min(self.features * self.n_records, RADII) + 1.0)
+
+    def value(self, records: Array) -> Array:
+        """Return the losses of records (m, n)."""
+        return losses(super().value(records), self.steps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,14 +116,14 @@ class Spectrum(Program):
         value = records.value(self.query)
         eigenvalues, vectors = np.linalg.eigh(ask(self.moments, value))
         if self.eigenvalue_std:
-            exact = np.asarray(np.linalg.eigvalsh(value)[..., None], dtype=float)
-            noise = MatrixNormal(exact.shape[-2:], self.eigenvalue_std)
+            exact = np.asarray(np.linalg.eigvalsh(value)[:, None], dtype=float)
+            noise = MatrixNormal(exact.shape, self.eigenvalue_std)
             # Eigenvalues move by no more than the matrix (Hoffman & Wielandt).
             part = Step(noise, self.query.l2_sensitivity / self.eigenvalue_std)
-            eigenvalues = ask(part, exact)[..., 0]
-        least = SPREAD * self.query.largest_norm * np.arange(vectors.shape[-1]) / vectors.shape[-1]
+            eigenvalues = ask(part, exact)[:, 0]
+        least = SPREAD * self.query.largest_norm * np.arange(len(vectors)) / len(vectors)
         eigenvalues = np.clip(eigenvalues, least, self.query.largest_norm - least[::-1])
-        return np.asarray((vectors * eigenvalues[..., None, :]) @ np.swapaxes(vectors, -1, -2))
+        return np.asarray((vectors * eigenvalues) @ vectors.T)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,6 +143,8 @@ class ChosenBySearch(Chosen):
     rest: float
     stream = "ChosenBySearch"
 
+    # Trials choose few numbers, and calibration takes longer than noise.
+    @functools.lru_cache(maxsize=512)  # noqa: B019
     def release_at(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
         """Return the moments and the release for a number of :meth:`choose`."""
         step, apart = divmod(number, 2)
@@ -140,25 +156,27 @@ class ChosenBySearch(Chosen):
         of = {"query": query, "moments": moments, "eigenvalue_std": std}
         return moments, Spectrum.from_mu(self.rest, budget, **of)
 
-    def choose(self, records: Records, ask: Ask) -> tuple[Array, Array]:
+    def choose(self, records: Records, ask: Ask) -> tuple[int, float]:
         """Return twice the step of the search's stop, plus 1 for separate eigenvalues.
 
         Of the noisy comparisons only the first one that is not below the threshold may be used:
         the search's epsilon covers no more. Without one, the stop is the last step.
         """
         count, steps = self.query.n_records, self.steps
-        squares = records.value(SquaredNorms(self.query.domain, count))[..., 0, :]
-        noisy = ask(self.trace, squares.mean(axis=-1)[..., None, None])[..., 0, 0]
+        squares = records.value(SquaredNorms(self.query.domain, count))
+        noisy = ask(self.trace, squares.mean(axis=-1, keepdims=True))[0, 0]
         noisy = noisy + self.trace_std * np.sqrt(2 * np.log(8 / FAILURE))
         whole, apart = self.expected(np.clip(noisy, 1e-16, 1.0), steps)
-        exact = losses(squares, steps) - count * np.minimum(whole, apart)
+        exact = records.value(self._losses)[0] - count * np.minimum(whole, apart)
         # The threshold is 0.
-        values = np.concatenate([np.zeros_like(exact[..., :1]), exact], axis=-1)
-        answers = ask(self.comparison, values[..., None])[..., 0]
-        above = answers[..., 1:] >= answers[..., :1]
-        first = np.where(above.any(axis=-1), above.argmax(axis=-1), len(steps) - 1)
-        separate = np.take_along_axis(apart < whole, first[..., None], axis=-1)[..., 0]
-        return 2 * first + separate, np.ones(first.shape)
+        answers = ask(self.comparison, np.concatenate([[0.0], exact])[:, None])[:, 0]
+        above = answers[1:] >= answers[0]
+        first = int(above.argmax()) if above.any() else len(steps) - 1
+        return 2 * first + int(apart[first] < whole[first]), 1.0
+
+    @property
+    def _losses(self) -> ClippingLosses:
+        return ClippingLosses(self.query.domain, self.query.n_records)
 
     @property
     def trace(self) -> Step:
@@ -177,7 +195,7 @@ class ChosenBySearch(Chosen):
     @property
     def steps(self) -> Array:
         """Numbers of the candidate radii, from 0."""
-        return np.arange(min(self.query.features * self.query.n_records, RADII) + 1.0)
+        return self._losses.steps
 
     def expected(self, trace: Array, steps: Array) -> tuple[Array, Array]:
         """Return the authors' bounds on the Frobenius error of both releases at the steps.

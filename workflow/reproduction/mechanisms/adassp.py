@@ -193,20 +193,20 @@ class Equations(NamedTuple):
     """Noisy normal equations in the unit of the records, and their ridge.
 
     Attributes:
-        smallest: noisy smallest eigenvalue of X X^T / n, (...).
-        moments: noisy X X^T / n, (..., d, d).
-        products: noisy sum_j x_j y_j / n, (..., d).
+        smallest: noisy smallest eigenvalue of X X^T / n.
+        moments: noisy X X^T / n, (d, d).
+        products: noisy sum_j x_j y_j / n, (d,).
         smallest_std, moments_std, products_std: standard deviation of the noise of an entry.
-        ridge: number to add to the diagonal of the moments, (...).
+        ridge: number to add to the diagonal of the moments.
     """
 
-    smallest: Array
+    smallest: float
     moments: Array
     products: Array
     smallest_std: float
     moments_std: float
     products_std: float
-    ridge: Array
+    ridge: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,30 +257,30 @@ class RidgedEquations(Program):
         value, query = records.value(self.query), self.smallest.query
         assert isinstance(query, EigenvalueQuery)
         x, y = np.array(self.query.others), self.query.target
-        block = value[..., x[:, None], x]
-        smallest = ask(self.smallest, query.of(block))[..., 0, 0]
+        block = value[x[:, None], x]
+        smallest = float(ask(self.smallest, query.of(block))[0, 0])
         return Equations(
             smallest=smallest,
             smallest_std=self.eigenvalue_std,
             moments=ask(self.design, block),
             moments_std=self.design.noise_std,
-            products=ask(self.products, value[..., x, y, None])[..., 0],
+            products=ask(self.products, value[x, y, None])[:, 0],
             products_std=self.target_std,
             ridge=self.ridge_for(smallest),
         )
 
-    def ridge_for(self, noisy: Array) -> Array:
-        """Return the ridge for noisy smallest eigenvalues."""
-        lower = np.maximum(0, noisy - self.eigenvalue_std * self.margin)
-        return np.asarray(np.maximum(0, self.needed - lower))
+    def ridge_for(self, noisy: float) -> float:
+        """Return the ridge for a noisy smallest eigenvalue."""
+        lower = max(0.0, noisy - self.eigenvalue_std * self.margin)
+        return max(0.0, self.needed - lower)
 
     def released(self, outcome: Equations) -> Array:
-        """Return the equations as second moments of z, (..., m, m)."""
+        """Return the equations as second moments of z, (m, m)."""
         x, y = np.array(self.query.others), self.query.target
-        released = np.zeros((*outcome.ridge.shape, *self.query.shape))
-        released[..., x[:, None], x] = lifted(outcome.moments, outcome.ridge)
-        released[..., x, y] = released[..., y, x] = outcome.products
-        released[..., y, y] = self.query.domain.magnitudes[y] ** 2
+        released = np.zeros(self.query.shape)
+        released[x[:, None], x] = lifted(outcome.moments, outcome.ridge)
+        released[x, y] = released[y, x] = outcome.products
+        released[y, y] = self.query.domain.magnitudes[y] ** 2
         return released
 
 

@@ -182,16 +182,14 @@ class AlongPrivateDirections(Program):
         """Return the noisy matrix."""
         noisy = ask(self.moments, records.value(self.moments.query))
         directions, spectrum = self.private.of(noisy, self.query.n_records)
-        shared = self.allocation.precisions(self.limit, self.query.features, spectrum)
-        precisions = np.broadcast_to(shared, spectrum.shape)
+        precisions = self.allocation.precisions(self.limit, self.query.features, spectrum)
         positive = precisions > 0
         # What has no precision is not asked for: in its place there is noise, and then 0.
         deviations = 1 / np.sqrt(np.where(positive, precisions, 1))
-        along = np.swapaxes(directions, -1, -2) @ records.value(self.query)
-        along *= positive[..., None]
-        rows = deviations if deviations.ndim == 1 else deviations[..., None]
+        along = directions.T @ records.value(self.query)
+        along *= positive[:, None]
         mu = self.query.l2_sensitivity * float(np.sqrt(self.limit))
-        released = ask(Step(MatrixNormal(self.query.shape, rows), mu), along)
+        released = ask(Step(MatrixNormal(self.query.shape, deviations), mu), along)
         released[~positive] = 0
         return np.matmul(directions, released, out=along)
 

@@ -86,7 +86,7 @@ class ExactSquare(CentredMoments):
 
     def run(self, records: Records, ask: Ask) -> Selection:
         outcome = super().run(records, ask)
-        centre = records.value(self.mean.query)[..., 0] + 0 * outcome.centre
+        centre = records.value(self.mean.query)[:, 0]
         # Without a ridge, which does not hide anything.
         return outcome._replace(centre=centre, ridge=0 * outcome.ridge)
 
