@@ -9,6 +9,7 @@ from mechanismqueries import (
     LIVER,
     MOVEMENT,
     budget,
+    streams,
 )
 
 from matrixdp.mechanisms.directional import DirectionalGaussian
@@ -173,10 +174,12 @@ class TestPrivateDirections:
     value = np.random.default_rng(2).uniform(-1, 1, LIVER.shape)
 
     def replay(self, release, trials):
-        """Release, and with the same Generator again what the release has drawn first."""
-        released = release.simulate(self.value, np.random.default_rng(0), trials)
-        again = np.random.default_rng(0)
-        noisy = release.moments.simulate(self.value @ self.value.T / 248, again, trials)
+        """Release, and with the same Generators again what each release has drawn first."""
+        moments, again = self.value @ self.value.T / 248, streams(trials)
+        released = np.concatenate(
+            [release.simulate(self.value, stream, 1) for stream in streams(trials)]
+        )
+        noisy = np.concatenate([release.moments.simulate(moments, stream, 1) for stream in again])
         directions, spectrum = release.private.of(noisy, 248)
         return released, directions, spectrum, again
 
@@ -214,7 +217,7 @@ class TestPrivateDirections:
         filled = np.count_nonzero(u)
         assert filled == 2 * (1 if epsilon == 1 and norm == "l1" else 6)
         along = directions.swapaxes(1, 2) @ (released - self.value)
-        normals = again.standard_normal((2, *LIVER.shape))
+        normals = np.array([stream.standard_normal(LIVER.shape) for stream in again])
         expected = np.divide(
             normals,
             np.sqrt(u)[..., None],
