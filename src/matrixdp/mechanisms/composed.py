@@ -14,7 +14,6 @@ length say it, whose sum is the number of records.
 
 from __future__ import annotations
 
-import abc
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -45,7 +44,7 @@ from matrixdp.noise import safe
 from matrixdp.privacy import exact_sums, gaussian_dp
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.quadratic import UPWARDS
-from matrixdp.privacy.sensitivity import Query, RecordsQuery, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 
 #: Returns the records in blocks (k, m); each call starts anew.
 Rows = Callable[[], Iterable[Array]]
@@ -118,9 +117,29 @@ def _protects(query: Query, adjacency: str) -> bool:
     return query.adjacency == adjacency
 
 
+class Outcome(NamedTuple):
+    """Second moments (m, m) of clipped records about a centre (m,), as they were released.
+
+    ``moments_std`` and ``centre_std`` are root mean squares of an entry's noise. The latter is 0
+    where records are clipped about zero. All values are in the unit of the records. The moments are
+    still to be divided by ``weight``: the noisy number of records over the stated one, if it is
+    private. ``beyond`` is the noisy share of records beyond the radius, of the stated number, and
+    ``beyond_std`` the standard deviation of its noise; both are 0 at the largest radius.
+    """
+
+    moments: Array
+    moments_std: float
+    radius: float
+    centre: Array
+    centre_std: float
+    weight: float = 1.0
+    beyond: float = 0.0
+    beyond_std: float = 0.0
+
+
 @dataclass(frozen=True)
-class Composed(abc.ABC):
-    """A release in several parts.
+class ComposedMoments:
+    """Second moments of records clipped to a private radius, about a private mean or about zero.
 
     Attributes:
         query: the query, with the public bounds of the calibration.
@@ -135,18 +154,22 @@ class Composed(abc.ABC):
     query: SecondMomentQuery
     epsilon: float
     delta: float
-    program: Any
+    program: CentredMoments | ChosenByHistogram
 
     def __post_init__(self) -> None:
-        self.require(self.program)
-        reads = isinstance(self.program.query, RecordsQuery)
-        if self.program.query != (records_of(self.query) if reads else self.query):
+        _inner(self.program)
+        if self.program.query != records_of(self.query):
             raise NoGuarantee(OTHER)
         relation = self.query.n_records, self.query.group
         for query in (release.query for part in self.parts for release in part.releases):
             protects = _protects(query, self.query.adjacency)
             if not protects or relation != (query.n_records, query.group):
                 raise NoGuarantee(OTHER)
+        # A null record is not zero about the mean, where it is replaced by another.
+        about = self._chosen.parts if isinstance(self.program, CentredMoments) else []
+        queries = [release.query for part in about for release in part.releases]
+        if any(query.adjacency == "zero_out" for query in queries):
+            raise NoGuarantee(OTHER)
         total_mu = float(np.linalg.norm([part.mu for part in self.parts]))
         if not total_mu <= self.mu * UPWARDS:
             raise NoGuarantee(f"the parts spend mu {total_mu:.4g} of {self.mu:.4g} together")
@@ -160,32 +183,13 @@ class Composed(abc.ABC):
                 f"and not {self.delta:g} at {self.epsilon:g}; calibrate them to this guarantee"
             )
 
-    @classmethod
-    @abc.abstractmethod
-    def require(cls, program: CalibratedMechanism) -> None:
-        """Raise InputError if the class does not release such a program."""
-
     @cached_property
     def parts(self) -> list[Part]:
         """The parts in their order."""
-        parts: list[Part] = self.program.parts
-        return parts
+        return self.program.parts
 
-    @abc.abstractmethod
-    def reads(self, rows: Rows) -> Records:
-        """Return the records as the program reads them."""
-
-    def run_declared(self, records: Records, answer: Answer) -> Any:
-        """Return the outcome of the program, whose questions are the declared parts.
-
-        Raises:
-            InputError: as :class:`DeclaredParts`. What an account was charged stays: earlier parts
-                have been answered.
-        """
-        return self.program.run(records, DeclaredParts(self.parts, answer))
-
-    def run(self, rows: Rows, answer: Answer | None = None) -> Any:
-        """Return the outcome of one release, a tuple.
+    def run(self, rows: Rows, answer: Answer | None = None) -> Outcome:
+        """Return the outcome of one release.
 
         Args:
             rows: the records, which are clipped to the public bounds.
@@ -194,11 +198,31 @@ class Composed(abc.ABC):
 
         Raises:
             InputError: as :func:`matrixdp.privacy.exact_sums.value`, :meth:`check` and
-                :meth:`run_declared`.
+                :class:`DeclaredParts`. What an account was charged stays: earlier parts have been
+                answered.
         """
-        return self.run_declared(self.reads(rows), answer or safe_answer)
+        lengths: list[Array] = []
 
-    def prepare(self, rows: Rows) -> Callable[[], Any]:
+        def keep(part: AdditiveGaussian, value: Array) -> Array:
+            noisy = answer(part, value) if answer else part.add_noise(value, os.urandom)
+            if isinstance(part.query, ShellQuery):
+                lengths.append(noisy[:, 0])
+            return noisy
+
+        domain = self.query.domain
+        records = Blocks(lambda: (domain.clip(block.T).T for block in rows()))
+        outcome = self.program.run(records, DeclaredParts(self.parts, keep))
+        number, n_records = outcome.number, self.query.n_records
+        release = self.radii[number]
+        noise = release.noise_std, release.query.domain.radius
+        # Shell j lies outside the radius of number j + 1.
+        shares = float(lengths[0][:number].sum()), self._chosen.count_std * np.sqrt(number)
+        return Outcome(
+            *(outcome.moments, *noise, outcome.centre, self.centre_std, outcome.weight),
+            *(share / n_records for share in shares),
+        )
+
+    def prepare(self, rows: Rows) -> Callable[[], Outcome]:
         """Read the records once, so that bad ones end it; return a function that runs a release."""
         for _ in exact_sums.clipped(self.query, rows()):
             pass
@@ -207,7 +231,45 @@ class Composed(abc.ABC):
     @property
     def of_library(self) -> bool:
         """Whether its program is, see :attr:`CalibratedMechanism.of_library`."""
-        return bool(self.program.of_library)
+        return self.program.of_library
+
+    @property
+    def _chosen(self) -> ChosenByHistogram:
+        return _inner(self.program)
+
+    @property
+    def radii(self) -> tuple[AdditiveGaussian, ...]:
+        """The second moments at each radius, the largest first."""
+        return self._chosen.candidates
+
+    @property
+    def widest(self) -> AdditiveGaussian:
+        """The second moments at the largest radius, which have the largest noise."""
+        return self.radii[0]
+
+    def at(self, radius: float) -> AdditiveGaussian:
+        """Return the second moments at a radius, one of those of ``radii``."""
+        (part,) = (part for part in self.radii if part.query.domain.radius == radius)
+        return part
+
+    @property
+    def noise_std(self) -> float:
+        """Noise of an entry of the second moments at the largest radius."""
+        return self.widest.noise_std
+
+    @property
+    def centre_std(self) -> float:
+        """Noise of an entry of the mean, 0 where records are clipped about zero."""
+        return self.program.centre_std if isinstance(self.program, CentredMoments) else 0.0
+
+    @property
+    def weight_std(self) -> float:
+        """Noise of the number of records over the stated one, 0 where it is public."""
+        if not self.query.private_count:
+            return 0.0
+        inner = self._chosen
+        counts = float(np.sqrt(len(inner.candidates))) * inner.count_std / self.query.n_records
+        return self.centre_std or counts
 
     @property
     def mu(self) -> float:
@@ -260,7 +322,7 @@ class Composed(abc.ABC):
             for release in part.releases:
                 _ = release.rounding_factor
 
-    def release(self, records: ArrayLike) -> Any:
+    def release(self, records: ArrayLike) -> Outcome:
         """Return the outcome of one release for real use of records, one per row (n, m).
 
         Raises:
@@ -277,138 +339,28 @@ class Composed(abc.ABC):
 
         Raises:
             InputError: a number is out of range, or there is no safe noise at this guarantee. Or
-                as :meth:`require`.
+                the mechanism releases no moments at a private radius.
         """
         whole: Any = promised(mechanism, query, epsilon=epsilon, delta=delta)
-        cls.require(whole)
+        _inner(whole)
         remainder = delta_for_noise(epsilon, delta, numbers_of(whole.parts)) * (1 - 1e-9)
         release = promised(mechanism, query, epsilon=epsilon, delta=remainder)
-        composed = cls(query, epsilon, delta, release)
+        composed = cls(query, epsilon, delta, release)  # type: ignore[arg-type]
         composed.check()
         return composed
 
 
-class Outcome(NamedTuple):
-    """Second moments (m, m) of clipped records about a centre (m,), as they were released.
-
-    ``moments_std`` and ``centre_std`` are root mean squares of an entry's noise. The latter is 0
-    where records are clipped about zero. All values are in the unit of the records. The moments are
-    still to be divided by ``weight``: the noisy number of records over the stated one, if it is
-    private. ``beyond`` is the noisy share of records beyond the radius, of the stated number, and
-    ``beyond_std`` the standard deviation of its noise; both are 0 at the largest radius.
-    """
-
-    moments: Array
-    moments_std: float
-    radius: float
-    centre: Array
-    centre_std: float
-    weight: float = 1.0
-    beyond: float = 0.0
-    beyond_std: float = 0.0
-
-
-@dataclass(frozen=True)
-class ComposedMoments(Composed):
-    """Second moments of records clipped to a private radius, about a private mean or about zero."""
-
-    program: CentredMoments | ChosenByHistogram
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        # A null record is not zero about the mean, where it is replaced by another.
-        about = self._chosen.parts if isinstance(self.program, CentredMoments) else []
-        queries = [release.query for part in about for release in part.releases]
-        if any(query.adjacency == "zero_out" for query in queries):
-            raise NoGuarantee(OTHER)
-
-    @classmethod
-    def require(cls, program: CalibratedMechanism) -> None:
-        """Raise InputError if the program does not release moments at a private radius."""
-        inner = program.about if isinstance(program, CentredMoments) else program
-        if not isinstance(inner, ChosenByHistogram):
-            raise InputError(
-                f"{type(inner).__name__} does not release second moments at a private radius; take "
-                "Centred() or PrivatelyClipped()"
-            )
-
-    @property
-    def _chosen(self) -> ChosenByHistogram:
-        inner = self.program
-        about = inner.about if isinstance(inner, CentredMoments) else inner
-        assert isinstance(about, ChosenByHistogram)
-        return about
-
-    @property
-    def radii(self) -> tuple[AdditiveGaussian, ...]:
-        """The second moments at each radius, the largest first."""
-        return self._chosen.candidates
-
-    @property
-    def widest(self) -> AdditiveGaussian:
-        """The second moments at the largest radius, which have the largest noise."""
-        return self.radii[0]
-
-    def at(self, radius: float) -> AdditiveGaussian:
-        """Return the second moments at a radius, one of those of ``radii``."""
-        (part,) = (part for part in self.radii if part.query.domain.radius == radius)
-        return part
-
-    @property
-    def noise_std(self) -> float:
-        """Noise of an entry of the second moments at the largest radius."""
-        return self.widest.noise_std
-
-    @property
-    def centre_std(self) -> float:
-        """Noise of an entry of the mean, 0 where records are clipped about zero."""
-        return self.program.centre_std if isinstance(self.program, CentredMoments) else 0.0
-
-    @property
-    def weight_std(self) -> float:
-        """Noise of the number of records over the stated one, 0 where it is public."""
-        if not self.query.private_count:
-            return 0.0
-        inner = self._chosen
-        counts = float(np.sqrt(len(inner.candidates))) * inner.count_std / self.query.n_records
-        return self.centre_std or counts
-
-    def reads(self, rows: Rows) -> Blocks:
-        """Return the records, clipped to the public bounds."""
-        domain = self.query.domain
-        return Blocks(lambda: (domain.clip(block.T).T for block in rows()))
-
-    def run_declared(self, records: Records, answer: Answer) -> Outcome:
-        """Return the outcome of one release, as :meth:`Composed.run_declared`."""
-        lengths: list[Array] = []
-
-        def keep(part: AdditiveGaussian, value: Array) -> Array:
-            noisy = answer(part, value)
-            if isinstance(part.query, ShellQuery):
-                lengths.append(noisy[:, 0])
-            return noisy
-
-        outcome = super().run_declared(records, keep)
-        number, n_records = outcome.number, self.query.n_records
-        release = self.radii[number]
-        noise = release.noise_std, release.query.domain.radius
-        # Shell j lies outside the radius of number j + 1.
-        shares = float(lengths[0][:number].sum()), self._chosen.count_std * np.sqrt(number)
-        return Outcome(
-            *(outcome.moments, *noise, outcome.centre, self.centre_std, outcome.weight),
-            *(share / n_records for share in shares),
+def _inner(program: CalibratedMechanism) -> ChosenByHistogram:
+    """Return what chooses a private radius; InputError: nothing of the program does."""
+    inner = program.about if isinstance(program, CentredMoments) else program
+    if not isinstance(inner, ChosenByHistogram):
+        raise InputError(
+            f"{type(inner).__name__} does not release second moments at a private radius; take "
+            "Centred() or PrivatelyClipped()"
         )
-
-
-#: All releases in parts.
-InParts = ComposedMoments
+    return inner
 
 
 def numbers_of(parts: Iterable[Part]) -> int:
     """Return the largest number of random numbers of all parts."""
     return sum(part.numbers for part in parts)
-
-
-def safe_answer(part: AdditiveGaussian, value: Array) -> Array:
-    """Return the answer of a part, with noise from the bits of the operating system."""
-    return part.add_noise(value, os.urandom)

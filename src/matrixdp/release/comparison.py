@@ -12,7 +12,7 @@ from matrixdp import checks, library
 from matrixdp.auditing.status import CERTIFIED, DECLARED
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.composed import InParts
+from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.mechanism import UNAUDITED, Mechanism, delta_for_noise
@@ -47,7 +47,7 @@ class Option:
     """
 
     mechanism: Mechanism
-    release: AdditiveMechanism | InParts
+    release: AdditiveMechanism | ComposedMoments
     error: float
     output: Output | None = None
     losses: tuple[float, ...] = ()

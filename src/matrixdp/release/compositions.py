@@ -14,7 +14,6 @@ from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.composed import (
     ComposedMoments,
-    InParts,
     Outcome,
     Rows,
 )
@@ -71,7 +70,7 @@ def options(spec: Specification, delta: float) -> list[comparison.Option]:
 
 
 def prepare(
-    output: Output, release: AdditiveMechanism | InParts, rows: Rows
+    output: Output, release: AdditiveMechanism | ComposedMoments, rows: Rows
 ) -> Callable[[], Noisy]:
     """Read records, and return a function that draws what a release gives to an output.
 
@@ -82,7 +81,7 @@ def prepare(
         release: calibrated mechanism.
         rows: returns the scaled records in blocks (k, m); each call starts anew.
     """
-    if isinstance(release, InParts):
+    if isinstance(release, ComposedMoments):
         run = release.prepare(rows)
         return lambda: noisy(output, release, run())
     value = output.value(rows())

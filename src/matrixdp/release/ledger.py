@@ -30,7 +30,7 @@ from matrixdp import checks
 from matrixdp.checks import InputError
 from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.composed import Composed
+from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.mechanisms.mechanism import UNAUDITED, NoGuarantee
 from matrixdp.noise import safe
 from matrixdp.privacy import gaussian_dp
@@ -109,7 +109,7 @@ def usable_delta(total: Mapping[str, Any]) -> float:
     return float(total["delta"] - total["sampler"]) if total["delta"] else 0.0
 
 
-def cost(release: AdditiveMechanism | Composed) -> float:
+def cost(release: AdditiveMechanism | ComposedMoments) -> float:
     """Return the mu of a release, rounded up."""
     if release.mu is not None:
         return release.mu * UPWARDS
@@ -121,7 +121,7 @@ def _pure_mu(epsilon: float) -> float:
     return float(-2 * ndtri_exp(-np.logaddexp(0, epsilon))) * UPWARDS
 
 
-def entry(release: AdditiveMechanism | Composed) -> dict[str, Any]:
+def entry(release: AdditiveMechanism | ComposedMoments) -> dict[str, Any]:
     """Return the charge of a release: ``mu``, ``pure_epsilon``, ``numbers`` and any ``parts``.
 
     Where a class of another author declares the guarantee, ``guarantee`` says so.
@@ -167,18 +167,18 @@ def terms(account: Mapping[str, Any]) -> tuple[dict[str, float], Relation]:
     return numbers, relation
 
 
-def check(release: AdditiveMechanism | Composed) -> None:
+def check(release: AdditiveMechanism | ComposedMoments) -> None:
     """Check that a release can be drawn and has the noise that it states, before it is charged.
 
     Raises:
         InputError: it has no guarantee, no safe noise, or less noise than it states.
     """
-    if not isinstance(release, AdditiveMechanism | Composed):
+    if not isinstance(release, AdditiveMechanism | ComposedMoments):
         raise InputError(
             f"a {type(release).__name__} is for simulation alone; take one of those that "
             "`compare_mechanisms` returns"
         )
-    if isinstance(release, Composed):
+    if isinstance(release, ComposedMoments):
         release.check()
         for part in release.parts:
             for piece in part.releases:

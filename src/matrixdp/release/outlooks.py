@@ -28,7 +28,7 @@ from scipy.special import ndtr
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.clipped import Selection, ShellQuery
-from matrixdp.mechanisms.composed import ComposedMoments, InParts
+from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.mechanisms.moments import MeanCovariance, unprojected, with_constant
 from matrixdp.mechanisms.programs import Columns, drawing
 from matrixdp.privacy.sensitivity import Query
@@ -79,7 +79,7 @@ def _columns(features: int, target: bool) -> Array:
     return 2 * np.asarray(ndtr(latent)) - 1
 
 
-def losses(output: Output, release: AdditiveMechanism | InParts) -> tuple[float, ...]:
+def losses(output: Output, release: AdditiveMechanism | ComposedMoments) -> tuple[float, ...]:
     """Return the loss of a release at each of ``FILLS``.
 
     Args:
@@ -104,7 +104,7 @@ def regrets(output: Output, loss: Sequence[Sequence[float]]) -> Array:
     return np.asarray((capped - capped.min(axis=0)).max(axis=1))
 
 
-def _loss(output: Output, rows: Array, release: AdditiveMechanism | InParts) -> float:
+def _loss(output: Output, rows: Array, release: AdditiveMechanism | ComposedMoments) -> float:
     """Return the median loss over simulated releases of records (k, m) in their own units."""
     records = (rows - output.middle) / output.half
     return output.loss(rows, *_estimates(output, release, records))
@@ -129,7 +129,7 @@ def _noisy(release: AdditiveMechanism, records: Array) -> Array:
 
 
 def _estimates(
-    output: Output, release: AdditiveMechanism | InParts, records: Array
+    output: Output, release: AdditiveMechanism | ComposedMoments, records: Array
 ) -> tuple[MeanCovariance, Array]:
     """Return noisy means and covariances, or moments about zero, as the noise left them.
 

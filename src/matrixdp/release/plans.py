@@ -15,7 +15,7 @@ import numpy as np
 
 from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.composed import InParts
+from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.release import (
     choices,
     compositions,
@@ -68,7 +68,7 @@ class Plan:
     option: Option | None = None
 
     @property
-    def release(self) -> AdditiveMechanism | InParts:
+    def release(self) -> AdditiveMechanism | ComposedMoments:
         """The calibrated mechanism that is taken."""
         assert self.option is not None
         return self.option.release

@@ -19,7 +19,7 @@ from matrixdp.auditing.neighbours import random_records, worst
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.clipped import ShellQuery
-from matrixdp.mechanisms.composed import Composed
+from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.mechanisms.programs import Part
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import MeanQuery
@@ -30,7 +30,7 @@ PAIRS, NEIGHBOURS = 16, 12
 SIZES = 1.0, 0.1, 0.01
 
 
-def executed(release: Composed, stream: np.random.Generator) -> Finding:
+def executed(release: ComposedMoments, stream: np.random.Generator) -> Finding:
     """Return the finding of replays: the share of other releases, and mu over the declared mu.
 
     mu is the larger of two: of the worst neighbours of each part, and of replayed neighbours. A
@@ -64,7 +64,7 @@ def executed(release: Composed, stream: np.random.Generator) -> Finding:
     return Finding(float(np.mean(other)), max(mus) / release.mu)
 
 
-def scale(release: Composed, stream: np.random.Generator) -> Scale:
+def scale(release: ComposedMoments, stream: np.random.Generator) -> Scale:
     """Return the test of the first part whose real noise fails it, or of the last part."""
     for part in release.parts:
         for part_release in part.releases:
@@ -74,7 +74,7 @@ def scale(release: Composed, stream: np.random.Generator) -> Scale:
     return result
 
 
-def _apart(release: Composed, first: Array, second: Array, seed: int) -> float | None:
+def _apart(release: ComposedMoments, first: Array, second: Array, seed: int) -> float | None:
     """Return the distance of the parts' answers over their noise; None if releases differ."""
     answers = Answers(Noise(seed))
     repeated = Answers(repeated=answers)

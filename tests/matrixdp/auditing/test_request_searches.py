@@ -16,7 +16,7 @@ import pytest
 
 import matrixdp as mdp
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.composed import Composed
+from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.privacy import exact_sums
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, Ball, SecondMomentQuery
 from matrixdp.release import choices, outlooks
@@ -190,9 +190,9 @@ def test_no_neighbours_are_further_apart_than_a_fit_says(estimator, options, mon
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_a_fit_in_parts_is_that_release_of_records_in_half_ranges(estimator, monkeypatch):
-    seen, sample = [], Composed.prepare
+    seen, sample = [], ComposedMoments.prepare
     monkeypatch.setattr(
-        Composed, "prepare", lambda self, rows: (seen.extend(rows()), sample(self, rows))[1]
+        ComposedMoments, "prepare", lambda self, rows: (seen.extend(rows()), sample(self, rows))[1]
     )
     fitted = fit(estimator, GRID, mechanism=CLIPPED)
     assert seen[0] == pytest.approx(GRID)

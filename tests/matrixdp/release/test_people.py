@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import matrixdp as mdp
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.composed import Composed
+from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.noise import safe
 from matrixdp.privacy import exact_sums
 from matrixdp.release import choices, outlooks, people, plans, readers, tables
@@ -409,9 +409,9 @@ def test_estimators_fit_the_records_that_count(kind, mechanism, monkeypatch):
     monkeypatch.setattr(
         AdditiveMechanism, "release_value", lambda _, value: (seen.append(value), value)[1]
     )
-    sample = Composed.prepare
+    sample = ComposedMoments.prepare
     monkeypatch.setattr(
-        Composed, "prepare", lambda self, rows: (seen.extend(rows()), sample(self, rows))[1]
+        ComposedMoments, "prepare", lambda self, rows: (seen.extend(rows()), sample(self, rows))[1]
     )
     whole, alone = fitted(kind, mechanism=mechanism)
     assert len(seen) == 2

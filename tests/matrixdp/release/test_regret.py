@@ -8,7 +8,7 @@ import pytest
 from harness import charges, read, run
 
 import matrixdp as mdp
-from matrixdp.mechanisms.composed import InParts
+from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.release import compositions, outlooks
 from matrixdp.release.outputs import OUTPUTS
 
@@ -24,7 +24,7 @@ def drawn(option, rows):
     """Return the answer of a real release of rows."""
     output = option.output
     private = option.release.release(output.scaled(rows))
-    if isinstance(option.release, InParts):
+    if isinstance(option.release, ComposedMoments):
         return output.answer(compositions.noisy(output, option.release, private))
     return output.answer(output.noisy(option.release, private, None))
 
@@ -124,7 +124,7 @@ def test_an_estimator_takes_the_least_regret_and_refuses_what_is_useless():
     records = np.random.default_rng(0).normal(20, 3, (500, 5)).clip(0, 100)
     ridge = mdp.PrivateRidge(epsilon=1.0, bounds=(0, 100), target_bounds=(0, 100))
     ridge.fit(records[:, :4], records[:, 4])
-    assert isinstance(ridge.mechanism_, InParts)
+    assert isinstance(ridge.mechanism_, ComposedMoments)
     weak = mdp.PrivatePCA(1, epsilon=0.01, bounds=(0, 100))
     with pytest.raises(mdp.InputError, match="hides everything.* even_if_useless=True"):
         weak.fit(records)

@@ -30,7 +30,6 @@ from matrixdp.auditing.releases import audit_of
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.centred import CentredMoments, mean_query
 from matrixdp.mechanisms.clipped import ChosenByHistogram, shells
-from matrixdp.mechanisms.composed import Composed
 from matrixdp.mechanisms.mechanism import CalibratedMechanism, Mechanism, NoGuarantee
 from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
@@ -408,7 +407,6 @@ def test_every_class_that_can_be_released_is_searched():
     # What a radius search holds in its steps alone.
     found |= {Spectrum}
     assert {one.__name__ for one in subclasses(CalibratedMechanism) - found} == set()
-    assert {one.__name__ for one in subclasses(Composed)} == {"ComposedMoments"}
 
 
 def largest_eigenvalue(domain, adjacency):
