@@ -21,7 +21,6 @@ from threadpoolctl import threadpool_limits
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
-from matrixdp.mechanisms.clipped import ClippedMoments
 from matrixdp.mechanisms.gaussian import AnalyzeGauss
 from matrixdp.mechanisms.mechanism import Mechanism
 from matrixdp.mechanisms.programs import Step
@@ -30,6 +29,7 @@ from matrixdp.noise.value import Noise
 from matrixdp.privacy.sensitivity import Box, SecondMomentQuery
 from reproduction.bingham import Bingham
 from reproduction.experiments import draws
+from reproduction.mechanisms.clipped import ClippedMoments
 from reproduction.mechanisms.generalized_gamma import GeneralizedGamma, SymmetricGeneralizedGamma
 from reproduction.mechanisms.noise import (
     ColumnL2Exponential,

@@ -26,7 +26,6 @@ import matrixdp.mechanisms
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.centred import Centred
-from matrixdp.mechanisms.clipped import ClippedMoments
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
@@ -81,7 +80,6 @@ OTHERS = [
     DirectionalGaussian(directions=TURNED),
     MinMaxScaled(Gaussian()),
     MinMaxScaled(Laplace()),
-    ClippedMoments(1 / 16),
     Centred(1 / 16),
 ]
 

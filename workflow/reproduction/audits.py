@@ -3,7 +3,7 @@
 #: Modules of :mod:`reproduction.mechanisms` whose classes the study vouches for. Another file there
 #: may be anybody's.
 MODULES = (
-    *("adaptive", "adassp", "allocation", "directional", "directions", "exponential"),
+    *("adaptive", "adassp", "allocation", "clipped", "directional", "directions", "exponential"),
     *("gaussian", "generalized_gamma", "jl", "mvg", "noise"),
 )
 

@@ -9,16 +9,15 @@ choice from the same budget.
 from __future__ import annotations
 
 import abc
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from matrixdp import checks
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveGaussian
-from matrixdp.mechanisms.gaussian import Gaussian, orthogonal_ensemble
+from matrixdp.mechanisms.gaussian import orthogonal_ensemble
 from matrixdp.mechanisms.mechanism import Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.moments import LEAST
 from matrixdp.mechanisms.programs import Ask, Part, Program, Records, answered
@@ -32,35 +31,6 @@ from matrixdp.privacy.sensitivity import (
     RecordsQuery,
     SecondMomentQuery,
 )
-
-#: The public choice of R^2, as a share of the largest squared norm in the box. It was chosen after
-#: looking at results on the data of both papers.
-PUBLIC = 1 / 16
-
-
-@dataclass(frozen=True)
-class ClippedMoments(Mechanism):
-    """Noise of the Gaussian orthogonal ensemble on the second moments of clipped records.
-
-    ``squared_radius_fraction`` is R^2 over the largest squared norm of a record, at most 1. At 1
-    nothing is clipped, and the release is that of :class:`~matrixdp.mechanisms.gaussian.Gaussian`.
-    """
-
-    squared_radius_fraction: float = PUBLIC
-    queries = frozenset({SecondMomentQuery})
-    sensitivity_only = True
-
-    def __post_init__(self) -> None:
-        checks.fraction(squared_radius_fraction=self.squared_radius_fraction)
-
-    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> AdditiveGaussian:
-        """Return the (epsilon, delta)-DP release of :func:`clipped` second moments."""
-        self._require(query)
-        release = Gaussian().calibrate(
-            clipped(query, self.squared_radius_fraction), epsilon=epsilon, delta=delta
-        )
-        exact = self.squared_radius_fraction == 1 or attained(query, release.query.domain.radius)
-        return replace(release, epsilon_exact=release.epsilon_exact and exact)
 
 
 def clipped(query: Query, squared_radius_fraction: float) -> SecondMomentQuery:
@@ -81,23 +51,6 @@ def records_of(query: Query) -> RecordsQuery:
 def squared_move(query: Query) -> int:
     """Return the squared l2 norm of what one record changes in counts: it comes, or it moves."""
     return 1 if query.private_count else 2
-
-
-def attained(query: Query, radius: float) -> bool:
-    """Return whether neighbours in the domain attain the sensitivity of clipped second moments.
-
-    Such neighbours are two orthogonal records of norm ``radius``; with one feature, a record and
-    zero. It suffices that the features split into two groups that each reach the radius alone. The
-    split is greedy, so that ``False`` does not exclude such neighbours.
-    """
-    if isinstance(query.domain, Ball) or query.adjacency != "replace":
-        return radius <= query.domain.radius
-    if query.features == 1:
-        return query.domain.contains_zero and radius <= query.domain.radius
-    piles = [0.0, 0.0]
-    for square in sorted(query.domain.magnitudes**2, reverse=True):
-        piles[int(piles[1] < piles[0])] += square
-    return query.domain.contains_zero and min(piles) >= radius**2
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from scipy import stats
 
 import matrixdp as mdp
 from matrixdp.auditing.places import Places
-from matrixdp.mechanisms.clipped import ClippedMoments
 from matrixdp.mechanisms.mechanism import Mechanism
 from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES
@@ -94,7 +93,7 @@ def audit(mechanism, query=MEAN, runs=500, **claim):
         (mdp.Gaussian(), MOMENTS, 1e-6),
         (mdp.Laplace(), mdp.RecordsQuery(BOX, 50), 0.0),
         (mdp.AnalyzeGauss(), MOMENTS, 1e-6),
-        (ClippedMoments(), mdp.SecondMomentQuery(BOX, 50), 1e-6),
+        (mdp.Gaussian(), mdp.SecondMomentQuery(mdp.Ball(1.0, 2), 50), 1e-6),
         (mdp.Gaussian(), replace(MEAN, per_person=2), 1e-6),
         (mdp.Gaussian(), replace(MEAN, adjacency=ADD_OR_REMOVE), 1e-6),
     ],

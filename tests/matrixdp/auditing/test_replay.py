@@ -5,7 +5,7 @@ import pytest
 from mechanismqueries import LIVER
 
 from matrixdp.auditing import composition, releases, replay
-from matrixdp.mechanisms.clipped import ClippedMoments, PrivatelyClipped
+from matrixdp.mechanisms.clipped import PrivatelyClipped, clipped
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.privacy.sensitivity import Ball, Box, SecondMomentQuery, second_moments
 
@@ -23,7 +23,7 @@ def test_neighbours_that_draw_other_noise_are_told():
 
 
 MOMENTS = SecondMomentQuery(Box.cube(6, -1, 1), 50)
-CLIPPED = ClippedMoments().calibrate(MOMENTS, epsilon=1.0, delta=0.01)
+CLIPPED = Gaussian().calibrate(clipped(MOMENTS, 1 / 16), epsilon=1.0, delta=0.01)
 
 
 @pytest.mark.parametrize("wrong", [True, False])

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from matrixdp.auditing import replay
-from matrixdp.mechanisms.clipped import ClippedMoments
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.privacy.sensitivity import Box, RecordsQuery, SecondMomentQuery
 from reproduction.mechanisms.allocation import Binary
+from reproduction.mechanisms.clipped import ClippedMoments
 from reproduction.mechanisms.directional import AllocatedGaussian
 from reproduction.mechanisms.exponential import PPCA, KNorm
 

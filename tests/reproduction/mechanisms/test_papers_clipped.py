@@ -4,15 +4,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from mechanismqueries import LIVER_MOMENTS, Unclipped, radii, records, streams
+from mechanismqueries import (
+    CTG_MOMENTS,
+    LIVER_MOMENTS,
+    Unclipped,
+    budget,
+    radii,
+    records,
+    streams,
+)
 from scipy import special, stats
 
-from matrixdp.auditing import releases
+from matrixdp.auditing import releases, replay
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.clipped import (
-    ClippedMoments,
-    PrivatelyClipped,
-)
+from matrixdp.mechanisms.clipped import PrivatelyClipped
+from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.sensitivity import Box, SecondMomentQuery
@@ -22,6 +28,7 @@ from reproduction.job_settings import Settings
 from reproduction.mechanisms import adaptive
 from reproduction.mechanisms.adaptive import FAILURE, SEARCH, TRACE, AdaptiveCovariance, losses
 from reproduction.mechanisms.base import MechanismEntry
+from reproduction.mechanisms.clipped import ClippedMoments
 
 
 @pytest.mark.parametrize(
@@ -196,3 +203,39 @@ def test_one_feature_is_refused():
     with pytest.raises(InputError, match="1 feature"):
         single = SecondMomentQuery(Box((0.0,), (1.0,)), 9)
         AdaptiveCovariance().calibrate(single, epsilon=1, delta=0.1)
+
+
+def test_noise_is_that_of_the_ball_whose_squared_radius_is_the_share():
+    release = ClippedMoments(1 / 16).calibrate(LIVER_MOMENTS, epsilon=1, delta=0.01)
+    sigma = np.sqrt(2) * 6 / 16 / 248 / gaussian_dp.mu(1, 0.01)
+    sizes = np.where(np.eye(release.query.features), sigma, sigma / np.sqrt(2))
+    assert release.noise.size == pytest.approx(sizes, rel=1e-12)
+
+
+def test_one_feature_cannot_turn_and_needs_less():
+    line = SecondMomentQuery(Box((-1.0,), (1.0,)), 20)
+    release = ClippedMoments(1 / 4).calibrate(line, epsilon=1, delta=0.01)
+    assert release.noise.size[0, 0] == pytest.approx(0.25 / 20 / gaussian_dp.mu(1, 0.01), rel=1e-12)
+    assert release.epsilon_exact
+    found = release.mu * replay.ratio(release, line, np.random.default_rng(0))
+    assert found <= release.mu * (1 + 1e-9)
+
+
+def test_a_share_of_one_is_the_ensemble_on_the_box():
+    whole, ensemble = (
+        one.calibrate(CTG_MOMENTS, **budget(CTG_MOMENTS)) for one in (ClippedMoments(1), Gaussian())
+    )
+    assert whole.noise_std == pytest.approx(ensemble.noise_std, rel=1e-12)
+    # All records are in [0, 1]^m, where zeroing one is the worst: sqrt(2) less than in a ball.
+    assert whole.noise.size[0, 0] == pytest.approx(
+        21 / 2126 / gaussian_dp.mu(1, 1 / 2126), rel=1e-12
+    )
+
+
+def test_mu_is_a_bound_where_no_records_of_the_box_attain_it():
+    narrow = SecondMomentQuery(Box((-1.0, -0.1), (1.0, 0.1)), 20)
+    release = ClippedMoments(1 / 4).calibrate(narrow, epsilon=1, delta=0.01)
+    assert not release.epsilon_exact
+    assert ClippedMoments(1 / 4).calibrate(LIVER_MOMENTS, epsilon=1, delta=0.01).epsilon_exact
+    far = SecondMomentQuery(Box((1.0, 1.0), (2.0, 2.0)), 20)
+    assert not ClippedMoments(1 / 4).calibrate(far, epsilon=1, delta=0.01).epsilon_exact

@@ -18,7 +18,6 @@ from matrixdp.auditing.projection import BlackBoxAudit
 from matrixdp.auditing.releases import ROUNDING, audit_of
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveGaussian
-from matrixdp.mechanisms.clipped import PUBLIC, ClippedMoments
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.mechanism import CalibratedMechanism
@@ -26,6 +25,7 @@ from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.sensitivity import Ball, Box, Query, RecordsQuery, SecondMomentQuery
 from reproduction.auditing import attacks
 from reproduction.mechanisms import wishart
+from reproduction.mechanisms.clipped import PUBLIC, ClippedMoments
 from reproduction.mechanisms.exponential import PPCA, PrincipalDirection
 from reproduction.mechanisms.gaussian import IMGM
 from reproduction.mechanisms.noise import MatrixNormal

@@ -28,7 +28,7 @@ import numpy as np
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveGaussian
-from matrixdp.mechanisms.clipped import PUBLIC, ChosenByHistogram, PrivatelyClipped, records_of
+from matrixdp.mechanisms.clipped import ChosenByHistogram, PrivatelyClipped, records_of
 from matrixdp.mechanisms.gaussian import independent_triangle
 from matrixdp.mechanisms.mechanism import Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.programs import Ask, Part, Program, Records
@@ -37,6 +37,7 @@ from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import MeanQuery, Query, SecondMomentQuery
 from reproduction.mechanisms.base import MechanismEntry
+from reproduction.mechanisms.clipped import PUBLIC
 
 #: Probability that the ridge is too small for the noise, the paper's rho.
 FAILURE = 0.05

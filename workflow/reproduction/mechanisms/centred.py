@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from matrixdp.mechanisms.centred import Centred
-from matrixdp.mechanisms.clipped import PUBLIC
 from reproduction.mechanisms.base import MechanismEntry
+from reproduction.mechanisms.clipped import PUBLIC
 
 MECHANISMS = {
     "centred_public": MechanismEntry(partial(Centred, PUBLIC)),
