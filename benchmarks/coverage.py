@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.composed import InParts
+from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.release import choices, compositions
 from matrixdp.release.outputs import Output
 from matrixdp.release.outputs.noisy import Noisy
@@ -153,7 +153,7 @@ def exact_answer(output: Output, records: Array) -> dict[str, Any]:
     }
 
 
-def intervals(output: Output, release: AdditiveMechanism | InParts, noisy: Noisy) -> Any:
+def intervals(output: Output, release: AdditiveMechanism | ComposedMoments, noisy: Noisy) -> Any:
     """Return the ends (..., 2) of the intervals that the files of a release state, or None."""
     content = compositions.details(output, noisy)
     if isinstance(release, AdditiveMechanism):
