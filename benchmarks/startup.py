@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = [str(ROOT / "src"), str(ROOT / "workflow")]
+PATH = os.pathsep.join([str(ROOT / "src"), str(ROOT / "workflow")])
 REPEATS = 3
 QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
@@ -63,7 +63,7 @@ def cpu(statement: str) -> float:
 
 def cpu_of(*arguments: str, folder: Path = ROOT, repeats: int = REPEATS) -> float:
     """Return the CPU seconds of a Python with these arguments, and of all that it starts."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(PACKAGES), "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, "PYTHONPATH": PATH, "OMP_NUM_THREADS": "1"}
     times = []
     for _ in range(repeats):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
