@@ -29,8 +29,8 @@ Beside these, above [bounds]:
     adjacency = "add_or_remove"  # hides who is in the file, with how many rows and which values;
                                  # "replace" hides the values alone (default, but beside person)
 
-Several releases can share the total by their weights. Each has a section [[release]] with a query
-and a weight (default: 1), but no epsilon.
+Several releases can share the whole total by their weights. Each has a section [[release]] with a
+query and a weight (default: 1), but no epsilon.
 
 A missing value ends the release under "refuse", gets the middle of its bounds under "middle", or a
 value of missing = {age = 40}; under "present", for a mean, the values present alone count. An ended

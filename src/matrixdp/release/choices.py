@@ -36,6 +36,9 @@ from matrixdp.release.outputs import Bounds, Output
 from matrixdp.release.outputs.output import CLIPPED, RECOMMENDED
 from matrixdp.release.specification import Specification
 
+#: What helps where releases of one file do not fit beside earlier ones: they share a whole total.
+ALONE = "state each [[release]] in a file of its own, with an epsilon that fits"
+
 
 def _simulates(spec: Specification) -> bool:
     """Return whether what noise takes from an answer can be simulated from public facts."""
@@ -245,7 +248,7 @@ def choose(
 def _remedy(spec: Specification, account: ledger.Account) -> str:
     """Return a phrase that proposes a release that would fit."""
     if spec.mu is not None:
-        return "leave a [[release]] out, or give it less weight"
+        return ALONE
     free = spec.by(RECOMMENDED)
     if spec.output.mechanism != RECOMMENDED and _fits(free, account):
         return 'mechanism = "recommend" would fit'

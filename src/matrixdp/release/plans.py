@@ -354,7 +354,7 @@ def make_all(
     if excess := ledger.excess(after):
         raise InputError(
             f"{path} allows {ledger.phrase(account['total'])} in all, and with these releases "
-            f"{excess}; leave one out"
+            f"{excess}; {choices.ALONE}"
         )
     folders = [out and out / spec.name for spec in specs]
     pairs = zip(specs, folders, strict=True)

@@ -123,3 +123,17 @@ def test_several_releases_share_one_total_by_their_weights(folder, capsys, delta
     assert run(folder, releases=[*several, {"query": "components"}], **keys) == 2
     assert "in all, and with" in capsys.readouterr().err
     assert books(folder) == account
+
+
+@pytest.mark.parametrize(
+    "several", [[{"query": "mean"}], [{"query": "mean"}, {"query": "records"}]]
+)
+def test_releases_that_share_a_total_beside_earlier_ones_are_sent_to_files_of_their_own(
+    folder, capsys, several
+):
+    assert run(folder, epsilon=2.0, total=TOTAL) == 0
+    assert run(folder, "second", releases=several, total=TOTAL, insist=True) == 2
+    assert "state each [[release]] in a file of its own, with an ep" in capsys.readouterr().err
+    assert len(books(folder)["releases"]) == 1
+    for keys in several:
+        assert run(folder, keys["query"], epsilon=1.0, total=TOTAL, insist=True, **keys) == 0
