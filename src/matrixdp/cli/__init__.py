@@ -76,7 +76,7 @@ def _no_verb(word: str) -> str:
     known = ", ".join(VERBS)
     if near := difflib.get_close_matches(word, VERBS, n=1):
         return f"{word!r} is no verb; did you mean {near[0]!r}? It must be one of {known}"
-    sentence = f"{word!r} is no verb of the library, which has {known}"
+    sentence = f"{word!r} is no verb of the library, which has {known} (see `matrixdp --help`)"
     if word.lower().endswith(".toml"):
         return f"{sentence}; write `matrixdp release {word}`"
     if not word.isidentifier():

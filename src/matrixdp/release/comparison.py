@@ -47,9 +47,10 @@ class Option:
     """
 
     mechanism: Mechanism
-    release: AdditiveMechanism | ComposedMoments
+    # Its arrays would fill the screen where options are printed as a list.
+    release: AdditiveMechanism | ComposedMoments = field(repr=False)
     error: float
-    output: Output | None = None
+    output: Output | None = field(default=None, repr=False)
     losses: tuple[float, ...] = ()
     status: str = field(init=False)
 
